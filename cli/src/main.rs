@@ -1,0 +1,2 @@
+//! The zeronic program.
+fn main() {}

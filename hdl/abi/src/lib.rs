@@ -1,0 +1,1 @@
+//! The contract of the card: registers, descriptors, table entries, reasons and sizes.

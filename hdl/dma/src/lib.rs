@@ -1,0 +1,1 @@
+//! Memory requests to PCIe packets: read and write engines, completer, rings, interrupts.

@@ -1,0 +1,1 @@
+//! Receive: parse, verify, classify, place, split.

@@ -1,0 +1,1 @@
+//! The assembled card: the top block that only connects, and its Verilog.

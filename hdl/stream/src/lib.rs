@@ -1,0 +1,1 @@
+//! What flows between blocks, and the only buffers the rest may use.

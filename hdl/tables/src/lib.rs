@@ -1,0 +1,1 @@
+//! The card's state: flow table, memory-segment lists, memory-region table.

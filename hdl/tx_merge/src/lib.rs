@@ -1,0 +1,1 @@
+//! Send: fetch, gather, segment, merge, checksum.

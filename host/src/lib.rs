@@ -1,0 +1,1 @@
+//! Driver and control path: bus, control stack, transports, provider library.

@@ -1,0 +1,1 @@
+//! The golden model: pure functions on whole packets and tables, no clock.

@@ -1,0 +1,1 @@
+//! Transaction-layer model of the PCIe link, root complex, IOMMU and memories.

@@ -1,0 +1,1 @@
+//! The system under test: Verilated card, MAC model, drivers, monitors, checkers.
