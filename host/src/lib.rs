@@ -1,1 +1,3 @@
 //! Driver and control path: bus, control stack, transports, provider library.
+
+pub mod transport;
