@@ -1,1 +1,5 @@
 //! The assembled card: the top block that only connects, and its Verilog.
+
+pub mod lint;
+pub mod ports;
+mod reserved;

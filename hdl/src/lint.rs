@@ -1,0 +1,425 @@
+//! Refuses expressions whose emitted Verilog may not mean what the Rust means.
+//!
+//! ```text
+//!   block ── kernels' syntax trees ──> rules 1-4 ──> [Finding]
+//! ```
+//!
+//! The emitter prints operators without adding parentheses, casts as an AND with a mask, and
+//! literals 32 bits wide; Verilog then widens what Rust wraps. The rules:
+//! 1. A binary operator directly under a different one needs parentheses: Rust and Verilog bind
+//!    `&`, `^`, `|` and comparisons differently.
+//! 2. Nothing that wraps (`+ - * << !` and negation) may stand where its width is decided by
+//!    something else than an assignment: below a comparison, a cast, a shift, a reduction, a bit
+//!    or slice offset, a `match`. It goes into a local signal of its own width first.
+//! 3. Bits and slices are taken of signals only; Verilog has no slice of an expression.
+//! 4. No signal or block bears a name that Verilog or SystemVerilog reserves.
+//!
+//! `Verilog::Custom` and `Verilog::Wrapper` text is not judged.
+
+use std::fmt;
+
+use rust_hdl_core::ast::{
+    VerilogExpression as Expression, VerilogMatch, VerilogOp as Op, VerilogOpUnary as Unary,
+};
+use rust_hdl_core::prelude::*;
+use rust_hdl_core::verilog_visitor::{
+    walk_binop, walk_cast, walk_index, walk_match, walk_slice, walk_unop,
+};
+
+use crate::reserved::is_reserved;
+
+/// The rule that an expression or a name breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Rule 1.
+    MixedOperators,
+    /// Rule 2.
+    UnsizedWrap,
+    /// Rule 3.
+    SliceOfExpression,
+    /// Rule 4.
+    ReservedName,
+}
+
+impl Rule {
+    /// What to write instead.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Rule::MixedOperators => "put parentheses around each inner operator",
+            Rule::UnsizedWrap => "assign the inner + - * << ! to a local signal of its width first",
+            Rule::SliceOfExpression => "assign the expression to a local signal, then slice that",
+            Rule::ReservedName => "choose a name that Verilog does not reserve",
+        }
+    }
+}
+
+/// One breach of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Path of the block, parts joined by `$`: the name of its Verilog module.
+    pub block: String,
+    /// The rule.
+    pub rule: Rule,
+    /// The expression as the emitter would print it, or the name.
+    pub expression: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: `{}`: {}",
+            self.block,
+            self.expression,
+            self.rule.advice()
+        )
+    }
+}
+
+/// Judges every kernel and every name below `block`.
+pub fn lint(block: &dyn Block, top_name: &str) -> Vec<Finding> {
+    let mut probe = LintProbe::default();
+    block.accept(top_name, &mut probe);
+    probe.findings
+}
+
+#[derive(Default)]
+struct LintProbe {
+    path: Vec<String>,
+    namespace: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl LintProbe {
+    fn judge_name(&mut self, name: &str) {
+        if is_reserved(name) {
+            self.findings.push(Finding {
+                block: self.path.join("$"),
+                rule: Rule::ReservedName,
+                expression: name.to_owned(),
+            });
+        }
+    }
+}
+
+impl Probe for LintProbe {
+    fn visit_start_scope(&mut self, name: &str, node: &dyn Block) {
+        self.judge_name(name);
+        self.path.push(name.to_owned());
+        self.namespace.clear();
+        if let Verilog::Combinatorial(code) = node.hdl() {
+            let mut kernel = KernelLint {
+                block: self.path.join("$"),
+                findings: Vec::new(),
+            };
+            kernel.visit_block(&code);
+            self.findings.append(&mut kernel.findings);
+        }
+    }
+
+    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+        self.namespace.push(name.to_owned());
+    }
+
+    fn visit_atom(&mut self, name: &str, _signal: &dyn Atom) {
+        if self.namespace.is_empty() {
+            self.judge_name(name);
+        }
+    }
+
+    fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
+        self.namespace.pop();
+    }
+
+    fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.path.pop();
+    }
+}
+
+struct KernelLint {
+    block: String,
+    findings: Vec<Finding>,
+}
+
+impl KernelLint {
+    fn report(&mut self, rule: Rule, expression: String) {
+        self.findings.push(Finding {
+            block: self.block.clone(),
+            rule,
+            expression,
+        });
+    }
+
+    fn judge_context(&mut self, operand: &Expression, whole: impl Fn() -> String) {
+        if wraps(operand) {
+            self.report(Rule::UnsizedWrap, whole());
+        }
+    }
+
+    fn judge_base(&mut self, base: &Expression, whole: impl Fn() -> String) {
+        if !matches!(base, Expression::Signal(_)) {
+            self.report(Rule::SliceOfExpression, whole());
+        }
+    }
+}
+
+impl VerilogVisitor for KernelLint {
+    fn visit_binop(&mut self, left: &Expression, op: &Op, right: &Expression) {
+        let whole = || format!("{} {} {}", print(left), symbol(op), print(right));
+        for side in [left, right] {
+            if let Expression::Binary(_, inner, _) = side {
+                if symbol(inner) != symbol(op) {
+                    self.report(Rule::MixedOperators, whole());
+                }
+            }
+        }
+        if is_comparison(op) || is_shift(op) {
+            self.judge_context(left, whole);
+            self.judge_context(right, whole);
+        }
+        walk_binop(self, left, op, right);
+    }
+
+    fn visit_unop(&mut self, op: &Unary, operand: &Expression) {
+        if matches!(op, Unary::All | Unary::Any | Unary::Xor) {
+            self.judge_context(operand, || {
+                format!("{}{}", unary_symbol(op), print(operand))
+            });
+        }
+        walk_unop(self, op, operand);
+    }
+
+    fn visit_cast(&mut self, operand: &Expression, bits: &usize) {
+        self.judge_context(operand, || {
+            format!("bit_cast::<{bits}>({})", print(operand))
+        });
+        walk_cast(self, operand, bits);
+    }
+
+    fn visit_signed(&mut self, operand: &Expression) {
+        self.judge_context(operand, || format!("$signed({})", print(operand)));
+        self.visit_expression(operand);
+    }
+
+    fn visit_unsigned(&mut self, operand: &Expression) {
+        self.judge_context(operand, || format!("$unsigned({})", print(operand)));
+        self.visit_expression(operand);
+    }
+
+    fn visit_index(&mut self, base: &Expression, offset: &Expression) {
+        let whole = || format!("{}[{}]", print(base), print(offset));
+        self.judge_base(base, whole);
+        self.judge_context(offset, whole);
+        walk_index(self, base, offset);
+    }
+
+    fn visit_slice(&mut self, base: &Expression, bits: &usize, offset: &Expression) {
+        let whole = || format!("{}[{} +: {bits}]", print(base), print(offset));
+        self.judge_base(base, whole);
+        self.judge_context(offset, whole);
+        walk_slice(self, base, bits, offset);
+    }
+
+    fn visit_match(&mut self, choice: &VerilogMatch) {
+        self.judge_context(&choice.test, || format!("match {}", print(&choice.test)));
+        walk_match(self, choice);
+    }
+}
+
+/// True if something in the same width context as `expression` can carry out of its own width.
+fn wraps(expression: &Expression) -> bool {
+    match expression {
+        Expression::Paren(inner) => wraps(inner),
+        Expression::Unary(Unary::Not | Unary::Neg, _) => true,
+        Expression::Binary(left, op, right) => match op {
+            Op::Add | Op::Sub | Op::Mul | Op::Shl => true,
+            Op::Shr => wraps(left),
+            Op::BitAnd | Op::BitOr | Op::BitXor => wraps(left) || wraps(right),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+fn is_comparison(op: &Op) -> bool {
+    matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
+}
+
+fn is_shift(op: &Op) -> bool {
+    matches!(op, Op::Shl | Op::Shr)
+}
+
+fn symbol(op: &Op) -> &'static str {
+    match op {
+        Op::Add => "+",
+        Op::Sub => "-",
+        Op::Mul => "*",
+        Op::LogicalAnd => "&&",
+        Op::LogicalOr => "||",
+        Op::BitXor => "^",
+        Op::BitAnd => "&",
+        Op::BitOr => "|",
+        Op::Shl => "<<",
+        Op::Shr => ">>",
+        Op::Eq => "==",
+        Op::Lt => "<",
+        Op::Le => "<=",
+        Op::Ne => "!=",
+        Op::Ge => ">=",
+        Op::Gt => ">",
+    }
+}
+
+fn unary_symbol(op: &Unary) -> &'static str {
+    match op {
+        Unary::Not => "~",
+        Unary::Neg => "-",
+        Unary::All => "&",
+        Unary::Any => "|",
+        Unary::Xor => "^",
+    }
+}
+
+fn print(expression: &Expression) -> String {
+    match expression {
+        Expression::Signal(name) => name.trim_end_matches("$next").to_owned(),
+        Expression::Literal(value) => value.to_string(),
+        Expression::Cast(inner, bits) => format!("bit_cast::<{bits}>({})", print(inner)),
+        Expression::Signed(inner) => format!("$signed({})", print(inner)),
+        Expression::Unsigned(inner) => format!("$unsigned({})", print(inner)),
+        Expression::Paren(inner) => format!("({})", print(inner)),
+        Expression::Binary(left, op, right) => {
+            format!("{} {} {}", print(left), symbol(op), print(right))
+        }
+        Expression::Unary(op, inner) => format!("{}{}", unary_symbol(op), print(inner)),
+        Expression::Index(base, offset) => format!("{}[{}]", print(base), print(offset)),
+        Expression::Slice(base, bits, offset) => {
+            format!("{}[{} +: {bits}]", print(base), print(offset))
+        }
+        Expression::IndexReplace(base, offset, bit) => {
+            format!(
+                "{}.replace_bit({}, {})",
+                print(base),
+                print(offset),
+                print(bit)
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rust_hdl_widgets::prelude::*;
+
+    #[derive(LogicBlock, Default)]
+    struct Good {
+        clock: Signal<In, Clock>,
+        a: Signal<In, Bits<8>>,
+        b: Signal<In, Bits<8>>,
+        sum: Signal<Local, Bits<8>>,
+        hit: Signal<Out, Bit>,
+        wide: Signal<Out, Bits<16>>,
+        count: DFF<Bits<8>>,
+    }
+
+    impl Logic for Good {
+        #[hdl_gen]
+        fn update(&mut self) {
+            dff_setup!(self, clock, count);
+            self.sum.next = self.a.val() + self.b.val();
+            self.hit.next = (self.sum.val() == self.count.q.val()) & !(self.a.val() == 3);
+            self.wide.next = bit_cast::<16, 8>(self.sum.val()) << 2;
+            self.count.d.next = self.count.q.val() + 1;
+        }
+    }
+
+    #[derive(LogicBlock, Default)]
+    struct Bad {
+        a: Signal<In, Bits<8>>,
+        b: Signal<In, Bits<8>>,
+        choices: Signal<In, Bits<16>>,
+        mixed: Signal<Out, Bit>,
+        compared: Signal<Out, Bit>,
+        cast: Signal<Out, Bits<16>>,
+        inverted: Signal<Out, Bits<16>>,
+        shifted: Signal<Out, Bits<8>>,
+        reduced: Signal<Out, Bit>,
+        chosen: Signal<Out, Bit>,
+        begin: Signal<Out, Bit>,
+    }
+
+    impl Logic for Bad {
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.mixed.next = self.a.val() & self.b.val() == self.b.val();
+            self.compared.next = (self.a.val() + 1) == self.b.val();
+            self.cast.next = bit_cast::<16, 8>(self.a.val() - self.b.val());
+            self.inverted.next = bit_cast::<16, 8>(!self.a.val());
+            self.shifted.next = (self.a.val() + self.b.val()) >> 1;
+            self.reduced.next = (self.a.val() + self.b.val()).any();
+            self.chosen.next = self.choices.val().get_bit((self.a.val() + 1).index());
+            self.begin.next = false;
+        }
+    }
+
+    #[derive(LogicBlock, Default)]
+    struct Parent {
+        a: Signal<In, Bits<8>>,
+        b: Signal<In, Bits<8>>,
+        choices: Signal<In, Bits<16>>,
+        child: Bad,
+    }
+
+    impl Logic for Parent {
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.child.a.next = self.a.val();
+            self.child.b.next = self.b.val();
+            self.child.choices.next = self.choices.val();
+        }
+    }
+
+    #[test]
+    fn good_block_has_no_finding() {
+        let mut block = Good::default();
+        block.connect_all();
+        assert_eq!(lint(&block, "good"), vec![]);
+    }
+
+    #[test]
+    fn every_bad_line_is_found_with_its_path() {
+        let mut block = Parent::default();
+        block.connect_all();
+        let findings = lint(&block, "dut");
+        assert!(
+            findings.iter().all(|f| f.block == "dut$child"),
+            "{findings:?}"
+        );
+        let of = |rule| findings.iter().filter(|f| f.rule == rule).count();
+        assert_eq!(of(Rule::MixedOperators), 1);
+        assert_eq!(of(Rule::ReservedName), 1);
+        let unsized_wraps: Vec<_> = findings
+            .iter()
+            .filter(|f| f.rule == Rule::UnsizedWrap)
+            .map(|f| f.expression.as_str())
+            .collect();
+        assert_eq!(
+            unsized_wraps,
+            [
+                "(a + 32'h1) == b",
+                "bit_cast::<16>(a - b)",
+                "bit_cast::<16>(~a)",
+                "(a + b) >> 32'h1",
+                "|(a + b)",
+                "choices[(a + 32'h1)]",
+            ]
+        );
+    }
+
+    #[test]
+    fn emit_refuses_and_names_the_expression() {
+        let error = crate::ports::emit(&mut Bad::default(), "bad").expect_err("must be refused");
+        assert!(error.to_string().contains("bad: `a & b == b`"), "{error}");
+    }
+}

@@ -1,0 +1,152 @@
+//! From a block to its Verilog text and the table of its ports.
+//!
+//! ```text
+//!   block ──┬── ports_of ──> [Port]     name as in the Verilog, direction, bits
+//!           └── emit ──────> Verilog    connect, check, lint, print
+//! ```
+//!
+//! Invariants
+//! 1. The order of the table is the order of the fields, bundles expanded in place.
+//! 2. Names are those of the emitted Verilog: `packet$valid` for field `valid` of bundle `packet`.
+//! 3. `emit` gives no Verilog for a block with an open input, a logic loop, a written input,
+//!    an ambiguous expression or a name that Verilog reserves.
+
+use std::fmt;
+
+use rust_hdl_core::check_error::{CheckError, PathedName};
+use rust_hdl_core::prelude::*;
+
+use crate::lint::{self, Finding};
+
+/// Which way a port carries its value, seen from the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PortDirection {
+    /// Driven from outside.
+    Input,
+    /// Driven by the block.
+    Output,
+    /// Both: a pad.
+    InOut,
+}
+
+/// One port of a block as it stands in the emitted Verilog.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Port {
+    /// Verilog name; parts of a bundle are joined by `$`.
+    pub name: String,
+    /// Seen from the block.
+    pub direction: PortDirection,
+    /// Width in bits, at least 1.
+    pub bits: usize,
+    /// True for a port of type `Clock`.
+    pub is_clock: bool,
+}
+
+/// Why a block has no Verilog.
+#[derive(Debug, thiserror::Error)]
+pub enum EmitError {
+    /// Signals that nothing drives.
+    #[error("{} open signals, first {}", .0.len(), .0[0])]
+    Open(Vec<String>),
+    /// Signals on a combinational loop.
+    #[error("{} signals in a logic loop, first {}", .0.len(), .0[0])]
+    Loop(Vec<String>),
+    /// Inputs that their own block writes.
+    #[error("{} inputs written from inside, first {}", .0.len(), .0[0])]
+    WrittenInput(Vec<String>),
+    /// Expressions whose Verilog may differ from the Rust, and reserved names.
+    #[error("{} lint findings:\n{}", .0.len(), Lines(.0))]
+    Lint(Vec<Finding>),
+}
+
+struct Lines<'a>(&'a [Finding]);
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in self.0 {
+            writeln!(f, "  {finding}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Lists the ports of a block in field order.
+pub fn ports_of(block: &dyn Block) -> Vec<Port> {
+    let mut probe = PortProbe::default();
+    block.accept("top", &mut probe);
+    probe.ports
+}
+
+/// Connects, checks and prints a block; the top module is called `top_name`.
+pub fn emit<B: Block>(block: &mut B, top_name: &str) -> Result<String, EmitError> {
+    block.connect_all();
+    check_all(block).map_err(EmitError::from)?;
+    let findings = lint::lint(block, top_name);
+    if !findings.is_empty() {
+        return Err(EmitError::Lint(findings));
+    }
+    let mut modules = ModuleDefines::default();
+    block.accept(top_name, &mut modules);
+    Ok(modules.defines())
+}
+
+impl From<CheckError> for EmitError {
+    fn from(error: CheckError) -> Self {
+        match error {
+            CheckError::OpenSignal(map) => EmitError::Open(names(map.values())),
+            CheckError::LogicLoops(list) => EmitError::Loop(names(list.iter())),
+            CheckError::WritesToInputs(list) => EmitError::WrittenInput(names(list.iter())),
+        }
+    }
+}
+
+fn names<'a>(list: impl Iterator<Item = &'a PathedName>) -> Vec<String> {
+    let mut names: Vec<String> = list.map(|x| format!("{}.{}", x.path, x.name)).collect();
+    names.sort();
+    names
+}
+
+#[derive(Default)]
+struct PortProbe {
+    scope_depth: usize,
+    namespace: Vec<String>,
+    ports: Vec<Port>,
+}
+
+impl Probe for PortProbe {
+    fn visit_start_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.scope_depth += 1;
+    }
+
+    fn visit_start_namespace(&mut self, name: &str, _node: &dyn Block) {
+        self.namespace.push(name.to_owned());
+    }
+
+    fn visit_atom(&mut self, name: &str, signal: &dyn Atom) {
+        if self.scope_depth != 1 {
+            return;
+        }
+        let direction = match signal.kind() {
+            AtomKind::InputParameter => PortDirection::Input,
+            AtomKind::OutputParameter | AtomKind::OutputPassthrough => PortDirection::Output,
+            AtomKind::InOutParameter => PortDirection::InOut,
+            _ => return,
+        };
+        let mut path = self.namespace.clone();
+        path.push(name.to_owned());
+        self.ports.push(Port {
+            name: path.join("$"),
+            direction,
+            bits: signal.bits(),
+            is_clock: signal.descriptor().name == "clock",
+        });
+    }
+
+    fn visit_end_namespace(&mut self, _name: &str, _node: &dyn Block) {
+        self.namespace.pop();
+    }
+
+    fn visit_end_scope(&mut self, _name: &str, _node: &dyn Block) {
+        self.scope_depth -= 1;
+    }
+}
