@@ -1,1 +1,37 @@
 //! What flows between blocks, and the only buffers the rest may use.
+//!
+//! | bundle | for | back-pressure |
+//! |---|---|---|
+//! | [`packet::PacketSource`] | bytes of whole packets, 64 a beat | valid/ready |
+//! | [`message::MessageSource`] | one struct per handshake | valid/ready |
+//! | [`pulse::PulseSource`] | one struct per cycle, taken at once | none |
+//!
+//! Blocks of the other crates import everything through [`prelude`].
+
+// The derive macros of rust-hdl generate methods without documentation.
+#![allow(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod counters;
+pub mod fifo;
+pub mod memory;
+pub mod message;
+pub mod messages;
+pub mod packet;
+pub mod pulse;
+
+/// The one import of a block file: rust-hdl, flip-flops, bundles, messages and buffers.
+pub mod prelude {
+    pub use rust_hdl_core::prelude::*;
+    pub use rust_hdl_macros::{hdl_gen, LogicBlock, LogicInterface, LogicState, LogicStruct};
+    pub use rust_hdl_widgets::dff::DFF;
+    pub use rust_hdl_widgets::dff_setup;
+
+    pub use crate::counters::CounterBank;
+    pub use crate::fifo::Fifo;
+    pub use crate::memory::{BlockRam, LutRam};
+    pub use crate::message::{MessageSink, MessageSource};
+    pub use crate::messages::*;
+    pub use crate::packet::{PacketSink, PacketSource};
+    pub use crate::pulse::{PulseSink, PulseSource};
+}

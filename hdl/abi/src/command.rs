@@ -1,0 +1,207 @@
+//! Commands: how an owner changes the card's tables. One command is one 64-byte ring entry, one beat.
+//!
+//! A command takes effect in ring order. It is confirmed (see [`crate::completion`]) when its fence has
+//! passed: every packet and every fetch that was checked against the old state has left, with its writes
+//! in front of the confirmation. Opcodes from [`PRIVILEGED_FIRST`] on are accepted from owner 0 alone;
+//! the others from the flow's owner and from owner 0.
+
+use crate::field::Field;
+
+/// Opcode: does nothing; its confirmation is a fence.
+pub const NOP: u8 = 0;
+/// Opcode: move the receive floor, the accept ranges and the list's head.
+pub const FLOOR_SET: u8 = 1;
+/// Opcode: append a segment to a flow's list.
+pub const SEGMENT_POST: u8 = 2;
+/// Opcode: end a receive segment early.
+pub const SEGMENT_TRUNCATE: u8 = 3;
+/// Opcode: move the send floor and the send list's head.
+pub const SEND_FLOOR_SET: u8 = 4;
+/// Opcode: write one key slot.
+pub const KEY_SET: u8 = 16;
+/// Opcode: clear one key slot.
+pub const KEY_CLEAR: u8 = 17;
+/// Opcode: install a flow entry.
+pub const FLOW_INSTALL: u8 = 18;
+/// Opcode: remove a flow entry.
+pub const FLOW_REMOVE: u8 = 19;
+/// Opcode: give a list another place and size; the host has posted nothing since it copied.
+pub const LIST_MOVE: u8 = 20;
+/// Opcode: install a region.
+pub const REGION_INSTALL: u8 = 21;
+/// Opcode: remove a region.
+pub const REGION_REMOVE: u8 = 22;
+/// Opcode: write one page entry.
+pub const PAGE_SET: u8 = 23;
+/// First opcode that only owner 0 may use.
+pub const PRIVILEGED_FIRST: u8 = 16;
+
+/// Opcode of the command.
+pub const OPCODE: Field = Field::new("opcode", 0, 8, "opcode");
+/// Generation of the flow.
+pub const GENERATION: Field = Field::new(
+    "generation",
+    8,
+    8,
+    "generation of the flow; must match except in flow_install",
+);
+/// Flow id.
+pub const FLOW: Field = Field::new("flow", 16, 16, "flow id");
+
+/// flow_install: owner whose queue the flow's packets go to.
+pub const OWNER: Field = Field::new("owner", 32, 8, "flow_install: owner of the flow");
+/// flow_install: header profile.
+pub const PROFILE: Field = Field::new("profile", 40, 2, "flow_install: header profile");
+/// flow_install: packets without a timestamp option are deferred.
+pub const TIMESTAMP_CHECK: Field = Field::new(
+    "timestamp_check",
+    42,
+    1,
+    "flow_install: 1: a timestamp not older than its floor is demanded",
+);
+/// flow_install: protection domain.
+pub const DOMAIN: Field = Field::new("domain", 48, 16, "flow_install: protection domain");
+/// flow_install: receive floor; the cursor starts there.
+pub const INSTALL_FLOOR: Field = Field::new("install_floor", 64, 32, "flow_install: receive floor");
+/// flow_install: lowest acceptable ACK number.
+pub const INSTALL_ACK_LOW: Field =
+    Field::new("install_ack_low", 96, 32, "flow_install: lowest ACK number");
+/// flow_install: highest acceptable ACK number.
+pub const INSTALL_ACK_HIGH: Field = Field::new(
+    "install_ack_high",
+    128,
+    32,
+    "flow_install: highest ACK number",
+);
+/// flow_install: timestamp floor.
+pub const INSTALL_TIMESTAMP_FLOOR: Field = Field::new(
+    "install_timestamp_floor",
+    160,
+    32,
+    "flow_install: timestamp floor",
+);
+/// flow_install: send floor.
+pub const INSTALL_SEND_FLOOR: Field =
+    Field::new("install_send_floor", 192, 32, "flow_install: send floor");
+/// flow_install: first entry of the receive list.
+pub const RX_LIST_BASE: Field = Field::new(
+    "rx_list_base",
+    224,
+    24,
+    "flow_install: first entry of the receive list",
+);
+/// flow_install: log2 entries of the receive list.
+pub const RX_LIST_BITS: Field = Field::new(
+    "rx_list_bits",
+    248,
+    4,
+    "flow_install: log2 entries of the receive list",
+);
+/// flow_install: first entry of the send list.
+pub const TX_LIST_BASE: Field = Field::new(
+    "tx_list_base",
+    256,
+    24,
+    "flow_install: first entry of the send list",
+);
+/// flow_install: log2 entries of the send list.
+pub const TX_LIST_BITS: Field = Field::new(
+    "tx_list_bits",
+    280,
+    4,
+    "flow_install: log2 entries of the send list",
+);
+
+/// key_set, key_clear: bucket.
+pub const KEY_BUCKET: Field = Field::new("key_bucket", 32, 16, "key_set, key_clear: bucket");
+/// key_set, key_clear: way in the bucket.
+pub const KEY_WAY: Field = Field::new("key_way", 48, 2, "key_set, key_clear: way in the bucket");
+/// key_set, key_clear: bank.
+pub const KEY_BANK: Field = Field::new("key_bank", 50, 1, "key_set, key_clear: bank");
+/// key_set: first byte of the 48-byte key in the command.
+pub const KEY_AT_BYTES: usize = 16;
+
+/// floor_set, send_floor_set: the new floor.
+pub const FLOOR: Field = Field::new("floor", 32, 32, "floor_set, send_floor_set: the new floor");
+/// floor_set: lowest acceptable ACK number.
+pub const ACK_LOW: Field = Field::new("ack_low", 64, 32, "floor_set: lowest ACK number");
+/// floor_set: highest acceptable ACK number.
+pub const ACK_HIGH: Field = Field::new("ack_high", 96, 32, "floor_set: highest ACK number");
+/// floor_set: timestamp floor.
+pub const TIMESTAMP_FLOOR: Field =
+    Field::new("timestamp_floor", 128, 32, "floor_set: timestamp floor");
+/// floor_set, send_floor_set: first list index still needed.
+pub const HEAD: Field = Field::new(
+    "head",
+    160,
+    16,
+    "floor_set, send_floor_set: first list index still needed",
+);
+
+/// segment_post, segment_truncate, list_move: 0 receive list, 1 send list.
+pub const DIRECTION: Field = Field::new("direction", 32, 1, "0: receive list; 1: send list");
+/// segment_post, segment_truncate: list index, modulo 2^16.
+pub const SEGMENT_INDEX: Field = Field::new("segment_index", 48, 16, "list index, modulo 2^16");
+/// segment_post: stream position of the segment's first byte.
+pub const SEGMENT_POSITION: Field = Field::new(
+    "segment_position",
+    64,
+    32,
+    "stream position of the segment's first byte",
+);
+/// segment_post, segment_truncate: length in bytes.
+pub const SEGMENT_BYTES: Field = Field::new(
+    "segment_bytes",
+    96,
+    31,
+    "length, 1 to 2^30 (truncate: from 0, never growing)",
+);
+/// segment_post: region index.
+pub const SEGMENT_REGION: Field = Field::new("segment_region", 128, 16, "region index");
+/// segment_post: region key.
+pub const SEGMENT_REGION_KEY: Field =
+    Field::new("segment_region_key", 144, 16, "key of the region");
+/// segment_post: byte offset in the region.
+pub const SEGMENT_OFFSET: Field =
+    Field::new("segment_offset", 160, 48, "byte offset in the region");
+
+/// list_move: first entry.
+pub const LIST_BASE: Field = Field::new("list_base", 64, 24, "list_move: first entry");
+/// list_move: log2 entries.
+pub const LIST_BITS: Field = Field::new("list_bits", 88, 4, "list_move: log2 entries");
+
+/// region_install, region_remove: region index.
+pub const REGION: Field = Field::new("region", 32, 16, "region index");
+/// region_install, region_remove: region key.
+pub const REGION_KEY: Field = Field::new("region_key", 48, 16, "key (the region's generation)");
+/// region_install: protection domain.
+pub const REGION_DOMAIN: Field = Field::new("region_domain", 64, 16, "protection domain");
+/// region_install: the card may write (receive).
+pub const REGION_WRITE: Field =
+    Field::new("region_write", 80, 1, "1: the card may write (receive)");
+/// region_install: the card may read (send).
+pub const REGION_READ: Field = Field::new("region_read", 81, 1, "1: the card may read (send)");
+/// region_install: memory that holds the region.
+pub const REGION_MEMORY: Field = Field::new(
+    "region_memory",
+    82,
+    2,
+    "memory: 0 host DRAM; others are flushed before publication",
+);
+/// region_install: log2 bytes of a page.
+pub const REGION_PAGE_BITS: Field =
+    Field::new("region_page_bits", 88, 5, "log2 bytes of a page, 12 to 30");
+/// region_install: first page entry.
+pub const REGION_FIRST_PAGE: Field = Field::new("region_first_page", 96, 16, "first page entry");
+/// region_install: length in bytes.
+pub const REGION_BYTES: Field = Field::new("region_bytes", 128, 48, "length in bytes");
+
+/// page_set: page entry.
+pub const PAGE: Field = Field::new("page", 32, 16, "page_set: page entry");
+/// page_set: bus address of the page, aligned to its size.
+pub const PAGE_ADDRESS: Field = Field::new(
+    "page_address",
+    64,
+    64,
+    "page_set: bus address, page aligned",
+);

@@ -1,0 +1,96 @@
+//! Every size of the card, with its unit, and the relations between them.
+
+/// Bytes of one beat of the data path.
+pub const BEAT_BYTES: usize = 64;
+/// Smallest Ethernet frame without FCS, bytes.
+pub const FRAME_BYTES_MIN: usize = 60;
+/// Largest Ethernet frame without FCS, bytes.
+pub const FRAME_BYTES_MAX: usize = 9_216;
+/// Longest packet header (Ethernet with two VLAN tags, IPv4 with options, TCP with options), bytes.
+pub const HEADER_BYTES_MAX: usize = 14 + 8 + 60 + 60;
+/// Slot of the header queue and of the send ring, bytes.
+pub const SLOT_BYTES: usize = 128;
+/// Metadata at the start of a header entry or a send descriptor, bytes.
+pub const METADATA_BYTES: usize = 32;
+/// Header bytes that fit beside the metadata in one slot.
+pub const SLOT_HEADER_BYTES: usize = SLOT_BYTES - METADATA_BYTES;
+/// Command, bytes. One beat.
+pub const COMMAND_BYTES: usize = 64;
+/// Completion entry, bytes.
+pub const COMPLETION_BYTES: usize = 16;
+/// Slow buffer, bytes. Holds the payload of one deferred packet.
+pub const SLOW_BUFFER_BYTES: usize = 16_384;
+/// Farthest a flow's accepted position may lie beyond its floor, bytes (exclusive).
+pub const FLOW_REACH_BYTES: u32 = 1 << 30;
+/// Key slots of one bucket, read together.
+pub const BUCKET_WAYS: usize = 4;
+/// Banks of the flow table, each with its own keyed hash.
+pub const FLOW_BANKS: usize = 2;
+/// Most pieces (segment and page ends) one packet may be placed in.
+pub const PIECES_MAX: usize = 16;
+/// Smallest page of a region, log2 bytes.
+pub const PAGE_BITS_MIN: usize = 12;
+/// Largest page of a region, log2 bytes.
+pub const PAGE_BITS_MAX: usize = 30;
+/// Memories the card can order writes for: 0 is host DRAM, others need a flush read.
+pub const MEMORIES: usize = 4;
+/// Header profiles; 0 is TCP.
+pub const PROFILES: usize = 4;
+
+/// The sizes that differ between named configurations. All are log2 of a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardConfig {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Zero-copy flows.
+    pub flow_bits: usize,
+    /// Buckets of one flow-table bank.
+    pub bucket_bits: usize,
+    /// Segment entries of one direction: committed ones first, then the shared pool.
+    pub segment_bits: usize,
+    /// Regions.
+    pub region_bits: usize,
+    /// Page entries.
+    pub page_bits: usize,
+    /// Owners: sets of rings.
+    pub owner_bits: usize,
+}
+
+/// Segments committed to each flow and direction, log2.
+pub const SEGMENTS_COMMITTED_BITS: usize = 3;
+/// Longest list a flow can borrow from the pool, log2.
+pub const SEGMENTS_BORROWED_BITS_MAX: usize = 12;
+
+/// The sizes to build for.
+pub const DEFAULT: CardConfig = CardConfig {
+    name: "default",
+    flow_bits: 14,
+    bucket_bits: 12,
+    segment_bits: 18,
+    region_bits: 16,
+    page_bits: 16,
+    owner_bits: 4,
+};
+
+/// Small memories for quick tests; the same logic.
+pub const SMALL: CardConfig = CardConfig {
+    name: "small",
+    flow_bits: 6,
+    bucket_bits: 5,
+    segment_bits: 12,
+    region_bits: 6,
+    page_bits: 6,
+    owner_bits: 2,
+};
+
+const fn checked(config: &CardConfig) {
+    // Any set of flows must fit: at least twice as many key slots as flows.
+    assert!(FLOW_BANKS * BUCKET_WAYS << config.bucket_bits >= 2 << config.flow_bits);
+    // The committed segments of all flows leave at least the longest borrowed list, or half, free.
+    assert!(config.segment_bits > config.flow_bits + SEGMENTS_COMMITTED_BITS);
+    assert!(config.flow_bits <= 16 && config.region_bits <= 16 && config.page_bits <= 16);
+    assert!(config.owner_bits <= 8);
+}
+const _: () = checked(&DEFAULT);
+const _: () = checked(&SMALL);
+const _: () = assert!(HEADER_BYTES_MAX <= 2 * SLOT_BYTES - METADATA_BYTES);

@@ -1,0 +1,123 @@
+//! A header entry: what the card writes to an owner's header queue, in arrival order.
+//!
+//! ```text
+//! slot 0: | metadata 32 B | header bytes 0..96 |      slot 1 (only if two_slots): | header bytes 96.. |
+//! ```
+//! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The phase
+//! starts at 1 after the queue is enabled and flips at every wrap of the queue.
+
+use crate::field::Field;
+
+/// Kind of entry: 1 packet, 2 event.
+pub const KIND: Field = Field::new("kind", 0, 8, "1: packet; 2: event (send error, fault)");
+/// Disposition, or the reason of an event.
+pub const DISPOSITION: Field = Field::new(
+    "disposition",
+    8,
+    8,
+    "Disposition of a packet, SendError of an event",
+);
+/// Valid marker of this pass over the queue.
+pub const PHASE: Field = Field::new(
+    "phase",
+    16,
+    1,
+    "1 on odd passes over the queue, 0 on even ones",
+);
+/// The entry takes two adjacent slots.
+pub const TWO_SLOTS: Field =
+    Field::new("two_slots", 17, 1, "1: the header goes on in the next slot");
+/// Header profile that the parser chose.
+pub const PROFILE: Field = Field::new("profile", 18, 2, "header profile");
+/// The L4 checksum was verified.
+pub const VERIFIED: Field = Field::new("verified", 20, 1, "1: all checksums were verified");
+/// Generation of the flow entry.
+pub const GENERATION: Field = Field::new("generation", 24, 8, "generation of the flow entry");
+/// Flow id, 0xffff without a flow.
+pub const FLOW: Field = Field::new("flow", 32, 16, "flow id; 0xffff: none");
+/// Header bytes in the entry: all bytes before the payload.
+pub const HEADER_BYTES: Field = Field::new(
+    "header_bytes",
+    48,
+    16,
+    "header bytes in the entry, from the Ethernet header on",
+);
+/// Frame length without FCS.
+pub const FRAME_BYTES: Field = Field::new("frame_bytes", 64, 16, "frame length without FCS");
+/// Payload length as received, before any trim.
+pub const PAYLOAD_BYTES: Field = Field::new(
+    "payload_bytes",
+    80,
+    16,
+    "payload length as received; padding is not counted",
+);
+/// Stream position of the first payload byte, before any trim.
+pub const POSITION: Field = Field::new(
+    "position",
+    96,
+    32,
+    "stream position of the first payload byte",
+);
+/// Bytes cut off below the floor.
+pub const TRIMMED_BYTES: Field = Field::new(
+    "trimmed_bytes",
+    128,
+    16,
+    "payload bytes below the floor, not written",
+);
+/// Slow buffer that holds the payload, 0xffff none.
+pub const SLOW_BUFFER: Field = Field::new(
+    "slow_buffer",
+    144,
+    16,
+    "slow buffer that holds the payload; 0xffff: none",
+);
+/// Cursor after this packet.
+pub const CURSOR: Field = Field::new("cursor", 160, 32, "the flow's cursor after this packet");
+/// List index of the segment that holds the first placed byte.
+pub const SEGMENT_INDEX: Field = Field::new(
+    "segment_index",
+    192,
+    16,
+    "list index of the first segment written",
+);
+/// Pieces written.
+pub const PIECES: Field = Field::new("pieces", 208, 8, "pieces the payload was written in");
+/// Byte offset of the L4 header.
+pub const L4_OFFSET: Field =
+    Field::new("l4_offset", 216, 8, "byte offset of the L4 header; 0: none");
+/// Event value: the list index or position an event speaks of.
+pub const EVENT_VALUE: Field =
+    Field::new("event_value", 224, 32, "event: the descriptor's position");
+
+/// All fields, for the manual.
+pub const FIELDS: &[Field] = &[
+    KIND,
+    DISPOSITION,
+    PHASE,
+    TWO_SLOTS,
+    PROFILE,
+    VERIFIED,
+    GENERATION,
+    FLOW,
+    HEADER_BYTES,
+    FRAME_BYTES,
+    PAYLOAD_BYTES,
+    POSITION,
+    TRIMMED_BYTES,
+    SLOW_BUFFER,
+    CURSOR,
+    SEGMENT_INDEX,
+    PIECES,
+    L4_OFFSET,
+    EVENT_VALUE,
+];
+
+/// [`KIND`] of a packet.
+pub const KIND_PACKET: u8 = 1;
+/// [`KIND`] of an event.
+pub const KIND_EVENT: u8 = 2;
+/// [`FLOW`] of a packet without a flow.
+pub const FLOW_NONE: u16 = 0xffff;
+/// [`SLOW_BUFFER`] of an entry without one.
+pub const SLOW_BUFFER_NONE: u16 = 0xffff;

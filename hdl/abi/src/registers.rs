@@ -1,0 +1,119 @@
+//! BAR 0: 32-bit little-endian registers.
+//!
+//! ```text
+//! 0x00_0000  identification and control        0x00_8000  counters (64-bit, read only)
+//! 0x00_1000  receive settings                  0x01_0000  MSI-X table, 0x01_8000 pending bits
+//! 0x00_2000  owner contexts, 64 B each         0x10_0000  doorbells, 4 KiB per owner
+//! ```
+//! Everything below [`DOORBELLS`] is privileged. 64-bit values are two words, low word first; a context
+//! takes effect when its enable word is written.
+
+/// Size of BAR 0, bytes.
+pub const BAR_BYTES: usize = 16 << 20;
+
+/// Reads [`ID_VALUE`].
+pub const ID: u32 = 0x0000;
+/// "ZNIC".
+pub const ID_VALUE: u32 = 0x4349_4e5a;
+/// Reads [`crate::ABI_VERSION`].
+pub const VERSION: u32 = 0x0004;
+/// Sizes: flow, bucket, segment, region bits in bytes 0 to 3.
+pub const SIZES_0: u32 = 0x0008;
+/// Sizes: page, owner bits in bytes 0 and 1.
+pub const SIZES_1: u32 = 0x000c;
+/// Feature bits; see [`FEATURE_IPV6`] and followers.
+pub const FEATURES: u32 = 0x0010;
+/// Feature: IPv6.
+pub const FEATURE_IPV6: u32 = 1 << 0;
+/// Feature: TSO.
+pub const FEATURE_TSO: u32 = 1 << 1;
+/// Feature: header profiles beside TCP.
+pub const FEATURE_PROFILES: u32 = 1 << 2;
+/// Current epoch, bits 15:0. Never 0.
+pub const EPOCH: u32 = 0x0014;
+/// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (everything is invalid after).
+pub const CONTROL: u32 = 0x0018;
+/// [`CONTROL`] bit: receive runs.
+pub const CONTROL_RX: u32 = 1 << 0;
+/// [`CONTROL`] bit: send runs.
+pub const CONTROL_TX: u32 = 1 << 1;
+/// [`CONTROL`] bit: start a new epoch.
+pub const CONTROL_RESET: u32 = 1 << 2;
+/// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: PCIe link is up.
+pub const STATUS: u32 = 0x001c;
+
+/// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; bank 1 [`HASH_SECRET_STRIDE`] further.
+pub const HASH_SECRET: u32 = 0x1000;
+/// Distance between the secrets of two banks, bytes.
+pub const HASH_SECRET_STRIDE: u32 = 0x40;
+/// Profile registers, two words for each of 4 profiles (profile 0 is fixed).
+pub const PROFILES: u32 = 0x1100;
+/// Distance between profiles, bytes.
+pub const PROFILE_STRIDE: u32 = 8;
+/// Flush read address of memory m at `FLUSH + 8 m`, 64 bits; memory 0 has none.
+pub const FLUSH: u32 = 0x1200;
+
+/// Owner contexts.
+pub const CONTEXTS: u32 = 0x2000;
+/// Distance between contexts, bytes.
+pub const CONTEXT_STRIDE: u32 = 0x40;
+/// Context: command ring, bus address (64 B aligned).
+pub const CONTEXT_COMMAND_BASE: u32 = 0x00;
+/// Context: completion ring, bus address (64 B aligned).
+pub const CONTEXT_COMPLETION_BASE: u32 = 0x08;
+/// Context: send ring, bus address (128 B aligned).
+pub const CONTEXT_SEND_BASE: u32 = 0x10;
+/// Context: where the card writes the send ring's consumer index, bus address of 4 bytes (64 B aligned).
+pub const CONTEXT_SEND_STATUS: u32 = 0x18;
+/// Context: header queue, bus address (128 B aligned).
+pub const CONTEXT_HEADER_BASE: u32 = 0x20;
+/// Context: slow buffers, bus address (16 KiB aligned).
+pub const CONTEXT_SLOW_BASE: u32 = 0x28;
+/// Context: log2 entries: command ring 7:0, send ring slots 15:8, header slots 23:16, slow buffers 31:24.
+pub const CONTEXT_SIZES: u32 = 0x30;
+/// Context: bit 0 enables the owner; writing 1 sets all its indices to 0 and all phases to 1.
+pub const CONTEXT_ENABLE: u32 = 0x34;
+/// Smallest and largest log2 ring size.
+pub const RING_BITS_MIN: u32 = 2;
+/// Largest log2 ring size.
+pub const RING_BITS_MAX: u32 = 15;
+
+/// Drop counters, 8 bytes for each [`crate::reason::DropReason`].
+pub const COUNTERS_DROP: u32 = 0x8000;
+/// Packets by [`crate::reason::Disposition`], 8 bytes each.
+pub const COUNTERS_DISPOSITION: u32 = 0x8100;
+/// Failed sends by [`crate::reason::SendError`], 8 bytes each.
+pub const COUNTERS_SEND_ERROR: u32 = 0x8200;
+/// Stage counters, 8 bytes each: see [`STAGE_COUNTERS`].
+pub const COUNTERS_STAGE: u32 = 0x8300;
+/// Names of the stage counters in order.
+pub const STAGE_COUNTERS: &[&str] = &[
+    "rx_frames",
+    "tx_frames",
+    "tx_descriptors",
+    "commands",
+    "write_tlps",
+    "read_tlps",
+    "read_timeouts",
+    "read_errors",
+];
+
+/// MSI-X table: one 16-byte entry per owner.
+pub const MSIX_TABLE: u32 = 0x1_0000;
+/// MSI-X pending bits.
+pub const MSIX_PENDING: u32 = 0x1_8000;
+
+/// Doorbells: owner n at `DOORBELLS + n * DOORBELL_STRIDE`.
+pub const DOORBELLS: u32 = 0x10_0000;
+/// One page per owner.
+pub const DOORBELL_STRIDE: u32 = 0x1000;
+/// Doorbell: command ring producer index, free running.
+pub const DOORBELL_COMMAND: u32 = 0x00;
+/// Doorbell: send ring producer index in slots, free running.
+pub const DOORBELL_SEND: u32 = 0x04;
+/// Doorbell: header queue consumer index in slots, free running.
+pub const DOORBELL_HEADER: u32 = 0x08;
+/// Doorbell: slow buffer consumer index, free running: buffers are given back in the order of their use.
+pub const DOORBELL_SLOW: u32 = 0x0c;
+/// Doorbell: arm the interrupt with the last header index seen.
+pub const DOORBELL_ARM: u32 = 0x10;

@@ -1,0 +1,67 @@
+//! A bank of 2^A 64-bit counters with one increment a cycle and a read port.
+//!
+//! Timing: an increment is visible to `read_value` one cycle later; `read_value` is combinational from
+//! `read_index`. Counters start at zero and are never reset: readers take differences.
+//!
+//! Invariants:
+//! 1. Each pulse adds exactly one to the counter it names.
+
+use crate::memory::LutRam;
+use crate::pulse::PulseSink;
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+
+/// The counters. See the module's head.
+#[derive(LogicBlock)]
+pub struct CounterBank<const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Which counter to increment.
+    pub count: PulseSink<Bits<A>>,
+    /// Counter to read.
+    pub read_index: Signal<In, Bits<A>>,
+    /// Its value.
+    pub read_value: Signal<Out, Bits<64>>,
+
+    increment_copy: LutRam<Bits<64>, A>,
+    read_copy: LutRam<Bits<64>, A>,
+
+    sum: Signal<Local, Bits<64>>,
+    one: Constant<Bits<64>>,
+}
+
+impl<const A: usize> Default for CounterBank<A> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            count: Default::default(),
+            read_index: Default::default(),
+            read_value: Default::default(),
+            increment_copy: Default::default(),
+            read_copy: Default::default(),
+            sum: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl<const A: usize> Logic for CounterBank<A> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.increment_copy.clock.next = self.clock.val();
+        self.read_copy.clock.next = self.clock.val();
+
+        self.increment_copy.read_address.next = self.count.payload.val();
+        self.sum.next = self.increment_copy.read_data.val() + self.one.val();
+
+        self.increment_copy.write_address.next = self.count.payload.val();
+        self.increment_copy.write_data.next = self.sum.val();
+        self.increment_copy.write_enable.next = self.count.valid.val();
+        self.read_copy.write_address.next = self.count.payload.val();
+        self.read_copy.write_data.next = self.sum.val();
+        self.read_copy.write_enable.next = self.count.valid.val();
+
+        self.read_copy.read_address.next = self.read_index.val();
+        self.read_value.next = self.read_copy.read_data.val();
+    }
+}

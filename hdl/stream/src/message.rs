@@ -1,0 +1,32 @@
+//! The message stream: one struct per handshake.
+//!
+//! Invariants:
+//! 1. A handshake is a rising clock edge with `valid` and `ready` high. While `valid` is high and `ready`
+//!    low, `payload` keeps its value. `valid` never waits for `ready`.
+
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::LogicInterface;
+
+/// The end that drives messages.
+#[derive(Clone, Debug, Default, LogicInterface)]
+#[join = "MessageSink"]
+pub struct MessageSource<T: Synth> {
+    /// A message is offered.
+    pub valid: Signal<Out, Bit>,
+    /// The sink takes the message.
+    pub ready: Signal<In, Bit>,
+    /// The message.
+    pub payload: Signal<Out, T>,
+}
+
+/// The end that takes messages.
+#[derive(Clone, Debug, Default, LogicInterface)]
+#[join = "MessageSource"]
+pub struct MessageSink<T: Synth> {
+    /// A message is offered.
+    pub valid: Signal<In, Bit>,
+    /// The sink takes the message.
+    pub ready: Signal<Out, Bit>,
+    /// The message.
+    pub payload: Signal<In, T>,
+}

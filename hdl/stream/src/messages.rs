@@ -1,0 +1,195 @@
+//! The messages that cross crates. Every stage pair of different crates speaks one of these.
+
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::LogicStruct;
+
+/// Look a packet's flow up (rx_split to tables).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FlowLookup {
+    /// The 48-byte key of `abi::flow_key`, byte 0 in bits 7:0.
+    pub key: Bits<384>,
+}
+
+/// State of the flow found (tables to rx_split), in request order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FlowReply {
+    /// A valid entry of this epoch matched; without it the rest is undefined.
+    pub hit: Bit,
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// Generation of the entry.
+    pub generation: Bits<8>,
+    /// Owner of the flow.
+    pub owner: Bits<8>,
+    /// Header profile that the entry selects.
+    pub profile: Bits<2>,
+    /// A timestamp is demanded.
+    pub timestamp_check: Bit,
+    /// Protection domain.
+    pub domain: Bits<16>,
+    /// Receive floor.
+    pub floor: Bits<32>,
+    /// Next in-order byte; never below the floor.
+    pub cursor: Bits<32>,
+    /// Lowest ACK number to accept.
+    pub ack_low: Bits<32>,
+    /// Highest ACK number to accept.
+    pub ack_high: Bits<32>,
+    /// Timestamp floor.
+    pub timestamp_floor: Bits<32>,
+}
+
+/// The cursor moved (rx_split to tables).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct CursorWrite {
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// New cursor.
+    pub cursor: Bits<32>,
+}
+
+/// State of a flow for sending (tables to tx_merge), asked for by flow id.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendFlowReply {
+    /// The entry is valid in this epoch; without it the rest is undefined.
+    pub hit: Bit,
+    /// Generation of the entry.
+    pub generation: Bits<8>,
+    /// Owner of the flow.
+    pub owner: Bits<8>,
+    /// Protection domain.
+    pub domain: Bits<16>,
+    /// Send floor.
+    pub floor: Bits<32>,
+}
+
+/// Ask for a segment of a flow's list, by position or by index.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SegmentRequest {
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// 1: the entry at `index`; 0: the entry that holds `position`.
+    pub by_index: Bit,
+    /// List index, modulo 2^16.
+    pub index: Bits<16>,
+    /// Stream position.
+    pub position: Bits<32>,
+}
+
+/// A segment, in request order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SegmentReply {
+    /// The entry exists; without it only `beyond` counts.
+    pub found: Bit,
+    /// The position, or the index, lies at or beyond the end of the resident list.
+    pub beyond: Bit,
+    /// List index.
+    pub index: Bits<16>,
+    /// Stream position of the segment's first byte.
+    pub position: Bits<32>,
+    /// Length in bytes.
+    pub bytes: Bits<32>,
+    /// Region index.
+    pub region: Bits<16>,
+    /// Region key.
+    pub region_key: Bits<16>,
+    /// Byte offset of the segment in the region.
+    pub offset: Bits<48>,
+}
+
+/// Check and translate an access to a region.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RegionRequest {
+    /// Region index.
+    pub region: Bits<16>,
+    /// Region key.
+    pub region_key: Bits<16>,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// 1: the card writes; 0: it reads.
+    pub write: Bit,
+    /// Byte offset in the region.
+    pub offset: Bits<48>,
+    /// Bytes wanted, 1 to 2^30.
+    pub bytes: Bits<32>,
+}
+
+/// Where the access goes, in request order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RegionReply {
+    /// Key, epoch, domain, right and bounds of all `bytes` wanted are fine.
+    pub granted: Bit,
+    /// Bus address of the first byte.
+    pub address: Bits<64>,
+    /// Bytes from there to the end of the page, at most the bytes wanted.
+    pub bytes: Bits<32>,
+    /// Memory of the region; 0 is host DRAM.
+    pub memory: Bits<2>,
+}
+
+/// Write `bytes` bytes of the packet that follows to `address` (any block to dma).
+///
+/// The packet of the same client follows the message: exactly `bytes` bytes, from byte 0 of its first beat.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WriteJob {
+    /// Bus address of the first byte.
+    pub address: Bits<64>,
+    /// Length, 1 to 16,384.
+    pub bytes: Bits<16>,
+    /// Relaxed ordering allowed: set for payload, clear for whatever publishes.
+    pub relaxed: Bit,
+}
+
+/// Read `bytes` bytes from `address` (any block to dma). The answer is one packet, from byte 0 of its
+/// first beat, aborted when any part of the read failed.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadJob {
+    /// Bus address of the first byte.
+    pub address: Bits<64>,
+    /// Length, 1 to 16,384.
+    pub bytes: Bits<16>,
+}
+
+/// The end of a command on its way through the fences (tables to rx_split to tx_merge to dma).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Confirmation {
+    /// Owner whose command it was.
+    pub owner: Bits<8>,
+    /// Index of the command.
+    pub index: Bits<32>,
+    /// CommandStatus.
+    pub status: Bits<8>,
+}
+
+/// A send that failed, for the flow owner's header queue (tx_merge to rx_split).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendEvent {
+    /// Owner that posted the descriptor.
+    pub owner: Bits<8>,
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// Generation in the descriptor.
+    pub generation: Bits<8>,
+    /// SendError.
+    pub error: Bits<8>,
+    /// Stream position in the descriptor.
+    pub position: Bits<32>,
+}
+
+/// Whose ring entries follow (dma to tables and tx_merge), one for each packet fetched from a ring.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RingFetch {
+    /// Owner of the ring.
+    pub owner: Bits<8>,
+    /// Free-running index of the first entry fetched.
+    pub index: Bits<32>,
+}
+
+/// A 32-bit register was written (completer to every block that keeps settings).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RegisterWrite {
+    /// Byte offset in BAR 0, a multiple of 4.
+    pub address: Bits<24>,
+    /// Value.
+    pub data: Bits<32>,
+}
