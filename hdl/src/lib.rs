@@ -1,5 +1,6 @@
 //! The assembled card: the top block that only connects, and its Verilog.
 
+pub mod ip;
 pub mod lint;
 pub mod ports;
 mod reserved;

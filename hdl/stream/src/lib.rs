@@ -12,8 +12,10 @@
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod async_fifo;
 pub mod counters;
 pub mod fifo;
+pub mod frame_fifo;
 pub mod memory;
 pub mod message;
 pub mod messages;
@@ -27,8 +29,10 @@ pub mod prelude {
     pub use rust_hdl_widgets::dff::DFF;
     pub use rust_hdl_widgets::dff_setup;
 
+    pub use crate::async_fifo::{AsyncFifo, Synchronizer};
     pub use crate::counters::CounterBank;
     pub use crate::fifo::Fifo;
+    pub use crate::frame_fifo::FrameFifo;
     pub use crate::memory::{BlockRam, LutRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;

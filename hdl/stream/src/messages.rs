@@ -3,6 +3,19 @@
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicStruct;
 
+/// One beat of a packet stream, for storing it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PacketBeat {
+    /// Bytes of the beat.
+    pub data: Bits<512>,
+    /// Bytes used.
+    pub byte_count: Bits<7>,
+    /// Last beat of the packet.
+    pub last: Bit,
+    /// The packet is invalid.
+    pub abort: Bit,
+}
+
 /// Look a packet's flow up (rx_split to tables).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowLookup {

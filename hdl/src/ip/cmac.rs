@@ -1,0 +1,332 @@
+//! Between the 100G MAC's AXI4-Stream ports and the card's packet streams, with the clock crossing.
+//!
+//! ```text
+//!  rx_axis ─► byte count ─► FrameFifo (lossy) ─► AsyncFifo ─► frames          [MacReceive]
+//!  frames  ─► guard ─► AsyncFifo ─► FrameFifo (whole frames) ─► tx_axis       [MacSend]
+//!             └ clock ┘           └────── mac_clock ─────┘
+//! ```
+//! | port of the MAC | duty |
+//! |---|---|
+//! | `rx_axis_*` | 512 bit, no ready: the MAC cannot be stalled. `tuser` on the last beat: bad frame |
+//! | `tx_axis_*` | 512 bit: `tvalid` stays up inside a frame. Frames of at least 60 bytes, FCS added by the MAC |
+//!
+//! Timing: receive adds about 8 cycles, send stores the whole frame. One beat a cycle of the slower clock.
+//!
+//! Invariants:
+//! 1. A received frame that does not fit is dropped whole and pulses `dropped` once, in the core clock.
+//! 2. A bad frame passes with its abort: the receive stages count it.
+//! 3. `tx_axis_tvalid` does not fall inside a frame. A frame that `reset` cut short never leaves.
+//!
+//! Source: PG203 (CMAC UltraScale+), AXI4-Stream user interface.
+
+use stream::prelude::*;
+
+/// Receive FIFO: log2 beats. 32 KiB hold three of the longest frames.
+const RX_BEATS_BITS: usize = 9;
+/// Send FIFO: log2 beats.
+const TX_BEATS_BITS: usize = 9;
+/// Crossing: log2 beats.
+const CROSSING_BITS: usize = 4;
+
+/// From the MAC's receive port to the card.
+#[derive(LogicBlock)]
+pub struct MacReceive {
+    /// Clock of the MAC.
+    pub mac_clock: Signal<In, Clock>,
+    /// Clock of the card.
+    pub clock: Signal<In, Clock>,
+
+    /// Frame bytes.
+    pub rx_axis_tdata: Signal<In, Bits<512>>,
+    /// Bytes valid, contiguous from bit 0; all but on the last beat.
+    pub rx_axis_tkeep: Signal<In, Bits<64>>,
+    /// A beat is there.
+    pub rx_axis_tvalid: Signal<In, Bit>,
+    /// Last beat.
+    pub rx_axis_tlast: Signal<In, Bit>,
+    /// On the last beat: the frame is bad.
+    pub rx_axis_tuser: Signal<In, Bit>,
+
+    /// Frames, in the card's clock.
+    pub frames: PacketSource,
+    /// A frame was dropped because the FIFO was full.
+    pub dropped: Signal<Out, Bit>,
+
+    beat: DFF<PacketBeat>,
+    beat_valid: DFF<Bit>,
+    fifo: FrameFifo<{ RX_BEATS_BITS }, { RX_BEATS_BITS + 1 }>,
+    crossing: AsyncFifo<PacketBeat, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
+    drop_crossing: AsyncFifo<Bits<1>, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
+
+    keep_32: Signal<Local, Bits<32>>,
+    count_32: Signal<Local, Bits<7>>,
+    keep_16: Signal<Local, Bits<16>>,
+    count_16: Signal<Local, Bits<7>>,
+    keep_8: Signal<Local, Bits<8>>,
+    count_8: Signal<Local, Bits<7>>,
+    keep_4: Signal<Local, Bits<4>>,
+    count_4: Signal<Local, Bits<7>>,
+    keep_2: Signal<Local, Bits<2>>,
+    count_2: Signal<Local, Bits<7>>,
+    keep_count: Signal<Local, Bits<7>>,
+    fifo_beat: Signal<Local, PacketBeat>,
+}
+
+impl Default for MacReceive {
+    fn default() -> Self {
+        Self {
+            mac_clock: Default::default(),
+            clock: Default::default(),
+            rx_axis_tdata: Default::default(),
+            rx_axis_tkeep: Default::default(),
+            rx_axis_tvalid: Default::default(),
+            rx_axis_tlast: Default::default(),
+            rx_axis_tuser: Default::default(),
+            frames: Default::default(),
+            dropped: Default::default(),
+            beat: Default::default(),
+            beat_valid: Default::default(),
+            fifo: FrameFifo::new(true, false),
+            crossing: Default::default(),
+            drop_crossing: Default::default(),
+            keep_32: Default::default(),
+            count_32: Default::default(),
+            keep_16: Default::default(),
+            count_16: Default::default(),
+            keep_8: Default::default(),
+            count_8: Default::default(),
+            keep_4: Default::default(),
+            count_4: Default::default(),
+            keep_2: Default::default(),
+            count_2: Default::default(),
+            keep_count: Default::default(),
+            fifo_beat: Default::default(),
+        }
+    }
+}
+
+impl Logic for MacReceive {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, mac_clock, beat, beat_valid);
+        self.fifo.clock.next = self.mac_clock.val();
+        self.crossing.write_clock.next = self.mac_clock.val();
+        self.crossing.read_clock.next = self.clock.val();
+        self.drop_crossing.write_clock.next = self.mac_clock.val();
+        self.drop_crossing.read_clock.next = self.clock.val();
+
+        // The keep mask is contiguous: halve it instead of counting ones.
+        self.keep_32.next = self.rx_axis_tkeep.val().get_bits::<32>(0);
+        self.count_32.next = bits::<7>(0);
+        if self.rx_axis_tkeep.val().get_bit(31) {
+            self.keep_32.next = self.rx_axis_tkeep.val().get_bits::<32>(32);
+            self.count_32.next = bits::<7>(32);
+        }
+        self.keep_16.next = self.keep_32.val().get_bits::<16>(0);
+        self.count_16.next = self.count_32.val();
+        if self.keep_32.val().get_bit(15) {
+            self.keep_16.next = self.keep_32.val().get_bits::<16>(16);
+            self.count_16.next = self.count_32.val() | bits::<7>(16);
+        }
+        self.keep_8.next = self.keep_16.val().get_bits::<8>(0);
+        self.count_8.next = self.count_16.val();
+        if self.keep_16.val().get_bit(7) {
+            self.keep_8.next = self.keep_16.val().get_bits::<8>(8);
+            self.count_8.next = self.count_16.val() | bits::<7>(8);
+        }
+        self.keep_4.next = self.keep_8.val().get_bits::<4>(0);
+        self.count_4.next = self.count_8.val();
+        if self.keep_8.val().get_bit(3) {
+            self.keep_4.next = self.keep_8.val().get_bits::<4>(4);
+            self.count_4.next = self.count_8.val() | bits::<7>(4);
+        }
+        self.keep_2.next = self.keep_4.val().get_bits::<2>(0);
+        self.count_2.next = self.count_4.val();
+        if self.keep_4.val().get_bit(1) {
+            self.keep_2.next = self.keep_4.val().get_bits::<2>(2);
+            self.count_2.next = self.count_4.val() | bits::<7>(2);
+        }
+        self.keep_count.next = self.count_2.val();
+        if self.rx_axis_tkeep.val().get_bit(63) {
+            self.keep_count.next = bits::<7>(64);
+        } else if self.keep_2.val().get_bit(0) {
+            self.keep_count.next = self.count_2.val() | bits::<7>(1);
+        }
+
+        self.beat.d.next.data = self.rx_axis_tdata.val();
+        self.beat.d.next.byte_count = self.keep_count.val();
+        self.beat.d.next.last = self.rx_axis_tlast.val();
+        self.beat.d.next.abort = self.rx_axis_tlast.val() & self.rx_axis_tuser.val();
+        self.beat_valid.d.next = self.rx_axis_tvalid.val();
+        self.fifo.sink.valid.next = self.beat_valid.q.val();
+        self.fifo.sink.data.next = self.beat.q.val().data;
+        self.fifo.sink.byte_count.next = self.beat.q.val().byte_count;
+        self.fifo.sink.last.next = self.beat.q.val().last;
+        self.fifo.sink.abort.next = self.beat.q.val().abort;
+
+        self.fifo_beat.next.data = self.fifo.source.data.val();
+        self.fifo_beat.next.byte_count = self.fifo.source.byte_count.val();
+        self.fifo_beat.next.last = self.fifo.source.last.val();
+        self.fifo_beat.next.abort = self.fifo.source.abort.val();
+        self.crossing.sink.valid.next = self.fifo.source.valid.val();
+        self.crossing.sink.payload.next = self.fifo_beat.val();
+        self.fifo.source.ready.next = self.crossing.sink.ready.val();
+
+        self.frames.valid.next = self.crossing.source.valid.val();
+        self.frames.data.next = self.crossing.source.payload.val().data;
+        self.frames.byte_count.next = self.crossing.source.payload.val().byte_count;
+        self.frames.last.next = self.crossing.source.payload.val().last;
+        self.frames.abort.next = self.crossing.source.payload.val().abort;
+        self.crossing.source.ready.next = self.frames.ready.val();
+
+        // Drops cross as messages. They cannot fill the crossing: each takes a frame of its own.
+        self.drop_crossing.sink.valid.next = self.fifo.dropped.val();
+        self.drop_crossing.sink.payload.next = bits::<1>(1);
+        self.drop_crossing.source.ready.next = true;
+        self.dropped.next = self.drop_crossing.source.valid.val();
+    }
+}
+
+/// From the card to the MAC's send port.
+#[derive(LogicBlock)]
+pub struct MacSend {
+    /// Clock of the card.
+    pub clock: Signal<In, Clock>,
+    /// Clock of the MAC.
+    pub mac_clock: Signal<In, Clock>,
+    /// A new epoch begins: a frame begun on `frames` will not be finished.
+    pub reset: Signal<In, Bit>,
+
+    /// Frames, in the card's clock.
+    pub frames: PacketSink,
+    /// A frame went over to the MAC's clock.
+    pub frame_done: Signal<Out, Bit>,
+
+    /// Frame bytes.
+    pub tx_axis_tdata: Signal<Out, Bits<512>>,
+    /// Bytes valid.
+    pub tx_axis_tkeep: Signal<Out, Bits<64>>,
+    /// A beat is offered.
+    pub tx_axis_tvalid: Signal<Out, Bit>,
+    /// Last beat.
+    pub tx_axis_tlast: Signal<Out, Bit>,
+    /// Always 0: no frame is marked bad.
+    pub tx_axis_tuser: Signal<Out, Bit>,
+    /// The MAC takes the beat.
+    pub tx_axis_tready: Signal<In, Bit>,
+
+    inside: DFF<Bit>,
+    cut_short: DFF<Bit>,
+    crossing: AsyncFifo<PacketBeat, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
+    fifo: FrameFifo<{ TX_BEATS_BITS }, { TX_BEATS_BITS + 1 }>,
+
+    beat: Signal<Local, PacketBeat>,
+    closing: Signal<Local, Bit>,
+    unused_bytes: Signal<Local, Bits<7>>,
+    full_keep: Constant<Bits<64>>,
+    beat_bytes: Constant<Bits<7>>,
+}
+
+impl Default for MacSend {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            mac_clock: Default::default(),
+            reset: Default::default(),
+            frames: Default::default(),
+            frame_done: Default::default(),
+            tx_axis_tdata: Default::default(),
+            tx_axis_tkeep: Default::default(),
+            tx_axis_tvalid: Default::default(),
+            tx_axis_tlast: Default::default(),
+            tx_axis_tuser: Default::default(),
+            tx_axis_tready: Default::default(),
+            inside: Default::default(),
+            cut_short: Default::default(),
+            crossing: Default::default(),
+            fifo: FrameFifo::new(false, true),
+            beat: Default::default(),
+            closing: Default::default(),
+            unused_bytes: Default::default(),
+            full_keep: Constant::new(u64::MAX.to_bits()),
+            beat_bytes: Constant::new(64u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for MacSend {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, inside, cut_short);
+        self.crossing.write_clock.next = self.clock.val();
+        self.crossing.read_clock.next = self.mac_clock.val();
+        self.fifo.clock.next = self.mac_clock.val();
+
+        // Guard: a frame that a reset cut short is closed with an aborted beat.
+        self.closing.next = self.cut_short.q.val();
+        self.beat.next.data = self.frames.data.val();
+        self.beat.next.byte_count = self.frames.byte_count.val();
+        self.beat.next.last = self.frames.last.val();
+        self.beat.next.abort = self.frames.abort.val();
+        self.crossing.sink.valid.next = self.frames.valid.val() & !self.reset.val();
+        self.frames.ready.next = self.crossing.sink.ready.val() & !self.reset.val();
+        if self.closing.val() {
+            self.beat.next.byte_count = self.beat_bytes.val();
+            self.beat.next.last = true;
+            self.beat.next.abort = true;
+            self.crossing.sink.valid.next = true;
+            self.frames.ready.next = false;
+        }
+        self.crossing.sink.payload.next = self.beat.val();
+
+        self.frame_done.next = false;
+        if self.reset.val() & self.inside.q.val() {
+            self.cut_short.d.next = true;
+            self.inside.d.next = false;
+        } else if self.closing.val() {
+            self.cut_short.d.next = !self.crossing.sink.ready.val();
+        } else if self.frames.valid.val() & self.crossing.sink.ready.val() & !self.reset.val() {
+            self.inside.d.next = !self.frames.last.val();
+            self.frame_done.next = self.frames.last.val() & !self.frames.abort.val();
+        }
+
+        self.fifo.sink.valid.next = self.crossing.source.valid.val();
+        self.fifo.sink.data.next = self.crossing.source.payload.val().data;
+        self.fifo.sink.byte_count.next = self.crossing.source.payload.val().byte_count;
+        self.fifo.sink.last.next = self.crossing.source.payload.val().last;
+        self.fifo.sink.abort.next = self.crossing.source.payload.val().abort;
+        self.crossing.source.ready.next = self.fifo.sink.ready.val();
+
+        self.tx_axis_tvalid.next = self.fifo.source.valid.val();
+        self.tx_axis_tdata.next = self.fifo.source.data.val();
+        self.tx_axis_tlast.next = self.fifo.source.last.val();
+        self.tx_axis_tuser.next = false;
+        self.unused_bytes.next = self.beat_bytes.val() - self.fifo.source.byte_count.val();
+        self.tx_axis_tkeep.next = self.full_keep.val() >> self.unused_bytes.val();
+        self.fifo.source.ready.next = self.tx_axis_tready.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keep_masks_are_counted() {
+        let mut dut = MacReceive::default();
+        dut.connect_all();
+        check_all(&dut).expect("checks");
+        for count in 1..=64u32 {
+            dut.rx_axis_tkeep.next = (u64::MAX >> (64 - count)).to_bits();
+            assert!(simulate(&mut dut, 40));
+            assert_eq!(dut.keep_count.val().to_u32(), count);
+        }
+    }
+
+    #[test]
+    fn send_side_passes_the_checks() {
+        let mut dut = MacSend::default();
+        dut.connect_all();
+        check_all(&dut).expect("checks");
+    }
+}

@@ -1,0 +1,3 @@
+//! The sides of the vendor's hard blocks that face the card.
+
+pub mod cmac;

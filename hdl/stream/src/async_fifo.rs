@@ -1,0 +1,259 @@
+//! A clock crossing for messages: 2^A deep, gray-coded pointers, any two clocks.
+//!
+//! ```text
+//!  write_clock │                 │ read_clock
+//!   sink ──► write pointer ─gray─► synchronizer ─► empty? ──► source
+//!            full? ◄─ synchronizer ◄─gray─ read pointer
+//!                    distributed RAM (written left, read right)
+//! ```
+//! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message a cycle of
+//! the slower clock in steady state when 2^A is at least 8.
+//!
+//! Invariants:
+//! 1. Messages leave in the order they came; none is lost or repeated, whatever the phases.
+//! 2. Only gray-coded pointers cross, each through two flip-flops marked `ASYNC_REG`.
+//! 3. There is no reset: a crossing never forgets what one side believes the other will see.
+//!
+//! P must be A + 1. Source: gray-code FIFO as in Cummings, SNUG 2002.
+
+use std::collections::HashMap;
+
+use crate::message::{MessageSink, MessageSource};
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
+
+/// Two flip-flops in a row that Vivado keeps together.
+#[derive(LogicBlock, Default)]
+pub struct Synchronizer<T: Synth> {
+    /// Clock of the receiving side.
+    pub clock: Signal<In, Clock>,
+    /// Signal of the other clock; at most one bit of it changes at a time.
+    pub d: Signal<In, T>,
+    /// The signal two cycles later.
+    pub q: Signal<Out, T>,
+    _first: Box<T>,
+}
+
+impl<T: Synth> Logic for Synchronizer<T> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            self.q.next = *self._first;
+            *self._first = self.d.val();
+        }
+    }
+
+    fn connect(&mut self) {
+        self.q.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "\
+(* ASYNC_REG = \"TRUE\" *) reg [{top}:0] first;
+(* ASYNC_REG = \"TRUE\" *) reg [{top}:0] second;
+initial first = {bits}'d0;
+initial second = {bits}'d0;
+always @(posedge clock) begin
+   first <= d;
+   second <= first;
+end
+always @(*) q = second;
+",
+            top = T::BITS - 1,
+            bits = T::BITS,
+        ))
+    }
+}
+
+/// Memory written with one clock and read without one.
+#[derive(LogicBlock, Default)]
+pub struct CrossingRam<T: Synth, const A: usize> {
+    /// Clock of the writing side.
+    pub clock: Signal<In, Clock>,
+    /// Entry to read.
+    pub read_address: Signal<In, Bits<A>>,
+    /// That entry; stable because its writer finished before the pointer crossed.
+    pub read_data: Signal<Out, T>,
+    /// Entry to write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Its new value.
+    pub write_data: Signal<In, T>,
+    /// Write in this cycle.
+    pub write_enable: Signal<In, Bit>,
+    _store: Box<HashMap<usize, T>>,
+}
+
+impl<T: Synth, const A: usize> Logic for CrossingRam<T, A> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() && self.write_enable.val() {
+            self._store
+                .insert(self.write_address.val().index(), self.write_data.val());
+        }
+        let at = self.read_address.val().index();
+        self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "\
+(* ram_style = \"distributed\" *) reg [{top}:0] memory[{last}:0];
+always @(*) read_data = memory[read_address];
+always @(posedge clock) begin
+   if (write_enable) memory[write_address] <= write_data;
+end
+",
+            top = T::BITS - 1,
+            last = (1usize << A) - 1,
+        ))
+    }
+}
+
+/// The crossing. See the module's head.
+#[derive(LogicBlock)]
+pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
+    /// Clock of `sink`.
+    pub write_clock: Signal<In, Clock>,
+    /// Clock of `source`.
+    pub read_clock: Signal<In, Clock>,
+
+    /// Messages in.
+    pub sink: MessageSink<T>,
+    /// Messages out.
+    pub source: MessageSource<T>,
+
+    memory: CrossingRam<T, A>,
+    write_pointer: DFF<Bits<P>>,
+    write_gray: DFF<Bits<P>>,
+    read_pointer: DFF<Bits<P>>,
+    read_gray: DFF<Bits<P>>,
+    write_seen: Synchronizer<Bits<P>>,
+    read_seen: Synchronizer<Bits<P>>,
+
+    is_full: Signal<Local, Bit>,
+    is_empty: Signal<Local, Bit>,
+    write_next: Signal<Local, Bits<P>>,
+    read_next: Signal<Local, Bits<P>>,
+    one: Constant<Bits<P>>,
+    wrap_mask: Constant<Bits<P>>,
+}
+
+impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
+    fn default() -> Self {
+        assert_eq!(P, A + 1, "pointer width must be address width + 1");
+        Self {
+            write_clock: Default::default(),
+            read_clock: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            memory: Default::default(),
+            write_pointer: Default::default(),
+            write_gray: Default::default(),
+            read_pointer: Default::default(),
+            read_gray: Default::default(),
+            write_seen: Default::default(),
+            read_seen: Default::default(),
+            is_full: Default::default(),
+            is_empty: Default::default(),
+            write_next: Default::default(),
+            read_next: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            wrap_mask: Constant::new((3u64 << (P - 2)).to_bits()),
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, write_clock, write_pointer, write_gray);
+        dff_setup!(self, read_clock, read_pointer, read_gray);
+        self.memory.clock.next = self.write_clock.val();
+        self.write_seen.clock.next = self.read_clock.val();
+        self.read_seen.clock.next = self.write_clock.val();
+        self.write_seen.d.next = self.write_gray.q.val();
+        self.read_seen.d.next = self.read_gray.q.val();
+
+        // Full: the pointers differ in their two top gray bits alone.
+        self.is_full.next =
+            self.write_gray.q.val() == (self.read_seen.q.val() ^ self.wrap_mask.val());
+        self.is_empty.next = self.read_gray.q.val() == self.write_seen.q.val();
+        self.sink.ready.next = !self.is_full.val();
+        self.source.valid.next = !self.is_empty.val();
+        self.source.payload.next = self.memory.read_data.val();
+
+        self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
+        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
+        self.memory.write_data.next = self.sink.payload.val();
+        self.memory.write_enable.next = self.sink.valid.val() & !self.is_full.val();
+
+        self.write_next.next = self.write_pointer.q.val() + self.one.val();
+        self.read_next.next = self.read_pointer.q.val() + self.one.val();
+        if self.sink.valid.val() & !self.is_full.val() {
+            self.write_pointer.d.next = self.write_next.val();
+            self.write_gray.d.next = self.write_next.val() ^ (self.write_next.val() >> 1);
+        }
+        if self.source.ready.val() & !self.is_empty.val() {
+            self.read_pointer.d.next = self.read_next.val();
+            self.read_gray.d.next = self.read_next.val() ^ (self.read_next.val() >> 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends 200 messages between two clocks with the given half periods and start phase.
+    fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64, gate: u64) {
+        let mut dut = AsyncFifo::<Bits<16>, 3, 4>::default();
+        dut.connect_all();
+        check_all(&dut).expect("checks");
+        let (mut sent, mut got) = (0u64, 0u64);
+        let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
+        let (mut write_clk, mut read_clk) = (false, false);
+        dut.write_clock.next = Clock { clk: false };
+        dut.read_clock.next = Clock { clk: false };
+        let mut edges = 0u64;
+        while got < 200 {
+            edges += 1;
+            assert!(edges < 100_000, "stalled after {got} messages");
+            dut.sink.valid.next = sent < 200 && (edges * 7 + sent) % gate != 0;
+            dut.sink.payload.next = bits::<16>(sent);
+            dut.source.ready.next = (edges * 5 + got) % gate != 1;
+            assert!(simulate(&mut dut, 20));
+            if write_at <= read_at {
+                write_at += write_half_ps;
+                write_clk = !write_clk;
+                if write_clk && dut.sink.valid.val() && dut.sink.ready.val() {
+                    sent += 1;
+                }
+                dut.write_clock.next = Clock { clk: write_clk };
+            } else {
+                read_at += read_half_ps;
+                read_clk = !read_clk;
+                if read_clk && dut.source.valid.val() && dut.source.ready.val() {
+                    assert_eq!(dut.source.payload.val().to_u64(), got);
+                    got += 1;
+                }
+                dut.read_clock.next = Clock { clk: read_clk };
+            }
+            assert!(simulate(&mut dut, 20));
+        }
+    }
+
+    #[test]
+    fn keeps_order_at_any_ratio_and_phase() {
+        for (write_half, read_half) in [(2000, 1552), (1552, 2000), (2000, 2000), (500, 9000)] {
+            for phase in [0, 333, 1001] {
+                crosses(write_half, read_half, phase, 3);
+                crosses(write_half, read_half, phase, 1_000_000);
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A buffer of whole frames: what leaves it never pauses for want of input.
+//!
+//! ```text
+//!   sink ──► write ──► 2^A beats ──► read ──► source
+//!              │ commit at `last`, roll back when dropped
+//! ```
+//! Timing: a frame is offered two cycles after its last beat came in; one beat a cycle in and out.
+//!
+//! Invariants:
+//! 1. A frame is offered only when it is stored to its end: once `source.valid` rises for its first beat, it
+//!    stays up until its last.
+//! 2. Lossy: `sink.ready` is always high; a frame that does not fit is dropped whole and pulses `dropped`.
+//!    Lossless: `sink.ready` falls when the buffer is full. A frame must fit into 2^A beats.
+//! 3. With `discard_aborted`, an aborted frame is dropped whole, without a pulse; else it passes with its abort.
+//! 4. Frames keep their order.
+
+use crate::memory::BlockRam;
+use crate::messages::PacketBeat;
+use crate::packet::{PacketSink, PacketSource};
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
+
+/// The buffer. See the module's head. P must be A + 1.
+#[derive(LogicBlock)]
+pub struct FrameFifo<const A: usize, const P: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Frames in.
+    pub sink: PacketSink,
+    /// Whole frames out.
+    pub source: PacketSource,
+    /// A frame was dropped for want of room.
+    pub dropped: Signal<Out, Bit>,
+
+    memory: BlockRam<PacketBeat, A>,
+    write_pointer: DFF<Bits<P>>,
+    commit_pointer: DFF<Bits<P>>,
+    read_pointer: DFF<Bits<P>>,
+    offered: DFF<Bit>,
+    dropping: DFF<Bit>,
+
+    held: Signal<Local, Bits<P>>,
+    is_full: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    store: Signal<Local, Bit>,
+    write_next: Signal<Local, Bits<P>>,
+    read_next: Signal<Local, Bits<P>>,
+    beat: Signal<Local, PacketBeat>,
+    lossy: Constant<Bit>,
+    discard_aborted: Constant<Bit>,
+    depth: Constant<Bits<P>>,
+    one: Constant<Bits<P>>,
+}
+
+impl<const A: usize, const P: usize> FrameFifo<A, P> {
+    /// A buffer that drops what does not fit (`lossy`), or else holds its sink back.
+    pub fn new(lossy: bool, discard_aborted: bool) -> Self {
+        assert_eq!(P, A + 1, "pointer width must be address width + 1");
+        Self {
+            clock: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            dropped: Default::default(),
+            memory: Default::default(),
+            write_pointer: Default::default(),
+            commit_pointer: Default::default(),
+            read_pointer: Default::default(),
+            offered: Default::default(),
+            dropping: Default::default(),
+            held: Default::default(),
+            is_full: Default::default(),
+            take: Default::default(),
+            store: Default::default(),
+            write_next: Default::default(),
+            read_next: Default::default(),
+            beat: Default::default(),
+            lossy: Constant::new(lossy),
+            discard_aborted: Constant::new(discard_aborted),
+            depth: Constant::new((1u64 << A).to_bits()),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            commit_pointer,
+            read_pointer,
+            offered,
+            dropping
+        );
+        self.memory.clock.next = self.clock.val();
+
+        // Write side: store beats beyond the commit pointer; the last one commits or rolls back.
+        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.is_full.next = self.held.val() == self.depth.val();
+        self.sink.ready.next = self.lossy.val() | !self.is_full.val();
+        self.take.next = self.sink.valid.val() & (self.lossy.val() | !self.is_full.val());
+        self.store.next = self.take.val() & !self.is_full.val() & !self.dropping.q.val();
+        self.write_next.next = self.write_pointer.q.val() + self.one.val();
+        self.beat.next.data = self.sink.data.val();
+        self.beat.next.byte_count = self.sink.byte_count.val();
+        self.beat.next.last = self.sink.last.val();
+        self.beat.next.abort = self.sink.abort.val();
+        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
+        self.memory.write_data.next = self.beat.val();
+        self.memory.write_enable.next = self.store.val();
+        self.dropped.next = false;
+        if self.store.val() {
+            self.write_pointer.d.next = self.write_next.val();
+            if self.sink.last.val() {
+                if self.sink.abort.val() & self.discard_aborted.val() {
+                    self.write_pointer.d.next = self.commit_pointer.q.val();
+                } else {
+                    self.commit_pointer.d.next = self.write_next.val();
+                }
+            }
+        } else if self.take.val() {
+            self.write_pointer.d.next = self.commit_pointer.q.val();
+            self.dropping.d.next = !self.sink.last.val();
+            self.dropped.next = self.sink.last.val();
+        }
+
+        // Read side: the memory is addressed one cycle ahead, so its output register is the head.
+        self.read_next.next = self.read_pointer.q.val();
+        if self.offered.q.val() & self.source.ready.val() {
+            self.read_next.next = self.read_pointer.q.val() + self.one.val();
+        }
+        self.read_pointer.d.next = self.read_next.val();
+        self.memory.read_address.next = bit_cast::<A, P>(self.read_next.val());
+        self.offered.d.next = self.read_next.val() != self.commit_pointer.q.val();
+        self.source.valid.next = self.offered.q.val();
+        self.source.data.next = self.memory.read_data.val().data;
+        self.source.byte_count.next = self.memory.read_data.val().byte_count;
+        self.source.last.next = self.memory.read_data.val().last;
+        self.source.abort.next = self.memory.read_data.val().abort;
+    }
+}
