@@ -1,1 +1,21 @@
 //! The system under test: Verilated card, MAC model, drivers, monitors, checkers.
+//!
+//! ```text
+//!   hdl block ── emit ──> Verilog ──> design ──> verilated::Model <── clocks
+//!                                                   ▲        │
+//!                                    source, mac ───┘        └──> sink, monitor ──> test
+//! ```
+#![deny(unsafe_code)]
+
+pub mod bench;
+pub mod clocks;
+mod compile;
+pub mod design;
+pub mod monitor;
+mod shim;
+pub mod sink;
+pub mod source;
+pub mod stall;
+pub mod toolchain;
+pub mod verilated;
+pub mod wave;

@@ -1,0 +1,138 @@
+//! A model, its clock and the agents around it, stepped a cycle at a time.
+//!
+//! ```text
+//!   cycle:  every agent samples ──> clock rises ──> every agent drives ──> clock falls
+//! ```
+//!
+//! Invariants
+//! 1. What an agent drives after an edge is seen by the block at the next one: no agent can win a
+//!    race, so their order in the slice does not matter.
+
+use std::path::Path;
+
+use hdl::ports::{emit, ports_of, EmitError};
+use rust_hdl_core::prelude::Block;
+
+use crate::clocks::{ClockId, Clocks, Edge};
+use crate::design::{BuildError, Design, Options};
+use crate::verilated::Model;
+use crate::wave::WaveError;
+
+/// Whatever is connected to a model and lives by its clock: a driver, a sink, a monitor.
+pub trait Agent {
+    /// Just before the rising edge: read what the registers are about to see.
+    fn sample(&mut self, model: &Model);
+    /// Just after it: set the inputs for the next cycle.
+    fn drive(&mut self, model: &mut Model);
+}
+
+/// Why a block has no model.
+#[derive(Debug, thiserror::Error)]
+pub enum BlockError {
+    /// It has no Verilog.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// The Verilog does not build.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+/// Emits a block as module `top_name` and builds it.
+pub fn design_of<B: Block>(
+    block: &mut B,
+    top_name: &str,
+    options: Options,
+) -> Result<Design, BlockError> {
+    let verilog = emit(block, top_name)?;
+    Ok(Design::build(
+        top_name,
+        &verilog,
+        &ports_of(block),
+        options,
+    )?)
+}
+
+/// Options as the environment asks: `ZERONIC_WAVES=FOLDER` turns waveforms on.
+pub fn options_from_environment() -> Options {
+    Options {
+        trace: std::env::var_os("ZERONIC_WAVES").is_some(),
+    }
+}
+
+/// A model with one clock.
+pub struct Bench {
+    /// The model; set and read its other ports freely between cycles.
+    pub model: Model,
+    clocks: Clocks,
+    clock: ClockId,
+}
+
+impl Bench {
+    /// Builds a block whose clock port is `clock` and starts it with all other inputs zero.
+    ///
+    /// With `ZERONIC_WAVES=FOLDER` the run is recorded in `FOLDER/TOP_NAME-THREAD.fst`.
+    pub fn of<B: Block>(block: &mut B, top_name: &str) -> Result<Bench, BlockError> {
+        let design = design_of(block, top_name, options_from_environment())?;
+        let mut bench = Bench::new(design.model());
+        if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
+            let thread = std::thread::current();
+            let test = thread.name().unwrap_or("main").replace("::", ".");
+            let path = Path::new(&folder).join(format!("{top_name}-{test}.fst"));
+            if let Err(error) = bench.record(&path) {
+                eprintln!("zeronic: no waveform {}: {error}", path.display());
+            }
+        }
+        Ok(bench)
+    }
+
+    /// Starts a model whose clock port is `clock`, 250 MHz, with all other inputs zero.
+    pub fn new(mut model: Model) -> Bench {
+        model.clear_inputs();
+        let mut clocks = Clocks::new();
+        let clock = clocks.add(&mut model, "clock", 4000, 2000);
+        model.eval();
+        Bench {
+            model,
+            clocks,
+            clock,
+        }
+    }
+
+    /// Records waveforms from now on.
+    pub fn record(&mut self, path: &Path) -> Result<(), WaveError> {
+        self.model.open_wave(path)
+    }
+
+    /// One clock cycle.
+    pub fn cycle(&mut self, agents: &mut [&mut dyn Agent]) {
+        self.clocks
+            .step(&mut self.model, &mut |model, _clock, edge| match edge {
+                Edge::Before => agents.iter_mut().for_each(|agent| agent.sample(model)),
+                Edge::After => agents.iter_mut().for_each(|agent| agent.drive(model)),
+            });
+    }
+
+    /// Several clock cycles.
+    pub fn cycles(&mut self, count: u64, agents: &mut [&mut dyn Agent]) {
+        for _ in 0..count {
+            self.cycle(agents);
+        }
+    }
+
+    /// How many cycles have passed.
+    pub fn now(&self) -> u64 {
+        self.clocks.cycles(self.clock)
+    }
+
+    /// Sets a port of up to 64 bits by name and settles the design.
+    pub fn set(&mut self, port: &str, value: u64) {
+        let port = self.model.port(port);
+        self.model.set(port, value);
+        self.model.eval();
+    }
+
+    /// Reads a port of up to 64 bits by name.
+    pub fn get(&self, port: &str) -> u64 {
+        self.model.get(self.model.port(port))
+    }
+}

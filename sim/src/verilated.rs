@@ -1,0 +1,359 @@
+//! A running Verilated design: ports as memory, `eval`, waveforms.
+//!
+//! ```text
+//!   Model ── port("packet$valid") ──> PortId ── get / set / words ──> the C++ object's own fields
+//!     └───── eval()                      settles everything that depends on what was set
+//! ```
+//!
+//! Invariants
+//! 1. A model is made, stepped and dropped on one thread; several may live in one process.
+//! 2. Reading and writing a port is a memory access: no call, no allocation.
+//! 3. Values written are cut to the width of the port.
+//!
+//! This file and no other in the crate is unsafe.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
+use std::ptr::NonNull;
+
+use hdl::ports::{Port, PortDirection};
+
+use crate::design::{BuildError, Design, Options};
+use crate::shim::storage_bytes;
+use crate::wave::{Wave, WaveError};
+
+type Handle = *mut c_void;
+type WriteCallback = extern "C" fn(*mut c_void, *const c_char, u64) -> c_int;
+
+/// The functions of a loaded shim.
+pub(crate) struct Library {
+    create: unsafe extern "C" fn(u32, u32, u32) -> Handle,
+    delete: unsafe extern "C" fn(Handle),
+    eval: unsafe extern "C" fn(Handle),
+    port: unsafe extern "C" fn(Handle, u32) -> *mut c_void,
+    trace_open: unsafe extern "C" fn(Handle, WriteCallback, *mut c_void) -> c_int,
+    trace_dump: unsafe extern "C" fn(Handle, u64),
+    trace_close: unsafe extern "C" fn(Handle),
+    _library: libloading::Library,
+}
+
+impl Library {
+    /// Loads a library that `design` has built.
+    pub fn load(path: &Path) -> Result<Library, BuildError> {
+        let failed = |reason: libloading::Error| BuildError::Load {
+            path: path.to_path_buf(),
+            reason: reason.to_string(),
+        };
+        // SAFETY: the file was linked by `design` from the shim; its static initialisers are
+        // those of Verilator's runtime and touch only the library itself.
+        let library = unsafe { libloading::Library::new(path) }.map_err(failed)?;
+        // SAFETY: the types above are those of the functions in `shim.rs`; the pointers stay
+        // valid as long as `_library`, which lives as long as they do.
+        unsafe {
+            Ok(Library {
+                create: *library.get(b"zeronic_new").map_err(failed)?,
+                delete: *library.get(b"zeronic_delete").map_err(failed)?,
+                eval: *library.get(b"zeronic_eval").map_err(failed)?,
+                port: *library.get(b"zeronic_port").map_err(failed)?,
+                trace_open: *library.get(b"zeronic_trace_open").map_err(failed)?,
+                trace_dump: *library.get(b"zeronic_trace_dump").map_err(failed)?,
+                trace_close: *library.get(b"zeronic_trace_close").map_err(failed)?,
+                _library: library,
+            })
+        }
+    }
+}
+
+/// Names a port of one design; found once, used every cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PortId(u32);
+
+struct Slot {
+    data: NonNull<u8>,
+    bits: usize,
+    is_input: bool,
+}
+
+/// One running copy of a design.
+pub struct Model {
+    handle: Handle,
+    slots: Vec<Slot>,
+    wave: Option<NonNull<Wave>>,
+    evaluations: u64,
+    design: Design,
+}
+
+impl Model {
+    /// Builds a design and makes one model of it.
+    pub fn build(
+        top: &str,
+        verilog: &str,
+        ports: &[Port],
+        options: Options,
+    ) -> Result<Model, BuildError> {
+        Ok(Design::build(top, verilog, ports, options)?.model())
+    }
+
+    pub(crate) fn new(design: Design, seed: Option<u32>) -> Model {
+        let library = design.library();
+        let trace = u32::from(design.options().trace);
+        // SAFETY: the shim's constructor takes any numbers.
+        let handle =
+            unsafe { (library.create)(u32::from(seed.is_some()), seed.unwrap_or(0), trace) };
+        let slots = design
+            .ports()
+            .iter()
+            .enumerate()
+            .map(|(index, port)| {
+                // SAFETY: `handle` is live; the index is one of the table the shim was made from.
+                let data = unsafe { (library.port)(handle, index as u32) };
+                Slot {
+                    data: NonNull::new(data.cast()).expect("the shim knows every port"),
+                    bits: port.bits,
+                    is_input: port.direction == PortDirection::Input,
+                }
+            })
+            .collect();
+        Model {
+            handle,
+            slots,
+            wave: None,
+            evaluations: 0,
+            design,
+        }
+    }
+
+    /// The design it was made from.
+    pub fn design(&self) -> &Design {
+        &self.design
+    }
+
+    /// The port of that Verilog name, if there is one.
+    pub fn find_port(&self, name: &str) -> Option<PortId> {
+        let index = self
+            .design
+            .ports()
+            .iter()
+            .position(|port| port.name == name)?;
+        Some(PortId(index as u32))
+    }
+
+    /// The port of that Verilog name (`bundle$field` for a field of a bundle).
+    ///
+    /// # Panics
+    /// If there is none; the message lists those that exist.
+    pub fn port(&self, name: &str) -> PortId {
+        self.find_port(name).unwrap_or_else(|| {
+            let names: Vec<_> = self
+                .design
+                .ports()
+                .iter()
+                .map(|port| &port.name[..])
+                .collect();
+            panic!("no port `{name}`; there are: {}", names.join(", "))
+        })
+    }
+
+    /// Name, direction and width of a port.
+    pub fn port_info(&self, id: PortId) -> &Port {
+        &self.design.ports()[id.0 as usize]
+    }
+
+    /// The value of a port of up to 64 bits.
+    pub fn get(&self, id: PortId) -> u64 {
+        let slot = &self.slots[id.0 as usize];
+        let data = slot.data.as_ptr();
+        // SAFETY: `data` points at the model's field, whose size the shim checked at compile
+        // time to be `storage_bytes(bits)`; the field is aligned for its type.
+        unsafe {
+            match storage_bytes(slot.bits) {
+                1 => u64::from(data.read()),
+                2 => u64::from(data.cast::<u16>().read()),
+                4 => u64::from(data.cast::<u32>().read()),
+                8 => data.cast::<u64>().read(),
+                _ => panic!(
+                    "`{}` is {} bits: use words",
+                    self.port_info(id).name,
+                    slot.bits
+                ),
+            }
+        }
+    }
+
+    /// Sets a port of up to 64 bits; bits beyond its width are dropped.
+    pub fn set(&mut self, id: PortId, value: u64) {
+        let slot = &self.slots[id.0 as usize];
+        let data = slot.data.as_ptr();
+        let value = if slot.bits < 64 {
+            value & ((1 << slot.bits) - 1)
+        } else {
+            value
+        };
+        // SAFETY: as in `get`; `&mut self` makes this the only access.
+        unsafe {
+            match storage_bytes(slot.bits) {
+                1 => data.write(value as u8),
+                2 => data.cast::<u16>().write(value as u16),
+                4 => data.cast::<u32>().write(value as u32),
+                8 => data.cast::<u64>().write(value),
+                _ => panic!(
+                    "`{}` is {} bits: use words",
+                    self.port_info(id).name,
+                    slot.bits
+                ),
+            }
+        }
+    }
+
+    /// True if a one-bit port is high.
+    pub fn is_high(&self, id: PortId) -> bool {
+        self.get(id) != 0
+    }
+
+    /// The 32-bit words of a port of more than 64 bits, least significant first.
+    pub fn words(&self, id: PortId) -> &[u32] {
+        let (data, words) = self.wide(id);
+        // SAFETY: the field is an array of that many words (checked by the shim); only `&mut
+        // self` methods write it.
+        unsafe { std::slice::from_raw_parts(data, words) }
+    }
+
+    /// The words of a port of more than 64 bits; the caller keeps bits beyond its width zero.
+    pub fn words_mut(&mut self, id: PortId) -> &mut [u32] {
+        let (data, words) = self.wide(id);
+        // SAFETY: as in `words`; `&mut self` makes this the only access.
+        unsafe { std::slice::from_raw_parts_mut(data, words) }
+    }
+
+    fn wide(&self, id: PortId) -> (*mut u32, usize) {
+        let slot = &self.slots[id.0 as usize];
+        let name = &self.port_info(id).name;
+        assert!(
+            slot.bits > 64,
+            "`{name}` is {} bits: use get and set",
+            slot.bits
+        );
+        (slot.data.as_ptr().cast(), slot.bits.div_ceil(32))
+    }
+
+    /// Copies a port of any width into `bytes`, least significant first.
+    pub fn get_bytes(&self, id: PortId, bytes: &mut [u8]) {
+        if self.slots[id.0 as usize].bits <= 64 {
+            let value = self.get(id).to_le_bytes();
+            let count = bytes.len().min(8);
+            bytes[..count].copy_from_slice(&value[..count]);
+            bytes[count..].fill(0);
+            return;
+        }
+        let words = self.words(id);
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = words
+                .get(index / 4)
+                .map_or(0, |word| word.to_le_bytes()[index % 4]);
+        }
+    }
+
+    /// Sets a port of any width from `bytes`, least significant first; missing bytes are zero.
+    pub fn set_bytes(&mut self, id: PortId, bytes: &[u8]) {
+        let bits = self.slots[id.0 as usize].bits;
+        if bits <= 64 {
+            let mut value = [0; 8];
+            let count = bytes.len().min(8);
+            value[..count].copy_from_slice(&bytes[..count]);
+            self.set(id, u64::from_le_bytes(value));
+            return;
+        }
+        let words = self.words_mut(id);
+        for (index, word) in words.iter_mut().enumerate() {
+            let byte = |i: usize| bytes.get(4 * index + i).copied().unwrap_or(0);
+            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        }
+        if bits % 32 != 0 {
+            words[bits / 32] &= (1 << (bits % 32)) - 1;
+        }
+    }
+
+    /// Settles the design after inputs changed.
+    pub fn eval(&mut self) {
+        self.evaluations += 1;
+        // SAFETY: `handle` is live and used on one thread: `Model` is neither Send nor Sync.
+        unsafe { (self.design.library().eval)(self.handle) }
+    }
+
+    /// How often `eval` ran: the work done, independent of the machine.
+    pub fn evaluations(&self) -> u64 {
+        self.evaluations
+    }
+
+    /// Sets every input to zero.
+    pub fn clear_inputs(&mut self) {
+        for index in 0..self.slots.len() {
+            if self.slots[index].is_input {
+                self.set_bytes(PortId(index as u32), &[]);
+            }
+        }
+    }
+
+    /// Starts recording waveforms into `path`: `.vcd` as text, anything else as FST.
+    pub fn open_wave(&mut self, path: &Path) -> Result<(), WaveError> {
+        if !self.design.options().trace {
+            return Err(WaveError::NotBuilt);
+        }
+        self.close_wave()?;
+        let wave = NonNull::from(Box::leak(Box::new(Wave::create(path)?)));
+        let user = wave.as_ptr().cast();
+        // SAFETY: `handle` is live; `wave` is freed in `close_wave` only, after the trace was
+        // closed; the callback runs only inside calls of the shim.
+        unsafe { (self.design.library().trace_open)(self.handle, write_wave, user) };
+        self.wave = Some(wave);
+        Ok(())
+    }
+
+    /// True while waveforms are recorded.
+    pub fn has_wave(&self) -> bool {
+        self.wave.is_some()
+    }
+
+    /// Records all values that changed, at a time in picoseconds that must not go back.
+    pub fn dump_wave(&mut self, time_ps: u64) {
+        if self.wave.is_some() {
+            // SAFETY: a trace is open, see `open_wave`.
+            unsafe { (self.design.library().trace_dump)(self.handle, time_ps) }
+        }
+    }
+
+    /// Ends the recording; errors of earlier writes surface here.
+    pub fn close_wave(&mut self) -> Result<(), WaveError> {
+        let Some(wave) = self.wave.take() else {
+            return Ok(());
+        };
+        // SAFETY: a trace is open and writes its last bytes here; afterwards nothing but `wave`
+        // knows the allocation that `open_wave` leaked.
+        let wave = unsafe {
+            (self.design.library().trace_close)(self.handle);
+            Box::from_raw(wave.as_ptr())
+        };
+        wave.finish()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        if let Err(error) = self.close_wave() {
+            eprintln!("zeronic: waveform incomplete: {error}");
+        }
+        // SAFETY: the handle is live until here and not used after.
+        unsafe { (self.design.library().delete)(self.handle) }
+    }
+}
+
+extern "C" fn write_wave(user: *mut c_void, text: *const c_char, bytes: u64) -> c_int {
+    // SAFETY: `user` is the `Wave` that `open_wave` passed, and nothing else borrows it
+    // while the shim runs; `text` has `bytes` readable bytes for the duration of the call.
+    let (wave, text) = unsafe {
+        let text = std::slice::from_raw_parts(text.cast::<u8>(), bytes as usize);
+        (&mut *user.cast::<Wave>(), text)
+    };
+    c_int::from(wave.write(text))
+}

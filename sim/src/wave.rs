@@ -1,0 +1,217 @@
+//! Waveform files: the VCD text that a model prints, as it is or turned into FST on the fly.
+//!
+//! ```text
+//!   model ── VCD text ──> .vcd file
+//!                 └─────> header: scopes, signals ──> changes ──> .fst file
+//! ```
+//!
+//! Invariants
+//! 1. Memory does not grow with the length of the recording.
+//! 2. After a failed write nothing more is written, and `finish` returns the failure.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use fst_writer::{
+    FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType,
+    FstVarDirection, FstVarType,
+};
+
+/// Changes kept in memory before they are compressed and written.
+const BUFFER_BYTES_MAX: usize = 32 << 20;
+
+/// Why there is no waveform, or only a part.
+#[derive(Debug, thiserror::Error)]
+pub enum WaveError {
+    /// The design was built without tracing.
+    #[error("the design was built without waveforms: build it with Options {{ trace: true }}")]
+    NotBuilt,
+    /// The file cannot be written.
+    #[error("waveform file: {0}")]
+    File(#[from] std::io::Error),
+    /// The FST writer refused something.
+    #[error("waveform file: {0}")]
+    Fst(#[from] fst_writer::FstWriteError),
+    /// The model printed something that is not the VCD this file knows.
+    #[error("unexpected VCD line `{0}`")]
+    Vcd(String),
+}
+
+type Out = BufWriter<File>;
+
+/// A waveform being recorded.
+pub(crate) struct Wave {
+    state: State,
+    partial_line: Vec<u8>,
+    failure: Option<WaveError>,
+}
+
+enum State {
+    Vcd(Out),
+    Header(Box<FstHeaderWriter<Out>>, HashMap<Vec<u8>, Signal>),
+    Body(Box<FstBodyWriter<Out>>, HashMap<Vec<u8>, Signal>),
+    Failed,
+}
+
+#[derive(Clone, Copy)]
+struct Signal {
+    id: FstSignalId,
+    bits: usize,
+}
+
+impl Wave {
+    pub fn create(path: &Path) -> Result<Wave, WaveError> {
+        let state = if path.extension().is_some_and(|extension| extension == "vcd") {
+            State::Vcd(BufWriter::new(File::create(path)?))
+        } else {
+            let info = FstInfo {
+                start_time: 0,
+                timescale_exponent: -12,
+                version: "zeronic".into(),
+                date: String::new(),
+                file_type: FstFileType::Verilog,
+            };
+            State::Header(
+                Box::new(FstHeaderWriter::open(path, &info)?),
+                HashMap::new(),
+            )
+        };
+        Ok(Wave {
+            state,
+            partial_line: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// Takes the next piece of VCD text; false after a failure.
+    pub fn write(&mut self, text: &[u8]) -> bool {
+        if let Err(error) = self.write_checked(text) {
+            self.failure = Some(error);
+            self.state = State::Failed;
+        }
+        self.failure.is_none()
+    }
+
+    fn write_checked(&mut self, text: &[u8]) -> Result<(), WaveError> {
+        if let State::Vcd(file) = &mut self.state {
+            return Ok(file.write_all(text)?);
+        }
+        for piece in text.split_inclusive(|byte| *byte == b'\n') {
+            if piece.last() != Some(&b'\n') {
+                self.partial_line.extend_from_slice(piece);
+            } else if self.partial_line.is_empty() {
+                self.line(&piece[..piece.len() - 1])?;
+            } else {
+                let mut line = std::mem::take(&mut self.partial_line);
+                line.extend_from_slice(&piece[..piece.len() - 1]);
+                self.line(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<(), WaveError> {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            return Ok(());
+        }
+        match std::mem::replace(&mut self.state, State::Failed) {
+            State::Header(mut header, mut signals) => {
+                self.state = if header_line(&mut header, &mut signals, line)? {
+                    State::Body(Box::new(header.finish()?), signals)
+                } else {
+                    State::Header(header, signals)
+                };
+            }
+            State::Body(mut body, signals) => {
+                body_line(&mut body, &signals, line)?;
+                self.state = State::Body(body, signals);
+            }
+            other => self.state = other,
+        }
+        Ok(())
+    }
+
+    /// Completes the file.
+    pub fn finish(self) -> Result<(), WaveError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        match self.state {
+            State::Vcd(mut file) => file.flush()?,
+            State::Header(header, _) => header.finish()?.finish()?.flush()?,
+            State::Body(body, _) => body.finish()?.flush()?,
+            State::Failed => {}
+        }
+        Ok(())
+    }
+}
+
+/// Takes a line of the header; true at its end.
+fn header_line(
+    header: &mut FstHeaderWriter<Out>,
+    signals: &mut HashMap<Vec<u8>, Signal>,
+    line: &[u8],
+) -> Result<bool, WaveError> {
+    let text = String::from_utf8_lossy(line);
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    let unexpected = || WaveError::Vcd(text.clone().into_owned());
+    match words[..] {
+        ["$scope", _, name, ..] => header.scope(name, "", FstScopeType::Module)?,
+        ["$upscope", ..] => header.up_scope()?,
+        ["$var", _, bits, code, ref name @ .., "$end"] => {
+            let bits: usize = bits.parse().map_err(|_| unexpected())?;
+            let kind = FstSignalType::bit_vec(bits as u32);
+            let alias = signals.get(code.as_bytes()).map(|signal| signal.id);
+            let (name, direction) = (name.join(" "), FstVarDirection::Implicit);
+            let id = header.var(name, kind, FstVarType::Wire, direction, alias)?;
+            signals.insert(code.as_bytes().to_vec(), Signal { id, bits });
+        }
+        ["$enddefinitions", ..] => return Ok(true),
+        ["$version" | "$date" | "$timescale", ..] => {}
+        _ => return Err(unexpected()),
+    }
+    Ok(false)
+}
+
+fn body_line(
+    body: &mut FstBodyWriter<Out>,
+    signals: &HashMap<Vec<u8>, Signal>,
+    line: &[u8],
+) -> Result<(), WaveError> {
+    let unexpected = || WaveError::Vcd(String::from_utf8_lossy(line).into_owned());
+    let (value, code) = match line[0] {
+        b'#' => {
+            let time = std::str::from_utf8(&line[1..])
+                .ok()
+                .and_then(|text| text.parse().ok());
+            if body.size() > BUFFER_BYTES_MAX {
+                body.flush()?;
+            }
+            return Ok(body.time_change(time.ok_or_else(unexpected)?)?);
+        }
+        b'b' => {
+            let space = line
+                .iter()
+                .position(|byte| *byte == b' ')
+                .ok_or_else(unexpected)?;
+            (&line[1..space], &line[space + 1..])
+        }
+        b'0' | b'1' | b'x' | b'z' => line.split_at(1),
+        b'$' => return Ok(()),
+        _ => return Err(unexpected()),
+    };
+    let signal = signals.get(code).ok_or_else(unexpected)?;
+    if value.len() == signal.bits {
+        body.signal_change(signal.id, value)?;
+    } else if value.len() < signal.bits {
+        let mut padded = vec![b'0'; signal.bits];
+        padded[signal.bits - value.len()..].copy_from_slice(value);
+        body.signal_change(signal.id, &padded)?;
+    } else {
+        return Err(unexpected());
+    }
+    Ok(())
+}
