@@ -318,6 +318,7 @@ mod tests {
         a: Signal<In, Bits<8>>,
         b: Signal<In, Bits<8>>,
         sum: Signal<Local, Bits<8>>,
+        match_three: Signal<Local, Bit>,
         hit: Signal<Out, Bit>,
         wide: Signal<Out, Bits<16>>,
         count: DFF<Bits<8>>,
@@ -328,7 +329,8 @@ mod tests {
         fn update(&mut self) {
             dff_setup!(self, clock, count);
             self.sum.next = self.a.val() + self.b.val();
-            self.hit.next = (self.sum.val() == self.count.q.val()) & !(self.a.val() == 3);
+            self.match_three.next = self.a.val() == 3;
+            self.hit.next = (self.sum.val() == self.count.q.val()) & !self.match_three.val();
             self.wide.next = bit_cast::<16, 8>(self.sum.val()) << 2;
             self.count.d.next = self.count.q.val() + 1;
         }

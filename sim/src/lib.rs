@@ -12,6 +12,7 @@ pub mod clocks;
 mod compile;
 pub mod design;
 pub mod monitor;
+pub mod payload;
 mod shim;
 pub mod sink;
 pub mod source;

@@ -11,7 +11,10 @@
 
 use std::collections::VecDeque;
 
+use rust_hdl_core::prelude::Synth;
+
 use crate::bench::Agent;
+use crate::payload::bytes_of;
 use crate::stall::{Stall, Staller};
 use crate::verilated::{Model, PortId};
 
@@ -218,6 +221,11 @@ impl MessageSource {
     /// Queues a message of up to 64 bits.
     pub fn push_u64(&mut self, message: u64) {
         self.push(message.to_le_bytes());
+    }
+
+    /// Queues a message given as the struct that the block's kernel uses.
+    pub fn push_struct<T: Synth>(&mut self, message: T) {
+        self.push(bytes_of(message));
     }
 
     /// True when every message was taken.

@@ -269,7 +269,7 @@ impl Model {
             let byte = |i: usize| bytes.get(4 * index + i).copied().unwrap_or(0);
             *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
         }
-        if bits % 32 != 0 {
+        if !bits.is_multiple_of(32) {
             words[bits / 32] &= (1 << (bits % 32)) - 1;
         }
     }

@@ -102,7 +102,7 @@ fn both_simulators_agree_cycle_by_cycle() {
         rust.number.valid.next = valid;
         rust.result.ready.next = ready;
         rust.number.payload.next = payload.into();
-        rust.clock.next = Clock(false);
+        rust.clock.next = Clock { clk: false };
         assert!(simulate(&mut rust, 100));
         trace.push_back((valid, ready, payload));
         assert_eq!(
@@ -119,7 +119,7 @@ fn both_simulators_agree_cycle_by_cycle() {
             bench.get("result$payload"),
             rust.result.payload.val().index() as u64
         );
-        rust.clock.next = Clock(true);
+        rust.clock.next = Clock { clk: true };
         assert!(simulate(&mut rust, 100));
         bench.cycle(&mut []);
     }
