@@ -87,6 +87,9 @@ pub enum TransportError {
         /// The limit.
         limit: usize,
     },
+    /// smoltcp holds a fixed number of addresses and routes.
+    #[error("no room for one more address or router: {0}")]
+    TooManyAddresses(std::net::IpAddr),
     /// All local ports of the transport are in use.
     #[error("all {ports} local ports are in use")]
     PortsExhausted {

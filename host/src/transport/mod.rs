@@ -35,8 +35,14 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 mod error;
+pub mod header;
+mod linux;
+pub mod peer;
+mod smol;
 
 pub use error::TransportError;
+pub use linux::LinuxTransport;
+pub use smol::{Clock, ManualClock, SmoltcpTransport};
 
 /// The result of a transport call.
 pub type Result<T> = std::result::Result<T, TransportError>;
@@ -135,9 +141,9 @@ pub struct StreamInfo {
     pub retransmitted_packets: u32,
     /// Retransmission timeouts in a row at present.
     pub timeouts: u32,
-    /// Payload bytes the peer has acknowledged.
+    /// Payload bytes the peer has acknowledged; SYN and FIN may count as one each.
     pub acknowledged_bytes: u64,
-    /// Payload bytes received in order.
+    /// Payload bytes received in order; FIN may count as one.
     pub received_bytes: u64,
 }
 
@@ -250,6 +256,8 @@ pub struct LinkConfig {
     pub mac: [u8; 6],
     /// IP addresses, each with its subnet on the link.
     pub addresses: Vec<InterfaceAddress>,
+    /// Routers to everywhere else, at most one of each IP version.
+    pub gateways: Vec<IpAddr>,
     /// Largest IP packet, bytes: 1500, or up to 9000 for jumbo frames.
     pub mtu_bytes: u16,
     /// How the stack paces itself.

@@ -1,0 +1,276 @@
+//! Where the layers of a frame begin and how much payload it announces.
+//!
+//! ```text
+//!   | Ethernet 14 | VLAN 0, 4, 8 | IPv4 20-60 or IPv6 40 + extensions | TCP 20-60 | payload
+//!   0                            network                              segment     payload
+//! ```
+
+use super::{Result, TransportError};
+
+/// Bytes that hold any header from Ethernet to the end of TCP, two VLAN tags, IPv4 or TCP
+/// options in full, and a few IPv6 extension headers included.
+pub const HEADER_BYTES_MAX: usize = 192;
+
+const ETHERTYPE_VLAN: [u16; 2] = [0x8100, 0x88a8];
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const ETHERTYPE_IPV6: u16 = 0x86dd;
+const PROTOCOL_TCP: u8 = 6;
+/// Hop-by-hop, routing and destination options: the extensions that TCP may follow.
+const IPV6_EXTENSIONS: [u8; 3] = [0, 43, 60];
+/// The offset of the checksum in a TCP header.
+pub const TCP_CHECKSUM_OFFSET: usize = 16;
+
+/// The layers of a TCP frame, as offsets from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpLayout {
+    /// The IP header.
+    pub network: usize,
+    /// The TCP header.
+    pub segment: usize,
+    /// The payload, or the end of the frame.
+    pub payload: usize,
+    /// Payload bytes that the IP length announces.
+    pub payload_bytes: usize,
+    /// Whether the network layer is IPv6.
+    pub ipv6: bool,
+}
+
+impl TcpLayout {
+    /// Reads the layers of a header that stands alone, and checks that `payload_bytes` is what its
+    /// IP length announces.
+    pub fn check(header: &[u8], payload_bytes: usize) -> Result<Self> {
+        let layout = Self::parse(header)?;
+        let given = payload_bytes + header.len() - layout.payload;
+        if header.len() != layout.payload || given != layout.payload_bytes {
+            return Err(TransportError::PayloadLength {
+                announced: layout.payload_bytes,
+                given,
+            });
+        }
+        Ok(layout)
+    }
+
+    /// Reads the layers of a frame of which at least the headers are there.
+    pub fn parse(frame: &[u8]) -> Result<Self> {
+        let (network, ethertype) = network_layer(frame)?;
+        let (segment, end, ipv6) = match ethertype {
+            ETHERTYPE_IPV4 => {
+                let (segment, end) = ipv4_layer(frame, network)?;
+                (segment, end, false)
+            }
+            ETHERTYPE_IPV6 => {
+                let (segment, end) = ipv6_layer(frame, network)?;
+                (segment, end, true)
+            }
+            other => return Err(not_tcp("EtherType", u32::from(other))),
+        };
+        let data_offset = usize::from(byte(frame, segment + 12, "TCP")? >> 4) * 4;
+        let payload = segment + data_offset;
+        if data_offset < 20 || payload > frame.len() {
+            return Err(truncated(frame, "TCP"));
+        }
+        if end < payload {
+            return Err(truncated(frame, "IP"));
+        }
+        Ok(Self {
+            network,
+            segment,
+            payload,
+            payload_bytes: end - payload,
+            ipv6,
+        })
+    }
+}
+
+/// The folded sum, not inverted, of the pseudo-header of a TCP frame: what a checksum that is still
+/// to be made starts from.
+pub fn pseudo_header_sum(frame: &[u8], layout: &TcpLayout) -> u16 {
+    let addresses = match layout.ipv6 {
+        true => &frame[layout.network + 8..layout.network + 40],
+        false => &frame[layout.network + 12..layout.network + 20],
+    };
+    let segment_bytes = layout.payload - layout.segment + layout.payload_bytes;
+    let sum = addresses
+        .chunks_exact(2)
+        .map(|pair| u64::from(pair[0]) << 8 | u64::from(pair[1]));
+    fold(sum.sum::<u64>() + u64::from(PROTOCOL_TCP) + segment_bytes as u64)
+}
+
+/// Folds a sum of 16-bit words into one.
+fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// The offset and EtherType of the network layer behind up to two VLAN tags.
+fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
+    let mut network = 14;
+    for _ in 0..2 {
+        if !ETHERTYPE_VLAN.contains(&word(frame, network - 2, "Ethernet")?) {
+            break;
+        }
+        network += 4;
+    }
+    Ok((network, word(frame, network - 2, "Ethernet")?))
+}
+
+/// The offset of the TCP header and of the packet's end.
+fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
+    let header_bytes = usize::from(byte(frame, network, "IPv4")? & 0xf) * 4;
+    let fragment = word(frame, network + 6, "IPv4")? & 0x3fff;
+    if fragment != 0 {
+        return Err(not_tcp("fragment", u32::from(fragment)));
+    }
+    let protocol = byte(frame, network + 9, "IPv4")?;
+    if protocol != PROTOCOL_TCP {
+        return Err(not_tcp("protocol", u32::from(protocol)));
+    }
+    Ok((
+        network + header_bytes,
+        network + usize::from(word(frame, network + 2, "IPv4")?),
+    ))
+}
+
+/// The offset of the TCP header behind the extensions, and of the packet's end.
+fn ipv6_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
+    let end = network + 40 + usize::from(word(frame, network + 4, "IPv6")?);
+    let mut next = byte(frame, network + 6, "IPv6")?;
+    let mut at = network + 40;
+    while IPV6_EXTENSIONS.contains(&next) {
+        next = byte(frame, at, "IPv6")?;
+        at += 8 + usize::from(byte(frame, at + 1, "IPv6")?) * 8;
+    }
+    if next != PROTOCOL_TCP {
+        return Err(not_tcp("next header", u32::from(next)));
+    }
+    Ok((at, end))
+}
+
+fn byte(frame: &[u8], at: usize, layer: &'static str) -> Result<u8> {
+    frame
+        .get(at)
+        .copied()
+        .ok_or(TransportError::HeaderTruncated {
+            bytes: frame.len(),
+            layer,
+        })
+}
+
+fn word(frame: &[u8], at: usize, layer: &'static str) -> Result<u16> {
+    Ok(u16::from_be_bytes([
+        byte(frame, at, layer)?,
+        byte(frame, at + 1, layer)?,
+    ]))
+}
+
+fn truncated(frame: &[u8], layer: &'static str) -> TransportError {
+    TransportError::HeaderTruncated {
+        bytes: frame.len(),
+        layer,
+    }
+}
+
+fn not_tcp(field: &'static str, value: u32) -> TransportError {
+    TransportError::NotTcp { field, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tcp4(tags: usize, options: usize, payload: usize) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        for _ in 0..tags {
+            frame.extend([0x81, 0x00, 0x00, 0x05]);
+        }
+        frame.extend([0x08, 0x00]);
+        let total = (20 + 20 + options + payload) as u16;
+        frame.extend([
+            0x45,
+            0,
+            (total >> 8) as u8,
+            total as u8,
+            0,
+            0,
+            0x40,
+            0,
+            64,
+            6,
+            0,
+            0,
+        ]);
+        frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        let mut tcp = vec![0; 20 + options];
+        tcp[12] = (((20 + options) / 4) as u8) << 4;
+        frame.extend(tcp);
+        frame
+    }
+
+    #[test]
+    fn payload_follows_from_the_ip_length_behind_any_tags_and_options() {
+        for tags in 0..=2 {
+            for options in (0..=40).step_by(4) {
+                for payload in [0, 1, 1448, 60_000] {
+                    let layout = TcpLayout::parse(&tcp4(tags, options, payload)).unwrap();
+                    assert_eq!(layout.network, 14 + 4 * tags);
+                    assert_eq!(layout.segment, 34 + 4 * tags);
+                    assert_eq!(layout.payload, 54 + 4 * tags + options);
+                    assert_eq!(layout.payload_bytes, payload);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_header_cut_anywhere_is_refused() {
+        let frame = tcp4(1, 12, 100);
+        for bytes in 0..frame.len() {
+            assert!(matches!(
+                TcpLayout::parse(&frame[..bytes]),
+                Err(TransportError::HeaderTruncated { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn an_extension_header_of_ipv6_is_passed_over() {
+        let mut frame = vec![0; 12];
+        frame.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 16 + 20 + 7, 60, 64]);
+        frame.extend([0; 32]);
+        frame.extend([6, 1]);
+        frame.extend([0; 14]);
+        let mut tcp = vec![0; 20];
+        tcp[12] = 0x50;
+        frame.extend(tcp);
+        let layout = TcpLayout::parse(&frame).unwrap();
+        assert_eq!(
+            (layout.segment, layout.payload, layout.payload_bytes),
+            (70, 90, 7)
+        );
+        assert!(layout.ipv6);
+    }
+
+    #[test]
+    fn a_fragment_and_another_protocol_are_not_tcp() {
+        let mut fragment = tcp4(0, 0, 8);
+        fragment[20] = 0x20;
+        assert!(matches!(
+            TcpLayout::parse(&fragment),
+            Err(TransportError::NotTcp {
+                field: "fragment",
+                value: 0x2000
+            })
+        ));
+        let mut udp = tcp4(0, 0, 8);
+        udp[23] = 17;
+        assert!(matches!(
+            TcpLayout::parse(&udp),
+            Err(TransportError::NotTcp {
+                field: "protocol",
+                value: 17
+            })
+        ));
+    }
+}

@@ -1,0 +1,356 @@
+//! The transport that is Linux kernel TCP, unmodified, on filler bytes.
+//!
+//! ```text
+//!    shadow socket <---> kernel TCP <---> TAP, virtio-net headers <---> LinuxTransport
+//!      feed:  sendfile from a file of zeros       poll_header: a read cut after the header
+//!      drain: recv with MSG_TRUNC                 deliver: header, then one page of filler,
+//!                                                          repeated, checksum "not yet made"
+//! ```
+//!
+//! The namespace, the device and all sockets go away with the value. ARP and neighbour discovery
+//! are the kernel's: their frames come out whole, and whole frames are handed in.
+//!
+//! Why it is built so
+//! 1. A read into a short buffer copies only what fits: the header of a segment of up to 64 KiB.
+//!    Its payload length follows from the IP length.
+//! 2. A received header is flagged NEEDS_CSUM, which counts as verified; DATA_VALID alone is not
+//!    honoured by the TAP driver, and the filler does not match the sender's checksum.
+//! 3. Filler is sent by `sendfile`, whose pages are referenced. MSG_ZEROCOPY would be copied in
+//!    front of a TAP.
+//! 4. The window stays right by itself: `recv` frees filler as real bytes would be.
+
+mod namespace;
+mod netlink;
+pub(crate) mod socket;
+pub(crate) mod sys;
+pub(crate) mod tap;
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use self::socket::ShadowSocket;
+use self::tap::{Tap, TapMode};
+use super::header::{TcpLayout, HEADER_BYTES_MAX, TCP_CHECKSUM_OFFSET};
+use super::{
+    ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,
+    StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError, Tuning,
+};
+
+/// The header that virtio-net puts in front of a frame, little-endian on this machine.
+const VIRTIO_HEADER_BYTES: usize = 10;
+const NEEDS_CSUM: u8 = 1;
+/// Filler for received payload: one page, which stays in the cache.
+static FILLER: [u8; 4096] = [0; 4096];
+/// Zeros to send: long enough that a 64 KiB segment takes one call.
+const ZEROS_BYTES: usize = 1 << 20;
+const LISTEN_BACKLOG: i32 = 4096;
+
+/// Where an epoll token belongs: the upper half says what, the lower half is the id.
+const TOKEN_DEVICE: u64 = 0;
+const TOKEN_LISTENER: u64 = 1 << 32;
+const TOKEN_STREAM: u64 = 2 << 32;
+
+/// Linux kernel TCP as a [`Transport`].
+#[derive(Debug)]
+pub struct LinuxTransport {
+    tap: Tap,
+    tuning: Tuning,
+    zeros: OwnedFd,
+    epoll: OwnedFd,
+    streams: HashMap<StreamId, ShadowSocket>,
+    listeners: HashMap<ListenerId, OwnedFd>,
+    ids: u32,
+    events: VecDeque<Event>,
+    counters: TransportCounters,
+}
+
+impl LinuxTransport {
+    /// Makes the namespace, the device and the interface that `link` describes. An error for which
+    /// [`TransportError::is_refusal`] holds means that this machine does not allow them.
+    pub fn open(link: &LinkConfig) -> Result<Self> {
+        let tap = Tap::open(link, TapMode::Offloaded)?;
+        let zeros = sys::zero_file(c"zeronic-filler", ZEROS_BYTES).map_err(failed("memfd"))?;
+        let epoll = sys::epoll().map_err(failed("epoll_create1"))?;
+        sys::epoll_add(epoll.as_fd(), tap.device(), libc::EPOLLIN, TOKEN_DEVICE)
+            .map_err(failed("epoll_ctl"))?;
+        Ok(Self {
+            tap,
+            tuning: link.tuning,
+            zeros,
+            epoll,
+            streams: HashMap::new(),
+            listeners: HashMap::new(),
+            ids: 0,
+            events: VecDeque::new(),
+            counters: TransportCounters::default(),
+        })
+    }
+
+    /// Settings of the namespace that this machine refused, with the reason; TCP works without
+    /// them, but its timers may not fit a slow wire.
+    pub fn refused_settings(&self) -> &[(String, io::Error)] {
+        self.tap.refused_settings()
+    }
+
+    /// The next id, and a watch of `fd` under it.
+    fn register(&mut self, fd: BorrowedFd, token: u64) -> Result<u32> {
+        self.ids += 1;
+        let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        sys::epoll_add(self.epoll.as_fd(), fd, events, token | u64::from(self.ids))
+            .map_err(failed("epoll_ctl"))?;
+        Ok(self.ids)
+    }
+
+    fn add_stream(&mut self, socket: ShadowSocket) -> Result<StreamId> {
+        let id = StreamId(self.register(socket.fd(), TOKEN_STREAM)?);
+        self.streams.insert(id, socket);
+        Ok(id)
+    }
+
+    fn stream(&mut self, id: StreamId) -> Result<&mut ShadowSocket> {
+        self.streams
+            .get_mut(&id)
+            .ok_or(TransportError::UnknownStream(id))
+    }
+
+    fn listener(&self, id: ListenerId) -> Result<BorrowedFd<'_>> {
+        let listener = self
+            .listeners
+            .get(&id)
+            .ok_or(TransportError::UnknownListener(id))?;
+        Ok(listener.as_fd())
+    }
+
+    /// Writes one frame: header, then filler in place of the payload.
+    fn write(
+        &mut self,
+        virtio: [u8; VIRTIO_HEADER_BYTES],
+        header: &[u8],
+        filler: usize,
+    ) -> Result<()> {
+        let device = self.tap.device();
+        match sys::write_filled(device, &virtio, header, &FILLER, filler) {
+            Ok(_) => {
+                self.counters.receive_headers += 1;
+                self.counters.receive_payload_bytes += filler as u64;
+                Ok(())
+            }
+            Err(error) if is_overrun(&error) => {
+                self.counters.receive_overruns += 1;
+                Ok(())
+            }
+            Err(source) => Err(failed("write to TAP")(source)),
+        }
+    }
+}
+
+impl Transport for LinuxTransport {
+    fn poll_header(&mut self) -> Result<Option<TransmitHeader>> {
+        let mut virtio = [0; VIRTIO_HEADER_BYTES];
+        let mut frame = [0; HEADER_BYTES_MAX];
+        loop {
+            let bytes = match sys::read_vectored(self.tap.device(), &mut virtio, &mut frame) {
+                Ok(bytes) => bytes,
+                Err(error) if sys::would_block(&error) => return Ok(None),
+                Err(source) => return Err(failed("read from TAP")(source)),
+            };
+            self.counters.transmit_read_bytes += bytes as u64;
+            let frame = &frame[..bytes.saturating_sub(VIRTIO_HEADER_BYTES)];
+            let Some(header) = decode(virtio, frame) else {
+                self.counters.oversize_frames += 1;
+                continue;
+            };
+            self.counters.transmit_headers += 1;
+            self.counters.transmit_payload_bytes += u64::from(header.payload_bytes);
+            return Ok(Some(header));
+        }
+    }
+
+    fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()> {
+        let layout = TcpLayout::check(header, payload_bytes)?;
+        let mut virtio = [0; VIRTIO_HEADER_BYTES];
+        virtio[0] = NEEDS_CSUM;
+        virtio[6..8].copy_from_slice(&(layout.segment as u16).to_le_bytes());
+        virtio[8..10].copy_from_slice(&(TCP_CHECKSUM_OFFSET as u16).to_le_bytes());
+        self.write(virtio, header, payload_bytes)
+    }
+
+    fn deliver_frame(&mut self, frame: &[u8]) -> Result<()> {
+        self.write([0; VIRTIO_HEADER_BYTES], frame, 0)
+    }
+
+    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
+        let socket = self
+            .tap
+            .tcp_socket(remote.is_ipv6(), &self.tuning)
+            .map_err(failed("socket"))?;
+        sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
+        let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
+        self.add_stream(ShadowSocket::new(socket, local, remote))
+    }
+
+    fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
+        let socket = self
+            .tap
+            .tcp_socket(local.is_ipv6(), &self.tuning)
+            .map_err(failed("socket"))?;
+        let fd = socket.as_fd();
+        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
+            .map_err(failed("SO_REUSEADDR"))?;
+        sys::bind(fd, local).map_err(failed("bind"))?;
+        sys::listen(fd, LISTEN_BACKLOG).map_err(failed("listen"))?;
+        let id = ListenerId(self.register(fd, TOKEN_LISTENER)?);
+        self.listeners.insert(id, socket);
+        Ok(id)
+    }
+
+    fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
+        sys::local_address(self.listener(listener)?).map_err(failed("getsockname"))
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> Result<Option<StreamId>> {
+        let socket = match sys::accept(self.listener(listener)?) {
+            Ok(socket) => socket,
+            Err(error) if sys::would_block(&error) => return Ok(None),
+            Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => return Ok(None),
+            Err(source) => return Err(failed("accept4")(source)),
+        };
+        let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
+        let remote = match sys::remote_address(socket.as_fd()) {
+            Ok(remote) => remote,
+            // Reset between its handshake and now: nobody has seen it, so nobody misses it.
+            Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => return Ok(None),
+            Err(source) => return Err(failed("getpeername")(source)),
+        };
+        self.add_stream(ShadowSocket::new(socket, local, remote))
+            .map(Some)
+    }
+
+    fn close_listener(&mut self, listener: ListenerId) -> Result<()> {
+        self.listeners
+            .remove(&listener)
+            .map(drop)
+            .ok_or(TransportError::UnknownListener(listener))
+    }
+
+    fn feed(&mut self, stream: StreamId, bytes: u64) -> Result<u64> {
+        let socket = self
+            .streams
+            .get_mut(&stream)
+            .ok_or(TransportError::UnknownStream(stream))?;
+        let result = socket.feed(self.zeros.as_fd(), ZEROS_BYTES, bytes);
+        result.map_err(|source| TransportError::Stream { stream, source })
+    }
+
+    fn drain(&mut self, stream: StreamId, bytes_max: u64) -> Result<Drained> {
+        let result = self.stream(stream)?.drain(bytes_max);
+        result.map_err(|source| TransportError::Stream { stream, source })
+    }
+
+    fn finish(&mut self, stream: StreamId) -> Result<()> {
+        let result = self.stream(stream)?.finish();
+        result.map_err(|source| TransportError::Stream { stream, source })
+    }
+
+    fn close(&mut self, stream: StreamId) -> Result<()> {
+        self.streams
+            .remove(&stream)
+            .map(drop)
+            .ok_or(TransportError::UnknownStream(stream))
+    }
+
+    fn abort(&mut self, stream: StreamId) -> Result<()> {
+        sys::set_reset_on_close(self.stream(stream)?.fd()).map_err(failed("SO_LINGER"))?;
+        self.close(stream)
+    }
+
+    fn status(&mut self, stream: StreamId) -> Result<StreamStatus> {
+        self.stream(stream)?.status().map_err(failed("TCP_INFO"))
+    }
+
+    fn info(&mut self, stream: StreamId) -> Result<StreamInfo> {
+        self.stream(stream)?.info().map_err(failed("TCP_INFO"))
+    }
+
+    fn addresses(&self, stream: StreamId) -> Result<(SocketAddr, SocketAddr)> {
+        let socket = self
+            .streams
+            .get(&stream)
+            .ok_or(TransportError::UnknownStream(stream))?;
+        Ok(socket.addresses())
+    }
+
+    fn poll_event(&mut self) -> Result<Option<Event>> {
+        if self.events.is_empty() {
+            let tokens = sys::epoll_poll(self.epoll.as_fd()).map_err(failed("epoll_wait"))?;
+            for event in tokens.into_iter().filter_map(event) {
+                if let Event::Stream(stream) = event {
+                    let Some(socket) = self.streams.get_mut(&stream) else {
+                        continue;
+                    };
+                    socket
+                        .settle()
+                        .map_err(|source| TransportError::Stream { stream, source })?;
+                }
+                self.events.push_back(event);
+            }
+        }
+        Ok(self.events.pop_front())
+    }
+
+    fn readiness(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.epoll.as_fd())
+    }
+
+    fn counters(&self) -> TransportCounters {
+        self.counters
+    }
+}
+
+/// Reads a cut frame; `None` when it is not TCP and was longer than the buffer.
+fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHeader> {
+    let field = |at: usize| u16::from_le_bytes([virtio[at], virtio[at + 1]]);
+    let checksum = (virtio[0] & NEEDS_CSUM != 0).then(|| ChecksumRequest {
+        start: field(6),
+        offset: field(8),
+    });
+    if let Ok(layout) = TcpLayout::parse(frame) {
+        return Some(TransmitHeader {
+            bytes: frame[..layout.payload].to_vec(),
+            kind: FrameKind::Tcp,
+            payload_bytes: layout.payload_bytes as u32,
+            segment_bytes: if virtio[1] == 0 { 0 } else { field(4) },
+            checksum,
+        });
+    }
+    (frame.len() < HEADER_BYTES_MAX).then(|| TransmitHeader {
+        bytes: frame.to_vec(),
+        kind: FrameKind::Whole,
+        payload_bytes: 0,
+        segment_bytes: 0,
+        checksum,
+    })
+}
+
+fn event(token: u64) -> Option<Event> {
+    let id = token as u32;
+    match token & !u64::from(u32::MAX) {
+        TOKEN_LISTENER => Some(Event::Incoming(ListenerId(id))),
+        TOKEN_STREAM => Some(Event::Stream(StreamId(id))),
+        _ => None,
+    }
+}
+
+/// Whether a frame was refused for want of memory or of room, as a full ring would.
+pub(crate) fn is_overrun(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM)
+    )
+}
+
+pub(crate) fn failed(call: &'static str) -> impl Fn(io::Error) -> TransportError {
+    move |source| TransportError::System { call, source }
+}

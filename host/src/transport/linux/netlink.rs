@@ -1,0 +1,214 @@
+//! Interface set-up by rtnetlink: addresses, routes with their metrics, link state.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::namespace::Namespace;
+use super::sys;
+
+// Attribute types of rtnetlink(7) and the kernel's uapi headers if_link.h and rtnetlink.h.
+const IFLA_ADDRESS: u16 = 1;
+const IFLA_MTU: u16 = 4;
+const IFLA_TXQLEN: u16 = 13;
+const IFA_ADDRESS: u16 = 1;
+const IFA_LOCAL: u16 = 2;
+const IFA_FLAGS: u16 = 8;
+const RTA_DST: u16 = 1;
+const RTA_OIF: u16 = 4;
+const RTA_GATEWAY: u16 = 5;
+const RTA_METRICS: u16 = 8;
+const RTAX_LOCK: u16 = 1;
+const RTAX_CWND: u16 = 7;
+const RTAX_INITCWND: u16 = 11;
+const RTAX_RTO_MIN: u16 = 13;
+/// No duplicate address detection, and no route that the kernel adds by itself.
+const ADDRESS_FLAGS: u32 = 0x02 | 0x200;
+
+/// A route's metrics; 0 leaves one to the kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct RouteMetrics {
+    /// Lower bound of the retransmission timeout, milliseconds.
+    pub retransmission_timeout_min_ms: u32,
+    /// Congestion window at the start, packets.
+    pub initial_window_packets: u32,
+    /// Upper bound of the congestion window, packets.
+    pub window_packets_max: u32,
+}
+
+/// A route socket of a namespace.
+pub struct RouteSocket {
+    socket: OwnedFd,
+    sequence: u32,
+}
+
+impl RouteSocket {
+    /// Opens the route socket.
+    pub fn open(namespace: &Namespace) -> io::Result<Self> {
+        let socket = namespace.socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
+        Ok(Self {
+            socket,
+            sequence: 0,
+        })
+    }
+
+    /// Sets address, MTU and queue length of an interface.
+    pub fn configure(
+        &mut self,
+        index: u32,
+        mac: [u8; 6],
+        mtu: u32,
+        queue_packets: u32,
+    ) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(index, 0);
+        request.attribute(IFLA_ADDRESS, &mac);
+        request.attribute(IFLA_MTU, &mtu.to_ne_bytes());
+        request.attribute(IFLA_TXQLEN, &queue_packets.to_ne_bytes());
+        self.execute(request)
+    }
+
+    /// Brings an interface up.
+    pub fn bring_up(&mut self, index: u32) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWLINK, 0);
+        request.link(index, libc::IFF_UP as u32);
+        self.execute(request)
+    }
+
+    /// Gives an interface an address, without a route.
+    pub fn add_address(&mut self, index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        request.bytes(&[family(address), prefix, 0, 0]);
+        request.bytes(&index.to_ne_bytes());
+        let octets = octets(address);
+        request.attribute(IFA_LOCAL, &octets);
+        request.attribute(IFA_ADDRESS, &octets);
+        request.attribute(IFA_FLAGS, &ADDRESS_FLAGS.to_ne_bytes());
+        self.execute(request)
+    }
+
+    /// Adds a route to `destination` over an interface, directly or by a gateway.
+    pub fn add_route(
+        &mut self,
+        index: u32,
+        destination: IpAddr,
+        prefix: u8,
+        gateway: Option<IpAddr>,
+        metrics: RouteMetrics,
+    ) -> io::Result<()> {
+        let mut request = Request::new(libc::RTM_NEWROUTE, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        let scope = match gateway {
+            Some(_) => libc::RT_SCOPE_UNIVERSE,
+            None => libc::RT_SCOPE_LINK,
+        };
+        let table = libc::RT_TABLE_MAIN;
+        let protocol = libc::RTPROT_STATIC;
+        request.bytes(&[family(destination), prefix, 0, 0, table, protocol, scope]);
+        request.bytes(&[libc::RTN_UNICAST]);
+        request.bytes(&0u32.to_ne_bytes());
+        if prefix > 0 {
+            request.attribute(RTA_DST, &octets(destination));
+        }
+        request.attribute(RTA_OIF, &index.to_ne_bytes());
+        if let Some(gateway) = gateway {
+            request.attribute(RTA_GATEWAY, &octets(gateway));
+        }
+        request.attribute(RTA_METRICS, &metrics.encode());
+        self.execute(request)
+    }
+
+    /// Sends a request and waits for the kernel's verdict, which a route socket gives at once.
+    fn execute(&mut self, request: Request) -> io::Result<()> {
+        self.sequence += 1;
+        sys::send(self.socket.as_fd(), &request.finish(self.sequence))?;
+        let mut reply = [0; 1024];
+        let bytes = sys::receive(self.socket.as_fd(), &mut reply, 0)?;
+        // A netlink header of 16 bytes, then the error number, negated.
+        let error = reply[..bytes]
+            .get(16..20)
+            .ok_or(io::ErrorKind::InvalidData)?;
+        match i32::from_ne_bytes([error[0], error[1], error[2], error[3]]) {
+            0 => Ok(()),
+            negated => Err(io::Error::from_raw_os_error(-negated)),
+        }
+    }
+}
+
+impl RouteMetrics {
+    fn encode(self) -> Vec<u8> {
+        let mut locked = 1u32 << RTAX_RTO_MIN;
+        let mut metrics = Vec::new();
+        let mut put = |kind, value: u32| attribute(&mut metrics, kind, &value.to_ne_bytes());
+        put(RTAX_RTO_MIN, self.retransmission_timeout_min_ms.max(1));
+        if self.initial_window_packets > 0 {
+            put(RTAX_INITCWND, self.initial_window_packets);
+        }
+        if self.window_packets_max > 0 {
+            put(RTAX_CWND, self.window_packets_max);
+            locked |= 1 << RTAX_CWND;
+        }
+        put(RTAX_LOCK, locked);
+        metrics
+    }
+}
+
+/// A netlink message in the making.
+struct Request {
+    message: Vec<u8>,
+}
+
+impl Request {
+    fn new(kind: u16, flags: libc::c_int) -> Self {
+        let flags = (flags | libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
+        let mut message = vec![0; 4];
+        message.extend(kind.to_ne_bytes());
+        message.extend(flags.to_ne_bytes());
+        message.extend([0; 8]);
+        Self { message }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.message.extend_from_slice(bytes);
+    }
+
+    /// An `ifinfomsg` that changes the given flags to set.
+    fn link(&mut self, index: u32, set: u32) {
+        self.bytes(&[0; 4]);
+        for field in [index, set, set] {
+            self.bytes(&field.to_ne_bytes());
+        }
+    }
+
+    fn attribute(&mut self, kind: u16, value: &[u8]) {
+        attribute(&mut self.message, kind, value);
+    }
+
+    fn finish(mut self, sequence: u32) -> Vec<u8> {
+        let len = self.message.len() as u32;
+        self.message[..4].copy_from_slice(&len.to_ne_bytes());
+        self.message[8..12].copy_from_slice(&sequence.to_ne_bytes());
+        self.message
+    }
+}
+
+/// Appends an attribute, padded to four bytes.
+fn attribute(to: &mut Vec<u8>, kind: u16, value: &[u8]) {
+    to.extend((4 + value.len() as u16).to_ne_bytes());
+    to.extend(kind.to_ne_bytes());
+    to.extend_from_slice(value);
+    to.resize(to.len().next_multiple_of(4), 0);
+}
+
+fn family(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => libc::AF_INET as u8,
+        IpAddr::V6(_) => libc::AF_INET6 as u8,
+    }
+}
+
+fn octets(address: IpAddr) -> Vec<u8> {
+    match address {
+        IpAddr::V4(v4) => v4.octets().to_vec(),
+        IpAddr::V6(v6) => v6.octets().to_vec(),
+    }
+}

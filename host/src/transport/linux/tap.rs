@@ -1,0 +1,214 @@
+//! A configured TAP device in a network namespace of its own.
+
+use std::ffi::CStr;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::namespace::Namespace;
+use super::netlink::{RouteMetrics, RouteSocket};
+use super::sys;
+use crate::transport::{LinkConfig, Result, TransportError, Tuning};
+
+/// The interface in the namespace, as C string for the driver and as path component.
+const INTERFACE: &CStr = c"zeronic0";
+const INTERFACE_NAME: &str = "zeronic0";
+/// The driver disconnects a packet from its socket as soon as it is queued, so TCP does not notice
+/// a long queue and a full one drops: it must hold all windows of all connections.
+const QUEUE_PACKETS: u32 = 100_000;
+const LOOPBACK_INDEX: u32 = 1;
+
+/// How frames look on the descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TapMode {
+    /// With a virtio-net header; checksums and segmentation are left to the reader.
+    Offloaded,
+    /// As on the wire.
+    Plain,
+}
+
+/// A TAP device, the namespace around it, and what could not be set there.
+#[derive(Debug)]
+pub struct Tap {
+    namespace: Namespace,
+    device: OwnedFd,
+    refused: Vec<(String, io::Error)>,
+}
+
+impl Tap {
+    /// Makes the namespace and the device, and configures both.
+    pub fn open(link: &LinkConfig, mode: TapMode) -> Result<Self> {
+        let namespace = Namespace::create()?;
+        let device = open_device(&namespace, mode)?;
+        let mut tap = Self {
+            namespace,
+            device,
+            refused: Vec::new(),
+        };
+        for (name, value) in settings(&link.tuning) {
+            if let Err(error) = tap.namespace.set(&name, &value) {
+                tap.refused.push((name, error));
+            }
+        }
+        tap.configure(link)?;
+        Ok(tap)
+    }
+
+    /// The descriptor on which frames are read and written.
+    pub fn device(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+
+    /// Settings of the namespace that this machine refused; the rest works without them.
+    pub fn refused_settings(&self) -> &[(String, io::Error)] {
+        &self.refused
+    }
+
+    /// Opens a TCP socket in the namespace, with the buffers of `tuning`.
+    pub fn tcp_socket(&self, ipv6: bool, tuning: &Tuning) -> io::Result<OwnedFd> {
+        let family = if ipv6 { libc::AF_INET6 } else { libc::AF_INET };
+        let socket = self
+            .namespace
+            .socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
+        let fd = socket.as_fd();
+        let receive = i32::try_from(tuning.receive_buffer_bytes / 2).unwrap_or(i32::MAX);
+        let send = i32::try_from(tuning.send_buffer_bytes / 2).unwrap_or(i32::MAX);
+        // The kernel doubles both values.
+        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, receive)?;
+        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, send)?;
+        sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+        // BBR measures the wire by the wall clock, which fits no simulated wire. A kernel without
+        // CUBIC keeps its default, which works too.
+        let _ = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"cubic");
+        if ipv6 {
+            sys::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1)?;
+        }
+        Ok(socket)
+    }
+
+    fn configure(&mut self, link: &LinkConfig) -> Result<()> {
+        let failed = |step| move |source| TransportError::Interface { step, source };
+        let mut route = RouteSocket::open(&self.namespace).map_err(failed("route socket"))?;
+        let probe = self.namespace.socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
+        let probe = probe.map_err(failed("socket"))?;
+        let index = sys::interface_index(probe.as_fd(), INTERFACE).map_err(failed("index"))?;
+        route.bring_up(LOOPBACK_INDEX).map_err(failed("loopback"))?;
+        route
+            .configure(index, link.mac, u32::from(link.mtu_bytes), QUEUE_PACKETS)
+            .map_err(failed("address, MTU and queue length"))?;
+        route.bring_up(index).map_err(failed("up"))?;
+        let metrics = metrics(&link.tuning);
+        for entry in &link.addresses {
+            let (address, prefix) = (entry.address, entry.prefix_bits);
+            route
+                .add_address(index, address, prefix)
+                .map_err(failed("IP address"))?;
+            let subnet = subnet(address, prefix);
+            route
+                .add_route(index, subnet, prefix, None, metrics)
+                .map_err(failed("subnet"))?;
+        }
+        for &gateway in &link.gateways {
+            let any = match gateway {
+                IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+                IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+            };
+            route
+                .add_route(index, any, 0, Some(gateway), metrics)
+                .map_err(failed("gateway"))?;
+        }
+        Ok(())
+    }
+}
+
+fn open_device(namespace: &Namespace, mode: TapMode) -> Result<OwnedFd> {
+    let refused = |step| move |source| TransportError::TapRefused { step, source };
+    let device = namespace.open_tap().map_err(refused("open /dev/net/tun"))?;
+    let plain = libc::IFF_TAP | libc::IFF_NO_PI;
+    let (flags, offloads) = match mode {
+        TapMode::Offloaded => (
+            plain | libc::IFF_VNET_HDR,
+            libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN,
+        ),
+        TapMode::Plain => (plain, 0),
+    };
+    sys::tun_set_interface(device.as_fd(), INTERFACE, flags).map_err(refused("TUNSETIFF"))?;
+    sys::tun_set_offload(device.as_fd(), offloads).map_err(refused("TUNSETOFFLOAD"))?;
+    Ok(device)
+}
+
+fn metrics(tuning: &Tuning) -> RouteMetrics {
+    let timeout = tuning.retransmission_timeout_min.as_millis();
+    RouteMetrics {
+        retransmission_timeout_min_ms: u32::try_from(timeout).unwrap_or(u32::MAX),
+        initial_window_packets: tuning.initial_window_packets,
+        window_packets_max: tuning.window_packets_max,
+    }
+}
+
+/// The settings below `/proc/sys/net` of a namespace; older kernels lack some of them.
+fn settings(tuning: &Tuning) -> Vec<(String, String)> {
+    let probe = if tuning.tail_loss_probe { "3" } else { "0" };
+    let buffer = |bytes: u32| format!("4096 {bytes} {bytes}");
+    let mut settings: Vec<(String, String)> = Vec::new();
+    let mut put = |name: &str, value: &str| settings.push((name.into(), value.into()));
+    put("ipv4/tcp_early_retrans", probe);
+    put("ipv4/tcp_no_metrics_save", "1");
+    put("ipv4/tcp_slow_start_after_idle", "0");
+    // The window scale follows from the largest buffer.
+    put("ipv4/tcp_rmem", &buffer(tuning.receive_buffer_bytes));
+    put("ipv4/tcp_wmem", &buffer(tuning.send_buffer_bytes));
+    // A slow wire may answer late; nobody else's address can be in the way.
+    for family in ["ipv4", "ipv6"] {
+        put(
+            &format!("{family}/neigh/{INTERFACE_NAME}/mcast_solicit"),
+            "30",
+        );
+        put(
+            &format!("{family}/neigh/{INTERFACE_NAME}/base_reachable_time_ms"),
+            "3600000",
+        );
+    }
+    // No address but the configured ones, and no frame that nobody asked for.
+    put(&format!("ipv6/conf/{INTERFACE_NAME}/addr_gen_mode"), "1");
+    put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_dad"), "0");
+    put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_ra"), "0");
+    put(
+        &format!("ipv6/conf/{INTERFACE_NAME}/router_solicitations"),
+        "0",
+    );
+    settings
+}
+
+/// The first address of a subnet.
+fn subnet(address: IpAddr, prefix: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => {
+            let mask = u32::MAX
+                .checked_shl(32 - u32::from(prefix.min(32)))
+                .unwrap_or(0);
+            IpAddr::V4(Ipv4Addr::from_bits(v4.to_bits() & mask))
+        }
+        IpAddr::V6(v6) => {
+            let mask = u128::MAX
+                .checked_shl(128 - u32::from(prefix.min(128)))
+                .unwrap_or(0);
+            IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() & mask))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subnet_keeps_the_prefix_alone() {
+        let subnet = |address: &str, prefix| subnet(address.parse().unwrap(), prefix).to_string();
+        assert_eq!(subnet("10.1.2.255", 24), "10.1.2.0");
+        assert_eq!(subnet("10.1.2.255", 0), "0.0.0.0");
+        assert_eq!(subnet("10.1.2.255", 32), "10.1.2.255");
+        assert_eq!(subnet("fd00:1::ff", 64), "fd00:1::");
+        assert_eq!(subnet("fd00:1::ff", 127), "fd00:1::fe");
+    }
+}

@@ -1,0 +1,213 @@
+//! A peer that is a Linux kernel in a network namespace of its own, with real payload.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::application::Application;
+use super::{Conversation, Progress, Script, WirePeer};
+use crate::transport::linux::tap::{Tap, TapMode};
+use crate::transport::linux::{failed, is_overrun, sys};
+use crate::transport::{LinkConfig, Result, TransportError, Tuning};
+
+const READ_BYTES: usize = 64 << 10;
+const LISTEN_BACKLOG: i32 = 128;
+
+/// Kernel TCP whose frames are as on the wire: no offloads, so the kernel segments and makes and
+/// checks all checksums.
+#[derive(Debug)]
+pub struct KernelPeer {
+    tap: Tap,
+    tuning: Tuning,
+    listeners: Vec<(OwnedFd, Script)>,
+    connections: Vec<Connection>,
+    overruns: u64,
+}
+
+#[derive(Debug)]
+struct Connection {
+    /// Dropped when the conversation is over.
+    socket: Option<OwnedFd>,
+    remote: SocketAddr,
+    application: Application,
+    finished: bool,
+}
+
+impl KernelPeer {
+    /// Makes the namespace, the device and the interface that `link` describes.
+    pub fn open(link: &LinkConfig) -> Result<Self> {
+        let tap = Tap::open(link, TapMode::Plain)?;
+        let tuning = link.tuning;
+        Ok(Self {
+            tap,
+            tuning,
+            listeners: Vec::new(),
+            connections: Vec::new(),
+            overruns: 0,
+        })
+    }
+
+    /// Frames injected that the kernel had no memory for: lost, as on a full ring.
+    pub fn overruns(&self) -> u64 {
+        self.overruns
+    }
+
+    /// Lets the application read and write what it can now.
+    fn run(&mut self) -> Result<()> {
+        for (listener, script) in &self.listeners {
+            while let Some(socket) = accept(listener.as_fd())? {
+                let remote = match sys::remote_address(socket.as_fd()) {
+                    Ok(remote) => remote,
+                    Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => continue,
+                    Err(source) => return Err(failed("getpeername")(source)),
+                };
+                self.connections
+                    .push(Connection::new(socket, remote, *script));
+            }
+        }
+        for connection in &mut self.connections {
+            connection.run();
+        }
+        Ok(())
+    }
+
+    fn read_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
+        // One byte more than the buffer shows whether the frame was cut.
+        let mut excess = [0];
+        match sys::read_vectored(self.tap.device(), buffer, &mut excess) {
+            Ok(bytes) if bytes > buffer.len() => Err(TransportError::FrameTooLong {
+                bytes,
+                limit: buffer.len(),
+            }),
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if sys::would_block(&error) => Ok(None),
+            Err(source) => Err(failed("read from TAP")(source)),
+        }
+    }
+}
+
+impl WirePeer for KernelPeer {
+    fn poll_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
+        if let Some(bytes) = self.read_frame(buffer)? {
+            return Ok(Some(bytes));
+        }
+        self.run()?;
+        self.read_frame(buffer)
+    }
+
+    fn inject_frame(&mut self, frame: &[u8]) -> Result<()> {
+        match sys::write_filled(self.tap.device(), frame, &[], &[], 0) {
+            Ok(_) => Ok(()),
+            Err(error) if is_overrun(&error) => {
+                self.overruns += 1;
+                Ok(())
+            }
+            Err(source) => Err(failed("write to TAP")(source)),
+        }
+    }
+
+    fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
+        let socket = self
+            .tap
+            .tcp_socket(remote.is_ipv6(), &self.tuning)
+            .map_err(failed("socket"))?;
+        sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
+        self.connections
+            .push(Connection::new(socket, remote, script));
+        Ok(())
+    }
+
+    fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
+        let socket = self
+            .tap
+            .tcp_socket(local.is_ipv6(), &self.tuning)
+            .map_err(failed("socket"))?;
+        sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
+            .map_err(failed("SO_REUSEADDR"))?;
+        sys::bind(socket.as_fd(), local).map_err(failed("bind"))?;
+        sys::listen(socket.as_fd(), LISTEN_BACKLOG).map_err(failed("listen"))?;
+        self.listeners.push((socket, script));
+        Ok(())
+    }
+
+    fn conversations(&self) -> Vec<Conversation> {
+        self.connections
+            .iter()
+            .map(|one| one.application.conversation(one.remote))
+            .collect()
+    }
+}
+
+impl Connection {
+    fn new(socket: OwnedFd, remote: SocketAddr, script: Script) -> Self {
+        let application = Application::new(script);
+        Self {
+            socket: Some(socket),
+            remote,
+            application,
+            finished: false,
+        }
+    }
+
+    /// Moves what can be moved now; closes the socket when the conversation is over.
+    fn run(&mut self) {
+        let Some(socket) = &self.socket else { return };
+        let fd = socket.as_fd();
+        if let Err(error) = converse(fd, &mut self.application, &mut self.finished) {
+            if !sys::would_block(&error) && error.raw_os_error() != Some(libc::EINTR) {
+                self.application
+                    .failed(error.raw_os_error().unwrap_or(libc::EIO));
+            }
+        }
+        if self.application.progress() != Progress::Running {
+            self.socket = None;
+        }
+    }
+}
+
+/// Receives and sends until either has to wait for the wire.
+fn converse(
+    fd: BorrowedFd,
+    application: &mut Application,
+    finished: &mut bool,
+) -> std::io::Result<()> {
+    let received = receive(fd, application);
+    while !application.all_sent() {
+        match sys::send(fd, application.outgoing()) {
+            Ok(bytes) => application.sent(bytes),
+            Err(error) if sys::would_block(&error) => break,
+            Err(error) => return Err(error),
+        }
+    }
+    // Before the handshake is done, `shutdown` would break it off.
+    if application.all_sent() && !*finished && sys::remote_address(fd).is_ok() {
+        sys::shutdown_write(fd)?;
+        *finished = true;
+    }
+    received
+}
+
+fn receive(fd: BorrowedFd, application: &mut Application) -> std::io::Result<()> {
+    let mut buffer = vec![0; READ_BYTES];
+    loop {
+        let wanted = application.wanted().min(READ_BYTES);
+        if wanted == 0 {
+            return Ok(());
+        }
+        match sys::receive(fd, &mut buffer[..wanted], 0)? {
+            0 => {
+                application.ended_by_remote();
+                return Ok(());
+            }
+            bytes => application.received(&buffer[..bytes]),
+        }
+    }
+}
+
+fn accept(listener: BorrowedFd) -> Result<Option<OwnedFd>> {
+    match sys::accept(listener) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if sys::would_block(&error) => Ok(None),
+        Err(error) if error.raw_os_error() == Some(libc::ECONNABORTED) => Ok(None),
+        Err(source) => Err(failed("accept4")(source)),
+    }
+}

@@ -1,0 +1,81 @@
+//! Another machine on the wire: whole frames in and out, and an application that can be judged.
+//!
+//! ```text
+//!      application: sends random bytes from a seed, hashes what it receives
+//!          |  ^
+//!          v  |
+//!      TCP with real payload (a kernel in a namespace of its own, or smoltcp)
+//!          |  ^
+//!          v  |   inject_frame / poll_frame
+//!      frames as on the wire, without frame check sequence
+//! ```
+//!
+//! Both ends of a test know the seed, so they need to exchange only lengths and digests.
+
+mod application;
+mod kernel;
+mod smol;
+
+use std::net::SocketAddr;
+
+pub use self::application::{digest_of, RandomBytes};
+pub use self::kernel::KernelPeer;
+pub use self::smol::SmoltcpPeer;
+use super::Result;
+
+/// What the application does on one connection: it sends and receives at the same time, ends its
+/// sending half after the last byte, and the connection when the other side has ended too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// Bytes to send.
+    pub send_bytes: u64,
+    /// The seed of [`RandomBytes`] that makes them.
+    pub seed: u64,
+    /// Stops reading after so many bytes, so that the window closes; `None` reads to the end.
+    pub receive_bytes_max: Option<u64>,
+}
+
+/// Where a conversation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Still sending or receiving.
+    Running,
+    /// Everything was sent, and the other side has ended its half.
+    Finished,
+    /// The connection failed with this error number.
+    Failed(i32),
+}
+
+/// What the application has seen of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// The other end.
+    pub remote: SocketAddr,
+    /// Where it stands.
+    pub progress: Progress,
+    /// Bytes handed to TCP.
+    pub sent_bytes: u64,
+    /// Bytes received in order.
+    pub received_bytes: u64,
+    /// SHA-256 of the bytes received.
+    pub received_digest: [u8; 32],
+}
+
+/// A machine on the wire.
+pub trait WirePeer: Send {
+    /// Lets the application go on, and copies the next frame that wants to go out into `buffer`;
+    /// its length comes back. A frame longer than the buffer is an error.
+    fn poll_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>>;
+
+    /// Hands in a frame from the wire.
+    fn inject_frame(&mut self, frame: &[u8]) -> Result<()>;
+
+    /// Connects and follows the script. The conversation appears in [`Self::conversations`].
+    fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()>;
+
+    /// Accepts any number of connections and follows the script on each.
+    fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()>;
+
+    /// All conversations, in the order in which they began.
+    fn conversations(&self) -> Vec<Conversation>;
+}

@@ -1,0 +1,177 @@
+//! A peer that is smoltcp in this process, with real payload.
+
+use std::net::SocketAddr;
+
+use smoltcp::iface::SocketHandle;
+use smoltcp::socket::tcp::{RecvError, Socket, State};
+
+use super::application::Application;
+use super::{Conversation, Progress, Script, WirePeer};
+use crate::transport::smol::{socket_address, Clock, Stack, TcpChecksums};
+use crate::transport::{LinkConfig, Result, TransportError};
+
+// The error numbers that smoltcp's states stand for, as Linux numbers them.
+const CONNECTION_RESET: i32 = 104;
+
+/// smoltcp as a [`WirePeer`].
+pub struct SmoltcpPeer {
+    stack: Stack,
+    listeners: Vec<Listener>,
+    connections: Vec<Connection>,
+}
+
+struct Listener {
+    local: SocketAddr,
+    script: Script,
+    waiting: SocketHandle,
+}
+
+struct Connection {
+    handle: SocketHandle,
+    remote: SocketAddr,
+    application: Application,
+    finished: bool,
+}
+
+impl SmoltcpPeer {
+    /// Makes the interface that `link` describes, with timers by `clock`.
+    pub fn open(link: &LinkConfig, clock: Clock) -> Result<Self> {
+        let stack = Stack::new(link, clock, TcpChecksums::Stack)?;
+        Ok(Self {
+            stack,
+            listeners: Vec::new(),
+            connections: Vec::new(),
+        })
+    }
+
+    fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<SocketHandle> {
+        let handle = stack.add_socket();
+        match stack.socket(handle).listen(local) {
+            Ok(()) => Ok(handle),
+            Err(_) => {
+                stack.sockets.remove(handle);
+                Err(TransportError::Unreachable(local.ip()))
+            }
+        }
+    }
+
+    /// Lets the application read and write what it can now.
+    fn run(&mut self) -> Result<()> {
+        for listener in &mut self.listeners {
+            let socket = self.stack.socket(listener.waiting);
+            if matches!(socket.state(), State::Listen | State::SynReceived) {
+                continue;
+            }
+            let remote = socket.remote_endpoint().map(socket_address);
+            let next = Self::listening_socket(&mut self.stack, listener.local)?;
+            let handle = std::mem::replace(&mut listener.waiting, next);
+            match remote {
+                Some(remote) => {
+                    self.connections
+                        .push(Connection::new(handle, remote, listener.script));
+                }
+                // Reset right after its handshake: no conversation took place.
+                None => drop(self.stack.sockets.remove(handle)),
+            }
+        }
+        for connection in &mut self.connections {
+            connection.run(self.stack.socket(connection.handle));
+        }
+        Ok(())
+    }
+}
+
+impl WirePeer for SmoltcpPeer {
+    fn poll_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
+        self.run()?;
+        let Some(frame) = self.stack.pop() else {
+            return Ok(None);
+        };
+        let room = buffer.get_mut(..frame.len());
+        let room = room.ok_or(TransportError::FrameTooLong {
+            bytes: frame.len(),
+            limit: frame.len() - 1,
+        })?;
+        room.copy_from_slice(&frame);
+        Ok(Some(frame.len()))
+    }
+
+    fn inject_frame(&mut self, frame: &[u8]) -> Result<()> {
+        self.stack.push(frame.to_vec());
+        self.run()
+    }
+
+    fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
+        let (handle, _) = self.stack.connect(remote)?;
+        self.connections
+            .push(Connection::new(handle, remote, script));
+        Ok(())
+    }
+
+    fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
+        let waiting = Self::listening_socket(&mut self.stack, local)?;
+        self.listeners.push(Listener {
+            local,
+            script,
+            waiting,
+        });
+        Ok(())
+    }
+
+    fn conversations(&self) -> Vec<Conversation> {
+        self.connections
+            .iter()
+            .map(|one| one.application.conversation(one.remote))
+            .collect()
+    }
+}
+
+impl Connection {
+    fn new(handle: SocketHandle, remote: SocketAddr, script: Script) -> Self {
+        Self {
+            handle,
+            remote,
+            application: Application::new(script),
+            finished: false,
+        }
+    }
+
+    /// Receives and sends until either has to wait for the wire.
+    fn run(&mut self, socket: &mut Socket) {
+        if self.application.progress() != Progress::Running
+            || matches!(socket.state(), State::SynSent | State::SynReceived)
+        {
+            return;
+        }
+        let application = &mut self.application;
+        loop {
+            let wanted = application.wanted();
+            let received = socket.recv(|bytes| {
+                let taken = bytes.len().min(wanted);
+                application.received(&bytes[..taken]);
+                (taken, taken)
+            });
+            match received {
+                Ok(1..) => {}
+                Err(RecvError::Finished) => {
+                    application.ended_by_remote();
+                    break;
+                }
+                Ok(0) | Err(RecvError::InvalidState) => break,
+            }
+        }
+        while !application.all_sent() {
+            match socket.send_slice(application.outgoing()) {
+                Ok(bytes @ 1..) => application.sent(bytes),
+                Ok(0) | Err(_) => break,
+            }
+        }
+        if application.all_sent() && !self.finished {
+            socket.close();
+            self.finished = true;
+        }
+        if socket.state() == State::Closed && application.progress() == Progress::Running {
+            application.failed(CONNECTION_RESET);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! smoltcp with a queue of frames in place of a device, and a clock that may be ours.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
+use smoltcp::phy::{Checksum, ChecksumCapabilities, Device, DeviceCapabilities, Medium};
+use smoltcp::phy::{RxToken, TxToken};
+use smoltcp::socket::tcp;
+use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint};
+
+use crate::transport::{LinkConfig, Result, TransportError, Tuning};
+
+const ETHERNET_HEADER_BYTES: usize = 14;
+/// Frames that may wait for the wire: more would only age there.
+const QUEUE_FRAMES: usize = 64;
+const PORT_FIRST: u16 = 49_152;
+const PORTS: u16 = u16::MAX - PORT_FIRST + 1;
+
+/// What a stack in this process measures time by.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The wall clock, slowed down by a factor: for a wire that is slower than it says.
+    Wall {
+        /// Seconds of the wall for one second of the stack.
+        divisor: u32,
+    },
+    /// A clock that stands until it is moved.
+    Manual(ManualClock),
+}
+
+/// A clock that stands until it is moved; clones show the same time.
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock {
+    microseconds: Arc<AtomicU64>,
+}
+
+impl ManualClock {
+    /// Moves the clock on.
+    pub fn advance(&self, by: Duration) {
+        let by = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
+        self.microseconds.fetch_add(by, Ordering::Relaxed);
+    }
+
+    /// Time since the clock was made.
+    pub fn now(&self) -> Duration {
+        Duration::from_micros(self.microseconds.load(Ordering::Relaxed))
+    }
+}
+
+/// Who makes and checks TCP checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TcpChecksums {
+    /// The stack, over real payload.
+    Stack,
+    /// Somebody on the way; the stack sees filler.
+    Offloaded,
+}
+
+/// An interface with its sockets, and the frames on their way in and out.
+pub(crate) struct Stack {
+    device: QueueDevice,
+    interface: Interface,
+    pub(crate) sockets: SocketSet<'static>,
+    clock: Clock,
+    started: Instant,
+    tuning: Tuning,
+    ports_used: u16,
+}
+
+impl Stack {
+    /// An interface as `link` describes it.
+    pub(crate) fn new(link: &LinkConfig, clock: Clock, checksums: TcpChecksums) -> Result<Self> {
+        let mut device = QueueDevice {
+            incoming: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            mtu_bytes: usize::from(link.mtu_bytes),
+            checksums,
+        };
+        let mut config = Config::new(EthernetAddress(link.mac).into());
+        // Initial sequence numbers differ between the two ends, and repeat from run to run.
+        config.random_seed = link
+            .mac
+            .iter()
+            .fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+        let mut interface = Interface::new(config, &mut device, smoltcp::time::Instant::ZERO);
+        let mut left_out = None;
+        interface.update_ip_addrs(|addresses| {
+            for entry in &link.addresses {
+                let cidr = IpCidr::new(entry.address.into(), entry.prefix_bits);
+                left_out = left_out.or(addresses.push(cidr).err());
+            }
+        });
+        if let Some(cidr) = left_out {
+            return Err(TransportError::TooManyAddresses(cidr.address().into()));
+        }
+        for &gateway in &link.gateways {
+            let routes = interface.routes_mut();
+            let added = match gateway {
+                IpAddr::V4(v4) => routes.add_default_ipv4_route(v4).map(drop),
+                IpAddr::V6(v6) => routes.add_default_ipv6_route(v6).map(drop),
+            };
+            added.map_err(|_| TransportError::TooManyAddresses(gateway))?;
+        }
+        Ok(Self {
+            device,
+            interface,
+            sockets: SocketSet::new(Vec::new()),
+            clock,
+            started: Instant::now(),
+            tuning: link.tuning,
+            ports_used: 0,
+        })
+    }
+
+    /// Lets the stack work off what came in and put out what it may.
+    pub(crate) fn poll(&mut self) {
+        let now = match &self.clock {
+            Clock::Wall { divisor } => self.started.elapsed() / (*divisor).max(1),
+            Clock::Manual(clock) => clock.now(),
+        };
+        let now = smoltcp::time::Instant::from_micros(now.as_micros() as i64);
+        self.interface
+            .poll(now, &mut self.device, &mut self.sockets);
+    }
+
+    /// The next frame to go out.
+    pub(crate) fn pop(&mut self) -> Option<Vec<u8>> {
+        if self.device.outgoing.is_empty() {
+            self.poll();
+        }
+        self.device.outgoing.pop_front()
+    }
+
+    /// Hands in a frame and lets the stack work on it.
+    pub(crate) fn push(&mut self, frame: Vec<u8>) {
+        self.device.incoming.push_back(frame);
+        self.poll();
+    }
+
+    /// A new TCP socket.
+    pub(crate) fn add_socket(&mut self) -> SocketHandle {
+        let buffer = |bytes: u32| tcp::SocketBuffer::new(vec![0; bytes as usize]);
+        let receive = buffer(self.tuning.receive_buffer_bytes);
+        let send = buffer(self.tuning.send_buffer_bytes);
+        let mut socket = tcp::Socket::new(receive, send);
+        socket.set_nagle_enabled(false);
+        socket.set_congestion_control(tcp::CongestionControl::Cubic);
+        self.sockets.add(socket)
+    }
+
+    /// A TCP socket.
+    pub(crate) fn socket(&mut self, handle: SocketHandle) -> &mut tcp::Socket<'static> {
+        self.sockets.get_mut(handle)
+    }
+
+    /// A new socket that connects to `remote`, and its local address.
+    pub(crate) fn connect(&mut self, remote: SocketAddr) -> Result<(SocketHandle, SocketAddr)> {
+        let source = self.interface.get_source_address(&remote.ip().into());
+        let source = source.ok_or(TransportError::Unreachable(remote.ip()))?;
+        let port = self.free_port()?;
+        let handle = self.add_socket();
+        let socket = self.sockets.get_mut::<tcp::Socket>(handle);
+        let local = SocketAddr::new(source.into(), port);
+        match socket.connect(self.interface.context(), remote, local) {
+            Ok(()) => Ok((handle, local)),
+            Err(_) => {
+                self.sockets.remove(handle);
+                Err(TransportError::Unreachable(remote.ip()))
+            }
+        }
+    }
+
+    /// A port that no socket uses.
+    pub(crate) fn free_port(&mut self) -> Result<u16> {
+        for _ in 0..PORTS {
+            let port = PORT_FIRST + self.ports_used % PORTS;
+            self.ports_used = self.ports_used.wrapping_add(1);
+            let used = self.sockets.iter().any(|(_, socket)| match socket {
+                smoltcp::socket::Socket::Tcp(tcp) => {
+                    tcp.listen_endpoint().port == port
+                        || tcp.local_endpoint().is_some_and(|local| local.port == port)
+                }
+            });
+            if !used {
+                return Ok(port);
+            }
+        }
+        Err(TransportError::PortsExhausted {
+            ports: usize::from(PORTS),
+        })
+    }
+
+    /// Removes a socket that is closed and owes the wire nothing; says whether it could.
+    pub(crate) fn remove_if_done(&mut self, handle: SocketHandle) -> bool {
+        let socket = self.socket(handle);
+        let done = socket.state() == tcp::State::Closed && socket.remote_endpoint().is_none();
+        if done {
+            self.sockets.remove(handle);
+        }
+        done
+    }
+}
+
+/// A socket address of the standard library.
+pub(crate) fn socket_address(endpoint: IpEndpoint) -> SocketAddr {
+    SocketAddr::new(endpoint.addr.into(), endpoint.port)
+}
+
+struct QueueDevice {
+    incoming: VecDeque<Vec<u8>>,
+    outgoing: VecDeque<Vec<u8>>,
+    mtu_bytes: usize,
+    checksums: TcpChecksums,
+}
+
+struct Incoming(Vec<u8>);
+struct Outgoing<'a>(&'a mut VecDeque<Vec<u8>>);
+
+impl Device for QueueDevice {
+    type RxToken<'a> = Incoming;
+    type TxToken<'a> = Outgoing<'a>;
+
+    fn receive(
+        &mut self,
+        _: smoltcp::time::Instant,
+    ) -> Option<(Self::RxToken<'_>, Self::TxToken<'_>)> {
+        let frame = self.incoming.pop_front()?;
+        Some((Incoming(frame), Outgoing(&mut self.outgoing)))
+    }
+
+    fn transmit(&mut self, _: smoltcp::time::Instant) -> Option<Self::TxToken<'_>> {
+        (self.outgoing.len() < QUEUE_FRAMES).then_some(Outgoing(&mut self.outgoing))
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        let mut checksum = ChecksumCapabilities::default();
+        checksum.tcp = match self.checksums {
+            TcpChecksums::Stack => Checksum::Both,
+            TcpChecksums::Offloaded => Checksum::None,
+        };
+        let mut capabilities = DeviceCapabilities::default();
+        capabilities.medium = Medium::Ethernet;
+        capabilities.max_transmission_unit = ETHERNET_HEADER_BYTES + self.mtu_bytes;
+        capabilities.checksum = checksum;
+        capabilities
+    }
+}
+
+impl RxToken for Incoming {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
+        f(&self.0)
+    }
+}
+
+impl TxToken for Outgoing<'_> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
+        let mut frame = vec![0; len];
+        let result = f(&mut frame);
+        self.0.push_back(frame);
+        result
+    }
+}

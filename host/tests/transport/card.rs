@@ -1,0 +1,162 @@
+//! A perfect card: splits what comes in, segments and merges what goes out, at once and without a
+//! fault. Payload is found and placed by sequence number alone.
+
+use std::collections::HashMap;
+
+use host::transport::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use host::transport::{FrameKind, TransmitHeader};
+
+const FIN: u8 = 0x01;
+const SYN: u8 = 0x02;
+const PSH: u8 = 0x08;
+const CWR: u8 = 0x80;
+
+/// One connection: local and remote port.
+pub type Ports = (u16, u16);
+
+/// Application memory of one connection.
+#[derive(Default)]
+pub struct Memory {
+    /// What is to be sent.
+    pub send: Vec<u8>,
+    /// What was placed.
+    pub received: Vec<u8>,
+    /// Sequence number of the first byte sent.
+    send_start: Option<u32>,
+    /// Sequence number of the first byte received.
+    receive_start: Option<u32>,
+}
+
+#[derive(Default)]
+pub struct Card {
+    pub memory: HashMap<Ports, Memory>,
+}
+
+impl Card {
+    /// Segments and merges: the frames on the wire for one header of the transport.
+    pub fn transmit(&mut self, header: &TransmitHeader) -> Vec<Vec<u8>> {
+        if header.kind == FrameKind::Whole {
+            return vec![header.bytes.clone()];
+        }
+        let layout = TcpLayout::parse(&header.bytes).unwrap();
+        assert_eq!(
+            layout.payload,
+            header.bytes.len(),
+            "payload follows the header"
+        );
+        assert_eq!(layout.payload_bytes, header.payload_bytes as usize);
+        let tcp = &header.bytes[layout.segment..];
+        let ports = (word(tcp, 0), word(tcp, 2));
+        let sequence = long(tcp, 4);
+        let memory = self.memory.entry(ports).or_default();
+        if tcp[13] & SYN != 0 {
+            memory.send_start = Some(sequence.wrapping_add(1));
+        }
+        let total = header.payload_bytes as usize;
+        let step = match header.segment_bytes {
+            0 => total.max(1),
+            bytes => usize::from(bytes),
+        };
+        let mut frames = Vec::new();
+        let mut at = 0;
+        loop {
+            let bytes = step.min(total - at);
+            let position = sequence
+                .wrapping_add(at as u32)
+                .wrapping_sub(memory.send_start.expect("a SYN went out first"));
+            let payload = match bytes {
+                0 => &[][..],
+                _ => &memory.send[position as usize..position as usize + bytes],
+            };
+            let last = at + bytes == total;
+            frames.push(segment(&header.bytes, &layout, at, payload, last));
+            at += bytes;
+            if last {
+                return frames;
+            }
+        }
+    }
+
+    /// Splits: places the payload and returns the length of the header; `None` for what is not TCP.
+    pub fn receive(&mut self, frame: &[u8]) -> Option<(usize, usize)> {
+        let layout = TcpLayout::parse(frame).ok()?;
+        assert_eq!(
+            tcp_checksum(frame, &layout),
+            0,
+            "the peer sent a wrong checksum"
+        );
+        let tcp = &frame[layout.segment..];
+        let memory = self.memory.entry((word(tcp, 2), word(tcp, 0))).or_default();
+        if tcp[13] & SYN != 0 {
+            memory.receive_start = Some(long(tcp, 4).wrapping_add(1));
+        }
+        if let (Some(start), 1..) = (memory.receive_start, layout.payload_bytes) {
+            let at = long(tcp, 4).wrapping_sub(start) as usize;
+            let payload = &frame[layout.payload..layout.payload + layout.payload_bytes];
+            let end = at + payload.len();
+            assert!(end < 1 << 30, "payload far outside the stream");
+            memory.received.resize(memory.received.len().max(end), 0);
+            memory.received[at..end].copy_from_slice(payload);
+        }
+        Some((layout.payload, layout.payload_bytes))
+    }
+}
+
+/// One frame of a segmented packet: the header adjusted, the payload, fresh checksums.
+fn segment(header: &[u8], layout: &TcpLayout, at: usize, payload: &[u8], last: bool) -> Vec<u8> {
+    let mut frame = header.to_vec();
+    let network = layout.network;
+    let tcp = layout.segment;
+    if layout.ipv6 {
+        let bytes = layout.payload - network - 40 + payload.len();
+        frame[network + 4..network + 6].copy_from_slice(&(bytes as u16).to_be_bytes());
+    } else {
+        let bytes = layout.payload - network + payload.len();
+        frame[network + 2..network + 4].copy_from_slice(&(bytes as u16).to_be_bytes());
+        frame[network + 10..network + 12].fill(0);
+        let sum = !ones_sum(&frame[network..tcp], 0);
+        frame[network + 10..network + 12].copy_from_slice(&sum.to_be_bytes());
+    }
+    let sequence = long(header, tcp + 4).wrapping_add(at as u32);
+    frame[tcp + 4..tcp + 8].copy_from_slice(&sequence.to_be_bytes());
+    if !last {
+        frame[tcp + 13] &= !(FIN | PSH);
+    }
+    if at > 0 {
+        frame[tcp + 13] &= !CWR;
+    }
+    frame[tcp + TCP_CHECKSUM_OFFSET..tcp + TCP_CHECKSUM_OFFSET + 2].fill(0);
+    frame.extend_from_slice(payload);
+    let layout = TcpLayout::parse(&frame).unwrap();
+    let sum = tcp_checksum(&frame, &layout).to_be_bytes();
+    frame[tcp + TCP_CHECKSUM_OFFSET..tcp + TCP_CHECKSUM_OFFSET + 2].copy_from_slice(&sum);
+    frame
+}
+
+/// The checksum of a whole frame: 0 when the one in it is right.
+fn tcp_checksum(frame: &[u8], layout: &TcpLayout) -> u16 {
+    let end = layout.payload + layout.payload_bytes;
+    !ones_sum(
+        &frame[layout.segment..end],
+        pseudo_header_sum(frame, layout),
+    )
+}
+
+fn ones_sum(bytes: &[u8], start: u16) -> u16 {
+    let mut sum = u64::from(start);
+    for pair in bytes.chunks(2) {
+        sum += u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0));
+    }
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn long(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}

@@ -1,0 +1,191 @@
+//! A transport that sees headers only, against a peer that sees every byte.
+//!
+//! ```text
+//!   feed/drain -> transport -> headers -> perfect card -> frames -> wire with faults -> peer
+//!                                            |  ^
+//!                                            v  |
+//!                                 application memory, by sequence number
+//! ```
+//!
+//! Proven: every byte arrives once and in order in both directions, over both IP versions, with
+//! and without faults on the wire, for every pair of transport and peer; and a transport behind a
+//! TAP device does not read the payload.
+
+mod card;
+mod rig;
+mod wire;
+
+use host::transport::peer::{KernelPeer, Script, SmoltcpPeer, WirePeer};
+use host::transport::{
+    Clock, LinuxTransport, ManualClock, SmoltcpTransport, Transport, TransportError, Tuning,
+};
+
+use rig::{address, link, seed, Rig};
+use wire::Faults;
+
+const MIB: u64 = 1 << 20;
+const US: u8 = 1;
+const PEER: u8 = 2;
+
+/// The value, or `None` with the reason printed when this machine forbids namespaces.
+fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) if error.is_refusal() => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
+    let transport = permitted(LinuxTransport::open(&link(US, mtu, tuning)))?;
+    for (name, error) in transport.refused_settings() {
+        println!("setting refused: {name}: {error}");
+    }
+    Some(Box::new(transport))
+}
+
+fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
+    Some(Box::new(permitted(KernelPeer::open(&link(
+        PEER, mtu, tuning,
+    )))?))
+}
+
+/// Our side connects, and both send `bytes`.
+fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
+    let script = Script {
+        send_bytes: bytes,
+        seed: seed ^ 4,
+        ..Script::default()
+    };
+    rig.peer.listen(address(PEER, ipv6, 5001), script).unwrap();
+    let stream = rig.transport.connect(address(PEER, ipv6, 5001)).unwrap();
+    rig.converse(stream, (seed ^ 3, bytes), (seed ^ 4, bytes));
+    rig.run();
+}
+
+fn report(rig: &Rig) {
+    let counters = rig.transport.counters();
+    println!("{counters:?}\n{:?}", rig.info);
+    println!(
+        "frames to peer {}, lost {}",
+        rig.to_peer.frames, rig.to_peer.lost
+    );
+    println!(
+        "frames to card {}, lost {}",
+        rig.to_card.frames, rig.to_card.lost
+    );
+}
+
+fn linux_with_kernel(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
+    let seed = seed(0x5eed_0001);
+    let tuning = Tuning::REAL_TIME;
+    let (Some(transport), Some(peer)) = (linux(mtu, tuning), kernel_peer(mtu, tuning)) else {
+        return;
+    };
+    let mut rig = Rig::new(transport, peer, faults, seed);
+    exchange(&mut rig, ipv6, bytes, seed);
+    report(&rig);
+    let counters = rig.transport.counters();
+    assert!(counters.transmit_payload_bytes >= bytes);
+    assert_eq!(counters.oversize_frames, 0);
+    // What is read is headers of both directions: of segments, and of acknowledgements.
+    let payload = counters.transmit_payload_bytes + counters.receive_payload_bytes;
+    println!(
+        "read {} of {payload} payload bytes",
+        counters.transmit_read_bytes
+    );
+    assert!(
+        counters.transmit_read_bytes < payload / 50,
+        "2 % of the payload or more was read"
+    );
+}
+
+#[test]
+fn linux_and_kernel_exchange_every_byte_over_ipv4() {
+    linux_with_kernel(false, 1500, Faults::default(), 4 * MIB);
+}
+
+#[test]
+fn linux_and_kernel_exchange_every_byte_over_ipv6_in_jumbo_frames() {
+    linux_with_kernel(true, 9000, Faults::default(), 4 * MIB);
+}
+
+#[test]
+fn linux_and_kernel_recover_from_faults_over_ipv4() {
+    linux_with_kernel(false, 1500, Faults::ONE_PERCENT, 4 * MIB);
+}
+
+#[test]
+fn linux_and_kernel_recover_from_faults_over_ipv6() {
+    linux_with_kernel(true, 1500, Faults::ONE_PERCENT, 4 * MIB);
+}
+
+/// Buffers that leave room for the bandwidth of a test, and not more: smoltcp allocates them.
+fn small_buffers() -> Tuning {
+    Tuning {
+        receive_buffer_bytes: 256 << 10,
+        send_buffer_bytes: 256 << 10,
+        ..Tuning::REAL_TIME
+    }
+}
+
+/// Both ends in this process by a clock of their own: the same run each time.
+fn smoltcp_with_smoltcp(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
+    let seed = seed(0x5eed_0002);
+    let clock = ManualClock::default();
+    let by = || Clock::Manual(clock.clone());
+    let transport = SmoltcpTransport::open(&link(US, mtu, small_buffers()), by()).unwrap();
+    let peer = SmoltcpPeer::open(&link(PEER, mtu, small_buffers()), by()).unwrap();
+    let mut rig = Rig::new(Box::new(transport), Box::new(peer), faults, seed);
+    rig.clock = Some(clock.clone());
+    exchange(&mut rig, ipv6, bytes, seed);
+    report(&rig);
+    println!("time of the stacks: {:?}", clock.now());
+}
+
+#[test]
+fn smoltcp_exchanges_every_byte_over_ipv4() {
+    smoltcp_with_smoltcp(false, 1500, Faults::default(), 4 * MIB);
+}
+
+#[test]
+fn smoltcp_exchanges_every_byte_over_ipv6_in_jumbo_frames() {
+    smoltcp_with_smoltcp(true, 9000, Faults::default(), 4 * MIB);
+}
+
+#[test]
+fn smoltcp_recovers_from_faults_over_ipv4() {
+    smoltcp_with_smoltcp(false, 1500, Faults::ONE_PERCENT, 4 * MIB);
+}
+
+#[test]
+fn smoltcp_recovers_from_faults_over_ipv6() {
+    smoltcp_with_smoltcp(true, 1500, Faults::ONE_PERCENT, 4 * MIB);
+}
+
+#[test]
+fn smoltcp_talks_to_the_kernel() {
+    let seed = seed(0x5eed_0003);
+    let Some(peer) = kernel_peer(1500, Tuning::REAL_TIME) else {
+        return;
+    };
+    let clock = Clock::Wall { divisor: 1 };
+    let transport = SmoltcpTransport::open(&link(US, 1500, small_buffers()), clock).unwrap();
+    let mut rig = Rig::new(Box::new(transport), peer, Faults::default(), seed);
+    exchange(&mut rig, false, MIB, seed);
+}
+
+#[test]
+fn linux_talks_to_smoltcp() {
+    let seed = seed(0x5eed_0004);
+    let Some(transport) = linux(1500, Tuning::REAL_TIME) else {
+        return;
+    };
+    let clock = Clock::Wall { divisor: 1 };
+    let peer = SmoltcpPeer::open(&link(PEER, 1500, small_buffers()), clock).unwrap();
+    let mut rig = Rig::new(transport, Box::new(peer), Faults::default(), seed);
+    exchange(&mut rig, true, MIB, seed);
+}

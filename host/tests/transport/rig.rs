@@ -1,0 +1,247 @@
+//! A transport, a perfect card, a wire with faults and a peer, run until all is said.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use host::transport::peer::{digest_of, Conversation, Progress, RandomBytes, WirePeer};
+use host::transport::{
+    InterfaceAddress, LinkConfig, ManualClock, StreamId, StreamInfo, Transport, Tuning,
+};
+use sha2::{Digest, Sha256};
+
+use crate::card::Card;
+use crate::wire::{Faults, Wire};
+
+/// Rounds without any progress, about a millisecond each, after which a test is stuck.
+const IDLE_ROUNDS_MAX: u32 = 60_000;
+const BURST: usize = 64;
+
+/// The machine `host` of the subnet, with an address of each IP version.
+pub fn link(host: u8, mtu_bytes: u16, tuning: Tuning) -> LinkConfig {
+    let address = |text: String, prefix_bits| InterfaceAddress {
+        address: text.parse().unwrap(),
+        prefix_bits,
+    };
+    LinkConfig {
+        mac: [0x02, 0, 0, 0, 0, host],
+        addresses: vec![
+            address(format!("10.77.0.{host}"), 24),
+            address(format!("fd77::{host}"), 64),
+        ],
+        gateways: Vec::new(),
+        mtu_bytes,
+        tuning,
+    }
+}
+
+/// A socket address of the machine `host`.
+pub fn address(host: u8, ipv6: bool, port: u16) -> SocketAddr {
+    match ipv6 {
+        false => format!("10.77.0.{host}:{port}").parse().unwrap(),
+        true => format!("[fd77::{host}]:{port}").parse().unwrap(),
+    }
+}
+
+/// The seed of this run: `ZERONIC_SEED`, or the test's own.
+pub fn seed(default: u64) -> u64 {
+    let seed = std::env::var("ZERONIC_SEED").map_or(default, |text| text.parse().unwrap());
+    println!("ZERONIC_SEED={seed}");
+    seed
+}
+
+/// The application on our side, on one stream.
+struct Run {
+    stream: StreamId,
+    ports: (u16, u16),
+    /// Seed and bytes of what the peer sends.
+    expected: (u64, u64),
+    send_bytes: u64,
+    fed_bytes: u64,
+    drained_bytes: u64,
+    finished: bool,
+    end_of_stream: bool,
+}
+
+pub struct Rig {
+    pub transport: Box<dyn Transport>,
+    pub peer: Box<dyn WirePeer>,
+    pub card: Card,
+    pub to_peer: Wire,
+    pub to_card: Wire,
+    /// The clock of transport and peer, when they have one of their own.
+    pub clock: Option<ManualClock>,
+    pub info: Vec<StreamInfo>,
+    runs: Vec<Run>,
+}
+
+impl Rig {
+    pub fn new(
+        transport: Box<dyn Transport>,
+        peer: Box<dyn WirePeer>,
+        faults: Faults,
+        seed: u64,
+    ) -> Self {
+        Self {
+            transport,
+            peer,
+            card: Card::default(),
+            to_peer: Wire::new(faults, seed ^ 1),
+            to_card: Wire::new(faults, seed ^ 2),
+            clock: None,
+            info: Vec::new(),
+            runs: Vec::new(),
+        }
+    }
+
+    /// Takes on a stream that sends the first bytes of a seed and expects those of another.
+    pub fn converse(&mut self, stream: StreamId, send: (u64, u64), expected: (u64, u64)) {
+        let (local, remote) = self.transport.addresses(stream).unwrap();
+        let ports = (local.port(), remote.port());
+        let mut bytes = vec![0; send.1 as usize];
+        RandomBytes::new(send.0).fill(&mut bytes);
+        self.card.memory.entry(ports).or_default().send = bytes;
+        self.runs.push(Run {
+            stream,
+            ports,
+            expected,
+            send_bytes: send.1,
+            fed_bytes: 0,
+            drained_bytes: 0,
+            finished: false,
+            end_of_stream: false,
+        });
+    }
+
+    /// Runs until all streams taken on have ended and all conversations of the peer are over.
+    pub fn run(&mut self) {
+        let mut idle = 0;
+        while !self.done() {
+            match self.step() {
+                true => idle = 0,
+                false => idle += 1,
+            }
+            assert!(
+                idle < IDLE_ROUNDS_MAX,
+                "stuck: {:?}",
+                self.peer.conversations()
+            );
+            if idle > 0 && !self.to_peer.release() && !self.to_card.release() {
+                self.rest();
+            }
+        }
+        self.judge();
+    }
+
+    /// Moves what can be moved now; says whether anything was.
+    pub fn step(&mut self) -> bool {
+        let mut moved = self.applications();
+        for _ in 0..BURST {
+            let Some(header) = self.transport.poll_header().unwrap() else {
+                break;
+            };
+            moved = true;
+            for frame in self.card.transmit(&header) {
+                self.to_peer.push(frame);
+            }
+        }
+        while let Some(frame) = self.to_peer.pop() {
+            moved = true;
+            self.peer.inject_frame(&frame).unwrap();
+        }
+        let mut buffer = vec![0; 9300];
+        for _ in 0..BURST {
+            let Some(bytes) = self.peer.poll_frame(&mut buffer).unwrap() else {
+                break;
+            };
+            moved = true;
+            self.to_card.push(buffer[..bytes].to_vec());
+        }
+        while let Some(frame) = self.to_card.pop() {
+            moved = true;
+            match self.card.receive(&frame) {
+                Some((header, payload)) => {
+                    self.transport.deliver(&frame[..header], payload).unwrap();
+                }
+                None => self.transport.deliver_frame(&frame).unwrap(),
+            }
+        }
+        while self.transport.poll_event().unwrap().is_some() {
+            moved = true;
+        }
+        moved
+    }
+
+    fn applications(&mut self) -> bool {
+        let mut moved = false;
+        for run in &mut self.runs {
+            let left = run.send_bytes - run.fed_bytes;
+            if left > 0 {
+                let fed = self.transport.feed(run.stream, left).unwrap();
+                run.fed_bytes += fed;
+                moved |= fed > 0;
+            } else if !run.finished {
+                self.transport.finish(run.stream).unwrap();
+                run.finished = true;
+            }
+            if !run.end_of_stream {
+                // An odd bound, so that it is met.
+                let drained = self.transport.drain(run.stream, 100_003).unwrap();
+                assert!(drained.bytes <= 100_003);
+                run.drained_bytes += drained.bytes;
+                run.end_of_stream = drained.end_of_stream;
+                let placed = self.card.memory[&run.ports].received.len() as u64;
+                assert!(
+                    run.drained_bytes <= placed,
+                    "drained more than was received"
+                );
+                moved |= drained.bytes > 0 || drained.end_of_stream;
+            }
+        }
+        moved
+    }
+
+    fn rest(&mut self) {
+        match &self.clock {
+            Some(clock) => clock.advance(Duration::from_millis(1)),
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+
+    fn done(&mut self) -> bool {
+        let conversations = self.peer.conversations();
+        let running = |one: &Conversation| one.progress == Progress::Running;
+        conversations.len() >= self.runs.len()
+            && !conversations.iter().any(running)
+            && self
+                .runs
+                .iter()
+                .all(|run| run.end_of_stream && run.finished)
+    }
+
+    /// Every byte arrived, once and in order, at both ends.
+    fn judge(&mut self) {
+        let mut seen: Vec<_> = self.peer.conversations();
+        for run in &self.runs {
+            let (seed, bytes) = run.expected;
+            assert_eq!(run.drained_bytes, bytes, "bytes drained");
+            let memory = &self.card.memory[&run.ports];
+            assert_eq!(memory.received.len() as u64, bytes, "bytes placed");
+            let digest = <[u8; 32]>::from(Sha256::digest(&memory.received));
+            assert_eq!(
+                digest,
+                digest_of(seed, bytes),
+                "bytes placed differ from those sent"
+            );
+            let sent = <[u8; 32]>::from(Sha256::digest(&memory.send));
+            let at = seen.iter().position(|one| one.received_digest == sent);
+            let one = seen.swap_remove(at.expect("no conversation has what this stream sent"));
+            assert_eq!(one.progress, Progress::Finished);
+            assert_eq!(one.received_bytes, run.send_bytes);
+            self.info.push(self.transport.info(run.stream).unwrap());
+        }
+        assert!(
+            seen.is_empty(),
+            "conversations that no stream belongs to: {seen:?}"
+        );
+    }
+}
