@@ -109,6 +109,7 @@ impl Logic for MacReceive {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, mac_clock, beat, beat_valid);
+        self.fifo.reset.next = false;
         self.fifo.clock.next = self.mac_clock.val();
         self.crossing.write_clock.next = self.mac_clock.val();
         self.crossing.read_clock.next = self.clock.val();
@@ -260,6 +261,7 @@ impl Logic for MacSend {
         dff_setup!(self, clock, inside, cut_short);
         self.crossing.write_clock.next = self.clock.val();
         self.crossing.read_clock.next = self.mac_clock.val();
+        self.fifo.reset.next = false;
         self.fifo.clock.next = self.mac_clock.val();
 
         // Guard: a frame that a reset cut short is closed with an aborted beat.

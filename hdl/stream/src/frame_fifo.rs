@@ -13,6 +13,7 @@
 //!    Lossless: `sink.ready` falls when the buffer is full. A frame must fit into 2^A beats.
 //! 3. With `discard_aborted`, an aborted frame is dropped whole, without a pulse; else it passes with its abort.
 //! 4. Frames keep their order.
+//! 5. `reset` empties the buffer; nothing is offered in the next cycle.
 
 use crate::memory::BlockRam;
 use crate::messages::PacketBeat;
@@ -27,6 +28,8 @@ use rust_hdl_widgets::dff_setup;
 pub struct FrameFifo<const A: usize, const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// Empties the buffer.
+    pub reset: Signal<In, Bit>,
 
     /// Frames in.
     pub sink: PacketSink,
@@ -53,6 +56,7 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     discard_aborted: Constant<Bit>,
     depth: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
+    zero: Constant<Bits<P>>,
 }
 
 impl<const A: usize, const P: usize> FrameFifo<A, P> {
@@ -61,6 +65,7 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
         assert_eq!(P, A + 1, "pointer width must be address width + 1");
         Self {
             clock: Default::default(),
+            reset: Default::default(),
             sink: Default::default(),
             source: Default::default(),
             dropped: Default::default(),
@@ -81,6 +86,7 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             discard_aborted: Constant::new(discard_aborted),
             depth: Constant::new((1u64 << A).to_bits()),
             one: Constant::new(1u64.to_bits()),
+            zero: Constant::new(0u64.to_bits()),
         }
     }
 }
@@ -142,5 +148,13 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
         self.source.byte_count.next = self.memory.read_data.val().byte_count;
         self.source.last.next = self.memory.read_data.val().last;
         self.source.abort.next = self.memory.read_data.val().abort;
+
+        if self.reset.val() {
+            self.write_pointer.d.next = self.zero.val();
+            self.commit_pointer.d.next = self.zero.val();
+            self.read_pointer.d.next = self.zero.val();
+            self.offered.d.next = false;
+            self.dropping.d.next = false;
+        }
     }
 }
