@@ -1,1 +1,61 @@
 //! Transaction-layer model of the PCIe link, root complex, IOMMU and memories.
+//!
+//! ```text
+//!            CardOutputs                                      map, inject, resize
+//!   card  --------------->  hard block  ==lanes==>  root complex  <-->  IOMMU  <-->  DRAM, GPU
+//!         <---------------              <==lanes==       |
+//!            CardInputs                          register accesses, interrupts, fault log
+//! ```
+//!
+//! # One cycle
+//!
+//! [`PcieSim::step`] is the rising edge of the 250 MHz user clock. The caller drives the card with
+//! [`PcieSim::inputs`], lets it settle, and passes what the card then drives. A beat moves when
+//! `tvalid` and `tready` of that cycle are both high. The returned inputs are those of the next
+//! cycle: every one is a register of the hard block.
+//!
+//! # Assumptions
+//!
+//! - One physical function, traffic class 0, dword-aligned streams, client-managed tags.
+//! - RQ and RC straddle on (two and four TLPs a beat), CQ and CC straddle off, parity off.
+//! - The hard block stores a TLP before it sends it; data link layer errors do not happen.
+
+#![forbid(unsafe_code)]
+
+mod cc;
+mod config;
+mod cq;
+pub mod descriptor;
+mod fault;
+mod function;
+mod hard_block;
+mod iommu;
+mod link;
+mod memory;
+mod mmio;
+mod ports;
+mod random;
+mod rc;
+mod request_check;
+mod requester;
+mod root_complex;
+mod rq;
+mod sim;
+mod statistics;
+mod tags;
+mod tlp;
+mod transmit;
+mod violation;
+
+pub use config::{Bar, ConfigError, Credits, GpuConfig, LinkConfig, PcieConfig, CYCLE_NS};
+pub use fault::{Fault, FaultRecord, Target};
+pub use iommu::{IommuError, Refusal, Rights, PAGE_BYTES};
+pub use memory::{MemoryError, MemoryId};
+pub use mmio::{MmioError, MmioRead, MmioResult};
+pub use ports::{Beat, CardInputs, CardOutputs, CcBeat, CqBeat, RcBeat, RqBeat, BEAT_DWORDS};
+pub use random::Random;
+pub use root_complex::Interrupt;
+pub use sim::PcieSim;
+pub use statistics::{Direction, Statistics};
+pub use tlp::{Completion, Request, RequestKind};
+pub use violation::{Report, Stream, Violation};

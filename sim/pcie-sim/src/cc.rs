@@ -1,0 +1,86 @@
+//! Completer completion stream: beats without straddle become packets.
+//!
+//! ```text
+//!   CcBeat, tready --> CcReceiver --> descriptor and payload (dwords)
+//! ```
+//!
+//! Framing rules, each reported when broken:
+//! 1. an offered beat stays until it is taken, and `tvalid` does not fall inside a packet;
+//! 2. `tkeep` is all ones but on the last beat, where it has no holes;
+//! 3. the packet has as many dwords as its descriptor announces.
+//!
+//! Source: PG213, completer completion interface, 512 bit, straddle off.
+
+use crate::descriptor::{cc, cc_user};
+use crate::ports::CcBeat;
+use crate::violation::{Log, Stream, Violation};
+
+/// Dwords of the descriptor.
+pub(crate) const DESCRIPTOR_DWORDS: usize = 3;
+
+/// Receiver of the stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CcReceiver {
+    words: Vec<u32>,
+    held: Option<CcBeat>,
+    gap: bool,
+    discontinued: bool,
+}
+
+impl CcReceiver {
+    /// Looks at one cycle; returns the packet that ends in it.
+    pub fn sample(&mut self, beat: &CcBeat, tready: bool, log: &mut Log) -> Option<Vec<u32>> {
+        if self.held.take().is_some_and(|held| held != *beat) {
+            log.push(Violation::OfferChanged(Stream::Cc));
+        }
+        if !beat.tvalid {
+            if !self.words.is_empty() && !self.gap {
+                log.push(Violation::ValidDroppedInPacket(Stream::Cc));
+                self.gap = true;
+            }
+            return None;
+        }
+        self.gap = false;
+        if !tready {
+            self.held = Some(*beat);
+            return None;
+        }
+        self.take(beat, log)
+    }
+
+    fn take(&mut self, beat: &CcBeat, log: &mut Log) -> Option<Vec<u32>> {
+        let kept = beat.tkeep.trailing_ones() as usize;
+        let holes = u32::from(beat.tkeep) != (1u32 << kept) - 1;
+        if holes || kept == 0 || (!beat.tlast && kept != 16) {
+            log.push(Violation::Keep {
+                stream: Stream::Cc,
+                tkeep: beat.tkeep,
+            });
+        }
+        self.words.extend_from_slice(&beat.tdata[..kept]);
+        self.discontinued |= cc_user::DISCONTINUE.is_set(&beat.tuser);
+        if !beat.tlast {
+            return None;
+        }
+        let words = std::mem::take(&mut self.words);
+        if std::mem::take(&mut self.discontinued) {
+            log.push(Violation::Discontinued(Stream::Cc));
+            return None;
+        }
+        let announced = match words.get(..DESCRIPTOR_DWORDS) {
+            Some(descriptor) => DESCRIPTOR_DWORDS + cc::DWORD_COUNT.get(descriptor) as usize,
+            None => DESCRIPTOR_DWORDS,
+        };
+        if words.len() != announced {
+            let (has, announced) = (words.len() as u32, announced as u32);
+            log.push(Violation::PacketLength { has, announced });
+            return None;
+        }
+        Some(words)
+    }
+
+    /// Forgets everything, as in reset.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+}

@@ -1,0 +1,220 @@
+//! Memories that bus addresses can lead to: host DRAM and, behind a resizable BAR each, GPU memory.
+//!
+//! ```text
+//!   bus address --IOMMU--> (MemoryId, offset) --> Dram | Gpu(n)
+//! ```
+//!
+//! Invariants: nothing is written beyond the size; GPU memory beyond the BAR's present size cannot
+//! be reached from the bus. Errors: [`MemoryError`].
+
+use crate::config::GpuConfig;
+use crate::tlp::Request;
+use thiserror::Error;
+
+/// Which memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemoryId {
+    /// Host DRAM.
+    Dram,
+    /// Memory of the GPU with this number.
+    Gpu(usize),
+}
+
+/// An access that the memory does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MemoryError {
+    /// No GPU with this number.
+    #[error("there is no gpu {0}")]
+    NoGpu(usize),
+    /// The range exceeds the memory.
+    #[error("{bytes} bytes at offset {offset:#x} exceed the memory")]
+    OutOfRange {
+        /// First byte.
+        offset: u64,
+        /// Length.
+        bytes: u64,
+    },
+    /// A BAR size that is not a power of two or exceeds the memory.
+    #[error("bar size {0} is not a power of two within the memory")]
+    BarSize(u64),
+    /// The allocator has no such hole left.
+    #[error("no {0} bytes left to allocate")]
+    Exhausted(u64),
+}
+
+/// One memory and the part of it that the bus can reach.
+#[derive(Clone, Debug)]
+struct Bank {
+    bytes: Vec<u8>,
+    reachable: u64,
+}
+
+/// All memories.
+#[derive(Clone, Debug)]
+pub struct Memories {
+    dram: Bank,
+    gpus: Vec<Bank>,
+    dram_next: u64,
+}
+
+impl Memories {
+    /// Zeroed memories of the configured sizes.
+    pub fn new(dram_bytes: usize, gpus: &[GpuConfig]) -> Self {
+        let bank = |bytes, reachable| Bank {
+            bytes: vec![0; bytes],
+            reachable,
+        };
+        Self {
+            dram: bank(dram_bytes, dram_bytes as u64),
+            gpus: gpus
+                .iter()
+                .map(|g| bank(g.memory_bytes, g.bar_bytes))
+                .collect(),
+            dram_next: 0,
+        }
+    }
+
+    fn bank(&self, memory: MemoryId) -> Result<&Bank, MemoryError> {
+        match memory {
+            MemoryId::Dram => Ok(&self.dram),
+            MemoryId::Gpu(gpu) => self.gpus.get(gpu).ok_or(MemoryError::NoGpu(gpu)),
+        }
+    }
+
+    fn bank_mut(&mut self, memory: MemoryId) -> Result<&mut Bank, MemoryError> {
+        match memory {
+            MemoryId::Dram => Ok(&mut self.dram),
+            MemoryId::Gpu(gpu) => self.gpus.get_mut(gpu).ok_or(MemoryError::NoGpu(gpu)),
+        }
+    }
+
+    /// Copies out of a memory what is visible in it now.
+    pub fn read(&self, memory: MemoryId, offset: u64, into: &mut [u8]) -> Result<(), MemoryError> {
+        let bank = self.bank(memory)?;
+        let range = range_of(offset, into.len() as u64, bank.bytes.len() as u64)?;
+        into.copy_from_slice(&bank.bytes[range]);
+        Ok(())
+    }
+
+    /// Writes into a memory from its own side (CPU or GPU), visible at once.
+    pub fn write(&mut self, memory: MemoryId, offset: u64, from: &[u8]) -> Result<(), MemoryError> {
+        let bank = self.bank_mut(memory)?;
+        let range = range_of(offset, from.len() as u64, bank.bytes.len() as u64)?;
+        bank.bytes[range].copy_from_slice(from);
+        Ok(())
+    }
+
+    /// Checks that the bus can reach `bytes` bytes from `offset`.
+    pub fn reachable(&self, memory: MemoryId, offset: u64, bytes: u64) -> Result<(), MemoryError> {
+        range_of(offset, bytes, self.bank(memory)?.reachable).map(|_| ())
+    }
+
+    /// Changes the size of a GPU's BAR.
+    pub fn resize_bar(&mut self, gpu: usize, bytes: u64) -> Result<(), MemoryError> {
+        let bank = self.bank_mut(MemoryId::Gpu(gpu))?;
+        if !bytes.is_power_of_two() || bytes > bank.bytes.len() as u64 {
+            return Err(MemoryError::BarSize(bytes));
+        }
+        bank.reachable = bytes;
+        Ok(())
+    }
+
+    /// Takes `bytes` bytes of unused DRAM, aligned to `align`; never given back.
+    pub fn allocate(&mut self, bytes: u64, align: u64) -> Result<u64, MemoryError> {
+        let offset = self.dram_next.next_multiple_of(align.max(1));
+        range_of(offset, bytes, self.dram.bytes.len() as u64)
+            .map_err(|_| MemoryError::Exhausted(bytes))?;
+        self.dram_next = offset + bytes;
+        Ok(offset)
+    }
+
+    /// Carries out a posted write under its byte enables; `offset` is that of its first dword.
+    pub(crate) fn commit(&mut self, memory: MemoryId, offset: u64, request: &Request) {
+        let Ok(bank) = self.bank_mut(memory) else {
+            return;
+        };
+        for (i, dword) in request.payload.iter().enumerate() {
+            let at = offset as usize + 4 * i;
+            match request.enables_of(i) {
+                0xf => bank.bytes[at..at + 4].copy_from_slice(&dword.to_le_bytes()),
+                enables => {
+                    for lane in (0..4).filter(|lane| enables & (1 << lane) != 0) {
+                        bank.bytes[at + lane] = dword.to_le_bytes()[lane];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads whole dwords; `offset` is dword aligned and within the memory.
+    pub(crate) fn dwords(&self, memory: MemoryId, offset: u64, count: usize) -> Vec<u32> {
+        let Ok(bank) = self.bank(memory) else {
+            return vec![!0; count];
+        };
+        let bytes = &bank.bytes[offset as usize..offset as usize + 4 * count];
+        let dword = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+        bytes.chunks_exact(4).map(dword).collect()
+    }
+}
+
+fn range_of(offset: u64, bytes: u64, size: u64) -> Result<std::ops::Range<usize>, MemoryError> {
+    match offset.checked_add(bytes) {
+        Some(end) if end <= size => Ok(offset as usize..end as usize),
+        _ => Err(MemoryError::OutOfRange { offset, bytes }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memories() -> Memories {
+        Memories::new(
+            8192,
+            &[GpuConfig {
+                memory_bytes: 8192,
+                bar_bytes: 4096,
+            }],
+        )
+    }
+
+    #[test]
+    fn commit_respects_byte_enables() {
+        let mut memories = memories();
+        memories.write(MemoryId::Dram, 0, &[0x11; 16]).unwrap();
+        memories.commit(MemoryId::Dram, 0, &Request::write(3, &[1, 2, 3]));
+        let mut seen = [0; 8];
+        memories.read(MemoryId::Dram, 0, &mut seen).unwrap();
+        assert_eq!(seen, [0x11, 0x11, 0x11, 1, 2, 3, 0x11, 0x11]);
+    }
+
+    #[test]
+    fn bar_limits_the_bus_and_not_the_gpu() {
+        let mut memories = memories();
+        let gpu = MemoryId::Gpu(0);
+        assert!(memories.write(gpu, 4096, &[1]).is_ok());
+        let beyond = MemoryError::OutOfRange {
+            offset: 4096,
+            bytes: 4,
+        };
+        assert_eq!(memories.reachable(gpu, 4096, 4), Err(beyond));
+        memories.resize_bar(0, 8192).unwrap();
+        assert_eq!(memories.reachable(gpu, 4096, 4), Ok(()));
+        assert_eq!(
+            memories.resize_bar(0, 16384),
+            Err(MemoryError::BarSize(16384))
+        );
+        assert_eq!(memories.resize_bar(1, 4096), Err(MemoryError::NoGpu(1)));
+    }
+
+    #[test]
+    fn allocation_ends_with_the_memory() {
+        let mut memories = memories();
+        assert_eq!(memories.allocate(10, 64), Ok(0));
+        assert_eq!(memories.allocate(10, 64), Ok(64));
+        assert_eq!(
+            memories.allocate(8192, 64),
+            Err(MemoryError::Exhausted(8192))
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! The requester half of the hard block: RQ in, tags and completion buffer, RC out.
+//!
+//! ```text
+//!   RQ beats --> RqReceiver --> check --> tags --> requests to transmit
+//!   RC beats <-- RcSender <-- completion buffer <-- completions received
+//! ```
+//!
+//! Invariants:
+//! 1. a completion enters the buffer only if a header and its data fit, else it is lost;
+//! 2. the room is given back when the card has taken the completion's last beat;
+//! 3. a completion that does not continue its request where it stopped ends the request.
+//!
+//! Source: PG213, requester interfaces, error codes; buffer size: two measured numbers in the
+//! configuration.
+
+use crate::config::{cycles, PcieConfig};
+use crate::descriptor::{error_code, rc, status};
+use crate::ports::{CardOutputs, RcBeat};
+use crate::rc::{Delivered, RcPacket, RcSender, DESCRIPTOR_DWORDS};
+use crate::request_check::{check, Limits};
+use crate::rq::RqReceiver;
+use crate::tags::{Room, TagError, Tags};
+use crate::tlp::{Completion, Request, RequestKind};
+use crate::violation::{Log, Violation};
+
+/// A checked request and the sequence number under which the card wants to hear of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Issued {
+    pub request: Request,
+    pub sequence_number: u8,
+}
+
+/// The requester half.
+#[derive(Clone, Debug)]
+pub(crate) struct Requester {
+    rq: RqReceiver,
+    rc: RcSender,
+    tags: Tags,
+    stored: Room,
+    limit: Room,
+    check_reservation: bool,
+    timeout_cycles: Option<u64>,
+    card_id: u16,
+    /// Most tags in flight so far.
+    pub in_flight_peak: u32,
+}
+
+impl Requester {
+    /// An idle requester.
+    pub fn new(config: &PcieConfig) -> Self {
+        Self {
+            rq: RqReceiver::default(),
+            rc: RcSender::default(),
+            tags: Tags::new(config.rcb_bytes),
+            stored: Room::default(),
+            limit: Room {
+                headers: config.completion_headers,
+                data: config.completion_data,
+            },
+            check_reservation: config.check_reservation,
+            timeout_cycles: config.completion_timeout_ns.map(cycles),
+            card_id: config.card_id,
+            in_flight_peak: 0,
+        }
+    }
+
+    /// Looks at the RC port of one cycle and makes the next beat.
+    pub fn step_rc(&mut self, shown: &mut RcBeat, tready: bool, idle: bool) {
+        let (tags, stored) = (&mut self.tags, &mut self.stored);
+        self.rc.step(shown, tready, idle, |delivered: Delivered| {
+            stored.headers -= delivered.headers;
+            stored.data -= delivered.data;
+            if let Some(tag) = delivered.frees_tag {
+                tags.free(tag);
+            }
+        });
+    }
+
+    /// Looks at the RQ port of one cycle; complete requests go to `sink`.
+    pub fn sample_rq(
+        &mut self,
+        now: u64,
+        card: &CardOutputs,
+        tready: bool,
+        limits: Limits,
+        log: &mut Log,
+        mut sink: impl FnMut(Issued),
+    ) {
+        let Self {
+            rq,
+            tags,
+            stored,
+            limit,
+            ..
+        } = self;
+        let (id, reservation) = (self.card_id, self.check_reservation);
+        let deadline = self.timeout_cycles.map(|timeout| now + timeout);
+        let peak = &mut self.in_flight_peak;
+        rq.sample(&card.rq, tready, log, |packet, log| {
+            let sequence_number = packet.sequence_number;
+            let Some(request) = check(packet, limits, id, log) else {
+                return;
+            };
+            if request.kind == RequestKind::Read {
+                match tags.issue(request.tag, &request, deadline) {
+                    Ok(()) => {}
+                    Err(TagError::Quarantined) => log.push(Violation::TagQuarantined(request.tag)),
+                    Err(TagError::Outstanding) => {
+                        log.push(Violation::TagReused(request.tag));
+                        return;
+                    }
+                }
+                *peak = (*peak).max(tags.in_flight());
+                let headers = tags.promised().headers + stored.headers;
+                let data = tags.promised().data + stored.data;
+                if reservation && (headers > limit.headers || data > limit.data) {
+                    log.push(Violation::BufferOversubscribed { headers, data });
+                }
+            }
+            sink(Issued {
+                request,
+                sequence_number,
+            });
+        });
+    }
+
+    /// A completion has come over the link.
+    pub fn receive(&mut self, completion: Completion, log: &mut Log) {
+        let tag = completion.tag;
+        let Some(read) = self.tags.active(tag) else {
+            self.report(tag, error_code::BAD_TAG, false);
+            return;
+        };
+        let matches = read.attributes == completion.attributes
+            && read.traffic_class == completion.traffic_class
+            && completion.requester_id == self.card_id;
+        let error = if !matches {
+            error_code::MISMATCH
+        } else if completion.status != status::SUCCESS {
+            error_code::BAD_STATUS
+        } else if u64::from(completion.lower_address) != read.address & 0x7f {
+            error_code::BAD_ADDRESS
+        } else if u32::from(completion.byte_count) != read.remaining {
+            error_code::BAD_LENGTH
+        } else if completion.poisoned {
+            error_code::POISONED
+        } else {
+            error_code::NONE
+        };
+        if !matches!(error, error_code::NONE | error_code::POISONED) {
+            self.end(&completion, error);
+            return;
+        }
+        let data = completion.payload.len().div_ceil(4) as u32;
+        let room = Room {
+            headers: self.stored.headers + 1,
+            data: self.stored.data + data,
+        };
+        if room.headers > self.limit.headers || room.data > self.limit.data {
+            log.push(Violation::BufferOverrun {
+                tag,
+                headers: room.headers,
+                data: room.data,
+            });
+            return;
+        }
+        self.stored = room;
+        let first_byte = (read.address % 4) as u32;
+        let here = (completion.payload.len() as u32 * 4 - first_byte).min(read.remaining);
+        let completed = self.tags.advance(tag, here);
+        let mut words = descriptor(&completion, error, completed);
+        rc::LOWER_ADDRESS.set(&mut words, read.address);
+        words.extend_from_slice(&completion.payload);
+        let frees_tag = completed.then_some(tag);
+        self.rc.push(RcPacket {
+            words,
+            first_byte,
+            valid_bytes: here,
+            frees_tag,
+            headers: 1,
+            data,
+        });
+    }
+
+    /// Ends a request with the completion that was wrong; its data is not delivered.
+    fn end(&mut self, completion: &Completion, error: u8) {
+        let tag = completion.tag;
+        self.tags.terminate(tag);
+        let header = Completion {
+            payload: Vec::new(),
+            ..completion.clone()
+        };
+        self.push_header(descriptor(&header, error, true), Some(tag));
+    }
+
+    /// Tells the card of an end that no completion brought.
+    fn report(&mut self, tag: u8, error: u8, completed: bool) {
+        let mut words = vec![0; DESCRIPTOR_DWORDS];
+        rc::ERROR_CODE.set(&mut words, u64::from(error));
+        rc::REQUEST_COMPLETED.set(&mut words, u64::from(completed));
+        rc::REQUESTER_ID.set(&mut words, u64::from(self.card_id));
+        rc::TAG.set(&mut words, u64::from(tag));
+        self.push_header(words, completed.then_some(tag));
+    }
+
+    fn push_header(&mut self, words: Vec<u32>, frees_tag: Option<u8>) {
+        let packet = RcPacket {
+            words,
+            first_byte: 0,
+            valid_bytes: 0,
+            frees_tag,
+            headers: 0,
+            data: 0,
+        };
+        self.rc.push(packet);
+    }
+
+    /// Reports reads that have waited too long.
+    pub fn expire(&mut self, now: u64) {
+        while let Some(tag) = self.tags.timed_out(now) {
+            self.report(tag, error_code::TIMEOUT, true);
+        }
+    }
+
+    /// Ends every read because its function is being reset.
+    pub fn function_reset(&mut self) {
+        for tag in self.tags.terminate_all() {
+            self.report(tag, error_code::FUNCTION_RESET, true);
+        }
+    }
+
+    /// Forgets everything, as in reset; the peak stays.
+    pub fn reset(&mut self, config: &PcieConfig) {
+        *self = Self {
+            in_flight_peak: self.in_flight_peak,
+            ..Self::new(config)
+        };
+    }
+
+    /// Tags that are not free.
+    pub fn in_flight(&self) -> u32 {
+        self.tags.in_flight()
+    }
+}
+
+fn descriptor(completion: &Completion, error: u8, completed: bool) -> Vec<u32> {
+    let mut words = Vec::with_capacity(DESCRIPTOR_DWORDS + completion.payload.len());
+    words.resize(DESCRIPTOR_DWORDS, 0);
+    let w = &mut words[..];
+    rc::LOWER_ADDRESS.set(w, u64::from(completion.lower_address));
+    rc::ERROR_CODE.set(w, u64::from(error));
+    rc::BYTE_COUNT.set(w, u64::from(completion.byte_count));
+    rc::REQUEST_COMPLETED.set(w, u64::from(completed));
+    rc::DWORD_COUNT.set(w, completion.payload.len() as u64);
+    rc::STATUS.set(w, u64::from(completion.status));
+    rc::POISONED.set(w, u64::from(completion.poisoned));
+    rc::REQUESTER_ID.set(w, u64::from(completion.requester_id));
+    rc::TAG.set(w, u64::from(completion.tag));
+    rc::COMPLETER_ID.set(w, u64::from(completion.completer_id));
+    rc::TRAFFIC_CLASS.set(w, u64::from(completion.traffic_class));
+    rc::ATTRIBUTES.set(w, u64::from(completion.attributes));
+    words
+}

@@ -1,0 +1,282 @@
+//! The transmit half of the hard block: queues, flow control credits and the lanes to the host.
+//!
+//! ```text
+//!   RQ --> in order --> posted ----------------------> lanes --> root complex
+//!                  \--> non-posted queue (waits) ----/
+//!   CC --> in order --------------------------------/   <-- credits come back
+//! ```
+//!
+//! Invariants:
+//! 1. posted requests leave in order; a non-posted one leaves after the posted ones before it, and
+//!    may be overtaken by later posted ones while it waits for credits;
+//! 2. completions keep their own order and no order with requests;
+//! 3. the sequence number is reported when the request has been given to the lanes: from then on
+//!    nothing from CC can arrive before it.
+//!
+//! Source: PCI Express Base 3.0, 2.4.1 and 2.6; PG213, `pcie_rq_seq_num`.
+
+use crate::config::{cycles, Credits, PcieConfig};
+use crate::link::Link;
+use crate::mmio::Done;
+use crate::requester::Issued;
+use crate::statistics::Direction;
+use crate::tlp::{Request, RequestKind};
+use std::collections::VecDeque;
+
+/// What travels to the host.
+#[derive(Clone, Debug)]
+pub(crate) enum Upstream {
+    Request(Request),
+    /// A completion of the card; the last one of a read brings its result.
+    Completion(Option<Done>),
+}
+
+/// The transmit half.
+#[derive(Clone, Debug)]
+pub(crate) struct Transmitter {
+    requests: VecDeque<Issued>,
+    nonposted: VecDeque<Issued>,
+    completions: VecDeque<(u32, Option<Done>)>,
+    link: Link<Upstream>,
+    limit: Credits,
+    used: Credits,
+    /// Totals since reset, for the "consumed" view of the credit outputs.
+    returned: Credits,
+    returns: VecDeque<(u64, Credits)>,
+    sequence_numbers: VecDeque<u8>,
+    stored_dwords: u32,
+    completion_dwords: u32,
+    capacity_dwords: u32,
+    nonposted_max: usize,
+    completion_first: bool,
+    return_cycles: u64,
+    request_overhead: u32,
+    completion_overhead: u32,
+    /// Traffic so far.
+    pub statistics: Direction,
+}
+
+const NONE: Credits = Credits {
+    posted_headers: 0,
+    posted_data: 0,
+    nonposted_headers: 0,
+};
+
+impl Transmitter {
+    /// Empty queues and all credits.
+    pub fn new(config: &PcieConfig) -> Self {
+        let link = &config.link;
+        Self {
+            requests: VecDeque::new(),
+            nonposted: VecDeque::new(),
+            completions: VecDeque::new(),
+            link: Link::new(link.bytes_per_cycle_fixed(), cycles(link.latency_ns)),
+            limit: config.host_credits,
+            used: NONE,
+            returned: NONE,
+            returns: VecDeque::new(),
+            sequence_numbers: VecDeque::new(),
+            stored_dwords: 0,
+            completion_dwords: 0,
+            capacity_dwords: config.transmit_beats * 16,
+            nonposted_max: config.nonposted_queue,
+            completion_first: false,
+            return_cycles: cycles(config.credit_return_ns),
+            request_overhead: link.request_overhead_bytes,
+            completion_overhead: link.completion_overhead_bytes,
+            statistics: Direction::default(),
+        }
+    }
+
+    /// Room for one more beat of RQ.
+    pub fn takes_requests(&self) -> bool {
+        self.stored_dwords + 16 <= self.capacity_dwords
+    }
+
+    /// Room for one more beat of CC.
+    pub fn takes_completions(&self) -> bool {
+        self.completion_dwords + 16 <= self.capacity_dwords
+    }
+
+    /// Adds a request behind the others.
+    pub fn push_request(&mut self, issued: Issued) {
+        self.stored_dwords += dwords_of(&issued.request);
+        self.requests.push_back(issued);
+    }
+
+    /// Adds a completion with `dwords` dwords of payload behind the others.
+    pub fn push_completion(&mut self, dwords: u32, done: Option<Done>) {
+        self.completion_dwords += dwords + 3;
+        self.completions.push_back((dwords, done));
+    }
+
+    /// Gives the lanes what may go in this cycle.
+    pub fn transmit(&mut self, now: u64) {
+        self.collect_returns(now);
+        while self.link.is_free(now) {
+            self.queue_nonposted();
+            let sent = match self.completion_first {
+                true => self.send_completion(now) || self.send_request(now),
+                false => self.send_request(now) || self.send_completion(now),
+            };
+            if !sent {
+                return;
+            }
+            self.completion_first = !self.completion_first;
+        }
+    }
+
+    /// Moves reads that have reached the head out of the way of later writes.
+    fn queue_nonposted(&mut self) {
+        while self.nonposted.len() < self.nonposted_max {
+            match self.requests.front() {
+                Some(head) if head.request.kind == RequestKind::Read => {
+                    self.nonposted.extend(self.requests.pop_front());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Older reads first; a read without credit lets a write pass.
+    fn send_request(&mut self, now: u64) -> bool {
+        let read_credit = self.used.nonposted_headers < self.limit.nonposted_headers;
+        if read_credit {
+            if let Some(issued) = self.nonposted.pop_front() {
+                self.used.nonposted_headers += 1;
+                self.send(now, issued);
+                return true;
+            }
+        }
+        let Some(head) = self.requests.front() else {
+            return false;
+        };
+        let data = data_credits(&head.request);
+        let fits = head.request.kind == RequestKind::Write
+            && self.used.posted_headers < self.limit.posted_headers
+            && self.used.posted_data + data <= self.limit.posted_data;
+        if !fits {
+            return false;
+        }
+        self.used.posted_headers += 1;
+        self.used.posted_data += data;
+        if let Some(issued) = self.requests.pop_front() {
+            self.send(now, issued);
+        }
+        true
+    }
+
+    fn send(&mut self, now: u64, issued: Issued) {
+        let request = issued.request;
+        self.stored_dwords -= dwords_of(&request);
+        self.sequence_numbers.push_back(issued.sequence_number);
+        let payload = request.payload.len() as u32 * 4;
+        let bytes = payload + self.request_overhead;
+        match request.kind {
+            RequestKind::Read => self.statistics.reads += 1,
+            RequestKind::Write => self.statistics.writes += 1,
+        }
+        self.statistics.count(payload, bytes);
+        self.link.send(now, bytes, Upstream::Request(request));
+    }
+
+    fn send_completion(&mut self, now: u64) -> bool {
+        let Some((dwords, done)) = self.completions.pop_front() else {
+            return false;
+        };
+        self.completion_dwords -= dwords + 3;
+        let bytes = dwords * 4 + self.completion_overhead;
+        self.statistics.completions += 1;
+        self.statistics.count(dwords * 4, bytes);
+        self.link.send(now, bytes, Upstream::Completion(done));
+        true
+    }
+
+    /// The next TLP that reaches the root complex; its credits start their way back.
+    pub fn receive(&mut self, now: u64) -> Option<Upstream> {
+        let tlp = self.link.receive(now)?;
+        if let Upstream::Request(request) = &tlp {
+            let credit = match request.kind {
+                RequestKind::Read => Credits {
+                    nonposted_headers: 1,
+                    ..NONE
+                },
+                RequestKind::Write => {
+                    let posted_data = data_credits(request);
+                    Credits {
+                        posted_headers: 1,
+                        posted_data,
+                        nonposted_headers: 0,
+                    }
+                }
+            };
+            self.returns.push_back((now + self.return_cycles, credit));
+        }
+        Some(tlp)
+    }
+
+    fn collect_returns(&mut self, now: u64) {
+        while let Some((at, credit)) = self.returns.front().copied() {
+            if at > now {
+                return;
+            }
+            self.returns.pop_front();
+            self.used.posted_headers -= credit.posted_headers;
+            self.used.posted_data -= credit.posted_data;
+            self.used.nonposted_headers -= credit.nonposted_headers;
+            self.returned.posted_headers += credit.posted_headers;
+            self.returned.posted_data += credit.posted_data;
+            self.returned.nonposted_headers += credit.nonposted_headers;
+        }
+    }
+
+    /// The next sequence number to report.
+    pub fn sequence_number(&mut self) -> Option<u8> {
+        self.sequence_numbers.pop_front()
+    }
+
+    /// Credits that `cfg_fc_sel` 4 (available), 5 (limit) and 6 (consumed) show; the running
+    /// counters of the latter two wrap like those of the link.
+    pub fn credits(&self, select: u8) -> Credits {
+        let map = |f: fn(u32, u32, u32) -> u32| Credits {
+            posted_headers: f(
+                self.limit.posted_headers,
+                self.used.posted_headers,
+                self.returned.posted_headers,
+            ),
+            posted_data: f(
+                self.limit.posted_data,
+                self.used.posted_data,
+                self.returned.posted_data,
+            ),
+            nonposted_headers: f(
+                self.limit.nonposted_headers,
+                self.used.nonposted_headers,
+                self.returned.nonposted_headers,
+            ),
+        };
+        match select {
+            4 => map(|limit, used, _| limit - used),
+            5 => map(|limit, _, returned| limit.wrapping_add(returned)),
+            6 => map(|_, used, returned| used.wrapping_add(returned)),
+            _ => NONE,
+        }
+    }
+
+    /// Loses everything, as a link that goes down does; the statistics stay.
+    pub fn reset(&mut self, config: &PcieConfig) {
+        *self = Self {
+            statistics: self.statistics,
+            ..Self::new(config)
+        };
+    }
+}
+
+/// Dwords that a request occupies in the hard block.
+fn dwords_of(request: &Request) -> u32 {
+    request.payload.len() as u32 + 4
+}
+
+fn data_credits(request: &Request) -> u32 {
+    (request.payload.len() as u32).div_ceil(4)
+}
