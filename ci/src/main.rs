@@ -1,2 +1,81 @@
-//! The gate.
-fn main() {}
+//! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them.
+
+mod source;
+mod steps;
+mod tidy;
+mod walk;
+
+use std::process::ExitCode;
+
+use steps::Step;
+
+const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test]...
+  fmt    formatting
+  tidy   the project's own limits
+  lint   clippy, warnings are errors
+  test   every test
+without a step: all four, in this order";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let steps = match parse(&arguments) {
+        Ok(steps) => steps,
+        Err(unknown) => {
+            eprintln!("xtask: {unknown}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match steps::run(&steps) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(arguments: &[String]) -> Result<Vec<Step>, String> {
+    let Some((command, names)) = arguments.split_first() else {
+        return Err("no command".into());
+    };
+    if command != "ci" {
+        return Err(format!("unknown command `{command}`"));
+    }
+    if names.is_empty() {
+        return Ok(Step::ALL.to_vec());
+    }
+    names
+        .iter()
+        .map(|name| Step::named(name).ok_or(format!("unknown step `{name}`")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &str) -> Result<Vec<Step>, String> {
+        parse(
+            &words
+                .split_ascii_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn no_step_means_all() {
+        assert_eq!(parsed("ci"), Ok(Step::ALL.to_vec()));
+    }
+
+    #[test]
+    fn steps_are_taken_in_the_order_given() {
+        assert_eq!(parsed("ci test fmt"), Ok(vec![Step::Test, Step::Fmt]));
+    }
+
+    #[test]
+    fn unknown_words_are_named() {
+        assert_eq!(parsed("ci tests"), Err("unknown step `tests`".into()));
+        assert_eq!(parsed("check"), Err("unknown command `check`".into()));
+    }
+}

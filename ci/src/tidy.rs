@@ -1,0 +1,314 @@
+//! The project's own limits. Each finding says what to do instead.
+//!
+//! | rule | limit | where |
+//! |---|---|---|
+//! | line | 100 columns | every Rust file |
+//! | file | 500 lines | code outside tests |
+//! | function | 70 lines | code outside tests |
+//! | head | starts with `//!` | every Rust file |
+//! | unwrap | none | code outside tests |
+//! | words | none of `BANNED` | every Rust file, this one apart |
+//! | unsafe | a `SAFETY` comment before it | every Rust file |
+//!
+//! Tests are files in a folder `tests` or called `tests.rs`, and items under `#[cfg(test)]`.
+//! There is no list of exceptions.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+
+use crate::source::Source;
+use crate::walk;
+
+const COLUMNS_MAX: usize = 100;
+const FILE_LINES_MAX: usize = 500;
+const FUNCTION_LINES_MAX: usize = 70;
+
+/// Lines above an `unsafe` in which its `SAFETY` comment may stand.
+const SAFETY_LINES: usize = 8;
+
+/// Words that must not land, and what to do instead.
+const BANNED: &[(&str, &str)] = &[
+    (
+        "todo!",
+        "finish it, or return an error that says what is not supported",
+    ),
+    (
+        "unimplemented!",
+        "finish it, or return an error that says what is not supported",
+    ),
+    ("dbg!", "remove it, or assert what you looked at"),
+    (
+        "FIXME",
+        "fix it, or open an issue and describe the limit in a sentence",
+    ),
+    (
+        "TODO",
+        "do it, or open an issue and describe the limit in a sentence",
+    ),
+    ("XXX", "say in a sentence what is odd"),
+    ("HACK", "say in a sentence why it has to be so"),
+    (
+        "thread::sleep",
+        "wait for the event itself; simulated time only in tests",
+    ),
+    ("#[ignore", "delete the test, or make it fast enough to run"),
+];
+
+/// One breach of a limit.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, relative to the workspace.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong and what to do instead.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.file.display(), self.line, self.message)
+    }
+}
+
+/// Judges every Rust file of the workspace.
+pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
+    let root = walk::workspace();
+    let mut findings = Vec::new();
+    for file in walk::rust_files(root)? {
+        let text = fs::read_to_string(root.join(&file))
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        findings.extend(check_file(&file, &text));
+    }
+    Ok(findings)
+}
+
+/// Judges one file.
+pub fn check_file(file: &Path, text: &str) -> Vec<Finding> {
+    let source = Source::new(text);
+    let is_test_file = file.components().any(|part| part.as_os_str() == "tests")
+        || file.file_name().is_some_and(|name| name == "tests.rs");
+    let mut is_test = source.test_lines();
+    if is_test_file {
+        is_test.fill(true);
+    }
+    let mut judge = Judge {
+        file,
+        source: &source,
+        is_test: &is_test,
+        findings: Vec::new(),
+    };
+    judge.head();
+    judge.file_length();
+    judge.function_lengths();
+    for index in 0..source.text.len() {
+        judge.columns(index);
+        judge.words(index);
+        judge.unwrap(index);
+        judge.safety(index);
+    }
+    judge.findings.sort_by_key(|finding| finding.line);
+    judge.findings
+}
+
+struct Judge<'a> {
+    file: &'a Path,
+    source: &'a Source,
+    is_test: &'a [bool],
+    findings: Vec<Finding>,
+}
+
+impl Judge<'_> {
+    fn report(&mut self, index: usize, message: String) {
+        self.findings.push(Finding {
+            file: self.file.to_path_buf(),
+            line: index + 1,
+            message,
+        });
+    }
+
+    fn head(&mut self) {
+        if !self
+            .source
+            .text
+            .first()
+            .is_some_and(|line| line.starts_with("//!"))
+        {
+            self.report(
+                0,
+                "no head: start with one `//!` sentence that says what this is".into(),
+            );
+        }
+    }
+
+    fn file_length(&mut self) {
+        let lines = self.is_test.iter().filter(|is_test| !**is_test).count();
+        if lines > FILE_LINES_MAX {
+            let message = format!(
+                "{lines} lines without tests, limit {FILE_LINES_MAX}: split the file by noun"
+            );
+            self.report(0, message);
+        }
+    }
+
+    fn function_lengths(&mut self) {
+        for function in self.source.functions() {
+            let lines = function.lines.len();
+            if lines > FUNCTION_LINES_MAX && !self.is_test[function.lines.start] {
+                let message = format!(
+                    "`{}` has {lines} lines, limit {FUNCTION_LINES_MAX}: \
+                     move a part into a function or child block of its own",
+                    function.name
+                );
+                self.report(function.lines.start, message);
+            }
+        }
+    }
+
+    fn columns(&mut self, index: usize) {
+        let columns = self.source.text[index].chars().count();
+        if columns > COLUMNS_MAX {
+            self.report(
+                index,
+                format!("{columns} columns, limit {COLUMNS_MAX}: wrap the line"),
+            );
+        }
+    }
+
+    fn words(&mut self, index: usize) {
+        if self.file.ends_with("ci/src/tidy.rs") {
+            return;
+        }
+        for (word, instead) in BANNED {
+            if contains_word(&self.source.text[index], word) {
+                self.report(index, format!("`{word}` is banned: {instead}"));
+            }
+        }
+    }
+
+    fn unwrap(&mut self, index: usize) {
+        if !self.is_test[index] && self.source.code[index].contains(".unwrap()") {
+            let message = "`unwrap` outside tests: return an error, or `expect` with the reason \
+                           why it cannot fail";
+            self.report(index, message.into());
+        }
+    }
+
+    fn safety(&mut self, index: usize) {
+        let code = &self.source.code[index];
+        if !["unsafe {", "unsafe impl"]
+            .iter()
+            .any(|form| code.contains(form))
+        {
+            return;
+        }
+        let above = &self.source.text[index.saturating_sub(SAFETY_LINES)..=index];
+        if !above.iter().any(|line| line.contains("// SAFETY:")) {
+            let message = "`unsafe` without reason: write `// SAFETY:` above it, what holds and \
+                           who keeps it";
+            self.report(index, message.into());
+        }
+    }
+}
+
+/// True if `word` stands in `line` and is not the middle or end of a longer word.
+fn contains_word(line: &str, word: &str) -> bool {
+    line.match_indices(word).any(|(position, _)| {
+        let before = line[..position].chars().next_back();
+        let after = line[position + word.len()..].chars().next();
+        let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let ends_open = word.chars().next_back().is_some_and(char::is_alphanumeric);
+        let is_part = joins(before) || (ends_open && joins(after));
+        !is_part
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(file: &str, text: &str) -> Vec<String> {
+        check_file(Path::new(file), text)
+            .iter()
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    fn one(text: &str) -> String {
+        let found = messages("a/src/lib.rs", text);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].clone()
+    }
+
+    #[test]
+    fn workspace_is_tidy() {
+        let findings = check_workspace().expect("the workspace is readable");
+        let list: Vec<String> = findings.iter().map(ToString::to_string).collect();
+        assert!(
+            list.is_empty(),
+            "{} findings:\n{}",
+            list.len(),
+            list.join("\n")
+        );
+    }
+
+    #[test]
+    fn clean_file_has_no_finding() {
+        assert!(messages("a/src/lib.rs", "//! A head.\n\nfn f() {}\n").is_empty());
+    }
+
+    #[test]
+    fn missing_head_is_found() {
+        assert!(one("fn f() {}\n").starts_with("a/src/lib.rs:1: no head"));
+    }
+
+    #[test]
+    fn long_line_is_found_and_the_limit_is_not() {
+        assert!(messages("a.rs", &format!("//! {}\n", "x".repeat(96))).is_empty());
+        assert!(one(&format!("//! {}\n", "é".repeat(97))).contains("101 columns"));
+    }
+
+    #[test]
+    fn long_function_is_found_with_its_name() {
+        let body = "    f();\n".repeat(FUNCTION_LINES_MAX - 1);
+        let text = format!("//! H\nfn long() {{\n{body}}}\n");
+        assert!(one(&text).starts_with("a/src/lib.rs:2: `long` has 71 lines"));
+        assert!(messages("a/tests/x.rs", &text).is_empty());
+    }
+
+    #[test]
+    fn long_file_is_found_without_its_tests() {
+        let tests = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", "// x\n".repeat(600));
+        assert!(messages("a.rs", &format!("//! H\n{tests}")).is_empty());
+        assert!(one(&format!("//! H\n{}{tests}", "// x\n".repeat(500))).contains("501 lines"));
+    }
+
+    #[test]
+    fn unwrap_is_found_in_code_only() {
+        assert!(one("//! H\nfn f() { g().unwrap(); }\n").contains("`expect` with the reason"));
+        let test =
+            "//! H\n// .unwrap()\n#[cfg(test)]\nmod tests {\n    fn f() { g().unwrap() }\n}\n";
+        assert!(messages("a.rs", test).is_empty());
+    }
+
+    #[test]
+    fn banned_words_are_found_whole_and_with_advice() {
+        for (word, instead) in BANNED {
+            assert!(
+                one(&format!("//! H\n// {word}\n")).contains(instead),
+                "{word}"
+            );
+        }
+        assert!(messages("a.rs", "//! H TODOS\nfn mastodon_todo() {}\n").is_empty());
+    }
+
+    #[test]
+    fn unsafe_needs_its_reason() {
+        assert!(one("//! H\nfn f() { unsafe { g() } }\n").contains("SAFETY"));
+        let good = "//! H\nfn f() {\n    // SAFETY: g is fine.\n    unsafe { g() }\n}\n";
+        assert!(messages("a.rs", good).is_empty());
+    }
+}
