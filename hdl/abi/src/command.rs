@@ -1,9 +1,10 @@
-//! Commands: how an owner changes the card's tables. One command is one 64-byte ring entry, one beat.
+//! Commands: how an owner changes the card's tables. One command is one 64-byte ring entry, one
+//! beat.
 //!
-//! A command takes effect in ring order. It is confirmed (see [`crate::completion`]) when its fence has
-//! passed: every packet and every fetch that was checked against the old state has left, with its writes
-//! in front of the confirmation. Opcodes from [`PRIVILEGED_FIRST`] on are accepted from owner 0 alone;
-//! the others from the flow's owner and from owner 0.
+//! A command takes effect in ring order. It is confirmed (see [`crate::completion`]) when its fence
+//! has passed: every packet and every fetch that was checked against the old state has left, with
+//! its writes in front of the confirmation. Opcodes from [`PRIVILEGED_FIRST`] on are accepted from
+//! owner 0 alone; the others from the flow's owner and from owner 0.
 
 use crate::field::Field;
 

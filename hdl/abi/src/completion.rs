@@ -1,9 +1,9 @@
 //! A completion entry: the card's answer in an owner's completion ring.
 //!
-//! The ring has as many entries as the owner's command ring. An entry with status `ok` confirms every
-//! command up to its index (coalesced); a command that failed always has an entry of its own, and the
-//! commands before it are confirmed by it too. It cannot overflow: no command yields two entries, and
-//! the host frees a command's slot only when it has seen its confirmation.
+//! The ring has as many entries as the owner's command ring. An entry with status `ok` confirms
+//! every command up to its index (coalesced); a command that failed always has an entry of its own,
+//! and the commands before it are confirmed by it too. It cannot overflow: no command yields two
+//! entries, and the host frees a command's slot only when it has seen its confirmation.
 
 use crate::field::Field;
 

@@ -50,8 +50,8 @@ impl Field {
         ((value >> (self.offset % 8)) as u64) & self.max()
     }
 
-    /// Writes the field, leaving its neighbours alone. Panics when `value` does not fit: a caller that
-    /// takes values from outside checks them against [`Field::max`] first.
+    /// Writes the field, leaving its neighbours alone. Panics when `value` does not fit: a caller
+    /// that takes values from outside checks them against [`Field::max`] first.
     pub fn set(&self, record: &mut [u8], value: u64) {
         assert!(
             value <= self.max(),

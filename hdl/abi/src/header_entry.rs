@@ -1,10 +1,10 @@
 //! A header entry: what the card writes to an owner's header queue, in arrival order.
 //!
 //! ```text
-//! slot 0: | metadata 32 B | header bytes 0..96 |      slot 1 (only if two_slots): | header bytes 96.. |
+//! slot 0: | metadata 32 B | header bytes 0..96 |   slot 1 (if two_slots): | header bytes 96.. |
 //! ```
-//! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The phase
-//! starts at 1 after the queue is enabled and flips at every wrap of the queue.
+//! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The
+//! phase starts at 1 after the queue is enabled and flips at every wrap of the queue.
 
 use crate::field::Field;
 

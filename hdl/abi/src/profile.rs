@@ -1,7 +1,7 @@
 //! Header profiles: where a transport keeps its position, so that a new protocol needs no new RTL.
 //!
-//! Profile 0 is TCP and fixed. Profiles 1 to 3 are transports over UDP, selected by destination port:
-//! the transport header follows the UDP header and is `header_bytes` long.
+//! Profile 0 is TCP and fixed. Profiles 1 to 3 are transports over UDP, selected by destination
+//! port: the transport header follows the UDP header and is `header_bytes` long.
 
 use crate::field::Field;
 

@@ -5,8 +5,8 @@
 //! 0x00_1000  receive settings                  0x01_0000  MSI-X table, 0x01_8000 pending bits
 //! 0x00_2000  owner contexts, 64 B each         0x10_0000  doorbells, 4 KiB per owner
 //! ```
-//! Everything below [`DOORBELLS`] is privileged. 64-bit values are two words, low word first; a context
-//! takes effect when its enable word is written.
+//! Everything below [`DOORBELLS`] is privileged. 64-bit values are two words, low word first; a
+//! context takes effect when its enable word is written.
 
 /// Size of BAR 0, bytes.
 pub const BAR_BYTES: usize = 16 << 20;
@@ -31,7 +31,8 @@ pub const FEATURE_TSO: u32 = 1 << 1;
 pub const FEATURE_PROFILES: u32 = 1 << 2;
 /// Current epoch, bits 15:0. Never 0.
 pub const EPOCH: u32 = 0x0014;
-/// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (everything is invalid after).
+/// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (everything is
+/// invalid after).
 pub const CONTROL: u32 = 0x0018;
 /// [`CONTROL`] bit: receive runs.
 pub const CONTROL_RX: u32 = 1 << 0;
@@ -42,7 +43,8 @@ pub const CONTROL_RESET: u32 = 1 << 2;
 /// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: PCIe link is up.
 pub const STATUS: u32 = 0x001c;
 
-/// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; bank 1 [`HASH_SECRET_STRIDE`] further.
+/// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; bank 1 [`HASH_SECRET_STRIDE`]
+/// further.
 pub const HASH_SECRET: u32 = 0x1000;
 /// Distance between the secrets of two banks, bytes.
 pub const HASH_SECRET_STRIDE: u32 = 0x40;
@@ -63,13 +65,15 @@ pub const CONTEXT_COMMAND_BASE: u32 = 0x00;
 pub const CONTEXT_COMPLETION_BASE: u32 = 0x08;
 /// Context: send ring, bus address (128 B aligned).
 pub const CONTEXT_SEND_BASE: u32 = 0x10;
-/// Context: where the card writes the send ring's consumer index, bus address of 4 bytes (64 B aligned).
+/// Context: where the card writes the send ring's consumer index, bus address of 4 bytes (64 B
+/// aligned).
 pub const CONTEXT_SEND_STATUS: u32 = 0x18;
 /// Context: header queue, bus address (128 B aligned).
 pub const CONTEXT_HEADER_BASE: u32 = 0x20;
 /// Context: slow buffers, bus address (16 KiB aligned).
 pub const CONTEXT_SLOW_BASE: u32 = 0x28;
-/// Context: log2 entries: command ring 7:0, send ring slots 15:8, header slots 23:16, slow buffers 31:24.
+/// Context: log2 entries: command ring 7:0, send ring slots 15:8, header slots 23:16, slow buffers
+/// 31:24.
 pub const CONTEXT_SIZES: u32 = 0x30;
 /// Context: bit 0 enables the owner; writing 1 sets all its indices to 0 and all phases to 1.
 pub const CONTEXT_ENABLE: u32 = 0x34;
@@ -113,7 +117,8 @@ pub const DOORBELL_COMMAND: u32 = 0x00;
 pub const DOORBELL_SEND: u32 = 0x04;
 /// Doorbell: header queue consumer index in slots, free running.
 pub const DOORBELL_HEADER: u32 = 0x08;
-/// Doorbell: slow buffer consumer index, free running: buffers are given back in the order of their use.
+/// Doorbell: slow buffer consumer index, free running: buffers are given back in the order of their
+/// use.
 pub const DOORBELL_SLOW: u32 = 0x0c;
 /// Doorbell: arm the interrupt with the last header index seen.
 pub const DOORBELL_ARM: u32 = 0x10;

@@ -1,11 +1,11 @@
 //! A send descriptor: one or two slots of an owner's send ring.
 //!
 //! ```text
-//! slot 0: | metadata 32 B | header bytes 0..96 |      slot 1 (only if two_slots): | header bytes 96.. |
+//! slot 0: | metadata 32 B | header bytes 0..96 |   slot 1 (if two_slots): | header bytes 96.. |
 //! ```
-//! The header is a template as on the wire. With payload longer than `mss_bytes` the card cuts it into
-//! frames (TSO): sequence number, IPv4 id, lengths, FIN/PSH (last frame only), CWR (first only) and
-//! checksums are set for each.
+//! The header is a template as on the wire. With payload longer than `mss_bytes` the card cuts it
+//! into frames (TSO): sequence number, IPv4 id, lengths, FIN/PSH (last frame only), CWR (first
+//! only) and checksums are set for each.
 
 use crate::field::Field;
 

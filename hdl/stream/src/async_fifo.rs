@@ -6,8 +6,8 @@
 //!            full? ◄─ synchronizer ◄─gray─ read pointer
 //!                    distributed RAM (written left, read right)
 //! ```
-//! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message a cycle of
-//! the slower clock in steady state when 2^A is at least 8.
+//! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message a cycle
+//! of the slower clock in steady state when 2^A is at least 8.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated, whatever the phases.

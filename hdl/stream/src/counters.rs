@@ -1,6 +1,7 @@
 //! A bank of 2^A 64-bit counters with one increment a cycle and a read port.
 //!
-//! Timing: an increment is visible to `read_value` one cycle later; `read_value` is combinational from
+//! Timing: an increment is visible to `read_value` one cycle later; `read_value` is combinational
+//! from
 //! `read_index`. Counters start at zero and are never reset: readers take differences.
 //!
 //! Invariants:

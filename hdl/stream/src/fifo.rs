@@ -5,8 +5,9 @@
 //!  (ready = │  2^A x T    │   (valid = not empty)
 //!  not full)└─────────────┘
 //! ```
-//! Timing: latency one cycle, one message a cycle in and out. `source.valid`, `sink.ready` and `level` are
-//! functions of registers; `source.payload` is read from distributed RAM in the same cycle.
+//! Timing: latency one cycle, one message a cycle in and out. `source.valid`, `sink.ready` and
+//! `level` are functions of registers; `source.payload` is read from distributed RAM in the same
+//! cycle.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.

@@ -7,11 +7,13 @@
 //! Timing: a frame is offered two cycles after its last beat came in; one beat a cycle in and out.
 //!
 //! Invariants:
-//! 1. A frame is offered only when it is stored to its end: once `source.valid` rises for its first beat, it
-//!    stays up until its last.
-//! 2. Lossy: `sink.ready` is always high; a frame that does not fit is dropped whole and pulses `dropped`.
-//!    Lossless: `sink.ready` falls when the buffer is full. A frame must fit into 2^A beats.
-//! 3. With `discard_aborted`, an aborted frame is dropped whole, without a pulse; else it passes with its abort.
+//! 1. A frame is offered only when it is stored to its end: once `source.valid` rises for its first
+//!    beat, it stays up until its last.
+//! 2. Lossy: `sink.ready` is always high; a frame that does not fit is dropped whole and pulses
+//!    `dropped`. Lossless: `sink.ready` falls when the buffer is full. A frame must fit into 2^A
+//!    beats.
+//! 3. With `discard_aborted`, an aborted frame is dropped whole, without a pulse; else it passes
+//!    with its abort.
 //! 4. Frames keep their order.
 //! 5. `reset` empties the buffer; nothing is offered in the next cycle.
 

@@ -5,10 +5,10 @@
 //!  write_data    ─┤  2^A x T   ├─ read_data
 //!  write_enable  ─┘            └─ (BlockRam: one cycle later)
 //! ```
-//! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros. [`BlockRam`] answers one
-//! cycle after `read_address` (BRAM or URAM) and powers up undefined: whoever reads it keeps validity
-//! elsewhere (an epoch, a range). Reading the address that is written in the same cycle returns the old
-//! value in both.
+//! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros. [`BlockRam`]
+//! answers one cycle after `read_address` (BRAM or URAM) and powers up undefined: whoever reads it
+//! keeps validity elsewhere (an epoch, a range). Reading the address that is written in the same
+//! cycle returns the old value in both.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
 //! The message stream: one struct per handshake.
 //!
 //! Invariants:
-//! 1. A handshake is a rising clock edge with `valid` and `ready` high. While `valid` is high and `ready`
-//!    low, `payload` keeps its value. `valid` never waits for `ready`.
+//! 1. A handshake is a rising clock edge with `valid` and `ready` high. While `valid` is high and
+//!    `ready` low, `payload` keeps its value. `valid` never waits for `ready`.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicInterface;

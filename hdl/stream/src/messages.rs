@@ -142,7 +142,8 @@ pub struct RegionReply {
 
 /// Write `bytes` bytes of the packet that follows to `address` (any block to dma).
 ///
-/// The packet of the same client follows the message: exactly `bytes` bytes, from byte 0 of its first beat.
+/// The packet of the same client follows the message: exactly `bytes` bytes, from byte 0 of its
+/// first beat.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct WriteJob {
     /// Bus address of the first byte.
@@ -153,8 +154,8 @@ pub struct WriteJob {
     pub relaxed: Bit,
 }
 
-/// Read `bytes` bytes from `address` (any block to dma). The answer is one packet, from byte 0 of its
-/// first beat, aborted when any part of the read failed.
+/// Read `bytes` bytes from `address` (any block to dma). The answer is one packet, from byte 0 of
+/// its first beat, aborted when any part of the read failed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReadJob {
     /// Bus address of the first byte.

@@ -27,7 +27,7 @@
 //!
 //! | transport | where it runs | used when |
 //! |---|---|---|
-//! | [`LinuxTransport`] | kernel TCP behind a TAP device in a network namespace of its own | Linux lets the process have one |
+//! | [`LinuxTransport`] | kernel TCP behind a TAP device | network namespaces are allowed |
 //! | [`SmoltcpTransport`] | smoltcp in this process | everywhere else |
 
 use std::net::{IpAddr, SocketAddr};
