@@ -85,7 +85,7 @@ pub const SMALL: CardConfig = CardConfig {
 
 const fn checked(config: &CardConfig) {
     // Any set of flows must fit: at least twice as many key slots as flows.
-    assert!(FLOW_BANKS * BUCKET_WAYS << config.bucket_bits >= 2 << config.flow_bits);
+    assert!((FLOW_BANKS * BUCKET_WAYS) << config.bucket_bits >= 2 << config.flow_bits);
     // The committed segments of all flows leave at least the longest borrowed list, or half, free.
     assert!(config.segment_bits > config.flow_bits + SEGMENTS_COMMITTED_BITS);
     assert!(config.flow_bits <= 16 && config.region_bits <= 16 && config.page_bits <= 16);
