@@ -1,3 +1,8 @@
 //! Driver and control path: bus, control stack, transports, provider library.
 
+pub mod bus;
+pub mod control;
+pub mod device;
+pub mod error;
+pub mod rings;
 pub mod transport;

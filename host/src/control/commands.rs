@@ -1,0 +1,243 @@
+//! Packs commands; the layout is [`abi::command`]'s.
+
+use abi::command as field;
+use abi::config::COMMAND_BYTES;
+use abi::field::Field;
+use abi::flow_key::KEY_BYTES;
+
+/// One command, packed.
+pub type Entry = [u8; COMMAND_BYTES];
+
+fn pack(opcode: u8, fields: &[(Field, u64)]) -> Entry {
+    let mut entry = [0; COMMAND_BYTES];
+    field::OPCODE.set(&mut entry, opcode.into());
+    for (field, value) in fields {
+        field.set(&mut entry, *value);
+    }
+    entry
+}
+
+/// A flow as the card knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowName {
+    /// Flow id.
+    pub flow: u16,
+    /// Generation.
+    pub generation: u8,
+}
+
+/// Which list of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Receive list.
+    Receive,
+    /// Send list.
+    Send,
+}
+
+/// What software accepts from the peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Acceptance {
+    /// Receive floor.
+    pub floor: u32,
+    /// Lowest ACK number.
+    pub ack_low: u32,
+    /// Highest ACK number.
+    pub ack_high: u32,
+}
+
+/// Everything flow_install sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowInstall {
+    /// Name.
+    pub name: FlowName,
+    /// Owner whose queue takes the flow's packets.
+    pub owner: u8,
+    /// Protection domain.
+    pub domain: u16,
+    /// Receive side.
+    pub acceptance: Acceptance,
+    /// Send floor.
+    pub send_floor: u32,
+    /// First entry and log2 size of the lists, receive and send.
+    pub lists: [(u32, u8); 2],
+}
+
+/// A key slot of the flow table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KeySlot {
+    /// Bank.
+    pub bank: u8,
+    /// Bucket.
+    pub bucket: u16,
+    /// Way in the bucket.
+    pub way: u8,
+}
+
+/// A posted segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// List index.
+    pub index: u16,
+    /// Stream position of its first byte.
+    pub position: u32,
+    /// Length.
+    pub bytes: u32,
+    /// Region index.
+    pub region: u16,
+    /// Region key.
+    pub region_key: u16,
+    /// Byte offset in the region.
+    pub offset: u64,
+}
+
+/// A region as the card knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegionInstall {
+    /// Region index.
+    pub region: u16,
+    /// Key.
+    pub key: u16,
+    /// Protection domain.
+    pub domain: u16,
+    /// Memory number.
+    pub memory: u8,
+    /// log2 bytes of a page.
+    pub page_bits: u8,
+    /// First page entry.
+    pub first_page: u16,
+    /// Length.
+    pub bytes: u64,
+}
+
+fn named(name: FlowName) -> [(Field, u64); 2] {
+    [
+        (field::FLOW, name.flow.into()),
+        (field::GENERATION, name.generation.into()),
+    ]
+}
+
+/// flow_install.
+pub fn flow_install(install: &FlowInstall) -> Entry {
+    let mut fields = named(install.name).to_vec();
+    fields.extend([
+        (field::OWNER, install.owner.into()),
+        (field::DOMAIN, install.domain.into()),
+        (field::INSTALL_FLOOR, install.acceptance.floor.into()),
+        (field::INSTALL_ACK_LOW, install.acceptance.ack_low.into()),
+        (field::INSTALL_ACK_HIGH, install.acceptance.ack_high.into()),
+        (field::INSTALL_SEND_FLOOR, install.send_floor.into()),
+        (field::RX_LIST_BASE, install.lists[0].0.into()),
+        (field::RX_LIST_BITS, install.lists[0].1.into()),
+        (field::TX_LIST_BASE, install.lists[1].0.into()),
+        (field::TX_LIST_BITS, install.lists[1].1.into()),
+    ]);
+    pack(field::FLOW_INSTALL, &fields)
+}
+
+/// flow_remove.
+pub fn flow_remove(name: FlowName) -> Entry {
+    pack(field::FLOW_REMOVE, &named(name))
+}
+
+fn slot_fields(slot: KeySlot, flow: u16) -> [(Field, u64); 4] {
+    [
+        (field::FLOW, flow.into()),
+        (field::KEY_BANK, slot.bank.into()),
+        (field::KEY_BUCKET, slot.bucket.into()),
+        (field::KEY_WAY, slot.way.into()),
+    ]
+}
+
+/// key_set.
+pub fn key_set(slot: KeySlot, flow: u16, key: &[u8; KEY_BYTES]) -> Entry {
+    let mut entry = pack(field::KEY_SET, &slot_fields(slot, flow));
+    entry[field::KEY_AT_BYTES..].copy_from_slice(key);
+    entry
+}
+
+/// key_clear.
+pub fn key_clear(slot: KeySlot) -> Entry {
+    pack(field::KEY_CLEAR, &slot_fields(slot, 0))
+}
+
+/// floor_set.
+pub fn floor_set(name: FlowName, acceptance: Acceptance, head: u16) -> Entry {
+    let mut fields = named(name).to_vec();
+    fields.extend([
+        (field::FLOOR, acceptance.floor.into()),
+        (field::ACK_LOW, acceptance.ack_low.into()),
+        (field::ACK_HIGH, acceptance.ack_high.into()),
+        (field::HEAD, head.into()),
+    ]);
+    pack(field::FLOOR_SET, &fields)
+}
+
+/// send_floor_set.
+pub fn send_floor_set(name: FlowName, floor: u32, head: u16) -> Entry {
+    let mut fields = named(name).to_vec();
+    fields.extend([(field::FLOOR, floor.into()), (field::HEAD, head.into())]);
+    pack(field::SEND_FLOOR_SET, &fields)
+}
+
+/// segment_post.
+pub fn segment_post(name: FlowName, direction: Direction, segment: &Segment) -> Entry {
+    let mut fields = named(name).to_vec();
+    fields.extend([
+        (field::DIRECTION, u64::from(direction == Direction::Send)),
+        (field::SEGMENT_INDEX, segment.index.into()),
+        (field::SEGMENT_POSITION, segment.position.into()),
+        (field::SEGMENT_BYTES, segment.bytes.into()),
+        (field::SEGMENT_REGION, segment.region.into()),
+        (field::SEGMENT_REGION_KEY, segment.region_key.into()),
+        (field::SEGMENT_OFFSET, segment.offset),
+    ]);
+    pack(field::SEGMENT_POST, &fields)
+}
+
+/// segment_truncate of a receive segment.
+pub fn segment_truncate(name: FlowName, index: u16, bytes: u32) -> Entry {
+    let mut fields = named(name).to_vec();
+    fields.extend([
+        (field::SEGMENT_INDEX, index.into()),
+        (field::SEGMENT_BYTES, bytes.into()),
+    ]);
+    pack(field::SEGMENT_TRUNCATE, &fields)
+}
+
+/// region_install, both rights.
+pub fn region_install(region: &RegionInstall) -> Entry {
+    pack(
+        field::REGION_INSTALL,
+        &[
+            (field::REGION, region.region.into()),
+            (field::REGION_KEY, region.key.into()),
+            (field::REGION_DOMAIN, region.domain.into()),
+            (field::REGION_WRITE, 1),
+            (field::REGION_READ, 1),
+            (field::REGION_MEMORY, region.memory.into()),
+            (field::REGION_PAGE_BITS, region.page_bits.into()),
+            (field::REGION_FIRST_PAGE, region.first_page.into()),
+            (field::REGION_BYTES, region.bytes),
+        ],
+    )
+}
+
+/// region_remove.
+pub fn region_remove(region: u16, key: u16) -> Entry {
+    pack(
+        field::REGION_REMOVE,
+        &[
+            (field::REGION, region.into()),
+            (field::REGION_KEY, key.into()),
+        ],
+    )
+}
+
+/// page_set.
+pub fn page_set(page: u16, address: u64) -> Entry {
+    pack(
+        field::PAGE_SET,
+        &[(field::PAGE, page.into()), (field::PAGE_ADDRESS, address)],
+    )
+}

@@ -1,0 +1,21 @@
+//! The control stack's core: no I/O, no clock; headers and completions in, commands, descriptors and headers out.
+//!
+//! ```text
+//!   transport headers ─► stack ─► send descriptors        provider requests ─► stack ─► commands
+//!   header entries    ─► stack ─► headers to transport    confirmations     ─► stack ─► completions
+//! ```
+//! | file | what |
+//! |---|---|
+//! | `packet.rs` | reads and adjusts packet headers |
+//! | `commands.rs` | packs commands |
+//! | `placement.rs` | which key slot holds which flow |
+//! | `ranges.rs` | sets of stream ranges |
+//! | `receive.rs` | one flow's receive side: posted buffers, what landed, what was deferred, what is announced |
+//! | `send.rs` | one flow's send side: posted buffers, what is fed, what is acknowledged |
+
+pub mod commands;
+pub mod packet;
+pub mod placement;
+pub mod ranges;
+pub mod receive;
+pub mod send;

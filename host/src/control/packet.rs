@@ -1,0 +1,148 @@
+//! Reads and adjusts the headers that pass: Ethernet, VLAN tags, IPv4 or IPv6, TCP.
+//!
+//! Sources: RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 791, RFC 8200, IEEE 802.1Q.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use abi::flow_key;
+
+/// TCP flag FIN.
+pub const FIN: u8 = 0x01;
+/// TCP flag SYN.
+pub const SYN: u8 = 0x02;
+/// TCP flag RST.
+pub const RST: u8 = 0x04;
+/// TCP flag ACK.
+pub const ACK: u8 = 0x10;
+
+const PROTOCOL_TCP: u8 = 6;
+
+/// A TCP header found in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpHeader {
+    /// Offset of the IP header.
+    pub l3_offset: usize,
+    /// Offset of the TCP header.
+    pub l4_offset: usize,
+    /// The packet is IPv6.
+    pub ipv6: bool,
+    /// Sender.
+    pub source: SocketAddr,
+    /// Receiver.
+    pub destination: SocketAddr,
+    /// Sequence number.
+    pub sequence: u32,
+    /// Acknowledgement number.
+    pub acknowledgement: u32,
+    /// Flags.
+    pub flags: u8,
+    /// Window field, unscaled.
+    pub window: u16,
+    /// Window scale option, in a SYN.
+    pub window_scale: Option<u8>,
+}
+
+fn word16(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_be_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+fn word32(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+/// Finds the TCP header of a packet; `None` for everything that is not plain TCP.
+pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
+    let mut l3_offset = 14;
+    let mut ether_type = word16(packet, 12)?;
+    for _ in 0..2 {
+        if matches!(ether_type, 0x8100 | 0x88a8) {
+            ether_type = word16(packet, l3_offset + 2)?;
+            l3_offset += 4;
+        }
+    }
+    let ip = packet.get(l3_offset..)?;
+    let (l4_offset, source, destination) = match ether_type {
+        0x0800 => {
+            let header_bytes = usize::from(ip.first()? & 0x0f) * 4;
+            let fragment = word16(ip, 6)? & 0x3fff;
+            if *ip.get(9)? != PROTOCOL_TCP || fragment != 0 || header_bytes < 20 {
+                return None;
+            }
+            let at = |at: usize| -> Option<IpAddr> { Some(Ipv4Addr::from(word32(ip, at)?).into()) };
+            (l3_offset + header_bytes, at(12)?, at(16)?)
+        }
+        0x86dd => {
+            if *ip.get(6)? != PROTOCOL_TCP {
+                return None;
+            }
+            let at = |at: usize| -> Option<IpAddr> {
+                let bytes: [u8; 16] = ip.get(at..at + 16)?.try_into().ok()?;
+                Some(Ipv6Addr::from(bytes).into())
+            };
+            (l3_offset + 40, at(8)?, at(24)?)
+        }
+        _ => return None,
+    };
+    let tcp = packet.get(l4_offset..)?;
+    let flags = *tcp.get(13)?;
+    Some(TcpHeader {
+        l3_offset,
+        l4_offset,
+        ipv6: ether_type == 0x86dd,
+        source: SocketAddr::new(source, word16(tcp, 0)?),
+        destination: SocketAddr::new(destination, word16(tcp, 2)?),
+        sequence: word32(tcp, 4)?,
+        acknowledgement: word32(tcp, 8)?,
+        flags,
+        window: word16(tcp, 14)?,
+        window_scale: if flags & SYN != 0 {
+            window_scale_option(tcp)
+        } else {
+            None
+        },
+    })
+}
+
+fn window_scale_option(tcp: &[u8]) -> Option<u8> {
+    let end = (usize::from(tcp.get(12)? >> 4) * 4).min(tcp.len());
+    let mut at = 20;
+    while at < end {
+        match tcp[at] {
+            0 => return None,
+            1 => at += 1,
+            3 => return tcp.get(at + 2).map(|shift| (*shift).min(14)),
+            _ => at += usize::from(*tcp.get(at + 1)?).max(2),
+        }
+    }
+    None
+}
+
+/// Replaces the window field.
+pub fn set_window(packet: &mut [u8], header: &TcpHeader, window: u16) {
+    let at = header.l4_offset + 14;
+    packet[at..at + 2].copy_from_slice(&window.to_be_bytes());
+}
+
+/// Clears the checksum fields that the card will fill.
+pub fn clear_checksums(packet: &mut [u8], header: &TcpHeader) {
+    if !header.ipv6 {
+        packet[header.l3_offset + 10..header.l3_offset + 12].fill(0);
+    }
+    packet[header.l4_offset + 16..header.l4_offset + 18].fill(0);
+}
+
+/// The flow-table key of packets from `remote` to `local`, TCP, profile 0.
+pub fn flow_key(remote: SocketAddr, local: SocketAddr) -> [u8; flow_key::KEY_BYTES] {
+    let mut key = [0; flow_key::KEY_BYTES];
+    let mut put = |range: std::ops::Range<usize>, address: IpAddr| match address {
+        IpAddr::V4(v4) => key[range.start..range.start + 4].copy_from_slice(&v4.octets()),
+        IpAddr::V6(v6) => key[range].copy_from_slice(&v6.octets()),
+    };
+    put(flow_key::REMOTE_ADDRESS, remote.ip());
+    put(flow_key::LOCAL_ADDRESS, local.ip());
+    key[flow_key::REMOTE_PORT].copy_from_slice(&remote.port().to_be_bytes());
+    key[flow_key::LOCAL_PORT].copy_from_slice(&local.port().to_be_bytes());
+    key[flow_key::PROTOCOL] = PROTOCOL_TCP;
+    key[flow_key::FAMILY_PROFILE] = if remote.is_ipv4() { 4 } else { 6 };
+    key
+}

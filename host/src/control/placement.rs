@@ -1,0 +1,188 @@
+//! Which key slot holds which flow: the host places and moves keys, the card only looks up.
+//!
+//! Two banks of buckets with four ways each. A key goes to the emptier of its two buckets; when both are full,
+//! keys move to their other bucket along the shortest path to a free way. A move copies the key before it
+//! deletes it, so no lookup misses.
+
+use std::collections::{HashMap, VecDeque};
+
+use abi::config::BUCKET_WAYS;
+use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
+
+use super::commands::{key_clear, key_set, Entry, KeySlot};
+
+/// Buckets that a path may pass before a key is refused.
+const BUCKETS_VISITED_MAX: usize = 4096;
+
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    flow: u16,
+    key: [u8; KEY_BYTES],
+}
+
+/// The host's picture of the key slots.
+#[derive(Debug)]
+pub struct KeyTable {
+    secrets: [[u32; SECRET_WORDS]; 2],
+    mask: u16,
+    slots: HashMap<KeySlot, Placed>,
+    of_flow: HashMap<u16, KeySlot>,
+}
+
+impl KeyTable {
+    /// An empty table of 2^`bucket_bits` buckets a bank.
+    pub fn new(secrets: [[u32; SECRET_WORDS]; 2], bucket_bits: u32) -> Self {
+        let mask = ((1u32 << bucket_bits) - 1) as u16;
+        Self {
+            secrets,
+            mask,
+            slots: HashMap::new(),
+            of_flow: HashMap::new(),
+        }
+    }
+
+    fn bucket(&self, bank: u8, key: &[u8; KEY_BYTES]) -> u16 {
+        hash(key, &self.secrets[usize::from(bank)]) & self.mask
+    }
+
+    fn free_way(&self, bank: u8, bucket: u16) -> Option<KeySlot> {
+        (0..BUCKET_WAYS as u8)
+            .map(|way| KeySlot { bank, bucket, way })
+            .find(|slot| !self.slots.contains_key(slot))
+    }
+
+    fn load(&self, bank: u8, bucket: u16) -> usize {
+        (0..BUCKET_WAYS as u8)
+            .filter(|&way| self.slots.contains_key(&KeySlot { bank, bucket, way }))
+            .count()
+    }
+
+    /// Places a key; the commands in order, or `None` when no path to a free way was found.
+    pub fn insert(&mut self, key: [u8; KEY_BYTES], flow: u16) -> Option<Vec<Entry>> {
+        let buckets = [self.bucket(0, &key), self.bucket(1, &key)];
+        let mut commands = Vec::new();
+        let bank = u8::from(self.load(1, buckets[1]) < self.load(0, buckets[0]));
+        let slot = match self.free_way(bank, buckets[usize::from(bank)]) {
+            Some(slot) => slot,
+            None => self.make_room(buckets, &mut commands)?,
+        };
+        self.put(slot, Placed { flow, key });
+        commands.push(key_set(slot, flow, &key));
+        Some(commands)
+    }
+
+    fn put(&mut self, slot: KeySlot, placed: Placed) {
+        self.slots.insert(slot, placed);
+        self.of_flow.insert(placed.flow, slot);
+    }
+
+    /// Breadth first over the buckets that keys could move to; then moves them, last first.
+    fn make_room(&mut self, buckets: [u16; 2], commands: &mut Vec<Entry>) -> Option<KeySlot> {
+        let mut came_from: HashMap<(u8, u16), KeySlot> = HashMap::new();
+        let mut queue = VecDeque::from([(0u8, buckets[0]), (1u8, buckets[1])]);
+        let mut visited = 0;
+        while let Some((bank, bucket)) = queue.pop_front() {
+            if let Some(free) = self.free_way(bank, bucket) {
+                return Some(self.shift(free, &came_from, buckets, commands));
+            }
+            visited += 1;
+            if visited > BUCKETS_VISITED_MAX {
+                return None;
+            }
+            for way in 0..BUCKET_WAYS as u8 {
+                let slot = KeySlot { bank, bucket, way };
+                let other = 1 - bank;
+                let target = (other, self.bucket(other, &self.slots[&slot].key));
+                let is_start = target.1 == buckets[usize::from(other)];
+                if !is_start && !came_from.contains_key(&target) {
+                    came_from.insert(target, slot);
+                    queue.push_back(target);
+                }
+            }
+        }
+        None
+    }
+
+    fn shift(
+        &mut self,
+        free: KeySlot,
+        came_from: &HashMap<(u8, u16), KeySlot>,
+        buckets: [u16; 2],
+        commands: &mut Vec<Entry>,
+    ) -> KeySlot {
+        let mut free = free;
+        while free.bucket != buckets[usize::from(free.bank)] {
+            let from = came_from[&(free.bank, free.bucket)];
+            if let Some(placed) = self.slots.remove(&from) {
+                commands.push(key_set(free, placed.flow, &placed.key));
+                commands.push(key_clear(from));
+                self.put(free, placed);
+            }
+            free = from;
+        }
+        free
+    }
+
+    /// Takes a flow's key out; the command that clears its slot.
+    pub fn remove(&mut self, flow: u16) -> Option<Entry> {
+        let slot = self.of_flow.remove(&flow)?;
+        self.slots.remove(&slot);
+        Some(key_clear(slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abi::command;
+
+    /// Fills half of all ways, as the default sizes do, and follows the commands slot by slot.
+    #[test]
+    fn any_tuples_fit_at_half_load_and_no_lookup_misses() {
+        let mut secrets = [[0; SECRET_WORDS]; 2];
+        let mut state = 0x1234_5678_9abc_def1u64;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state
+        };
+        secrets
+            .iter_mut()
+            .flatten()
+            .for_each(|word| *word = next() as u32);
+        let bits = 6;
+        let mut table = KeyTable::new(secrets, bits);
+        let mut card: HashMap<(u64, u64, u64), (u64, Vec<u8>)> = HashMap::new();
+        let mut keys = Vec::new();
+        for flow in 0..(4 << bits) as u16 {
+            let mut key = [0; KEY_BYTES];
+            key[..8].copy_from_slice(&next().to_le_bytes());
+            keys.push(key);
+            for entry in table.insert(key, flow).expect("fits") {
+                let slot = (
+                    command::KEY_BANK.get(&entry),
+                    command::KEY_BUCKET.get(&entry),
+                    command::KEY_WAY.get(&entry),
+                );
+                if command::OPCODE.get(&entry) == u64::from(command::KEY_SET) {
+                    let old = card.insert(slot, (command::FLOW.get(&entry), entry[16..].to_vec()));
+                    assert!(old.is_none(), "slot {slot:?} overwritten");
+                } else {
+                    assert!(card.remove(&slot).is_some());
+                }
+                // After every single command each earlier key is found in one of its two buckets.
+                for (flow, key) in keys.iter().enumerate().take(keys.len() - 1) {
+                    let found = (0..2u64).any(|bank| {
+                        let bucket = u64::from(table.bucket(bank as u8, key));
+                        (0..4).any(|way| {
+                            card.get(&(bank, bucket, way))
+                                .is_some_and(|(id, at)| *id == flow as u64 && at == key)
+                        })
+                    });
+                    assert!(found, "flow {flow} misses");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! One flow's receive side: buffers posted at stream positions, what landed in them, what was deferred.
+//!
+//! ```text
+//!   stream   0 ......... announced ......... accepted ......... posted_end
+//!                │ the application has it │ transport took it │ buffers wait
+//! ```
+//! Offsets count from the first byte of the stream in 64 bits; positions are their low 32 bits plus the initial
+//! sequence number.
+//!
+//! Invariants
+//! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a floor at or beyond
+//!    them, so the card never writes an announced byte again.
+//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed: the first copy
+//!    that landed stands.
+//! 3. Buffers are withdrawn (list head moved past them, confirmed) before they go back unfilled.
+
+use std::collections::VecDeque;
+
+use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use super::ranges::RangeSet;
+use crate::device::Ticket;
+
+/// A piece of a registered region, named by a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// The application's name for the request.
+    pub request: u64,
+    /// Region index.
+    pub region: u16,
+    /// Region key.
+    pub region_key: u16,
+    /// Offset in the region.
+    pub offset: u64,
+    /// Length, 1 to 2^30.
+    pub bytes: u32,
+    /// Complete with what there is instead of waiting until the buffer is full.
+    pub partial: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Posted {
+    buffer: Buffer,
+    start: u64,
+}
+
+impl Posted {
+    fn end(&self) -> u64 {
+        self.start + u64::from(self.buffer.bytes)
+    }
+}
+
+/// Bytes that the one copying function must write into an application buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Region that holds the buffer.
+    pub region: u16,
+    /// Offset in the region.
+    pub offset: u64,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Bytes that landed in a withdrawn buffer and must be taken out before it goes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rescue {
+    /// Region that holds them.
+    pub region: u16,
+    /// Offset in the region.
+    pub offset: u64,
+    /// How many.
+    pub bytes: usize,
+    /// Their stream offset.
+    pub stream_offset: u64,
+}
+
+/// A receive request that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The application's name for the request.
+    pub request: u64,
+    /// Bytes in the buffer.
+    pub bytes: u32,
+}
+
+/// The receive side. See the module's head.
+#[derive(Debug)]
+pub struct ReceiveSide {
+    base: u32,
+    capacity: u16,
+    waiting: VecDeque<Buffer>,
+    posted: VecDeque<Posted>,
+    tail: u16,
+    posted_end: u64,
+    confirmed_end: u64,
+    pending_posts: VecDeque<(Ticket, u64)>,
+    accepted: u64,
+    announced: u64,
+    floor_asked: u64,
+    pending_floors: VecDeque<(Ticket, u64)>,
+    withdrawing: Option<Ticket>,
+    landed: RangeSet,
+    deferred: VecDeque<(u64, Vec<u8>)>,
+    deferred_bytes: usize,
+}
+
+impl ReceiveSide {
+    /// A side whose first byte has sequence number `base`, with a list of `capacity` segments.
+    pub fn new(base: u32, capacity: u16) -> Self {
+        Self {
+            base,
+            capacity,
+            waiting: VecDeque::new(),
+            posted: VecDeque::new(),
+            tail: 0,
+            posted_end: 0,
+            confirmed_end: 0,
+            pending_posts: VecDeque::new(),
+            accepted: 0,
+            announced: 0,
+            floor_asked: 0,
+            pending_floors: VecDeque::new(),
+            withdrawing: None,
+            landed: RangeSet::default(),
+            deferred: VecDeque::new(),
+            deferred_bytes: 0,
+        }
+    }
+
+    /// Sequence number of a stream offset.
+    pub fn position(&self, offset: u64) -> u32 {
+        self.base.wrapping_add(offset as u32)
+    }
+
+    /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first byte.
+    pub fn offset(&self, position: u32) -> Option<u64> {
+        let ahead = position.wrapping_sub(self.position(self.accepted)) as i32;
+        self.accepted.checked_add_signed(i64::from(ahead))
+    }
+
+    /// Bytes accepted by the transport.
+    pub fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
+    /// End of what is posted and confirmed: the right edge that may be offered to the peer.
+    pub fn window_end(&self) -> u64 {
+        self.confirmed_end
+    }
+
+    /// Bytes that the transport may accept now.
+    pub fn drainable(&self) -> u64 {
+        if self.withdrawing.is_some() {
+            return 0;
+        }
+        self.confirmed_end - self.accepted
+    }
+
+    /// Bytes held for the flow outside its buffers.
+    pub fn deferred_bytes(&self) -> usize {
+        self.deferred_bytes
+    }
+
+    /// First list index still needed.
+    pub fn head(&self) -> u16 {
+        self.tail.wrapping_sub(self.posted.len() as u16)
+    }
+
+    /// Takes a buffer; it is posted when the list has room.
+    pub fn add(&mut self, buffer: Buffer) {
+        self.waiting.push_back(buffer);
+    }
+
+    /// Posts what the list has room for.
+    pub fn post(&mut self, name: FlowName, mut command: impl FnMut(Entry) -> Ticket) {
+        while self.withdrawing.is_none() && self.posted.len() < usize::from(self.capacity) {
+            let Some(buffer) = self.waiting.pop_front() else {
+                return;
+            };
+            let segment = Segment {
+                index: self.tail,
+                position: self.position(self.posted_end),
+                bytes: buffer.bytes,
+                region: buffer.region,
+                region_key: buffer.region_key,
+                offset: buffer.offset,
+            };
+            let ticket = command(segment_post(name, Direction::Receive, &segment));
+            self.posted.push_back(Posted {
+                buffer,
+                start: self.posted_end,
+            });
+            self.tail = self.tail.wrapping_add(1);
+            self.posted_end += u64::from(buffer.bytes);
+            self.pending_posts.push_back((ticket, self.posted_end));
+        }
+    }
+
+    /// Payload landed in place.
+    pub fn landed(&mut self, start: u64, bytes: u64) {
+        self.landed.insert(start.max(self.announced), start + bytes);
+    }
+
+    /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass `budget_bytes`.
+    pub fn defer(&mut self, start: u64, payload: Vec<u8>, budget_bytes: usize) -> bool {
+        let end = start + payload.len() as u64;
+        if end <= self.announced {
+            return true;
+        }
+        if self.deferred_bytes + payload.len() > budget_bytes {
+            return false;
+        }
+        self.deferred_bytes += payload.len();
+        self.deferred.push_back((start, payload));
+        true
+    }
+
+    /// The transport accepted `bytes` more in order.
+    pub fn accept(&mut self, bytes: u64) {
+        assert!(bytes <= self.drainable(), "accepted more than was posted");
+        self.accepted += bytes;
+    }
+
+    /// The floor to ask the card for, if it has not been asked for.
+    pub fn floor_wanted(&self) -> Option<u64> {
+        (self.accepted > self.floor_asked).then_some(self.accepted)
+    }
+
+    /// A floor at the accepted offset was asked for.
+    pub fn floor_asked(&mut self, ticket: Ticket) {
+        self.floor_asked = self.accepted;
+        self.pending_floors.push_back((ticket, self.accepted));
+    }
+
+    /// Takes confirmations. Returns the offset up to which bytes may be announced.
+    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> u64 {
+        while let Some(&(ticket, end)) = self.pending_posts.front() {
+            if !confirmed(ticket) {
+                break;
+            }
+            self.confirmed_end = self.confirmed_end.max(end);
+            self.pending_posts.pop_front();
+        }
+        let mut floor = self.announced;
+        while let Some(&(ticket, offset)) = self.pending_floors.front() {
+            if !confirmed(ticket) {
+                break;
+            }
+            floor = offset;
+            self.pending_floors.pop_front();
+        }
+        floor
+    }
+
+    /// The copies that complete the bytes up to `floor`. `Err` holds offset and length of bytes that
+    /// are nowhere.
+    pub fn copies(&mut self, floor: u64) -> Result<Vec<Copy>, (u64, u64)> {
+        let mut copies = Vec::new();
+        for (start, end) in self.landed.gaps(self.announced, floor) {
+            let mut at = start;
+            while at < end {
+                let Some(bytes) = self.deferred_at(at, end) else {
+                    return Err((at, end - at));
+                };
+                let length = bytes.len() as u64;
+                self.split_into_buffers(at, bytes, &mut copies);
+                at += length;
+            }
+        }
+        Ok(copies)
+    }
+
+    fn deferred_at(&self, at: u64, end: u64) -> Option<Vec<u8>> {
+        self.deferred.iter().find_map(|(start, payload)| {
+            let skip = at.checked_sub(*start)? as usize;
+            let rest = payload.get(skip..)?;
+            let take = rest.len().min((end - at) as usize);
+            (take > 0).then(|| rest[..take].to_vec())
+        })
+    }
+
+    fn split_into_buffers(&self, at: u64, bytes: Vec<u8>, copies: &mut Vec<Copy>) {
+        let (mut at, mut rest) = (at, &bytes[..]);
+        for posted in &self.posted {
+            if rest.is_empty() {
+                break;
+            }
+            if at >= posted.start && at < posted.end() {
+                let take = rest.len().min((posted.end() - at) as usize);
+                let offset = posted.buffer.offset + (at - posted.start);
+                let (now, later) = rest.split_at(take);
+                copies.push(Copy {
+                    region: posted.buffer.region,
+                    offset,
+                    bytes: now.to_vec(),
+                });
+                at += take as u64;
+                rest = later;
+            }
+        }
+    }
+
+    /// Announces everything below `floor`; the requests that are full.
+    pub fn announce(&mut self, floor: u64) -> Vec<Done> {
+        self.announced = floor;
+        self.landed.remove(0, floor);
+        let mut kept = 0;
+        self.deferred.retain(|(start, payload)| {
+            let keep = start + payload.len() as u64 > floor;
+            kept += if keep { payload.len() } else { 0 };
+            keep
+        });
+        self.deferred_bytes = kept;
+        let mut done = Vec::new();
+        while let Some(posted) = self.posted.front() {
+            if posted.end() > floor || self.withdrawing.is_some() {
+                break;
+            }
+            done.push(Done {
+                request: posted.buffer.request,
+                bytes: posted.buffer.bytes,
+            });
+            self.posted.pop_front();
+        }
+        done
+    }
+
+    /// Whether the front request should go back with what it has: some bytes, and none on the way.
+    pub fn wants_partial(&self) -> bool {
+        let settled = self.announced == self.accepted && self.pending_posts.is_empty();
+        let front = self.posted.front();
+        let started = front.is_some_and(|p| p.buffer.partial && p.start < self.announced);
+        self.withdrawing.is_none() && settled && started
+    }
+
+    /// List index past every posted segment: a floor command with this head withdraws them all.
+    pub fn tail(&self) -> u16 {
+        self.tail
+    }
+
+    /// All buffers are being withdrawn by the command of `ticket`.
+    pub fn withdraw(&mut self, ticket: Ticket) {
+        self.withdrawing = Some(ticket);
+    }
+
+    /// The command that withdraws, once it is confirmed and every accepted byte is announced.
+    pub fn withdrawn(&self, confirmed: impl Fn(Ticket) -> bool) -> bool {
+        self.announced == self.accepted && self.withdrawing.is_some_and(confirmed)
+    }
+
+    /// What must be read out of the withdrawn buffers before they go back.
+    pub fn rescues(&self) -> Vec<Rescue> {
+        let mut rescues = Vec::new();
+        for posted in &self.posted {
+            let from = posted.start.max(self.announced);
+            let mut at = from;
+            let gaps = self.landed.gaps(from, posted.end());
+            for (gap_start, gap_end) in gaps.into_iter().chain([(posted.end(), posted.end())]) {
+                if gap_start > at {
+                    rescues.push(Rescue {
+                        region: posted.buffer.region,
+                        offset: posted.buffer.offset + (at - posted.start),
+                        bytes: (gap_start - at) as usize,
+                        stream_offset: at,
+                    });
+                }
+                at = gap_end;
+            }
+        }
+        rescues
+    }
+
+    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]: the front request goes back with what it has,
+    /// the others are posted again from the announced offset on, or go back empty at the `end` of the stream.
+    pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
+        for (start, bytes) in rescued {
+            self.deferred_bytes += bytes.len();
+            self.landed.remove(start, start + bytes.len() as u64);
+            self.deferred.push_back((start, bytes));
+        }
+        self.withdrawing = None;
+        self.pending_posts.clear();
+        self.posted_end = self.announced;
+        self.confirmed_end = self.announced;
+        let mut done = Vec::new();
+        let mut again = VecDeque::new();
+        for posted in std::mem::take(&mut self.posted) {
+            let filled = self.announced.saturating_sub(posted.start);
+            let bytes = filled.min(u64::from(posted.buffer.bytes)) as u32;
+            if bytes > 0 || end {
+                done.push(Done {
+                    request: posted.buffer.request,
+                    bytes,
+                });
+            } else {
+                again.push_back(posted.buffer);
+            }
+        }
+        if end {
+            let waiting = std::mem::take(&mut self.waiting);
+            done.extend(waiting.iter().map(|b| Done {
+                request: b.request,
+                bytes: 0,
+            }));
+        }
+        again.append(&mut self.waiting);
+        self.waiting = again;
+        done
+    }
+
+    /// Whether any request is still open.
+    pub fn has_requests(&self) -> bool {
+        !self.posted.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Whether a withdrawal is on its way.
+    pub fn is_withdrawing(&self) -> bool {
+        self.withdrawing.is_some()
+    }
+}

@@ -1,0 +1,90 @@
+//! What the driver and the control stack answer when they cannot.
+
+use thiserror::Error;
+
+use crate::bus::BusError;
+use crate::transport::TransportError;
+
+/// What a call of the host crate may answer.
+pub type Result<T> = std::result::Result<T, HostError>;
+
+/// An error of the driver, the control stack or the provider.
+#[derive(Debug, Error)]
+pub enum HostError {
+    /// The bus failed.
+    #[error(transparent)]
+    Bus(#[from] BusError),
+    /// The transport failed.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// BAR 0 does not begin with the card's mark.
+    #[error("no Zeronic card: register 0 reads {0:#010x}")]
+    NotACard(u32),
+    /// The card speaks another version of the contract.
+    #[error("contract version {card:#010x} of the card, {host:#010x} of this library")]
+    Version {
+        /// Version that the card reports.
+        card: u32,
+        /// Version that this library was built with.
+        host: u32,
+    },
+    /// A register did not take a value in time.
+    #[error("the card did not finish its reset after {0} polls")]
+    ResetTimeout(u32),
+    /// A size in the configuration that the card cannot take.
+    #[error("{name} of {value} is outside {min} to {max}")]
+    BadSize {
+        /// What was configured.
+        name: &'static str,
+        /// Its value.
+        value: u64,
+        /// Least value.
+        min: u64,
+        /// Largest value.
+        max: u64,
+    },
+    /// A table of the card is full.
+    #[error("all {limit} {what} are in use")]
+    TableFull {
+        /// What ran out.
+        what: &'static str,
+        /// How many there are.
+        limit: usize,
+    },
+    /// The card refused a command.
+    #[error("command {opcode} of flow {flow} failed: {status}")]
+    CommandFailed {
+        /// Opcode.
+        opcode: u8,
+        /// Flow id in the command.
+        flow: u16,
+        /// Name of the status.
+        status: &'static str,
+    },
+    /// A buffer that does not lie inside its region.
+    #[error("{bytes} bytes at offset {offset} do not fit a region of {region_bytes} bytes")]
+    BadBuffer {
+        /// Offset in the region.
+        offset: u64,
+        /// Length.
+        bytes: u64,
+        /// Length of the region.
+        region_bytes: u64,
+    },
+    /// No such connection.
+    #[error("no connection {0}")]
+    UnknownConnection(u32),
+    /// No such region.
+    #[error("no region {0}")]
+    UnknownRegion(u16),
+    /// Bytes that the transport accepted are neither in place nor deferred: the card broke its contract.
+    #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are nowhere")]
+    BytesMissing {
+        /// Flow id.
+        flow: u16,
+        /// Stream offset.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+    },
+}

@@ -1,0 +1,208 @@
+//! Producer and consumer sides of the card's rings, over control memory.
+//!
+//! Indices run freely; a slot is `index mod size`. The host never edits an entry that it has posted.
+
+use abi::config::{COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
+use abi::reason::CommandStatus;
+use abi::{completion, header_entry};
+
+use crate::bus::{Bus, DmaMemory, Result};
+
+/// The producing side of the command ring or of the send ring.
+#[derive(Debug)]
+pub struct PostRing {
+    memory: DmaMemory,
+    entry_bytes: usize,
+    bits: u32,
+    produced: u32,
+}
+
+impl PostRing {
+    /// A ring of 2^`bits` entries of `entry_bytes` in `memory`.
+    pub fn new(memory: DmaMemory, entry_bytes: usize, bits: u32) -> Self {
+        assert!(memory.bytes >= entry_bytes << bits, "ring memory too small");
+        Self {
+            memory,
+            entry_bytes,
+            bits,
+            produced: 0,
+        }
+    }
+
+    /// Entries posted so far, modulo 2^32.
+    pub fn produced(&self) -> u32 {
+        self.produced
+    }
+
+    /// Entries that may be posted when the card has consumed up to `consumed`.
+    pub fn room(&self, consumed: u32) -> u32 {
+        (1 << self.bits) - self.produced.wrapping_sub(consumed)
+    }
+
+    /// Entries from the producer index to the end of the ring.
+    pub fn to_end(&self) -> u32 {
+        (1 << self.bits) - (self.produced & ((1 << self.bits) - 1))
+    }
+
+    /// Writes one entry; the caller has checked [`PostRing::room`] and rings the doorbell afterwards.
+    pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> Result<()> {
+        assert_eq!(entry.len(), self.entry_bytes, "entry size");
+        let slot = (self.produced & ((1 << self.bits) - 1)) as u64;
+        bus.write_memory(self.memory.address + slot * self.entry_bytes as u64, entry)?;
+        self.produced = self.produced.wrapping_add(1);
+        Ok(())
+    }
+}
+
+/// One answer of the card to commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// Index of the command, counted since the ring was enabled.
+    pub index: u32,
+    /// How it ended; `None` for a code that this library does not know.
+    pub status: Option<CommandStatus>,
+}
+
+/// The consuming side of the completion ring.
+#[derive(Debug)]
+pub struct CompletionRing {
+    memory: DmaMemory,
+    bits: u32,
+    consumed: u32,
+}
+
+impl CompletionRing {
+    /// A ring of 2^`bits` completion entries in `memory`.
+    pub fn new(memory: DmaMemory, bits: u32) -> Self {
+        assert!(
+            memory.bytes >= COMPLETION_BYTES << bits,
+            "ring memory too small"
+        );
+        Self {
+            memory,
+            bits,
+            consumed: 0,
+        }
+    }
+
+    /// The next completion, if the card has written it.
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<Completion>> {
+        let slot = u64::from(self.consumed & ((1 << self.bits) - 1));
+        let mut entry = [0; COMPLETION_BYTES];
+        bus.read_memory(
+            self.memory.address + slot * COMPLETION_BYTES as u64,
+            &mut entry,
+        )?;
+        if completion::PHASE.get(&entry) != phase_of(self.consumed, self.bits) {
+            return Ok(None);
+        }
+        self.consumed = self.consumed.wrapping_add(1);
+        Ok(Some(Completion {
+            index: completion::INDEX.get(&entry) as u32,
+            status: CommandStatus::from_code(completion::STATUS.get(&entry) as u8),
+        }))
+    }
+}
+
+/// Phase of the pass that free-running `index` is in: 1 on the first.
+fn phase_of(index: u32, bits: u32) -> u64 {
+    u64::from((index >> bits) & 1 == 0)
+}
+
+/// One header entry, taken out of the queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderEntry {
+    /// The 32 bytes of metadata; fields in [`abi::header_entry`].
+    pub metadata: [u8; METADATA_BYTES],
+    /// Header bytes, from the Ethernet header on.
+    pub header: Vec<u8>,
+    /// Payload that was deferred, taken out of its slow buffer.
+    pub deferred: Option<Vec<u8>>,
+}
+
+/// The consuming side of a header queue with its slow buffers.
+#[derive(Debug)]
+pub struct HeaderQueue {
+    slots: DmaMemory,
+    bits: u32,
+    consumed: u32,
+    slow: DmaMemory,
+    slow_consumed: u32,
+}
+
+impl HeaderQueue {
+    /// A queue of 2^`bits` slots in `slots`, with the slow buffers in `slow`.
+    pub fn new(slots: DmaMemory, bits: u32, slow: DmaMemory) -> Self {
+        assert!(slots.bytes >= SLOT_BYTES << bits, "queue memory too small");
+        Self {
+            slots,
+            bits,
+            consumed: 0,
+            slow,
+            slow_consumed: 0,
+        }
+    }
+
+    /// Slots consumed so far, for the doorbell.
+    pub fn consumed(&self) -> u32 {
+        self.consumed
+    }
+
+    /// Slow buffers given back so far, for the doorbell.
+    pub fn slow_consumed(&self) -> u32 {
+        self.slow_consumed
+    }
+
+    fn slot_address(&self, index: u32) -> u64 {
+        self.slots.address + u64::from(index & ((1 << self.bits) - 1)) * SLOT_BYTES as u64
+    }
+
+    /// The next header entry, if the card has published it.
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
+        let mut slot = [0; SLOT_BYTES];
+        bus.read_memory(self.slot_address(self.consumed), &mut slot)?;
+        if header_entry::PHASE.get(&slot) != phase_of(self.consumed, self.bits) {
+            return Ok(None);
+        }
+        let two_slots = header_entry::TWO_SLOTS.get(&slot) == 1;
+        let mut header = slot[METADATA_BYTES..].to_vec();
+        if two_slots {
+            let mut second = [0; SLOT_BYTES];
+            bus.read_memory(
+                self.slot_address(self.consumed.wrapping_add(1)),
+                &mut second,
+            )?;
+            header.extend_from_slice(&second);
+        }
+        header.truncate(header_entry::HEADER_BYTES.get(&slot) as usize);
+        let deferred = self.take_slow_buffer(bus, &slot)?;
+        self.consumed = self.consumed.wrapping_add(1 + u32::from(two_slots));
+        let mut metadata = [0; METADATA_BYTES];
+        metadata.copy_from_slice(&slot[..METADATA_BYTES]);
+        Ok(Some(HeaderEntry {
+            metadata,
+            header,
+            deferred,
+        }))
+    }
+
+    fn take_slow_buffer(&mut self, bus: &mut dyn Bus, slot: &[u8]) -> Result<Option<Vec<u8>>> {
+        let buffer = header_entry::SLOW_BUFFER.get(slot);
+        if buffer == u64::from(header_entry::SLOW_BUFFER_NONE) {
+            return Ok(None);
+        }
+        let is_event = header_entry::KIND.get(slot) == u64::from(header_entry::KIND_EVENT);
+        if is_event {
+            return Ok(None);
+        }
+        let frame_bytes = header_entry::FRAME_BYTES.get(slot);
+        let header_bytes = header_entry::HEADER_BYTES.get(slot);
+        let payload_bytes = header_entry::PAYLOAD_BYTES.get(slot);
+        let bytes = payload_bytes.min(frame_bytes.saturating_sub(header_bytes)) as usize;
+        let mut payload = vec![0; bytes];
+        let address = self.slow.address + buffer * SLOW_BUFFER_BYTES as u64;
+        bus.read_memory(address, &mut payload)?;
+        self.slow_consumed = self.slow_consumed.wrapping_add(1);
+        Ok(Some(payload))
+    }
+}
