@@ -24,6 +24,8 @@ use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
+type Store<T> = Box<HashMap<usize, T>>;
+
 /// Two flip-flops in a row that Vivado keeps together.
 #[derive(LogicBlock, Default)]
 pub struct Synchronizer<T: Synth> {
@@ -82,7 +84,7 @@ pub struct CrossingRam<T: Synth, const A: usize> {
     pub write_data: Signal<In, T>,
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,
-    _store: Box<HashMap<usize, T>>,
+    _store: Store<T>,
 }
 
 impl<T: Synth, const A: usize> Logic for CrossingRam<T, A> {
@@ -223,7 +225,7 @@ mod tests {
         while got < 200 {
             edges += 1;
             assert!(edges < 100_000, "stalled after {got} messages");
-            dut.sink.valid.next = sent < 200 && (edges * 7 + sent) % gate != 0;
+            dut.sink.valid.next = sent < 200 && !(edges * 7 + sent).is_multiple_of(gate);
             dut.sink.payload.next = bits::<16>(sent);
             dut.source.ready.next = (edges * 5 + got) % gate != 1;
             assert!(simulate(&mut dut, 20));
