@@ -19,7 +19,7 @@ use crate::verilated::{Model, PortId};
 /// Which side of a rising edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
-    /// Just before it: sample.
+    /// Just before it: sample, and set nothing.
     Before,
     /// Just after it: drive.
     After,

@@ -20,3 +20,4 @@ pub mod stall;
 pub mod toolchain;
 pub mod verilated;
 pub mod wave;
+pub mod width;

@@ -1,0 +1,212 @@
+//! Judges Verilator's width warnings: which are the emitter's habit and which hide a bug.
+//!
+//! The emitter casts by an AND with a mask and prints literals 32 bits wide. What is harmless:
+//! 1. An AND between a mask and a plain signal (or a slice of one): a cast.
+//! 2. A comparison of a plain signal with a literal: zero extension changes neither.
+//! 3. A sum or difference that is the whole right side of an assignment, or lies under nothing but
+//!    bitwise operators there: the assignment cuts it to the width that Rust gave it.
+//! 4. An assignment that cuts off a literal, a cast, or a case of rule 3.
+//! 5. A bit or slice offset narrower or wider than the index needs.
+//!
+//! All else fails: an operator whose operand is widened below something that sees the carry.
+//!
+//! The rules read the source line that Verilator quotes, so they hold for the emitter's one
+//! statement per line; custom Verilog in a block is held to them as well.
+
+use std::fmt;
+
+/// A width warning that is not harmless.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WidthFinding {
+    /// `file:line:column`.
+    pub place: String,
+    /// Verilator's sentence.
+    pub message: String,
+    /// The source line.
+    pub line: String,
+}
+
+impl fmt::Display for WidthFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}\n    {}", self.place, self.message, self.line)
+    }
+}
+
+/// Lists the warnings in Verilator's output that may mean a difference to the Rust.
+pub fn lint_width_warnings(text: &str) -> Result<(), Vec<WidthFinding>> {
+    let findings: Vec<WidthFinding> = warnings(text)
+        .filter(|warning| !is_harmless(warning))
+        .collect();
+    if findings.is_empty() {
+        Ok(())
+    } else {
+        Err(findings)
+    }
+}
+
+fn warnings(text: &str) -> impl Iterator<Item = WidthFinding> + '_ {
+    let lines: Vec<&str> = text.lines().collect();
+    (0..lines.len()).filter_map(move |index| {
+        let rest = lines[index].strip_prefix("%Warning-WIDTH")?;
+        let (_, rest) = rest.split_once(": ")?;
+        let (place, message) = rest.split_once(": ")?;
+        let quoted = lines[index + 1..].iter().take(3).find_map(|line| {
+            let (number, code) = line.split_once('|')?;
+            number
+                .trim()
+                .parse::<u32>()
+                .ok()
+                .map(|_| code.trim().to_owned())
+        });
+        Some(WidthFinding {
+            place: place.into(),
+            message: message.trim_end_matches('.').into(),
+            line: quoted.unwrap_or_default(),
+        })
+    })
+}
+
+fn is_harmless(warning: &WidthFinding) -> bool {
+    let message = &warning.message;
+    if message.starts_with("Bit extraction of") {
+        return true;
+    }
+    let Some((operator, operand)) = operator_and_operand(message) else {
+        return false;
+    };
+    let is_plain = matches!(operand, "VARREF" | "CONST" | "SEL" | "ARRAYSEL");
+    match operator {
+        "AND" => is_plain,
+        "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" => {
+            is_plain && compares_with_literal(&warning.line)
+        }
+        "ADD" | "SUB" => is_plain && is_assigned_sum(&warning.line),
+        "ASSIGN" | "ASSIGNDLY" | "ASSIGNW" => match operand {
+            "CONST" | "AND" => true,
+            "ADD" | "SUB" => is_assigned_sum(&warning.line),
+            _ => false,
+        },
+        "CASE" => operand == "CONST" || operand == "VARREF",
+        _ => false,
+    }
+}
+
+/// From `Operator ADD expects 32 bits on the LHS, but LHS's VARREF 'a' generates 8 bits`.
+fn operator_and_operand(message: &str) -> Option<(&str, &str)> {
+    let operator = message.strip_prefix("Operator ")?.split(' ').next()?;
+    let operand = message.split_once("'s ")?.1.split(' ').next()?;
+    Some((operator, operand))
+}
+
+/// True if every comparison in the line has a literal on its right side.
+fn compares_with_literal(line: &str) -> bool {
+    let mut rest = line;
+    let mut seen = false;
+    while let Some(after) = after_comparison(rest) {
+        seen = true;
+        if !starts_with_literal(after.trim_start().trim_start_matches('(')) {
+            return false;
+        }
+        rest = after;
+    }
+    seen
+}
+
+/// What follows the first comparison operator.
+fn after_comparison(line: &str) -> Option<&str> {
+    [" == ", " != ", " <= ", " >= ", " < ", " > "]
+        .iter()
+        .filter_map(|symbol| line.find(symbol).map(|at| (at, symbol.len())))
+        .min()
+        .map(|(at, length)| &line[at + length..])
+}
+
+fn starts_with_literal(text: &str) -> bool {
+    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    digits.len() < text.len() && digits.starts_with('\'')
+}
+
+/// True if the line is an assignment whose right side holds sums, bitwise operators, names and
+/// literals alone: nothing that could see a carry.
+fn is_assigned_sum(line: &str) -> bool {
+    let Some((_, right)) = line.split_once(" = ").or_else(|| line.split_once(" <= ")) else {
+        return false;
+    };
+    let right = right.trim_end_matches(';');
+    let sees_carry = [
+        "<<", ">>", "==", "!=", "<", ">", "~", "[", "&&", "||", "&", "?",
+    ];
+    !sees_carry.iter().any(|symbol| right.contains(symbol))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn warning(message: &str, line: &str) -> String {
+        format!(
+            "%Warning-WIDTHEXPAND: design.v:5:8: {message}.\n    : ... note: In instance 'top'\n    \
+             5 |  {line}\n      |        ^\n"
+        )
+    }
+
+    fn add(line: &str) -> String {
+        let message =
+            "Operator ADD expects 32 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
+        warning(message, line)
+    }
+
+    #[test]
+    fn cast_of_a_plain_signal_is_harmless() {
+        let message =
+            "Operator AND expects 16 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
+        assert_eq!(
+            lint_width_warnings(&warning(message, "w = ((a) & 16'hffff);")),
+            Ok(())
+        );
+    }
+
+    #[test]
+    fn assigned_sum_is_harmless_and_compared_sum_is_not() {
+        assert_eq!(lint_width_warnings(&add("t = a + 32'h1;")), Ok(()));
+        let found = lint_width_warnings(&add("if (a + 32'h1 == b) begin")).expect_err("fails");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].place, "design.v:5:8");
+        assert_eq!(found[0].line, "if (a + 32'h1 == b) begin");
+        assert!(lint_width_warnings(&add("w = ((a + 32'h1) & 16'hffff);")).is_err());
+        assert!(lint_width_warnings(&add("t = (a + 32'h1) >> 32'h1;")).is_err());
+    }
+
+    #[test]
+    fn comparison_with_a_literal_is_harmless_and_between_signals_is_not() {
+        let message =
+            "Operator EQ expects 32 bits on the LHS, but LHS's VARREF 'a' generates 8 bits";
+        assert_eq!(
+            lint_width_warnings(&warning(message, "if (a == 32'h3) begin")),
+            Ok(())
+        );
+        assert!(lint_width_warnings(&warning(message, "if (a == wide) begin")).is_err());
+    }
+
+    #[test]
+    fn inversion_and_shift_are_not_harmless() {
+        for operator in ["NOT", "SHIFTL", "SHIFTR", "NEGATE"] {
+            let message = format!(
+                "Operator {operator} expects 16 bits on the LHS, but LHS's VARREF 'a' generates 8 \
+                 bits"
+            );
+            assert!(
+                lint_width_warnings(&warning(&message, "w = x;")).is_err(),
+                "{operator}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_warnings_are_not_judged() {
+        assert_eq!(
+            lint_width_warnings("%Warning-UNUSED: a.v:1:1: Signal is not used: 'x'.\n"),
+            Ok(())
+        );
+    }
+}
