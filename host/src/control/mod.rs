@@ -10,12 +10,20 @@
 //! | `commands.rs` | packs commands |
 //! | `placement.rs` | which key slot holds which flow |
 //! | `ranges.rs` | sets of stream ranges |
+//! | `descriptor.rs` | packs send descriptors |
+//! | `regions.rs` | registered regions and page entries |
+//! | `window.rs` | lowers and reopens the offered window |
+//! | `connection.rs` | one connection: its flow, both sides, its end |
 //! | `receive.rs` | one flow's receive side: posted buffers, what landed, what was deferred, what is announced |
 //! | `send.rs` | one flow's send side: posted buffers, what is fed, what is acknowledged |
 
 pub mod commands;
+pub mod connection;
+pub mod descriptor;
 pub mod packet;
 pub mod placement;
 pub mod ranges;
 pub mod receive;
+pub mod regions;
 pub mod send;
+pub mod window;

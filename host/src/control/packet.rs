@@ -123,6 +123,11 @@ pub fn set_window(packet: &mut [u8], header: &TcpHeader, window: u16) {
     packet[at..at + 2].copy_from_slice(&window.to_be_bytes());
 }
 
+/// Offers no window: nothing is posted yet.
+pub fn close_window(packet: &mut [u8], header: &TcpHeader) {
+    set_window(packet, header, 0);
+}
+
 /// Clears the checksum fields that the card will fill.
 pub fn clear_checksums(packet: &mut [u8], header: &TcpHeader) {
     if !header.ipv6 {

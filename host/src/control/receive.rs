@@ -160,9 +160,14 @@ impl ReceiveSide {
         self.deferred_bytes
     }
 
-    /// First list index still needed.
+    /// First list index still needed once everything accepted is announced.
     pub fn head(&self) -> u16 {
-        self.tail.wrapping_sub(self.posted.len() as u16)
+        let needed = self
+            .posted
+            .iter()
+            .filter(|p| p.end() > self.accepted)
+            .count();
+        self.tail.wrapping_sub(needed as u16)
     }
 
     /// Takes a buffer; it is posted when the list has room.
@@ -405,6 +410,18 @@ impl ReceiveSide {
         again.append(&mut self.waiting);
         self.waiting = again;
         done
+    }
+
+    /// Requests that will never be done, in order, when the flow is gone.
+    pub fn cancel(&mut self) -> Vec<u64> {
+        let mut all: Vec<u64> = self.posted.drain(..).map(|p| p.buffer.request).collect();
+        all.extend(self.waiting.drain(..).map(|b| b.request));
+        all
+    }
+
+    /// Whether a posted buffer lies in the region.
+    pub fn uses_region(&self, region: u16) -> bool {
+        self.posted.iter().any(|p| p.buffer.region == region)
     }
 
     /// Whether any request is still open.

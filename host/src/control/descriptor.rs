@@ -1,0 +1,87 @@
+//! Packs send descriptors; the layout is [`abi::send_descriptor`]'s.
+
+use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
+use abi::field::Field;
+use abi::send_descriptor as field;
+
+use super::commands::FlowName;
+use super::packet::TcpHeader;
+
+/// Longest header or raw frame that a descriptor carries, bytes.
+pub const INLINE_BYTES_MAX: usize = 2 * SLOT_BYTES - METADATA_BYTES;
+
+/// Payload of a zero-copy send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload {
+    /// The flow whose list holds it.
+    pub name: FlowName,
+    /// Sequence number of its first byte.
+    pub position: u32,
+    /// Length.
+    pub bytes: u32,
+    /// Largest payload of a frame.
+    pub mss_bytes: u16,
+    /// List index of the segment that holds the first byte.
+    pub segment_index: u16,
+}
+
+fn pack(inline: &[u8], fields: &[(Field, u64)]) -> Vec<u8> {
+    assert!(
+        inline.len() <= INLINE_BYTES_MAX,
+        "{} inline bytes",
+        inline.len()
+    );
+    let two_slots = inline.len() > SLOT_HEADER_BYTES;
+    let mut descriptor = vec![
+        0;
+        if two_slots {
+            2 * SLOT_BYTES
+        } else {
+            SLOT_BYTES
+        }
+    ];
+    field::TWO_SLOTS.set(&mut descriptor, two_slots.into());
+    field::HEADER_BYTES.set(&mut descriptor, inline.len() as u64);
+    for (field, value) in fields {
+        field.set(&mut descriptor, *value);
+    }
+    descriptor[METADATA_BYTES..METADATA_BYTES + inline.len()].copy_from_slice(inline);
+    descriptor
+}
+
+fn checksum_fields(header: &TcpHeader) -> [(Field, u64); 5] {
+    [
+        (field::IP_CHECKSUM, u64::from(!header.ipv6)),
+        (field::L4_CHECKSUM, 1),
+        (field::IPV6, header.ipv6.into()),
+        (field::L3_OFFSET, header.l3_offset as u64),
+        (field::L4_OFFSET, header.l4_offset as u64),
+    ]
+}
+
+/// A frame that goes out as it is.
+pub fn raw(frame: &[u8]) -> Vec<u8> {
+    pack(frame, &[(field::KIND, field::KIND_RAW.into())])
+}
+
+/// A TCP packet without payload; the card inserts its checksums.
+pub fn tcp_header(packet: &[u8], header: &TcpHeader) -> Vec<u8> {
+    let mut fields = checksum_fields(header).to_vec();
+    fields.push((field::KIND, field::KIND_RAW.into()));
+    pack(packet, &fields)
+}
+
+/// A TCP packet whose payload the card fetches.
+pub fn tcp_send(packet: &[u8], header: &TcpHeader, payload: &Payload) -> Vec<u8> {
+    let mut fields = checksum_fields(header).to_vec();
+    fields.extend([
+        (field::KIND, field::KIND_SEND.into()),
+        (field::FLOW, payload.name.flow.into()),
+        (field::GENERATION, payload.name.generation.into()),
+        (field::PAYLOAD_BYTES, payload.bytes.into()),
+        (field::MSS_BYTES, payload.mss_bytes.into()),
+        (field::POSITION, payload.position.into()),
+        (field::SEGMENT_INDEX, payload.segment_index.into()),
+    ]);
+    pack(packet, &fields)
+}

@@ -1,0 +1,130 @@
+//! Registered regions and their page entries.
+
+use super::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
+use crate::bus::DmaMemory;
+use crate::error::{HostError, Result};
+
+use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN};
+
+/// A registered region.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// Index.
+    pub index: u16,
+    /// Key, the index's generation.
+    pub key: u16,
+    /// The memory behind it.
+    pub memory: DmaMemory,
+    first_page: u16,
+    pages: u16,
+}
+
+/// All regions of the card, as the host placed them.
+#[derive(Debug)]
+pub struct Regions {
+    regions: Vec<Option<Region>>,
+    keys: Vec<u16>,
+    page_used: Vec<bool>,
+}
+
+impl Regions {
+    /// None registered, room for 2^`region_bits` regions and 2^`page_bits` page entries.
+    pub fn new(region_bits: u32, page_bits: u32) -> Self {
+        Self {
+            regions: vec![None; 1 << region_bits],
+            keys: vec![0; 1 << region_bits],
+            page_used: vec![false; 1 << page_bits],
+        }
+    }
+
+    /// A region by index.
+    pub fn get(&self, index: u16) -> Option<&Region> {
+        self.regions.get(usize::from(index))?.as_ref()
+    }
+
+    /// The region that holds a bus address.
+    pub fn at(&self, address: u64) -> Option<&Region> {
+        self.regions.iter().flatten().find(|region| {
+            let memory = region.memory;
+            (memory.address..memory.address + memory.bytes as u64).contains(&address)
+        })
+    }
+
+    /// Registers memory: the region and the commands that make it known.
+    pub fn register(&mut self, memory: DmaMemory, domain: u16) -> Result<(Region, Vec<Entry>)> {
+        let limit = self.regions.len();
+        let index = self
+            .regions
+            .iter()
+            .position(Option::is_none)
+            .ok_or(HostError::TableFull {
+                what: "regions",
+                limit,
+            })?;
+        // The largest page that the address is aligned to; one page then covers most regions.
+        let wanted = usize::BITS - (memory.bytes - 1).leading_zeros();
+        let page_bits = (wanted as usize)
+            .min(memory.address.trailing_zeros() as usize)
+            .clamp(PAGE_BITS_MIN, PAGE_BITS_MAX);
+        let pages = memory.bytes.div_ceil(1 << page_bits);
+        let first_page = self.free_pages(pages)?;
+        self.page_used[first_page..first_page + pages].fill(true);
+        let key = self.keys[index].wrapping_add(1);
+        self.keys[index] = key;
+        let region = Region {
+            index: index as u16,
+            key,
+            memory,
+            first_page: first_page as u16,
+            pages: pages as u16,
+        };
+        self.regions[index] = Some(region);
+        let mut commands: Vec<Entry> = (0..pages)
+            .map(|page| {
+                page_set(
+                    (first_page + page) as u16,
+                    memory.address + ((page as u64) << page_bits),
+                )
+            })
+            .collect();
+        commands.push(region_install(&RegionInstall {
+            region: region.index,
+            key,
+            domain,
+            memory: memory.kind.number(),
+            page_bits: page_bits as u8,
+            first_page: region.first_page,
+            bytes: memory.bytes as u64,
+        }));
+        Ok((region, commands))
+    }
+
+    fn free_pages(&self, pages: usize) -> Result<usize> {
+        let limit = self.page_used.len();
+        let mut run = 0;
+        for (page, &used) in self.page_used.iter().enumerate() {
+            run = if used { 0 } else { run + 1 };
+            if run == pages {
+                return Ok(page + 1 - pages);
+            }
+        }
+        Err(HostError::TableFull {
+            what: "page entries",
+            limit,
+        })
+    }
+
+    /// The command that removes a region.
+    pub fn removal(&self, index: u16) -> Result<Entry> {
+        let region = self.get(index).ok_or(HostError::UnknownRegion(index))?;
+        Ok(region_remove(index, region.key))
+    }
+
+    /// Forgets a region whose removal is confirmed.
+    pub fn forget(&mut self, index: u16) -> Option<Region> {
+        let region = self.regions.get_mut(usize::from(index))?.take()?;
+        let first = usize::from(region.first_page);
+        self.page_used[first..first + usize::from(region.pages)].fill(false);
+        Some(region)
+    }
+}

@@ -1,0 +1,205 @@
+//! How the provider's connections make progress, and the one function that touches application memory.
+
+use crate::bus::{Bus, DmaMemory};
+use crate::control::connection::{missing, Handshake, Phase};
+use crate::control::packet::flow_key;
+use crate::control::receive::ReceiveSide;
+use crate::control::regions::Regions;
+use crate::device::Device;
+use crate::error::{HostError, Result};
+use crate::provider::{Completion, ConnectionId, Provider, DEFERRED_BYTES_MAX};
+use crate::transport::{StreamState, Transport};
+
+/// Copies between deferred payload and application buffers: the only way by which the control stack touches
+/// payload in application memory, and the place where such bytes are counted.
+pub(crate) struct Copier<'a> {
+    pub(crate) regions: &'a Regions,
+    pub(crate) copied_bytes: &'a mut u64,
+}
+
+impl Copier<'_> {
+    fn visit<B: Bus>(
+        &mut self,
+        device: &mut Device<B>,
+        (region, offset, bytes): (u16, u64, usize),
+        visit: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<()> {
+        let memory: DmaMemory = self
+            .regions
+            .get(region)
+            .ok_or(HostError::UnknownRegion(region))?
+            .memory;
+        device
+            .bus()
+            .application_memory(&memory, offset as usize, bytes, visit)?;
+        *self.copied_bytes += bytes as u64;
+        Ok(())
+    }
+}
+
+impl<B: Bus, T: Transport> Provider<B, T> {
+    pub(crate) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Ok(());
+        };
+        if connection.phase == Phase::Opening {
+            return self.try_install(id);
+        }
+        let mut copier = Copier {
+            regions: &self.regions,
+            copied_bytes: &mut self.counters.copied_payload_bytes,
+        };
+        let name = connection.name;
+        let mut copy = |device: &mut Device<B>, receive: &mut ReceiveSide, floor: u64| {
+            for copy in receive.copies(floor).map_err(|hole| missing(name, hole))? {
+                let place = (copy.region, copy.offset, copy.bytes.len());
+                let mut write = |target: &mut [u8]| target.copy_from_slice(&copy.bytes);
+                copier.visit(device, place, &mut write)?;
+            }
+            Ok(())
+        };
+        let progress = connection.step(&mut self.device, &mut self.transport, &mut copy)?;
+        for done in progress.received {
+            let (request, bytes) = (done.request, done.bytes);
+            self.completions
+                .push_back(Completion::Received { request, bytes });
+        }
+        for done in progress.sent {
+            self.completions.push_back(Completion::Sent {
+                request: done.request,
+            });
+        }
+        if progress.gone {
+            return self.forget(id);
+        }
+        self.step_withdrawal(id)?;
+        self.step_window(id);
+        Ok(())
+    }
+
+    fn try_install(&mut self, id: ConnectionId) -> Result<()> {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Ok(());
+        };
+        let status = self.transport.status(connection.stream)?;
+        if status.state == StreamState::Closed {
+            let why = match status.error {
+                Some(number) => std::io::Error::from_raw_os_error(number).to_string(),
+                None => "closed before it opened".to_owned(),
+            };
+            return self.fail(id, why);
+        }
+        let tuple = (connection.local, connection.remote);
+        let handshake = self
+            .handshakes
+            .get(&tuple)
+            .cloned()
+            .unwrap_or_else(Handshake::default);
+        let known = handshake.local.is_some() && handshake.remote.is_some();
+        if status.state != StreamState::Open || !known {
+            return Ok(());
+        }
+        let key = flow_key(connection.remote, connection.local);
+        let limit = 1 << (self.device.sizes().bucket_bits + 3);
+        let keys = self
+            .keys
+            .insert(key, connection.name.flow)
+            .ok_or(HostError::TableFull {
+                what: "key slots",
+                limit,
+            })?;
+        connection.install(&mut self.device, &handshake, keys, DEFERRED_BYTES_MAX);
+        self.handshakes.remove(&tuple);
+        self.completions.push_back(Completion::Opened(id));
+        Ok(())
+    }
+
+    fn step_withdrawal(&mut self, id: ConnectionId) -> Result<()> {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Ok(());
+        };
+        connection.start_withdrawal(&mut self.device);
+        let device = &self.device;
+        let rescues = match &connection.receive {
+            Some(receive) if receive.withdrawn(|ticket| device.confirmed(ticket)) => {
+                receive.rescues()
+            }
+            _ => {
+                if connection.report_end() {
+                    self.completions.push_back(Completion::EndOfStream(id));
+                }
+                return Ok(());
+            }
+        };
+        let mut copier = Copier {
+            regions: &self.regions,
+            copied_bytes: &mut self.counters.copied_payload_bytes,
+        };
+        let mut rescued = Vec::new();
+        for rescue in rescues {
+            let mut bytes = Vec::new();
+            let place = (rescue.region, rescue.offset, rescue.bytes);
+            copier.visit(&mut self.device, place, &mut |source| {
+                bytes.extend_from_slice(source)
+            })?;
+            rescued.push((rescue.stream_offset, bytes));
+        }
+        for done in connection.end_withdrawal(rescued) {
+            let (request, bytes) = (done.request, done.bytes);
+            self.completions
+                .push_back(Completion::Received { request, bytes });
+        }
+        Ok(())
+    }
+
+    /// Repeats the last ACK when segments were posted beyond the window that the peer knows.
+    fn step_window(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let Some(receive) = &connection.receive else {
+            return;
+        };
+        if let Some((bytes, parsed)) = connection.window.update(receive.window_end()) {
+            self.device
+                .send(crate::control::descriptor::tcp_header(&bytes, &parsed));
+            self.counters.window_updates += 1;
+        }
+    }
+
+    /// The flow has left the card: its name, key and tuple are free again.
+    fn forget(&mut self, id: ConnectionId) -> Result<()> {
+        let Some(mut connection) = self.connections.remove(&id) else {
+            return Ok(());
+        };
+        if let Some(entry) = self.keys.remove(connection.name.flow) {
+            self.device.command(entry);
+        }
+        let requests = connection.cancel();
+        let cancelled = requests
+            .into_iter()
+            .map(|request| Completion::Cancelled { request });
+        self.completions.extend(cancelled);
+        self.tuples.remove(&(connection.local, connection.remote));
+        self.handshakes
+            .remove(&(connection.local, connection.remote));
+        self.flows_used.remove(&connection.name.flow);
+        self.completions.push_back(Completion::Closed(id));
+        Ok(())
+    }
+
+    pub(crate) fn end_removals(&mut self) -> Result<()> {
+        let device = &self.device;
+        let (done, open) = std::mem::take(&mut self.removals)
+            .into_iter()
+            .partition(|(ticket, _)| device.confirmed(*ticket));
+        self.removals = open;
+        let done: Vec<(crate::device::Ticket, u16)> = done;
+        for (_, index) in done {
+            if let Some(region) = self.regions.forget(index) {
+                self.device.bus().release(region.memory)?;
+            }
+        }
+        Ok(())
+    }
+}
