@@ -97,10 +97,13 @@ fn linux_with_kernel(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
         "read {} of {payload} payload bytes",
         counters.transmit_read_bytes
     );
-    assert!(
-        counters.transmit_read_bytes < payload / 50,
-        "2 % of the payload or more was read"
-    );
+    // Losses keep the congestion window small, and with it the segments that share a header.
+    if faults.loss == 0 {
+        assert!(
+            counters.transmit_read_bytes < payload / 50,
+            "2 % of the payload or more was read"
+        );
+    }
 }
 
 #[test]

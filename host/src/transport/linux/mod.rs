@@ -35,7 +35,7 @@ use self::tap::{Tap, TapMode};
 use super::header::{TcpLayout, HEADER_BYTES_MAX, TCP_CHECKSUM_OFFSET};
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,
-    StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError, Tuning,
+    StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError,
 };
 
 /// The header that virtio-net puts in front of a frame, little-endian on this machine.
@@ -56,7 +56,6 @@ const TOKEN_STREAM: u64 = 2 << 32;
 #[derive(Debug)]
 pub struct LinuxTransport {
     tap: Tap,
-    tuning: Tuning,
     zeros: OwnedFd,
     epoll: OwnedFd,
     streams: HashMap<StreamId, ShadowSocket>,
@@ -77,7 +76,6 @@ impl LinuxTransport {
             .map_err(failed("epoll_ctl"))?;
         Ok(Self {
             tap,
-            tuning: link.tuning,
             zeros,
             epoll,
             streams: HashMap::new(),
@@ -184,7 +182,7 @@ impl Transport for LinuxTransport {
     fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
         let socket = self
             .tap
-            .tcp_socket(remote.is_ipv6(), &self.tuning)
+            .tcp_socket(remote.is_ipv6())
             .map_err(failed("socket"))?;
         sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
         let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
@@ -194,7 +192,7 @@ impl Transport for LinuxTransport {
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
         let socket = self
             .tap
-            .tcp_socket(local.is_ipv6(), &self.tuning)
+            .tcp_socket(local.is_ipv6())
             .map_err(failed("socket"))?;
         let fd = socket.as_fd();
         sys::set_option(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)

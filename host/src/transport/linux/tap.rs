@@ -64,18 +64,13 @@ impl Tap {
         &self.refused
     }
 
-    /// Opens a TCP socket in the namespace, with the buffers of `tuning`.
-    pub fn tcp_socket(&self, ipv6: bool, tuning: &Tuning) -> io::Result<OwnedFd> {
+    /// Opens a TCP socket in the namespace.
+    pub fn tcp_socket(&self, ipv6: bool) -> io::Result<OwnedFd> {
         let family = if ipv6 { libc::AF_INET6 } else { libc::AF_INET };
         let socket = self
             .namespace
             .socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
         let fd = socket.as_fd();
-        let receive = i32::try_from(tuning.receive_buffer_bytes / 2).unwrap_or(i32::MAX);
-        let send = i32::try_from(tuning.send_buffer_bytes / 2).unwrap_or(i32::MAX);
-        // The kernel doubles both values.
-        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, receive)?;
-        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, send)?;
         sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
         // BBR measures the wire by the wall clock, which fits no simulated wire. A kernel without
         // CUBIC keeps its default, which works too.
@@ -155,7 +150,7 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     put("ipv4/tcp_early_retrans", probe);
     put("ipv4/tcp_no_metrics_save", "1");
     put("ipv4/tcp_slow_start_after_idle", "0");
-    // The window scale follows from the largest buffer.
+    // Buffers of every socket. SO_RCVBUFFORCE would need root outside the namespace.
     put("ipv4/tcp_rmem", &buffer(tuning.receive_buffer_bytes));
     put("ipv4/tcp_wmem", &buffer(tuning.send_buffer_bytes));
     // A slow wire may answer late; nobody else's address can be in the way.

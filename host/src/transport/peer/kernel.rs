@@ -7,7 +7,7 @@ use super::application::Application;
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::transport::linux::tap::{Tap, TapMode};
 use crate::transport::linux::{failed, is_overrun, sys};
-use crate::transport::{LinkConfig, Result, TransportError, Tuning};
+use crate::transport::{LinkConfig, Result, TransportError};
 
 const READ_BYTES: usize = 64 << 10;
 const LISTEN_BACKLOG: i32 = 128;
@@ -17,7 +17,6 @@ const LISTEN_BACKLOG: i32 = 128;
 #[derive(Debug)]
 pub struct KernelPeer {
     tap: Tap,
-    tuning: Tuning,
     listeners: Vec<(OwnedFd, Script)>,
     connections: Vec<Connection>,
     overruns: u64,
@@ -36,10 +35,8 @@ impl KernelPeer {
     /// Makes the namespace, the device and the interface that `link` describes.
     pub fn open(link: &LinkConfig) -> Result<Self> {
         let tap = Tap::open(link, TapMode::Plain)?;
-        let tuning = link.tuning;
         Ok(Self {
             tap,
-            tuning,
             listeners: Vec::new(),
             connections: Vec::new(),
             overruns: 0,
@@ -108,7 +105,7 @@ impl WirePeer for KernelPeer {
     fn connect(&mut self, remote: SocketAddr, script: Script) -> Result<()> {
         let socket = self
             .tap
-            .tcp_socket(remote.is_ipv6(), &self.tuning)
+            .tcp_socket(remote.is_ipv6())
             .map_err(failed("socket"))?;
         sys::connect(socket.as_fd(), remote).map_err(failed("connect"))?;
         self.connections
@@ -119,7 +116,7 @@ impl WirePeer for KernelPeer {
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
         let socket = self
             .tap
-            .tcp_socket(local.is_ipv6(), &self.tuning)
+            .tcp_socket(local.is_ipv6())
             .map_err(failed("socket"))?;
         sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)
             .map_err(failed("SO_REUSEADDR"))?;
