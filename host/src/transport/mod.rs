@@ -274,11 +274,11 @@ pub struct Tuning {
     pub tail_loss_probe: bool,
     /// Congestion window at the start, packets; 0 leaves the stack's own.
     pub initial_window_packets: u32,
-    /// Upper bound of the congestion window, packets; 0 for none.
-    pub window_packets_max: u32,
-    /// Receive buffer of each stream, in bytes of the stack's own accounting; bounds the window.
+    /// Receive buffer of each stream, in bytes of the stack's own accounting; bounds the window
+    /// that the peer is offered, and so what it has in flight.
     pub receive_buffer_bytes: u32,
-    /// Send buffer of each stream, in bytes of the stack's own accounting.
+    /// Send buffer of each stream, in bytes of the stack's own accounting; bounds what is in
+    /// flight to the peer.
     pub send_buffer_bytes: u32,
 }
 
@@ -288,7 +288,6 @@ impl Tuning {
         retransmission_timeout_min: Duration::from_millis(200),
         tail_loss_probe: true,
         initial_window_packets: 0,
-        window_packets_max: 0,
         receive_buffer_bytes: 8 << 20,
         send_buffer_bytes: 8 << 20,
     };
@@ -298,8 +297,7 @@ impl Tuning {
         retransmission_timeout_min: Duration::from_secs(3),
         tail_loss_probe: false,
         initial_window_packets: 16,
-        window_packets_max: 256,
-        receive_buffer_bytes: 4 << 20,
-        send_buffer_bytes: 4 << 20,
+        receive_buffer_bytes: 1 << 20,
+        send_buffer_bytes: 1 << 20,
     };
 }

@@ -6,21 +6,31 @@ use std::time::{Duration, Instant};
 use host::transport::peer::RandomBytes;
 
 /// What a wire does to a frame, each with its probability in 1/1000.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Faults {
     pub loss: u64,
     pub duplicate: u64,
     pub reorder: u64,
     /// Time from one end to the other.
     pub delay: Duration,
+    /// Time that each frame occupies the wire.
+    pub frame_time: Duration,
 }
 
 impl Faults {
+    pub const NONE: Self = Self {
+        loss: 0,
+        duplicate: 0,
+        reorder: 0,
+        delay: Duration::ZERO,
+        frame_time: Duration::ZERO,
+    };
+
     pub const ONE_PERCENT: Self = Self {
         loss: 10,
         duplicate: 10,
         reorder: 10,
-        delay: Duration::ZERO,
+        ..Self::NONE
     };
 }
 
@@ -28,6 +38,8 @@ pub struct Wire {
     faults: Faults,
     random: RandomBytes,
     queue: VecDeque<(Instant, Vec<u8>)>,
+    /// When the wire has sent all that it was given.
+    free: Instant,
     /// A frame that is overtaken, and by how many more.
     held: Option<(u64, Vec<u8>)>,
     pub frames: u64,
@@ -41,6 +53,7 @@ impl Wire {
             faults,
             random,
             queue: VecDeque::new(),
+            free: Instant::now(),
             held: None,
             frames: 0,
             lost: 0,
@@ -87,8 +100,8 @@ impl Wire {
     }
 
     fn enqueue(&mut self, frame: Vec<u8>) {
-        self.queue
-            .push_back((Instant::now() + self.faults.delay, frame));
+        self.free = self.free.max(Instant::now()) + self.faults.frame_time;
+        self.queue.push_back((self.free + self.faults.delay, frame));
     }
 
     fn happens(&mut self, per_thousand: u64) -> bool {

@@ -19,7 +19,6 @@ const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
 const RTA_METRICS: u16 = 8;
 const RTAX_LOCK: u16 = 1;
-const RTAX_CWND: u16 = 7;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_RTO_MIN: u16 = 13;
 /// No duplicate address detection, and no route that the kernel adds by itself.
@@ -32,8 +31,6 @@ pub struct RouteMetrics {
     pub retransmission_timeout_min_ms: u32,
     /// Congestion window at the start, packets.
     pub initial_window_packets: u32,
-    /// Upper bound of the congestion window, packets.
-    pub window_packets_max: u32,
 }
 
 /// A route socket of a namespace.
@@ -136,16 +133,12 @@ impl RouteSocket {
 
 impl RouteMetrics {
     fn encode(self) -> Vec<u8> {
-        let mut locked = 1u32 << RTAX_RTO_MIN;
+        let locked = 1u32 << RTAX_RTO_MIN;
         let mut metrics = Vec::new();
         let mut put = |kind, value: u32| attribute(&mut metrics, kind, &value.to_ne_bytes());
         put(RTAX_RTO_MIN, self.retransmission_timeout_min_ms.max(1));
         if self.initial_window_packets > 0 {
             put(RTAX_INITCWND, self.initial_window_packets);
-        }
-        if self.window_packets_max > 0 {
-            put(RTAX_CWND, self.window_packets_max);
-            locked |= 1 << RTAX_CWND;
         }
         put(RTAX_LOCK, locked);
         metrics

@@ -137,7 +137,6 @@ fn metrics(tuning: &Tuning) -> RouteMetrics {
     RouteMetrics {
         retransmission_timeout_min_ms: u32::try_from(timeout).unwrap_or(u32::MAX),
         initial_window_packets: tuning.initial_window_packets,
-        window_packets_max: tuning.window_packets_max,
     }
 }
 
