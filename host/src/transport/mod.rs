@@ -27,8 +27,8 @@
 //!
 //! | transport | where it runs | used when |
 //! |---|---|---|
-//! | [`LinuxTransport`] | kernel TCP behind a TAP device | network namespaces are allowed |
-//! | [`SmoltcpTransport`] | smoltcp in this process | everywhere else |
+//! | `LinuxTransport` | kernel TCP behind a TAP device | network namespaces are allowed |
+//! | `SmoltcpTransport` | smoltcp in this process | everywhere else |
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
@@ -174,6 +174,22 @@ pub struct TransportCounters {
     pub oversize_frames: u64,
     /// Headers handed in while the stack could not take them: dropped, as on a full ring.
     pub receive_overruns: u64,
+}
+
+/// Opens the kernel transport, or smoltcp by `clock` where this machine refuses it; the refusal
+/// comes along. Any other error is returned.
+pub fn open(
+    link: &LinkConfig,
+    clock: Clock,
+) -> Result<(Box<dyn Transport>, Option<TransportError>)> {
+    match LinuxTransport::open(link) {
+        Ok(transport) => Ok((Box::new(transport), None)),
+        Err(refusal) if refusal.is_refusal() => Ok((
+            Box::new(SmoltcpTransport::open(link, clock)?),
+            Some(refusal),
+        )),
+        Err(error) => Err(error),
+    }
 }
 
 /// A protocol stack that sees headers and lengths, never payload.

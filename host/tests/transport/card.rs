@@ -61,12 +61,11 @@ impl Card {
         let mut at = 0;
         loop {
             let bytes = step.min(total - at);
-            let position = sequence
-                .wrapping_add(at as u32)
-                .wrapping_sub(memory.send_start.expect("a SYN went out first"));
-            let payload = match bytes {
-                0 => &[][..],
-                _ => &memory.send[position as usize..position as usize + bytes],
+            let position = |start| sequence.wrapping_add(at as u32).wrapping_sub(start) as usize;
+            let payload = match (bytes, memory.send_start) {
+                (0, _) => &[][..],
+                (_, Some(start)) => &memory.send[position(start)..position(start) + bytes],
+                (_, None) => panic!("payload before a SYN"),
             };
             let last = at + bytes == total;
             frames.push(segment(&header.bytes, &layout, at, payload, last));

@@ -13,6 +13,7 @@
 
 mod card;
 mod rig;
+mod streams;
 mod wire;
 
 use std::time::Duration;

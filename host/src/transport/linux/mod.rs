@@ -18,6 +18,11 @@
 //! 3. Filler is sent by `sendfile`, whose pages are referenced. MSG_ZEROCOPY would be copied in
 //!    front of a TAP.
 //! 4. The window stays right by itself: `recv` frees filler as real bytes would be.
+//! 5. The driver takes a packet off its socket's account as soon as it is queued, so the queue of
+//!    the device is long and the buffers of the sockets bound what is in it.
+//!
+//! Frames carry no VLAN tag: the namespace has no VLAN device, so a tagged frame that is handed in
+//! is dropped by the kernel. Who uses VLANs adds and takes off the tag outside.
 
 mod namespace;
 mod netlink;
@@ -351,4 +356,41 @@ pub(crate) fn is_overrun(error: &io::Error) -> bool {
 
 pub(crate) fn failed(call: &'static str) -> impl Fn(io::Error) -> TransportError {
     move |source| TransportError::System { call, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::{InterfaceAddress, Tuning};
+
+    #[test]
+    fn a_waiting_header_makes_the_transport_ready() {
+        let address = InterfaceAddress {
+            address: "10.77.1.1".parse().unwrap(),
+            prefix_bits: 24,
+        };
+        let link = LinkConfig {
+            mac: [2, 0, 0, 0, 0, 1],
+            addresses: vec![address],
+            gateways: vec!["10.77.1.254".parse().unwrap()],
+            mtu_bytes: 1500,
+            tuning: Tuning::REAL_TIME,
+        };
+        let mut transport = match LinuxTransport::open(&link) {
+            Err(error) if error.is_refusal() => return println!("skipped: {error}"),
+            other => other.unwrap(),
+        };
+        while transport.poll_header().unwrap().is_some() {}
+        let outer = sys::epoll().unwrap();
+        let ready = transport.readiness().unwrap();
+        sys::epoll_add(outer.as_fd(), ready, libc::EPOLLIN, 1).unwrap();
+        assert!(sys::epoll_poll(outer.as_fd()).unwrap().is_empty());
+        transport.connect("192.0.2.1:80".parse().unwrap()).unwrap();
+        assert_eq!(sys::epoll_poll(outer.as_fd()).unwrap(), [1]);
+        let header = transport.poll_header().unwrap().unwrap();
+        assert_eq!(header.kind, FrameKind::Whole);
+        // A question for the gateway's Ethernet address, since the remote one is not on the link.
+        assert_eq!(header.bytes[12..14], [0x08, 0x06]);
+        assert_eq!(header.bytes[38..42], [10, 77, 1, 254]);
+    }
 }

@@ -7,7 +7,7 @@ use smoltcp::socket::tcp::{RecvError, Socket, State};
 
 use super::application::Application;
 use super::{Conversation, Progress, Script, WirePeer};
-use crate::transport::smol::{socket_address, Clock, Stack, TcpChecksums};
+use crate::transport::smol::{listening_socket, socket_address, Clock, Stack, TcpChecksums};
 use crate::transport::{LinkConfig, Result, TransportError};
 
 // The error numbers that smoltcp's states stand for, as Linux numbers them.
@@ -44,26 +44,15 @@ impl SmoltcpPeer {
         })
     }
 
-    fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<SocketHandle> {
-        let handle = stack.add_socket();
-        match stack.socket(handle).listen(local) {
-            Ok(()) => Ok(handle),
-            Err(_) => {
-                stack.sockets.remove(handle);
-                Err(TransportError::Unreachable(local.ip()))
-            }
-        }
-    }
-
     /// Lets the application read and write what it can now.
     fn run(&mut self) -> Result<()> {
         for listener in &mut self.listeners {
             let socket = self.stack.socket(listener.waiting);
-            if matches!(socket.state(), State::Listen | State::SynReceived) {
+            if socket.state() == State::Listen {
                 continue;
             }
             let remote = socket.remote_endpoint().map(socket_address);
-            let next = Self::listening_socket(&mut self.stack, listener.local)?;
+            let next = listening_socket(&mut self.stack, listener.local)?;
             let handle = std::mem::replace(&mut listener.waiting, next);
             match remote {
                 Some(remote) => {
@@ -109,7 +98,7 @@ impl WirePeer for SmoltcpPeer {
     }
 
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()> {
-        let waiting = Self::listening_socket(&mut self.stack, local)?;
+        let waiting = listening_socket(&mut self.stack, local)?;
         self.listeners.push(Listener {
             local,
             script,
@@ -144,6 +133,12 @@ impl Connection {
             return;
         }
         let application = &mut self.application;
+        if socket.state() == State::Listen {
+            // Reset within its handshake; smoltcp would take the next one.
+            socket.abort();
+            application.failed(CONNECTION_RESET);
+            return;
+        }
         loop {
             let wanted = application.wanted();
             let received = socket.recv(|bytes| {

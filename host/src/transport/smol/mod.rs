@@ -17,7 +17,8 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
 use smoltcp::iface::SocketHandle;
-use smoltcp::socket::tcp::{RecvError, State};
+use smoltcp::socket::tcp::{self, RecvError, State};
+use smoltcp::wire::IpListenEndpoint;
 
 pub(crate) use self::stack::{socket_address, Stack, TcpChecksums};
 pub use self::stack::{Clock, ManualClock};
@@ -28,8 +29,8 @@ use super::{
     TransportError,
 };
 
-/// Handshakes that a listener carries on at once.
-const BACKLOG: usize = 8;
+/// Connections that a listener carries before they are accepted; more are refused.
+const BACKLOG: usize = 1024;
 // The error numbers that smoltcp's states stand for, as Linux numbers them.
 const CONNECTION_RESET: i32 = 104;
 const CONNECTION_REFUSED: i32 = 111;
@@ -58,6 +59,8 @@ struct Stream {
     drained_bytes: u64,
     /// What the last event was about: state, readable bytes, unsent bytes.
     seen: (State, usize, usize),
+    /// An event waits to be fetched.
+    announced: bool,
 }
 
 /// The sending half of a stream.
@@ -72,6 +75,8 @@ enum Finish {
 struct Listener {
     local: SocketAddr,
     waiting: Vec<SocketHandle>,
+    /// An event waits to be fetched.
+    announced: bool,
 }
 
 impl SmoltcpTransport {
@@ -105,6 +110,7 @@ impl SmoltcpTransport {
             fed_bytes: 0,
             drained_bytes: 0,
             seen: (State::Closed, 0, 0),
+            announced: false,
         };
         self.streams.insert(StreamId(self.ids), stream);
         StreamId(self.ids)
@@ -116,23 +122,6 @@ impl SmoltcpTransport {
             .get_mut(&id)
             .ok_or(TransportError::UnknownStream(id))?;
         Ok((&mut self.stack, stream))
-    }
-
-    /// A socket that listens on `local`.
-    fn listening_socket(&mut self, local: SocketAddr) -> Result<SocketHandle> {
-        let handle = self.stack.add_socket();
-        let any = local.ip().is_unspecified();
-        let endpoint = smoltcp::wire::IpListenEndpoint {
-            addr: (!any).then(|| local.ip().into()),
-            port: local.port(),
-        };
-        match self.stack.socket(handle).listen(endpoint) {
-            Ok(()) => Ok(handle),
-            Err(_) => {
-                self.stack.sockets.remove(handle);
-                Err(TransportError::Unreachable(local.ip()))
-            }
-        }
     }
 
     /// Looks at every socket after the stack has worked: notes what passes by, ends halves whose
@@ -151,14 +140,18 @@ impl SmoltcpTransport {
             let seen = (state, socket.recv_queue(), socket.send_queue());
             if seen != stream.seen {
                 stream.seen = seen;
-                self.events.push_back(Event::Stream(id));
+                if !std::mem::replace(&mut stream.announced, true) {
+                    self.events.push_back(Event::Stream(id));
+                }
             }
         }
-        for (&id, listener) in &self.listeners {
+        for (&id, listener) in &mut self.listeners {
             let ready = |&handle: &SocketHandle| established(stack.sockets.get(handle));
-            if listener.waiting.iter().any(ready) {
+            let ready = listener.waiting.iter().any(ready);
+            if ready && !std::mem::replace(&mut listener.announced, true) {
                 self.events.push_back(Event::Incoming(id));
             }
+            listener.keep_listening(stack);
         }
     }
 
@@ -167,6 +160,19 @@ impl SmoltcpTransport {
         self.counters.receive_payload_bytes += payload_bytes as u64;
         self.stack.push(frame);
         self.settle();
+    }
+}
+
+impl Listener {
+    /// Sees to it that a socket answers the next SYN. Frames come in one by one, so one is enough.
+    fn keep_listening(&mut self, stack: &mut Stack) {
+        let listens = |&handle: &SocketHandle| {
+            stack.sockets.get::<tcp::Socket>(handle).state() == State::Listen
+        };
+        if self.waiting.len() < BACKLOG && !self.waiting.iter().any(listens) {
+            // The address was fit to listen on when the listener was made.
+            self.waiting.extend(listening_socket(stack, self.local));
+        }
     }
 }
 
@@ -258,12 +264,17 @@ impl Transport for SmoltcpTransport {
         if local.port() == 0 {
             local.set_port(self.stack.free_port()?);
         }
-        let waiting = (0..BACKLOG)
-            .map(|_| self.listening_socket(local))
-            .collect::<Result<Vec<_>>>()?;
+        let waiting = vec![listening_socket(&mut self.stack, local)?];
         self.ids += 1;
         let id = ListenerId(self.ids);
-        self.listeners.insert(id, Listener { local, waiting });
+        self.listeners.insert(
+            id,
+            Listener {
+                local,
+                waiting,
+                announced: false,
+            },
+        );
         Ok(id)
     }
 
@@ -279,16 +290,14 @@ impl Transport for SmoltcpTransport {
             .listeners
             .get(&listener)
             .ok_or(TransportError::UnknownListener(listener))?;
-        let local = known.local;
         let sockets = &self.stack.sockets;
         let ready = known
             .waiting
             .iter()
             .position(|&handle| established(sockets.get(handle)));
         let Some(at) = ready else { return Ok(None) };
-        let next = self.listening_socket(local)?;
         let known = self.listeners.get_mut(&listener).expect("looked up above");
-        let handle = std::mem::replace(&mut known.waiting[at], next);
+        let handle = known.waiting.swap_remove(at);
         let socket = self.stack.socket(handle);
         let (Some(local), Some(remote)) = (socket.local_endpoint(), socket.remote_endpoint())
         else {
@@ -441,7 +450,21 @@ impl Transport for SmoltcpTransport {
     }
 
     fn poll_event(&mut self) -> Result<Option<Event>> {
-        Ok(self.events.pop_front())
+        let event = self.events.pop_front();
+        match event {
+            Some(Event::Stream(id)) => {
+                self.streams
+                    .entry(id)
+                    .and_modify(|stream| stream.announced = false);
+            }
+            Some(Event::Incoming(id)) => {
+                self.listeners
+                    .entry(id)
+                    .and_modify(|listener| listener.announced = false);
+            }
+            None => {}
+        }
+        Ok(event)
     }
 
     fn readiness(&self) -> Option<BorrowedFd<'_>> {
@@ -453,8 +476,25 @@ impl Transport for SmoltcpTransport {
     }
 }
 
+/// A socket that listens on `local`.
+pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<SocketHandle> {
+    let handle = stack.add_socket();
+    let any = local.ip().is_unspecified();
+    let addr = (!any).then(|| local.ip().into());
+    match stack.socket(handle).listen(IpListenEndpoint {
+        addr,
+        port: local.port(),
+    }) {
+        Ok(()) => Ok(handle),
+        Err(_) => {
+            stack.sockets.remove(handle);
+            Err(TransportError::Unreachable(local.ip()))
+        }
+    }
+}
+
 /// Whether the handshake of a listening socket is done.
-fn established(socket: &smoltcp::socket::tcp::Socket) -> bool {
+fn established(socket: &tcp::Socket) -> bool {
     !matches!(
         socket.state(),
         State::Listen | State::SynReceived | State::Closed
