@@ -9,32 +9,24 @@
 //! smoltcp keeps payload in byte rings, so filler is copied between ring and frame. It has no
 //! selective acknowledgement and gives no round-trip times: its fields of [`StreamInfo`] are 0.
 
+mod sockets;
 mod stack;
 
 use std::collections::{HashMap, VecDeque};
-use std::io;
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
 use smoltcp::iface::SocketHandle;
-use smoltcp::socket::tcp::{self, RecvError, State};
-use smoltcp::wire::IpListenEndpoint;
 
+pub(crate) use self::sockets::listening_socket;
+use self::sockets::{established, stream_error, Finish, Listener, Stream};
 pub(crate) use self::stack::{socket_address, Stack, TcpChecksums};
 pub use self::stack::{Clock, ManualClock};
 use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,
-    StreamInfo, StreamState, StreamStatus, TransmitHeader, Transport, TransportCounters,
-    TransportError,
+    StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError,
 };
-
-/// Connections that a listener carries before they are accepted; more are refused.
-const BACKLOG: usize = 1024;
-// The error numbers that smoltcp's states stand for, as Linux numbers them.
-const CONNECTION_RESET: i32 = 104;
-const CONNECTION_REFUSED: i32 = 111;
-const BROKEN_PIPE: i32 = 32;
 
 /// smoltcp as a [`Transport`].
 pub struct SmoltcpTransport {
@@ -46,37 +38,6 @@ pub struct SmoltcpTransport {
     ids: u32,
     events: VecDeque<Event>,
     counters: TransportCounters,
-}
-
-struct Stream {
-    handle: SocketHandle,
-    local: SocketAddr,
-    remote: SocketAddr,
-    established: bool,
-    peer_finished: bool,
-    finish: Finish,
-    fed_bytes: u64,
-    drained_bytes: u64,
-    /// What the last event was about: state, readable bytes, unsent bytes.
-    seen: (State, usize, usize),
-    /// An event waits to be fetched.
-    announced: bool,
-}
-
-/// The sending half of a stream.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Finish {
-    Open,
-    /// Ends when the handshake is done.
-    Wanted,
-    Done,
-}
-
-struct Listener {
-    local: SocketAddr,
-    waiting: Vec<SocketHandle>,
-    /// An event waits to be fetched.
-    announced: bool,
 }
 
 impl SmoltcpTransport {
@@ -100,18 +61,7 @@ impl SmoltcpTransport {
         remote: SocketAddr,
     ) -> StreamId {
         self.ids += 1;
-        let stream = Stream {
-            handle,
-            local,
-            remote,
-            established: false,
-            peer_finished: false,
-            finish: Finish::Open,
-            fed_bytes: 0,
-            drained_bytes: 0,
-            seen: (State::Closed, 0, 0),
-            announced: false,
-        };
+        let stream = Stream::new(handle, local, remote);
         self.streams.insert(StreamId(self.ids), stream);
         StreamId(self.ids)
     }
@@ -160,51 +110,6 @@ impl SmoltcpTransport {
         self.counters.receive_payload_bytes += payload_bytes as u64;
         self.stack.push(frame);
         self.settle();
-    }
-}
-
-impl Listener {
-    /// Sees to it that a socket answers the next SYN. Frames come in one by one, so one is enough.
-    fn keep_listening(&mut self, stack: &mut Stack) {
-        let listens = |&handle: &SocketHandle| {
-            stack.sockets.get::<tcp::Socket>(handle).state() == State::Listen
-        };
-        if self.waiting.len() < BACKLOG && !self.waiting.iter().any(listens) {
-            // The address was fit to listen on when the listener was made.
-            self.waiting.extend(listening_socket(stack, self.local));
-        }
-    }
-}
-
-impl Stream {
-    /// Keeps what a state tells about the past.
-    fn note(&mut self, state: State) {
-        self.established |= !matches!(
-            state,
-            State::Closed | State::Listen | State::SynSent | State::SynReceived
-        );
-        self.peer_finished |= matches!(
-            state,
-            State::CloseWait | State::LastAck | State::Closing | State::TimeWait
-        );
-    }
-
-    /// The error that ended the connection, if one did.
-    fn error(&self, state: State) -> Option<i32> {
-        match state {
-            State::Closed if !self.established => Some(CONNECTION_REFUSED),
-            State::Closed if !(self.peer_finished && self.finish == Finish::Done) => {
-                Some(CONNECTION_RESET)
-            }
-            _ => None,
-        }
-    }
-
-    fn check(&self, stream: StreamId, state: State) -> Result<()> {
-        match self.error(state) {
-            Some(error) => Err(stream_error(stream, error)),
-            None => Ok(()),
-        }
     }
 }
 
@@ -324,60 +229,14 @@ impl Transport for SmoltcpTransport {
 
     fn feed(&mut self, stream: StreamId, bytes: u64) -> Result<u64> {
         let (stack, known) = self.stream(stream)?;
-        let socket = stack.socket(known.handle);
-        known.check(stream, socket.state())?;
-        if known.finish != Finish::Open {
-            return Err(stream_error(stream, BROKEN_PIPE));
-        }
-        let mut fed = 0;
-        while fed < bytes {
-            let take = |room: &mut [u8]| {
-                let taken = room
-                    .len()
-                    .min(usize::try_from(bytes - fed).unwrap_or(usize::MAX));
-                (taken, taken)
-            };
-            // The handshake is on its way, or the peer is gone: nothing is taken.
-            match socket.send(take) {
-                Ok(taken @ 1..) => fed += taken as u64,
-                Ok(0) | Err(_) => break,
-            }
-        }
-        known.fed_bytes += fed;
-        Ok(fed)
+        let result = known.feed(stack.socket(known.handle), bytes);
+        result.map_err(|error| stream_error(stream, error))
     }
 
     fn drain(&mut self, stream: StreamId, bytes_max: u64) -> Result<Drained> {
         let (stack, known) = self.stream(stream)?;
-        let socket = stack.socket(known.handle);
-        let mut drained = Drained {
-            bytes: 0,
-            end_of_stream: false,
-        };
-        while drained.bytes < bytes_max {
-            let left = usize::try_from(bytes_max - drained.bytes).unwrap_or(usize::MAX);
-            let take = |bytes: &mut [u8]| {
-                let taken = bytes.len().min(left);
-                (taken, taken)
-            };
-            match socket.recv(take) {
-                Ok(0) => break,
-                Ok(taken) => drained.bytes += taken as u64,
-                Err(RecvError::Finished) => {
-                    drained.end_of_stream = true;
-                    break;
-                }
-                Err(RecvError::InvalidState) => {
-                    drained.end_of_stream = known.peer_finished;
-                    break;
-                }
-            }
-        }
-        known.drained_bytes += drained.bytes;
-        if drained.bytes == 0 && !drained.end_of_stream && bytes_max > 0 {
-            known.check(stream, socket.state())?;
-        }
-        Ok(drained)
+        let result = known.drain(stack.socket(known.handle), bytes_max);
+        result.map_err(|error| stream_error(stream, error))
     }
 
     fn finish(&mut self, stream: StreamId) -> Result<()> {
@@ -415,30 +274,12 @@ impl Transport for SmoltcpTransport {
 
     fn status(&mut self, stream: StreamId) -> Result<StreamStatus> {
         let (stack, known) = self.stream(stream)?;
-        let socket = stack.socket(known.handle);
-        let state = socket.state();
-        let readable_bytes = socket.recv_queue() as u64;
-        Ok(StreamStatus {
-            state: match state {
-                State::SynSent | State::SynReceived | State::Listen => StreamState::Connecting,
-                State::Closed | State::TimeWait => StreamState::Closed,
-                _ => StreamState::Open,
-            },
-            readable_bytes,
-            unacknowledged_bytes: socket.send_queue() as u64,
-            end_of_stream: known.peer_finished && readable_bytes == 0,
-            error: known.error(state),
-        })
+        Ok(known.status(stack.socket(known.handle)))
     }
 
     fn info(&mut self, stream: StreamId) -> Result<StreamInfo> {
         let (stack, known) = self.stream(stream)?;
-        let socket = stack.socket(known.handle);
-        Ok(StreamInfo {
-            acknowledged_bytes: known.fed_bytes - socket.send_queue() as u64,
-            received_bytes: known.drained_bytes + socket.recv_queue() as u64,
-            ..StreamInfo::default()
-        })
+        Ok(known.info(stack.socket(known.handle)))
     }
 
     fn addresses(&self, stream: StreamId) -> Result<(SocketAddr, SocketAddr)> {
@@ -473,37 +314,5 @@ impl Transport for SmoltcpTransport {
 
     fn counters(&self) -> TransportCounters {
         self.counters
-    }
-}
-
-/// A socket that listens on `local`.
-pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<SocketHandle> {
-    let handle = stack.add_socket();
-    let any = local.ip().is_unspecified();
-    let addr = (!any).then(|| local.ip().into());
-    match stack.socket(handle).listen(IpListenEndpoint {
-        addr,
-        port: local.port(),
-    }) {
-        Ok(()) => Ok(handle),
-        Err(_) => {
-            stack.sockets.remove(handle);
-            Err(TransportError::Unreachable(local.ip()))
-        }
-    }
-}
-
-/// Whether the handshake of a listening socket is done.
-fn established(socket: &tcp::Socket) -> bool {
-    !matches!(
-        socket.state(),
-        State::Listen | State::SynReceived | State::Closed
-    )
-}
-
-fn stream_error(stream: StreamId, error: i32) -> TransportError {
-    TransportError::Stream {
-        stream,
-        source: io::Error::from_raw_os_error(error),
     }
 }

@@ -1,0 +1,222 @@
+//! Streams and listeners of the smoltcp transport: what is to be known beside their sockets.
+
+use std::io;
+use std::net::SocketAddr;
+
+use smoltcp::iface::SocketHandle;
+use smoltcp::socket::tcp::{self, State};
+use smoltcp::wire::IpListenEndpoint;
+
+use super::stack::Stack;
+use crate::transport::{
+    Drained, Result, StreamId, StreamInfo, StreamState, StreamStatus, TransportError,
+};
+
+/// Connections that a listener carries before they are accepted; more are refused.
+const BACKLOG: usize = 1024;
+// The error numbers that smoltcp's states stand for, as Linux numbers them.
+const CONNECTION_RESET: i32 = 104;
+const CONNECTION_REFUSED: i32 = 111;
+const BROKEN_PIPE: i32 = 32;
+
+/// A stream and what its socket does not remember.
+pub(super) struct Stream {
+    pub(super) handle: SocketHandle,
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
+    pub(super) established: bool,
+    pub(super) peer_finished: bool,
+    pub(super) finish: Finish,
+    pub(super) fed_bytes: u64,
+    pub(super) drained_bytes: u64,
+    /// What the last event was about: state, readable bytes, unsent bytes.
+    pub(super) seen: (State, usize, usize),
+    /// An event waits to be fetched.
+    pub(super) announced: bool,
+}
+
+/// The sending half of a stream.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finish {
+    Open,
+    /// Ends when the handshake is done.
+    Wanted,
+    Done,
+}
+
+/// A listener and the sockets that listen for it, or have heard.
+pub(super) struct Listener {
+    pub(super) local: SocketAddr,
+    pub(super) waiting: Vec<SocketHandle>,
+    /// An event waits to be fetched.
+    pub(super) announced: bool,
+}
+
+impl Listener {
+    /// Sees to it that a socket answers the next SYN. Frames come in one by one, so one is enough.
+    pub(super) fn keep_listening(&mut self, stack: &mut Stack) {
+        let listens = |&handle: &SocketHandle| {
+            stack.sockets.get::<tcp::Socket>(handle).state() == State::Listen
+        };
+        if self.waiting.len() < BACKLOG && !self.waiting.iter().any(listens) {
+            // The address was fit to listen on when the listener was made.
+            self.waiting.extend(listening_socket(stack, self.local));
+        }
+    }
+}
+
+impl Stream {
+    pub(super) fn new(handle: SocketHandle, local: SocketAddr, remote: SocketAddr) -> Self {
+        Self {
+            handle,
+            local,
+            remote,
+            established: false,
+            peer_finished: false,
+            finish: Finish::Open,
+            fed_bytes: 0,
+            drained_bytes: 0,
+            seen: (State::Closed, 0, 0),
+            announced: false,
+        }
+    }
+
+    /// Keeps what a state tells about the past.
+    pub(super) fn note(&mut self, state: State) {
+        self.established |= !matches!(
+            state,
+            State::Closed | State::Listen | State::SynSent | State::SynReceived
+        );
+        self.peer_finished |= matches!(
+            state,
+            State::CloseWait | State::LastAck | State::Closing | State::TimeWait
+        );
+    }
+
+    /// The error that ended the connection, if one did.
+    fn error(&self, state: State) -> Option<i32> {
+        match state {
+            State::Closed if !self.established => Some(CONNECTION_REFUSED),
+            State::Closed if !(self.peer_finished && self.finish == Finish::Done) => {
+                Some(CONNECTION_RESET)
+            }
+            _ => None,
+        }
+    }
+
+    /// Puts up to `bytes` of filler into the send buffer: whatever lies there already.
+    pub(super) fn feed(
+        &mut self,
+        socket: &mut tcp::Socket,
+        bytes: u64,
+    ) -> std::result::Result<u64, i32> {
+        if self.finish != Finish::Open {
+            return Err(BROKEN_PIPE);
+        }
+        if let Some(error) = self.error(socket.state()) {
+            return Err(error);
+        }
+        let mut fed = 0;
+        while fed < bytes {
+            // Before the handshake is done, nothing is taken.
+            match socket.send(|room| take(room.len(), bytes - fed)) {
+                Ok(taken @ 1..) => fed += taken as u64,
+                Ok(0) | Err(_) => break,
+            }
+        }
+        self.fed_bytes += fed;
+        Ok(fed)
+    }
+
+    /// Takes up to `bytes_max` bytes out of the receive buffer.
+    pub(super) fn drain(
+        &mut self,
+        socket: &mut tcp::Socket,
+        bytes_max: u64,
+    ) -> std::result::Result<Drained, i32> {
+        let mut drained = Drained {
+            bytes: 0,
+            end_of_stream: false,
+        };
+        while drained.bytes < bytes_max {
+            match socket.recv(|bytes| take(bytes.len(), bytes_max - drained.bytes)) {
+                Ok(0) => break,
+                Ok(taken) => drained.bytes += taken as u64,
+                Err(_) => {
+                    drained.end_of_stream = self.peer_finished;
+                    break;
+                }
+            }
+        }
+        self.drained_bytes += drained.bytes;
+        match self.error(socket.state()) {
+            Some(error) if drained.bytes == 0 && !drained.end_of_stream && bytes_max > 0 => {
+                Err(error)
+            }
+            _ => Ok(drained),
+        }
+    }
+
+    pub(super) fn status(&self, socket: &tcp::Socket) -> StreamStatus {
+        let state = socket.state();
+        let readable_bytes = socket.recv_queue() as u64;
+        StreamStatus {
+            state: match state {
+                State::SynSent | State::SynReceived | State::Listen => StreamState::Connecting,
+                State::Closed | State::TimeWait => StreamState::Closed,
+                _ => StreamState::Open,
+            },
+            readable_bytes,
+            unacknowledged_bytes: socket.send_queue() as u64,
+            end_of_stream: self.peer_finished && readable_bytes == 0,
+            error: self.error(state),
+        }
+    }
+
+    pub(super) fn info(&self, socket: &tcp::Socket) -> StreamInfo {
+        StreamInfo {
+            acknowledged_bytes: self.fed_bytes - socket.send_queue() as u64,
+            received_bytes: self.drained_bytes + socket.recv_queue() as u64,
+            ..StreamInfo::default()
+        }
+    }
+}
+
+/// What a buffer of `len` bytes gives when `wanted` are asked for, in smoltcp's form: bytes to
+/// move on by, and the result.
+fn take(len: usize, wanted: u64) -> (usize, usize) {
+    let taken = len.min(usize::try_from(wanted).unwrap_or(usize::MAX));
+    (taken, taken)
+}
+
+/// A socket that listens on `local`.
+pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<SocketHandle> {
+    let handle = stack.add_socket();
+    let any = local.ip().is_unspecified();
+    let addr = (!any).then(|| local.ip().into());
+    match stack.socket(handle).listen(IpListenEndpoint {
+        addr,
+        port: local.port(),
+    }) {
+        Ok(()) => Ok(handle),
+        Err(_) => {
+            stack.sockets.remove(handle);
+            Err(TransportError::Unreachable(local.ip()))
+        }
+    }
+}
+
+/// Whether the handshake of a listening socket is done.
+pub(super) fn established(socket: &tcp::Socket) -> bool {
+    !matches!(
+        socket.state(),
+        State::Listen | State::SynReceived | State::Closed
+    )
+}
+
+pub(super) fn stream_error(stream: StreamId, error: i32) -> TransportError {
+    TransportError::Stream {
+        stream,
+        source: io::Error::from_raw_os_error(error),
+    }
+}
