@@ -113,7 +113,8 @@ pub struct PcieConfig {
     pub completion_timeout_ns: Option<u64>,
     /// Time after which the host gives up on a register read, in ns.
     pub mmio_timeout_ns: u64,
-    /// Time after loss of bus mastering in which requests are dropped without complaint, in ns.
+    /// Time after loss of bus mastering (or of interrupts) in which requests (or interrupts)
+    /// that were under way are no violation, in ns.
     pub quiesce_ns: u64,
     /// First bus address of the window whose writes are interrupts.
     pub interrupt_base: u64,

@@ -26,8 +26,10 @@ pub(crate) struct Function {
     bus_master: bool,
     /// Cycle in which bus mastering went off, or power came on.
     bus_master_off_at: u64,
-    pub msix_enable: bool,
-    pub msix_mask: bool,
+    msix_enable: bool,
+    msix_mask: bool,
+    /// Cycle in which interrupts went off, or power came on.
+    interrupts_off_at: u64,
     pub reset_running: bool,
 }
 
@@ -50,12 +52,36 @@ impl Function {
         now - self.bus_master_off_at
     }
 
+    /// Switches MSI-X and the mask of the whole function.
+    pub fn set_msix(&mut self, now: u64, enable: bool, mask: bool) {
+        if self.may_interrupt() && (!enable || mask) {
+            self.interrupts_off_at = now;
+        }
+        (self.msix_enable, self.msix_mask) = (enable, mask);
+    }
+
+    /// Whether the card may send interrupts.
+    pub fn may_interrupt(&self) -> bool {
+        self.msix_enable && !self.msix_mask
+    }
+
+    /// Cycles since interrupts went off.
+    pub fn cycles_without_interrupts(&self, now: u64) -> u64 {
+        now - self.interrupts_off_at
+    }
+
     /// Back to power-on values, as link-down and function reset do.
     pub fn reset(&mut self, now: u64) {
         self.set_bus_master(now, false);
-        let bus_master_off_at = self.bus_master_off_at;
+        self.set_msix(now, false, false);
+        let Self {
+            bus_master_off_at,
+            interrupts_off_at,
+            ..
+        } = *self;
         *self = Self {
             bus_master_off_at,
+            interrupts_off_at,
             ..Self::default()
         };
     }

@@ -94,6 +94,7 @@ impl HardBlock {
             });
         for one in issued.drain(..) {
             if self.function.is_bus_master() {
+                self.check_interrupt(now, &one.request, config, log);
                 self.transmitter.push_request(one);
             } else {
                 self.drop_request(now, &one.request, config, log);
@@ -119,6 +120,19 @@ impl HardBlock {
         }
     }
 
+    /// A write into the interrupt window needs MSI-X on; it is carried all the same.
+    fn check_interrupt(&self, now: u64, request: &Request, config: &PcieConfig, log: &mut Log) {
+        let inside = request.address.wrapping_sub(config.interrupt_base);
+        let off = self.function.cycles_without_interrupts(now);
+        let late = !self.function.may_interrupt() && off > cycles(config.quiesce_ns);
+        if late && inside < config.interrupt_bytes && request.kind == RequestKind::Write {
+            log.push(Violation::InterruptsOff {
+                address: request.address,
+                cycles: off,
+            });
+        }
+    }
+
     /// Without bus mastering a write vanishes and a read ends as unsupported.
     fn drop_request(&mut self, now: u64, request: &Request, config: &PcieConfig, log: &mut Log) {
         let cycles_off = self.function.cycles_without_mastering(now);
@@ -141,6 +155,7 @@ impl HardBlock {
                 traffic_class: request.traffic_class,
                 attributes: request.attributes,
                 payload: Vec::new(),
+                epoch: request.epoch,
             };
             self.requester.receive(completion, log);
         }

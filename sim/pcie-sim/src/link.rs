@@ -59,11 +59,6 @@ impl<T> Link<T> {
     pub fn clear(&mut self) {
         self.flight.clear();
     }
-
-    /// Loses what does not satisfy `keep`.
-    pub fn retain(&mut self, keep: impl Fn(&T) -> bool) {
-        self.flight.retain(|(_, tlp)| keep(tlp));
-    }
 }
 
 #[cfg(test)]

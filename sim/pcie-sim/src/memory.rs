@@ -9,6 +9,7 @@
 
 use crate::config::GpuConfig;
 use crate::tlp::Request;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// Which memory.
@@ -54,7 +55,8 @@ struct Bank {
 pub struct Memories {
     dram: Bank,
     gpus: Vec<Bank>,
-    dram_next: u64,
+    /// Allocated parts of the DRAM: offset and length.
+    allocated: BTreeMap<u64, u64>,
 }
 
 impl Memories {
@@ -70,7 +72,7 @@ impl Memories {
                 .iter()
                 .map(|g| bank(g.memory_bytes, g.bar_bytes))
                 .collect(),
-            dram_next: 0,
+            allocated: BTreeMap::new(),
         }
     }
 
@@ -119,13 +121,29 @@ impl Memories {
         Ok(())
     }
 
-    /// Takes `bytes` bytes of unused DRAM, aligned to `align`; never given back.
+    /// Takes the first `bytes` bytes of DRAM that are unused, aligned to `align`.
     pub fn allocate(&mut self, bytes: u64, align: u64) -> Result<u64, MemoryError> {
-        let offset = self.dram_next.next_multiple_of(align.max(1));
+        let mut offset = 0;
+        for (start, length) in &self.allocated {
+            if *start >= offset + bytes {
+                break;
+            }
+            offset = (start + length).next_multiple_of(align.max(1));
+        }
         range_of(offset, bytes, self.dram.bytes.len() as u64)
             .map_err(|_| MemoryError::Exhausted(bytes))?;
-        self.dram_next = offset + bytes;
+        self.allocated.insert(offset, bytes);
         Ok(offset)
+    }
+
+    /// Length of the allocation that starts at `offset`.
+    pub fn allocated(&self, offset: u64) -> Option<u64> {
+        self.allocated.get(&offset).copied()
+    }
+
+    /// Gives an allocation back.
+    pub fn free(&mut self, offset: u64) {
+        self.allocated.remove(&offset);
     }
 
     /// Carries out a posted write under its byte enables; `offset` is that of its first dword.
@@ -216,5 +234,8 @@ mod tests {
             memories.allocate(8192, 64),
             Err(MemoryError::Exhausted(8192))
         );
+        memories.free(0);
+        assert_eq!(memories.allocate(65, 64), Ok(128));
+        assert_eq!(memories.allocate(64, 64), Ok(0));
     }
 }

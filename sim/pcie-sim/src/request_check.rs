@@ -69,6 +69,7 @@ pub(crate) fn check(packet: RqPacket, limits: Limits, id: u16, log: &mut Log) ->
         traffic_class: rq::TRAFFIC_CLASS.get(descriptor) as u8,
         attributes: rq::ATTRIBUTES.get(descriptor) as u8,
         payload: Vec::new(),
+        epoch: 0,
     };
     check_size(&request, limits, log);
     check_enables(&request, log);

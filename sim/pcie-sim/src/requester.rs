@@ -19,7 +19,7 @@ use crate::ports::{CardOutputs, RcBeat};
 use crate::rc::{Delivered, RcPacket, RcSender, DESCRIPTOR_DWORDS};
 use crate::request_check::{check, Limits};
 use crate::rq::RqReceiver;
-use crate::tags::{Room, TagError, Tags};
+use crate::tags::{Read, Room, TagError, Tags};
 use crate::tlp::{Completion, Request, RequestKind};
 use crate::violation::{Log, Violation};
 
@@ -41,6 +41,8 @@ pub(crate) struct Requester {
     check_reservation: bool,
     timeout_cycles: Option<u64>,
     card_id: u16,
+    /// Lives of the function; completions of former ones are discarded.
+    epoch: u32,
     /// Most tags in flight so far.
     pub in_flight_peak: u32,
 }
@@ -60,6 +62,7 @@ impl Requester {
             check_reservation: config.check_reservation,
             timeout_cycles: config.completion_timeout_ns.map(cycles),
             card_id: config.card_id,
+            epoch: 0,
             in_flight_peak: 0,
         }
     }
@@ -93,14 +96,15 @@ impl Requester {
             limit,
             ..
         } = self;
-        let (id, reservation) = (self.card_id, self.check_reservation);
+        let (id, epoch, reservation) = (self.card_id, self.epoch, self.check_reservation);
         let deadline = self.timeout_cycles.map(|timeout| now + timeout);
         let peak = &mut self.in_flight_peak;
         rq.sample(&card.rq, tready, log, |packet, log| {
             let sequence_number = packet.sequence_number;
-            let Some(request) = check(packet, limits, id, log) else {
+            let Some(mut request) = check(packet, limits, id, log) else {
                 return;
             };
+            request.epoch = epoch;
             if request.kind == RequestKind::Read {
                 match tags.issue(request.tag, &request, deadline) {
                     Ok(()) => {}
@@ -127,28 +131,7 @@ impl Requester {
     /// A completion has come over the link.
     pub fn receive(&mut self, completion: Completion, log: &mut Log) {
         let tag = completion.tag;
-        let Some(read) = self.tags.active(tag) else {
-            self.report(tag, error_code::BAD_TAG, false);
-            return;
-        };
-        let matches = read.attributes == completion.attributes
-            && read.traffic_class == completion.traffic_class
-            && completion.requester_id == self.card_id;
-        let error = if !matches {
-            error_code::MISMATCH
-        } else if completion.status != status::SUCCESS {
-            error_code::BAD_STATUS
-        } else if u64::from(completion.lower_address) != read.address & 0x7f {
-            error_code::BAD_ADDRESS
-        } else if u32::from(completion.byte_count) != read.remaining {
-            error_code::BAD_LENGTH
-        } else if completion.poisoned {
-            error_code::POISONED
-        } else {
-            error_code::NONE
-        };
-        if !matches!(error, error_code::NONE | error_code::POISONED) {
-            self.end(&completion, error);
+        if completion.epoch != self.epoch {
             return;
         }
         let data = completion.payload.len().div_ceil(4) as u32;
@@ -162,6 +145,15 @@ impl Requester {
                 headers: room.headers,
                 data: room.data,
             });
+            return;
+        }
+        let Some(read) = self.tags.active(tag) else {
+            self.report(tag, error_code::BAD_TAG, false);
+            return;
+        };
+        let error = self.judge(&read, &completion);
+        if !matches!(error, error_code::NONE | error_code::POISONED) {
+            self.end(&completion, error);
             return;
         }
         self.stored = room;
@@ -180,6 +172,26 @@ impl Requester {
             headers: 1,
             data,
         });
+    }
+
+    /// The error code of a completion for `read`.
+    fn judge(&self, read: &Read, completion: &Completion) -> u8 {
+        let matches = read.attributes == completion.attributes
+            && read.traffic_class == completion.traffic_class
+            && completion.requester_id == self.card_id;
+        if !matches {
+            error_code::MISMATCH
+        } else if completion.status != status::SUCCESS {
+            error_code::BAD_STATUS
+        } else if u64::from(completion.lower_address) != read.address & 0x7f {
+            error_code::BAD_ADDRESS
+        } else if u32::from(completion.byte_count) != read.remaining {
+            error_code::BAD_LENGTH
+        } else if completion.poisoned {
+            error_code::POISONED
+        } else {
+            error_code::NONE
+        }
     }
 
     /// Ends a request with the completion that was wrong; its data is not delivered.
@@ -224,6 +236,7 @@ impl Requester {
 
     /// Ends every read because its function is being reset.
     pub fn function_reset(&mut self) {
+        self.epoch += 1;
         for tag in self.tags.terminate_all() {
             self.report(tag, error_code::FUNCTION_RESET, true);
         }

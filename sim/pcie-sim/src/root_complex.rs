@@ -306,7 +306,7 @@ impl RootComplex {
             .map(|(i, _)| i)
     }
 
-    /// Forgets every read, as when their requester is being reset.
+    /// Forgets every read, as when the link to their requester is lost.
     pub fn cancel_reads(&mut self) {
         self.reads.clear();
     }
@@ -385,6 +385,7 @@ impl ActiveRead {
             traffic_class: self.request.traffic_class,
             attributes: self.request.attributes,
             payload,
+            epoch: self.request.epoch,
         }
     }
 

@@ -192,8 +192,7 @@ impl PcieSim {
 
     /// MSI-X enable and function mask, shown on the `cfg_interrupt_msix_*` ports.
     pub fn set_msix(&mut self, enable: bool, mask: bool) {
-        self.hard_block.function.msix_enable = enable;
-        self.hard_block.function.msix_mask = mask;
+        self.hard_block.function.set_msix(self.cycle, enable, mask);
     }
 
     /// Maximum payload size; completions become no longer than that.
@@ -233,9 +232,6 @@ impl PcieSim {
     /// code 8, their late completions dropped. It ends when the card raises `cfg_flr_done`.
     pub fn start_function_reset(&mut self) {
         self.hard_block.start_function_reset(self.cycle);
-        self.root.cancel_reads();
-        self.down
-            .retain(|tlp| matches!(tlp, Downstream::Request(_)));
     }
 
     /// Whether the card has yet to raise `cfg_flr_done`.
@@ -294,8 +290,8 @@ impl PcieSim {
         Ok(())
     }
 
-    /// Takes whole pages of DRAM and maps them; the bus address equals the DRAM offset plus
-    /// `bus_base`.
+    /// Takes unused whole pages of DRAM and maps them; the bus address is `bus_base` plus their
+    /// offset in DRAM.
     pub fn allocate(
         &mut self,
         bytes: u64,
@@ -304,8 +300,21 @@ impl PcieSim {
     ) -> Result<u64, IommuError> {
         let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES);
         let offset = self.root.memories.allocate(bytes, PAGE_BYTES)?;
-        self.map(bus_base + offset, bytes, MemoryId::Dram, offset, rights)?;
-        Ok(bus_base + offset)
+        let mapped = self.map(bus_base + offset, bytes, MemoryId::Dram, offset, rights);
+        if mapped.is_err() {
+            self.root.memories.free(offset);
+        }
+        mapped.map(|()| bus_base + offset)
+    }
+
+    /// Unmaps what [`Self::allocate`] returned and gives its pages back, content and all.
+    pub fn free(&mut self, bus_address: u64) -> Result<(), IommuError> {
+        let (_, offset) = self.root.iommu.locate(bus_address, 1)?;
+        let allocated = self.root.memories.allocated(offset);
+        let bytes = allocated.ok_or(IommuError::NotMapped(bus_address))?;
+        self.unmap(bus_address, bytes)?;
+        self.root.memories.free(offset);
+        Ok(())
     }
 
     /// What the host reads behind a bus address: only what has become visible.
@@ -350,6 +359,7 @@ impl PcieSim {
 impl PcieSim {
     /// Queues a register write of 1 to 64 bytes within one 64-byte line.
     pub fn mmio_write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MmioError> {
+        self.require_link()?;
         self.mmio.write(&self.config.bars, address, bytes)
     }
 
@@ -365,7 +375,15 @@ impl PcieSim {
 
     /// Queues a register read of 1 to 64 bytes within one 64-byte line.
     pub fn mmio_read(&mut self, address: u64, bytes: usize) -> Result<MmioRead, MmioError> {
+        self.require_link()?;
         self.mmio.read(&self.config.bars, address, bytes)
+    }
+
+    fn require_link(&self) -> Result<(), MmioError> {
+        match self.is_link_up() {
+            true => Ok(()),
+            false => Err(MmioError::LinkDown),
+        }
     }
 
     /// The bytes of a register read, once and as soon as it has ended.

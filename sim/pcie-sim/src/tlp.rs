@@ -41,6 +41,8 @@ pub struct Request {
     pub attributes: u8,
     /// Payload of a write.
     pub payload: Vec<u32>,
+    /// Life of the function in which it was issued; function level reset begins the next.
+    pub(crate) epoch: u32,
 }
 
 impl Request {
@@ -58,6 +60,7 @@ impl Request {
             traffic_class: 0,
             attributes: 0,
             payload: Vec::new(),
+            epoch: 0,
         }
     }
 
@@ -138,6 +141,8 @@ pub struct Completion {
     pub attributes: u8,
     /// Payload, whole dwords.
     pub payload: Vec<u32>,
+    /// Epoch of the request.
+    pub(crate) epoch: u32,
 }
 
 /// Dword count and byte enables of `bytes` bytes from byte address `address`.

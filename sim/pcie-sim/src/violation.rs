@@ -153,6 +153,14 @@ pub enum Violation {
         /// Cycles since bus mastering went off.
         cycles: u64,
     },
+    /// An interrupt although MSI-X is off or masked for longer than the grace.
+    #[error("RQ: interrupt to {address:#x}, {cycles} cycles after interrupts went off")]
+    InterruptsOff {
+        /// Address of the message.
+        address: u64,
+        /// Cycles since interrupts went off.
+        cycles: u64,
+    },
     /// More completions requested than the receive buffer can hold.
     #[error("completion buffer promised away: {headers} headers, {data} data units")]
     BufferOversubscribed {

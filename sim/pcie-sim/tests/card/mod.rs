@@ -80,11 +80,7 @@ pub fn seed(default: u64) -> u64 {
 impl Bench {
     /// A slot with the device enabled and past its reset.
     pub fn new(config: PcieConfig) -> Self {
-        let card = Card {
-            cq_np_req: 1,
-            random: Some(Random::new(config.seed)),
-            ..Card::default()
-        };
+        let card = Card::new(config.seed);
         let mut sim = PcieSim::new(config).unwrap();
         sim.enable_device();
         let mut bench = Self { sim, card };
@@ -185,6 +181,15 @@ pub fn rq_words(request: &Request) -> Vec<u32> {
 }
 
 impl Card {
+    /// A card after reset that admits every register read.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            cq_np_req: 1,
+            random: Some(Random::new(seed)),
+            ..Self::default()
+        }
+    }
+
     /// Queues a request under the next sequence number.
     pub fn issue(&mut self, request: Request) {
         let words = rq_words(&request);
