@@ -106,7 +106,7 @@ impl Bench {
     /// One clock cycle.
     pub fn cycle(&mut self, agents: &mut [&mut dyn Agent]) {
         self.clocks
-            .step(&mut self.model, &mut |model, _clock, edge| match edge {
+            .step(&mut self.model, &mut |model, tick| match tick.edge {
                 Edge::Before => agents.iter_mut().for_each(|agent| agent.sample(model)),
                 Edge::After => agents.iter_mut().for_each(|agent| agent.drive(model)),
             });

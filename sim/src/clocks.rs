@@ -29,6 +29,17 @@ pub enum Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ClockId(usize);
 
+/// A rising edge of one clock, from one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick {
+    /// The clock that rises.
+    pub clock: ClockId,
+    /// Before or after.
+    pub edge: Edge,
+    /// When.
+    pub time_ps: u64,
+}
+
 struct Domain {
     port: PortId,
     period_ps: u64,
@@ -94,7 +105,7 @@ impl Clocks {
     ///
     /// # Panics
     /// If there is no clock.
-    pub fn step(&mut self, model: &mut Model, at: &mut dyn FnMut(&mut Model, ClockId, Edge)) {
+    pub fn step(&mut self, model: &mut Model, at: &mut dyn FnMut(&mut Model, Tick)) {
         while !self.advance(model, at) {}
     }
 
@@ -104,7 +115,7 @@ impl Clocks {
         model: &mut Model,
         clock: ClockId,
         cycles: u64,
-        at: &mut dyn FnMut(&mut Model, ClockId, Edge),
+        at: &mut dyn FnMut(&mut Model, Tick),
     ) {
         let end = self.cycles(clock) + cycles;
         while self.cycles(clock) < end {
@@ -113,11 +124,7 @@ impl Clocks {
     }
 
     /// Handles the next instant with an edge; true if a clock rose.
-    fn advance(
-        &mut self,
-        model: &mut Model,
-        at: &mut dyn FnMut(&mut Model, ClockId, Edge),
-    ) -> bool {
+    fn advance(&mut self, model: &mut Model, at: &mut dyn FnMut(&mut Model, Tick)) -> bool {
         let next = self.domains.iter().map(|domain| domain.next_ps).min();
         self.now_ps = next.expect("a model is stepped by at least one clock");
         self.rising.clear();
@@ -131,13 +138,27 @@ impl Clocks {
             self.unsettled = false;
         }
         for index in &self.rising {
-            at(model, ClockId(*index), Edge::Before);
+            at(
+                model,
+                Tick {
+                    clock: ClockId(*index),
+                    edge: Edge::Before,
+                    time_ps: self.now_ps,
+                },
+            );
         }
         self.toggle(model);
         model.eval();
         self.unsettled = false;
         for index in &self.rising {
-            at(model, ClockId(*index), Edge::After);
+            at(
+                model,
+                Tick {
+                    clock: ClockId(*index),
+                    edge: Edge::After,
+                    time_ps: self.now_ps,
+                },
+            );
             self.unsettled = true;
         }
         if model.has_wave() {

@@ -3,8 +3,8 @@
 //! The emitter casts by an AND with a mask and prints literals 32 bits wide. What is harmless:
 //! 1. An AND between a mask and a plain signal (or a slice of one): a cast.
 //! 2. A comparison of a plain signal with a literal: zero extension changes neither.
-//! 3. A sum or difference that is the whole right side of an assignment, or lies under nothing but
-//!    bitwise operators there: the assignment cuts it to the width that Rust gave it.
+//! 3. A sum, difference, OR or XOR that is the whole right side of an assignment: the assignment
+//!    cuts it to the width that Rust gave it. Casts of rule 1 may be among its operands.
 //! 4. An assignment that cuts off a literal, a cast, or a case of rule 3.
 //! 5. A bit or slice offset narrower or wider than the index needs.
 //!
@@ -80,10 +80,10 @@ fn is_harmless(warning: &WidthFinding) -> bool {
         "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" => {
             is_plain && compares_with_literal(&warning.line)
         }
-        "ADD" | "SUB" => is_plain && is_assigned_sum(&warning.line),
+        "ADD" | "SUB" | "OR" | "XOR" => is_plain && is_assigned_sum(&warning.line),
         "ASSIGN" | "ASSIGNDLY" | "ASSIGNW" => match operand {
             "CONST" | "AND" => true,
-            "ADD" | "SUB" => is_assigned_sum(&warning.line),
+            "ADD" | "SUB" | "OR" | "XOR" => is_assigned_sum(&warning.line),
             _ => false,
         },
         "CASE" => operand == "CONST" || operand == "VARREF",
@@ -126,17 +126,44 @@ fn starts_with_literal(text: &str) -> bool {
     digits.len() < text.len() && digits.starts_with('\'')
 }
 
-/// True if the line is an assignment whose right side holds sums, bitwise operators, names and
-/// literals alone: nothing that could see a carry.
+/// True if the line is an assignment whose right side holds sums, OR, XOR, names, literals and
+/// casts of plain signals alone: nothing that could see a carry.
 fn is_assigned_sum(line: &str) -> bool {
     let Some((_, right)) = line.split_once(" = ").or_else(|| line.split_once(" <= ")) else {
         return false;
     };
-    let right = right.trim_end_matches(';');
-    let sees_carry = [
-        "<<", ">>", "==", "!=", "<", ">", "~", "[", "&&", "||", "&", "?",
-    ];
-    !sees_carry.iter().any(|symbol| right.contains(symbol))
+    let right = fold_casts(right.trim_end_matches(';'));
+    !right.contains(['<', '>', '=', '!', '~', '[', '&', '?'])
+}
+
+/// Replaces every `((name) & 8'hff)` and `((32'h1) & 8'hff)` by a name.
+fn fold_casts(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("((") {
+        let (before, cast) = rest.split_at(at);
+        out.push_str(before);
+        match after_cast(cast) {
+            Some(after) => {
+                out.push_str("cast");
+                rest = after;
+            }
+            None => {
+                out.push('(');
+                rest = &cast[1..];
+            }
+        }
+    }
+    out + rest
+}
+
+/// What follows the cast of a plain signal or literal that `text` begins with.
+fn after_cast(text: &str) -> Option<&str> {
+    let (operand, rest) = text.strip_prefix("((")?.split_once(") & ")?;
+    let (mask, after) = rest.split_once(')')?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '\'');
+    let is_cast = operand.chars().all(is_name) && starts_with_literal(mask);
+    (is_cast && mask.chars().all(is_name)).then_some(after)
 }
 
 #[cfg(test)]
@@ -144,10 +171,8 @@ mod tests {
     use super::*;
 
     fn warning(message: &str, line: &str) -> String {
-        format!(
-            "%Warning-WIDTHEXPAND: design.v:5:8: {message}.\n    : ... note: In instance 'top'\n    \
-             5 |  {line}\n      |        ^\n"
-        )
+        let note = "    : ... note: In instance 'top'";
+        format!("%Warning-WIDTHEXPAND: design.v:5:8: {message}.\n{note}\n    5 |  {line}\n")
     }
 
     fn add(line: &str) -> String {
@@ -175,6 +200,18 @@ mod tests {
         assert_eq!(found[0].line, "if (a + 32'h1 == b) begin");
         assert!(lint_width_warnings(&add("w = ((a + 32'h1) & 16'hffff);")).is_err());
         assert!(lint_width_warnings(&add("t = (a + 32'h1) >> 32'h1;")).is_err());
+    }
+
+    #[test]
+    fn assigned_or_with_a_cast_is_harmless_and_below_a_shift_is_not() {
+        let message =
+            "Operator OR expects 32 bits on the LHS, but LHS's VARREF 'a' generates 7 bits";
+        let line = "count = a | ((32'h2) & 7'h7f);";
+        assert_eq!(lint_width_warnings(&warning(message, line)), Ok(()));
+        let line = "count = (a | ((32'h2) & 7'h7f)) >> b;";
+        assert!(lint_width_warnings(&warning(message, line)).is_err());
+        let line = "count = a | ((b + 32'h2) & 7'h7f);";
+        assert!(lint_width_warnings(&warning(message, line)).is_err());
     }
 
     #[test]

@@ -51,11 +51,11 @@ fn clocks_keep_their_ratio_and_registers_see_the_inputs_before_the_edge() {
     let (enable, fast_out, slow_out) =
         (model.port("enable"), model.port("fast"), model.port("slow"));
     let mut seen = Vec::new();
-    clocks.run(&mut model, slow, 3104, &mut |model, clock, edge| {
-        if clock == fast && edge == Edge::Before {
+    clocks.run(&mut model, slow, 3104, &mut |model, tick| {
+        if tick.clock == fast && tick.edge == Edge::Before {
             seen.push(model.get(fast_out));
         }
-        if edge == Edge::After {
+        if tick.edge == Edge::After {
             // Takes effect with the next edge of either clock, not with this one.
             model.set(enable, 1);
         }
@@ -84,8 +84,8 @@ fn models_of_one_design_do_not_share_state() {
         clocks[0].add(&mut one, "fast_clock", 4000, 0),
         clocks[1].add(&mut two, "fast_clock", 4000, 0),
     ];
-    clocks[0].run(&mut one, ids[0], 5, &mut |_, _, _| {});
-    clocks[1].run(&mut two, ids[1], 5, &mut |_, _, _| {});
+    clocks[0].run(&mut one, ids[0], 5, &mut |_, _| {});
+    clocks[1].run(&mut two, ids[1], 5, &mut |_, _| {});
     assert_eq!((one.get(out), two.get(out)), (5, 0));
 }
 
@@ -105,7 +105,7 @@ fn waveform_files_hold_the_recorded_edges() {
         model.set(enable, 1);
         let mut clocks = Clocks::new();
         let fast = clocks.add(&mut model, "fast_clock", 4000, 2000);
-        clocks.run(&mut model, fast, 300, &mut |_, _, _| {});
+        clocks.run(&mut model, fast, 300, &mut |_, _| {});
         model.close_wave().expect("closes");
         let bytes = std::fs::read(&path).expect("the file is there");
         std::fs::remove_file(&path).expect("it can go");
