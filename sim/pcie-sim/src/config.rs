@@ -81,7 +81,8 @@ pub struct PcieConfig {
     pub gpu_write_ns: u64,
     /// Time that a read of GPU memory takes longer than one of DRAM, in ns.
     pub gpu_read_extra_ns: u64,
-    /// Largest random addition to the latency of each read, in ns.
+    /// Largest random addition to the latency of each read and each write, in ns; writes on one
+    /// path stay in order.
     pub jitter_ns: u64,
     /// Chance that a completion of another ready read goes first, parts per thousand.
     pub reorder_permille: u32,

@@ -45,6 +45,8 @@ pub(crate) struct Requester {
     epoch: u32,
     /// Most tags in flight so far.
     pub in_flight_peak: u32,
+    /// Most of the completion buffer used so far.
+    pub stored_peak: Room,
 }
 
 impl Requester {
@@ -64,6 +66,7 @@ impl Requester {
             card_id: config.card_id,
             epoch: 0,
             in_flight_peak: 0,
+            stored_peak: Room::default(),
         }
     }
 
@@ -157,6 +160,8 @@ impl Requester {
             return;
         }
         self.stored = room;
+        self.stored_peak.headers = self.stored_peak.headers.max(room.headers);
+        self.stored_peak.data = self.stored_peak.data.max(room.data);
         let first_byte = (read.address % 4) as u32;
         let here = (completion.payload.len() as u32 * 4 - first_byte).min(read.remaining);
         let completed = self.tags.advance(tag, here);
@@ -242,10 +247,16 @@ impl Requester {
         }
     }
 
-    /// Forgets everything, as in reset; the peak stays.
+    /// Forgets everything, as in reset; the peaks stay.
     pub fn reset(&mut self, config: &PcieConfig) {
+        let Self {
+            in_flight_peak,
+            stored_peak,
+            ..
+        } = *self;
         *self = Self {
-            in_flight_peak: self.in_flight_peak,
+            in_flight_peak,
+            stored_peak,
             ..Self::new(config)
         };
     }

@@ -59,6 +59,8 @@ struct Path {
     queue: VecDeque<(u64, u64, Effect)>,
     next_serial: u64,
     latency_cycles: u64,
+    /// When the last one in the queue becomes visible.
+    last_at: u64,
 }
 
 impl Path {
@@ -67,12 +69,14 @@ impl Path {
             queue: VecDeque::new(),
             next_serial: 0,
             latency_cycles,
+            last_at: 0,
         }
     }
 
-    fn push(&mut self, now: u64, effect: Effect) {
+    fn push(&mut self, now: u64, jitter: u64, effect: Effect) {
+        self.last_at = self.last_at.max(now + self.latency_cycles + jitter);
         self.queue
-            .push_back((now + self.latency_cycles, self.next_serial, effect));
+            .push_back((self.last_at, self.next_serial, effect));
         self.next_serial += 1;
     }
 
@@ -119,6 +123,7 @@ pub(crate) struct RootComplex {
     reads: VecDeque<ActiveRead>,
     read_cycles: u64,
     gpu_extra_cycles: u64,
+    jitter_cycles: u64,
     random: Random,
     pub interrupt_count: u64,
     pub refusal_count: u64,
@@ -140,6 +145,7 @@ impl RootComplex {
             reads: VecDeque::new(),
             read_cycles: cycles(config.latency_ns - 2 * config.link.latency_ns),
             gpu_extra_cycles: cycles(config.gpu_read_extra_ns),
+            jitter_cycles: cycles(config.jitter_ns),
             random: Random::new(config.seed ^ 0x726f_6f74),
             interrupt_count: 0,
             refusal_count: 0,
@@ -150,13 +156,22 @@ impl RootComplex {
     pub fn receive(&mut self, now: u64, request: Request, config: &PcieConfig) {
         match request.kind {
             RequestKind::Write => self.receive_write(now, request, config),
-            RequestKind::Read => self.receive_read(now, request, config),
+            RequestKind::Read => self.receive_read(now, request),
         }
     }
 
     /// The result of a register read has arrived: it follows the writes before it.
     pub fn receive_result(&mut self, now: u64, done: Done) {
-        self.paths[0].push(now, Effect::Result(done));
+        self.post(now, 0, Effect::Result(done));
+    }
+
+    fn post(&mut self, now: u64, path: usize, effect: Effect) {
+        let jitter = self.jitter();
+        self.paths[path].push(now, jitter, effect);
+    }
+
+    fn jitter(&mut self) -> u64 {
+        self.random.below(self.jitter_cycles + 1)
     }
 
     fn receive_write(&mut self, now: u64, request: Request, config: &PcieConfig) {
@@ -167,7 +182,7 @@ impl RootComplex {
                 return;
             }
             let (address, data) = (request.address, request.payload[0]);
-            self.paths[0].push(now, Effect::Interrupt { address, data });
+            self.post(now, 0, Effect::Interrupt { address, data });
             return;
         }
         match self.translate(&request) {
@@ -184,13 +199,13 @@ impl RootComplex {
                         offset,
                         request,
                     };
-                    self.paths[path_of(memory)].push(now, effect);
+                    self.post(now, path_of(memory), effect);
                 }
             }
         }
     }
 
-    fn receive_read(&mut self, now: u64, request: Request, config: &PcieConfig) {
+    fn receive_read(&mut self, now: u64, request: Request) {
         let bytes = request.address..request.address + u64::from(request.dword_count) * 4;
         let fault = self.injector.strike(bytes, &mut self.random);
         let target = self.translate(&request);
@@ -198,7 +213,7 @@ impl RootComplex {
             self.refuse(now, &request, refusal);
         }
         let path = target.map_or(0, |(memory, _)| path_of(memory));
-        let jitter = self.random.below(cycles(config.jitter_ns) + 1);
+        let jitter = self.jitter();
         let late = if let Some(Fault::Late(ns)) = fault {
             cycles(ns)
         } else {

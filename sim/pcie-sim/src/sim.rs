@@ -448,6 +448,8 @@ impl PcieSim {
             downstream_utilisation: downstream.link_bytes as f64 / carried,
             reads_in_flight: self.hard_block.requester.in_flight(),
             reads_in_flight_peak: self.hard_block.requester.in_flight_peak,
+            completion_headers_peak: self.hard_block.requester.stored_peak.headers,
+            completion_data_peak: self.hard_block.requester.stored_peak.data,
             rq_stall_cycles: self.hard_block.rq_stall_cycles,
             interrupts: self.root.interrupt_count,
             refusals: self.root.refusal_count,

@@ -43,6 +43,10 @@ pub struct Statistics {
     pub reads_in_flight: u32,
     /// Most of them so far.
     pub reads_in_flight_peak: u32,
+    /// Most completion headers in the hard block's receive buffer so far.
+    pub completion_headers_peak: u32,
+    /// Most completion data there so far, in units of 16 bytes.
+    pub completion_data_peak: u32,
     /// Cycles in which the hard block held a request of the card back.
     pub rq_stall_cycles: u64,
     /// Interrupts delivered.

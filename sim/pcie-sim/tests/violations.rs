@@ -396,6 +396,37 @@ fn request_framing() {
 }
 
 #[test]
+fn second_start_must_follow_an_end_in_the_first_half() {
+    // A write of 32 bytes ends at dword 11: nothing may start at dword 8.
+    let mut beat = RqBeat {
+        tkeep: 0xffff,
+        tvalid: true,
+        ..RqBeat::default()
+    };
+    let words = rq_words(&Request::write(BUS, &[1; 32]));
+    beat.tdata[..12].copy_from_slice(&words);
+    beat.tdata[8..12].copy_from_slice(&words[..4]);
+    rq_user::FIRST_BE[0].set(&mut beat.tuser, 0xf);
+    rq_user::LAST_BE[0].set(&mut beat.tuser, 0xf);
+    rq_user::IS_SOP.set(&mut beat.tuser, 3);
+    rq_user::SOP_POINTER[1].set(&mut beat.tuser, 2);
+    rq_user::IS_EOP.set(&mut beat.tuser, 1);
+    rq_user::EOP_POINTER[0].set(&mut beat.tuser, 11);
+    assert_eq!(framing(&[beat]), Violation::StartPointer { pointer: 2 });
+
+    // Two starts while a packet runs are one too many.
+    let [head, tail] = write_beats();
+    let starts = with(tail, |b| rq_user::IS_SOP.set(&mut b.tuser, 3));
+    assert_eq!(
+        framing(&[head, starts]),
+        Violation::StartFlags {
+            is_sop: 3,
+            running: true
+        }
+    );
+}
+
+#[test]
 fn request_framing_over_two_beats() {
     let [head, tail] = write_beats();
     let gap = RqBeat::default();

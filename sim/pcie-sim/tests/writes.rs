@@ -143,6 +143,38 @@ fn gpu_write_is_visible_after_a_later_dram_write_until_a_read_has_flushed_it() {
 }
 
 #[test]
+fn one_flush_covers_all_earlier_writes_of_its_memory_whatever_their_delay() {
+    let seed = seed(3);
+    let config = PcieConfig {
+        seed,
+        jitter_ns: 3_000,
+        ..PcieConfig::default()
+    };
+    let mut bench = bench(config);
+    let mut random = Random::new(seed);
+    let mut late = 0;
+    for round in 1..=40u8 {
+        for i in 0..1 + random.below(20) {
+            bench
+                .card
+                .issue(Request::write(GPU_BUS + 64 * i, &[round; 64]));
+        }
+        bench
+            .card
+            .issue(Request::write(GPU_BUS + 0x8000, &[round; 4]));
+        bench.card.issue(Request::write(BUS, &[round; 4]));
+        bench.card.issue(Request::read(GPU_BUS, 0, round));
+        bench.run_until(5000, |b| byte_at(b, BUS) == round);
+        late += u32::from(byte_at(&bench, GPU_BUS + 0x8000) != round);
+        bench.run_until(5000, |b| b.card.completions.iter().any(|c| c.tag == round));
+        assert_eq!(byte_at(&bench, GPU_BUS), round);
+        assert_eq!(byte_at(&bench, GPU_BUS + 0x8000), round);
+    }
+    assert!(late > 0, "without the flush some would have been missed");
+    bench.assert_clean();
+}
+
+#[test]
 fn read_of_dram_does_not_wait_for_gpu_writes() {
     let config = PcieConfig {
         gpu_write_ns: 10_000,
