@@ -55,6 +55,11 @@ impl<T> Link<T> {
         }
     }
 
+    /// Whether nothing is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.flight.is_empty()
+    }
+
     /// Loses everything in flight.
     pub fn clear(&mut self) {
         self.flight.clear();

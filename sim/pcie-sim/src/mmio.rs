@@ -153,6 +153,14 @@ impl Mmio {
         self.waiting.push_back(Access { request, bar, read });
     }
 
+    /// Whether no access waits or is under way.
+    pub fn is_idle(&self) -> bool {
+        let used = &self.used;
+        self.waiting.is_empty()
+            && self.outstanding_count == 0
+            && used.posted_headers + used.nonposted_headers == 0
+    }
+
     /// Takes the result of a read, if it has one.
     pub fn poll(&mut self, read: MmioRead) -> Option<MmioResult> {
         self.results.remove(&read)

@@ -65,7 +65,8 @@ pub struct CardOutputs {
     pub cc: CcBeat,
     /// `pcie_cq_np_req`, 2 bits: each cycle that it is 1 or 3 admits one more non-posted request.
     pub pcie_cq_np_req: u8,
-    /// `cfg_fc_sel`, 3 bits: which credits the `cfg_fc_*` outputs show.
+    /// `cfg_fc_sel`, 3 bits: which credits the `cfg_fc_*` outputs show: 4 those available for
+    /// sending, 5 their limit, 6 those consumed; the receive side (0 to 3) shows 0.
     pub cfg_fc_sel: u8,
     /// `cfg_flr_done`, one bit per physical function.
     pub cfg_flr_done: u8,

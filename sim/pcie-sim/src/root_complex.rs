@@ -53,14 +53,12 @@ enum Effect {
     Result(Done),
 }
 
-/// One posted path.
+/// One posted path: its head waits for its time, and all behind it wait for the head.
 #[derive(Clone, Debug)]
 struct Path {
     queue: VecDeque<(u64, u64, Effect)>,
     next_serial: u64,
     latency_cycles: u64,
-    /// When the last one in the queue becomes visible.
-    last_at: u64,
 }
 
 impl Path {
@@ -69,14 +67,12 @@ impl Path {
             queue: VecDeque::new(),
             next_serial: 0,
             latency_cycles,
-            last_at: 0,
         }
     }
 
     fn push(&mut self, now: u64, jitter: u64, effect: Effect) {
-        self.last_at = self.last_at.max(now + self.latency_cycles + jitter);
-        self.queue
-            .push_back((self.last_at, self.next_serial, effect));
+        let at = now + self.latency_cycles + jitter;
+        self.queue.push_back((at, self.next_serial, effect));
         self.next_serial += 1;
     }
 
@@ -319,6 +315,11 @@ impl RootComplex {
             .filter(|(_, r)| ready(r))
             .nth(pick)
             .map(|(i, _)| i)
+    }
+
+    /// Whether nothing waits to become visible or to be answered.
+    pub fn is_idle(&self) -> bool {
+        self.reads.is_empty() && self.paths.iter().all(|path| path.queue.is_empty())
     }
 
     /// Forgets every read, as when the link to their requester is lost.

@@ -155,6 +155,16 @@ impl PcieSim {
         }
     }
 
+    /// Whether nothing is under way in either direction: no request, completion, register access
+    /// or write that is not yet visible. What the card still holds is not counted.
+    pub fn is_idle(&self) -> bool {
+        self.hard_block.transmitter.is_idle()
+            && self.hard_block.requester.in_flight() == 0
+            && self.root.is_idle()
+            && self.mmio.is_idle()
+            && self.down.is_empty()
+    }
+
     /// Cycles stepped so far.
     pub fn cycle(&self) -> u64 {
         self.cycle

@@ -263,6 +263,14 @@ impl Transmitter {
         }
     }
 
+    /// Whether nothing waits to be sent or is in flight.
+    pub fn is_idle(&self) -> bool {
+        self.requests.is_empty()
+            && self.nonposted.is_empty()
+            && self.completions.is_empty()
+            && self.link.is_empty()
+    }
+
     /// Loses everything, as a link that goes down does; the statistics stay.
     pub fn reset(&mut self, config: &PcieConfig) {
         *self = Self {

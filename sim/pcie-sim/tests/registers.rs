@@ -7,6 +7,7 @@
 mod card;
 
 use card::Bench;
+use pcie_sim::descriptor::cc;
 use pcie_sim::{MemoryId, MmioError, MmioRead, MmioResult, PcieConfig, Request, Rights};
 
 const BUS: u64 = 0x10_0000_0000;
@@ -70,7 +71,12 @@ fn write_combined_line_arrives_as_one_packet() {
 
 #[test]
 fn accesses_arrive_in_order_through_stalls() {
-    let mut bench = bench();
+    let config = PcieConfig {
+        cc_stall_permille: 700,
+        idle_permille: 300,
+        ..Default::default()
+    };
+    let mut bench = Bench::new(config);
     bench.card.cq_stall_permille = 700;
     for i in 0..200u32 {
         bench.sim.mmio_write32(BAR + 0x100, i).unwrap();
@@ -126,6 +132,28 @@ fn completion_overtakes_a_write_whose_sequence_number_has_not_come() {
     let mut seen = [0];
     bench.sim.read(BUS + 64, &mut seen).unwrap();
     assert_eq!(seen, [0], "the second write still waits for its credit");
+}
+
+#[test]
+fn status_of_the_card_reaches_the_host() {
+    for (status, poisoned, expected) in [
+        (1, 0, MmioError::UnsupportedRequest),
+        (4, 0, MmioError::CompleterAbort),
+        (0, 1, MmioError::Poisoned),
+    ] {
+        let mut bench = bench();
+        bench.card.mute = true;
+        let read = bench.sim.mmio_read(BAR, 4).unwrap();
+        bench.run(300);
+        let mut words = vec![0; if status == 0 { 4 } else { 3 }];
+        cc::BYTE_COUNT.set(&mut words, 4);
+        cc::DWORD_COUNT.set(&mut words, u64::from(status == 0));
+        cc::STATUS.set(&mut words, status);
+        cc::POISONED.set(&mut words, poisoned);
+        bench.card.send_cc(&words);
+        assert_eq!(wait(&mut bench, read), Err(expected));
+        bench.assert_clean();
+    }
 }
 
 #[test]

@@ -142,12 +142,11 @@ impl Bench {
         panic!("not done after {cycles} cycles");
     }
 
-    /// Runs until every read is complete.
+    /// Runs until every request has had its effect.
     pub fn settle(&mut self) {
         self.run_until(200_000, |b| {
-            b.card.queue.is_empty() && !b.card.rq.tvalid && b.sim.statistics().reads_in_flight == 0
+            b.card.queue.is_empty() && !b.card.rq.tvalid && b.sim.is_idle()
         });
-        self.run(1000);
     }
 
     /// No rule was broken.
