@@ -1,7 +1,8 @@
 //! Faults: those that the test injects into reads, and the log of those that the host saw.
 //!
 //! ```text
-//!   inject(fault, target) -> Injector -> read at the root complex      refused access -> FaultRecord
+//!   inject(fault, target) -> Injector -> read at the root complex
+//!   refused access -> FaultRecord -> fault log
 //! ```
 //!
 //! Invariant: a refused posted write leaves its trace here and nowhere else.

@@ -1,7 +1,8 @@
 //! Translation of bus addresses, page by page, with rights.
 //!
 //! ```text
-//!   map(bus, len, memory, offset, rights)    translate(bus, len, write) -> (memory, offset) | fault
+//!   map(bus, len, memory, offset, rights)
+//!   translate(bus, len, write) -> (memory, offset) or refusal
 //! ```
 //!
 //! Invariants:

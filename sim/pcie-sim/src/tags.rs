@@ -1,7 +1,7 @@
 //! Outstanding reads of the card, by tag, and the room in the completion buffer they may need.
 //!
 //! ```text
-//!   issue(tag) -> Active -> complete(bytes) ... -> Completing -> free (the card took the last beat)
+//!   issue(tag) -> Active -> advance(bytes) ... -> Completing -> free (the card took the last one)
 //!                       \-> timeout -> Completing -> quarantined until reset
 //! ```
 //!
