@@ -90,10 +90,29 @@ pub fn pseudo_header_sum(frame: &[u8], layout: &TcpLayout) -> u16 {
         false => &frame[layout.network + 12..layout.network + 20],
     };
     let segment_bytes = layout.payload - layout.segment + layout.payload_bytes;
-    let sum = addresses
-        .chunks_exact(2)
-        .map(|pair| u64::from(pair[0]) << 8 | u64::from(pair[1]));
-    fold(sum.sum::<u64>() + u64::from(PROTOCOL_TCP) + segment_bytes as u64)
+    ones_sum(
+        addresses,
+        fold(u64::from(PROTOCOL_TCP) + segment_bytes as u64),
+    )
+}
+
+/// The TCP checksum of a whole frame: what to put in when its field is 0, or 0 when it is right.
+pub fn tcp_checksum(frame: &[u8], layout: &TcpLayout) -> u16 {
+    let end = layout.payload + layout.payload_bytes;
+    !ones_sum(
+        &frame[layout.segment..end],
+        pseudo_header_sum(frame, layout),
+    )
+}
+
+/// The folded ones' complement sum of 16-bit words, not inverted; an odd byte is padded with 0.
+pub fn ones_sum(bytes: &[u8], start: u16) -> u16 {
+    let words = bytes.chunks(2).map(|pair| match *pair {
+        [high, low] => u64::from(high) << 8 | u64::from(low),
+        [high] => u64::from(high) << 8,
+        _ => 0,
+    });
+    fold(u64::from(start) + words.sum::<u64>())
 }
 
 /// Folds a sum of 16-bit words into one.

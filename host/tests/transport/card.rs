@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use host::transport::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use host::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use host::transport::{FrameKind, TransmitHeader};
 
 const FIN: u8 = 0x01;
@@ -130,26 +130,6 @@ fn segment(header: &[u8], layout: &TcpLayout, at: usize, payload: &[u8], last: b
     let sum = tcp_checksum(&frame, &layout).to_be_bytes();
     frame[tcp + TCP_CHECKSUM_OFFSET..tcp + TCP_CHECKSUM_OFFSET + 2].copy_from_slice(&sum);
     frame
-}
-
-/// The checksum of a whole frame: 0 when the one in it is right.
-fn tcp_checksum(frame: &[u8], layout: &TcpLayout) -> u16 {
-    let end = layout.payload + layout.payload_bytes;
-    !ones_sum(
-        &frame[layout.segment..end],
-        pseudo_header_sum(frame, layout),
-    )
-}
-
-fn ones_sum(bytes: &[u8], start: u16) -> u16 {
-    let mut sum = u64::from(start);
-    for pair in bytes.chunks(2) {
-        sum += u64::from(pair[0]) << 8 | u64::from(pair.get(1).copied().unwrap_or(0));
-    }
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
 }
 
 fn word(bytes: &[u8], at: usize) -> u16 {

@@ -140,7 +140,10 @@ fn small_buffers() -> Tuning {
 
 /// Both ends in this process by a clock of their own: the same run each time.
 fn smoltcp_with_smoltcp(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
-    let seed = seed(0x5eed_0002);
+    smoltcp_from_seed(ipv6, mtu, faults, bytes, seed(0x5eed_0002));
+}
+
+fn smoltcp_from_seed(ipv6: bool, mtu: u16, faults: Faults, bytes: u64, seed: u64) {
     let clock = ManualClock::default();
     let by = || Clock::Manual(clock.clone());
     let transport = SmoltcpTransport::open(&link(US, mtu, small_buffers()), by()).unwrap();
@@ -170,6 +173,14 @@ fn smoltcp_recovers_from_faults_over_ipv4() {
 #[test]
 fn smoltcp_recovers_from_faults_over_ipv6() {
     smoltcp_with_smoltcp(true, 1500, Faults::ONE_PERCENT, 4 * MIB);
+}
+
+/// Each end takes the other's retransmissions for duplicates; see `smol/duplicates.rs`.
+#[test]
+fn smoltcp_recovers_when_both_ends_time_out_at_once() {
+    for seed in [1, 13, 20, 29, 40] {
+        smoltcp_from_seed(false, 1500, Faults::ONE_PERCENT, 4 * MIB, seed);
+    }
 }
 
 #[test]

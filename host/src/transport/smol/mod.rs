@@ -9,6 +9,7 @@
 //! smoltcp keeps payload in byte rings, so filler is copied between ring and frame. It has no
 //! selective acknowledgement and gives no round-trip times: its fields of [`StreamInfo`] are 0.
 
+mod duplicates;
 mod sockets;
 mod stack;
 

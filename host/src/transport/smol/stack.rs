@@ -1,6 +1,6 @@
 //! smoltcp with a queue of frames in place of a device, and a clock that may be ours.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -9,14 +9,17 @@ use std::time::{Duration, Instant};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Checksum, ChecksumCapabilities, Device, DeviceCapabilities, Medium};
 use smoltcp::phy::{RxToken, TxToken};
-use smoltcp::socket::tcp;
+use smoltcp::socket::{tcp, Socket};
 use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint};
 
+use super::duplicates::{Connection, Duplicates};
 use crate::transport::{LinkConfig, Result, TransportError, Tuning};
 
 const ETHERNET_HEADER_BYTES: usize = 14;
 /// Frames that may wait for the wire: more would only age there.
 const QUEUE_FRAMES: usize = 64;
+/// Connections over whose numbers are kept a while.
+const CONNECTIONS_SLACK: usize = 64;
 const PORT_FIRST: u16 = 49_152;
 const PORTS: u16 = u16::MAX - PORT_FIRST + 1;
 
@@ -69,6 +72,7 @@ pub(crate) struct Stack {
     started: Instant,
     tuning: Tuning,
     ports_used: u16,
+    duplicates: Duplicates,
 }
 
 impl Stack {
@@ -113,6 +117,7 @@ impl Stack {
             started: Instant::now(),
             tuning: link.tuning,
             ports_used: 0,
+            duplicates: Duplicates::default(),
         })
     }
 
@@ -132,11 +137,21 @@ impl Stack {
         if self.device.outgoing.is_empty() {
             self.poll();
         }
-        self.device.outgoing.pop_front()
+        let frame = self.device.outgoing.pop_front()?;
+        self.duplicates.note_sent(&frame);
+        if self.duplicates.len() > 2 * self.sockets.iter().count() + CONNECTIONS_SLACK {
+            let live: HashSet<_> = self.sockets.iter().filter_map(connection).collect();
+            self.duplicates
+                .retain(|connection| live.contains(connection));
+        }
+        Some(frame)
     }
 
     /// Hands in a frame and lets the stack work on it.
     pub(crate) fn push(&mut self, frame: Vec<u8>) {
+        self.device
+            .incoming
+            .extend(self.duplicates.acknowledgement(&frame));
         self.device.incoming.push_back(frame);
         self.poll();
     }
@@ -180,7 +195,7 @@ impl Stack {
             let port = PORT_FIRST + self.ports_used % PORTS;
             self.ports_used = self.ports_used.wrapping_add(1);
             let used = self.sockets.iter().any(|(_, socket)| match socket {
-                smoltcp::socket::Socket::Tcp(tcp) => {
+                Socket::Tcp(tcp) => {
                     tcp.listen_endpoint().port == port
                         || tcp.local_endpoint().is_some_and(|local| local.port == port)
                 }
@@ -203,6 +218,13 @@ impl Stack {
         }
         done
     }
+}
+
+/// The connection of a socket.
+fn connection((_, socket): (SocketHandle, &Socket)) -> Option<Connection> {
+    let Socket::Tcp(tcp) = socket;
+    let (local, remote) = (tcp.local_endpoint()?, tcp.remote_endpoint()?);
+    Some((local.port, remote.addr.into(), remote.port))
 }
 
 /// A socket address of the standard library.

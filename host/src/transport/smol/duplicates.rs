@@ -1,0 +1,214 @@
+//! Acknowledgements that smoltcp would throw away with a duplicate.
+//!
+//! A segment left of the receive window is a duplicate; smoltcp answers and drops it, together with
+//! its acknowledgement, and after a timeout it numbers its own answers from the oldest byte that is
+//! not acknowledged. When both ends time out at once, each takes the other's segments for
+//! duplicates, and neither ever learns what has arrived. RFC 9293 (3.10.7.4) trims such a segment
+//! to its acceptable part; what is left of a duplicate is its acknowledgement. It is handed in
+//! here as a segment of its own, when it acknowledges more than any before it.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use crate::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
+
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+const ACK: u8 = 0x10;
+
+/// Local port, remote address, remote port.
+pub(super) type Connection = (u16, IpAddr, u16);
+
+/// What is known of a connection from the headers that passed.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// The next sequence number expected from the peer.
+    expected: u32,
+    /// The highest acknowledgement number that the stack was given.
+    acknowledged: Option<u32>,
+}
+
+/// The sequence numbers of all connections.
+#[derive(Default)]
+pub(super) struct Duplicates {
+    connections: HashMap<Connection, Numbers>,
+}
+
+impl Duplicates {
+    /// Notes what an outgoing frame acknowledges.
+    pub(super) fn note_sent(&mut self, frame: &[u8]) {
+        let Ok(layout) = TcpLayout::parse(frame) else {
+            return;
+        };
+        let tcp = &frame[layout.segment..];
+        if tcp[13] & ACK == 0 {
+            return;
+        }
+        let connection = (word(tcp, 0), address(frame, &layout, 1), word(tcp, 2));
+        let expected = long(tcp, 8);
+        let fresh = Numbers {
+            expected,
+            acknowledged: None,
+        };
+        self.connections.entry(connection).or_insert(fresh).expected = expected;
+    }
+
+    /// The acknowledgement of an incoming duplicate as a frame of its own.
+    pub(super) fn acknowledgement(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
+        let layout = TcpLayout::parse(frame).ok()?;
+        let tcp = &frame[layout.segment..];
+        let connection = (word(tcp, 2), address(frame, &layout, 0), word(tcp, 0));
+        if tcp[13] & (SYN | RST) != 0 || tcp[13] & ACK == 0 {
+            return None;
+        }
+        let numbers = self.connections.get_mut(&connection)?;
+        let acknowledged = long(tcp, 8);
+        if numbers
+            .acknowledged
+            .is_some_and(|before| !is_after(acknowledged, before))
+        {
+            return None;
+        }
+        numbers.acknowledged = Some(acknowledged);
+        let end = long(tcp, 4).wrapping_add(layout.payload_bytes as u32);
+        is_after(numbers.expected, end).then(|| pure(frame, &layout, numbers.expected))
+    }
+
+    /// How many connections are known.
+    pub(super) fn len(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Forgets connections that are over.
+    pub(super) fn retain(&mut self, live: impl Fn(&Connection) -> bool) {
+        self.connections.retain(|connection, _| live(connection));
+    }
+}
+
+/// The header of a frame as a segment of its own at `sequence`: an acknowledgement alone.
+fn pure(frame: &[u8], layout: &TcpLayout, sequence: u32) -> Vec<u8> {
+    let mut pure = frame[..layout.payload].to_vec();
+    let network = layout.network;
+    if layout.ipv6 {
+        let bytes = (layout.payload - network - 40) as u16;
+        pure[network + 4..network + 6].copy_from_slice(&bytes.to_be_bytes());
+    } else {
+        let bytes = (layout.payload - network) as u16;
+        pure[network + 2..network + 4].copy_from_slice(&bytes.to_be_bytes());
+        pure[network + 10..network + 12].fill(0);
+        let sum = !ones_sum(&pure[network..layout.segment], 0);
+        pure[network + 10..network + 12].copy_from_slice(&sum.to_be_bytes());
+    }
+    let tcp = layout.segment;
+    pure[tcp + 4..tcp + 8].copy_from_slice(&sequence.to_be_bytes());
+    pure[tcp + 13] = ACK;
+    let field = tcp + TCP_CHECKSUM_OFFSET;
+    pure[field..field + 2].fill(0);
+    let sum = tcp_checksum(
+        &pure,
+        &TcpLayout {
+            payload_bytes: 0,
+            ..*layout
+        },
+    );
+    pure[field..field + 2].copy_from_slice(&sum.to_be_bytes());
+    pure
+}
+
+/// The source (0) or destination (1) address of a frame.
+fn address(frame: &[u8], layout: &TcpLayout, which: usize) -> IpAddr {
+    if layout.ipv6 {
+        let at = layout.network + 8 + 16 * which;
+        IpAddr::from(std::array::from_fn::<u8, 16, _>(|byte| frame[at + byte]))
+    } else {
+        let at = layout.network + 12 + 4 * which;
+        IpAddr::from(std::array::from_fn::<u8, 4, _>(|byte| frame[at + byte]))
+    }
+}
+
+/// Whether a sequence number lies after another, less than 2^31 ahead.
+fn is_after(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other) as i32) > 0
+}
+
+fn word(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+fn long(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: (u8, u16) = (1, 40_000);
+    const PEER: (u8, u16) = (2, 5001);
+
+    fn frame(from: (u8, u16), to: (u8, u16), numbers: (u32, u32), flags: u8, bytes: u8) -> Vec<u8> {
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0, 0x45, 0, 0, 40 + bytes, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+        frame.extend([10, 0, 0, from.0, 10, 0, 0, to.0]);
+        frame.extend(from.1.to_be_bytes());
+        frame.extend(to.1.to_be_bytes());
+        frame.extend(numbers.0.to_be_bytes());
+        frame.extend(numbers.1.to_be_bytes());
+        frame.extend([0x50, flags, 1, 2, 0, 0, 0, 0]);
+        frame.extend(vec![0xaa; usize::from(bytes)]);
+        frame
+    }
+
+    /// We expect byte 0 next, so that all numbers before it have wrapped.
+    fn expecting_zero() -> Duplicates {
+        let mut duplicates = Duplicates::default();
+        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 0));
+        duplicates
+    }
+
+    #[test]
+    fn a_duplicate_is_left_as_its_acknowledgement() {
+        let mut duplicates = expecting_zero();
+        let duplicate = frame(PEER, US, (u32::MAX - 49, 150), ACK | 0x09, 20);
+        let pure = duplicates.acknowledgement(&duplicate).unwrap();
+        let layout = TcpLayout::check(&pure, 0).unwrap();
+        assert_eq!(long(&pure, layout.segment + 4), 0, "sequence number");
+        assert_eq!(
+            long(&pure, layout.segment + 8),
+            150,
+            "acknowledgement number"
+        );
+        assert_eq!(pure[layout.segment + 13], ACK);
+        assert_eq!(word(&pure, layout.segment + 14), 0x0102, "window");
+        assert_eq!(tcp_checksum(&pure, &layout), 0);
+        assert_eq!(ones_sum(&pure[layout.network..layout.segment], 0), 0xffff);
+        assert_eq!(duplicates.acknowledgement(&duplicate), None, "nothing new");
+    }
+
+    #[test]
+    fn a_segment_that_the_stack_takes_is_left_alone() {
+        let mut duplicates = expecting_zero();
+        for (sequence, bytes) in [(0, 0), (0, 10), (u32::MAX - 4, 10), (1000, 10)] {
+            let segment = frame(PEER, US, (sequence, 200), ACK, bytes);
+            assert_eq!(
+                duplicates.acknowledgement(&segment),
+                None,
+                "sequence {sequence}"
+            );
+        }
+        // It acknowledged byte 200 already, so an older duplicate has nothing to say.
+        let old = frame(PEER, US, (u32::MAX - 49, 150), ACK, 20);
+        assert_eq!(duplicates.acknowledgement(&old), None);
+    }
+
+    #[test]
+    fn a_reset_and_a_stranger_are_left_alone() {
+        let mut duplicates = expecting_zero();
+        let reset = frame(PEER, US, (u32::MAX - 49, 150), ACK | RST, 0);
+        assert_eq!(duplicates.acknowledgement(&reset), None);
+        let stranger = frame((3, 5001), US, (u32::MAX - 49, 150), ACK, 20);
+        assert_eq!(duplicates.acknowledgement(&stranger), None);
+        duplicates.retain(|_| false);
+        assert_eq!(duplicates.len(), 0);
+    }
+}
