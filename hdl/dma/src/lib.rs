@@ -3,3 +3,18 @@
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
+
+pub mod completer;
+pub mod completer_check;
+pub mod completer_execute;
+pub mod completer_fields;
+pub mod completer_packet;
+pub mod completer_reply;
+pub mod completer_request;
+pub mod fetch_buffer;
+pub mod owner_registers;
+pub mod ring;
+pub mod ring_indices;
+pub mod ring_plan;
+pub mod ring_return;
+pub mod ring_state;

@@ -1,0 +1,119 @@
+//! Carries out what the host does to BAR 0: register writes and reads.
+//!
+//! ```text
+//!  CQ ──► [request] ──► write: one dword a cycle ──────────────► register_write
+//!                  └──► read:  read_request ──► read_reply ──► [reply] ──► CC
+//! ```
+//! | port | meaning and duty |
+//! |---|---|
+//! | `m_axis_cq_*`, `s_axis_cc_*` | the core's ports, 512 bit, straddle off, dword aligned |
+//! | `register_write` | one full dword written, in order |
+//! | `read_request`, `read_reply` | one dword of BAR 0, byte address, and its value; one at a time |
+//! | `malformed` | a dword or packet was ignored (one cycle) |
+//! | `unsupported` | a request was refused (one cycle) |
+//!
+//! Timing: a write takes effect 3 cycles after its last beat, then one dword a cycle; a read waits for
+//! `read_reply`. One request at a time.
+//!
+//! Invariants:
+//! 1. Requests take effect in the order they came; a read is answered after every earlier write took effect.
+//! 2. Memory writes of 1 to 16 dwords: a dword with all four byte enables is written, one with none is not
+//!    touched, one with some is ignored and counted as malformed. Registers have no part writes.
+//! 3. Memory reads of 1 to 16 dwords get one completion; a read of no byte is answered without a read.
+//! 4. Every other non-posted request, and every one to another BAR, is refused. Every other posted one
+//!    (longer writes, messages) and what the core discontinued is ignored and counted as malformed.
+//!
+//! Source: PG213, completer interface; `docs/decisions/0001-contract.md`.
+
+use crate::completer_execute::CompleterExecute;
+use crate::completer_reply::{CompleterReply, HostReply};
+use crate::completer_request::{CompleterRequest, HostRequest};
+use stream::prelude::*;
+
+/// The completer. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Completer {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the request in work.
+    pub reset: Signal<In, Bit>,
+
+    /// Requests of the host: data.
+    pub m_axis_cq_tdata: Signal<In, Bits<512>>,
+    /// Dwords used.
+    pub m_axis_cq_tkeep: Signal<In, Bits<16>>,
+    /// Side band.
+    pub m_axis_cq_tuser: Signal<In, Bits<183>>,
+    /// A beat is offered.
+    pub m_axis_cq_tvalid: Signal<In, Bit>,
+    /// Last beat.
+    pub m_axis_cq_tlast: Signal<In, Bit>,
+    /// The beat is taken.
+    pub m_axis_cq_tready: Signal<Out, Bit>,
+
+    /// Completions: data.
+    pub s_axis_cc_tdata: Signal<Out, Bits<512>>,
+    /// Dwords used.
+    pub s_axis_cc_tkeep: Signal<Out, Bits<16>>,
+    /// Side band.
+    pub s_axis_cc_tuser: Signal<Out, Bits<81>>,
+    /// A beat is offered.
+    pub s_axis_cc_tvalid: Signal<Out, Bit>,
+    /// Last beat.
+    pub s_axis_cc_tlast: Signal<Out, Bit>,
+    /// The beat is taken.
+    pub s_axis_cc_tready: Signal<In, Bit>,
+
+    /// Registers written.
+    pub register_write: PulseSource<RegisterWrite>,
+    /// Registers read.
+    pub read_request: MessageSource<Bits<24>>,
+    /// Their values.
+    pub read_reply: MessageSink<Bits<32>>,
+    /// Something was ignored.
+    pub malformed: Signal<Out, Bit>,
+    /// A request was refused.
+    pub unsupported: Signal<Out, Bit>,
+
+    request: CompleterRequest,
+    execute: CompleterExecute,
+    reply: CompleterReply,
+}
+
+impl Logic for Completer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.request.clock.next = self.clock.val();
+        self.execute.clock.next = self.clock.val();
+        self.reply.clock.next = self.clock.val();
+        self.request.reset.next = self.reset.val();
+        self.execute.reset.next = self.reset.val();
+        self.reply.reset.next = self.reset.val();
+
+        self.request.tdata.next = self.m_axis_cq_tdata.val();
+        self.request.tuser.next = self.m_axis_cq_tuser.val();
+        self.request.tvalid.next = self.m_axis_cq_tvalid.val();
+        self.request.tlast.next = self.m_axis_cq_tlast.val();
+        self.m_axis_cq_tready.next = self.request.tready.val();
+        MessageSource::<HostRequest>::join(&mut self.request.request, &mut self.execute.request);
+
+        self.register_write.valid.next = self.execute.register_write.valid.val();
+        self.register_write.payload.next = self.execute.register_write.payload.val();
+        self.read_request.valid.next = self.execute.read_request.valid.val();
+        self.read_request.payload.next = self.execute.read_request.payload.val();
+        self.execute.read_request.ready.next = self.read_request.ready.val();
+        self.execute.read_reply.valid.next = self.read_reply.valid.val();
+        self.execute.read_reply.payload.next = self.read_reply.payload.val();
+        self.read_reply.ready.next = self.execute.read_reply.ready.val();
+        self.malformed.next = self.execute.malformed.val();
+        self.unsupported.next = self.execute.unsupported.val();
+
+        MessageSource::<HostReply>::join(&mut self.execute.reply, &mut self.reply.reply);
+        self.s_axis_cc_tdata.next = self.reply.tdata.val();
+        self.s_axis_cc_tkeep.next = self.reply.tkeep.val();
+        self.s_axis_cc_tuser.next = self.reply.tuser.val();
+        self.s_axis_cc_tvalid.next = self.reply.tvalid.val();
+        self.s_axis_cc_tlast.next = self.reply.tlast.val();
+        self.reply.tready.next = self.s_axis_cc_tready.val();
+    }
+}

@@ -1,0 +1,158 @@
+//! Turns packets of the CQ interface into requests, one message each.
+//!
+//! ```text
+//!  CQ ──► first beat: descriptor, 12 dwords ─┐
+//!         second beat: 4 dwords ─────────────┼──► request
+//!         further beats: dropped ────────────┘
+//! ```
+//! Timing: a request is offered one cycle after its last beat and occupies the block until it is taken.
+//! `tready` and `request.valid` are functions of registers.
+//!
+//! Invariants:
+//! 1. One message for each packet, in order. `data` holds the payload's first 16 dwords.
+//! 2. `discontinued` is set when the core took the packet back in any of its beats.
+//!
+//! The core must be set up with straddle off and dword-aligned payload. Source: PG213, completer request
+//! descriptor; bit positions in `docs/decisions`.
+
+use stream::prelude::*;
+
+/// A request of the host.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HostRequest {
+    /// Descriptor as it came.
+    pub descriptor: Bits<128>,
+    /// Byte enables of the first dword.
+    pub first_be: Bits<4>,
+    /// Byte enables of the last dword, when there are several.
+    pub last_be: Bits<4>,
+    /// The packet is invalid.
+    pub discontinued: Bit,
+    /// Payload, dword 0 in bits 31:0.
+    pub data: Bits<512>,
+}
+
+/// Which beat comes next.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum RequestPhase {
+    /// Waits for a packet.
+    First,
+    /// Waits for the rest of 16 dwords.
+    Second,
+    /// Waits for the end of a longer packet.
+    Drain,
+    /// Waits until the request is taken.
+    Full,
+}
+
+/// The unpacker. See the module's head.
+#[derive(LogicBlock)]
+pub struct CompleterRequest {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the packet.
+    pub reset: Signal<In, Bit>,
+
+    /// CQ data.
+    pub tdata: Signal<In, Bits<512>>,
+    /// CQ side band.
+    pub tuser: Signal<In, Bits<183>>,
+    /// CQ valid.
+    pub tvalid: Signal<In, Bit>,
+    /// CQ last beat.
+    pub tlast: Signal<In, Bit>,
+    /// CQ ready.
+    pub tready: Signal<Out, Bit>,
+
+    /// Requests.
+    pub request: MessageSource<HostRequest>,
+
+    phase: DFF<RequestPhase>,
+    held: DFF<HostRequest>,
+
+    take: Signal<Local, Bit>,
+    broken: Signal<Local, Bit>,
+    first_data: Signal<Local, Bits<512>>,
+    second_data: Signal<Local, Bits<512>>,
+    low_dwords: Signal<Local, Bits<128>>,
+    held_data: Signal<Local, Bits<512>>,
+    descriptor_bits: Constant<Bits<8>>,
+    second_bits: Constant<Bits<9>>,
+}
+
+impl Default for CompleterRequest {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            tdata: Default::default(),
+            tuser: Default::default(),
+            tvalid: Default::default(),
+            tlast: Default::default(),
+            tready: Default::default(),
+            request: Default::default(),
+            phase: Default::default(),
+            held: Default::default(),
+            take: Default::default(),
+            broken: Default::default(),
+            first_data: Default::default(),
+            second_data: Default::default(),
+            low_dwords: Default::default(),
+            held_data: Default::default(),
+            descriptor_bits: Constant::new(128u32.to_bits()),
+            second_bits: Constant::new(384u32.to_bits()),
+        }
+    }
+}
+
+impl Logic for CompleterRequest {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, held);
+        self.take.next = self.tvalid.val() & (self.phase.q.val() != RequestPhase::Full);
+        self.tready.next = self.phase.q.val() != RequestPhase::Full;
+        self.request.valid.next = self.phase.q.val() == RequestPhase::Full;
+        self.request.payload.next = self.held.q.val();
+
+        self.broken.next = self.tuser.val().get_bit(96);
+        self.low_dwords.next = self.tdata.val().get_bits::<128>(0);
+        self.first_data.next = self.tdata.val() >> self.descriptor_bits.val();
+        self.held_data.next = self.held.q.val().data;
+        self.second_data.next =
+            bit_cast::<512, 128>(self.low_dwords.val()) << self.second_bits.val();
+
+        match self.phase.q.val() {
+            RequestPhase::First => {
+                if self.take.val() {
+                    self.held.d.next.descriptor = self.low_dwords.val();
+                    self.held.d.next.first_be = self.tuser.val().get_bits::<4>(0);
+                    self.held.d.next.last_be = self.tuser.val().get_bits::<4>(8);
+                    self.held.d.next.discontinued = self.broken.val();
+                    self.held.d.next.data = self.first_data.val();
+                    self.phase.d.next = RequestPhase::Second;
+                }
+            }
+            RequestPhase::Second => {
+                if self.take.val() {
+                    self.held.d.next.data = self.held_data.val() | self.second_data.val();
+                    self.phase.d.next = RequestPhase::Drain;
+                }
+            }
+            RequestPhase::Drain => {}
+            RequestPhase::Full => {
+                if self.request.ready.val() {
+                    self.phase.d.next = RequestPhase::First;
+                }
+            }
+        }
+        if self.take.val() & self.broken.val() {
+            self.held.d.next.discontinued = true;
+        }
+        if self.take.val() & self.tlast.val() {
+            self.phase.d.next = RequestPhase::Full;
+        }
+        if self.reset.val() {
+            self.phase.d.next = RequestPhase::First;
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Holds fetched ring entries until the whole fetch is known to be good.
+//!
+//! ```text
+//!  sink ──►┌──────────────────────────┐──► source
+//!          │ 64 beats; committed part │
+//!          │ | part being received    │──► held
+//!          └──────────────────────────┘
+//! ```
+//! Timing: a packet can leave one cycle after its last beat came. `source` is read from distributed RAM in
+//! the same cycle; its `valid` is a function of registers.
+//!
+//! Invariants:
+//! 1. A packet leaves whole and in order, or (aborted, or `keep` low in the cycle of its last beat) not at
+//!    all.
+//! 2. `held` counts the beats in the buffer, those of the unfinished packet included.
+//! 3. `finished` is high in the cycle in which the last beat is taken.
+
+use stream::prelude::*;
+
+/// One stored beat of whole entries: always 64 bytes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+struct EntryBeat {
+    data: Bits<512>,
+    last: Bit,
+}
+
+/// The buffer. See the module's head.
+#[derive(LogicBlock)]
+pub struct FetchBuffer {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Empties the buffer.
+    pub reset: Signal<In, Bit>,
+
+    /// Fetched entries.
+    pub sink: PacketSink,
+    /// The packet may be kept; read with its last beat.
+    pub keep: Signal<In, Bit>,
+    /// A last beat is taken.
+    pub finished: Signal<Out, Bit>,
+
+    /// Good packets.
+    pub source: PacketSource,
+    /// Beats held.
+    pub held: Signal<Out, Bits<7>>,
+
+    memory: LutRam<EntryBeat, 6>,
+    write_pointer: DFF<Bits<7>>,
+    commit_pointer: DFF<Bits<7>>,
+    read_pointer: DFF<Bits<7>>,
+
+    level: Signal<Local, Bits<7>>,
+    write_next: Signal<Local, Bits<7>>,
+    has_room: Signal<Local, Bit>,
+    has_packet: Signal<Local, Bit>,
+    depth: Constant<Bits<7>>,
+    one: Constant<Bits<7>>,
+    zero: Constant<Bits<7>>,
+    beat_bytes: Constant<Bits<7>>,
+}
+
+impl Default for FetchBuffer {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            keep: Default::default(),
+            finished: Default::default(),
+            source: Default::default(),
+            held: Default::default(),
+            memory: Default::default(),
+            write_pointer: Default::default(),
+            commit_pointer: Default::default(),
+            read_pointer: Default::default(),
+            level: Default::default(),
+            write_next: Default::default(),
+            has_room: Default::default(),
+            has_packet: Default::default(),
+            depth: Constant::new(64u32.to_bits()),
+            one: Constant::new(1u32.to_bits()),
+            zero: Constant::new(0u32.to_bits()),
+            beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
+        }
+    }
+}
+
+impl Logic for FetchBuffer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
+        self.memory.clock.next = self.clock.val();
+
+        self.level.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.write_next.next = self.write_pointer.q.val() + self.one.val();
+        self.has_room.next = self.level.val() != self.depth.val();
+        self.has_packet.next = self.commit_pointer.q.val() != self.read_pointer.q.val();
+        self.held.next = self.level.val();
+
+        self.sink.ready.next = self.has_room.val();
+        self.finished.next = self.sink.valid.val() & self.has_room.val() & self.sink.last.val();
+        self.memory.write_address.next = self.write_pointer.q.val().get_bits::<6>(0);
+        self.memory.write_data.next.data = self.sink.data.val();
+        self.memory.write_data.next.last = self.sink.last.val();
+        self.memory.write_enable.next = self.sink.valid.val() & self.has_room.val();
+        if self.sink.valid.val() & self.has_room.val() {
+            self.write_pointer.d.next = self.write_next.val();
+            if self.sink.last.val() {
+                if self.keep.val() & !self.sink.abort.val() {
+                    self.commit_pointer.d.next = self.write_next.val();
+                } else {
+                    self.write_pointer.d.next = self.commit_pointer.q.val();
+                }
+            }
+        }
+
+        self.memory.read_address.next = self.read_pointer.q.val().get_bits::<6>(0);
+        self.source.valid.next = self.has_packet.val();
+        self.source.data.next = self.memory.read_data.val().data;
+        self.source.last.next = self.memory.read_data.val().last;
+        self.source.byte_count.next = self.beat_bytes.val();
+        self.source.abort.next = false;
+        if self.has_packet.val() & self.source.ready.val() {
+            self.read_pointer.d.next = self.read_pointer.q.val() + self.one.val();
+        }
+        if self.reset.val() {
+            self.write_pointer.d.next = self.zero.val();
+            self.commit_pointer.d.next = self.zero.val();
+            self.read_pointer.d.next = self.zero.val();
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Tells a block which owner's context or doorbell register was written, and keeps such registers.
+//!
+//! ```text
+//!  write ──► [OwnerRegisters: compare with the two ranges] ──► changed ──┬──► [OwnerWord]    ──► value
+//!                                                                        └──► [OwnerAddress] ──► address
+//! ```
+//! Timing: `changed` is a register, one cycle behind `write`; a kept word follows one cycle later. What is
+//! read is combinational from `owner`.
+//!
+//! Invariants:
+//! 1. `changed.valid` is high only for an owner that the card has (OWNERS = 2^O).
+//! 2. At most one of `context` and `doorbell` is high; `enable` implies `context`.
+//! 3. A word reads 0 until it is first written; nothing else clears it.
+//!
+//! Source: `abi::registers`.
+
+use abi::registers;
+use stream::prelude::*;
+
+/// A register of an owner was written.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct OwnerWrite {
+    /// It is a word of the owner's context.
+    pub context: Bit,
+    /// It is the context's enable word: the owner starts afresh.
+    pub enable: Bit,
+    /// It is a doorbell of the owner.
+    pub doorbell: Bit,
+    /// Byte offset in the context or the doorbell page.
+    pub field: Bits<12>,
+    /// Owner.
+    pub owner: Bits<8>,
+    /// Value written.
+    pub data: Bits<32>,
+}
+
+/// The decoder. See the module's head.
+#[derive(LogicBlock)]
+pub struct OwnerRegisters<const O: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Every register write.
+    pub write: PulseSink<RegisterWrite>,
+
+    /// The writes that concern an owner.
+    pub changed: PulseSource<OwnerWrite>,
+
+    seen: DFF<Bit>,
+    seen_write: DFF<OwnerWrite>,
+
+    context_offset: Signal<Local, Bits<24>>,
+    doorbell_offset: Signal<Local, Bits<24>>,
+    context_field: Signal<Local, Bits<12>>,
+    context_owner: Signal<Local, Bits<8>>,
+    is_context: Signal<Local, Bit>,
+    is_doorbell: Signal<Local, Bit>,
+
+    contexts: Constant<Bits<24>>,
+    contexts_bytes: Constant<Bits<24>>,
+    doorbells: Constant<Bits<24>>,
+    doorbells_bytes: Constant<Bits<24>>,
+    enable_field: Constant<Bits<12>>,
+}
+
+impl<const O: usize> Default for OwnerRegisters<O> {
+    fn default() -> Self {
+        assert!(O <= 8, "owner ids have 8 bits");
+        assert_eq!(registers::CONTEXT_STRIDE, 1 << 6);
+        assert_eq!(registers::DOORBELL_STRIDE, 1 << 12);
+        Self {
+            clock: Default::default(),
+            write: Default::default(),
+            changed: Default::default(),
+            seen: Default::default(),
+            seen_write: Default::default(),
+            context_offset: Default::default(),
+            doorbell_offset: Default::default(),
+            context_field: Default::default(),
+            context_owner: Default::default(),
+            is_context: Default::default(),
+            is_doorbell: Default::default(),
+            contexts: Constant::new(registers::CONTEXTS.to_bits()),
+            contexts_bytes: Constant::new((registers::CONTEXT_STRIDE << O).to_bits()),
+            doorbells: Constant::new(registers::DOORBELLS.to_bits()),
+            doorbells_bytes: Constant::new((registers::DOORBELL_STRIDE << O).to_bits()),
+            enable_field: Constant::new(registers::CONTEXT_ENABLE.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize> Logic for OwnerRegisters<O> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, seen, seen_write);
+
+        self.context_offset.next = self.write.payload.val().address - self.contexts.val();
+        self.doorbell_offset.next = self.write.payload.val().address - self.doorbells.val();
+        self.is_context.next = self.context_offset.val() < self.contexts_bytes.val();
+        self.is_doorbell.next = self.doorbell_offset.val() < self.doorbells_bytes.val();
+        self.context_field.next = bit_cast::<12, 6>(self.context_offset.val().get_bits::<6>(0));
+        self.context_owner.next = self.context_offset.val().get_bits::<8>(6);
+
+        self.seen.d.next = self.write.valid.val() & (self.is_context.val() | self.is_doorbell.val());
+        self.seen_write.d.next.context = self.is_context.val();
+        self.seen_write.d.next.enable =
+            self.is_context.val() & (self.context_field.val() == self.enable_field.val());
+        self.seen_write.d.next.doorbell = self.is_doorbell.val();
+        self.seen_write.d.next.field = self.doorbell_offset.val().get_bits::<12>(0);
+        self.seen_write.d.next.owner = self.doorbell_offset.val().get_bits::<8>(12);
+        self.seen_write.d.next.data = self.write.payload.val().data;
+        if self.is_context.val() {
+            self.seen_write.d.next.field = self.context_field.val();
+            self.seen_write.d.next.owner = self.context_owner.val();
+        }
+
+        self.changed.valid.next = self.seen.q.val();
+        self.changed.payload.next = self.seen_write.q.val();
+    }
+}
+
+/// One context word of every owner.
+#[derive(LogicBlock)]
+pub struct OwnerWord<const O: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Writes.
+    pub changed: PulseSink<OwnerWrite>,
+    /// Owner asked for.
+    pub owner: Signal<In, Bits<O>>,
+    /// Its word.
+    pub value: Signal<Out, Bits<32>>,
+
+    words: LutRam<Bits<32>, O>,
+    field: Constant<Bits<12>>,
+}
+
+impl<const O: usize> OwnerWord<O> {
+    /// The word at byte `field` of the context.
+    pub fn new(field: u32) -> Self {
+        Self {
+            clock: Default::default(),
+            changed: Default::default(),
+            owner: Default::default(),
+            value: Default::default(),
+            words: Default::default(),
+            field: Constant::new(field.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize> Logic for OwnerWord<O> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.words.clock.next = self.clock.val();
+        self.words.write_address.next = bit_cast::<O, 8>(self.changed.payload.val().owner);
+        self.words.write_data.next = self.changed.payload.val().data;
+        self.words.write_enable.next = self.changed.valid.val()
+            & self.changed.payload.val().context
+            & (self.changed.payload.val().field == self.field.val());
+        self.words.read_address.next = self.owner.val();
+        self.value.next = self.words.read_data.val();
+    }
+}
+
+/// One bus address of every owner: two context words, low word first.
+#[derive(LogicBlock)]
+pub struct OwnerAddress<const O: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Writes.
+    pub changed: PulseSink<OwnerWrite>,
+    /// Owner asked for.
+    pub owner: Signal<In, Bits<O>>,
+    /// Its address.
+    pub address: Signal<Out, Bits<64>>,
+
+    low: OwnerWord<O>,
+    high: OwnerWord<O>,
+    high_wide: Signal<Local, Bits<64>>,
+}
+
+impl<const O: usize> OwnerAddress<O> {
+    /// The address at byte `field` of the context.
+    pub fn new(field: u32) -> Self {
+        Self {
+            clock: Default::default(),
+            changed: Default::default(),
+            owner: Default::default(),
+            address: Default::default(),
+            low: OwnerWord::new(field),
+            high: OwnerWord::new(field + 4),
+            high_wide: Default::default(),
+        }
+    }
+}
+
+impl<const O: usize> Logic for OwnerAddress<O> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.low.clock.next = self.clock.val();
+        self.low.changed.valid.next = self.changed.valid.val();
+        self.low.changed.payload.next = self.changed.payload.val();
+        self.low.owner.next = self.owner.val();
+        self.high.clock.next = self.clock.val();
+        self.high.changed.valid.next = self.changed.valid.val();
+        self.high.changed.payload.next = self.changed.payload.val();
+        self.high.owner.next = self.owner.val();
+        self.high_wide.next = bit_cast::<64, 32>(self.high.value.val());
+        self.address.next = (self.high_wide.val() << 32) | bit_cast::<64, 32>(self.low.value.val());
+    }
+}

@@ -1,0 +1,135 @@
+//! Takes the answers of a ring's reads and hands on what is good.
+//!
+//! ```text
+//!  issued ──► [in_flight] ── oldest ──► check ──► keep
+//!  read_data ─────────► [fetch_buffer] ◄───────────┘ ──► entries
+//!                                  [fetches] ──────────► fetched
+//! ```
+//! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` must answer in the same cycle.
+//! A fetch can leave one cycle after its last beat came.
+//!
+//! Invariants:
+//! 1. `read_data` is always taken: `room` falls while 16 more beats might not fit.
+//! 2. One message of `fetched` for each packet of `entries`, offered no later than its first beat.
+//! 3. `failed` is high for one cycle when a fetch of a running ring is aborted. An answer that nobody asked
+//!    for, or of a ring that no longer runs in its generation, is dropped.
+
+use crate::fetch_buffer::FetchBuffer;
+use crate::ring_plan::FetchInFlight;
+use stream::prelude::*;
+
+/// The return path. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingReturn<const O: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets every fetch.
+    pub reset: Signal<In, Bit>,
+
+    /// A read was asked for.
+    pub issued: PulseSink<FetchInFlight>,
+    /// One more read may be asked for.
+    pub room: Signal<Out, Bit>,
+    /// The answers, in the order of `issued`.
+    pub read_data: PacketSink,
+
+    /// Ring of the oldest fetch in flight.
+    pub check: Signal<Out, Bits<O>>,
+    /// Its generation then.
+    pub check_generation: Signal<Out, Bits<24>>,
+    /// It still runs in that generation.
+    pub check_runs: Signal<In, Bit>,
+    /// The ring `check` must stop.
+    pub failed: Signal<Out, Bit>,
+
+    /// Whose entries follow.
+    pub fetched: MessageSource<RingFetch>,
+    /// The entries.
+    pub entries: PacketSource,
+
+    in_flight: Fifo<FetchInFlight, 2, 3>,
+    fetch_buffer: FetchBuffer,
+    fetches: Fifo<RingFetch, 6, 7>,
+
+    reserved: Signal<Local, Bits<8>>,
+    keep: Signal<Local, Bit>,
+    reserve_bits: Constant<Bits<3>>,
+    reserve_max: Constant<Bits<8>>,
+    in_flight_max: Constant<Bits<3>>,
+}
+
+impl<const O: usize> Default for RingReturn<O> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            issued: Default::default(),
+            room: Default::default(),
+            read_data: Default::default(),
+            check: Default::default(),
+            check_generation: Default::default(),
+            check_runs: Default::default(),
+            failed: Default::default(),
+            fetched: Default::default(),
+            entries: Default::default(),
+            in_flight: Default::default(),
+            fetch_buffer: Default::default(),
+            fetches: Default::default(),
+            reserved: Default::default(),
+            keep: Default::default(),
+            reserve_bits: Constant::new(4u32.to_bits()),
+            reserve_max: Constant::new(48u32.to_bits()),
+            in_flight_max: Constant::new(4u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize> Logic for RingReturn<O> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.in_flight.clock.next = self.clock.val();
+        self.fetch_buffer.clock.next = self.clock.val();
+        self.fetches.clock.next = self.clock.val();
+        self.in_flight.reset.next = self.reset.val();
+        self.fetch_buffer.reset.next = self.reset.val();
+        self.fetches.reset.next = self.reset.val();
+
+        // Every fetch in flight may bring 16 beats; 64 fit.
+        self.reserved.next = (bit_cast::<8, 3>(self.in_flight.level.val())
+            << self.reserve_bits.val())
+            + bit_cast::<8, 7>(self.fetch_buffer.held.val());
+        self.room.next = (self.in_flight.level.val() != self.in_flight_max.val())
+            & (self.reserved.val() <= self.reserve_max.val());
+        self.in_flight.sink.valid.next = self.issued.valid.val();
+        self.in_flight.sink.payload.next = self.issued.payload.val();
+
+        self.fetch_buffer.sink.valid.next = self.read_data.valid.val();
+        self.fetch_buffer.sink.data.next = self.read_data.data.val();
+        self.fetch_buffer.sink.byte_count.next = self.read_data.byte_count.val();
+        self.fetch_buffer.sink.last.next = self.read_data.last.val();
+        self.fetch_buffer.sink.abort.next = self.read_data.abort.val();
+        self.read_data.ready.next = self.fetch_buffer.sink.ready.val();
+
+        self.check.next = bit_cast::<O, 8>(self.in_flight.source.payload.val().owner);
+        self.check_generation.next = self.in_flight.source.payload.val().generation;
+        self.keep.next = self.in_flight.source.valid.val() & self.check_runs.val();
+        self.fetch_buffer.keep.next = self.keep.val();
+        self.in_flight.source.ready.next = self.fetch_buffer.finished.val();
+        self.failed.next =
+            self.fetch_buffer.finished.val() & self.keep.val() & self.read_data.abort.val();
+        self.fetches.sink.valid.next =
+            self.fetch_buffer.finished.val() & self.keep.val() & !self.read_data.abort.val();
+        self.fetches.sink.payload.next.owner = self.in_flight.source.payload.val().owner;
+        self.fetches.sink.payload.next.index = self.in_flight.source.payload.val().index;
+
+        self.fetched.valid.next = self.fetches.source.valid.val();
+        self.fetched.payload.next = self.fetches.source.payload.val();
+        self.fetches.source.ready.next = self.fetched.ready.val();
+        self.entries.valid.next = self.fetch_buffer.source.valid.val();
+        self.entries.data.next = self.fetch_buffer.source.data.val();
+        self.entries.byte_count.next = self.fetch_buffer.source.byte_count.val();
+        self.entries.last.next = self.fetch_buffer.source.last.val();
+        self.entries.abort.next = self.fetch_buffer.source.abort.val();
+        self.fetch_buffer.source.ready.next = self.entries.ready.val();
+    }
+}

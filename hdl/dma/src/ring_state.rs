@@ -1,0 +1,228 @@
+//! What a ring fetcher knows of every owner's ring.
+//!
+//! ```text
+//!  settings ──► base, size, producer ─┐
+//!  advance  ──► consumer ─────────────┼──► of `scan`
+//!  fail     ──► runs ─────────────────┘
+//! ```
+//! Timing: what is said of `scan` and of `check` is combinational from them; a setting counts two cycles
+//! after its pulse.
+//!
+//! Invariants:
+//! 1. Writing a context's enable word sets producer and consumer to 0, gives the ring a new generation and
+//!    forgets a failure; the ring runs when bit 0 was 1.
+//! 2. `advance` has an effect only while `ready` is high. An enable word that comes with `fail` for the same
+//!    ring prevails.
+//!
+//! A generation comes back after 2^24 enable writes; no fetch is in flight that long.
+
+use crate::owner_registers::{OwnerAddress, OwnerRegisters, OwnerWord};
+use crate::ring_indices::RingIndices;
+use abi::registers;
+use stream::prelude::*;
+
+/// What tells one kind of ring from another.
+#[derive(Clone, Copy, Debug)]
+pub struct RingKind {
+    /// Context field of the ring's base.
+    pub base: u32,
+    /// First bit of the ring's log2 size in `CONTEXT_SIZES`.
+    pub size_bit: u32,
+    /// Doorbell field of the producer index.
+    pub doorbell: u32,
+    /// log2 bytes of an entry.
+    pub entry_bits: u32,
+    /// Most entries of one fetch.
+    pub entries_max: u32,
+}
+
+/// Command rings: an entry is one beat.
+pub const COMMAND_RING: RingKind = RingKind {
+    base: registers::CONTEXT_COMMAND_BASE,
+    size_bit: 0,
+    doorbell: registers::DOORBELL_COMMAND,
+    entry_bits: 6,
+    entries_max: 16,
+};
+
+/// Send rings: a slot is two beats.
+pub const SEND_RING: RingKind = RingKind {
+    base: registers::CONTEXT_SEND_BASE,
+    size_bit: 8,
+    doorbell: registers::DOORBELL_SEND,
+    entry_bits: 7,
+    entries_max: 8,
+};
+
+/// The state. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingState<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disables every ring.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Ring to tell of.
+    pub scan: Signal<In, Bits<O>>,
+    /// It is enabled and has not failed.
+    pub runs: Signal<Out, Bit>,
+    /// Its bus address.
+    pub base: Signal<Out, Bits<64>>,
+    /// Its log2 entries.
+    pub size_bits: Signal<Out, Bits<4>>,
+    /// Its producer index.
+    pub producer: Signal<Out, Bits<32>>,
+    /// Index of the next entry to fetch.
+    pub consumer: Signal<Out, Bits<32>>,
+    /// Its generation.
+    pub generation: Signal<Out, Bits<24>>,
+
+    /// `advance` is heard in this cycle.
+    pub ready: Signal<Out, Bit>,
+    /// Set the consumer index of `scan`.
+    pub advance: Signal<In, Bit>,
+    /// New consumer index.
+    pub advance_to: Signal<In, Bits<32>>,
+    /// Stop a ring.
+    pub fail: Signal<In, Bit>,
+    /// Which.
+    pub fail_owner: Signal<In, Bits<O>>,
+
+    /// Ring that a finished fetch belongs to.
+    pub check: Signal<In, Bits<O>>,
+    /// Its generation when the fetch began.
+    pub check_generation: Signal<In, Bits<24>>,
+    /// It still runs in that generation.
+    pub check_runs: Signal<Out, Bit>,
+
+    registers: OwnerRegisters<O>,
+    base_words: OwnerAddress<O>,
+    size_words: OwnerWord<O>,
+    indices: RingIndices<O>,
+    scan_generation: LutRam<Bits<24>, O>,
+    check_copy: LutRam<Bits<24>, O>,
+    running: DFF<Bits<OWNERS>>,
+    generation_next: DFF<Bits<24>>,
+
+    owner: Signal<Local, Bits<O>>,
+    enables: Signal<Local, Bit>,
+    word: Signal<Local, Bits<32>>,
+    kept: Signal<Local, Bits<OWNERS>>,
+    size_bit: Constant<Bits<5>>,
+    one: Constant<Bits<24>>,
+    none: Constant<Bits<OWNERS>>,
+}
+
+impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
+    /// The state of all rings of one kind.
+    pub fn new(kind: RingKind) -> Self {
+        assert_eq!(OWNERS, 1 << O, "OWNERS must be 2^O");
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            scan: Default::default(),
+            runs: Default::default(),
+            base: Default::default(),
+            size_bits: Default::default(),
+            producer: Default::default(),
+            consumer: Default::default(),
+            generation: Default::default(),
+            ready: Default::default(),
+            advance: Default::default(),
+            advance_to: Default::default(),
+            fail: Default::default(),
+            fail_owner: Default::default(),
+            check: Default::default(),
+            check_generation: Default::default(),
+            check_runs: Default::default(),
+            registers: Default::default(),
+            base_words: OwnerAddress::new(kind.base),
+            size_words: OwnerWord::new(registers::CONTEXT_SIZES),
+            indices: RingIndices::new(kind.doorbell),
+            scan_generation: Default::default(),
+            check_copy: Default::default(),
+            running: Default::default(),
+            generation_next: Default::default(),
+            owner: Default::default(),
+            enables: Default::default(),
+            word: Default::default(),
+            kept: Default::default(),
+            size_bit: Constant::new(kind.size_bit.to_bits()),
+            one: Constant::new(1u32.to_bits()),
+            none: Constant::new(0u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, running, generation_next);
+        self.registers.clock.next = self.clock.val();
+        self.base_words.clock.next = self.clock.val();
+        self.size_words.clock.next = self.clock.val();
+        self.indices.clock.next = self.clock.val();
+        self.scan_generation.clock.next = self.clock.val();
+        self.check_copy.clock.next = self.clock.val();
+
+        self.registers.write.valid.next = self.settings.valid.val();
+        self.registers.write.payload.next = self.settings.payload.val();
+        self.base_words.changed.valid.next = self.registers.changed.valid.val();
+        self.base_words.changed.payload.next = self.registers.changed.payload.val();
+        self.size_words.changed.valid.next = self.registers.changed.valid.val();
+        self.size_words.changed.payload.next = self.registers.changed.payload.val();
+        self.indices.changed.valid.next = self.registers.changed.valid.val();
+        self.indices.changed.payload.next = self.registers.changed.payload.val();
+
+        self.base_words.owner.next = self.scan.val();
+        self.base.next = self.base_words.address.val();
+        self.size_words.owner.next = self.scan.val();
+        self.size_bits.next =
+            self.size_words.value.val().get_bits::<4>(self.size_bit.val().index());
+        self.indices.owner.next = self.scan.val();
+        self.producer.next = self.indices.producer.val();
+        self.consumer.next = self.indices.consumer.val();
+        self.indices.advance.next = self.advance.val();
+        self.indices.advance_to.next = self.advance_to.val();
+        self.ready.next = self.indices.advance_ready.val();
+
+        // An enable word gives the ring the next generation.
+        self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.enables.next =
+            self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
+        self.scan_generation.write_address.next = self.owner.val();
+        self.scan_generation.write_data.next = self.generation_next.q.val();
+        self.scan_generation.write_enable.next = self.enables.val();
+        self.scan_generation.read_address.next = self.scan.val();
+        self.generation.next = self.scan_generation.read_data.val();
+        self.check_copy.write_address.next = self.owner.val();
+        self.check_copy.write_data.next = self.generation_next.q.val();
+        self.check_copy.write_enable.next = self.enables.val();
+        self.check_copy.read_address.next = self.check.val();
+
+        self.runs.next = self.running.q.val().get_bit(self.scan.val().index());
+        self.check_runs.next = self.running.q.val().get_bit(self.check.val().index())
+            & (self.check_copy.read_data.val() == self.check_generation.val());
+
+        self.word.next = self.registers.changed.payload.val().data;
+        self.kept.next = self.running.q.val();
+        if self.fail.val() {
+            self.kept.next =
+                self.running.q.val().replace_bit(self.fail_owner.val().index(), false);
+        }
+        self.running.d.next = self.kept.val();
+        if self.enables.val() {
+            self.generation_next.d.next = self.generation_next.q.val() + self.one.val();
+            self.running.d.next = self.kept.val().replace_bit(
+                self.owner.val().index(),
+                self.word.val().get_bit(0),
+            );
+        }
+        if self.reset.val() {
+            self.running.d.next = self.none.val();
+        }
+    }
+}
