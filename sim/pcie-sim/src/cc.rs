@@ -7,16 +7,21 @@
 //! Framing rules, each reported when broken:
 //! 1. an offered beat stays until it is taken, and `tvalid` does not fall inside a packet;
 //! 2. `tkeep` is all ones but on the last beat, where it has no holes;
-//! 3. the packet has as many dwords as its descriptor announces.
+//! 3. the packet has as many dwords as its descriptor announces, a refusal five more than its
+//!    descriptor.
 //!
-//! Source: PG213, completer completion interface, 512 bit, straddle off.
+//! Source: PG213, completer completion interface, 512 bit, straddle off; Completions with Error
+//! Status.
 
-use crate::descriptor::{cc, cc_user};
+use crate::descriptor::{cc, cc_user, status};
 use crate::ports::CcBeat;
 use crate::violation::{Log, Stream, Violation};
 
 /// Dwords of the descriptor.
 pub(crate) const DESCRIPTOR_DWORDS: usize = 3;
+/// Dwords behind the descriptor of a refusal: byte enables and request descriptor, for the log of
+/// the hard block. They do not go over the link.
+const REFUSAL_DWORDS: usize = 5;
 
 /// Receiver of the stream.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +73,9 @@ impl CcReceiver {
             return None;
         }
         let announced = match words.get(..DESCRIPTOR_DWORDS) {
+            Some(descriptor) if cc::STATUS.get(descriptor) as u8 != status::SUCCESS => {
+                DESCRIPTOR_DWORDS + REFUSAL_DWORDS
+            }
             Some(descriptor) => DESCRIPTOR_DWORDS + cc::DWORD_COUNT.get(descriptor) as usize,
             None => DESCRIPTOR_DWORDS,
         };
@@ -76,7 +84,8 @@ impl CcReceiver {
             log.push(Violation::PacketLength { has, announced });
             return None;
         }
-        Some(words)
+        let on_link = DESCRIPTOR_DWORDS + cc::DWORD_COUNT.get(&words) as usize;
+        Some(words[..on_link.min(words.len())].to_vec())
     }
 
     /// Forgets everything, as in reset.
