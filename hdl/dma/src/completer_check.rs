@@ -90,8 +90,7 @@ impl Logic for CompleterCheck {
             & (self.descriptor.val().get_bits::<3>(112) == self.register_bar.val());
         self.is_write.next = self.kind.val() == self.memory_write.val();
         self.is_read.next = self.kind.val() == self.memory_read.val();
-        self.is_posted.next =
-            self.is_write.val() | (self.kind.val() >= self.first_message.val());
+        self.is_posted.next = self.is_write.val() | (self.kind.val() >= self.first_message.val());
 
         self.write.next = false;
         self.read.next = false;

@@ -124,8 +124,7 @@ impl Logic for CompleterExecute {
         self.index_next.next = self.index.q.val() + self.one.val();
         self.is_last.next = self.index_next.val() == self.check.dwords.val();
         self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
-        self.word.next =
-            bit_cast::<512, 32>(self.read_reply.payload.val()) << self.place.val();
+        self.word.next = bit_cast::<512, 32>(self.read_reply.payload.val()) << self.place.val();
         self.enables.next = self.all_enabled.val();
         if self.index.q.val() == self.zero.val() {
             self.enables.next = self.held.val().first_be;
@@ -135,8 +134,10 @@ impl Logic for CompleterExecute {
 
         self.register_write.valid.next = false;
         self.register_write.payload.next.address = self.address.q.val();
-        self.register_write.payload.next.data =
-            self.held_data.val().get_bits::<32>(self.place.val().index());
+        self.register_write.payload.next.data = self
+            .held_data
+            .val()
+            .get_bits::<32>(self.place.val().index());
         self.read_request.valid.next = self.phase.q.val() == ExecutePhase::Read;
         self.read_request.payload.next = self.address.q.val();
         self.read_reply.ready.next = self.phase.q.val() == ExecutePhase::Wait;

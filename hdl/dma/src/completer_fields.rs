@@ -30,6 +30,7 @@ pub struct CompleterFields {
     trail: Signal<Local, Bits<13>>,
     whole: Signal<Local, Bits<13>>,
     byte_count: Signal<Local, Bits<13>>,
+    lead_bytes: Signal<Local, Bits<7>>,
     lower_address: Signal<Local, Bits<7>>,
     dword_0: Signal<Local, Bits<32>>,
     dword_1: Signal<Local, Bits<32>>,
@@ -40,6 +41,7 @@ pub struct CompleterFields {
     three: Constant<Bits<13>>,
     four: Constant<Bits<13>>,
     none: Constant<Bits<13>>,
+    no_address: Constant<Bits<7>>,
     no_bytes: Constant<Bits<4>>,
     memory_read: Constant<Bits<4>>,
     status_unsupported: Constant<Bits<32>>,
@@ -60,6 +62,7 @@ impl Default for CompleterFields {
             trail: Default::default(),
             whole: Default::default(),
             byte_count: Default::default(),
+            lead_bytes: Default::default(),
             lower_address: Default::default(),
             dword_0: Default::default(),
             dword_1: Default::default(),
@@ -69,6 +72,7 @@ impl Default for CompleterFields {
             three: Constant::new(3u32.to_bits()),
             four: Constant::new(4u32.to_bits()),
             none: Constant::new(0u32.to_bits()),
+            no_address: Constant::new(0u32.to_bits()),
             no_bytes: Constant::new(0u32.to_bits()),
             memory_read: Constant::new(0u32.to_bits()),
             status_unsupported: Constant::new((1u32 << 11).to_bits()),
@@ -111,12 +115,14 @@ impl Logic for CompleterFields {
         }
         self.whole.next = self.count.val() << 2;
         self.byte_count.next = self.whole.val() - self.lead.val() - self.trail.val();
-        self.lower_address.next = (bit_cast::<7, 5>(self.descriptor.val().get_bits::<5>(2)) << 2)
-            | bit_cast::<7, 13>(self.lead.val());
+        self.lead_bytes.next = self.lead.val().get_bits::<7>(0);
+        self.lower_address.next =
+            (bit_cast::<7, 5>(self.descriptor.val().get_bits::<5>(2)) << 2) | self.lead_bytes.val();
         if !self.is_read.val() {
             self.byte_count.next = self.four.val();
-            self.lower_address.next = bit_cast::<7, 13>(self.none.val());
-        } else if (self.count.val() == self.one.val()) & (self.first_be.val() == self.no_bytes.val())
+            self.lower_address.next = self.no_address.val();
+        } else if (self.count.val() == self.one.val())
+            & (self.first_be.val() == self.no_bytes.val())
         {
             self.byte_count.next = self.one.val();
         }

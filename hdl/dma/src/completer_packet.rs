@@ -109,8 +109,8 @@ impl Logic for CompleterPacket {
             | (bit_cast::<512, 4>(self.request.val().last_be) << 4)
             | (bit_cast::<512, 128>(self.descriptor.val()) << self.log_bits.val());
         self.body.next = self.data.val();
-        self.dwords.next = bit_cast::<6, 5>(self.descriptor.val().get_bits::<5>(64))
-            + self.header_dwords.val();
+        self.dwords.next =
+            bit_cast::<6, 5>(self.descriptor.val().get_bits::<5>(64)) + self.header_dwords.val();
         if self.refused.val() {
             self.body.next = self.log.val();
             self.dwords.next = self.log_dwords.val();

@@ -9,7 +9,8 @@
 //! | `data` | what was read |
 //! | `refused` | answer with status Unsupported Request |
 //!
-//! Timing: one beat takes two cycles when CC is ready. All CC outputs are registers.
+//! Timing: the first beat is offered one cycle after `reply`; `tvalid` does not fall inside a packet. All CC
+//! outputs are registers.
 //!
 //! Invariants:
 //! 1. One completion for each reply, with all its data.
@@ -38,10 +39,8 @@ pub struct HostReply {
 pub enum ReplyPhase {
     /// Waits for a reply, then builds its first beat.
     First,
-    /// Waits until the first beat is taken.
+    /// Waits until the first beat is taken, then builds the second one.
     FirstSent,
-    /// Builds the second beat.
-    Second,
     /// Waits until the second beat is taken.
     SecondSent,
 }
@@ -108,15 +107,12 @@ impl Logic for CompleterReply {
                     self.done.next = true;
                     self.phase.d.next = ReplyPhase::First;
                 } else if self.tready.val() {
-                    self.phase.d.next = ReplyPhase::Second;
+                    self.beat.d.next = self.packet.second.val();
+                    self.keep.d.next = self.packet.second_keep.val();
+                    self.is_first.d.next = false;
+                    self.is_last.d.next = true;
+                    self.phase.d.next = ReplyPhase::SecondSent;
                 }
-            }
-            ReplyPhase::Second => {
-                self.beat.d.next = self.packet.second.val();
-                self.keep.d.next = self.packet.second_keep.val();
-                self.is_first.d.next = false;
-                self.is_last.d.next = true;
-                self.phase.d.next = ReplyPhase::SecondSent;
             }
             ReplyPhase::SecondSent => {
                 if self.tready.val() {

@@ -13,6 +13,7 @@ pub mod completer_reply;
 pub mod completer_request;
 pub mod fetch_buffer;
 pub mod owner_registers;
+pub mod owner_set;
 pub mod ring;
 pub mod ring_indices;
 pub mod ring_plan;

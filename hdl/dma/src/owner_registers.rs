@@ -101,7 +101,8 @@ impl<const O: usize> Logic for OwnerRegisters<O> {
         self.context_field.next = bit_cast::<12, 6>(self.context_offset.val().get_bits::<6>(0));
         self.context_owner.next = self.context_offset.val().get_bits::<8>(6);
 
-        self.seen.d.next = self.write.valid.val() & (self.is_context.val() | self.is_doorbell.val());
+        self.seen.d.next =
+            self.write.valid.val() & (self.is_context.val() | self.is_doorbell.val());
         self.seen_write.d.next.context = self.is_context.val();
         self.seen_write.d.next.enable =
             self.is_context.val() & (self.context_field.val() == self.enable_field.val());

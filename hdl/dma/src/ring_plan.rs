@@ -169,8 +169,20 @@ impl<const O: usize> Logic for RingPlan<O> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, phase, current, index, pending, ring_base, ring_size, ring_generation, at,
-            to_end, overrun, index_next, job
+            self,
+            clock,
+            phase,
+            current,
+            index,
+            pending,
+            ring_base,
+            ring_size,
+            ring_generation,
+            at,
+            to_end,
+            overrun,
+            index_next,
+            job
         );
         self.owner.next = self.current.q.val();
         self.work.next = self.producer.val() - self.consumer.val();

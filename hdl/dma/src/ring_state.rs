@@ -17,6 +17,7 @@
 //! A generation comes back after 2^24 enable writes; no fetch is in flight that long.
 
 use crate::owner_registers::{OwnerAddress, OwnerRegisters, OwnerWord};
+use crate::owner_set::OwnerSet;
 use crate::ring_indices::RingIndices;
 use abi::registers;
 use stream::prelude::*;
@@ -103,22 +104,22 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     indices: RingIndices<O>,
     scan_generation: LutRam<Bits<24>, O>,
     check_copy: LutRam<Bits<24>, O>,
-    running: DFF<Bits<OWNERS>>,
+    enabled: OwnerSet<O, OWNERS>,
+    failed: OwnerSet<O, OWNERS>,
     generation_next: DFF<Bits<24>>,
 
     owner: Signal<Local, Bits<O>>,
     enables: Signal<Local, Bit>,
     word: Signal<Local, Bits<32>>,
-    kept: Signal<Local, Bits<OWNERS>>,
+    healthy: Signal<Local, Bits<OWNERS>>,
+    running: Signal<Local, Bits<OWNERS>>,
     size_bit: Constant<Bits<5>>,
     one: Constant<Bits<24>>,
-    none: Constant<Bits<OWNERS>>,
 }
 
 impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
     /// The state of all rings of one kind.
     pub fn new(kind: RingKind) -> Self {
-        assert_eq!(OWNERS, 1 << O, "OWNERS must be 2^O");
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -144,15 +145,16 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             indices: RingIndices::new(kind.doorbell),
             scan_generation: Default::default(),
             check_copy: Default::default(),
-            running: Default::default(),
+            enabled: Default::default(),
+            failed: Default::default(),
             generation_next: Default::default(),
             owner: Default::default(),
             enables: Default::default(),
             word: Default::default(),
-            kept: Default::default(),
+            healthy: Default::default(),
+            running: Default::default(),
             size_bit: Constant::new(kind.size_bit.to_bits()),
             one: Constant::new(1u32.to_bits()),
-            none: Constant::new(0u32.to_bits()),
         }
     }
 }
@@ -160,13 +162,17 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
 impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, running, generation_next);
+        dff_setup!(self, clock, generation_next);
         self.registers.clock.next = self.clock.val();
         self.base_words.clock.next = self.clock.val();
         self.size_words.clock.next = self.clock.val();
         self.indices.clock.next = self.clock.val();
         self.scan_generation.clock.next = self.clock.val();
         self.check_copy.clock.next = self.clock.val();
+        self.enabled.clock.next = self.clock.val();
+        self.failed.clock.next = self.clock.val();
+        self.enabled.reset.next = self.reset.val();
+        self.failed.reset.next = self.reset.val();
 
         self.registers.write.valid.next = self.settings.valid.val();
         self.registers.write.payload.next = self.settings.payload.val();
@@ -180,8 +186,11 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.base_words.owner.next = self.scan.val();
         self.base.next = self.base_words.address.val();
         self.size_words.owner.next = self.scan.val();
-        self.size_bits.next =
-            self.size_words.value.val().get_bits::<4>(self.size_bit.val().index());
+        self.size_bits.next = self
+            .size_words
+            .value
+            .val()
+            .get_bits::<4>(self.size_bit.val().index());
         self.indices.owner.next = self.scan.val();
         self.producer.next = self.indices.producer.val();
         self.consumer.next = self.indices.consumer.val();
@@ -203,26 +212,24 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.check_copy.write_enable.next = self.enables.val();
         self.check_copy.read_address.next = self.check.val();
 
-        self.runs.next = self.running.q.val().get_bit(self.scan.val().index());
-        self.check_runs.next = self.running.q.val().get_bit(self.check.val().index())
-            & (self.check_copy.read_data.val() == self.check_generation.val());
-
+        // An enable word forgets a failure, even one of the same cycle.
         self.word.next = self.registers.changed.payload.val().data;
-        self.kept.next = self.running.q.val();
-        if self.fail.val() {
-            self.kept.next =
-                self.running.q.val().replace_bit(self.fail_owner.val().index(), false);
-        }
-        self.running.d.next = self.kept.val();
+        self.enabled.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.enabled.add_owner.next = self.owner.val();
+        self.enabled.remove.next = self.enables.val();
+        self.enabled.remove_owner.next = self.owner.val();
+        self.failed.add.next =
+            self.fail.val() & !(self.enables.val() & (self.owner.val() == self.fail_owner.val()));
+        self.failed.add_owner.next = self.fail_owner.val();
+        self.failed.remove.next = self.enables.val();
+        self.failed.remove_owner.next = self.owner.val();
+        self.healthy.next = !self.failed.members.val();
+        self.running.next = self.enabled.members.val() & self.healthy.val();
+        self.runs.next = self.running.val().get_bit(self.scan.val().index());
+        self.check_runs.next = self.running.val().get_bit(self.check.val().index())
+            & (self.check_copy.read_data.val() == self.check_generation.val());
         if self.enables.val() {
             self.generation_next.d.next = self.generation_next.q.val() + self.one.val();
-            self.running.d.next = self.kept.val().replace_bit(
-                self.owner.val().index(),
-                self.word.val().get_bit(0),
-            );
-        }
-        if self.reset.val() {
-            self.running.d.next = self.none.val();
         }
     }
 }
