@@ -6,22 +6,26 @@
 //! ```
 //! | port | meaning and duty |
 //! |---|---|
-//! | `m_axis_cq_*`, `s_axis_cc_*` | the core's ports, 512 bit, straddle off, dword aligned |
+//! | `m_axis_cq_*`, `s_axis_cc_*` | the core's ports, straddle off, dword aligned |
 //! | `register_write` | one full dword written, in order |
-//! | `read_request`, `read_reply` | one dword of BAR 0, byte address, and its value; one at a time |
+//! | `read_request`, `read_reply` | byte address of a dword, and its value; one at a time |
 //! | `malformed` | a dword or packet was ignored (one cycle) |
 //! | `unsupported` | a request was refused (one cycle) |
 //!
-//! Timing: a write takes effect 3 cycles after its last beat, then one dword a cycle; a read waits for
-//! `read_reply`. One request at a time.
+//! Timing: a write takes effect 3 cycles after its last beat, then one dword a cycle; a read waits
+//! for `read_reply`. One request at a time.
 //!
 //! Invariants:
-//! 1. Requests take effect in the order they came; a read is answered after every earlier write took effect.
-//! 2. Memory writes of 1 to 16 dwords: a dword with all four byte enables is written, one with none is not
-//!    touched, one with some is ignored and counted as malformed. Registers have no part writes.
-//! 3. Memory reads of 1 to 16 dwords get one completion; a read of no byte is answered without a read.
-//! 4. Every other non-posted request, and every one to another BAR, is refused. Every other posted one
-//!    (longer writes, messages) and what the core discontinued is ignored and counted as malformed.
+//! 1. Requests take effect in the order they came; a read is answered after every earlier write
+//!    took effect.
+//! 2. Memory writes of 1 to 16 dwords: a dword with all four byte enables is written, one with none
+//!    is not touched, one with some is ignored and counted as malformed. Registers have no part
+//!    writes.
+//! 3. Memory reads of 1 to 16 dwords get one completion; a read of no byte is answered without a
+//!    read.
+//! 4. Every other non-posted request, and every one to another BAR, is refused. Every other posted
+//!    one (longer writes, messages) and what the core discontinued is ignored and counted as
+//!    malformed.
 //!
 //! Source: PG213, completer interface; `docs/decisions/0001-contract.md`.
 

@@ -1,18 +1,20 @@
 //! Carries out one host request after the other.
 //!
 //! ```text
-//!          ┌─ memory write ──► Write, dword by dword ─────────────────────────┐
-//!  Idle ───┼─ memory read ───► Read ⇄ Wait, dword by dword ──► Reply ─────────┼──► Idle
-//!          ├─ refused ─────────────────────────────────────────► Reply ───────┤
-//!          └─ ignored ────────────────────────────────────────────────────────┘
+//!          ┌─ memory write ──► [write] ───────────────────────┐
+//!  Idle ───┼─ memory read ───► [read] ──────► Reply ──────────┼──► Idle
+//!          ├─ refused ──────────────────────► Reply ──────────┤
+//!          └─ ignored ────────────────────────────────────────┘
 //! ```
 //! Timing: one dword a cycle while writing. The request is held by its source until it is done.
 //!
 //! Invariants: those of [`crate::completer`].
 
 use crate::completer_check::CompleterCheck;
+use crate::completer_read::CompleterRead;
 use crate::completer_reply::HostReply;
 use crate::completer_request::HostRequest;
+use crate::completer_write::CompleterWrite;
 use stream::prelude::*;
 
 /// What is done with the request.
@@ -20,18 +22,16 @@ use stream::prelude::*;
 pub enum ExecutePhase {
     /// Waits for a request.
     Idle,
-    /// Writes a dword a cycle.
+    /// Waits for the last dword written.
     Write,
-    /// Asks for a dword.
+    /// Waits for the last dword read.
     Read,
-    /// Waits for the dword.
-    Wait,
     /// Waits until the reply is taken.
     Reply,
 }
 
 /// The executor. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct CompleterExecute {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -54,151 +54,77 @@ pub struct CompleterExecute {
     /// A request was refused.
     pub unsupported: Signal<Out, Bit>,
 
-    phase: DFF<ExecutePhase>,
-    index: DFF<Bits<5>>,
-    address: DFF<Bits<24>>,
-    data: DFF<Bits<512>>,
-    refused: DFF<Bit>,
-
     check: CompleterCheck,
+    write: CompleterWrite,
+    read: CompleterRead,
+    phase: DFF<ExecutePhase>,
+
     held: Signal<Local, HostRequest>,
-    held_data: Signal<Local, Bits<512>>,
-    index_next: Signal<Local, Bits<5>>,
-    is_last: Signal<Local, Bit>,
-    enables: Signal<Local, Bits<4>>,
-    place: Signal<Local, Bits<9>>,
-    word: Signal<Local, Bits<512>>,
+    starts: Signal<Local, Bit>,
     finished: Signal<Local, Bit>,
-
-    one: Constant<Bits<5>>,
-    zero: Constant<Bits<5>>,
-    empty: Constant<Bits<512>>,
-    dword_bytes: Constant<Bits<24>>,
-    none_enabled: Constant<Bits<4>>,
-    all_enabled: Constant<Bits<4>>,
-}
-
-impl Default for CompleterExecute {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            request: Default::default(),
-            register_write: Default::default(),
-            read_request: Default::default(),
-            read_reply: Default::default(),
-            reply: Default::default(),
-            malformed: Default::default(),
-            unsupported: Default::default(),
-            phase: Default::default(),
-            index: Default::default(),
-            address: Default::default(),
-            data: Default::default(),
-            refused: Default::default(),
-            check: Default::default(),
-            held: Default::default(),
-            held_data: Default::default(),
-            index_next: Default::default(),
-            is_last: Default::default(),
-            enables: Default::default(),
-            place: Default::default(),
-            word: Default::default(),
-            finished: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-            empty: Constant::new(0u32.to_bits()),
-            dword_bytes: Constant::new(4u32.to_bits()),
-            none_enabled: Constant::new(0u32.to_bits()),
-            all_enabled: Constant::new(0xfu32.to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterExecute {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, index, address, data, refused);
+        dff_setup!(self, clock, phase);
+        self.write.clock.next = self.clock.val();
+        self.read.clock.next = self.clock.val();
+        self.write.reset.next = self.reset.val();
+        self.read.reset.next = self.reset.val();
+
         self.held.next = self.request.payload.val();
-        self.held_data.next = self.held.val().data;
         self.check.request.next = self.held.val();
-        self.index_next.next = self.index.q.val() + self.one.val();
-        self.is_last.next = self.index_next.val() == self.check.dwords.val();
-        self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
-        self.word.next = bit_cast::<512, 32>(self.read_reply.payload.val()) << self.place.val();
-        self.enables.next = self.all_enabled.val();
-        if self.index.q.val() == self.zero.val() {
-            self.enables.next = self.held.val().first_be;
-        } else if self.is_last.val() {
-            self.enables.next = self.held.val().last_be;
-        }
-
-        self.register_write.valid.next = false;
-        self.register_write.payload.next.address = self.address.q.val();
-        self.register_write.payload.next.data = self
-            .held_data
-            .val()
-            .get_bits::<32>(self.place.val().index());
-        self.read_request.valid.next = self.phase.q.val() == ExecutePhase::Read;
-        self.read_request.payload.next = self.address.q.val();
-        self.read_reply.ready.next = self.phase.q.val() == ExecutePhase::Wait;
+        self.starts.next = self.request.valid.val() & (self.phase.q.val() == ExecutePhase::Idle);
+        self.write.start.next = self.starts.val() & self.check.write.val();
+        self.write.address.next = self.check.address.val();
+        self.write.dwords.next = self.check.dwords.val();
+        self.write.request.next = self.held.val();
+        self.register_write.valid.next = self.write.register_write.valid.val();
+        self.register_write.payload.next = self.write.register_write.payload.val();
+        self.read.start.next = self.starts.val() & self.check.read.val();
+        self.read.flush.next = self.check.flush.val();
+        self.read.address.next = self.check.address.val();
+        self.read.dwords.next = self.check.dwords.val();
+        self.read_request.valid.next = self.read.read_request.valid.val();
+        self.read_request.payload.next = self.read.read_request.payload.val();
+        self.read.read_request.ready.next = self.read_request.ready.val();
+        self.read.read_reply.valid.next = self.read_reply.valid.val();
+        self.read.read_reply.payload.next = self.read_reply.payload.val();
+        self.read_reply.ready.next = self.read.read_reply.ready.val();
         self.reply.valid.next = self.phase.q.val() == ExecutePhase::Reply;
-        self.reply.payload.next.refused = self.refused.q.val();
+        self.reply.payload.next.refused = self.check.refuse.val();
         self.reply.payload.next.request = self.held.val();
-        self.reply.payload.next.data = self.data.q.val();
-        self.malformed.next = false;
-        self.unsupported.next = false;
-        self.finished.next = false;
+        self.reply.payload.next.data = self.read.data.val();
 
+        self.malformed.next =
+            self.write.malformed.val() | (self.starts.val() & self.check.ignore.val());
+        self.unsupported.next = self.starts.val() & self.check.refuse.val();
+        self.finished.next = self.starts.val() & self.check.ignore.val();
         match self.phase.q.val() {
             ExecutePhase::Idle => {
-                self.index.d.next = self.zero.val();
-                self.address.d.next = self.check.address.val();
-                self.data.d.next = self.empty.val();
-                self.refused.d.next = self.check.refuse.val();
-                if self.request.valid.val() {
-                    if self.check.write.val() {
-                        self.phase.d.next = ExecutePhase::Write;
-                    } else if self.check.read.val() & !self.check.flush.val() {
-                        self.phase.d.next = ExecutePhase::Read;
-                    } else if self.check.ignore.val() {
-                        self.malformed.next = true;
-                        self.finished.next = true;
-                    } else {
-                        self.unsupported.next = self.check.refuse.val();
-                        self.phase.d.next = ExecutePhase::Reply;
-                    }
+                if self.starts.val() & self.check.write.val() {
+                    self.phase.d.next = ExecutePhase::Write;
+                } else if self.starts.val() & self.check.read.val() {
+                    self.phase.d.next = ExecutePhase::Read;
+                } else if self.starts.val() & self.check.refuse.val() {
+                    self.phase.d.next = ExecutePhase::Reply;
                 }
             }
             ExecutePhase::Write => {
-                self.register_write.valid.next = self.enables.val() == self.all_enabled.val();
-                self.malformed.next = (self.enables.val() != self.all_enabled.val())
-                    & (self.enables.val() != self.none_enabled.val());
-                self.index.d.next = self.index_next.val();
-                self.address.d.next = self.address.q.val() + self.dword_bytes.val();
-                if self.is_last.val() {
-                    self.finished.next = true;
+                self.finished.next = self.write.done.val();
+                if self.write.done.val() {
                     self.phase.d.next = ExecutePhase::Idle;
                 }
             }
             ExecutePhase::Read => {
-                if self.read_request.ready.val() {
-                    self.phase.d.next = ExecutePhase::Wait;
-                }
-            }
-            ExecutePhase::Wait => {
-                if self.read_reply.valid.val() {
-                    self.data.d.next = self.data.q.val() | self.word.val();
-                    self.index.d.next = self.index_next.val();
-                    self.address.d.next = self.address.q.val() + self.dword_bytes.val();
-                    self.phase.d.next = ExecutePhase::Read;
-                    if self.is_last.val() {
-                        self.phase.d.next = ExecutePhase::Reply;
-                    }
+                if self.read.done.val() {
+                    self.phase.d.next = ExecutePhase::Reply;
                 }
             }
             ExecutePhase::Reply => {
+                self.finished.next = self.reply.ready.val();
                 if self.reply.ready.val() {
-                    self.finished.next = true;
                     self.phase.d.next = ExecutePhase::Idle;
                 }
             }

@@ -9,15 +9,15 @@
 //! | `data` | what was read |
 //! | `refused` | answer with status Unsupported Request |
 //!
-//! Timing: the first beat is offered one cycle after `reply`; `tvalid` does not fall inside a packet. All CC
-//! outputs are registers.
+//! Timing: the first beat is offered one cycle after `reply`; `tvalid` does not fall inside a
+//! packet. All CC outputs are registers.
 //!
 //! Invariants:
 //! 1. One completion for each reply, with all its data.
-//! 2. Lower address and byte count follow the byte enables (PCIe base specification, 2.3.1.1); a read of no
-//!    byte is answered with one dword and byte count 1.
-//! 3. A refusal carries the byte enables and the descriptor of the request as five dwords, which the core
-//!    logs and does not send (PG213, Completions with Error Status), and dword count 0.
+//! 2. Lower address and byte count follow the byte enables (PCIe base specification, 2.3.1.1); a
+//!    read of no byte is answered with one dword and byte count 1.
+//! 3. A refusal carries the byte enables and the descriptor of the request as five dwords, which
+//!    the core logs and does not send (PG213, Completions with Error Status), and dword count 0.
 
 use crate::completer_packet::CompleterPacket;
 use crate::completer_request::HostRequest;

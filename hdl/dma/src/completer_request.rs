@@ -5,15 +5,15 @@
 //!         second beat: 4 dwords ─────────────┼──► request
 //!         further beats: dropped ────────────┘
 //! ```
-//! Timing: a request is offered one cycle after its last beat and occupies the block until it is taken.
-//! `tready` and `request.valid` are functions of registers.
+//! Timing: a request is offered one cycle after its last beat and occupies the block until it is
+//! taken. `tready` and `request.valid` are functions of registers.
 //!
 //! Invariants:
 //! 1. One message for each packet, in order. `data` holds the payload's first 16 dwords.
 //! 2. `discontinued` is set when the core took the packet back in any of its beats.
 //!
-//! The core must be set up with straddle off and dword-aligned payload. Source: PG213, completer request
-//! descriptor; bit positions in `docs/decisions`.
+//! The core must be set up with straddle off and dword-aligned payload. Source: PG213, completer
+//! request descriptor; bit positions in `docs/decisions`.
 
 use stream::prelude::*;
 

@@ -6,12 +6,12 @@
 //!          │ | part being received    │──► held
 //!          └──────────────────────────┘
 //! ```
-//! Timing: a packet can leave one cycle after its last beat came. `source` is read from distributed RAM in
-//! the same cycle; its `valid` is a function of registers.
+//! Timing: a packet can leave one cycle after its last beat came. `source` is read from distributed
+//! RAM in the same cycle; its `valid` is a function of registers.
 //!
 //! Invariants:
-//! 1. A packet leaves whole and in order, or (aborted, or `keep` low in the cycle of its last beat) not at
-//!    all.
+//! 1. A packet leaves whole and in order, or (aborted, or `keep` low in the cycle of its last beat)
+//!    not at all.
 //! 2. `held` counts the beats in the buffer, those of the unfinished packet included.
 //! 3. `finished` is high in the cycle in which the last beat is taken.
 

@@ -1,11 +1,11 @@
 //! Tells a block which owner's context or doorbell register was written, and keeps such registers.
 //!
 //! ```text
-//!  write ──► [OwnerRegisters: compare with the two ranges] ──► changed ──┬──► [OwnerWord]    ──► value
-//!                                                                        └──► [OwnerAddress] ──► address
+//!  write ──► [OwnerRegisters: two ranges] ──► changed ──┬──► [OwnerWord]    ──► value
+//!                                                       └──► [OwnerAddress] ──► address
 //! ```
-//! Timing: `changed` is a register, one cycle behind `write`; a kept word follows one cycle later. What is
-//! read is combinational from `owner`.
+//! Timing: `changed` is a register, one cycle behind `write`; a kept word follows one cycle later.
+//! What is read is combinational from `owner`.
 //!
 //! Invariants:
 //! 1. `changed.valid` is high only for an owner that the card has (OWNERS = 2^O).

@@ -4,7 +4,7 @@
 //!  settings ──► [state] ◄── scan, one owner a cycle
 //!                  │ work found
 //!                  ▼
-//!        locate ► limit ► offer ──► read_job          ┌──► fetched
+//!        scan ► locate ► offer ──► read_job          ┌──► fetched
 //!                           │                         │
 //!                           └──► in flight ──► [fetch_buffer] ──► entries
 //!                                read_data ───────────┘
@@ -12,21 +12,22 @@
 //! | port | what it carries |
 //! |---|---|
 //! | `read_job`, `read_data` | one client of `dma.read` |
-//! | `fetched` | owner and first index, one for each packet of `entries`, at or before its first beat |
+//! | `fetched` | owner and first index of each packet of `entries`, no later than its first beat |
 //! | `entries` | the entries of one fetch, 64 bytes a beat; never aborted |
 //! | `ring_failed` | owner of a ring that stopped |
 //!
-//! Timing: a doorbell is found within OWNERS cycles, a read leaves 4 cycles later; four reads of up to 1 KiB
-//! are in flight. Answers are always taken: their room is reserved before the read is asked for.
+//! Timing: a doorbell is found within OWNERS cycles, a read leaves 4 cycles later; four reads of up
+//! to 1 KiB are in flight. Answers are always taken: their room is reserved before the read is
+//! asked for.
 //!
 //! Invariants:
 //! 1. Entries of one ring leave in index order, each once. A fetch never crosses the ring's end.
 //! 2. Owners with work are served in turn, one fetch each.
-//! 3. Nothing of an aborted fetch is handed on. It stops its ring, with whatever of that ring is in flight,
-//!    until the context's enable word is written; other rings go on. So does a producer index more than a
-//!    ring's size ahead.
-//! 4. What returns after its ring's enable word was written again is dropped. What was already handed to
-//!    `entries` still leaves.
+//! 3. Nothing of an aborted fetch is handed on. It stops its ring, with whatever of that ring is in
+//!    flight, until the context's enable word is written; other rings go on. So does a producer
+//!    index more than a ring's size ahead.
+//! 4. What returns after its ring's enable word was written again is dropped. What was already
+//!    handed to `entries` still leaves.
 //!
 //! Source: `docs/decisions/0001-contract.md`, Rings.
 
@@ -105,12 +106,7 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
 
         // The plan looks at one ring after the other.
         self.state.scan.next = self.plan.owner.val();
-        self.plan.runs.next = self.state.runs.val();
-        self.plan.base.next = self.state.base.val();
-        self.plan.size_bits.next = self.state.size_bits.val();
-        self.plan.producer.next = self.state.producer.val();
-        self.plan.consumer.next = self.state.consumer.val();
-        self.plan.generation.next = self.state.generation.val();
+        self.plan.view.next = self.state.view.val();
         self.plan.advance_ready.next = self.state.ready.val();
         self.state.advance.next = self.plan.advance.val();
         self.state.advance_to.next = self.plan.advance_to.val();

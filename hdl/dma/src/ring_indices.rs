@@ -1,7 +1,7 @@
 //! The producer and consumer index of every owner's ring.
 //!
-//! Timing: `producer` and `consumer` are combinational from `owner`; a doorbell counts one cycle after its
-//! pulse.
+//! Timing: `producer` and `consumer` are combinational from `owner`; a doorbell counts one cycle
+//! after its pulse.
 //!
 //! Invariants:
 //! 1. Writing a context's enable word sets both indices to 0.

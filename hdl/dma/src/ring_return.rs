@@ -5,14 +5,14 @@
 //!  read_data ─────────► [fetch_buffer] ◄───────────┘ ──► entries
 //!                                  [fetches] ──────────► fetched
 //! ```
-//! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` must answer in the same cycle.
-//! A fetch can leave one cycle after its last beat came.
+//! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` must answer in the
+//! same cycle. A fetch can leave one cycle after its last beat came.
 //!
 //! Invariants:
 //! 1. `read_data` is always taken: `room` falls while 16 more beats might not fit.
 //! 2. One message of `fetched` for each packet of `entries`, offered no later than its first beat.
-//! 3. `failed` is high for one cycle when a fetch of a running ring is aborted. An answer that nobody asked
-//!    for, or of a ring that no longer runs in its generation, is dropped.
+//! 3. `failed` is high for one cycle when a fetch of a running ring is aborted. An answer that
+//!    nobody asked for, or of a ring that no longer runs in its generation, is dropped.
 
 use crate::fetch_buffer::FetchBuffer;
 use crate::ring_plan::FetchInFlight;

@@ -5,14 +5,14 @@
 //!  advance  ──► consumer ─────────────┼──► of `scan`
 //!  fail     ──► runs ─────────────────┘
 //! ```
-//! Timing: what is said of `scan` and of `check` is combinational from them; a setting counts two cycles
-//! after its pulse.
+//! Timing: what is said of `scan` and of `check` is combinational from them; a setting counts two
+//! cycles after its pulse.
 //!
 //! Invariants:
-//! 1. Writing a context's enable word sets producer and consumer to 0, gives the ring a new generation and
-//!    forgets a failure; the ring runs when bit 0 was 1.
-//! 2. `advance` has an effect only while `ready` is high. An enable word that comes with `fail` for the same
-//!    ring prevails.
+//! 1. Writing a context's enable word sets producer and consumer to 0, gives the ring a new
+//!    generation and forgets a failure; the ring runs when bit 0 was 1.
+//! 2. `advance` has an effect only while `ready` is high. An enable word that comes with `fail` for
+//!    the same ring prevails.
 //!
 //! A generation comes back after 2^24 enable writes; no fetch is in flight that long.
 
@@ -55,6 +55,23 @@ pub const SEND_RING: RingKind = RingKind {
     entries_max: 8,
 };
 
+/// What a fetcher must know of one ring.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RingView {
+    /// It is enabled and has not failed.
+    pub runs: Bit,
+    /// Bus address.
+    pub base: Bits<64>,
+    /// log2 entries.
+    pub size_bits: Bits<4>,
+    /// Producer index.
+    pub producer: Bits<32>,
+    /// Index of the next entry to fetch.
+    pub consumer: Bits<32>,
+    /// Generation.
+    pub generation: Bits<24>,
+}
+
 /// The state. See the module's head.
 #[derive(LogicBlock)]
 pub struct RingState<const O: usize, const OWNERS: usize> {
@@ -67,18 +84,8 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
 
     /// Ring to tell of.
     pub scan: Signal<In, Bits<O>>,
-    /// It is enabled and has not failed.
-    pub runs: Signal<Out, Bit>,
-    /// Its bus address.
-    pub base: Signal<Out, Bits<64>>,
-    /// Its log2 entries.
-    pub size_bits: Signal<Out, Bits<4>>,
-    /// Its producer index.
-    pub producer: Signal<Out, Bits<32>>,
-    /// Index of the next entry to fetch.
-    pub consumer: Signal<Out, Bits<32>>,
-    /// Its generation.
-    pub generation: Signal<Out, Bits<24>>,
+    /// What is known of it.
+    pub view: Signal<Out, RingView>,
 
     /// `advance` is heard in this cycle.
     pub ready: Signal<Out, Bit>,
@@ -125,12 +132,7 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             reset: Default::default(),
             settings: Default::default(),
             scan: Default::default(),
-            runs: Default::default(),
-            base: Default::default(),
-            size_bits: Default::default(),
-            producer: Default::default(),
-            consumer: Default::default(),
-            generation: Default::default(),
+            view: Default::default(),
             ready: Default::default(),
             advance: Default::default(),
             advance_to: Default::default(),
@@ -184,21 +186,20 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.indices.changed.payload.next = self.registers.changed.payload.val();
 
         self.base_words.owner.next = self.scan.val();
-        self.base.next = self.base_words.address.val();
+        self.view.next.base = self.base_words.address.val();
         self.size_words.owner.next = self.scan.val();
-        self.size_bits.next = self
+        self.view.next.size_bits = self
             .size_words
             .value
             .val()
             .get_bits::<4>(self.size_bit.val().index());
         self.indices.owner.next = self.scan.val();
-        self.producer.next = self.indices.producer.val();
-        self.consumer.next = self.indices.consumer.val();
+        self.view.next.producer = self.indices.producer.val();
+        self.view.next.consumer = self.indices.consumer.val();
         self.indices.advance.next = self.advance.val();
         self.indices.advance_to.next = self.advance_to.val();
         self.ready.next = self.indices.advance_ready.val();
 
-        // An enable word gives the ring the next generation.
         self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
@@ -206,7 +207,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.scan_generation.write_data.next = self.generation_next.q.val();
         self.scan_generation.write_enable.next = self.enables.val();
         self.scan_generation.read_address.next = self.scan.val();
-        self.generation.next = self.scan_generation.read_data.val();
+        self.view.next.generation = self.scan_generation.read_data.val();
         self.check_copy.write_address.next = self.owner.val();
         self.check_copy.write_data.next = self.generation_next.q.val();
         self.check_copy.write_enable.next = self.enables.val();
@@ -225,7 +226,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.failed.remove_owner.next = self.owner.val();
         self.healthy.next = !self.failed.members.val();
         self.running.next = self.enabled.members.val() & self.healthy.val();
-        self.runs.next = self.running.val().get_bit(self.scan.val().index());
+        self.view.next.runs = self.running.val().get_bit(self.scan.val().index());
         self.check_runs.next = self.running.val().get_bit(self.check.val().index())
             & (self.check_copy.read_data.val() == self.check_generation.val());
         if self.enables.val() {
