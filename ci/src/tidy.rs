@@ -50,10 +50,6 @@ const BANNED: &[(&str, &str)] = &[
     ),
     ("XXX", "say in a sentence what is odd"),
     ("HACK", "say in a sentence why it has to be so"),
-    (
-        "thread::sleep",
-        "wait for the event itself; simulated time only in tests",
-    ),
     ("#[ignore", "delete the test, or make it fast enough to run"),
 ];
 

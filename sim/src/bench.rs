@@ -17,6 +17,7 @@ use crate::clocks::{ClockId, Clocks, Edge};
 use crate::design::{BuildError, Design, Options};
 use crate::verilated::Model;
 use crate::wave::WaveError;
+use crate::width::{lint_width_warnings, WidthFinding};
 
 /// Whatever is connected to a model and lives by its clock: a driver, a sink, a monitor.
 pub trait Agent {
@@ -35,21 +36,21 @@ pub enum BlockError {
     /// The Verilog does not build.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// Verilator widens what Rust wraps.
+    #[error("{} width findings, first {}", .0.len(), .0[0])]
+    Width(Vec<WidthFinding>),
 }
 
-/// Emits a block as module `top_name` and builds it.
+/// Emits a block as module `top_name`, builds it and judges Verilator's width warnings.
 pub fn design_of<B: Block>(
     block: &mut B,
     top_name: &str,
     options: Options,
 ) -> Result<Design, BlockError> {
     let verilog = emit(block, top_name)?;
-    Ok(Design::build(
-        top_name,
-        &verilog,
-        &ports_of(block),
-        options,
-    )?)
+    let design = Design::build(top_name, &verilog, &ports_of(block), options)?;
+    lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
+    Ok(design)
 }
 
 /// Options as the environment asks: `ZERONIC_WAVES=FOLDER` turns waveforms on.

@@ -213,7 +213,12 @@ impl Job<'_> {
         eprintln!("zeronic: building {} with Verilator ...", self.top);
         let runtime = self.runtime()?;
         let work = self.cache.join(format!("{name}.{}", std::process::id()));
-        self.build_in(&work, &runtime)?;
+        if let Err(error) = self.build_in(&work, &runtime) {
+            if !matches!(error, BuildError::Translate { .. }) {
+                fs::remove_dir_all(&work).map_err(io_error(&work))?;
+            }
+            return Err(error);
+        }
         fs::rename(&work, &entry).map_err(io_error(&entry))?;
         let seconds = started.elapsed().as_secs_f32();
         eprintln!("zeronic: built {} in {seconds:.1} s", self.top);

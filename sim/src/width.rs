@@ -3,8 +3,8 @@
 //! The emitter casts by an AND with a mask and prints literals 32 bits wide. What is harmless:
 //! 1. An AND between a mask and a plain signal (or a slice of one): a cast.
 //! 2. A comparison of a plain signal with a literal: zero extension changes neither.
-//! 3. A sum, difference, OR or XOR that is the whole right side of an assignment: the assignment
-//!    cuts it to the width that Rust gave it. Casts of rule 1 may be among its operands.
+//! 3. A sum, difference, bitwise operator or left shift in an assignment whose right side holds
+//!    only such: the assignment cuts it to the width that Rust gave it.
 //! 4. An assignment that cuts off a literal, a cast, or a case of rule 3.
 //! 5. A bit or slice offset narrower or wider than the index needs.
 //!
@@ -13,7 +13,11 @@
 //! The rules read the source line that Verilator quotes, so they hold for the emitter's one
 //! statement per line; custom Verilog in a block is held to them as well.
 
+mod verilog_line;
+
 use std::fmt;
+
+use verilog_line::{compares_with_literals, is_modular_assignment};
 
 /// A width warning that is not harmless.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,12 +82,12 @@ fn is_harmless(warning: &WidthFinding) -> bool {
     match operator {
         "AND" => is_plain,
         "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" => {
-            is_plain && compares_with_literal(&warning.line)
+            is_plain && compares_with_literals(&warning.line)
         }
-        "ADD" | "SUB" | "OR" | "XOR" => is_plain && is_assigned_sum(&warning.line),
+        "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" => is_modular_assignment(&warning.line),
         "ASSIGN" | "ASSIGNDLY" | "ASSIGNW" => match operand {
             "CONST" | "AND" => true,
-            "ADD" | "SUB" | "OR" | "XOR" => is_assigned_sum(&warning.line),
+            "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" => is_modular_assignment(&warning.line),
             _ => false,
         },
         "CASE" => operand == "CONST" || operand == "VARREF",
@@ -96,74 +100,6 @@ fn operator_and_operand(message: &str) -> Option<(&str, &str)> {
     let operator = message.strip_prefix("Operator ")?.split(' ').next()?;
     let operand = message.split_once("'s ")?.1.split(' ').next()?;
     Some((operator, operand))
-}
-
-/// True if every comparison in the line has a literal on its right side.
-fn compares_with_literal(line: &str) -> bool {
-    let mut rest = line;
-    let mut seen = false;
-    while let Some(after) = after_comparison(rest) {
-        seen = true;
-        if !starts_with_literal(after.trim_start().trim_start_matches('(')) {
-            return false;
-        }
-        rest = after;
-    }
-    seen
-}
-
-/// What follows the first comparison operator.
-fn after_comparison(line: &str) -> Option<&str> {
-    [" == ", " != ", " <= ", " >= ", " < ", " > "]
-        .iter()
-        .filter_map(|symbol| line.find(symbol).map(|at| (at, symbol.len())))
-        .min()
-        .map(|(at, length)| &line[at + length..])
-}
-
-fn starts_with_literal(text: &str) -> bool {
-    let digits = text.trim_start_matches(|c: char| c.is_ascii_digit());
-    digits.len() < text.len() && digits.starts_with('\'')
-}
-
-/// True if the line is an assignment whose right side holds sums, OR, XOR, names, literals and
-/// casts of plain signals alone: nothing that could see a carry.
-fn is_assigned_sum(line: &str) -> bool {
-    let Some((_, right)) = line.split_once(" = ").or_else(|| line.split_once(" <= ")) else {
-        return false;
-    };
-    let right = fold_casts(right.trim_end_matches(';'));
-    !right.contains(['<', '>', '=', '!', '~', '[', '&', '?'])
-}
-
-/// Replaces every `((name) & 8'hff)` and `((32'h1) & 8'hff)` by a name.
-fn fold_casts(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("((") {
-        let (before, cast) = rest.split_at(at);
-        out.push_str(before);
-        match after_cast(cast) {
-            Some(after) => {
-                out.push_str("cast");
-                rest = after;
-            }
-            None => {
-                out.push('(');
-                rest = &cast[1..];
-            }
-        }
-    }
-    out + rest
-}
-
-/// What follows the cast of a plain signal or literal that `text` begins with.
-fn after_cast(text: &str) -> Option<&str> {
-    let (operand, rest) = text.strip_prefix("((")?.split_once(") & ")?;
-    let (mask, after) = rest.split_once(')')?;
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '\'');
-    let is_cast = operand.chars().all(is_name) && starts_with_literal(mask);
-    (is_cast && mask.chars().all(is_name)).then_some(after)
 }
 
 #[cfg(test)]
@@ -233,7 +169,7 @@ mod tests {
                  bits"
             );
             assert!(
-                lint_width_warnings(&warning(&message, "w = x;")).is_err(),
+                lint_width_warnings(&warning(&message, "w = ((~a) & 16'hffff);")).is_err(),
                 "{operator}"
             );
         }

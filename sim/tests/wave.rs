@@ -8,7 +8,6 @@ use sim::bench::design_of;
 use sim::clocks::{Clocks, Edge};
 use sim::design::Options;
 use sim::wave::WaveError;
-use sim::width::lint_width_warnings;
 
 #[derive(LogicBlock, Default)]
 struct Counters {
@@ -43,7 +42,6 @@ fn temporary(name: &str) -> PathBuf {
 fn clocks_keep_their_ratio_and_registers_see_the_inputs_before_the_edge() {
     let design = design_of(&mut Counters::default(), "counters", Options::default());
     let design = design.expect("builds");
-    assert_eq!(lint_width_warnings(design.warnings()), Ok(()));
     let mut model = design.model();
     let mut clocks = Clocks::new();
     let fast = clocks.add(&mut model, "fast_clock", 3103, 100);
