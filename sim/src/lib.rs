@@ -8,13 +8,18 @@
 #![deny(unsafe_code)]
 
 pub mod bench;
+pub mod bus;
+pub mod card;
 pub mod clocks;
 mod compile;
 pub mod design;
+pub mod golden_card;
+pub mod lab;
 pub mod mac;
 pub mod monitor;
 pub mod payload;
 pub mod pcapng;
+pub mod pcie_ports;
 mod shim;
 pub mod sink;
 pub mod source;

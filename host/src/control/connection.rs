@@ -227,11 +227,11 @@ impl Connection {
         copy(device, receive, floor)?;
         progress.received.extend(receive.announce(floor));
         let wanted = receive.drainable();
-        if !self.end_seen && (wanted > 0 || !receive.is_withdrawing()) {
+        if wanted > 0 {
             let drained = transport.drain(self.stream, wanted)?;
             receive.accept(drained.bytes);
             progress.moved |= drained.bytes > 0;
-            self.end_seen = drained.end_of_stream;
+            self.end_seen |= drained.end_of_stream;
         }
         if receive.floor_wanted().is_some() {
             self.acceptance_stale = true;
@@ -291,6 +291,7 @@ impl Connection {
             progress.moved |= fed > 0;
         }
         let status = transport.status(self.stream)?;
+        self.end_seen |= status.end_of_stream;
         if status.state != StreamState::Connecting {
             if let Some((floor, head)) = send.acknowledge(status.unacknowledged_bytes) {
                 let ticket = device.command(send_floor_set(self.name, floor, head));

@@ -1,0 +1,410 @@
+//! The whole contract as one plain object: registers, rings, tables, frames in and out, in no time at all.
+//!
+//! A driver can run on it before there is a card, and a test can compare a card with it. Whatever it is asked to do
+//! happens at once and in order, so every confirmation is a fence by construction.
+
+use std::collections::VecDeque;
+
+use abi::config::{
+    CardConfig, COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES,
+    SLOW_BUFFER_BYTES,
+};
+use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
+use abi::{completion, header_entry as h, profile, registers as r, send_descriptor, ABI_VERSION};
+
+use crate::packet::Profile;
+use crate::rx::{receive, undo, Delivery};
+use crate::tables::Tables;
+use crate::tx;
+
+/// Host memory by bus address. `None` and `false` mean that the access was refused.
+pub trait Memory {
+    /// Reads.
+    fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>>;
+    /// Writes.
+    fn write(&mut self, address: u64, bytes: &[u8]) -> bool;
+}
+
+#[derive(Clone, Debug, Default)]
+struct Owner {
+    context: [u32; 16],
+    doorbells: [u32; 5],
+    commands_taken: u32,
+    completions: u32,
+    sends_taken: u32,
+    headers: u32,
+    slow: u32,
+}
+
+impl Owner {
+    fn base(&self, offset: u32) -> u64 {
+        let at = offset as usize / 4;
+        u64::from(self.context[at + 1]) << 32 | u64::from(self.context[at])
+    }
+
+    fn bits(&self, byte: u32) -> u32 {
+        (self.context[r::CONTEXT_SIZES as usize / 4] >> (8 * byte)) & 0xff
+    }
+
+    fn enabled(&self) -> bool {
+        self.context[r::CONTEXT_ENABLE as usize / 4] & 1 == 1
+    }
+}
+
+/// The device. See the module's head.
+pub struct GoldenDevice {
+    config: CardConfig,
+    /// The tables, for checks.
+    pub tables: Tables,
+    owners: Vec<Owner>,
+    epoch: u16,
+    control: u32,
+    profile_words: [u32; 8],
+    /// Packets by disposition.
+    pub dispositions: [u64; 16],
+    /// Frames by drop reason.
+    pub drops: [u64; 16],
+    /// Failed sends by reason.
+    pub send_errors: [u64; 8],
+    /// Frames to send, oldest first.
+    pub sent: VecDeque<Vec<u8>>,
+}
+
+fn phase(index: u32, bits: u32) -> u64 {
+    u64::from((index >> bits) & 1 == 0)
+}
+
+impl GoldenDevice {
+    /// A device of a configuration, just powered up.
+    pub fn new(config: CardConfig) -> Self {
+        Self {
+            config,
+            tables: Tables::new(config),
+            owners: vec![Owner::default(); 1 << config.owner_bits],
+            epoch: 1,
+            control: 0,
+            profile_words: [0; 8],
+            dispositions: [0; 16],
+            drops: [0; 16],
+            send_errors: [0; 8],
+            sent: VecDeque::new(),
+        }
+    }
+
+    /// Reads a register.
+    pub fn read_register(&self, offset: u32) -> u32 {
+        let c = &self.config;
+        let counter = |counters: &[u64], base: u32| {
+            let at = (offset - base) as usize;
+            let value = counters.get(at / 8).copied().unwrap_or(0);
+            if at % 8 == 0 {
+                value as u32
+            } else {
+                (value >> 32) as u32
+            }
+        };
+        let bytes = |values: [usize; 4]| {
+            values
+                .iter()
+                .enumerate()
+                .fold(0, |word, (i, &v)| word | (v as u32) << (8 * i))
+        };
+        match offset {
+            r::ID => r::ID_VALUE,
+            r::VERSION => ABI_VERSION,
+            r::SIZES_0 => bytes([c.flow_bits, c.bucket_bits, c.segment_bits, c.region_bits]),
+            r::SIZES_1 => bytes([c.page_bits, c.owner_bits, 0, 0]),
+            r::EPOCH => self.epoch.into(),
+            r::CONTROL => self.control,
+            r::COUNTERS_DROP..=0x807f => counter(&self.drops, r::COUNTERS_DROP),
+            r::COUNTERS_DISPOSITION..=0x817f => {
+                counter(&self.dispositions, r::COUNTERS_DISPOSITION)
+            }
+            r::COUNTERS_SEND_ERROR..=0x823f => counter(&self.send_errors, r::COUNTERS_SEND_ERROR),
+            _ => 0,
+        }
+    }
+
+    /// Writes a register and does all that follows from it.
+    pub fn write_register(&mut self, offset: u32, value: u32, memory: &mut dyn Memory) {
+        let contexts_end = r::CONTEXTS + ((self.owners.len() as u32) << 6);
+        let doorbells_end = r::DOORBELLS + ((self.owners.len() as u32) << 12);
+        match offset {
+            r::CONTROL if value & r::CONTROL_RESET != 0 => self.start_epoch(),
+            r::CONTROL => self.control = value,
+            r::HASH_SECRET..=0x107f => {
+                let at = offset - r::HASH_SECRET;
+                let bank = (at / r::HASH_SECRET_STRIDE) as usize;
+                let word = (at % r::HASH_SECRET_STRIDE / 4) as usize;
+                if let Some(slot) = self.tables.secrets[bank].get_mut(word) {
+                    *slot = value;
+                }
+            }
+            r::PROFILES..=0x111f => {
+                self.profile_words[((offset - r::PROFILES) / 4) as usize] = value;
+                self.read_profiles();
+            }
+            at if (r::CONTEXTS..contexts_end).contains(&at) => {
+                let at = at - r::CONTEXTS;
+                let owner = &mut self.owners[(at / r::CONTEXT_STRIDE) as usize];
+                let field = at % r::CONTEXT_STRIDE;
+                owner.context[(field / 4) as usize] = value;
+                if field == r::CONTEXT_ENABLE && value & 1 == 1 {
+                    *owner = Owner {
+                        context: owner.context,
+                        ..Owner::default()
+                    };
+                }
+            }
+            at if (r::DOORBELLS..doorbells_end).contains(&at) => {
+                let at = at - r::DOORBELLS;
+                let owner = (at / r::DOORBELL_STRIDE) as usize;
+                let doorbell = (at % r::DOORBELL_STRIDE / 4) as usize;
+                if let Some(slot) = self.owners[owner].doorbells.get_mut(doorbell) {
+                    *slot = value;
+                }
+                self.take_commands(owner, memory);
+                self.take_sends(owner, memory);
+            }
+            _ => {}
+        }
+    }
+
+    fn start_epoch(&mut self) {
+        self.epoch = self.epoch.wrapping_add(1).max(1);
+        self.control = 0;
+        self.tables.clear();
+        self.owners.fill(Owner::default());
+    }
+
+    fn read_profiles(&mut self) {
+        for number in 1..4 {
+            let mut record = [0; 8];
+            record[..4].copy_from_slice(&self.profile_words[2 * number].to_le_bytes());
+            let word0 = record;
+            record[..4].copy_from_slice(&self.profile_words[2 * number + 1].to_le_bytes());
+            self.tables.profiles[number] = Profile {
+                enabled: profile::ENABLE.get(&word0) == 1,
+                port: profile::PORT.get(&word0) as u16,
+                header_bytes: profile::HEADER_BYTES.get(&record) as usize,
+                position_offset: profile::POSITION_OFFSET.get(&record) as usize,
+                position_bytes: profile::POSITION_BYTES.get(&record) as usize,
+                message_key_offset: profile::MESSAGE_KEY_OFFSET.get(&record) as usize,
+                message_key_bytes: profile::MESSAGE_KEY_BYTES.get(&record) as usize,
+            };
+        }
+    }
+
+    fn take_commands(&mut self, id: usize, memory: &mut dyn Memory) {
+        while self.owners[id].enabled()
+            && self.owners[id].commands_taken != self.owners[id].doorbells[0]
+        {
+            let owner = &self.owners[id];
+            let bits = owner.bits(0);
+            let slot = u64::from(owner.commands_taken & ((1 << bits) - 1));
+            let at = owner.base(r::CONTEXT_COMMAND_BASE) + slot * COMMAND_BYTES as u64;
+            let Some(entry) = memory.read(at, COMMAND_BYTES) else {
+                return;
+            };
+            let status = self.tables.apply(id as u8, &entry);
+            self.complete(id, status, memory);
+        }
+    }
+
+    fn complete(&mut self, id: usize, status: CommandStatus, memory: &mut dyn Memory) {
+        let owner = &mut self.owners[id];
+        let bits = owner.bits(0);
+        let mut entry = [0; COMPLETION_BYTES];
+        completion::INDEX.set(&mut entry, owner.commands_taken.into());
+        completion::STATUS.set(&mut entry, status as u64);
+        completion::PHASE.set(&mut entry, phase(owner.completions, bits));
+        completion::EPOCH.set(&mut entry, self.epoch.into());
+        let slot = u64::from(owner.completions & ((1 << bits) - 1));
+        memory.write(
+            owner.base(r::CONTEXT_COMPLETION_BASE) + slot * COMPLETION_BYTES as u64,
+            &entry,
+        );
+        owner.completions = owner.completions.wrapping_add(1);
+        owner.commands_taken = owner.commands_taken.wrapping_add(1);
+    }
+
+    fn take_sends(&mut self, id: usize, memory: &mut dyn Memory) {
+        while self.owners[id].enabled()
+            && self.owners[id].sends_taken != self.owners[id].doorbells[1]
+        {
+            let owner = &self.owners[id];
+            let bits = owner.bits(1);
+            let base = owner.base(r::CONTEXT_SEND_BASE);
+            let slot_at =
+                |index: u32| base + u64::from(index & ((1 << bits) - 1)) * SLOT_BYTES as u64;
+            let Some(mut record) = memory.read(slot_at(owner.sends_taken), SLOT_BYTES) else {
+                return;
+            };
+            let mut slots = 1;
+            if send_descriptor::TWO_SLOTS.get(&record) == 1 {
+                let next = owner.sends_taken.wrapping_add(1);
+                let Some(second) = memory.read(slot_at(next), SLOT_BYTES) else {
+                    return;
+                };
+                record.extend(second);
+                slots = 2;
+            }
+            let mut read = |address, bytes| memory.read(address, bytes);
+            match tx::send(&self.tables, id as u8, &record, &mut read) {
+                Ok(frames) => self.sent.extend(frames),
+                Err(error) => self.fail_send(id, error, &record, memory),
+            }
+            let owner = &mut self.owners[id];
+            owner.sends_taken = owner.sends_taken.wrapping_add(slots);
+            let taken = owner.sends_taken.to_le_bytes();
+            memory.write(owner.base(r::CONTEXT_SEND_STATUS), &taken);
+        }
+    }
+
+    fn fail_send(&mut self, id: usize, error: SendError, record: &[u8], memory: &mut dyn Memory) {
+        self.send_errors[error as usize] += 1;
+        let mut metadata = [0; METADATA_BYTES];
+        h::KIND.set(&mut metadata, h::KIND_EVENT.into());
+        h::DISPOSITION.set(&mut metadata, error as u64);
+        h::FLOW.set(&mut metadata, send_descriptor::FLOW.get(record));
+        h::GENERATION.set(&mut metadata, send_descriptor::GENERATION.get(record));
+        h::EVENT_VALUE.set(&mut metadata, send_descriptor::POSITION.get(record));
+        h::SLOW_BUFFER.set(&mut metadata, h::SLOW_BUFFER_NONE.into());
+        self.publish(id, metadata, &[], memory);
+    }
+
+    /// Takes a frame from the wire; `bad_fcs` as the MAC marks it.
+    pub fn receive(&mut self, frame: &[u8], bad_fcs: bool, memory: &mut dyn Memory) {
+        if let Err(reason) = self.try_receive(frame, bad_fcs, memory) {
+            self.drops[reason as usize] += 1;
+        }
+    }
+
+    fn try_receive(
+        &mut self,
+        frame: &[u8],
+        bad_fcs: bool,
+        memory: &mut dyn Memory,
+    ) -> Result<(), DropReason> {
+        if self.control & r::CONTROL_RX == 0 {
+            return Err(DropReason::Stopped);
+        }
+        if bad_fcs {
+            return Err(DropReason::BadFcs);
+        }
+        let delivery = receive(&mut self.tables, frame)?;
+        let result = self.deliver(frame, &delivery, memory);
+        if result.is_err() {
+            undo(&mut self.tables, &delivery);
+        }
+        result
+    }
+
+    fn deliver(
+        &mut self,
+        frame: &[u8],
+        delivery: &Delivery,
+        memory: &mut dyn Memory,
+    ) -> Result<(), DropReason> {
+        let id = usize::from(delivery.owner);
+        let owner = &mut self.owners[id];
+        let header = &frame[..delivery.packet.header_bytes];
+        let slots = if header.len() > SLOT_HEADER_BYTES {
+            2
+        } else {
+            1
+        };
+        let used = owner.headers.wrapping_sub(owner.doorbells[2]);
+        if !owner.enabled() || used + slots > 1 << owner.bits(2) {
+            return Err(DropReason::HeaderQueueFull);
+        }
+        let mut slow_buffer = h::SLOW_BUFFER_NONE;
+        if let Some(payload) = &delivery.deferred {
+            if owner.slow.wrapping_sub(owner.doorbells[3]) >= 1 << owner.bits(3) {
+                return Err(DropReason::SlowBufferFull);
+            }
+            slow_buffer = (owner.slow & ((1 << owner.bits(3)) - 1)) as u16;
+            let offset = u64::from(slow_buffer) * SLOW_BUFFER_BYTES as u64;
+            memory.write(owner.base(r::CONTEXT_SLOW_BASE) + offset, payload);
+            owner.slow = owner.slow.wrapping_add(1);
+        }
+        for piece in &delivery.pieces {
+            memory.write(piece.address, &piece.bytes);
+        }
+        self.dispositions[delivery.disposition as usize] += 1;
+        let metadata = metadata(frame, delivery, slow_buffer);
+        self.publish(id, metadata, header, memory);
+        Ok(())
+    }
+
+    fn publish(
+        &mut self,
+        id: usize,
+        mut metadata: [u8; METADATA_BYTES],
+        header: &[u8],
+        memory: &mut dyn Memory,
+    ) {
+        let owner = &mut self.owners[id];
+        let bits = owner.bits(2);
+        let two_slots = header.len() > SLOT_HEADER_BYTES;
+        h::TWO_SLOTS.set(&mut metadata, two_slots.into());
+        h::PHASE.set(&mut metadata, phase(owner.headers, bits));
+        let mut record = metadata.to_vec();
+        record.extend_from_slice(header);
+        record.resize(
+            if two_slots {
+                2 * SLOT_BYTES
+            } else {
+                SLOT_BYTES
+            },
+            0,
+        );
+        let base = owner.base(r::CONTEXT_HEADER_BASE);
+        for (number, slot) in record.chunks(SLOT_BYTES).enumerate().rev() {
+            let index = owner.headers.wrapping_add(number as u32) & ((1 << bits) - 1);
+            memory.write(base + u64::from(index) * SLOT_BYTES as u64, slot);
+        }
+        owner.headers = owner.headers.wrapping_add(1 + u32::from(two_slots));
+    }
+}
+
+fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; METADATA_BYTES] {
+    let packet = &delivery.packet;
+    let placed = matches!(
+        delivery.disposition,
+        Disposition::PlacedInOrder | Disposition::PlacedAhead
+    );
+    let verified = !matches!(
+        delivery.disposition,
+        Disposition::Unverified | Disposition::NotTransport
+    );
+    let mut metadata = [0; METADATA_BYTES];
+    for (field, value) in [
+        (h::KIND, u64::from(h::KIND_PACKET)),
+        (h::DISPOSITION, delivery.disposition as u64),
+        (h::PROFILE, packet.profile.into()),
+        (h::VERIFIED, verified.into()),
+        (h::GENERATION, delivery.generation.into()),
+        (h::FLOW, delivery.flow.unwrap_or(h::FLOW_NONE).into()),
+        (h::HEADER_BYTES, packet.header_bytes as u64),
+        (h::FRAME_BYTES, frame.len() as u64),
+        (h::PAYLOAD_BYTES, packet.payload_bytes as u64),
+        (h::POSITION, packet.position.into()),
+        (h::TRIMMED_BYTES, delivery.trimmed_bytes as u64),
+        (h::SLOW_BUFFER, slow_buffer.into()),
+        (h::CURSOR, delivery.cursor.into()),
+        (
+            h::SEGMENT_INDEX,
+            if placed {
+                delivery.segment_index.into()
+            } else {
+                0
+            },
+        ),
+        (h::PIECES, delivery.pieces.len() as u64),
+        (h::L4_OFFSET, packet.l4_offset as u64),
+    ] {
+        field.set(&mut metadata, value);
+    }
+    metadata
+}

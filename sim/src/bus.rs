@@ -1,0 +1,202 @@
+//! The simulated card as a [`Bus`] of the host crate.
+//!
+//! Register reads and [`Bus::advance`] let simulated time pass; everything else takes none. The bus address of a
+//! piece of memory says nothing about where it lies: the IOMMU maps it when it is allocated, and unmaps it when
+//! it is released.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use abi::registers::BAR_BYTES;
+use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
+
+use crate::card::SimulatedCard;
+
+/// Cycles of one [`Bus::advance`].
+pub const ADVANCE_CYCLES: u64 = 250;
+/// Cycles after which a register read is given up.
+const READ_CYCLES_MAX: u64 = 100_000;
+/// First bus address handed out.
+const BUS_BASE: u64 = 0x1_0000_0000;
+
+/// A simulated card behind the host crate's bus. Clones of the handle see the same card.
+pub struct SimulatedBus {
+    card: Rc<RefCell<SimulatedCard>>,
+    bar_base: u64,
+    bus_next: u64,
+    dram_next: u64,
+    gpu_next: u64,
+    allocated: Vec<DmaMemory>,
+    flush_address: u64,
+    advance_cycles: u64,
+}
+
+impl SimulatedBus {
+    /// A bus to `card`, which was made with `config`. The first page of GPU memory serves flush reads.
+    pub fn new(card: Rc<RefCell<SimulatedCard>>, config: &PcieConfig) -> Result<Self> {
+        let bar_base = config.bars.first().map_or(0, |bar| bar.base);
+        let mut bus = Self {
+            card,
+            bar_base,
+            bus_next: BUS_BASE,
+            dram_next: 0,
+            gpu_next: 0,
+            allocated: Vec::new(),
+            flush_address: 0,
+            advance_cycles: ADVANCE_CYCLES,
+        };
+        if !config.gpus.is_empty() {
+            let page = bus.allocate(MemoryKind::Gpu, PAGE_BYTES as usize, PAGE_BYTES as usize)?;
+            bus.flush_address = page.address;
+        }
+        // Let the link come up.
+        bus.advance()?;
+        Ok(bus)
+    }
+
+    /// Lets each [`Bus::advance`] run this many cycles.
+    pub fn set_advance_cycles(&mut self, cycles: u64) {
+        self.advance_cycles = cycles;
+    }
+
+    fn check(&self, address: u64, bytes: usize, control: bool) -> Result<()> {
+        let end = address + bytes as u64;
+        let holds = |memory: &&DmaMemory| {
+            address >= memory.address && end <= memory.address + memory.bytes as u64
+        };
+        let kind = if control { "control" } else { "application" };
+        match self.allocated.iter().find(holds) {
+            Some(memory) if (memory.kind == MemoryKind::Control) == control => Ok(()),
+            _ => Err(BusError::BadAddress {
+                address,
+                bytes,
+                kind,
+            }),
+        }
+    }
+}
+
+fn device(error: IommuError) -> BusError {
+    BusError::Device(error.to_string())
+}
+
+impl Bus for SimulatedBus {
+    fn read_register(&mut self, offset: u32) -> Result<u32> {
+        if offset % 4 != 0 || offset as usize >= BAR_BYTES {
+            return Err(BusError::BadOffset(offset));
+        }
+        let mut card = self.card.borrow_mut();
+        let address = self.bar_base + u64::from(offset);
+        let failed = |error: pcie_sim::MmioError| BusError::Device(error.to_string());
+        let read = card.pcie.mmio_read(address, 4).map_err(failed)?;
+        for _ in 0..READ_CYCLES_MAX {
+            card.run(1);
+            if let Some(result) = card.pcie.mmio_poll(read) {
+                let bytes = result.map_err(failed)?;
+                let word = bytes.try_into().map_err(|_| BusError::NoAnswer(offset))?;
+                return Ok(u32::from_le_bytes(word));
+            }
+        }
+        Err(BusError::NoAnswer(offset))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
+        if offset % 4 != 0 || offset as usize >= BAR_BYTES {
+            return Err(BusError::BadOffset(offset));
+        }
+        let address = self.bar_base + u64::from(offset);
+        let mut card = self.card.borrow_mut();
+        card.pcie
+            .mmio_write32(address, value)
+            .map_err(|error| BusError::Device(error.to_string()))
+    }
+
+    fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
+        let length = (bytes as u64).next_multiple_of(PAGE_BYTES);
+        let address = self
+            .bus_next
+            .next_multiple_of((align as u64).max(PAGE_BYTES));
+        let (memory, next) = match kind {
+            MemoryKind::Control | MemoryKind::Application => (MemoryId::Dram, &mut self.dram_next),
+            MemoryKind::Gpu => (MemoryId::Gpu(0), &mut self.gpu_next),
+        };
+        let mut card = self.card.borrow_mut();
+        let zeros = vec![0; length as usize];
+        card.pcie
+            .map(address, length, memory, *next, Rights::ReadWrite)
+            .and_then(|()| card.pcie.write(address, &zeros))
+            .map_err(|_| BusError::NoMemory { bytes })?;
+        *next += length;
+        // An unmapped page between two pieces: an overrun faults instead of landing in a neighbour.
+        self.bus_next = address + length + PAGE_BYTES;
+        let memory = DmaMemory {
+            address,
+            bytes,
+            kind,
+        };
+        self.allocated.push(memory);
+        Ok(memory)
+    }
+
+    fn release(&mut self, memory: DmaMemory) -> Result<()> {
+        let length = (memory.bytes as u64).next_multiple_of(PAGE_BYTES);
+        self.card
+            .borrow_mut()
+            .pcie
+            .unmap(memory.address, length)
+            .map_err(device)?;
+        self.allocated
+            .retain(|other| other.address != memory.address);
+        Ok(())
+    }
+
+    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
+        self.check(address, into.len(), true)?;
+        self.card.borrow().pcie.read(address, into).map_err(device)
+    }
+
+    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
+        self.check(address, from.len(), true)?;
+        self.card
+            .borrow_mut()
+            .pcie
+            .write(address, from)
+            .map_err(device)
+    }
+
+    fn application_memory(
+        &mut self,
+        memory: &DmaMemory,
+        offset: usize,
+        bytes: usize,
+        visit: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<()> {
+        let address = memory.address + offset as u64;
+        self.check(address, bytes, false)?;
+        let mut card = self.card.borrow_mut();
+        let mut window = vec![0; bytes];
+        card.pcie.read(address, &mut window).map_err(device)?;
+        visit(&mut window);
+        card.pcie.write(address, &window).map_err(device)
+    }
+
+    fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
+        (kind == MemoryKind::Gpu && self.flush_address != 0).then_some(self.flush_address)
+    }
+
+    fn take_faults(&mut self) -> Vec<DmaFault> {
+        let log = self.card.borrow_mut().pcie.take_fault_log();
+        log.iter()
+            .filter(|record| record.write)
+            .map(|record| DmaFault {
+                address: record.bus_address,
+            })
+            .collect()
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.card.borrow_mut().run(self.advance_cycles);
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! The Verilated card between its PCIe link and its wire.
+//!
+//! ```text
+//!   host memory, IOMMU ── pcie_sim ══ RQ RC CQ CC ══►┌──────┐══ rx_axis, tx_axis ══ Mac ── wire
+//!                                                    │ card │
+//!                    user_clk 250 MHz ──────────────►│      │◄── gt_txusrclk2 322.27 MHz
+//!                                                    └──────┘
+//! ```
+//! Time is that of the two clocks and advances only in [`SimulatedCard::run`]; no cycle is skipped.
+//!
+//! Invariants
+//! 1. Every rule of the link and of the MAC's send port is checked in every cycle; see
+//!    [`SimulatedCard::violations`].
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use pcie_sim::{CardInputs, CardOutputs, ConfigError, PcieConfig, PcieSim};
+use rust_hdl_core::prelude::Block;
+
+use crate::bench::{design_of, BlockError};
+use crate::clocks::{ClockId, Clocks, Edge};
+use crate::design::Options;
+use crate::lab::Card;
+use crate::mac::{Frame, Mac, CLOCK_PS};
+use crate::pcie_ports::PciePorts;
+use crate::verilated::Model;
+
+/// Period of the card's clock: 250 MHz.
+pub const USER_CLOCK_PS: u64 = 4000;
+/// The MAC's clock starts at a phase that has nothing to do with the user clock's.
+const MAC_PHASE_PS: u64 = 777;
+
+/// Why a card cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum CardError {
+    /// The card does not build.
+    #[error(transparent)]
+    Block(#[from] BlockError),
+    /// The PCIe parameters contradict themselves.
+    #[error(transparent)]
+    Pcie(#[from] ConfigError),
+}
+
+impl Card for Rc<RefCell<SimulatedCard>> {
+    fn receive(&mut self, frame: Frame) {
+        let mut card = self.borrow_mut();
+        let now_ps = card.now_ps();
+        card.mac.receive_frame(frame, now_ps);
+    }
+
+    fn take_sent(&mut self, into: &mut Vec<Frame>) {
+        into.extend(self.borrow_mut().mac.sent.drain(..));
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.borrow().mac.is_quiet()
+    }
+}
+
+/// The card with its surroundings.
+pub struct SimulatedCard {
+    /// The model; waveforms are recorded through it.
+    pub model: Model,
+    /// Link, root complex and memories.
+    pub pcie: PcieSim,
+    /// The MAC and its end of the wire.
+    pub mac: Mac,
+    clocks: Clocks,
+    user_clock: ClockId,
+    ports: PciePorts,
+    outputs: CardOutputs,
+    inputs: CardInputs,
+}
+
+impl SimulatedCard {
+    /// Builds the Verilated model of `card`, which has the ports of `hdl::nic`, and connects it.
+    pub fn new<B: Block>(
+        card: &mut B,
+        name: &str,
+        pcie: PcieConfig,
+        options: Options,
+    ) -> Result<SimulatedCard, CardError> {
+        let mut model = design_of(card, name, options)?.model();
+        model.clear_inputs();
+        let mut clocks = Clocks::new();
+        let user_clock = clocks.add(&mut model, "user_clk", USER_CLOCK_PS, USER_CLOCK_PS / 2);
+        clocks.add(&mut model, "gt_txusrclk2", CLOCK_PS, MAC_PHASE_PS);
+        let ports = PciePorts::new(&model);
+        let pcie = PcieSim::new(pcie)?;
+        let inputs = *pcie.inputs();
+        ports.drive(&mut model, &inputs);
+        let mac = Mac::new(&model, "rx_axis", "tx_axis");
+        let outputs = CardOutputs::default();
+        let mut card = SimulatedCard {
+            model,
+            pcie,
+            mac,
+            clocks,
+            user_clock,
+            ports,
+            outputs,
+            inputs,
+        };
+        card.pcie.enable_device();
+        Ok(card)
+    }
+
+    /// Runs `cycles` cycles of the card's clock.
+    pub fn run(&mut self, cycles: u64) {
+        let Self {
+            model,
+            pcie,
+            mac,
+            clocks,
+            user_clock,
+            ports,
+            outputs,
+            inputs,
+        } = self;
+        clocks.run(model, *user_clock, cycles, &mut |model, tick| match (
+            tick.clock == *user_clock,
+            tick.edge,
+        ) {
+            (true, Edge::Before) => ports.sample(model, outputs),
+            (true, Edge::After) => {
+                *inputs = *pcie.step(outputs);
+                ports.drive(model, inputs);
+            }
+            (false, Edge::Before) => mac.sample(model, tick.time_ps),
+            (false, Edge::After) => mac.drive(model, tick.time_ps),
+        });
+    }
+
+    /// Cycles of the card's clock so far.
+    pub fn cycles(&self) -> u64 {
+        self.clocks.cycles(self.user_clock)
+    }
+
+    /// Simulated time so far.
+    pub fn now_ps(&self) -> u64 {
+        self.clocks.now_ps()
+    }
+
+    /// Rules that the card broke, as text, oldest first.
+    pub fn violations(&self) -> Vec<String> {
+        let pcie = self
+            .pcie
+            .violations()
+            .iter()
+            .map(|report| format!("pcie, cycle {}: {:?}", report.cycle, report.violation));
+        let mac = self
+            .mac
+            .violations
+            .iter()
+            .map(|violation| format!("mac: {violation}"));
+        pcie.chain(mac).collect()
+    }
+}

@@ -1,0 +1,186 @@
+//! The golden device as a card in a process: a [`Bus`] without time, so a driver can run before there is a card.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use abi::config::CardConfig;
+use golden::device::{GoldenDevice, Memory};
+use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+
+use crate::lab::Card;
+use crate::mac::Frame;
+
+const BUS_BASE: u64 = 0x1_0000_0000;
+const PAGE_BYTES: u64 = 4096;
+
+/// Host memory by pieces, and what was refused.
+#[derive(Default)]
+struct HostMemory {
+    pieces: BTreeMap<u64, (MemoryKind, Vec<u8>)>,
+    faults: Vec<DmaFault>,
+}
+
+impl HostMemory {
+    fn window(&mut self, address: u64, bytes: usize) -> Option<(MemoryKind, &mut [u8])> {
+        let (&base, (kind, piece)) = self.pieces.range_mut(..=address).next_back()?;
+        let at = (address - base) as usize;
+        let window = piece.get_mut(at..at.checked_add(bytes)?)?;
+        Some((*kind, window))
+    }
+}
+
+impl Memory for HostMemory {
+    fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        self.window(address, bytes)
+            .map(|(_, window)| window.to_vec())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        match self.window(address, bytes.len()) {
+            Some((_, window)) => window.copy_from_slice(bytes),
+            None => {
+                self.faults.push(DmaFault { address });
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// The golden device with its host memory.
+pub struct GoldenCard {
+    device: GoldenDevice,
+    memory: HostMemory,
+}
+
+impl GoldenCard {
+    /// A device of a configuration, just powered up, behind a handle to share.
+    pub fn new(config: CardConfig) -> Rc<RefCell<GoldenCard>> {
+        let device = GoldenDevice::new(config);
+        Rc::new(RefCell::new(GoldenCard {
+            device,
+            memory: HostMemory::default(),
+        }))
+    }
+}
+
+impl Card for Rc<RefCell<GoldenCard>> {
+    fn receive(&mut self, frame: Frame) {
+        let card = &mut *self.borrow_mut();
+        card.device
+            .receive(&frame.bytes, frame.is_bad, &mut card.memory);
+    }
+
+    fn take_sent(&mut self, into: &mut Vec<Frame>) {
+        let card = &mut *self.borrow_mut();
+        into.extend(card.device.sent.drain(..).map(|bytes| Frame {
+            bytes,
+            ..Frame::default()
+        }));
+    }
+
+    fn is_quiet(&self) -> bool {
+        true
+    }
+}
+
+/// The golden card as a bus.
+pub struct GoldenBus {
+    card: Rc<RefCell<GoldenCard>>,
+    bus_next: u64,
+}
+
+impl GoldenBus {
+    /// A bus to `card`.
+    pub fn new(card: Rc<RefCell<GoldenCard>>) -> Self {
+        Self {
+            card,
+            bus_next: BUS_BASE,
+        }
+    }
+
+    fn visit(
+        &mut self,
+        address: u64,
+        bytes: usize,
+        control: bool,
+        visit: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<()> {
+        let kind = if control { "control" } else { "application" };
+        match self.card.borrow_mut().memory.window(address, bytes) {
+            Some((found, window)) if (found == MemoryKind::Control) == control => {
+                visit(window);
+                Ok(())
+            }
+            _ => Err(BusError::BadAddress {
+                address,
+                bytes,
+                kind,
+            }),
+        }
+    }
+}
+
+impl Bus for GoldenBus {
+    fn read_register(&mut self, offset: u32) -> Result<u32> {
+        Ok(self.card.borrow().device.read_register(offset))
+    }
+
+    fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
+        let card = &mut *self.card.borrow_mut();
+        card.device.write_register(offset, value, &mut card.memory);
+        Ok(())
+    }
+
+    fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
+        let address = self.bus_next.next_multiple_of(align as u64);
+        self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
+        let piece = (kind, vec![0; bytes]);
+        self.card.borrow_mut().memory.pieces.insert(address, piece);
+        Ok(DmaMemory {
+            address,
+            bytes,
+            kind,
+        })
+    }
+
+    fn release(&mut self, memory: DmaMemory) -> Result<()> {
+        self.card.borrow_mut().memory.pieces.remove(&memory.address);
+        Ok(())
+    }
+
+    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
+        self.visit(address, into.len(), true, &mut |window| {
+            into.copy_from_slice(window)
+        })
+    }
+
+    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
+        self.visit(address, from.len(), true, &mut |window| {
+            window.copy_from_slice(from)
+        })
+    }
+
+    fn application_memory(
+        &mut self,
+        memory: &DmaMemory,
+        offset: usize,
+        bytes: usize,
+        visit: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<()> {
+        self.visit(memory.address + offset as u64, bytes, false, visit)
+    }
+
+    fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {
+        None
+    }
+
+    fn take_faults(&mut self) -> Vec<DmaFault> {
+        std::mem::take(&mut self.card.borrow_mut().memory.faults)
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

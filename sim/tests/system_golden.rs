@@ -1,0 +1,109 @@
+//! The driver against the golden device: everything of the host but no RTL.
+//!
+//! ```text
+//!   application ─ Provider ─ GoldenBus ─ golden device ── wire with faults ── peer
+//!                    └ Linux TCP or smoltcp on headers only
+//! ```
+//! Proven: the control stack moves every byte both ways through the contract, whatever the wire does.
+
+use std::time::Duration;
+
+use abi::config::SMALL;
+use host::bus::MemoryKind;
+use host::device::DeviceConfig;
+use host::provider::Provider;
+use host::transport::peer::{KernelPeer, WirePeer};
+use host::transport::{InterfaceAddress, LinkConfig, LinuxTransport, TransportError, Tuning};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::lab::{Blind, Exchange, Lab};
+use sim::wire::Disturbance;
+
+fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
+    let address = |text: String, prefix_bits| InterfaceAddress {
+        address: text.parse().expect("an address"),
+        prefix_bits,
+    };
+    LinkConfig {
+        mac: [0x02, 0, 0, 0, 0, host],
+        addresses: vec![
+            address(format!("10.77.0.{host}"), 24),
+            address(format!("fd77::{host}"), 64),
+        ],
+        gateways: Vec::new(),
+        mtu_bytes,
+        tuning: Tuning {
+            retransmission_timeout_min: Duration::from_millis(20),
+            ..Tuning::REAL_TIME
+        },
+    }
+}
+
+fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) if error.is_refusal() => {
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
+    let seed = std::env::var("ZERONIC_SEED").map_or(11, |text| text.parse().expect("a number"));
+    println!("ZERONIC_SEED={seed}");
+    let Some(transport) = permitted(LinuxTransport::open(&link(1, mtu_bytes))) else {
+        return;
+    };
+    let Some(mut peer) = permitted(KernelPeer::open(&link(2, mtu_bytes))) else {
+        return;
+    };
+    let mut card = GoldenCard::new(SMALL);
+    let bus = GoldenBus::new(card.clone());
+    let mut provider =
+        Provider::open(bus, transport, DeviceConfig::default()).expect("the device opens");
+    let mut lab = Lab {
+        provider: &mut provider,
+        card: &mut card,
+        peer: &mut peer as &mut dyn WirePeer,
+    };
+    let plan = Exchange {
+        bytes,
+        seed,
+        disturbance,
+        memory: MemoryKind::Application,
+        idle_rounds_max: 10_000,
+    };
+    let outcome = lab
+        .run(remote.parse().expect("an address"), &plan, &mut Blind)
+        .expect("it ends");
+    println!("{:?}", provider.counters());
+    for (name, count) in provider.device().counters().expect("counters") {
+        if count > 0 {
+            println!("{name:>20} {count}");
+        }
+    }
+    assert!(outcome.is_exact(), "{outcome:?}");
+}
+
+#[test]
+fn every_byte_over_ipv4() {
+    exchange("10.77.0.2:5001", 1500, 4 << 20, Disturbance::default());
+}
+
+#[test]
+fn every_byte_over_ipv6_in_jumbo_frames() {
+    exchange("[fd77::2]:5001", 9000, 4 << 20, Disturbance::default());
+}
+
+#[test]
+fn every_byte_over_a_bad_wire() {
+    let disturbance = Disturbance {
+        loss: 0.01,
+        reorder: 0.01,
+        duplicate: 0.01,
+        corrupt: 0.01,
+        ..Disturbance::default()
+    };
+    exchange("10.77.0.2:5001", 1500, 1 << 20, disturbance);
+}
