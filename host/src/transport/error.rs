@@ -105,9 +105,10 @@ impl TransportError {
     /// Whether this machine forbids the kernel transport, so that the caller should fall back to
     /// [`SmoltcpTransport`].
     pub fn is_refusal(&self) -> bool {
-        matches!(
-            self,
-            Self::NamespaceRefused { .. } | Self::TapRefused { .. }
-        )
+        match self {
+            Self::NamespaceRefused { .. } | Self::TapRefused { .. } => true,
+            Self::Interface { source, .. } => source.kind() == io::ErrorKind::PermissionDenied,
+            _ => false,
+        }
     }
 }

@@ -308,7 +308,9 @@ impl Tuning {
         send_buffer_bytes: 8 << 20,
     };
 
-    /// For a simulated card, whose wire is slower than its clock says by a factor of 1,000.
+    /// For a simulated card, whose wire is slower than its clock says by a factor of 1,000. A
+    /// connection whose handshake takes longer than a second by the wall clock repeats its SYN all
+    /// the same: the kernel has no setting for that timer.
     pub const SIMULATION: Self = Self {
         retransmission_timeout_min: Duration::from_secs(3),
         tail_loss_probe: false,

@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use host::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use host::transport::header::{
+    ones_sum, pseudo_header_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET,
+};
 use host::transport::{FrameKind, TransmitHeader};
 
 const FIN: u8 = 0x01;
@@ -46,6 +48,18 @@ impl Card {
         );
         assert_eq!(layout.payload_bytes, header.payload_bytes as usize);
         let tcp = &header.bytes[layout.segment..];
+        match header.checksum {
+            Some(wanted) => {
+                assert_eq!(usize::from(wanted.start), layout.segment);
+                assert_eq!(usize::from(wanted.offset), TCP_CHECKSUM_OFFSET);
+                let sum = pseudo_header_sum(&header.bytes, &layout);
+                assert_eq!(word(tcp, TCP_CHECKSUM_OFFSET), sum);
+            }
+            None => {
+                assert_eq!(header.payload_bytes, 0, "nobody has seen the payload");
+                assert_eq!(tcp_checksum(&header.bytes, &layout), 0);
+            }
+        }
         let ports = (word(tcp, 0), word(tcp, 2));
         let sequence = long(tcp, 4);
         let memory = self.memory.entry(ports).or_default();

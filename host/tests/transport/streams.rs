@@ -164,6 +164,22 @@ fn a_refused_connection_tells_its_error() {
 }
 
 #[test]
+fn a_port_without_listener_refuses_the_peer() {
+    on_both(|rig| {
+        for ipv6 in [false, true] {
+            rig.peer
+                .connect(address(US, ipv6, 9), sending(1000, 5))
+                .unwrap();
+        }
+        rig.run_until(|rig| rig.peer.conversations().iter().all(ended));
+        for conversation in rig.peer.conversations() {
+            let refused = [CONNECTION_REFUSED, CONNECTION_RESET].map(Progress::Failed);
+            assert!(refused.contains(&conversation.progress), "{conversation:?}");
+        }
+    });
+}
+
+#[test]
 fn a_half_finished_before_its_handshake_still_receives() {
     on_both(|rig| {
         rig.peer

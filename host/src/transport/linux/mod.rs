@@ -21,6 +21,9 @@
 //! 5. The driver takes a packet off its socket's account as soon as it is queued, so the queue of
 //!    the device is long and the buffers of the sockets bound what is in it.
 //!
+//! Each stream and listener is a descriptor: for thousands of them the limit of the process
+//! (`RLIMIT_NOFILE`) has to allow it.
+//!
 //! Frames carry no VLAN tag: the namespace has no VLAN device, so a tagged frame that is handed in
 //! is dropped by the kernel. Who uses VLANs adds and takes off the tag outside.
 

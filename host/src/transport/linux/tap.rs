@@ -163,6 +163,7 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
             "3600000",
         );
     }
+    put(&format!("ipv6/conf/{INTERFACE_NAME}/disable_ipv6"), "0");
     // No address but the configured ones, and no frame that nobody asked for.
     put(&format!("ipv6/conf/{INTERFACE_NAME}/addr_gen_mode"), "1");
     put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_dad"), "0");

@@ -167,7 +167,10 @@ fn converse(
     application: &mut Application,
     finished: &mut bool,
 ) -> std::io::Result<()> {
-    let received = receive(fd, application);
+    match receive(fd, application) {
+        Err(error) if !sys::would_block(&error) => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
     while !application.all_sent() {
         match sys::send(fd, application.outgoing()) {
             Ok(bytes) => application.sent(bytes),
@@ -180,7 +183,7 @@ fn converse(
         sys::shutdown_write(fd)?;
         *finished = true;
     }
-    received
+    Ok(())
 }
 
 fn receive(fd: BorrowedFd, application: &mut Application) -> std::io::Result<()> {
