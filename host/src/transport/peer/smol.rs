@@ -76,10 +76,11 @@ impl WirePeer for SmoltcpPeer {
         let Some(frame) = self.stack.pop() else {
             return Ok(None);
         };
+        let limit = buffer.len();
         let room = buffer.get_mut(..frame.len());
         let room = room.ok_or(TransportError::FrameTooLong {
             bytes: frame.len(),
-            limit: frame.len() - 1,
+            limit,
         })?;
         room.copy_from_slice(&frame);
         Ok(Some(frame.len()))
