@@ -83,7 +83,7 @@ fn device(error: IommuError) -> BusError {
 
 impl Bus for SimulatedBus {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
-        if offset % 4 != 0 || offset as usize >= BAR_BYTES {
+        if !offset.is_multiple_of(4) || offset as usize >= BAR_BYTES {
             return Err(BusError::BadOffset(offset));
         }
         let mut card = self.card.borrow_mut();
@@ -102,7 +102,7 @@ impl Bus for SimulatedBus {
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        if offset % 4 != 0 || offset as usize >= BAR_BYTES {
+        if !offset.is_multiple_of(4) || offset as usize >= BAR_BYTES {
             return Err(BusError::BadOffset(offset));
         }
         let address = self.bar_base + u64::from(offset);

@@ -56,19 +56,19 @@ impl Axis {
     }
 }
 
+type Reader = fn(&CardInputs) -> u64;
+
 /// Every PCIe port of a model, found once.
 pub struct PciePorts {
     rq: Option<Axis>,
     rc: Option<Axis>,
     cq: Option<Axis>,
     cc: Option<Axis>,
-    inputs: Vec<(PortId, fn(&CardInputs) -> u64)>,
+    inputs: Vec<(PortId, Reader)>,
     np_req: Option<PortId>,
     fc_sel: Option<PortId>,
     flr_done: Option<PortId>,
 }
-
-type Reader = fn(&CardInputs) -> u64;
 
 const INPUTS: &[(&str, Reader)] = &[
     ("pcie_rq_seq_num0", |i| i.pcie_rq_seq_num0.into()),

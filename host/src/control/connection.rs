@@ -23,6 +23,9 @@ use abi::config::SEGMENTS_COMMITTED_BITS;
 /// How far below the send floor an ACK number is still accepted: a window's worth of delay.
 const ACK_BEHIND: u32 = 1 << 24;
 
+/// Copies what the bytes below a confirmed floor still miss; the provider's one door to application memory.
+pub type CopyBelow<'a, B> = dyn FnMut(&mut Device<B>, &mut ReceiveSide, u64) -> Result<()> + 'a;
+
 /// What the two SYNs of a connection said.
 #[derive(Clone, Debug, Default)]
 pub struct Handshake {
@@ -197,7 +200,7 @@ impl Connection {
         &mut self,
         device: &mut Device<B>,
         transport: &mut T,
-        copy: &mut dyn FnMut(&mut Device<B>, &mut ReceiveSide, u64) -> Result<()>,
+        copy: &mut CopyBelow<'_, B>,
     ) -> Result<Progress> {
         let mut progress = Progress::default();
         if let Phase::Removing(ticket) = self.phase {
@@ -216,7 +219,7 @@ impl Connection {
         &mut self,
         device: &mut Device<B>,
         transport: &mut T,
-        copy: &mut dyn FnMut(&mut Device<B>, &mut ReceiveSide, u64) -> Result<()>,
+        copy: &mut CopyBelow<'_, B>,
         progress: &mut Progress,
     ) -> Result<()> {
         let Some(receive) = &mut self.receive else {

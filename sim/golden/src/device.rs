@@ -97,7 +97,7 @@ impl GoldenDevice {
         let counter = |counters: &[u64], base: u32| {
             let at = (offset - base) as usize;
             let value = counters.get(at / 8).copied().unwrap_or(0);
-            if at % 8 == 0 {
+            if at.is_multiple_of(8) {
                 value as u32
             } else {
                 (value >> 32) as u32
