@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use super::{ListenerId, StreamId};
 
-/// An error of a [`Transport`](super::Transport) or of a [`WirePeer`].
+/// An error of a [`Transport`](super::Transport) or of a
+/// [`WirePeer`](super::peer::WirePeer).
 #[derive(Debug, Error)]
 pub enum TransportError {
     /// The kernel refuses a network namespace to this process, as root or in a user namespace.
@@ -103,7 +104,7 @@ pub enum TransportError {
 
 impl TransportError {
     /// Whether this machine forbids the kernel transport, so that the caller should fall back to
-    /// [`SmoltcpTransport`].
+    /// [`SmoltcpTransport`](super::SmoltcpTransport).
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NamespaceRefused { .. } | Self::TapRefused { .. } => true,

@@ -34,6 +34,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+mod boxed;
 mod error;
 pub mod header;
 mod linux;

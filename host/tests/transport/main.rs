@@ -20,7 +20,8 @@ use std::time::Duration;
 
 use host::transport::peer::{KernelPeer, Script, SmoltcpPeer, WirePeer};
 use host::transport::{
-    Clock, LinuxTransport, ManualClock, SmoltcpTransport, Transport, TransportError, Tuning,
+    Clock, FrameKind, LinuxTransport, ManualClock, SmoltcpTransport, Transport, TransportError,
+    Tuning,
 };
 
 use rig::{address, link, seed, Rig};
@@ -48,6 +49,23 @@ fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
         println!("setting refused: {name}: {error}");
     }
     Some(Box::new(transport))
+}
+
+/// The transport of choice runs wherever the tests do, and through its box.
+#[test]
+fn the_transport_of_choice_sends_a_first_header() {
+    let clock = Clock::Wall { divisor: 1 };
+    let (mut transport, refusal) =
+        host::transport::open(&link(US, 1500, Tuning::REAL_TIME), clock).unwrap();
+    println!("refused: {refusal:?}");
+    while transport.poll_header().unwrap().is_some() {}
+    let stream = transport.connect(address(PEER, false, 5001)).unwrap();
+    assert_eq!(transport.readiness().is_none(), refusal.is_some());
+    let header = Transport::poll_header(&mut transport)
+        .unwrap()
+        .expect("a neighbour is sought");
+    assert_eq!(header.kind, FrameKind::Whole);
+    Transport::abort(&mut transport, stream).unwrap();
 }
 
 fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
