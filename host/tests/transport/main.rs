@@ -7,9 +7,9 @@
 //!                                 application memory, by sequence number
 //! ```
 //!
-//! Proven: every byte arrives once and in order in both directions, over both IP versions, with
-//! and without faults on the wire, for every pair of transport and peer; and a transport behind a
-//! TAP device does not read the payload.
+//! Proven: every byte arrives once and in order in both directions, over both IP versions, for
+//! every pair of transport and peer; also with faults on the wire, between two kernels and between
+//! two smoltcps; and a transport behind a TAP device does not read the payload.
 
 mod card;
 mod rig;
