@@ -1,0 +1,52 @@
+//! The bits of a beat that lie at or behind a byte of the frame.
+//!
+//! ```text
+//!  beat number, byte offset ──► combinational ──► mask
+//! ```
+
+use stream::prelude::*;
+
+/// The mask. See the module's head.
+#[derive(LogicBlock)]
+pub struct ChecksumMask {
+    /// Number of the beat in its frame; 4 stands for all behind the third.
+    pub beat: Signal<In, Bits<3>>,
+    /// Byte offset in the frame.
+    pub offset: Signal<In, Bits<8>>,
+    /// Ones from that byte on.
+    pub mask: Signal<Out, Bits<512>>,
+
+    lane: Signal<Local, Bits<6>>,
+    shift: Signal<Local, Bits<9>>,
+    beat_of_offset: Signal<Local, Bits<3>>,
+    ones: Constant<Bits<512>>,
+}
+
+impl Default for ChecksumMask {
+    fn default() -> Self {
+        Self {
+            beat: Default::default(),
+            offset: Default::default(),
+            mask: Default::default(),
+            lane: Default::default(),
+            shift: Default::default(),
+            beat_of_offset: Default::default(),
+            ones: Constant::new(Bits::<512>::mask()),
+        }
+    }
+}
+
+impl Logic for ChecksumMask {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.lane.next = self.offset.val().get_bits::<6>(0);
+        self.shift.next = bit_cast::<9, 6>(self.lane.val()) << 3;
+        self.beat_of_offset.next = bit_cast::<3, 2>(self.offset.val().get_bits::<2>(6));
+        self.mask.next = 0.into();
+        if self.beat.val() > self.beat_of_offset.val() {
+            self.mask.next = self.ones.val();
+        } else if self.beat.val() == self.beat_of_offset.val() {
+            self.mask.next = self.ones.val() << self.shift.val();
+        }
+    }
+}

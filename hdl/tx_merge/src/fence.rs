@@ -1,0 +1,65 @@
+//! Holds each confirmation until every descriptor begun before it has had its last answer.
+//!
+//! ```text
+//!  confirmation_sink ──► 16 confirmations, each with `started` ──► confirmation_source
+//!                                         released when `finished` has reached it ▲
+//! ```
+//! Timing: two cycles when nothing is in flight.
+//!
+//! Invariants:
+//! 1. Confirmations keep their order.
+//! 2. Descriptors begun later do not hold one back.
+
+use stream::prelude::*;
+
+/// A confirmation and what it waits for.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Stamped {
+    /// The confirmation.
+    pub confirmation: Confirmation,
+    /// Descriptors begun when it came.
+    pub stamp: Bits<32>,
+}
+
+/// The fence. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Fence {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+
+    /// Confirmations in.
+    pub confirmation_sink: MessageSink<Confirmation>,
+    /// Confirmations out.
+    pub confirmation_source: MessageSource<Confirmation>,
+    /// Descriptors begun.
+    pub started: Signal<In, Bits<32>>,
+    /// Descriptors finished.
+    pub finished: Signal<In, Bits<32>>,
+
+    queue: Fifo<Stamped, 4, 5>,
+
+    stamped: Signal<Local, Stamped>,
+    ahead: Signal<Local, Bits<32>>,
+    passed: Signal<Local, Bit>,
+}
+
+impl Logic for Fence {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+        self.stamped.next.confirmation = self.confirmation_sink.payload.val();
+        self.stamped.next.stamp = self.started.val();
+        self.queue.sink.valid.next = self.confirmation_sink.valid.val();
+        self.queue.sink.payload.next = self.stamped.val();
+        self.confirmation_sink.ready.next = self.queue.sink.ready.val();
+
+        self.ahead.next = self.finished.val() - self.queue.source.payload.val().stamp;
+        self.passed.next = self.queue.source.valid.val() & !self.ahead.val().get_bit(31);
+        self.confirmation_source.valid.next = self.passed.val();
+        self.confirmation_source.payload.next = self.queue.source.payload.val().confirmation;
+        self.queue.source.ready.next = self.passed.val() & self.confirmation_source.ready.val();
+    }
+}

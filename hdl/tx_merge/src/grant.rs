@@ -1,0 +1,133 @@
+//! Has one part of a segment granted, page by page, and stores its pieces.
+//!
+//! ```text
+//!  request ──► region_request ··· region_reply ──► piece
+//!     ▲             └───────── next page ◄──────────┤
+//!  reply ◄── refused, or all granted ───────────────┘
+//! ```
+//! Timing: 2 cycles and the answer for each page.
+//!
+//! Invariants:
+//! 1. `reply` comes when every byte is granted and its pieces are stored, or at the first refusal.
+//! 2. A region's refusal is `send_region_refused`; `full` (too many pieces) is `send_malformed`.
+
+use crate::plan::{SendPiece, WalkReply};
+use abi::reason::SendError;
+use stream::prelude::*;
+
+// The literals of the kernel.
+const _: () = {
+    assert!(SendError::SendRegionRefused as u8 == 2 && SendError::SendMalformed as u8 == 4);
+};
+
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+enum State {
+    Take,
+    Ask,
+    Reply,
+    Store,
+    Finish,
+}
+
+/// The stage. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Grant {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+
+    /// The part: region, key, domain, offset and bytes.
+    pub request: MessageSink<RegionRequest>,
+    /// Its fate.
+    pub reply: MessageSource<WalkReply>,
+    /// Asks for a grant.
+    pub region_request: MessageSource<RegionRequest>,
+    /// The grant.
+    pub region_reply: MessageSink<RegionReply>,
+    /// Granted pieces.
+    pub piece: MessageSource<SendPiece>,
+    /// No piece can be stored any more.
+    pub full: Signal<In, Bit>,
+
+    state: DFF<State>,
+    part: DFF<RegionRequest>,
+    page: DFF<RegionReply>,
+    result: DFF<WalkReply>,
+
+    offset_next: Signal<Local, Bits<48>>,
+    rest_next: Signal<Local, Bits<32>>,
+}
+
+impl Logic for Grant {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, part, page, result);
+        self.request.ready.next = self.state.q.val() == State::Take;
+        self.reply.valid.next = self.state.q.val() == State::Finish;
+        self.reply.payload.next = self.result.q.val();
+        self.region_request.valid.next = self.state.q.val() == State::Ask;
+        self.region_request.payload.next = self.part.q.val();
+        self.region_reply.ready.next = self.state.q.val() == State::Reply;
+        self.piece.valid.next = (self.state.q.val() == State::Store) & !self.full.val();
+        self.piece.payload.next.address = self.page.q.val().address;
+        self.piece.payload.next.bytes = bit_cast::<18, 32>(self.page.q.val().bytes);
+        self.offset_next.next =
+            self.part.q.val().offset + bit_cast::<48, 32>(self.page.q.val().bytes);
+        self.rest_next.next = self.part.q.val().bytes - self.page.q.val().bytes;
+
+        match self.state.q.val() {
+            // Waits for a part of a segment.
+            State::Take => {
+                self.part.d.next = self.request.payload.val();
+                self.result.d.next.refused = false;
+                self.result.d.next.error = 0.into();
+                if self.request.valid.val() {
+                    self.state.d.next = State::Ask;
+                }
+            }
+            // Waits until the rest of the part is asked for.
+            State::Ask => {
+                if self.region_request.ready.val() {
+                    self.state.d.next = State::Reply;
+                }
+            }
+            // Waits for the grant of it, which names the first page.
+            State::Reply => {
+                self.page.d.next = self.region_reply.payload.val();
+                if self.region_reply.valid.val() {
+                    self.state.d.next = State::Store;
+                    if !self.region_reply.payload.val().granted {
+                        self.result.d.next.refused = true;
+                        self.result.d.next.error = 2.into();
+                        self.state.d.next = State::Finish;
+                    }
+                }
+            }
+            // Waits until the piece is stored, then goes to the next page.
+            State::Store => {
+                if self.full.val() {
+                    self.result.d.next.refused = true;
+                    self.result.d.next.error = 4.into();
+                    self.state.d.next = State::Finish;
+                } else if self.piece.ready.val() {
+                    self.part.d.next.offset = self.offset_next.val();
+                    self.part.d.next.bytes = self.rest_next.val();
+                    self.state.d.next = State::Ask;
+                    if !self.rest_next.val().any() {
+                        self.state.d.next = State::Finish;
+                    }
+                }
+            }
+            // Waits until the reply is taken.
+            State::Finish => {
+                if self.reply.ready.val() {
+                    self.state.d.next = State::Take;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = State::Take;
+        }
+    }
+}

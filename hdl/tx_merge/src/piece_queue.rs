@@ -1,0 +1,83 @@
+//! A queue of pieces that shows a range's pieces all at once or never.
+//!
+//! ```text
+//!  sink ──►┌ tentative ┐ commit ┌ visible ┐──► source
+//!          └───────────┘◄discard└─────────┘
+//! ```
+//! Timing: latency one cycle after `commit`, one piece a cycle in and out.
+//!
+//! Invariants:
+//! 1. A piece appears at `source` only after the `commit` that follows it; `discard` drops those since the
+//!    last commit. Commit or discard come in a cycle without a piece.
+//! 2. `full` is high when the tentative pieces alone fill the queue: no wait would make room.
+
+use crate::plan::SendPiece;
+use stream::prelude::*;
+
+/// The queue. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct PieceQueue {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Empties the queue.
+    pub reset: Signal<In, Bit>,
+
+    /// Pieces in.
+    pub sink: MessageSink<SendPiece>,
+    /// Pieces out.
+    pub source: MessageSource<SendPiece>,
+    /// Show what came since the last commit.
+    pub commit: Signal<In, Bit>,
+    /// Forget what came since the last commit.
+    pub discard: Signal<In, Bit>,
+    /// No room, and none to be expected.
+    pub full: Signal<Out, Bit>,
+
+    memory: LutRam<SendPiece, 7>,
+    write_pointer: DFF<Bits<8>>,
+    commit_pointer: DFF<Bits<8>>,
+    read_pointer: DFF<Bits<8>>,
+
+    held: Signal<Local, Bits<8>>,
+    tentative: Signal<Local, Bits<8>>,
+    write: Signal<Local, Bit>,
+    has_piece: Signal<Local, Bit>,
+}
+
+impl Logic for PieceQueue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
+        self.memory.clock.next = self.clock.val();
+        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.tentative.next = self.write_pointer.q.val() - self.commit_pointer.q.val();
+        self.full.next = self.tentative.val() == 128;
+        self.sink.ready.next = self.held.val() != 128;
+        self.write.next = self.sink.valid.val() & (self.held.val() != 128);
+        self.has_piece.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
+        self.source.valid.next = self.has_piece.val();
+        self.source.payload.next = self.memory.read_data.val();
+        self.memory.read_address.next = bit_cast::<7, 8>(self.read_pointer.q.val());
+        self.memory.write_address.next = bit_cast::<7, 8>(self.write_pointer.q.val());
+        self.memory.write_data.next = self.sink.payload.val();
+        self.memory.write_enable.next = self.write.val();
+
+        if self.write.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + 1;
+        }
+        if self.commit.val() {
+            self.commit_pointer.d.next = self.write_pointer.q.val();
+        }
+        if self.discard.val() {
+            self.write_pointer.d.next = self.commit_pointer.q.val();
+        }
+        if self.has_piece.val() & self.source.ready.val() {
+            self.read_pointer.d.next = self.read_pointer.q.val() + 1;
+        }
+        if self.reset.val() {
+            self.write_pointer.d.next = 0.into();
+            self.commit_pointer.d.next = 0.into();
+            self.read_pointer.d.next = 0.into();
+        }
+    }
+}

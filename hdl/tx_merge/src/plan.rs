@@ -1,0 +1,181 @@
+//! The messages between the stages of this crate.
+
+use stream::prelude::*;
+
+/// Where the layers of a frame lie and what is to be inserted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HeaderLayout {
+    /// Bytes of the header template, or of the whole raw frame.
+    pub header_bytes: Bits<8>,
+    /// Byte offset of the IP header.
+    pub l3_offset: Bits<8>,
+    /// Byte offset of the TCP or UDP header.
+    pub l4_offset: Bits<8>,
+    /// Insert the IPv4 header checksum.
+    pub ip_checksum: Bit,
+    /// Insert the TCP or UDP checksum.
+    pub l4_checksum: Bit,
+    /// IPv6, else IPv4.
+    pub ipv6: Bit,
+    /// UDP, else TCP.
+    pub udp: Bit,
+}
+
+/// A descriptor taken apart and checked (descriptor to gather).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendFields {
+    /// Owner of the send ring.
+    pub owner: Bits<8>,
+    /// A raw frame: nothing is looked up.
+    pub raw: Bit,
+    /// The descriptor could not be read.
+    pub unread: Bit,
+    /// The descriptor contradicts itself or a limit.
+    pub malformed: Bit,
+    /// IP and transport header lie inside the header, in order, and can be rewritten.
+    pub layers_fit: Bit,
+    /// Layers and insertions.
+    pub layout: HeaderLayout,
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// Generation of the flow.
+    pub generation: Bits<8>,
+    /// Payload bytes wanted; 0 for a raw frame.
+    pub payload_bytes: Bits<18>,
+    /// Largest payload of one frame.
+    pub mss_bytes: Bits<14>,
+    /// Stream position of the first payload byte.
+    pub position: Bits<32>,
+    /// List index to start at.
+    pub segment_index: Bits<16>,
+}
+
+/// One beat of a header, from byte 0 of the header on.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HeaderBeat {
+    /// Bytes of the beat.
+    pub data: Bits<512>,
+    /// Last beat of this header.
+    pub last: Bit,
+}
+
+/// What becomes of a descriptor (gather to segment), in ring order.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendPlan {
+    /// Nothing is sent; the rest is undefined.
+    pub refused: Bit,
+    /// Layers and insertions.
+    pub layout: HeaderLayout,
+    /// More than one frame.
+    pub cut: Bit,
+    /// Sequence number and lengths are set: more than one frame, or the range was trimmed.
+    pub rewrite: Bit,
+    /// Payload bytes after the trim.
+    pub payload_bytes: Bits<18>,
+    /// Bytes cut off below the send floor.
+    pub trim_bytes: Bits<18>,
+    /// Largest payload of one frame.
+    pub mss_bytes: Bits<14>,
+}
+
+/// What is known of a descriptor's fate before its payload arrives (gather to report).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendRecord {
+    /// Refused: the event below is due.
+    pub refused: Bit,
+    /// The event; its error counts only when refused.
+    pub event_message: SendEvent,
+}
+
+/// A granted piece of payload in bus memory (gather to jobs).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendPiece {
+    /// Bus address of the first byte.
+    pub address: Bits<64>,
+    /// Bytes, at least 1.
+    pub bytes: Bits<18>,
+}
+
+/// One frame to put together (segment to merge); its header follows on the header stream.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FrameCut {
+    /// No frame at all, only the end of a refused descriptor.
+    pub refused: Bit,
+    /// Last frame of its descriptor.
+    pub descriptor_end: Bit,
+    /// Payload bytes of this frame.
+    pub payload_bytes: Bits<14>,
+    /// Layers and insertions.
+    pub layout: HeaderLayout,
+}
+
+/// Bytes to append to the frame being put together (merge to align).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendItem {
+    /// A beat that holds the bytes.
+    pub data: Bits<512>,
+    /// First byte to take.
+    pub start: Bits<6>,
+    /// Bytes to take, 1 to 64 - start.
+    pub byte_count: Bits<7>,
+    /// The frame ends with this item.
+    pub last: Bit,
+    /// With `last`: some payload of the frame could not be read.
+    pub abort: Bit,
+}
+
+/// The checksums of a frame (checksum to insert).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ChecksumPatch {
+    /// Insert `ip_value` at `ip_offset`.
+    pub ip_enable: Bit,
+    /// Byte offset of the IPv4 header checksum.
+    pub ip_offset: Bits<8>,
+    /// Its bytes, first one low.
+    pub ip_value: Bits<16>,
+    /// Insert `l4_value` at `l4_offset`.
+    pub l4_enable: Bit,
+    /// Byte offset of the TCP or UDP checksum.
+    pub l4_offset: Bits<8>,
+    /// Its bytes, first one low.
+    pub l4_value: Bits<16>,
+}
+
+/// A range of a flow's send stream to find and to grant (gather to walk).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WalkRequest {
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// List index to start at.
+    pub segment_index: Bits<16>,
+    /// First stream position.
+    pub position: Bits<32>,
+    /// Bytes, at least 1.
+    pub bytes: Bits<18>,
+}
+
+/// The end of a walk (walk to gather).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WalkReply {
+    /// Nothing will be read.
+    pub refused: Bit,
+    /// With `refused`: the SendError.
+    pub error: Bits<8>,
+}
+
+/// What was decided on a descriptor (gather to planner).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendVerdict {
+    /// The descriptor.
+    pub fields: SendFields,
+    /// Nothing is sent.
+    pub refused: Bit,
+    /// With `refused`: the SendError.
+    pub error: Bits<8>,
+    /// Payload bytes after the trim.
+    pub payload_bytes: Bits<18>,
+    /// Bytes cut off below the send floor.
+    pub trim_bytes: Bits<18>,
+}

@@ -1,0 +1,85 @@
+//! Turns a verdict into a plan for the frames and a record for the report.
+//!
+//! ```text
+//!  verdict ──┬──► plan   (to segment, queue of 4)
+//!            └──► record (to report, queue of 8)
+//! ```
+//! Timing: one verdict a cycle; each queue adds a cycle.
+//!
+//! Invariants:
+//! 1. One plan and one record for each verdict, in the same order.
+
+use crate::plan::{HeaderLayout, SendFields, SendPlan, SendRecord, SendVerdict};
+use stream::prelude::*;
+
+/// The split. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Planner {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+
+    /// What was decided.
+    pub verdict: MessageSink<SendVerdict>,
+    /// Frames to make.
+    pub plan: MessageSource<SendPlan>,
+    /// What to report.
+    pub record: MessageSource<SendRecord>,
+
+    plan_queue: Fifo<SendPlan, 2, 3>,
+    record_queue: Fifo<SendRecord, 3, 4>,
+
+    fields: Signal<Local, SendFields>,
+    layout: Signal<Local, HeaderLayout>,
+    fixed_layout: Signal<Local, HeaderLayout>,
+    event_message: Signal<Local, SendEvent>,
+    cut: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+}
+
+impl Logic for Planner {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.plan_queue.clock.next = self.clock.val();
+        self.plan_queue.reset.next = self.reset.val();
+        self.record_queue.clock.next = self.clock.val();
+        self.record_queue.reset.next = self.reset.val();
+        MessageSource::<SendPlan>::link(&mut self.plan, &mut self.plan_queue.source);
+        MessageSource::<SendRecord>::link(&mut self.record, &mut self.record_queue.source);
+
+        self.take.next = self.verdict.valid.val()
+            & self.plan_queue.sink.ready.val()
+            & self.record_queue.sink.ready.val();
+        self.verdict.ready.next =
+            self.plan_queue.sink.ready.val() & self.record_queue.sink.ready.val();
+        self.plan_queue.sink.valid.next = self.take.val();
+        self.record_queue.sink.valid.next = self.take.val();
+
+        // With more than one frame both checksums are always inserted.
+        self.fields.next = self.verdict.payload.val().fields;
+        self.layout.next = self.fields.val().layout;
+        self.cut.next = self.verdict.payload.val().payload_bytes
+            > bit_cast::<18, 14>(self.fields.val().mss_bytes);
+        self.fixed_layout.next = self.layout.val();
+        self.fixed_layout.next.l4_checksum = self.layout.val().l4_checksum | self.cut.val();
+        self.fixed_layout.next.ip_checksum =
+            (self.layout.val().ip_checksum | self.cut.val()) & !self.layout.val().ipv6;
+        self.plan_queue.sink.payload.next.refused = self.verdict.payload.val().refused;
+        self.plan_queue.sink.payload.next.layout = self.fixed_layout.val();
+        self.plan_queue.sink.payload.next.cut = self.cut.val();
+        self.plan_queue.sink.payload.next.rewrite =
+            self.cut.val() | self.verdict.payload.val().trim_bytes.any();
+        self.plan_queue.sink.payload.next.payload_bytes = self.verdict.payload.val().payload_bytes;
+        self.plan_queue.sink.payload.next.trim_bytes = self.verdict.payload.val().trim_bytes;
+        self.plan_queue.sink.payload.next.mss_bytes = self.fields.val().mss_bytes;
+
+        self.event_message.next.owner = self.fields.val().owner;
+        self.event_message.next.flow = self.fields.val().flow;
+        self.event_message.next.generation = self.fields.val().generation;
+        self.event_message.next.error = self.verdict.payload.val().error;
+        self.event_message.next.position = self.fields.val().position;
+        self.record_queue.sink.payload.next.refused = self.verdict.payload.val().refused;
+        self.record_queue.sink.payload.next.event_message = self.event_message.val();
+    }
+}

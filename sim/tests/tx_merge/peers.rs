@@ -1,0 +1,266 @@
+//! The neighbours of the send path in a test: tables, memory reads, pulse watchers.
+//!
+//! ```text
+//!   flow_request ──> Flows ──> flow_reply      segment_*, region_* alike
+//!   read_job ──> Reads ──> read_data           taken, error_count ──> Pulses
+//! ```
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rust_hdl_core::prelude::Synth;
+use sim::bench::Agent;
+use sim::payload::field;
+use sim::sink::MessageSink;
+use sim::source::{MessageSource, Packet, PacketSource};
+use sim::stall::Stall;
+use sim::verilated::{Model, PortId};
+use stream::messages::{
+    ReadJob, RegionReply, RegionRequest, SegmentReply, SegmentRequest, SendFlowReply,
+};
+
+use crate::model::{Memory, Tables};
+
+/// Tables that a test may change while it runs.
+pub type SharedTables = Rc<RefCell<Tables>>;
+
+type Answer = Box<dyn Fn(&[u8]) -> Vec<u8>>;
+
+/// Answers each request of one stream on another.
+pub struct Responder {
+    request: MessageSink,
+    reply: MessageSource,
+    answer: Answer,
+    /// Requests so far.
+    pub requests: u64,
+}
+
+impl Responder {
+    fn new(model: &Model, name: &str, stall: Stall, seed: u64, answer: Answer) -> Responder {
+        Responder {
+            request: MessageSink::new(model, &format!("{name}_request"), stall, seed),
+            reply: MessageSource::new(model, &format!("{name}_reply"), stall, seed ^ 0x5555),
+            answer,
+            requests: 0,
+        }
+    }
+
+    /// Flow state by id.
+    pub fn flows(model: &Model, tables: SharedTables, stall: Stall, seed: u64) -> Responder {
+        let answer = move |request: &[u8]| {
+            let id = usize::from(u16::from_le_bytes([request[0], request[1]]));
+            let tables = tables.borrow();
+            let reply = match tables.flows.get(id).and_then(Option::as_ref) {
+                None => SendFlowReply::default(),
+                Some(flow) => SendFlowReply {
+                    hit: true,
+                    generation: u64::from(flow.generation).into(),
+                    owner: u64::from(flow.owner).into(),
+                    domain: u64::from(flow.domain).into(),
+                    floor: u64::from(flow.floor).into(),
+                },
+            };
+            sim::payload::bytes_of(reply)
+        };
+        Responder::new(model, "flow", stall, seed, Box::new(answer))
+    }
+
+    /// List entries by index or position.
+    pub fn segments(model: &Model, tables: SharedTables, stall: Stall, seed: u64) -> Responder {
+        let answer = move |request: &[u8]| {
+            let get = |name| field::<SegmentRequest>(request, name);
+            let tables = tables.borrow();
+            let flow = tables.flows[get("flow") as usize]
+                .as_ref()
+                .expect("only of flows found");
+            let index = match get("by_index") {
+                1 => Some(get("index") as u16),
+                _ => flow.holding(get("position") as u32),
+            };
+            let entry = index.map_or(Err(false), |index| flow.entry(index));
+            let reply = match entry {
+                Err(beyond) => SegmentReply {
+                    beyond,
+                    ..SegmentReply::default()
+                },
+                Ok(segment) => SegmentReply {
+                    found: true,
+                    beyond: false,
+                    index: u64::from(index.expect("an entry has one")).into(),
+                    position: u64::from(segment.position).into(),
+                    bytes: u64::from(segment.bytes).into(),
+                    region: u64::from(segment.region).into(),
+                    region_key: u64::from(segment.region_key).into(),
+                    offset: segment.offset.into(),
+                },
+            };
+            sim::payload::bytes_of(reply)
+        };
+        Responder::new(model, "segment", stall, seed, Box::new(answer))
+    }
+
+    /// Grants.
+    pub fn regions(model: &Model, tables: SharedTables, stall: Stall, seed: u64) -> Responder {
+        let answer = move |request: &[u8]| {
+            let get = |name| field::<RegionRequest>(request, name);
+            assert_eq!(get("write"), 0, "the send path reads");
+            let granted = tables.borrow().grant(
+                get("region") as u16,
+                get("region_key") as u16,
+                get("domain") as u16,
+                get("offset"),
+                get("bytes"),
+            );
+            let reply = match granted {
+                None => RegionReply::default(),
+                Some((address, bytes)) => RegionReply {
+                    granted: true,
+                    address: address.into(),
+                    bytes: bytes.into(),
+                    memory: 0u64.into(),
+                },
+            };
+            sim::payload::bytes_of(reply)
+        };
+        Responder::new(model, "region", stall, seed, Box::new(answer))
+    }
+}
+
+impl Agent for Responder {
+    fn sample(&mut self, model: &Model) {
+        self.request.sample(model);
+        self.reply.sample(model);
+        while let Some(request) = self.request.messages.pop_front() {
+            self.requests += 1;
+            self.reply.push((self.answer)(&request));
+        }
+    }
+
+    fn drive(&mut self, model: &mut Model) {
+        self.request.drive(model);
+        self.reply.drive(model);
+    }
+}
+
+/// Serves read jobs from memory, each after `latency_cycles`, in order; checks their limits.
+pub struct Reads<M: Memory> {
+    jobs: MessageSink,
+    data: PacketSource,
+    memory: Rc<M>,
+    waiting: std::collections::VecDeque<(u64, Packet)>,
+    latency_cycles: u64,
+    now: u64,
+    /// Bytes asked for and not yet delivered to the last beat.
+    pub jobs_seen: u64,
+    /// While true no answer is given.
+    pub held: bool,
+}
+
+impl<M: Memory> Reads<M> {
+    /// A memory behind `read_job` and `read_data`.
+    pub fn new(model: &Model, memory: Rc<M>, latency_cycles: u64, stall: Stall, seed: u64) -> Self {
+        Reads {
+            jobs: MessageSink::new(model, "read_job", stall, seed),
+            data: PacketSource::new(model, "read_data", stall, seed ^ 0x3333),
+            memory,
+            waiting: Default::default(),
+            latency_cycles,
+            now: 0,
+            jobs_seen: 0,
+            held: false,
+        }
+    }
+
+    /// True when every job seen has been answered completely.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.data.is_done()
+    }
+}
+
+impl<M: Memory> Agent for Reads<M> {
+    fn sample(&mut self, model: &Model) {
+        self.now += 1;
+        self.jobs.sample(model);
+        self.data.sample(model);
+        while let Some(job) = self.jobs.messages.pop_front() {
+            let address = field::<ReadJob>(&job, "address");
+            let bytes = field::<ReadJob>(&job, "bytes");
+            assert!((1..=4096).contains(&bytes), "job of {bytes} bytes");
+            assert_eq!(
+                address / 4096,
+                (address + bytes - 1) / 4096,
+                "job over a 4 KiB end"
+            );
+            self.jobs_seen += 1;
+            let packet = Packet {
+                bytes: (address..address + bytes)
+                    .map(|at| self.memory.byte(at))
+                    .collect(),
+                abort: self.memory.fails(address, bytes),
+                meta: Vec::new(),
+            };
+            self.waiting
+                .push_back((self.now + self.latency_cycles, packet));
+        }
+        while !self.held
+            && self
+                .waiting
+                .front()
+                .is_some_and(|(due, _)| *due <= self.now)
+        {
+            let (_, packet) = self.waiting.pop_front().expect("there is one");
+            self.data.push(packet);
+        }
+    }
+
+    fn drive(&mut self, model: &mut Model) {
+        self.jobs.drive(model);
+        self.data.drive(model);
+    }
+}
+
+/// Records the payloads of a pulse stream, or the cycles of a plain pulse.
+pub struct Pulses {
+    valid: PortId,
+    payload: Option<PortId>,
+    payload_bytes: usize,
+    /// Payloads seen, empty for a plain pulse.
+    pub seen: Vec<Vec<u8>>,
+}
+
+impl Pulses {
+    /// Watches bundle `name`, or the one-bit port `name`.
+    pub fn new(model: &Model, name: &str) -> Pulses {
+        let payload = model.find_port(&format!("{name}$payload"));
+        Pulses {
+            valid: model
+                .find_port(&format!("{name}$valid"))
+                .unwrap_or_else(|| model.port(name)),
+            payload,
+            payload_bytes: payload.map_or(0, |port| model.port_info(port).bits.div_ceil(8)),
+            seen: Vec::new(),
+        }
+    }
+
+    /// A field of the payloads, in order.
+    pub fn fields<T: Synth>(&self, name: &str) -> Vec<u64> {
+        self.seen
+            .iter()
+            .map(|bytes| field::<T>(bytes, name))
+            .collect()
+    }
+}
+
+impl Agent for Pulses {
+    fn sample(&mut self, model: &Model) {
+        if model.is_high(self.valid) {
+            let mut bytes = vec![0; self.payload_bytes];
+            if let Some(port) = self.payload {
+                model.get_bytes(port, &mut bytes);
+            }
+            self.seen.push(bytes);
+        }
+    }
+
+    fn drive(&mut self, _model: &mut Model) {}
+}
