@@ -5,8 +5,8 @@
 //!   control stack ── read_memory, write_memory ─────► │ Bus  │ ◄── DMA of the card
 //!   application   ── application_memory ────────────► └──────┘
 //! ```
-//! Memory comes in two kinds. Control memory (rings, slow buffers) belongs to the control stack. Application
-//! memory holds payload: the control stack holds its address, never its bytes, and
+//! Memory comes in two kinds. Control memory (rings, slow buffers) belongs to the control stack.
+//! Application memory holds payload: the control stack holds its address, never its bytes, and
 //! [`Bus::application_memory`] is the one door to it.
 
 use thiserror::Error;
@@ -88,7 +88,8 @@ pub trait Bus {
     /// Reads a 32-bit register of BAR 0.
     fn read_register(&mut self, offset: u32) -> Result<u32>;
 
-    /// Writes a 32-bit register of BAR 0. Posted: it may take effect later, but before any later read.
+    /// Writes a 32-bit register of BAR 0. Posted: it may take effect later, but before any later
+    /// read.
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()>;
 
     /// Allocates `bytes` of zeroed memory, contiguous on the bus, at a multiple of `align_bytes`

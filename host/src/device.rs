@@ -1,8 +1,9 @@
-//! One card, opened: its registers checked, owner 0's rings set up, commands and descriptors moving.
+//! One card, opened: its registers checked, owner 0's rings set up, commands and descriptors
+//! moving.
 //!
-//! Life of a command: [`Device::command`] queues it and gives a [`Ticket`]; [`Device::poll`] posts what fits,
-//! rings the doorbell once, and takes completions; [`Device::confirmed`] says whether a ticket's fence has
-//! passed. Tickets are confirmed in order.
+//! Life of a command: [`Device::command`] queues it and gives a [`Ticket`]; [`Device::poll`] posts
+//! what fits, rings the doorbell once, and takes completions; [`Device::confirmed`] says whether a
+//! ticket's fence has passed. Tickets are confirmed in order.
 
 use std::collections::VecDeque;
 
@@ -25,7 +26,8 @@ pub struct DeviceConfig {
     pub header_bits: u32,
     /// Slow buffers.
     pub slow_bits: u32,
-    /// Seed of the flow table's hash secrets. Take it from the system's entropy where peers are hostile.
+    /// Seed of the flow table's hash secrets. Take it from the system's entropy where peers are
+    /// hostile.
     pub hash_seed: u64,
 }
 
@@ -97,7 +99,8 @@ pub struct Device<B: Bus> {
 }
 
 impl<B: Bus> Device<B> {
-    /// Opens the card: checks mark and version, starts a new epoch, sets up owner 0, starts both directions.
+    /// Opens the card: checks mark and version, starts a new epoch, sets up owner 0, starts both
+    /// directions.
     pub fn open(mut bus: B, config: DeviceConfig) -> Result<Self> {
         let mark = bus.read_register(registers::ID)?;
         if mark != registers::ID_VALUE {
@@ -197,7 +200,8 @@ impl<B: Bus> Device<B> {
         Ok(self.headers.poll(&mut self.bus)?)
     }
 
-    /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything moved.
+    /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
+    /// moved.
     pub fn poll(&mut self) -> Result<bool> {
         let mut moved = self.post_commands()?;
         moved |= self.post_sends()?;
@@ -291,7 +295,8 @@ impl<B: Bus> Device<B> {
         Ok(moved)
     }
 
-    /// Packets by disposition and by drop reason, and failed sends, as the card counted them since power-up.
+    /// Packets by disposition and by drop reason, and failed sends, as the card counted them since
+    /// power-up.
     pub fn counters(&mut self) -> Result<Vec<(&'static str, u64)>> {
         let mut counters = Vec::new();
         for &code in Disposition::ALL {

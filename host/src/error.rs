@@ -77,7 +77,8 @@ pub enum HostError {
     /// No such region.
     #[error("no region {0}")]
     UnknownRegion(u16),
-    /// Bytes that the transport accepted are neither in place nor deferred: the card broke its contract.
+    /// Bytes that the transport accepted are neither in place nor deferred: the card broke its
+    /// contract.
     #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are nowhere")]
     BytesMissing {
         /// Flow id.

@@ -4,6 +4,7 @@ pub mod bus;
 pub mod control;
 pub mod device;
 pub mod error;
+mod headers;
 mod progress;
 pub mod provider;
 pub mod rings;

@@ -1,4 +1,5 @@
-//! How the provider's connections make progress, and the one function that touches application memory.
+//! How the provider's connections make progress, and the one function that touches application
+//! memory.
 
 use crate::bus::{Bus, DmaMemory};
 use crate::control::connection::{missing, Handshake, Phase};
@@ -10,8 +11,8 @@ use crate::error::{HostError, Result};
 use crate::provider::{Completion, ConnectionId, Provider, DEFERRED_BYTES_MAX};
 use crate::transport::{StreamState, Transport};
 
-/// Copies between deferred payload and application buffers: the only way by which the control stack touches
-/// payload in application memory, and the place where such bytes are counted.
+/// Copies between deferred payload and application buffers: the only way by which the control stack
+/// touches payload in application memory, and the place where such bytes are counted.
 pub(crate) struct Copier<'a> {
     pub(crate) regions: &'a Regions,
     pub(crate) copied_bytes: &'a mut u64,

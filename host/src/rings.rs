@@ -1,6 +1,7 @@
 //! Producer and consumer sides of the card's rings, over control memory.
 //!
-//! Indices run freely; a slot is `index mod size`. The host never edits an entry that it has posted.
+//! Indices run freely; a slot is `index mod size`. The host never edits an entry that it has
+//! posted.
 
 use abi::config::{COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
 use abi::reason::CommandStatus;
@@ -44,7 +45,8 @@ impl PostRing {
         (1 << self.bits) - (self.produced & ((1 << self.bits) - 1))
     }
 
-    /// Writes one entry; the caller has checked [`PostRing::room`] and rings the doorbell afterwards.
+    /// Writes one entry; the caller has checked [`PostRing::room`] and rings the doorbell
+    /// afterwards.
     pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> Result<()> {
         assert_eq!(entry.len(), self.entry_bytes, "entry size");
         let slot = (self.produced & ((1 << self.bits) - 1)) as u64;

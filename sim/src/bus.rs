@@ -1,8 +1,8 @@
 //! The simulated card as a [`Bus`] of the host crate.
 //!
-//! Register reads and [`Bus::advance`] let simulated time pass; everything else takes none. The bus address of a
-//! piece of memory says nothing about where it lies: the IOMMU maps it when it is allocated, and unmaps it when
-//! it is released.
+//! Register reads and [`Bus::advance`] let simulated time pass; everything else takes none. The bus
+//! address of a piece of memory says nothing about where it lies: the IOMMU maps it when it is
+//! allocated, and unmaps it when it is released.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,7 +33,8 @@ pub struct SimulatedBus {
 }
 
 impl SimulatedBus {
-    /// A bus to `card`, which was made with `config`. The first page of GPU memory serves flush reads.
+    /// A bus to `card`, which was made with `config`. The first page of GPU memory serves flush
+    /// reads.
     pub fn new(card: Rc<RefCell<SimulatedCard>>, config: &PcieConfig) -> Result<Self> {
         let bar_base = config.bars.first().map_or(0, |bar| bar.base);
         let mut bus = Self {

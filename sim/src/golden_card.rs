@@ -1,4 +1,5 @@
-//! The golden device as a card in a process: a [`Bus`] without time, so a driver can run before there is a card.
+//! The golden device as a card in a process: a [`Bus`] without time, so a driver can run before
+//! there is a card.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,10 +1,12 @@
-//! A card with a driver on one side and a peer on the other: the bench of system tests and of the demo.
+//! A card with a driver on one side and a peer on the other: the bench of system tests and of the
+//! demo.
 //!
 //! ```text
 //!   application ─ Provider ─ Bus ─ card ── wire with faults ──► peer (kernel TCP, smoltcp)
 //!                    └ transport       ◄── wire with faults ──
 //! ```
-//! The application sends random bytes of one seed, receives the peer's of another, and judges both by SHA-256.
+//! The application sends random bytes of one seed, receives the peer's of another, and judges both
+//! by SHA-256.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -79,7 +81,8 @@ pub struct Exchange {
     pub disturbance: Disturbance,
     /// Where the application's buffers lie.
     pub memory: MemoryKind,
-    /// Rounds without progress after which the run is stuck; a round without work sleeps for a while.
+    /// Rounds without progress after which the run is stuck; a round without work sleeps for a
+    /// while.
     pub idle_rounds_max: u32,
 }
 

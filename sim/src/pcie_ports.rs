@@ -1,7 +1,7 @@
 //! The card's PCIe ports: moves values between a model and [`pcie_sim`], name by name.
 //!
 //! ```text
-//!   Model ports (s_axis_rq_*, m_axis_rc_*, m_axis_cq_*, s_axis_cc_*, cfg_*) ◄──► CardOutputs, CardInputs
+//!   ports s_axis_rq_*, m_axis_rc_*, m_axis_cq_*, s_axis_cc_*, cfg_* ◄──► CardOutputs, CardInputs
 //! ```
 //! Ports that the model does not have are left out: a block test may build a part of the card.
 

@@ -4,7 +4,8 @@
 //!   application ─ Provider ─ GoldenBus ─ golden device ── wire with faults ── peer
 //!                    └ Linux TCP or smoltcp on headers only
 //! ```
-//! Proven: the control stack moves every byte both ways through the contract, whatever the wire does.
+//! Proven: the control stack moves every byte both ways through the contract, whatever the wire
+//! does.
 
 use std::time::Duration;
 

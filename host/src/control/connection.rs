@@ -1,7 +1,7 @@
 //! One connection: its flow on the card, its receive and send side, its end.
 //!
 //! ```text
-//!   Opening ─ transport open, both SYNs seen ─► Installed ─ close: all acknowledged ─► Removing ─► gone
+//!   Opening ─ open, both SYNs seen ─► Installed ─ close, all acknowledged ─► Removing ─► gone
 //! ```
 //! A step of a connection makes whatever progress its inputs allow; it never waits.
 
@@ -23,7 +23,8 @@ use abi::config::SEGMENTS_COMMITTED_BITS;
 /// How far below the send floor an ACK number is still accepted: a window's worth of delay.
 const ACK_BEHIND: u32 = 1 << 24;
 
-/// Copies what the bytes below a confirmed floor still miss; the provider's one door to application memory.
+/// Copies what the bytes below a confirmed floor still miss; the provider's one door to application
+/// memory.
 pub type CopyBelow<'a, B> = dyn FnMut(&mut Device<B>, &mut ReceiveSide, u64) -> Result<()> + 'a;
 
 /// What the two SYNs of a connection said.
@@ -144,8 +145,8 @@ impl Connection {
         }
     }
 
-    /// Puts the flow on the card: both initial sequence numbers of the handshake are known, `keys` are the
-    /// commands that place its key.
+    /// Puts the flow on the card: both initial sequence numbers of the handshake are known, `keys`
+    /// are the commands that place its key.
     pub fn install<B: Bus>(
         &mut self,
         device: &mut Device<B>,

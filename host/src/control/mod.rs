@@ -1,8 +1,9 @@
-//! The control stack's core: no I/O, no clock; headers and completions in, commands, descriptors and headers out.
+//! The control stack's core: no I/O, no clock; headers and completions in, commands, descriptors
+//! and headers out.
 //!
 //! ```text
-//!   transport headers ─► stack ─► send descriptors        provider requests ─► stack ─► commands
-//!   header entries    ─► stack ─► headers to transport    confirmations     ─► stack ─► completions
+//!   transport headers ─► stack ─► send descriptors        requests      ─► stack ─► commands
+//!   header entries    ─► stack ─► headers to transport    confirmations ─► stack ─► completions
 //! ```
 //! | file | what |
 //! |---|---|
@@ -14,7 +15,7 @@
 //! | `regions.rs` | registered regions and page entries |
 //! | `window.rs` | lowers and reopens the offered window |
 //! | `connection.rs` | one connection: its flow, both sides, its end |
-//! | `receive.rs` | one flow's receive side: posted buffers, what landed, what was deferred, what is announced |
+//! | `receive.rs` | one flow's receive side: what landed, what was deferred, what is announced |
 //! | `send.rs` | one flow's send side: posted buffers, what is fed, what is acknowledged |
 
 pub mod commands;

@@ -1,8 +1,8 @@
 //! Which key slot holds which flow: the host places and moves keys, the card only looks up.
 //!
-//! Two banks of buckets with four ways each. A key goes to the emptier of its two buckets; when both are full,
-//! keys move to their other bucket along the shortest path to a free way. A move copies the key before it
-//! deletes it, so no lookup misses.
+//! Two banks of buckets with four ways each. A key goes to the emptier of its two buckets; when
+//! both are full, keys move to their other bucket along the shortest path to a free way. A move
+//! copies the key before it deletes it, so no lookup misses.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -1,17 +1,18 @@
-//! One flow's receive side: buffers posted at stream positions, what landed in them, what was deferred.
+//! One flow's receive side: buffers posted at stream positions, what landed in them, what was
+//! deferred.
 //!
 //! ```text
 //!   stream   0 ......... announced ......... accepted ......... posted_end
 //!                │ the application has it │ transport took it │ buffers wait
 //! ```
-//! Offsets count from the first byte of the stream in 64 bits; positions are their low 32 bits plus the initial
-//! sequence number.
+//! Offsets count from the first byte of the stream in 64 bits; positions are their low 32 bits plus
+//! the initial sequence number.
 //!
 //! Invariants
-//! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a floor at or beyond
-//!    them, so the card never writes an announced byte again.
-//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed: the first copy
-//!    that landed stands.
+//! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a
+//!    floor at or beyond them, so the card never writes an announced byte again.
+//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed: the
+//!    first copy that landed stands.
 //! 3. Buffers are withdrawn (list head moved past them, confirmed) before they go back unfilled.
 
 use std::collections::VecDeque;
@@ -131,7 +132,8 @@ impl ReceiveSide {
         self.base.wrapping_add(offset as u32)
     }
 
-    /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first byte.
+    /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first
+    /// byte.
     pub fn offset(&self, position: u32) -> Option<u64> {
         let ahead = position.wrapping_sub(self.position(self.accepted)) as i32;
         self.accepted.checked_add_signed(i64::from(ahead))
@@ -205,7 +207,8 @@ impl ReceiveSide {
         self.landed.insert(start.max(self.announced), start + bytes);
     }
 
-    /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass `budget_bytes`.
+    /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass
+    /// `budget_bytes`.
     pub fn defer(&mut self, start: u64, payload: Vec<u8>, budget_bytes: usize) -> bool {
         let end = start + payload.len() as u64;
         if end <= self.announced {
@@ -256,8 +259,8 @@ impl ReceiveSide {
         floor
     }
 
-    /// The copies that complete the bytes up to `floor`. `Err` holds offset and length of bytes that
-    /// are nowhere.
+    /// The copies that complete the bytes up to `floor`. `Err` holds offset and length of bytes
+    /// that are nowhere.
     pub fn copies(&mut self, floor: u64) -> Result<Vec<Copy>, (u64, u64)> {
         let mut copies = Vec::new();
         for (start, end) in self.landed.gaps(self.announced, floor) {
@@ -374,8 +377,9 @@ impl ReceiveSide {
         rescues
     }
 
-    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]: the front request goes back with what it has,
-    /// the others are posted again from the announced offset on, or go back empty at the `end` of the stream.
+    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]: the front request goes back
+    /// with what it has, the others are posted again from the announced offset on, or go back empty
+    /// at the `end` of the stream.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
         for (start, bytes) in rescued {
             self.deferred_bytes += bytes.len();

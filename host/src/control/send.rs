@@ -1,11 +1,13 @@
-//! One flow's send side: buffers posted at stream positions, what the transport was fed, what is acknowledged.
+//! One flow's send side: buffers posted at stream positions, what the transport was fed, what is
+//! acknowledged.
 //!
 //! ```text
 //!   stream   0 ...... floor ...... fed ...... confirmed_end ...... posted_end
 //!               │ acknowledged │ transport may send │ card knows the segments
 //! ```
 //! Invariants
-//! 1. The transport is fed only bytes whose segments the card has confirmed: every header it makes finds them.
+//! 1. The transport is fed only bytes whose segments the card has confirmed: every header it makes
+//!    finds them.
 //! 2. A request completes only after the send floor beyond it is confirmed: no fetch of it is left.
 
 use std::collections::VecDeque;
@@ -143,9 +145,9 @@ impl SendSide {
             .map(|p| p.index)
     }
 
-    /// The peer has acknowledged everything but `unacknowledged` bytes of what was fed. Returns the floor
-    /// (sequence number, first index still needed) to ask the card for, if it moved past a whole segment or
-    /// everything is acknowledged.
+    /// The peer has acknowledged everything but `unacknowledged` bytes of what was fed. Returns the
+    /// floor (sequence number, first index still needed) to ask the card for, if it moved past a
+    /// whole segment or everything is acknowledged.
     pub fn acknowledge(&mut self, unacknowledged: u64) -> Option<(u32, u16)> {
         let floor = self.fed.saturating_sub(unacknowledged);
         let segment_passed = self

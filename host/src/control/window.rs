@@ -1,10 +1,11 @@
-//! The window field of outgoing headers: never more than what is posted, never a right edge that moves left.
+//! The window field of outgoing headers: never more than what is posted, never a right edge that
+//! moves left.
 //!
-//! The transport offers a window by its own buffers, which hold filler. What the peer may really send is what the
-//! card has segments for. So each outgoing header's window is lowered, and when segments are posted while the
-//! transport is silent, its last ACK is repeated with the new window. A window is rounded up to the scale's
-//! unit: the few bytes beyond the segments are deferred, while rounding down could leave the last bytes of a
-//! buffer for ever unsendable.
+//! The transport offers a window by its own buffers, which hold filler. What the peer may really
+//! send is what the card has segments for. So each outgoing header's window is lowered, and when
+//! segments are posted while the transport is silent, its last ACK is repeated with the new window.
+//! A window is rounded up to the scale's unit: the few bytes beyond the segments are deferred,
+//! while rounding down could leave the last bytes of a buffer for ever unsendable.
 //!
 //! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 

@@ -21,7 +21,8 @@ pub fn fold(mut total: u32) -> u16 {
     total as u16
 }
 
-/// Sum of the pseudo header: both addresses (4 or 16 bytes each), protocol, length of header and payload.
+/// Sum of the pseudo header: both addresses (4 or 16 bytes each), protocol, length of header and
+/// payload.
 pub fn pseudo_header(addresses: &[u8], protocol: u8, l4_bytes: usize) -> u32 {
     sum(addresses) + u32::from(protocol) + (l4_bytes as u32 >> 16) + (l4_bytes as u32 & 0xffff)
 }

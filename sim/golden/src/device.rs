@@ -1,7 +1,9 @@
-//! The whole contract as one plain object: registers, rings, tables, frames in and out, in no time at all.
+//! The whole contract as one plain object: registers, rings, tables, frames in and out, in no time
+//! at all.
 //!
-//! A driver can run on it before there is a card, and a test can compare a card with it. Whatever it is asked to do
-//! happens at once and in order, so every confirmation is a fence by construction.
+//! A driver can run on it before there is a card, and a test can compare a card with it. Whatever
+//! it is asked to do happens at once and in order, so every confirmation is a fence by
+//! construction.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
-//! The golden model: what the card must do, as plain functions on whole packets and tables. No clock.
+//! The golden model: what the card must do, as plain functions on whole packets and tables. No
+//! clock.
 //!
 //! ```text
-//!   frame ─► packet::parse ─► rx::receive(tables) ─► dropped, or header entry + writes + deferred payload
+//!   frame ─► packet::parse ─► rx::receive(tables) ─► drop, or entry + writes + deferred payload
 //!   descriptor ─► tx::send(tables, memory) ─► frames, or an error
 //!   command ─► tables::Tables::apply ─► status
 //!   registers, rings ─► device::GoldenDevice (all of the above behind the card's contract)

@@ -1,4 +1,5 @@
-//! What becomes of a received frame: the numbered rules of `docs/decisions/0001-contract.md`, "Receive, exactly".
+//! What becomes of a received frame: the numbered rules of `docs/decisions/0001-contract.md`,
+//! "Receive, exactly".
 
 use abi::config::{FLOW_REACH_BYTES, PIECES_MAX};
 use abi::reason::{Disposition, DropReason};
@@ -45,8 +46,8 @@ pub struct Delivery {
     pub deferred: Option<Vec<u8>>,
 }
 
-/// Judges one frame and moves the flow's cursor. Room in queue and slow buffers is the caller's matter: on a drop for
-/// want of room it restores the cursor with [`undo`].
+/// Judges one frame and moves the flow's cursor. Room in queue and slow buffers is the caller's
+/// matter: on a drop for want of room it restores the cursor with [`undo`].
 pub fn receive(tables: &mut Tables, frame: &[u8]) -> Result<Delivery, DropReason> {
     let packet = parse(frame, &tables.profiles)?;
     let payload = &frame[packet.header_bytes..packet.header_bytes + packet.payload_bytes];

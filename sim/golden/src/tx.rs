@@ -43,7 +43,8 @@ impl<'a> Descriptor<'a> {
     }
 }
 
-/// The frames of one descriptor, or why there are none. `read` gives bytes of bus memory, `None` on failure.
+/// The frames of one descriptor, or why there are none. `read` gives bytes of bus memory, `None` on
+/// failure.
 pub fn send(
     tables: &Tables,
     owner: u8,
