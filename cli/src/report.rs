@@ -1,0 +1,150 @@
+//! The table at the end of the demo, and the same figures as JSON.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::Result;
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::{CellAlignment, Table};
+use host::provider::ProviderCounters;
+use serde::Serialize;
+use sim::lab::Outcome;
+
+use abi::reason::{Disposition, DropReason};
+
+/// One direction's figures.
+#[derive(Clone, Debug, Serialize)]
+pub struct DirectionReport {
+    /// Bytes that arrived.
+    pub bytes: u64,
+    /// SHA-256 of the bytes that arrived.
+    pub sha256: String,
+    /// Payload over simulated time: the card's time, not a claim about a network.
+    pub goodput_gbps: f64,
+    /// It is the digest of the bytes that were sent.
+    #[serde(skip)]
+    pub exact: bool,
+}
+
+/// Everything that the demo says at its end.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Every byte is right, every frame accounted for, no rule of a link broken.
+    pub ok: bool,
+    /// Which TCP the peer was.
+    pub peer: &'static str,
+    /// From the peer into application memory.
+    pub rx: DirectionReport,
+    /// From application memory to the peer.
+    pub tx: DirectionReport,
+    /// Payload bytes that the host's CPU copied.
+    pub copied_payload_bytes: u64,
+    /// Packets by disposition and frames by drop reason; zeros left out.
+    pub dispositions: BTreeMap<&'static str, u64>,
+    /// Simulated time.
+    pub sim_time_ns: u64,
+    /// Cycles of the card's clock for each second of the wall.
+    pub cycles_per_second: f64,
+    #[serde(skip)]
+    header_entries: u64,
+    #[serde(skip)]
+    frames: (u64, u64),
+    #[serde(skip)]
+    violations: Vec<String>,
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Report {
+    /// The figures of a finished run; `frames_in` is the MAC's count of frames that entered the
+    /// card.
+    pub fn new(
+        outcome: &Outcome,
+        counters: &[(&'static str, u64)],
+        provider: ProviderCounters,
+        frames_in: u64,
+        violations: Vec<String>,
+    ) -> Self {
+        let direction = |arrived: &(u64, [u8; 32]), expected: &[u8; 32]| DirectionReport {
+            bytes: arrived.0,
+            sha256: hex(&arrived.1),
+            goodput_gbps: 0.0,
+            exact: arrived.1 == *expected,
+        };
+        let counted = |name: &str| counters.iter().find(|c| c.0 == name).map_or(0, |c| c.1);
+        let names = Disposition::ALL.iter().map(|d| d.name());
+        let names = names.chain(DropReason::ALL.iter().map(|d| d.name()));
+        let all: BTreeMap<&'static str, u64> = names.map(|name| (name, counted(name))).collect();
+        let frames_out: u64 = all.values().sum();
+        let rx = direction(&outcome.received, &outcome.received_expected);
+        let tx = direction(&outcome.sent, &outcome.sent_expected);
+        Self {
+            ok: rx.exact && tx.exact && frames_in == frames_out && violations.is_empty(),
+            peer: "",
+            rx,
+            tx,
+            copied_payload_bytes: provider.copied_payload_bytes,
+            dispositions: all.into_iter().filter(|(_, count)| *count > 0).collect(),
+            sim_time_ns: 0,
+            cycles_per_second: 0.0,
+            header_entries: provider.header_entries,
+            frames: (frames_in, frames_out),
+            violations,
+        }
+    }
+
+    /// Adds what depends on time.
+    pub fn with_time(mut self, ns: u64, cycles_per_second: f64, peer: &'static str) -> Self {
+        self.sim_time_ns = ns;
+        self.cycles_per_second = cycles_per_second;
+        self.peer = peer;
+        for direction in [&mut self.rx, &mut self.tx] {
+            direction.goodput_gbps = direction.bytes as f64 * 8.0 / ns.max(1) as f64;
+        }
+        self
+    }
+}
+
+/// Prints the table.
+pub fn print_report(report: &Report) {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    let verdict = |exact: bool| if exact { "as sent" } else { "WRONG" };
+    for (name, direction) in [("received", &report.rx), ("sent", &report.tx)] {
+        table.add_row([name.to_owned(), format!("{} bytes", direction.bytes)]);
+        let digest = format!("{} ({})", direction.sha256, verdict(direction.exact));
+        table.add_row(["  SHA-256".to_owned(), digest]);
+        let goodput = format!("{:.2} Gb/s in the card's time", direction.goodput_gbps);
+        table.add_row(["  goodput".to_owned(), goodput]);
+    }
+    let copied = format!("{} bytes", report.copied_payload_bytes);
+    table.add_row(["payload copied by the CPU".to_owned(), copied]);
+    table.add_row(["header entries".to_owned(), report.header_entries.to_string()]);
+    for (name, count) in &report.dispositions {
+        table.add_row([format!("  {name}"), format!("{count} packets")]);
+    }
+    let (frames_in, frames_out) = report.frames;
+    let conserved = if frames_in == frames_out { "all accounted for" } else { "NOT CONSERVED" };
+    table.add_row(["frames into the card".to_owned(), format!("{frames_in}, {conserved}")]);
+    let time = format!("{:.3} ms", report.sim_time_ns as f64 / 1e6);
+    table.add_row(["simulated time".to_owned(), time]);
+    let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
+    table.add_row(["simulation".to_owned(), speed]);
+    if let Some(column) = table.column_mut(0) {
+        column.set_cell_alignment(CellAlignment::Left);
+    }
+    println!("{table}");
+    for violation in report.violations.iter().take(5) {
+        println!("rule broken: {violation}");
+    }
+    println!("{}", if report.ok { "every byte is right" } else { "FAILED" });
+}
+
+/// Writes the figures as JSON.
+pub fn write_json(report: &Report, path: &Path) -> Result<()> {
+    serde_json::to_writer_pretty(File::create(path)?, report)?;
+    Ok(())
+}
