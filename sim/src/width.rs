@@ -2,7 +2,7 @@
 //!
 //! The emitter casts by an AND with a mask and prints literals 32 bits wide. What is harmless:
 //! 1. An AND between a mask and a plain signal (or a slice of one): a cast.
-//! 2. A comparison of a plain signal with a literal: zero extension changes neither.
+//! 2. A comparison of a plain signal with a literal or a cast: zero extension changes neither.
 //! 3. A sum, difference, bitwise operator or left shift in an assignment whose right side holds
 //!    only such: the assignment cuts it to the width that Rust gave it.
 //! 4. An assignment that cuts off a literal, a cast, or a case of rule 3.
@@ -17,7 +17,7 @@ mod verilog_line;
 
 use std::fmt;
 
-use verilog_line::{compares_with_literals, is_modular_assignment};
+use verilog_line::{compares_plain_values, is_modular_assignment};
 
 /// A width warning that is not harmless.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,9 +80,9 @@ fn is_harmless(warning: &WidthFinding) -> bool {
     };
     let is_plain = matches!(operand, "VARREF" | "CONST" | "SEL" | "ARRAYSEL");
     match operator {
-        "AND" => is_plain,
+        "AND" => is_plain || is_modular_assignment(&warning.line),
         "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" => {
-            is_plain && compares_with_literals(&warning.line)
+            is_plain && compares_plain_values(&warning.line)
         }
         "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" => is_modular_assignment(&warning.line),
         "ASSIGN" | "ASSIGNDLY" | "ASSIGNW" => match operand {

@@ -8,11 +8,19 @@
 //! 1. `Plain` stands for a signal, a literal, a slice at a plain offset, a cast of these: things
 //!    whose value does not depend on the width of what surrounds them.
 
+/// What a plain token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Signal,
+    Literal,
+    Cast,
+}
+
 /// A piece of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
-    /// See the head; true for a literal.
-    Plain(bool),
+    /// See the head.
+    Plain(Kind),
     Operator(String),
     Open,
     Close,
@@ -29,6 +37,9 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
     };
     let right = right.split(';').next().unwrap_or_default();
     let tokens = reduce(tokens(right));
+    let can_carry = tokens.iter().any(
+        |token| matches!(token, Token::Operator(o) if ["+", "-", "*", "~", "<<"].contains(&&o[..])),
+    );
     let mut wants_operand = true;
     for (index, token) in tokens.iter().enumerate() {
         let next = tokens.get(index + 1);
@@ -41,7 +52,11 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
                     "~" | "-" => true,
                     "+" | "*" | "|" | "^" => !wants_operand,
                     // An AND with a literal may be a cast: its other side was not plain.
-                    "&" => !wants_operand && next != Some(&Token::Plain(true)),
+                    "&" => {
+                        let is_mask = next == Some(&Token::Plain(Kind::Literal));
+                        let is_cast = is_mask && can_carry;
+                        !wants_operand && !is_cast
+                    }
                     "<<" => matches!(next, Some(Token::Plain(_))),
                     _ => false,
                 };
@@ -55,14 +70,20 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
     true
 }
 
-/// True if the line compares and every comparison in it has a literal on its right side.
-pub(crate) fn compares_with_literals(line: &str) -> bool {
+/// True if the line compares, and only plain things, one of each pair a literal or a cast.
+pub(crate) fn compares_plain_values(line: &str) -> bool {
     let tokens = reduce(tokens(line));
     let mut seen = false;
-    for pair in tokens.windows(2) {
-        if matches!(&pair[0], Token::Operator(o) if is_comparison(o)) {
+    for triple in tokens.windows(3) {
+        let [left, Token::Operator(operator), right] = triple else {
+            continue;
+        };
+        if is_comparison(operator) {
             seen = true;
-            if pair[1] != Token::Plain(true) {
+            let (Token::Plain(left), Token::Plain(right)) = (left, right) else {
+                return false;
+            };
+            if (*left, *right) == (Kind::Signal, Kind::Signal) {
                 return false;
             }
         }
@@ -79,18 +100,26 @@ fn reduce(mut tokens: Vec<Token>) -> Vec<Token> {
     let and = Token::Operator("&".into());
     loop {
         let found = (0..tokens.len()).find_map(|at| match &tokens[at..] {
-            [Token::Open, Token::Plain(is_literal), Token::Close, ..] => Some((at, 3, *is_literal)),
-            [Token::Open, Token::Plain(_), middle, Token::Plain(true), Token::Close, ..]
+            [Token::Open, Token::Plain(kind), Token::Close, ..] => Some((at, 3, *kind)),
+            [Token::Open, Token::Plain(kind), middle, Token::Plain(Kind::Literal), Token::Close, ..]
                 if *middle == and =>
             {
-                Some((at, 5, false))
+                Some((
+                    at,
+                    5,
+                    if *kind == Kind::Signal {
+                        Kind::Cast
+                    } else {
+                        *kind
+                    },
+                ))
             }
             _ => None,
         });
-        let Some((at, length, is_literal)) = found else {
+        let Some((at, length, kind)) = found else {
             return tokens;
         };
-        tokens.splice(at..at + length, [Token::Plain(is_literal)]);
+        tokens.splice(at..at + length, [Token::Plain(kind)]);
     }
 }
 
@@ -128,7 +157,12 @@ fn is_name(character: char) -> bool {
 fn operand(text: &str) -> (Token, &str) {
     let end = text.find(|c| !is_name(c)).unwrap_or(text.len());
     let (name, mut rest) = text.split_at(end);
-    let mut token = Token::Plain(name.starts_with(|c: char| c.is_ascii_digit()));
+    let is_literal = name.starts_with(|c: char| c.is_ascii_digit());
+    let mut token = Token::Plain(if is_literal {
+        Kind::Literal
+    } else {
+        Kind::Signal
+    });
     while rest.starts_with('[') {
         let Some(end) = closing_bracket(rest) else {
             return (Token::Other, "");
@@ -169,6 +203,7 @@ mod tests {
             "lower = (((d[(32'h2)+:(5)]) & 7'h7f) << 32'h2) | ((lead) & 7'h7f);",
             "kept = (running$q & ~(1 << (owner)) | ((word[32'h0]) << (owner)));",
             "x = -(a) - b[n];",
+            "x = (a | b) & 32'hf;",
         ] {
             assert!(is_modular_assignment(line), "{line}");
         }
@@ -181,6 +216,7 @@ mod tests {
             "t = (a + 32'h1) >> 32'h1;",
             "t = a + 32'h1 == b;",
             "t = |(a + 32'h1);",
+            "t = ((~a) & 16'hffff);",
             "t = x[(a + 32'h1)+:(8)];",
             "t = a << (b + 32'h1);",
             "count = (a | ((32'h2) & 7'h7f)) >> b;",
@@ -191,11 +227,20 @@ mod tests {
     }
 
     #[test]
-    fn comparisons_with_literals() {
-        assert!(compares_with_literals(
-            "if ((a == 32'h3) & (b < (32'h4))) begin"
-        ));
-        assert!(!compares_with_literals("if ((a == 32'h3) & (b < c)) begin"));
-        assert!(!compares_with_literals("t = a + 32'h3;"));
+    fn comparisons_of_plain_values() {
+        for line in [
+            "if ((a == 32'h3) & (b < (32'h4))) begin",
+            "hit = (a == ((wide) & 8'hff));",
+            "hit = (a == ((32'h3) & 8'hff));",
+        ] {
+            assert!(compares_plain_values(line), "{line}");
+        }
+        for line in [
+            "if ((a == 32'h3) & (b < c)) begin",
+            "hit = (a + b) == 32'h3;",
+            "t = a;",
+        ] {
+            assert!(!compares_plain_values(line), "{line}");
+        }
     }
 }
