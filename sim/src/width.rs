@@ -3,7 +3,7 @@
 //! The emitter casts by an AND with a mask and prints literals 32 bits wide. What is harmless:
 //! 1. An AND between a mask and a plain signal (or a slice of one): a cast.
 //! 2. A comparison of a plain signal with a literal or a cast: zero extension changes neither.
-//! 3. A sum, difference, bitwise operator or left shift in an assignment whose right side holds
+//! 3. A sum, difference, bitwise operator or shift in an assignment whose right side holds
 //!    only such: the assignment cuts it to the width that Rust gave it.
 //! 4. An assignment that cuts off a literal, a cast, or a case of rule 3.
 //! 5. A bit or slice offset narrower or wider than the index needs.
@@ -28,6 +28,8 @@ pub struct WidthFinding {
     pub message: String,
     /// The source line.
     pub line: String,
+    /// Where in `line` the operator stands, in bytes.
+    pub column: usize,
 }
 
 impl fmt::Display for WidthFinding {
@@ -55,17 +57,17 @@ fn warnings(text: &str) -> impl Iterator<Item = WidthFinding> + '_ {
         let (_, rest) = rest.split_once(": ")?;
         let (place, message) = rest.split_once(": ")?;
         let quoted = lines[index + 1..].iter().take(3).find_map(|line| {
-            let (number, code) = line.split_once('|')?;
-            number
-                .trim()
-                .parse::<u32>()
-                .ok()
-                .map(|_| code.trim().to_owned())
+            let (number, code) = line.split_once(" | ")?;
+            number.trim().parse::<u32>().ok().map(|_| code)
         });
+        let quoted = quoted.unwrap_or_default();
+        let indent = quoted.len() - quoted.trim_start().len();
+        let column: usize = place.rsplit(':').next()?.parse().ok()?;
         Some(WidthFinding {
             place: place.into(),
             message: message.trim_end_matches('.').into(),
-            line: quoted.unwrap_or_default(),
+            line: quoted.trim().into(),
+            column: column.saturating_sub(1 + indent),
         })
     })
 }
@@ -82,12 +84,16 @@ fn is_harmless(warning: &WidthFinding) -> bool {
     match operator {
         "AND" => is_plain || is_modular_assignment(&warning.line),
         "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE" => {
-            is_plain && compares_plain_values(&warning.line)
+            is_plain && compares_plain_values(&warning.line, warning.column)
         }
-        "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" => is_modular_assignment(&warning.line),
+        "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" | "SHIFTR" => {
+            is_modular_assignment(&warning.line)
+        }
         "ASSIGN" | "ASSIGNDLY" | "ASSIGNW" => match operand {
             "CONST" | "AND" => true,
-            "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" => is_modular_assignment(&warning.line),
+            "ADD" | "SUB" | "OR" | "XOR" | "NOT" | "SHIFTL" | "SHIFTR" => {
+                is_modular_assignment(&warning.line)
+            }
             _ => false,
         },
         "CASE" => operand == "CONST" || operand == "VARREF",
@@ -108,7 +114,9 @@ mod tests {
 
     fn warning(message: &str, line: &str) -> String {
         let note = "    : ... note: In instance 'top'";
-        format!("%Warning-WIDTHEXPAND: design.v:5:8: {message}.\n{note}\n    5 |  {line}\n")
+        let column = line.find("==").unwrap_or(6) + 2;
+        let head = format!("%Warning-WIDTHEXPAND: design.v:5:{column}: {message}.");
+        format!("{head}\n{note}\n    5 |  {line}\n")
     }
 
     fn add(line: &str) -> String {
@@ -132,7 +140,7 @@ mod tests {
         assert_eq!(lint_width_warnings(&add("t = a + 32'h1;")), Ok(()));
         let found = lint_width_warnings(&add("if (a + 32'h1 == b) begin")).expect_err("fails");
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].place, "design.v:5:8");
+        assert_eq!(found[0].place, "design.v:5:16");
         assert_eq!(found[0].line, "if (a + 32'h1 == b) begin");
         assert!(lint_width_warnings(&add("w = ((a + 32'h1) & 16'hffff);")).is_err());
         assert!(lint_width_warnings(&add("t = (a + 32'h1) >> 32'h1;")).is_err());

@@ -21,7 +21,8 @@ enum Kind {
 enum Token {
     /// See the head.
     Plain(Kind),
-    Operator(String),
+    /// With the byte at which it stands in the line.
+    Operator(String, usize),
     Open,
     Close,
     /// A slice or index at an offset that is itself an expression, or text that is no expression.
@@ -38,7 +39,7 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
     let right = right.split(';').next().unwrap_or_default();
     let tokens = reduce(tokens(right));
     let can_carry = tokens.iter().any(
-        |token| matches!(token, Token::Operator(o) if ["+", "-", "*", "~", "<<"].contains(&&o[..])),
+        |token| matches!(token, Token::Operator(o, _) if ["+", "-", "*", "~", "<<"].contains(&&o[..])),
     );
     let mut wants_operand = true;
     for (index, token) in tokens.iter().enumerate() {
@@ -47,7 +48,7 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
             Token::Other => return false,
             Token::Plain(_) | Token::Close => wants_operand = false,
             Token::Open => wants_operand = true,
-            Token::Operator(operator) => {
+            Token::Operator(operator, _) => {
                 let is_fine = match operator.as_str() {
                     "~" | "-" => true,
                     "+" | "*" | "|" | "^" => !wants_operand,
@@ -58,6 +59,11 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
                         !wants_operand && !is_cast
                     }
                     "<<" => matches!(next, Some(Token::Plain(_))),
+                    // Nothing comes down from above a plain value.
+                    ">>" => matches!(
+                        (index.checked_sub(1).map(|before| &tokens[before]), next),
+                        (Some(Token::Plain(_)), Some(Token::Plain(_)))
+                    ),
                     _ => false,
                 };
                 if !is_fine {
@@ -70,25 +76,16 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
     true
 }
 
-/// True if the line compares, and only plain things, one of each pair a literal or a cast.
-pub(crate) fn compares_plain_values(line: &str) -> bool {
+/// True if the operator at byte `at` compares two plain values, one of them a literal or a cast.
+pub(crate) fn compares_plain_values(line: &str, at: usize) -> bool {
     let tokens = reduce(tokens(line));
-    let mut seen = false;
-    for triple in tokens.windows(3) {
-        let [left, Token::Operator(operator), right] = triple else {
-            continue;
-        };
-        if is_comparison(operator) {
-            seen = true;
-            let (Token::Plain(left), Token::Plain(right)) = (left, right) else {
-                return false;
-            };
-            if (*left, *right) == (Kind::Signal, Kind::Signal) {
-                return false;
-            }
+    tokens.windows(3).any(|triple| match triple {
+        [Token::Plain(left), Token::Operator(operator, position), Token::Plain(right)] => {
+            let is_meant = *position == at && is_comparison(operator);
+            is_meant && (*left, *right) != (Kind::Signal, Kind::Signal)
         }
-    }
-    seen
+        _ => false,
+    })
 }
 
 fn is_comparison(operator: &str) -> bool {
@@ -97,29 +94,22 @@ fn is_comparison(operator: &str) -> bool {
 
 /// Folds parentheses around, and casts of, plain tokens until none is left.
 fn reduce(mut tokens: Vec<Token>) -> Vec<Token> {
-    let and = Token::Operator("&".into());
-    loop {
-        let found = (0..tokens.len()).find_map(|at| match &tokens[at..] {
-            [Token::Open, Token::Plain(kind), Token::Close, ..] => Some((at, 3, *kind)),
-            [Token::Open, Token::Plain(kind), middle, Token::Plain(Kind::Literal), Token::Close, ..]
-                if *middle == and =>
-            {
-                Some((
-                    at,
-                    5,
-                    if *kind == Kind::Signal {
-                        Kind::Cast
-                    } else {
-                        *kind
-                    },
-                ))
-            }
-            _ => None,
-        });
-        let Some((at, length, kind)) = found else {
-            return tokens;
-        };
+    while let Some((at, length, kind)) = (0..tokens.len()).find_map(|at| foldable(&tokens, at)) {
         tokens.splice(at..at + length, [Token::Plain(kind)]);
+    }
+    tokens
+}
+
+/// What the tokens from `at` on fold to: where, how many, into what.
+fn foldable(tokens: &[Token], at: usize) -> Option<(usize, usize, Kind)> {
+    use Token::{Close, Open, Operator, Plain};
+    match &tokens[at..] {
+        [Open, Plain(kind), Close, ..] => Some((at, 3, *kind)),
+        [Open, Plain(kind), Operator(and, _), Plain(Kind::Literal), Close, ..] if and == "&" => {
+            let is_signal = *kind == Kind::Signal;
+            Some((at, 5, if is_signal { Kind::Cast } else { *kind }))
+        }
+        _ => None,
     }
 }
 
@@ -139,7 +129,11 @@ fn tokens(text: &str) -> Vec<Token> {
         } else if is_name(first) {
             operand(rest)
         } else if let Some(operator) = OPERATORS.iter().find(|o| rest.starts_with(**o)) {
-            (Token::Operator((*operator).into()), &rest[operator.len()..])
+            let at = text.len() - rest.len();
+            (
+                Token::Operator((*operator).into(), at),
+                &rest[operator.len()..],
+            )
         } else {
             (Token::Other, &rest[first.len_utf8()..])
         };
@@ -204,6 +198,7 @@ mod tests {
             "kept = (running$q & ~(1 << (owner)) | ((word[32'h0]) << (owner)));",
             "x = -(a) - b[n];",
             "x = (a | b) & 32'hf;",
+            "mask = ((32'hf) & 4'hf) >> shift;",
         ] {
             assert!(is_modular_assignment(line), "{line}");
         }
@@ -228,19 +223,15 @@ mod tests {
 
     #[test]
     fn comparisons_of_plain_values() {
-        for line in [
-            "if ((a == 32'h3) & (b < (32'h4))) begin",
-            "hit = (a == ((wide) & 8'hff));",
-            "hit = (a == ((32'h3) & 8'hff));",
-        ] {
-            assert!(compares_plain_values(line), "{line}");
-        }
-        for line in [
-            "if ((a == 32'h3) & (b < c)) begin",
-            "hit = (a + b) == 32'h3;",
-            "t = a;",
-        ] {
-            assert!(!compares_plain_values(line), "{line}");
-        }
+        let judge = |line: &str, operator| {
+            compares_plain_values(line, line.find(operator).expect("it is there"))
+        };
+        assert!(judge("if ((a == 32'h3) & (b < c)) begin", "=="));
+        assert!(!judge("if ((a == 32'h3) & (b < c)) begin", "< "));
+        assert!(judge("if (b < (32'h4)) begin", "<"));
+        assert!(judge("hit = (a == ((wide) & 8'hff));", "=="));
+        assert!(judge("hit = (a == ((32'h3) & 8'hff));", "=="));
+        assert!(!judge("hit = (a + b) == 32'h3;", "=="));
+        assert!(!judge("t = a + 32'h3;", "+"));
     }
 }
