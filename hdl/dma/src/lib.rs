@@ -4,6 +4,8 @@
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod align;
+pub mod byte_enables;
 pub mod completer;
 pub mod completer_check;
 pub mod completer_execute;
@@ -13,12 +15,19 @@ pub mod completer_read;
 pub mod completer_reply;
 pub mod completer_request;
 pub mod completer_write;
+pub mod cut;
 pub mod fetch_buffer;
 pub mod owner_registers;
 pub mod owner_set;
+pub mod pack;
+pub mod payload_memory;
+pub mod plan;
+pub mod request;
 pub mod ring;
 pub mod ring_indices;
 pub mod ring_plan;
 pub mod ring_return;
 pub mod ring_span;
 pub mod ring_state;
+pub mod write;
+pub mod write_select;

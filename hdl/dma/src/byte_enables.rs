@@ -1,0 +1,58 @@
+//! Dwords of a request and which bytes of its first and last one count.
+//!
+//! ```text
+//!   address 0x1003, 6 bytes:  -- -- -- b0 │ b1 b2 b3 b4 │ b5 -- -- --    3 dwords, first_be 8, last_be 1
+//! ```
+//! Timing: combinational.
+//!
+//! Source: PCI Express Base 3.0, 2.2.5.
+
+use stream::prelude::*;
+
+/// The block. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct ByteEnables {
+    /// Address of the first byte.
+    pub address: Signal<In, Bits<64>>,
+    /// Length, 1 to 1,024.
+    pub bytes: Signal<In, Bits<11>>,
+
+    /// Address of the first dword.
+    pub dword_address: Signal<Out, Bits<64>>,
+    /// Dwords, 1 to 256.
+    pub dwords: Signal<Out, Bits<9>>,
+    /// Byte enables of the first dword.
+    pub first_be: Signal<Out, Bits<4>>,
+    /// Byte enables of the last dword; 0 when there is only one.
+    pub last_be: Signal<Out, Bits<4>>,
+
+    offset: Signal<Local, Bits<2>>,
+    end: Signal<Local, Bits<12>>,
+    last_byte: Signal<Local, Bits<12>>,
+    count: Signal<Local, Bits<9>>,
+    first_mask: Signal<Local, Bits<4>>,
+    last_mask: Signal<Local, Bits<4>>,
+    last_shift: Signal<Local, Bits<2>>,
+}
+
+impl Logic for ByteEnables {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.offset.next = bit_cast::<2, 64>(self.address.val());
+        self.end.next = bit_cast::<12, 11>(self.bytes.val()) + bit_cast::<12, 2>(self.offset.val());
+        self.last_byte.next = self.end.val() - 1;
+        self.count.next = self.last_byte.val().get_bits::<9>(2) + 1;
+        self.first_mask.next = bits::<4>(15) << self.offset.val();
+        self.last_shift.next = bits::<2>(3) - bit_cast::<2, 12>(self.last_byte.val());
+        self.last_mask.next = bits::<4>(15) >> self.last_shift.val();
+
+        self.dword_address.next = bit_cast::<64, 62>(self.address.val().get_bits::<62>(2)) << 2;
+        self.dwords.next = self.count.val();
+        self.first_be.next = self.first_mask.val();
+        self.last_be.next = self.last_mask.val();
+        if self.count.val() == 1 {
+            self.first_be.next = self.first_mask.val() & self.last_mask.val();
+            self.last_be.next = 0.into();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Packs requests into beats of the RQ port, in straddle format: up to two TLPs in a beat.
+//!
+//! ```text
+//!   write_tlp ──►┌─────────────┐ step ┌────────────────────┐
+//!   read_tlp  ──►│ RequestPlan │─────►│ RequestPacker      │──► rq_tdata, rq_tuser, rq_tvalid
+//!                └─────────────┘      └─────────▲──────────┘
+//!   beat ───────────────────────────► PayloadMemory: 64 beats, any 16 dwords in one read
+//! ```
+//! Timing: a request is on the port two cycles after it was taken; one beat a cycle. The plan decides what
+//! the beat holds, the packer reads the payload and registers the beat.
+//!
+//! Invariants:
+//! 1. A write is taken only when all of its payload is stored: `rq_tvalid` never falls inside a TLP.
+//! 2. A TLP starts at dword 0, or at dword 8 when another one ends in dwords 0 to 7; a beat has at most one
+//!    start. Bytes between TLPs are undefined.
+//! 3. Without `run` no TLP starts; those at hand are finished.
+//! 4. `link_reset` drops everything at once: the hard block has forgotten it too.
+//! 5. `flush` with `idle` gives up all stored payload.
+//!
+//! Source: PG213, requester request interface, 512 bit, straddle.
+
+use crate::payload_memory::PayloadMemory;
+use crate::plan::{RequestPlan, Step};
+use crate::request::RequestTlp;
+use stream::prelude::*;
+
+/// The block. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct RequestPacker {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// The hard block is in reset.
+    pub link_reset: Signal<In, Bit>,
+    /// Gives up the stored payload as soon as no TLP is at hand.
+    pub flush: Signal<In, Bit>,
+    /// TLPs may start.
+    pub run: Signal<In, Bit>,
+
+    /// Writes in.
+    pub write_tlp: MessageSink<RequestTlp>,
+    /// Their payload.
+    pub beat: MessageSink<Bits<512>>,
+    /// Reads in.
+    pub read_tlp: MessageSink<RequestTlp>,
+
+    /// RQ data.
+    pub rq_tdata: Signal<Out, Bits<512>>,
+    /// RQ side band.
+    pub rq_tuser: Signal<Out, Bits<137>>,
+    /// RQ beat is offered.
+    pub rq_tvalid: Signal<Out, Bit>,
+    /// RQ beat is taken.
+    pub rq_tready: Signal<In, Bit>,
+
+    /// Writes whose sequence number came back in this cycle, 0 to 2.
+    pub writes_returned: Signal<In, Bits<2>>,
+    /// Beats stored so far.
+    pub written: Signal<Out, Bits<12>>,
+    /// No TLP is at hand.
+    pub idle: Signal<Out, Bit>,
+    /// A write was taken.
+    pub write_taken: Signal<Out, Bit>,
+    /// A read was taken.
+    pub read_taken: Signal<Out, Bit>,
+    /// Write jobs whose last TLP was taken, modulo 2^16.
+    pub jobs_issued: Signal<Out, Bits<16>>,
+
+    plan: RequestPlan,
+    memory: PayloadMemory,
+    data: DFF<Bits<512>>,
+    user: DFF<Bits<137>>,
+    offered: DFF<Bit>,
+
+    take: Signal<Local, Bit>,
+    step: Signal<Local, Step>,
+    body: Signal<Local, Bits<512>>,
+    tail_shift: Signal<Local, Bits<9>>,
+    head: Signal<Local, Bits<128>>,
+    start: Signal<Local, Bits<512>>,
+    straddle: Signal<Local, Bits<512>>,
+    start_flags: Signal<Local, Bits<137>>,
+    side_band: Signal<Local, Bits<137>>,
+}
+
+impl Logic for RequestPacker {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, data, user, offered);
+        self.plan.clock.next = self.clock.val();
+        self.memory.clock.next = self.clock.val();
+        MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.plan.write_tlp);
+        MessageSink::<RequestTlp>::link(&mut self.read_tlp, &mut self.plan.read_tlp);
+        MessageSink::<Bits<512>>::link(&mut self.beat, &mut self.memory.beat);
+
+        self.plan.link_reset.next = self.link_reset.val();
+        self.plan.run.next = self.run.val();
+        self.plan.written.next = self.memory.written.val();
+        self.plan.writes_returned.next = self.writes_returned.val();
+        self.memory.flush.next = self.flush.val() & self.plan.idle.val() & !self.offered.q.val();
+        self.memory.hold.next = self.flush.val();
+        self.written.next = self.memory.written.val();
+        self.idle.next = self.plan.idle.val() & !self.offered.q.val();
+        self.write_taken.next = self.plan.write_taken.val();
+        self.read_taken.next = self.plan.read_taken.val();
+        self.jobs_issued.next = self.plan.jobs_issued.val();
+
+        self.step.next = self.plan.step.payload.val();
+        self.take.next = !self.offered.q.val() | self.rq_tready.val();
+        self.plan.step.ready.next = self.take.val();
+        self.memory.window.next = self.step.val().window;
+        self.memory.fresh_beat.next = self.step.val().fresh_beat;
+        self.memory.advance.next =
+            self.take.val() & self.plan.step.valid.val() & self.step.val().loads;
+
+        // The beat: payload alone, a start at dword 0, or a tail and a start at dword 8.
+        self.body.next = self.memory.dwords.val();
+        self.tail_shift.next = bit_cast::<9, 4>(self.step.val().tail) << 5;
+        self.head.next = self
+            .body
+            .val()
+            .get_bits::<128>(self.tail_shift.val().index());
+        if self.step.val().fresh {
+            self.head.next = self.memory.fresh_head.val();
+        }
+        self.start.next = (self.body.val() << 128) | bit_cast::<512, 128>(self.step.val().header);
+        self.straddle.next = bit_cast::<512, 256>(self.body.val().get_bits::<256>(0))
+            | (bit_cast::<512, 128>(self.step.val().header) << 256)
+            | (bit_cast::<512, 128>(self.head.val()) << 384);
+
+        self.start_flags.next = bit_cast::<137, 4>(self.step.val().first_be)
+            | (bit_cast::<137, 4>(self.step.val().last_be) << 8)
+            | (bit_cast::<137, 1>(self.step.val().starts.into()) << 20)
+            | (bit_cast::<137, 1>(self.step.val().straddles.into()) << 23)
+            | (bit_cast::<137, 6>(self.step.val().sequence) << 61);
+        self.side_band.next = (bit_cast::<137, 2>(self.step.val().ends) << 26)
+            | (bit_cast::<137, 4>(self.step.val().end_0) << 28)
+            | (bit_cast::<137, 4>(self.step.val().end_1) << 32);
+        if self.step.val().starts {
+            self.side_band.next = self.start_flags.val()
+                | (bit_cast::<137, 2>(self.step.val().ends) << 26)
+                | (bit_cast::<137, 4>(self.step.val().end_0) << 28)
+                | (bit_cast::<137, 4>(self.step.val().end_1) << 32);
+        }
+
+        if self.take.val() {
+            self.offered.d.next = self.plan.step.valid.val();
+            self.user.d.next = self.side_band.val();
+            self.data.d.next = self.body.val();
+            if self.step.val().straddles {
+                self.data.d.next = self.straddle.val();
+            } else if self.step.val().starts {
+                self.data.d.next = self.start.val();
+            }
+        }
+        if self.link_reset.val() {
+            self.offered.d.next = false;
+        }
+        self.rq_tdata.next = self.data.q.val();
+        self.rq_tuser.next = self.user.q.val();
+        self.rq_tvalid.next = self.offered.q.val();
+    }
+}

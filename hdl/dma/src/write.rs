@@ -1,0 +1,232 @@
+//! Turns write jobs of three clients into memory write requests and the beats that they carry.
+//!
+//! ```text
+//!  client 0..2 job ──► WriteSelect ──┬─► Cutter ──► WriteMaker ──► tlp   (descriptor, enables, position)
+//!                                    └─► DwordAligner ──────────► beat  (payload, dword aligned)
+//!  client 0..2 data ─────────────────────────┘
+//! ```
+//! <!-- ports -->
+//! | Port | Direction | Bits | Meaning and duty |
+//! |---|---|---|---|
+//! | client_N_job, client_N_data | sink | | job, and its packet of exactly `bytes` bytes |
+//! | tlp | source | | requests, in the order of the jobs |
+//! | beat | source | 512 | their payload, each job from a fresh beat |
+//! | written | in | 12 | beats stored so far; the positions of the requests count from there after reset |
+//! | max_payload | in | 2 | largest payload: 128 << max_payload bytes |
+//! | jobs_accepted | out | 16 | jobs whose handshake has happened, modulo 2^16 |
+//! <!-- ports -->
+//! Timing: one beat a cycle, one TLP a cycle, no idle cycle between jobs. Outputs are functions of registers
+//! and, for `beat`, of the client's data.
+//!
+//! Invariants:
+//! 1. Jobs are served whole, in the order of their handshakes; clients that wait take turns.
+//! 2. A TLP never crosses a multiple of the largest payload, so never 4 KiB.
+//! 3. Exactly the bytes of the job are enabled.
+//! 4. Relaxed ordering is set where the job allows it; no snoop never.
+//!
+//! A client's `abort` has no effect: whoever hands over a write job answers for its bytes.
+//!
+//! Source: PG213, requester request descriptor; PCI Express Base 3.0, 2.2.5 (byte enables).
+
+use crate::align::{AlignJob, DwordAligner};
+use crate::byte_enables::ByteEnables;
+use crate::cut::Cutter;
+use crate::request::{CutJob, Piece, RequestTlp};
+use crate::write_select::WriteSelect;
+use stream::prelude::*;
+
+/// Makes a write request of each piece: descriptor, byte enables, place of its payload.
+#[derive(LogicBlock)]
+pub struct WriteMaker {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Starts positions at `written`.
+    pub reset: Signal<In, Bit>,
+    /// Beats stored so far.
+    pub written: Signal<In, Bits<12>>,
+
+    /// Pieces in.
+    pub piece: MessageSink<Piece>,
+    /// Requests out.
+    pub tlp: MessageSource<RequestTlp>,
+
+    enables: ByteEnables,
+    position: DFF<Bits<16>>,
+
+    dwords: Signal<Local, Bits<9>>,
+    position_end: Signal<Local, Bits<16>>,
+    position_last: Signal<Local, Bits<16>>,
+    next_beat: Signal<Local, Bits<16>>,
+    ordering: Signal<Local, Bits<128>>,
+    result: Signal<Local, RequestTlp>,
+    beat_mask: Constant<Bits<16>>,
+    memory_write: Constant<Bits<128>>,
+    strict_ordering: Constant<Bits<128>>,
+    relaxed_ordering: Constant<Bits<128>>,
+}
+
+impl Default for WriteMaker {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            written: Default::default(),
+            piece: Default::default(),
+            tlp: Default::default(),
+            enables: Default::default(),
+            position: Default::default(),
+            dwords: Default::default(),
+            position_end: Default::default(),
+            position_last: Default::default(),
+            next_beat: Default::default(),
+            ordering: Default::default(),
+            result: Default::default(),
+            beat_mask: Constant::new(0xfff0u64.to_bits()),
+            memory_write: Constant::new((1u128 << 75).to_bits()),
+            strict_ordering: Constant::new(0u64.to_bits()),
+            relaxed_ordering: Constant::new((1u128 << 125).to_bits()),
+        }
+    }
+}
+
+impl Logic for WriteMaker {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, position);
+
+        self.enables.address.next = self.piece.payload.val().address;
+        self.enables.bytes.next = self.piece.payload.val().bytes;
+        self.dwords.next = self.enables.dwords.val();
+
+        // Payload is contiguous inside a job; the next job starts at the next beat.
+        self.position_end.next = self.position.q.val() + bit_cast::<16, 9>(self.dwords.val());
+        self.position_last.next = self.position_end.val() - 1;
+        self.next_beat.next = (self.position_last.val() & self.beat_mask.val()) + 16;
+
+        self.ordering.next = self.strict_ordering.val();
+        if self.piece.payload.val().relaxed {
+            self.ordering.next = self.relaxed_ordering.val();
+        }
+        self.result.next.header = bit_cast::<128, 64>(self.enables.dword_address.val())
+            | (bit_cast::<128, 9>(self.dwords.val()) << 64)
+            | self.memory_write.val()
+            | self.ordering.val();
+        self.result.next.dwords = self.dwords.val();
+        self.result.next.start = self.position.q.val();
+        self.result.next.end_beat = self.position_last.val().get_bits::<12>(4);
+        self.result.next.first_be = self.enables.first_be.val();
+        self.result.next.last_be = self.enables.last_be.val();
+        self.result.next.last = self.piece.payload.val().last;
+        self.tlp.payload.next = self.result.val();
+        self.tlp.valid.next = self.piece.valid.val();
+        self.piece.ready.next = self.tlp.ready.val();
+
+        if self.piece.valid.val() & self.tlp.ready.val() {
+            self.position.d.next = self.position_end.val();
+            if self.piece.payload.val().last {
+                self.position.d.next = self.next_beat.val();
+            }
+        }
+        if self.reset.val() {
+            self.position.d.next = bit_cast::<16, 12>(self.written.val()) << 4;
+        }
+    }
+}
+
+/// The engine. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct WriteEngine {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets all jobs.
+    pub reset: Signal<In, Bit>,
+
+    /// Jobs of client 0.
+    pub client_0_job: MessageSink<WriteJob>,
+    /// Packets of client 0.
+    pub client_0_data: PacketSink,
+    /// Jobs of client 1.
+    pub client_1_job: MessageSink<WriteJob>,
+    /// Packets of client 1.
+    pub client_1_data: PacketSink,
+    /// Jobs of client 2.
+    pub client_2_job: MessageSink<WriteJob>,
+    /// Packets of client 2.
+    pub client_2_data: PacketSink,
+
+    /// Requests out.
+    pub tlp: MessageSource<RequestTlp>,
+    /// Their payload.
+    pub beat: MessageSource<Bits<512>>,
+
+    /// Beats stored so far.
+    pub written: Signal<In, Bits<12>>,
+    /// Largest payload: 128 << max_payload bytes.
+    pub max_payload: Signal<In, Bits<2>>,
+    /// Jobs accepted, modulo 2^16.
+    pub jobs_accepted: Signal<Out, Bits<16>>,
+
+    select: WriteSelect,
+    cut_queue: Fifo<CutJob, 2, 3>,
+    cutter: Cutter,
+    maker: WriteMaker,
+    tlp_queue: Fifo<RequestTlp, 4, 5>,
+    align_queue: Fifo<AlignJob, 3, 4>,
+    aligner: DwordAligner,
+
+    client: Signal<Local, Bits<2>>,
+}
+
+impl Logic for WriteEngine {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.select.clock.next = self.clock.val();
+        self.cut_queue.clock.next = self.clock.val();
+        self.cutter.clock.next = self.clock.val();
+        self.maker.clock.next = self.clock.val();
+        self.tlp_queue.clock.next = self.clock.val();
+        self.align_queue.clock.next = self.clock.val();
+        self.aligner.clock.next = self.clock.val();
+        self.select.reset.next = self.reset.val();
+        self.cut_queue.reset.next = self.reset.val();
+        self.cutter.reset.next = self.reset.val();
+        self.maker.reset.next = self.reset.val();
+        self.tlp_queue.reset.next = self.reset.val();
+        self.align_queue.reset.next = self.reset.val();
+        self.aligner.reset.next = self.reset.val();
+
+        MessageSink::<WriteJob>::link(&mut self.client_0_job, &mut self.select.client_0_job);
+        MessageSink::<WriteJob>::link(&mut self.client_1_job, &mut self.select.client_1_job);
+        MessageSink::<WriteJob>::link(&mut self.client_2_job, &mut self.select.client_2_job);
+        MessageSource::<CutJob>::join(&mut self.select.cut, &mut self.cut_queue.sink);
+        MessageSource::<CutJob>::join(&mut self.cut_queue.source, &mut self.cutter.job);
+        MessageSource::<Piece>::join(&mut self.cutter.piece, &mut self.maker.piece);
+        MessageSource::<RequestTlp>::join(&mut self.maker.tlp, &mut self.tlp_queue.sink);
+        MessageSource::<RequestTlp>::link(&mut self.tlp, &mut self.tlp_queue.source);
+        MessageSource::<AlignJob>::join(&mut self.select.align, &mut self.align_queue.sink);
+        MessageSource::<AlignJob>::join(&mut self.align_queue.source, &mut self.aligner.job);
+        MessageSource::<Bits<512>>::link(&mut self.beat, &mut self.aligner.beat);
+        self.cutter.limit.next = self.max_payload.val();
+        self.maker.written.next = self.written.val();
+        self.jobs_accepted.next = self.select.jobs_accepted.val();
+
+        // The packet of the oldest job is the one that is drawn.
+        self.client.next = self.aligner.client.val();
+        self.client_0_data.ready.next = false;
+        self.client_1_data.ready.next = false;
+        self.client_2_data.ready.next = false;
+        self.aligner.data_valid.next = self.client_0_data.valid.val();
+        self.aligner.data.next = self.client_0_data.data.val();
+        if self.client.val() == 0 {
+            self.client_0_data.ready.next = self.aligner.data_ready.val();
+        } else if self.client.val() == 1 {
+            self.client_1_data.ready.next = self.aligner.data_ready.val();
+            self.aligner.data_valid.next = self.client_1_data.valid.val();
+            self.aligner.data.next = self.client_1_data.data.val();
+        } else {
+            self.client_2_data.ready.next = self.aligner.data_ready.val();
+            self.aligner.data_valid.next = self.client_2_data.valid.val();
+            self.aligner.data.next = self.client_2_data.data.val();
+        }
+    }
+}
