@@ -62,7 +62,7 @@ pub struct RequestPacker {
     pub write_taken: Signal<Out, Bit>,
     /// A read was taken.
     pub read_taken: Signal<Out, Bit>,
-    /// Write jobs whose last TLP was taken, modulo 2^16.
+    /// Write jobs since `flush` whose last TLP was taken, modulo 2^16.
     pub jobs_issued: Signal<Out, Bits<16>>,
 
     plan: RequestPlan,
@@ -93,6 +93,7 @@ impl Logic for RequestPacker {
         MessageSink::<Bits<512>>::link(&mut self.beat, &mut self.memory.beat);
 
         self.plan.link_reset.next = self.link_reset.val();
+        self.plan.flush.next = self.flush.val();
         self.plan.run.next = self.run.val();
         self.plan.written.next = self.memory.written.val();
         self.plan.writes_returned.next = self.writes_returned.val();

@@ -58,6 +58,8 @@ pub struct RequestChoice {
     pub clock: Signal<In, Clock>,
     /// The hard block is in reset: nothing is in flight.
     pub link_reset: Signal<In, Bit>,
+    /// Jobs are forgotten: their count starts at 0.
+    pub flush: Signal<In, Bit>,
     /// TLPs may start.
     pub run: Signal<In, Bit>,
 
@@ -78,7 +80,7 @@ pub struct RequestChoice {
     pub write_taken: Signal<Out, Bit>,
     /// A read was taken.
     pub read_taken: Signal<Out, Bit>,
-    /// Write jobs whose last TLP was taken, modulo 2^16.
+    /// Write jobs since `flush` whose last TLP was taken, modulo 2^16.
     pub jobs_issued: Signal<Out, Bits<16>>,
 
     prefer_read: DFF<Bit>,
@@ -142,6 +144,9 @@ impl Logic for RequestChoice {
         }
         self.in_flight.d.next =
             self.after_take.val() - bit_cast::<6, 2>(self.writes_returned.val());
+        if self.flush.val() {
+            self.issued.d.next = 0.into();
+        }
         if self.link_reset.val() {
             self.in_flight.d.next = 0.into();
         }
@@ -155,6 +160,8 @@ pub struct RequestPlan {
     pub clock: Signal<In, Clock>,
     /// The hard block is in reset: drop the TLP at hand.
     pub link_reset: Signal<In, Bit>,
+    /// Jobs are forgotten: their count starts at 0.
+    pub flush: Signal<In, Bit>,
     /// TLPs may start.
     pub run: Signal<In, Bit>,
 
@@ -175,7 +182,7 @@ pub struct RequestPlan {
     pub write_taken: Signal<Out, Bit>,
     /// A read was taken.
     pub read_taken: Signal<Out, Bit>,
-    /// Write jobs whose last TLP was taken, modulo 2^16.
+    /// Write jobs since `flush` whose last TLP was taken, modulo 2^16.
     pub jobs_issued: Signal<Out, Bits<16>>,
 
     choice: RequestChoice,
@@ -206,6 +213,7 @@ impl Logic for RequestPlan {
         dff_setup!(self, clock, rest, position, full, stage);
         self.choice.clock.next = self.clock.val();
         self.choice.link_reset.next = self.link_reset.val();
+        self.choice.flush.next = self.flush.val();
         self.choice.run.next = self.run.val();
         self.choice.written.next = self.written.val();
         self.choice.writes_returned.next = self.writes_returned.val();

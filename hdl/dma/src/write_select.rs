@@ -21,7 +21,7 @@ use stream::prelude::*;
 pub struct WriteSelect {
     /// Clock.
     pub clock: Signal<In, Clock>,
-    /// Takes nothing while high.
+    /// Takes nothing while high and counts from 0.
     pub reset: Signal<In, Bit>,
 
     /// Jobs of client 0.
@@ -35,7 +35,7 @@ pub struct WriteSelect {
     pub cut: MessageSource<CutJob>,
     /// What the aligner needs to know.
     pub align: MessageSource<AlignJob>,
-    /// Jobs accepted, modulo 2^16.
+    /// Jobs accepted since reset, modulo 2^16.
     pub jobs_accepted: Signal<Out, Bits<16>>,
 
     turn: DFF<Bits<2>>,
@@ -121,6 +121,9 @@ impl Logic for WriteSelect {
         if self.advance.val() {
             self.turn.d.next = self.chosen.val();
             self.accepted.d.next = self.accepted.q.val() + 1;
+        }
+        if self.reset.val() {
+            self.accepted.d.next = 0.into();
         }
     }
 }

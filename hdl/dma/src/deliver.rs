@@ -1,0 +1,261 @@
+//! Hands the answers on in job order: whole packets from byte 0, whatever the address was.
+//!
+//! ```text
+//!   order ──►┌────────┐ natural beats ┌─────────┐ packet beats
+//!    done ──►│ Gather │──────────────►│ Realign │──────────────► client 0..3
+//!            └───▲────┘               └─────────┘
+//!        reorder memory
+//! ```
+//! A *natural beat* is an aligned 64 bytes of the bus address space; a job covers consecutive ones.
+//!
+//! Timing: a beat is offered four cycles after its request is complete; one beat a cycle, one more cycle for
+//! a job whose first byte is not at a 64-byte boundary. Outputs are registered.
+//!
+//! Invariants:
+//! 1. Answers leave in the order in which jobs were accepted, over all clients: a client that does not take
+//!    its answer holds up the others, so each must be able to take what it asked for.
+//! 2. A packet has exactly the bytes of its job; `abort` is set on its last beat when any part failed.
+//! 3. A tag is retired when its last beat has been read.
+
+use crate::read_issue::ReadOrder;
+use stream::prelude::*;
+
+/// A natural beat of an answer.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct NaturalBeat {
+    /// Its bytes.
+    pub data: Bits<512>,
+    /// What is to be known about it.
+    pub place: NaturalPlace,
+}
+
+/// Place of a natural beat in its job.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct NaturalPlace {
+    /// Client that gets it.
+    pub client: Bits<2>,
+    /// First beat of the job.
+    pub first: Bit,
+    /// Last beat of the job.
+    pub last: Bit,
+    /// Place of the job's first byte in its first beat.
+    pub shift: Bits<6>,
+    /// Place of the job's last byte in its last beat.
+    pub end: Bits<6>,
+    /// Some part of the job failed.
+    pub failed: Bit,
+}
+
+/// Reads answers out of the reorder memory.
+#[derive(LogicBlock, Default)]
+pub struct Gather {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the job at hand.
+    pub reset: Signal<In, Bit>,
+
+    /// Requests in job order.
+    pub order: MessageSink<ReadOrder>,
+    /// Tags whose answer is complete.
+    pub done: Signal<In, Bits<64>>,
+    /// Tags whose answer is wrong.
+    pub failed: Signal<In, Bits<64>>,
+    /// Reorder memory: tag and beat.
+    pub read_address: Signal<Out, Bits<9>>,
+    /// Reorder memory: the beat, one cycle later.
+    pub read_data: Signal<In, Bits<512>>,
+    /// The answer has been read.
+    pub retire: Signal<Out, Bit>,
+
+    /// Natural beats out.
+    pub beat: MessageSource<NaturalBeat>,
+
+    queue: Fifo<NaturalBeat, 2, 3>,
+    offset: DFF<Bits<3>>,
+    shift: DFF<Bits<6>>,
+    has_failed: DFF<Bit>,
+    pending: DFF<Bit>,
+    pending_place: DFF<NaturalPlace>,
+
+    request: Signal<Local, ReadOrder>,
+    at: Signal<Local, Bits<3>>,
+    begin: Signal<Local, Bits<9>>,
+    end: Signal<Local, Bits<9>>,
+    is_first: Signal<Local, Bit>,
+    is_last: Signal<Local, Bit>,
+    advance: Signal<Local, Bit>,
+    failed_now: Signal<Local, Bit>,
+    place: Signal<Local, NaturalPlace>,
+    result: Signal<Local, NaturalBeat>,
+}
+
+impl Logic for Gather {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            offset,
+            shift,
+            has_failed,
+            pending,
+            pending_place
+        );
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+        MessageSource::<NaturalBeat>::link(&mut self.beat, &mut self.queue.source);
+
+        // The next beat of the oldest request, if that is complete and two more beats fit.
+        self.request.next = self.order.payload.val();
+        self.begin.next = self.request.val().begin;
+        self.end.next = self.request.val().end;
+        self.at.next = self.begin.val().get_bits::<3>(6) + self.offset.q.val();
+        self.is_first.next = self.request.val().first & (self.offset.q.val() == 0);
+        self.is_last.next = self.at.val() == self.end.val().get_bits::<3>(6);
+        self.advance.next = self.order.valid.val()
+            & self.done.val().get_bit(self.request.val().tag.index())
+            & (self.queue.level.val() < 3)
+            & !self.reset.val();
+        self.read_address.next =
+            (bit_cast::<9, 6>(self.request.val().tag) << 3) | bit_cast::<9, 3>(self.at.val());
+        self.order.ready.next = self.advance.val() & self.is_last.val();
+        self.retire.next = self.advance.val() & self.is_last.val();
+
+        self.failed_now.next = self.failed.val().get_bit(self.request.val().tag.index())
+            | (self.has_failed.q.val() & !self.is_first.val());
+        self.place.next.client = self.request.val().client;
+        self.place.next.first = self.is_first.val();
+        self.place.next.last = self.request.val().last & self.is_last.val();
+        self.place.next.shift = self.shift.q.val();
+        if self.is_first.val() {
+            self.place.next.shift = self.begin.val().get_bits::<6>(0);
+        }
+        self.place.next.end = self.end.val().get_bits::<6>(0);
+        self.place.next.failed = self.failed_now.val();
+        self.pending.d.next = self.advance.val();
+        self.pending_place.d.next = self.place.val();
+        if self.advance.val() {
+            self.offset.d.next = self.offset.q.val() + 1;
+            self.shift.d.next = self.place.val().shift;
+            self.has_failed.d.next = self.failed_now.val();
+            if self.is_last.val() {
+                self.offset.d.next = 0.into();
+            }
+        }
+        if self.reset.val() {
+            self.offset.d.next = 0.into();
+            self.pending.d.next = false;
+        }
+
+        self.result.next.data = self.read_data.val();
+        self.result.next.place = self.pending_place.q.val();
+        self.queue.sink.payload.next = self.result.val();
+        self.queue.sink.valid.next = self.pending.q.val();
+    }
+}
+
+/// Moves the bytes of a job to the front: a window of 64 bytes over two natural beats.
+#[derive(LogicBlock, Default)]
+pub struct Realign {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the job at hand.
+    pub reset: Signal<In, Bit>,
+
+    /// Natural beats in.
+    pub beat: MessageSink<NaturalBeat>,
+    /// Packets out.
+    pub packet: PacketSource,
+    /// Client that the packet is for.
+    pub client: Signal<Out, Bits<2>>,
+
+    hold: DFF<Bits<512>>,
+    spilling: DFF<Bit>,
+    spill_place: DFF<NaturalPlace>,
+    offered: DFF<Bit>,
+    out_beat: DFF<PacketBeat>,
+    out_client: DFF<Bits<2>>,
+
+    place: Signal<Local, NaturalPlace>,
+    is_aligned: Signal<Local, Bit>,
+    has_room: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    count: Signal<Local, Bits<6>>,
+    fits: Signal<Local, Bit>,
+    is_whole: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    low: Signal<Local, Bits<512>>,
+    pair: Signal<Local, Bits<1024>>,
+    shift_at: Signal<Local, Bits<10>>,
+    result: Signal<Local, PacketBeat>,
+}
+
+impl Logic for Realign {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            hold,
+            spilling,
+            spill_place,
+            offered,
+            out_beat,
+            out_client
+        );
+        self.has_room.next = !self.offered.q.val() | self.packet.ready.val();
+        self.take.next = self.beat.valid.val() & self.has_room.val() & !self.spilling.q.val();
+        self.beat.ready.next = self.has_room.val() & !self.spilling.q.val();
+        self.place.next = self.beat.payload.val().place;
+        if self.spilling.q.val() {
+            self.place.next = self.spill_place.q.val();
+        }
+
+        // Bytes of the last packet beat, modulo 64, less one; the last natural beat ends the packet unless
+        // it reaches beyond the bytes that this window shows.
+        self.count.next = self.place.val().end - self.place.val().shift;
+        self.is_aligned.next = self.place.val().shift == 0;
+        self.fits.next = self.place.val().end < self.place.val().shift;
+        self.is_whole.next = self.place.val().first & self.place.val().last;
+        self.ends.next = self.spilling.q.val()
+            | (self.place.val().last
+                & (self.is_aligned.val() | self.is_whole.val() | self.fits.val()));
+        self.low.next = self.hold.q.val();
+        if !self.spilling.q.val() & (self.is_aligned.val() | self.place.val().first) {
+            self.low.next = self.beat.payload.val().data;
+        }
+        self.pair.next = bit_cast::<1024, 512>(self.low.val())
+            | (bit_cast::<1024, 512>(self.beat.payload.val().data) << 512);
+        self.shift_at.next = bit_cast::<10, 6>(self.place.val().shift) << 3;
+        self.result.next.data = self.pair.val().get_bits::<512>(self.shift_at.val().index());
+        self.result.next.last = self.ends.val();
+        self.result.next.abort = self.ends.val() & self.place.val().failed;
+        self.result.next.byte_count = 64.into();
+        if self.ends.val() {
+            self.result.next.byte_count = bit_cast::<7, 6>(self.count.val()) + 1;
+        }
+
+        if self.has_room.val() {
+            self.offered.d.next = self.spilling.q.val()
+                | (self.take.val()
+                    & (self.is_aligned.val() | !self.place.val().first | self.place.val().last));
+            self.out_beat.d.next = self.result.val();
+            self.out_client.d.next = self.place.val().client;
+            self.spilling.d.next = self.take.val() & self.place.val().last & !self.ends.val();
+        }
+        if self.take.val() {
+            self.hold.d.next = self.beat.payload.val().data;
+            self.spill_place.d.next = self.place.val();
+        }
+        if self.reset.val() {
+            self.offered.d.next = false;
+            self.spilling.d.next = false;
+        }
+        self.packet.valid.next = self.offered.q.val();
+        self.packet.data.next = self.out_beat.q.val().data;
+        self.packet.byte_count.next = self.out_beat.q.val().byte_count;
+        self.packet.last.next = self.out_beat.q.val().last;
+        self.packet.abort.next = self.out_beat.q.val().abort;
+        self.client.next = self.out_client.q.val();
+    }
+}

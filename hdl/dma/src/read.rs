@@ -1,0 +1,254 @@
+//! Turns read jobs of four clients into memory read requests and their completions into packets.
+//!
+//! ```text
+//!  client 0..3 job ──► ReadSelect ──► Cutter ──► ReadIssue ──► tlp
+//!                                                 │      └── order ──┐
+//!                                                 ▼                  ▼
+//!                                   TagTable ◄── RcCheck          Gather ──► Realign ──► client 0..3 data
+//!                                                 ▲  └─► ReorderMemory ─┘
+//!                                   rc_* ──► RcSplit
+//! ```
+//! <!-- ports -->
+//! | Port | Direction | Bits | Meaning and duty |
+//! |---|---|---|---|
+//! | client_N_job | sink | | reads; those of client 3 are flushes and wait for the writes before them |
+//! | client_N_data | source | | one packet for each job, in job order over all clients |
+//! | tlp | source | | read requests |
+//! | rc_tdata, rc_tuser, rc_tvalid, rc_tready | | | the vendor's RC port, straddle with up to four TLPs |
+//! | max_read_request | in | 3 | 128 << max_read_request bytes; at most 512 are asked for |
+//! | rcb | in | 1 | completions are cut at 128 bytes instead of 64 |
+//! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong or unexpected |
+//! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
+//! <!-- ports -->
+//! Timing: one request a cycle; completions as fast as RC brings them (see [`crate::rc_split`]); one beat of
+//! answers a cycle.
+//!
+//! Invariants:
+//! 1. Each job gets exactly one packet of exactly its bytes, from byte 0 of the first beat; `abort` when any
+//!    part of the read failed.
+//! 2. Answers leave in the order in which jobs were accepted. Every client must be able to take its answers
+//!    without waiting for another's.
+//! 3. A request stays inside an aligned window of min(512, largest read request) bytes, so inside 4 KiB.
+//! 4. Requests in flight never need more completion buffer than the hard block has.
+//! 5. After `reset` no answer to an earlier job leaves, and no request goes out until all earlier ones have
+//!    ended, so that a late completion cannot be taken for a new one.
+//!
+//! Source: PG213, requester completion interface.
+
+use crate::read_answers::ReadAnswers;
+use crate::read_issue::ReadOrder;
+use crate::read_requests::ReadRequests;
+use crate::request::RequestTlp;
+use crate::tags::{TagEvent, TagTable};
+use stream::prelude::*;
+
+/// Gives a packet to one of four clients.
+#[derive(LogicBlock, Default)]
+pub struct ClientDemux {
+    /// Packets in.
+    pub packet: PacketSink,
+    /// Client of the packet.
+    pub client: Signal<In, Bits<2>>,
+
+    /// Packets of client 0.
+    pub client_0: PacketSource,
+    /// Packets of client 1.
+    pub client_1: PacketSource,
+    /// Packets of client 2.
+    pub client_2: PacketSource,
+    /// Packets of client 3.
+    pub client_3: PacketSource,
+}
+
+impl Logic for ClientDemux {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.packet.ready.next = false;
+        self.client_0.valid.next = self.packet.valid.val() & (self.client.val() == 0);
+        self.client_0.data.next = self.packet.data.val();
+        self.client_0.byte_count.next = self.packet.byte_count.val();
+        self.client_0.last.next = self.packet.last.val();
+        self.client_0.abort.next = self.packet.abort.val();
+        self.client_1.valid.next = self.packet.valid.val() & (self.client.val() == 1);
+        self.client_1.data.next = self.packet.data.val();
+        self.client_1.byte_count.next = self.packet.byte_count.val();
+        self.client_1.last.next = self.packet.last.val();
+        self.client_1.abort.next = self.packet.abort.val();
+        self.client_2.valid.next = self.packet.valid.val() & (self.client.val() == 2);
+        self.client_2.data.next = self.packet.data.val();
+        self.client_2.byte_count.next = self.packet.byte_count.val();
+        self.client_2.last.next = self.packet.last.val();
+        self.client_2.abort.next = self.packet.abort.val();
+        self.client_3.valid.next = self.packet.valid.val() & (self.client.val() == 3);
+        self.client_3.data.next = self.packet.data.val();
+        self.client_3.byte_count.next = self.packet.byte_count.val();
+        self.client_3.last.next = self.packet.last.val();
+        self.client_3.abort.next = self.packet.abort.val();
+        if self.client.val() == 0 {
+            self.packet.ready.next = self.client_0.ready.val();
+        } else if self.client.val() == 1 {
+            self.packet.ready.next = self.client_1.ready.val();
+        } else if self.client.val() == 2 {
+            self.packet.ready.next = self.client_2.ready.val();
+        } else {
+            self.packet.ready.next = self.client_3.ready.val();
+        }
+    }
+}
+
+/// The engine. See the module's head.
+#[derive(LogicBlock)]
+pub struct ReadEngine {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets all jobs.
+    pub reset: Signal<In, Bit>,
+    /// The hard block is in reset: nothing is outstanding.
+    pub link_reset: Signal<In, Bit>,
+
+    /// Jobs of client 0.
+    pub client_0_job: MessageSink<ReadJob>,
+    /// Answers to client 0.
+    pub client_0_data: PacketSource,
+    /// Jobs of client 1.
+    pub client_1_job: MessageSink<ReadJob>,
+    /// Answers to client 1.
+    pub client_1_data: PacketSource,
+    /// Jobs of client 2.
+    pub client_2_job: MessageSink<ReadJob>,
+    /// Answers to client 2.
+    pub client_2_data: PacketSource,
+    /// Jobs of client 3.
+    pub client_3_job: MessageSink<ReadJob>,
+    /// Answers to client 3.
+    pub client_3_data: PacketSource,
+
+    /// Requests out.
+    pub tlp: MessageSource<RequestTlp>,
+    /// RC data.
+    pub rc_tdata: Signal<In, Bits<512>>,
+    /// RC side band.
+    pub rc_tuser: Signal<In, Bits<161>>,
+    /// RC beat is offered.
+    pub rc_tvalid: Signal<In, Bit>,
+    /// RC beat is taken.
+    pub rc_tready: Signal<Out, Bit>,
+
+    /// Largest read request: 128 << max_read_request bytes.
+    pub max_read_request: Signal<In, Bits<3>>,
+    /// Completions are cut at 128 bytes instead of 64.
+    pub rcb: Signal<In, Bit>,
+    /// Write jobs accepted, modulo 2^16.
+    pub writes_accepted: Signal<In, Bits<16>>,
+    /// Write jobs put on the RQ port, modulo 2^16.
+    pub writes_issued: Signal<In, Bits<16>>,
+    /// A request timed out.
+    pub read_timeout: Signal<Out, Bit>,
+    /// A completion was wrong or unexpected.
+    pub read_error: Signal<Out, Bit>,
+    /// A tag is out of use until reset.
+    pub tag_quarantined: Signal<Out, Bit>,
+
+    requests: ReadRequests,
+    answers: ReadAnswers,
+    tags: TagTable,
+    demux: ClientDemux,
+
+    tag: Signal<Local, Bits<6>>,
+}
+
+impl ReadEngine {
+    /// Gives a read up after `timeout_cycles`, at least 128.
+    pub fn new(timeout_cycles: u32) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            link_reset: Default::default(),
+            client_0_job: Default::default(),
+            client_0_data: Default::default(),
+            client_1_job: Default::default(),
+            client_1_data: Default::default(),
+            client_2_job: Default::default(),
+            client_2_data: Default::default(),
+            client_3_job: Default::default(),
+            client_3_data: Default::default(),
+            tlp: Default::default(),
+            rc_tdata: Default::default(),
+            rc_tuser: Default::default(),
+            rc_tvalid: Default::default(),
+            rc_tready: Default::default(),
+            max_read_request: Default::default(),
+            rcb: Default::default(),
+            writes_accepted: Default::default(),
+            writes_issued: Default::default(),
+            read_timeout: Default::default(),
+            read_error: Default::default(),
+            tag_quarantined: Default::default(),
+            requests: Default::default(),
+            answers: Default::default(),
+            tags: TagTable::new(timeout_cycles),
+            demux: Default::default(),
+            tag: Default::default(),
+        }
+    }
+}
+
+impl Logic for ReadEngine {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.requests.clock.next = self.clock.val();
+        self.answers.clock.next = self.clock.val();
+        self.tags.clock.next = self.clock.val();
+        self.requests.reset.next = self.reset.val();
+        self.answers.reset.next = self.reset.val();
+        self.tags.reset.next = self.reset.val();
+        self.answers.link_reset.next = self.link_reset.val();
+        self.tags.link_reset.next = self.link_reset.val();
+
+        MessageSink::<ReadJob>::link(&mut self.client_0_job, &mut self.requests.client_0_job);
+        MessageSink::<ReadJob>::link(&mut self.client_1_job, &mut self.requests.client_1_job);
+        MessageSink::<ReadJob>::link(&mut self.client_2_job, &mut self.requests.client_2_job);
+        MessageSink::<ReadJob>::link(&mut self.client_3_job, &mut self.requests.client_3_job);
+        MessageSource::<RequestTlp>::link(&mut self.tlp, &mut self.requests.tlp);
+        MessageSource::<ReadOrder>::join(&mut self.requests.order, &mut self.answers.order);
+        self.requests.max_read_request.next = self.max_read_request.val();
+        self.requests.rcb.next = self.rcb.val();
+        self.requests.writes_accepted.next = self.writes_accepted.val();
+        self.requests.writes_issued.next = self.writes_issued.val();
+        self.requests.draining.next = self.tags.draining.val();
+        self.requests.busy.next = self.tags.busy.val();
+
+        // A tag lives from issue to retirement; room behind a quarantined one stays reserved.
+        self.tags.issue.next = self.requests.issue.val();
+        self.tags.issue_tag.next = self.requests.issue_tag.val();
+        PulseSource::<TagEvent>::join(&mut self.answers.event_0, &mut self.tags.event_0);
+        PulseSource::<TagEvent>::join(&mut self.answers.event_1, &mut self.tags.event_1);
+        self.tag.next = self.answers.retire.payload.val().tag;
+        self.tags.retire.next = self.answers.retire.valid.val();
+        self.tags.retire_tag.next = self.tag.val();
+        self.requests.release.valid.next = self.answers.retire.valid.val()
+            & !self.tags.quarantined.val().get_bit(self.tag.val().index());
+        self.requests.release.payload.next = self.answers.retire.payload.val();
+        self.read_timeout.next = self.tags.timed_out.val();
+        self.read_error.next = self.answers.unexpected.val() | self.tags.wrong.val();
+        self.tag_quarantined.next = self.tags.quarantined.val().any();
+
+        self.answers.issue.next = self.requests.issue.val();
+        self.answers.issue_tag.next = self.requests.issue_tag.val();
+        self.answers.record.next = self.requests.record.val();
+        self.answers.outstanding.next = self.tags.outstanding.val();
+        self.answers.done.next = self.tags.done.val();
+        self.answers.failed.next = self.tags.failed.val();
+        self.answers.rc_tdata.next = self.rc_tdata.val();
+        self.answers.rc_tuser.next = self.rc_tuser.val();
+        self.answers.rc_tvalid.next = self.rc_tvalid.val();
+        self.rc_tready.next = self.answers.rc_tready.val();
+
+        PacketSource::join(&mut self.answers.packet, &mut self.demux.packet);
+        self.demux.client.next = self.answers.client.val();
+        PacketSource::link(&mut self.client_0_data, &mut self.demux.client_0);
+        PacketSource::link(&mut self.client_1_data, &mut self.demux.client_1);
+        PacketSource::link(&mut self.client_2_data, &mut self.demux.client_2);
+        PacketSource::link(&mut self.client_3_data, &mut self.demux.client_3);
+    }
+}

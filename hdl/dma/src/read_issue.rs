@@ -1,0 +1,294 @@
+//! Gives each piece of a read a tag and room in the hard block's completion buffer, and sends its request.
+//!
+//! ```text
+//!   piece ──►┌───────────┐──► tlp      read request
+//!            │ ReadIssue │──► order    what to deliver, in job order
+//!    busy ──►└───────────┘──► record   what to expect, by tag
+//!  released ─────┘ (room of delivered requests comes back)
+//! ```
+//! Timing: outputs are registered; one request a cycle, one cycle for each busy tag that is passed over. Order
+//! and record go out when the request is taken; the queue behind `order` has room for all tags.
+//!
+//! Invariants:
+//! 1. Completions of all requests in flight never need more than [`COMPLETION_HEADERS`] headers and
+//!    [`COMPLETION_DATA`] times 16 bytes. Room comes back when the answer is delivered, that is, after the
+//!    hard block has handed the completions over; the room of a quarantined tag not before reset.
+//! 2. A request stays inside an aligned window of 512 bytes.
+//!
+//! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) / RCB).
+
+use crate::byte_enables::ByteEnables;
+use crate::request::{Piece, RequestTlp};
+use stream::prelude::*;
+
+/// Completion headers that the hard block can hold.
+pub const COMPLETION_HEADERS: u64 = 256;
+/// Completion data that it can hold, in units of 16 bytes.
+pub const COMPLETION_DATA: u64 = 1792;
+
+/// What completions of a request must look like.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadRecord {
+    /// Address of the first byte, modulo 4,096.
+    pub address: Bits<12>,
+    /// Bytes requested, 1 to 512.
+    pub bytes: Bits<10>,
+}
+
+/// Where the answer to a request lies and to which job it belongs.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadOrder {
+    /// Tag, that is, place in the reorder memory.
+    pub tag: Bits<6>,
+    /// Client that gets the answer.
+    pub client: Bits<2>,
+    /// First request of its job.
+    pub first: Bit,
+    /// Last request of its job.
+    pub last: Bit,
+    /// Place of the first byte in the window of 512 bytes.
+    pub begin: Bits<9>,
+    /// Place of the last byte.
+    pub end: Bits<9>,
+    /// Completion headers to give back.
+    pub headers: Bits<4>,
+    /// Completion data to give back.
+    pub data: Bits<6>,
+}
+
+/// What the completions of a piece can occupy in the hard block, at most.
+#[derive(LogicBlock, Default)]
+pub struct CompletionRoom {
+    /// The piece.
+    pub piece: Signal<In, Piece>,
+    /// Completions are cut at 128 bytes instead of 64.
+    pub rcb: Signal<In, Bit>,
+
+    /// Headers.
+    pub headers: Signal<Out, Bits<4>>,
+    /// Data, in units of 16 bytes.
+    pub data: Signal<Out, Bits<6>>,
+
+    address: Signal<Local, Bits<64>>,
+    bytes: Signal<Local, Bits<11>>,
+    end_64: Signal<Local, Bits<11>>,
+    end_128: Signal<Local, Bits<11>>,
+    end_16: Signal<Local, Bits<11>>,
+}
+
+impl Logic for CompletionRoom {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.address.next = self.piece.val().address;
+        self.bytes.next = self.piece.val().bytes;
+        self.end_64.next =
+            bit_cast::<11, 6>(self.address.val().get_bits::<6>(0)) + self.bytes.val() + 63;
+        self.end_128.next =
+            bit_cast::<11, 7>(self.address.val().get_bits::<7>(0)) + self.bytes.val() + 127;
+        self.end_16.next =
+            bit_cast::<11, 4>(self.address.val().get_bits::<4>(0)) + self.bytes.val() + 15;
+        self.headers.next = self.end_64.val().get_bits::<4>(6);
+        if self.rcb.val() {
+            self.headers.next = self.end_128.val().get_bits::<4>(7);
+        }
+        self.data.next = self.end_16.val().get_bits::<6>(4);
+    }
+}
+
+/// Makes request, delivery order and record of a piece.
+#[derive(LogicBlock, Default)]
+pub struct ReadFormat {
+    /// The piece.
+    pub piece: Signal<In, Piece>,
+    /// Its tag.
+    pub tag: Signal<In, Bits<6>>,
+    /// Completion headers it needs.
+    pub headers: Signal<In, Bits<4>>,
+    /// Completion data it needs.
+    pub data: Signal<In, Bits<6>>,
+
+    /// The request.
+    pub tlp: Signal<Out, RequestTlp>,
+    /// Where the answer goes.
+    pub order: Signal<Out, ReadOrder>,
+    /// What to expect.
+    pub record: Signal<Out, ReadRecord>,
+
+    enables: ByteEnables,
+    address: Signal<Local, Bits<64>>,
+    bytes: Signal<Local, Bits<11>>,
+    last_byte: Signal<Local, Bits<11>>,
+    next_tlp: Signal<Local, RequestTlp>,
+    next_order: Signal<Local, ReadOrder>,
+    next_record: Signal<Local, ReadRecord>,
+}
+
+impl Logic for ReadFormat {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.address.next = self.piece.val().address;
+        self.bytes.next = self.piece.val().bytes;
+        self.enables.address.next = self.address.val();
+        self.enables.bytes.next = self.bytes.val();
+
+        self.next_tlp.next.header = bit_cast::<128, 64>(self.enables.dword_address.val())
+            | (bit_cast::<128, 9>(self.enables.dwords.val()) << 64)
+            | (bit_cast::<128, 6>(self.tag.val()) << 96);
+        self.next_tlp.next.dwords = 0.into();
+        self.next_tlp.next.start = 0.into();
+        self.next_tlp.next.end_beat = 0.into();
+        self.next_tlp.next.first_be = self.enables.first_be.val();
+        self.next_tlp.next.last_be = self.enables.last_be.val();
+        self.next_tlp.next.last = self.piece.val().last;
+        self.tlp.next = self.next_tlp.val();
+
+        self.last_byte.next =
+            bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val() - 1;
+        self.next_order.next.tag = self.tag.val();
+        self.next_order.next.client = self.piece.val().client;
+        self.next_order.next.first = self.piece.val().first;
+        self.next_order.next.last = self.piece.val().last;
+        self.next_order.next.begin = self.address.val().get_bits::<9>(0);
+        self.next_order.next.end = bit_cast::<9, 11>(self.last_byte.val());
+        self.next_order.next.headers = self.headers.val();
+        self.next_order.next.data = self.data.val();
+        self.order.next = self.next_order.val();
+
+        self.next_record.next.address = self.address.val().get_bits::<12>(0);
+        self.next_record.next.bytes = bit_cast::<10, 11>(self.bytes.val());
+        self.record.next = self.next_record.val();
+    }
+}
+
+/// The block. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct ReadIssue {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets all requests.
+    pub reset: Signal<In, Bit>,
+    /// Reads of before the reset have not ended: nothing is issued.
+    pub draining: Signal<In, Bit>,
+
+    /// Pieces in.
+    pub piece: MessageSink<Piece>,
+    /// Requests out.
+    pub tlp: MessageSource<RequestTlp>,
+    /// The same requests, for delivery.
+    pub order: MessageSource<ReadOrder>,
+
+    /// Completions are cut at 128 bytes instead of 64.
+    pub rcb: Signal<In, Bit>,
+    /// Tags that must not be used.
+    pub busy: Signal<In, Bits<64>>,
+    /// A request goes out.
+    pub issue: Signal<Out, Bit>,
+    /// Its tag.
+    pub issue_tag: Signal<Out, Bits<6>>,
+    /// What to expect.
+    pub record: Signal<Out, ReadRecord>,
+    /// Room of a delivered request comes back.
+    pub release: Signal<In, Bit>,
+    /// Headers.
+    pub release_headers: Signal<In, Bits<4>>,
+    /// Data.
+    pub release_data: Signal<In, Bits<6>>,
+
+    room: CompletionRoom,
+    format: ReadFormat,
+    staged: DFF<Bit>,
+    tlp_stage: DFF<RequestTlp>,
+    order_stage: DFF<ReadOrder>,
+    record_stage: DFF<ReadRecord>,
+    tag: DFF<Bits<6>>,
+    headers_used: DFF<Bits<10>>,
+    data_used: DFF<Bits<12>>,
+
+    headers_after: Signal<Local, Bits<10>>,
+    data_after: Signal<Local, Bits<12>>,
+    fits: Signal<Local, Bit>,
+    is_busy: Signal<Local, Bit>,
+    load: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    headers_back: Signal<Local, Bits<10>>,
+    data_back: Signal<Local, Bits<12>>,
+}
+
+impl Logic for ReadIssue {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            staged,
+            tlp_stage,
+            order_stage,
+            record_stage,
+            tag,
+            headers_used,
+            data_used
+        );
+
+        self.room.piece.next = self.piece.payload.val();
+        self.room.rcb.next = self.rcb.val();
+        self.format.piece.next = self.piece.payload.val();
+        self.format.tag.next = self.tag.q.val();
+        self.format.headers.next = self.room.headers.val();
+        self.format.data.next = self.room.data.val();
+
+        self.headers_after.next =
+            self.headers_used.q.val() + bit_cast::<10, 4>(self.room.headers.val());
+        self.data_after.next = self.data_used.q.val() + bit_cast::<12, 6>(self.room.data.val());
+        self.fits.next = (self.headers_after.val() <= COMPLETION_HEADERS)
+            & (self.data_after.val() <= COMPLETION_DATA);
+        self.is_busy.next = self.busy.val().get_bit(self.tag.q.val().index());
+        self.take.next = self.staged.q.val() & self.tlp.ready.val() & !self.reset.val();
+        self.load.next = self.piece.valid.val()
+            & self.fits.val()
+            & !self.is_busy.val()
+            & !self.draining.val()
+            & !self.reset.val()
+            & (!self.staged.q.val() | self.take.val());
+        self.piece.ready.next = self.load.val();
+        if self.take.val() {
+            self.staged.d.next = false;
+        }
+        if self.load.val() {
+            self.staged.d.next = true;
+            self.tlp_stage.d.next = self.format.tlp.val();
+            self.order_stage.d.next = self.format.order.val();
+            self.record_stage.d.next = self.format.record.val();
+        }
+        self.tlp.valid.next = self.staged.q.val() & !self.reset.val();
+        self.tlp.payload.next = self.tlp_stage.q.val();
+        self.order.valid.next = self.take.val();
+        self.order.payload.next = self.order_stage.q.val();
+        self.issue.next = self.take.val();
+        self.issue_tag.next = self.order_stage.q.val().tag;
+        self.record.next = self.record_stage.q.val();
+
+        // The room in use after what is given back.
+        self.headers_back.next = self.headers_used.q.val();
+        self.data_back.next = self.data_used.q.val();
+        if self.load.val() {
+            self.headers_back.next = self.headers_after.val();
+            self.data_back.next = self.data_after.val();
+        }
+        self.headers_used.d.next = self.headers_back.val();
+        self.data_used.d.next = self.data_back.val();
+        if self.release.val() {
+            self.headers_used.d.next =
+                self.headers_back.val() - bit_cast::<10, 4>(self.release_headers.val());
+            self.data_used.d.next =
+                self.data_back.val() - bit_cast::<12, 6>(self.release_data.val());
+        }
+        if self.load.val() | self.is_busy.val() {
+            self.tag.d.next = self.tag.q.val() + 1;
+        }
+        if self.reset.val() {
+            self.staged.d.next = false;
+            self.headers_used.d.next = 0.into();
+            self.data_used.d.next = 0.into();
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Stores answers at their place: 64 slots of 512 bytes, one for each tag, in natural byte order.
+//!
+//! ```text
+//!   placed ──► lane 0 │ lane 1 │ ... │ lane 15    16 memories of one dword, each with its own address
+//!                 └───────┴───────────────┴──► beat of 64 bytes at `read_address`, one cycle later
+//! ```
+//! Timing: what is placed in a cycle can be addressed in the next one.
+//!
+//! Invariants:
+//! 1. A beat that crosses a boundary of 64 bytes is written in one cycle: lanes below its first one go to
+//!    the next beat.
+//! 2. Tail and start never want the same lane (see [`crate::rc_split`]).
+
+use crate::rc_check::{Placed, PlacedPart};
+use stream::prelude::*;
+
+/// One lane: picks its dword out of the beat and stores it.
+#[derive(LogicBlock)]
+pub struct ReorderLane {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// What is placed.
+    pub placed: PulseSink<Placed>,
+    /// Tag and beat to read.
+    pub read_address: Signal<In, Bits<9>>,
+    /// This lane's dword of it, one cycle later.
+    pub read_data: Signal<Out, Bits<32>>,
+
+    memory: BlockRam<Bits<32>, 9>,
+    part: Signal<Local, PlacedPart>,
+    tail: Signal<Local, PlacedPart>,
+    tail_mask: Signal<Local, Bits<16>>,
+    mask: Signal<Local, Bits<16>>,
+    position: Signal<Local, Bits<4>>,
+    beat: Signal<Local, Bits<512>>,
+    beat_at: Signal<Local, Bits<9>>,
+    index: Constant<Bits<4>>,
+}
+
+impl ReorderLane {
+    /// Lane `index`, 0 to 15.
+    pub fn new(index: u64) -> Self {
+        Self {
+            clock: Default::default(),
+            placed: Default::default(),
+            read_address: Default::default(),
+            read_data: Default::default(),
+            memory: Default::default(),
+            part: Default::default(),
+            tail: Default::default(),
+            tail_mask: Default::default(),
+            mask: Default::default(),
+            position: Default::default(),
+            beat: Default::default(),
+            beat_at: Default::default(),
+            index: Constant::new(index.to_bits()),
+        }
+    }
+}
+
+impl Logic for ReorderLane {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.memory.clock.next = self.clock.val();
+        self.tail.next = self.placed.payload.val().tail;
+        self.tail_mask.next = self.tail.val().mask;
+        self.part.next = self.placed.payload.val().start;
+        if self.tail_mask.val().get_bit(self.index.val().index()) {
+            self.part.next = self.tail.val();
+        }
+        self.mask.next = self.part.val().mask;
+
+        self.beat.next = self.placed.payload.val().beat;
+        self.position.next = self.index.val() - self.part.val().rotate;
+        self.beat_at.next = bit_cast::<9, 4>(self.position.val()) << 5;
+        self.memory.write_data.next = self.beat.val().get_bits::<32>(self.beat_at.val().index());
+        self.memory.write_address.next = self.part.val().address;
+        if self.index.val() < self.part.val().lane {
+            self.memory.write_address.next = self.part.val().address_next;
+        }
+        self.memory.write_enable.next =
+            self.placed.valid.val() & self.mask.val().get_bit(self.index.val().index());
+        self.memory.read_address.next = self.read_address.val();
+        self.read_data.next = self.memory.read_data.val();
+    }
+}
+
+/// The memory. See the module's head.
+#[derive(LogicBlock)]
+pub struct ReorderMemory {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// What is placed.
+    pub placed: PulseSink<Placed>,
+    /// Tag and beat to read.
+    pub read_address: Signal<In, Bits<9>>,
+    /// The beat, one cycle later.
+    pub read_data: Signal<Out, Bits<512>>,
+
+    lanes: [ReorderLane; 16],
+    quarter_0: Signal<Local, Bits<512>>,
+    quarter_1: Signal<Local, Bits<512>>,
+    quarter_2: Signal<Local, Bits<512>>,
+    quarter_3: Signal<Local, Bits<512>>,
+}
+
+impl Default for ReorderMemory {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            placed: Default::default(),
+            read_address: Default::default(),
+            read_data: Default::default(),
+            lanes: std::array::from_fn(|index| ReorderLane::new(index as u64)),
+            quarter_0: Default::default(),
+            quarter_1: Default::default(),
+            quarter_2: Default::default(),
+            quarter_3: Default::default(),
+        }
+    }
+}
+
+impl Logic for ReorderMemory {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..16 {
+            self.lanes[i].clock.next = self.clock.val();
+            self.lanes[i].placed.valid.next = self.placed.valid.val();
+            self.lanes[i].placed.payload.next = self.placed.payload.val();
+            self.lanes[i].read_address.next = self.read_address.val();
+        }
+        self.quarter_0.next = bit_cast::<512, 32>(self.lanes[0].read_data.val())
+            | (bit_cast::<512, 32>(self.lanes[1].read_data.val()) << 32)
+            | (bit_cast::<512, 32>(self.lanes[2].read_data.val()) << 64)
+            | (bit_cast::<512, 32>(self.lanes[3].read_data.val()) << 96);
+        self.quarter_1.next = (bit_cast::<512, 32>(self.lanes[4].read_data.val()) << 128)
+            | (bit_cast::<512, 32>(self.lanes[5].read_data.val()) << 160)
+            | (bit_cast::<512, 32>(self.lanes[6].read_data.val()) << 192)
+            | (bit_cast::<512, 32>(self.lanes[7].read_data.val()) << 224);
+        self.quarter_2.next = (bit_cast::<512, 32>(self.lanes[8].read_data.val()) << 256)
+            | (bit_cast::<512, 32>(self.lanes[9].read_data.val()) << 288)
+            | (bit_cast::<512, 32>(self.lanes[10].read_data.val()) << 320)
+            | (bit_cast::<512, 32>(self.lanes[11].read_data.val()) << 352);
+        self.quarter_3.next = (bit_cast::<512, 32>(self.lanes[12].read_data.val()) << 384)
+            | (bit_cast::<512, 32>(self.lanes[13].read_data.val()) << 416)
+            | (bit_cast::<512, 32>(self.lanes[14].read_data.val()) << 448)
+            | (bit_cast::<512, 32>(self.lanes[15].read_data.val()) << 480);
+        self.read_data.next = self.quarter_0.val()
+            | self.quarter_1.val()
+            | self.quarter_2.val()
+            | self.quarter_3.val();
+    }
+}

@@ -1,0 +1,281 @@
+//! All of the card's own memory accesses: the write and the read engine on the hard block's requester ports.
+//!
+//! ```text
+//!  receive, completion, interrupt ──► WriteEngine ── tlp, beat ──►┐
+//!                                                                 ├─► RequestPacker ──► s_axis_rq
+//!  command, send_ring, payload, flush ──► ReadEngine ── tlp ─────►┘
+//!                 ◄── answers ───────────────┘◄─────────────────────────────────────── m_axis_rc
+//! ```
+//! <!-- ports -->
+//! | Port | Direction | Bits | Meaning and duty |
+//! |---|---|---|---|
+//! | receive, completion, interrupt: `_job`, `_data` | sink | | write jobs and their packets |
+//! | command, send_ring, payload, flush: `_job` | sink | | read jobs |
+//! | command, send_ring, payload, flush: `_data` | source | | their answers |
+//! | s_axis_rq_*, m_axis_rc_*, pcie_rq_seq_num* | | | the hard block's user side, 512 bit, straddle on |
+//! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | what the host has configured |
+//! | user_reset | in | 1 | the hard block's reset: it has forgotten every TLP |
+//! | bus_master | in | 1 | the host allows requests; without it none starts |
+//! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
+//! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
+//! <!-- ports -->
+//! Timing: see the engines. A job's first TLP is on the port 7 cycles after its data at the earliest.
+//!
+//! Invariants:
+//! 1. Writes are put on the port in the order in which their jobs were accepted. A flush read follows every
+//!    write accepted before it was offered. Other reads may pass writes.
+//! 2. A TLP that has begun is finished, whatever `reset` and `bus_master` do; only `user_reset` cuts it off.
+//! 3. With `reset` every job is forgotten, unanswered; clients are reset with the same signal. Sinks are not
+//!    ready until the TLP at hand is out, and no read goes out until all earlier ones have ended.
+//!
+//! Source: PG213, requester interfaces.
+
+use crate::pack::RequestPacker;
+use crate::read::ReadEngine;
+use crate::request::RequestTlp;
+use crate::write::WriteEngine;
+use stream::prelude::*;
+
+/// Completion timeout: 50 ms in cycles of 4 ns.
+pub const TIMEOUT_CYCLES: u32 = 12_500_000;
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct Requester {
+    /// Clock: the hard block's user clock.
+    pub clock: Signal<In, Clock>,
+    /// Starts an epoch: every job is forgotten.
+    pub reset: Signal<In, Bit>,
+    /// The hard block is in reset.
+    pub user_reset: Signal<In, Bit>,
+    /// Requests are allowed.
+    pub bus_master: Signal<In, Bit>,
+
+    /// Write jobs of the receive path.
+    pub receive_job: MessageSink<WriteJob>,
+    /// Their packets.
+    pub receive_data: PacketSink,
+    /// Write jobs of the completion rings.
+    pub completion_job: MessageSink<WriteJob>,
+    /// Their packets.
+    pub completion_data: PacketSink,
+    /// Write jobs of the interrupts.
+    pub interrupt_job: MessageSink<WriteJob>,
+    /// Their packets.
+    pub interrupt_data: PacketSink,
+
+    /// Read jobs of the command rings.
+    pub command_job: MessageSink<ReadJob>,
+    /// Their answers.
+    pub command_data: PacketSource,
+    /// Read jobs of the send rings.
+    pub send_ring_job: MessageSink<ReadJob>,
+    /// Their answers.
+    pub send_ring_data: PacketSource,
+    /// Read jobs for payload to send.
+    pub payload_job: MessageSink<ReadJob>,
+    /// Their answers.
+    pub payload_data: PacketSource,
+    /// Flush reads.
+    pub flush_job: MessageSink<ReadJob>,
+    /// Their answers.
+    pub flush_data: PacketSource,
+
+    /// RQ data.
+    pub s_axis_rq_tdata: Signal<Out, Bits<512>>,
+    /// RQ dwords in use: all.
+    pub s_axis_rq_tkeep: Signal<Out, Bits<16>>,
+    /// RQ side band.
+    pub s_axis_rq_tuser: Signal<Out, Bits<137>>,
+    /// RQ beat is offered.
+    pub s_axis_rq_tvalid: Signal<Out, Bit>,
+    /// Without meaning in straddle format: low.
+    pub s_axis_rq_tlast: Signal<Out, Bit>,
+    /// RQ beat is taken.
+    pub s_axis_rq_tready: Signal<In, Bit>,
+    /// RC data.
+    pub m_axis_rc_tdata: Signal<In, Bits<512>>,
+    /// RC dwords in use: all in straddle format.
+    pub m_axis_rc_tkeep: Signal<In, Bits<16>>,
+    /// RC side band.
+    pub m_axis_rc_tuser: Signal<In, Bits<161>>,
+    /// RC beat is offered.
+    pub m_axis_rc_tvalid: Signal<In, Bit>,
+    /// Without meaning in straddle format.
+    pub m_axis_rc_tlast: Signal<In, Bit>,
+    /// RC beat is taken.
+    pub m_axis_rc_tready: Signal<Out, Bit>,
+    /// A sequence number that has come back.
+    pub pcie_rq_seq_num0: Signal<In, Bits<6>>,
+    /// It is there.
+    pub pcie_rq_seq_num_vld0: Signal<In, Bit>,
+    /// Another one.
+    pub pcie_rq_seq_num1: Signal<In, Bits<6>>,
+    /// It is there.
+    pub pcie_rq_seq_num_vld1: Signal<In, Bit>,
+    /// Largest payload: 128 << n bytes.
+    pub cfg_max_payload: Signal<In, Bits<2>>,
+    /// Largest read request: 128 << n bytes.
+    pub cfg_max_read_req: Signal<In, Bits<3>>,
+    /// Completions are cut at 128 bytes instead of 64.
+    pub cfg_rcb_status: Signal<In, Bit>,
+
+    /// A write TLP was sent.
+    pub write_tlp: Signal<Out, Bit>,
+    /// A read TLP was sent.
+    pub read_tlp: Signal<Out, Bit>,
+    /// A read timed out.
+    pub read_timeout: Signal<Out, Bit>,
+    /// A completion was wrong or unexpected.
+    pub read_error: Signal<Out, Bit>,
+    /// A tag is out of use until reset.
+    pub tag_quarantined: Signal<Out, Bit>,
+
+    write: WriteEngine,
+    read: ReadEngine,
+    packer: RequestPacker,
+    flushing: DFF<Bit>,
+
+    stop: Signal<Local, Bit>,
+    returned_0: Signal<Local, Bit>,
+    returned_1: Signal<Local, Bit>,
+}
+
+impl Requester {
+    /// Gives a read up after `timeout_cycles`, at least 128; normally [`TIMEOUT_CYCLES`].
+    pub fn new(timeout_cycles: u32) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            user_reset: Default::default(),
+            bus_master: Default::default(),
+            receive_job: Default::default(),
+            receive_data: Default::default(),
+            completion_job: Default::default(),
+            completion_data: Default::default(),
+            interrupt_job: Default::default(),
+            interrupt_data: Default::default(),
+            command_job: Default::default(),
+            command_data: Default::default(),
+            send_ring_job: Default::default(),
+            send_ring_data: Default::default(),
+            payload_job: Default::default(),
+            payload_data: Default::default(),
+            flush_job: Default::default(),
+            flush_data: Default::default(),
+            s_axis_rq_tdata: Default::default(),
+            s_axis_rq_tkeep: Default::default(),
+            s_axis_rq_tuser: Default::default(),
+            s_axis_rq_tvalid: Default::default(),
+            s_axis_rq_tlast: Default::default(),
+            s_axis_rq_tready: Default::default(),
+            m_axis_rc_tdata: Default::default(),
+            m_axis_rc_tkeep: Default::default(),
+            m_axis_rc_tuser: Default::default(),
+            m_axis_rc_tvalid: Default::default(),
+            m_axis_rc_tlast: Default::default(),
+            m_axis_rc_tready: Default::default(),
+            pcie_rq_seq_num0: Default::default(),
+            pcie_rq_seq_num_vld0: Default::default(),
+            pcie_rq_seq_num1: Default::default(),
+            pcie_rq_seq_num_vld1: Default::default(),
+            cfg_max_payload: Default::default(),
+            cfg_max_read_req: Default::default(),
+            cfg_rcb_status: Default::default(),
+            write_tlp: Default::default(),
+            read_tlp: Default::default(),
+            read_timeout: Default::default(),
+            read_error: Default::default(),
+            tag_quarantined: Default::default(),
+            write: Default::default(),
+            read: ReadEngine::new(timeout_cycles),
+            packer: Default::default(),
+            flushing: Default::default(),
+            stop: Default::default(),
+            returned_0: Default::default(),
+            returned_1: Default::default(),
+        }
+    }
+}
+
+impl Default for Requester {
+    fn default() -> Self {
+        Self::new(TIMEOUT_CYCLES)
+    }
+}
+
+impl Logic for Requester {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, flushing);
+        self.write.clock.next = self.clock.val();
+        self.read.clock.next = self.clock.val();
+        self.packer.clock.next = self.clock.val();
+
+        // A reset lasts inside until the TLP at hand is out.
+        self.stop.next = self.reset.val() | self.user_reset.val() | self.flushing.q.val();
+        self.flushing.d.next = self.reset.val()
+            | self.user_reset.val()
+            | (self.flushing.q.val() & !self.packer.idle.val());
+        self.write.reset.next = self.stop.val();
+        self.read.reset.next = self.stop.val();
+        self.read.link_reset.next = self.user_reset.val();
+        self.packer.link_reset.next = self.user_reset.val();
+        self.packer.flush.next = self.stop.val();
+        self.packer.run.next = self.bus_master.val() & !self.stop.val();
+
+        MessageSink::<WriteJob>::link(&mut self.receive_job, &mut self.write.client_0_job);
+        PacketSink::link(&mut self.receive_data, &mut self.write.client_0_data);
+        MessageSink::<WriteJob>::link(&mut self.completion_job, &mut self.write.client_1_job);
+        PacketSink::link(&mut self.completion_data, &mut self.write.client_1_data);
+        MessageSink::<WriteJob>::link(&mut self.interrupt_job, &mut self.write.client_2_job);
+        PacketSink::link(&mut self.interrupt_data, &mut self.write.client_2_data);
+        MessageSink::<ReadJob>::link(&mut self.command_job, &mut self.read.client_0_job);
+        PacketSource::link(&mut self.command_data, &mut self.read.client_0_data);
+        MessageSink::<ReadJob>::link(&mut self.send_ring_job, &mut self.read.client_1_job);
+        PacketSource::link(&mut self.send_ring_data, &mut self.read.client_1_data);
+        MessageSink::<ReadJob>::link(&mut self.payload_job, &mut self.read.client_2_job);
+        PacketSource::link(&mut self.payload_data, &mut self.read.client_2_data);
+        MessageSink::<ReadJob>::link(&mut self.flush_job, &mut self.read.client_3_job);
+        PacketSource::link(&mut self.flush_data, &mut self.read.client_3_data);
+
+        MessageSource::<RequestTlp>::join(&mut self.write.tlp, &mut self.packer.write_tlp);
+        MessageSource::<Bits<512>>::join(&mut self.write.beat, &mut self.packer.beat);
+        MessageSource::<RequestTlp>::join(&mut self.read.tlp, &mut self.packer.read_tlp);
+        self.write.written.next = self.packer.written.val();
+        self.write.max_payload.next = self.cfg_max_payload.val();
+        self.read.max_read_request.next = self.cfg_max_read_req.val();
+        self.read.rcb.next = self.cfg_rcb_status.val();
+        self.read.writes_accepted.next = self.write.jobs_accepted.val();
+        self.read.writes_issued.next = self.packer.jobs_issued.val();
+
+        self.s_axis_rq_tdata.next = self.packer.rq_tdata.val();
+        self.s_axis_rq_tkeep.next = 0xffff.into();
+        self.s_axis_rq_tuser.next = self.packer.rq_tuser.val();
+        self.s_axis_rq_tvalid.next = self.packer.rq_tvalid.val();
+        self.s_axis_rq_tlast.next = false;
+        self.packer.rq_tready.next = self.s_axis_rq_tready.val();
+        self.read.rc_tdata.next = self.m_axis_rc_tdata.val();
+        self.read.rc_tuser.next = self.m_axis_rc_tuser.val();
+        self.read.rc_tvalid.next = self.m_axis_rc_tvalid.val();
+        self.m_axis_rc_tready.next = self.read.rc_tready.val();
+
+        self.write_tlp.next = self.packer.write_taken.val();
+        self.read_tlp.next = self.packer.read_taken.val();
+        self.read_timeout.next = self.read.read_timeout.val();
+        self.read_error.next = self.read.read_error.val();
+        self.tag_quarantined.next = self.read.tag_quarantined.val();
+
+        // Bit 5 of a sequence number is set for reads; only writes are counted.
+        self.returned_0.next =
+            self.pcie_rq_seq_num_vld0.val() & !self.pcie_rq_seq_num0.val().get_bit(5);
+        self.returned_1.next =
+            self.pcie_rq_seq_num_vld1.val() & !self.pcie_rq_seq_num1.val().get_bit(5);
+        self.packer.writes_returned.next = 0.into();
+        if self.returned_0.val() & self.returned_1.val() {
+            self.packer.writes_returned.next = 2.into();
+        } else if self.returned_0.val() | self.returned_1.val() {
+            self.packer.writes_returned.next = 1.into();
+        }
+    }
+}
