@@ -27,9 +27,10 @@ pub struct ByteEnables {
     pub last_be: Signal<Out, Bits<4>>,
 
     offset: Signal<Local, Bits<2>>,
-    end: Signal<Local, Bits<12>>,
+    bytes_shifted: Signal<Local, Bits<12>>,
     last_byte: Signal<Local, Bits<12>>,
     count: Signal<Local, Bits<9>>,
+    all: Signal<Local, Bits<4>>,
     first_mask: Signal<Local, Bits<4>>,
     last_mask: Signal<Local, Bits<4>>,
     last_shift: Signal<Local, Bits<2>>,
@@ -39,12 +40,14 @@ impl Logic for ByteEnables {
     #[hdl_gen]
     fn update(&mut self) {
         self.offset.next = bit_cast::<2, 64>(self.address.val());
-        self.end.next = bit_cast::<12, 11>(self.bytes.val()) + bit_cast::<12, 2>(self.offset.val());
-        self.last_byte.next = self.end.val() - 1;
+        self.bytes_shifted.next =
+            bit_cast::<12, 11>(self.bytes.val()) + bit_cast::<12, 2>(self.offset.val());
+        self.last_byte.next = self.bytes_shifted.val() - 1;
         self.count.next = self.last_byte.val().get_bits::<9>(2) + 1;
-        self.first_mask.next = bits::<4>(15) << self.offset.val();
+        self.all.next = 15.into();
+        self.first_mask.next = self.all.val() << self.offset.val();
         self.last_shift.next = bits::<2>(3) - bit_cast::<2, 12>(self.last_byte.val());
-        self.last_mask.next = bits::<4>(15) >> self.last_shift.val();
+        self.last_mask.next = self.all.val() >> self.last_shift.val();
 
         self.dword_address.next = bit_cast::<64, 62>(self.address.val().get_bits::<62>(2)) << 2;
         self.dwords.next = self.count.val();

@@ -79,8 +79,8 @@ pub struct Gather {
 
     request: Signal<Local, ReadOrder>,
     at: Signal<Local, Bits<3>>,
-    begin: Signal<Local, Bits<9>>,
-    end: Signal<Local, Bits<9>>,
+    first_byte: Signal<Local, Bits<9>>,
+    last_byte: Signal<Local, Bits<9>>,
     is_first: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     advance: Signal<Local, Bit>,
@@ -107,11 +107,11 @@ impl Logic for Gather {
 
         // The next beat of the oldest request, if that is complete and two more beats fit.
         self.request.next = self.order.payload.val();
-        self.begin.next = self.request.val().begin;
-        self.end.next = self.request.val().end;
-        self.at.next = self.begin.val().get_bits::<3>(6) + self.offset.q.val();
+        self.first_byte.next = self.request.val().begin;
+        self.last_byte.next = self.request.val().end;
+        self.at.next = self.first_byte.val().get_bits::<3>(6) + self.offset.q.val();
         self.is_first.next = self.request.val().first & (self.offset.q.val() == 0);
-        self.is_last.next = self.at.val() == self.end.val().get_bits::<3>(6);
+        self.is_last.next = self.at.val() == self.last_byte.val().get_bits::<3>(6);
         self.advance.next = self.order.valid.val()
             & self.done.val().get_bit(self.request.val().tag.index())
             & (self.queue.level.val() < 3)
@@ -128,9 +128,9 @@ impl Logic for Gather {
         self.place.next.last = self.request.val().last & self.is_last.val();
         self.place.next.shift = self.shift.q.val();
         if self.is_first.val() {
-            self.place.next.shift = self.begin.val().get_bits::<6>(0);
+            self.place.next.shift = self.first_byte.val().get_bits::<6>(0);
         }
-        self.place.next.end = self.end.val().get_bits::<6>(0);
+        self.place.next.end = self.last_byte.val().get_bits::<6>(0);
         self.place.next.failed = self.failed_now.val();
         self.pending.d.next = self.advance.val();
         self.pending_place.d.next = self.place.val();

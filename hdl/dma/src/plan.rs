@@ -8,15 +8,12 @@
 //!
 //! Invariants:
 //! 1. Writes keep their order. Reads and writes that wait take turns.
-//! 2. A write is taken when `written` has passed its last beat and fewer than [`WRITES_IN_FLIGHT`] have not
+//! 2. A write is taken when `written` has passed its last beat and fewer than 32 have not
 //!    returned their sequence number. Bit 5 of the number tells reads from writes.
 //! 3. Steps of one TLP follow each other without a step of another between them.
 
 use crate::request::RequestTlp;
 use stream::prelude::*;
-
-/// Writes whose sequence number may be outstanding.
-pub const WRITES_IN_FLIGHT: u64 = 32;
 
 /// What one beat holds.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -70,7 +67,7 @@ pub struct RequestChoice {
     /// The chosen one.
     pub tlp: MessageSource<RequestTlp>,
     /// Its sequence number.
-    pub sequence: Signal<Out, Bits<6>>,
+    pub sequence_number: Signal<Out, Bits<6>>,
 
     /// Beats of payload stored so far.
     pub written: Signal<In, Bits<12>>,
@@ -107,17 +104,17 @@ impl Logic for RequestChoice {
             & self.write_tlp.valid.val()
             & (self.ahead.val() != 0)
             & !self.ahead.val().get_bit(11)
-            & (self.in_flight.q.val() < WRITES_IN_FLIGHT);
+            & (self.in_flight.q.val() < 32);
         self.read_allowed.next = self.run.val() & self.read_tlp.valid.val();
         self.is_read.next =
             self.read_allowed.val() & (self.prefer_read.q.val() | !self.write_allowed.val());
 
         self.tlp.valid.next = self.write_allowed.val() | self.read_allowed.val();
         self.tlp.payload.next = self.write_tlp.payload.val();
-        self.sequence.next = bit_cast::<6, 5>(self.count.q.val());
+        self.sequence_number.next = bit_cast::<6, 5>(self.count.q.val());
         if self.is_read.val() {
             self.tlp.payload.next = self.read_tlp.payload.val();
-            self.sequence.next = bit_cast::<6, 5>(self.count.q.val()) | 32;
+            self.sequence_number.next = bit_cast::<6, 5>(self.count.q.val()) | 32;
         }
         self.took_write.next =
             self.tlp.ready.val() & self.write_allowed.val() & !self.is_read.val();
@@ -263,7 +260,7 @@ impl Logic for RequestPlan {
         self.next_step.next.header = self.tlp.val().header;
         self.next_step.next.first_be = self.tlp.val().first_be;
         self.next_step.next.last_be = self.tlp.val().last_be;
-        self.next_step.next.sequence = self.choice.sequence.val();
+        self.next_step.next.sequence = self.choice.sequence_number.val();
         self.next_step.next.ends = 0.into();
         self.next_step.next.end_0 = bit_cast::<4, 9>(self.start_end.val());
         self.next_step.next.end_1 = bit_cast::<4, 9>(self.start_end.val());

@@ -22,9 +22,6 @@ use crate::read_issue::ReadRecord;
 use crate::tags::TagEvent;
 use stream::prelude::*;
 
-/// RC error code: the hard block has waited too long.
-const TIMEOUT_CODE: u64 = 9;
-
 /// Where the part of a completion is stored.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PlacedPart {
@@ -118,7 +115,7 @@ impl Logic for DescriptorCheck {
         self.after.next = self.received.val() + self.taken.val();
         self.received_after.next = self.after.val();
         self.remaining_up.next = bit_cast::<13, 10>(self.remaining.val()) + 4;
-        self.fits.next = (self.count.val() != 0) & (self.bytes.val() < self.remaining_up.val());
+        self.fits.next = self.count.val().any() & (self.bytes.val() < self.remaining_up.val());
 
         // Error code, status, poisoned; then address and count; then no byte missing at the end.
         self.clean.next = (self.descriptor.val().get_bits::<4>(12) == 0)
@@ -366,7 +363,8 @@ impl Logic for StartJudge {
         // What its end means, now or later.
         self.begun.next.finished = self.descriptor.val().get_bit(30);
         self.begun.next.failed = !self.check.good.val();
-        self.begun.next.timed_out = self.descriptor.val().get_bits::<4>(12) == TIMEOUT_CODE;
+        // Error code 9: the hard block has waited too long.
+        self.begun.next.timed_out = self.descriptor.val().get_bits::<4>(12) == 9;
         self.begun.next.tag = self.tag.val();
         self.dwords.next = bit_cast::<11, 5>(self.part.val().dwords);
         self.ended.next = self.begun.val();

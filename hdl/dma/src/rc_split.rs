@@ -87,7 +87,7 @@ pub struct RcStart {
     /// Number of the start.
     pub index: Signal<In, Bits<2>>,
     /// The beat begins inside a completion.
-    pub inside: Signal<In, Bit>,
+    pub is_inside: Signal<In, Bit>,
 
     /// The part; `present` says that there is such a start.
     pub part: Signal<Out, SlicePart>,
@@ -132,7 +132,7 @@ impl Logic for RcStart {
         self.ends.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(76));
         self.end_pointers.next = bit_cast::<20, 16>(self.user.val().get_bits::<16>(80));
         self.end_index.next = bit_cast::<3, 2>(self.index.val());
-        if self.inside.val() {
+        if self.is_inside.val() {
             self.end_index.next = bit_cast::<3, 2>(self.index.val()) + 1;
         }
         self.end_at.next = bit_cast::<5, 3>(self.end_index.val()) << 2;
@@ -147,7 +147,7 @@ impl Logic for RcStart {
 
         // Payload lies behind the three dwords of the descriptor.
         self.first.next = (bit_cast::<5, 2>(self.quarter.val()) << 2) + 3;
-        self.dwords.next = bit_cast::<5, 4>(self.last.val()) + 1 - self.first.val();
+        self.dwords.next = (bit_cast::<5, 4>(self.last.val()) + 1) - self.first.val();
         self.lane.next = self.header.val().get_bits::<4>(2);
         self.rotate.next = self.lane.val() - bit_cast::<4, 5>(self.first.val());
         self.lanes.lane.next = self.lane.val();
@@ -183,12 +183,12 @@ pub struct RcSplit {
     /// Slices out.
     pub slice: PulseSource<Slice>,
 
-    begin: RcStart,
+    beginning: RcStart,
     tail_lanes: LaneMask,
     held: DFF<Bit>,
     data: DFF<Bits<512>>,
     user: DFF<Bits<161>>,
-    inside: DFF<Bit>,
+    is_inside: DFF<Bit>,
     index: DFF<Bits<2>>,
     tail_done: DFF<Bit>,
     lane: DFF<Bits<4>>,
@@ -206,7 +206,6 @@ pub struct RcSplit {
     takes_start: Signal<Local, Bit>,
     more: Signal<Local, Bit>,
     finishes: Signal<Local, Bit>,
-    lane_after: Signal<Local, Bits<4>>,
     next_slice: Signal<Local, Slice>,
 }
 
@@ -219,20 +218,20 @@ impl Logic for RcSplit {
             held,
             data,
             user,
-            inside,
+            is_inside,
             index,
             tail_done,
             lane,
             slice_valid,
             slice_stage
         );
-        self.begin.data.next = self.data.q.val();
-        self.begin.user.next = self.user.q.val();
-        self.begin.index.next = self.index.q.val();
-        self.begin.inside.next = self.inside.q.val();
+        self.beginning.data.next = self.data.q.val();
+        self.beginning.user.next = self.user.q.val();
+        self.beginning.index.next = self.index.q.val();
+        self.beginning.is_inside.next = self.is_inside.q.val();
 
         // The completion that began in an earlier beat owns the first end of this one.
-        self.has_tail.next = self.inside.q.val() & !self.tail_done.q.val();
+        self.has_tail.next = self.is_inside.q.val() & !self.tail_done.q.val();
         self.tail_ends.next = self.user.q.val().get_bit(76);
         self.tail_dwords.next = 16.into();
         if self.tail_ends.val() {
@@ -248,21 +247,21 @@ impl Logic for RcSplit {
         self.tail.next.mask = self.tail_lanes.mask.val();
 
         // A start goes along unless it wants the same lanes.
-        self.overlaps.next =
-            self.has_tail.val() & ((self.tail_lanes.mask.val() & self.begin.part.val().mask) != 0);
-        self.takes_start.next = self.begin.part.val().present & !self.overlaps.val();
+        self.overlaps.next = self.has_tail.val()
+            & ((self.tail_lanes.mask.val() & self.beginning.part.val().mask) != 0);
+        self.takes_start.next = self.beginning.part.val().present & !self.overlaps.val();
         self.starts.next = bit_cast::<5, 4>(self.user.q.val().get_bits::<4>(64));
         self.next_index.next = bit_cast::<3, 2>(self.index.q.val()) + 1;
         self.more.next = self.starts.val().get_bit(self.next_index.val().index());
         self.finishes.next =
-            !self.begin.part.val().present | (self.takes_start.val() & !self.more.val());
-        self.start.next = self.begin.part.val();
+            !self.beginning.part.val().present | (self.takes_start.val() & !self.more.val());
+        self.start.next = self.beginning.part.val();
         self.start.next.present = self.takes_start.val();
 
         self.next_slice.next.beat = self.data.q.val();
         self.next_slice.next.tail = self.tail.val();
         self.next_slice.next.start = self.start.val();
-        self.next_slice.next.descriptor = self.begin.descriptor.val();
+        self.next_slice.next.descriptor = self.beginning.descriptor.val();
         self.next_slice.next.discontinue = self.user.q.val().get_bit(96);
         self.slice_stage.d.next = self.next_slice.val();
         self.slice_valid.d.next = self.held.q.val();
@@ -284,9 +283,9 @@ impl Logic for RcSplit {
                 self.held.d.next = false;
                 self.index.d.next = 0.into();
                 self.tail_done.d.next = false;
-                self.inside.d.next = self.inside.q.val() & !self.tail_ends.val();
+                self.is_inside.d.next = self.is_inside.q.val() & !self.tail_ends.val();
                 if self.takes_start.val() {
-                    self.inside.d.next = !self.start.val().ends;
+                    self.is_inside.d.next = !self.start.val().ends;
                 }
             }
         }
@@ -298,7 +297,7 @@ impl Logic for RcSplit {
         if self.link_reset.val() {
             self.held.d.next = false;
             self.slice_valid.d.next = false;
-            self.inside.d.next = false;
+            self.is_inside.d.next = false;
             self.tail_done.d.next = false;
             self.index.d.next = 0.into();
         }

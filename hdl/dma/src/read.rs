@@ -226,9 +226,9 @@ impl Logic for ReadEngine {
         self.tag.next = self.answers.retire.payload.val().tag;
         self.tags.retire.next = self.answers.retire.valid.val();
         self.tags.retire_tag.next = self.tag.val();
-        self.requests.release.valid.next = self.answers.retire.valid.val()
+        self.requests.delivered.valid.next = self.answers.retire.valid.val()
             & !self.tags.quarantined.val().get_bit(self.tag.val().index());
-        self.requests.release.payload.next = self.answers.retire.payload.val();
+        self.requests.delivered.payload.next = self.answers.retire.payload.val();
         self.read_timeout.next = self.tags.timed_out.val();
         self.read_error.next = self.answers.unexpected.val() | self.tags.wrong.val();
         self.tag_quarantined.next = self.tags.quarantined.val().any();

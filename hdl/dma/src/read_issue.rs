@@ -10,8 +10,8 @@
 //! and record go out when the request is taken; the queue behind `order` has room for all tags.
 //!
 //! Invariants:
-//! 1. Completions of all requests in flight never need more than [`COMPLETION_HEADERS`] headers and
-//!    [`COMPLETION_DATA`] times 16 bytes. Room comes back when the answer is delivered, that is, after the
+//! 1. Completions of all requests in flight never need more than 256 headers and
+//!    1,792 times 16 bytes. Room comes back when the answer is delivered, that is, after the
 //!    hard block has handed the completions over; the room of a quarantined tag not before reset.
 //! 2. A request stays inside an aligned window of 512 bytes.
 //!
@@ -20,11 +20,6 @@
 use crate::byte_enables::ByteEnables;
 use crate::request::{Piece, RequestTlp};
 use stream::prelude::*;
-
-/// Completion headers that the hard block can hold.
-pub const COMPLETION_HEADERS: u64 = 256;
-/// Completion data that it can hold, in units of 16 bytes.
-pub const COMPLETION_DATA: u64 = 1792;
 
 /// What completions of a request must look like.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -143,7 +138,7 @@ impl Logic for ReadFormat {
         self.tlp.next = self.next_tlp.val();
 
         self.last_byte.next =
-            bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val() - 1;
+            (bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val()) - 1;
         self.next_order.next.tag = self.tag.val();
         self.next_order.next.client = self.piece.val().client;
         self.next_order.next.first = self.piece.val().first;
@@ -188,11 +183,11 @@ pub struct ReadIssue {
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
     /// Room of a delivered request comes back.
-    pub release: Signal<In, Bit>,
+    pub give_back: Signal<In, Bit>,
     /// Headers.
-    pub release_headers: Signal<In, Bits<4>>,
+    pub give_back_headers: Signal<In, Bits<4>>,
     /// Data.
-    pub release_data: Signal<In, Bits<6>>,
+    pub give_back_data: Signal<In, Bits<6>>,
 
     room: CompletionRoom,
     format: ReadFormat,
@@ -239,8 +234,7 @@ impl Logic for ReadIssue {
         self.headers_after.next =
             self.headers_used.q.val() + bit_cast::<10, 4>(self.room.headers.val());
         self.data_after.next = self.data_used.q.val() + bit_cast::<12, 6>(self.room.data.val());
-        self.fits.next = (self.headers_after.val() <= COMPLETION_HEADERS)
-            & (self.data_after.val() <= COMPLETION_DATA);
+        self.fits.next = (self.headers_after.val() <= 256) & (self.data_after.val() <= 1792);
         self.is_busy.next = self.busy.val().get_bit(self.tag.q.val().index());
         self.take.next = self.staged.q.val() & self.tlp.ready.val() & !self.reset.val();
         self.load.next = self.piece.valid.val()
@@ -276,11 +270,11 @@ impl Logic for ReadIssue {
         }
         self.headers_used.d.next = self.headers_back.val();
         self.data_used.d.next = self.data_back.val();
-        if self.release.val() {
+        if self.give_back.val() {
             self.headers_used.d.next =
-                self.headers_back.val() - bit_cast::<10, 4>(self.release_headers.val());
+                self.headers_back.val() - bit_cast::<10, 4>(self.give_back_headers.val());
             self.data_used.d.next =
-                self.data_back.val() - bit_cast::<12, 6>(self.release_data.val());
+                self.data_back.val() - bit_cast::<12, 6>(self.give_back_data.val());
         }
         if self.load.val() | self.is_busy.val() {
             self.tag.d.next = self.tag.q.val() + 1;

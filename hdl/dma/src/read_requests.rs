@@ -51,7 +51,7 @@ pub struct ReadRequests {
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
     /// This request has been delivered.
-    pub release: PulseSink<ReadOrder>,
+    pub delivered: PulseSink<ReadOrder>,
 
     select: ReadSelect,
     cutter: Cutter,
@@ -94,8 +94,8 @@ impl Logic for ReadRequests {
         self.issue.next = self.issuer.issue.val();
         self.issue_tag.next = self.issuer.issue_tag.val();
         self.record.next = self.issuer.record.val();
-        self.issuer.release.next = self.release.valid.val();
-        self.issuer.release_headers.next = self.release.payload.val().headers;
-        self.issuer.release_data.next = self.release.payload.val().data;
+        self.issuer.give_back.next = self.delivered.valid.val();
+        self.issuer.give_back_headers.next = self.delivered.payload.val().headers;
+        self.issuer.give_back_data.next = self.delivered.payload.val().data;
     }
 }

@@ -20,8 +20,6 @@ use stream::prelude::*;
 
 /// Read tags.
 pub const TAGS: usize = 64;
-/// Eighths of the timeout after which a read is given up: the ninth may have begun late.
-const AGE_LIMIT: u64 = 9;
 
 /// A completion has ended.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -101,8 +99,9 @@ impl Logic for TagTimer {
         self.scan.d.next = self.scan.q.val() + 1;
         self.started.read_address.next = self.scan.q.val();
         self.age.next = self.now.q.val() - self.started.read_data.val();
-        self.expired.next = self.outstanding.val().get_bit(self.scan.q.val().index())
-            & (self.age.val() >= AGE_LIMIT);
+        // The eighth in which it began may have been almost over, hence nine.
+        self.expired.next =
+            self.outstanding.val().get_bit(self.scan.q.val().index()) & (self.age.val() >= 9);
         self.expired_tag.next = self.scan.q.val();
     }
 }

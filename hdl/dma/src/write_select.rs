@@ -47,8 +47,8 @@ pub struct WriteSelect {
     advance: Signal<Local, Bit>,
     job: Signal<Local, WriteJob>,
     offset: Signal<Local, Bits<2>>,
-    end: Signal<Local, Bits<16>>,
-    end_shifted: Signal<Local, Bits<16>>,
+    padded: Signal<Local, Bits<16>>,
+    padded_shifted: Signal<Local, Bits<16>>,
     cut_job: Signal<Local, CutJob>,
     align_job: Signal<Local, AlignJob>,
 }
@@ -107,13 +107,13 @@ impl Logic for WriteSelect {
 
         // Beats before and after the shift by the address modulo 4.
         self.offset.next = bit_cast::<2, 64>(self.job.val().address);
-        self.end.next = self.job.val().bytes + 63;
-        self.end_shifted.next = self.end.val() + bit_cast::<16, 2>(self.offset.val());
+        self.padded.next = self.job.val().bytes + 63;
+        self.padded_shifted.next = self.padded.val() + bit_cast::<16, 2>(self.offset.val());
         self.align_job.next.client = self.chosen.val();
         self.align_job.next.offset = self.offset.val();
-        self.align_job.next.beats = self.end.val().get_bits::<9>(6);
+        self.align_job.next.beats = self.padded.val().get_bits::<9>(6);
         self.align_job.next.spills =
-            self.end.val().get_bits::<9>(6) != self.end_shifted.val().get_bits::<9>(6);
+            self.padded.val().get_bits::<9>(6) != self.padded_shifted.val().get_bits::<9>(6);
         self.align.payload.next = self.align_job.val();
         self.align.valid.next = self.advance.val();
 

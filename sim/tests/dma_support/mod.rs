@@ -1,0 +1,257 @@
+//! A requester in a simulated slot, with sources and sinks for its clients.
+//!
+//! ```text
+//!   jobs, packets ──► Requester (Verilator) ── RQ ──► PcieSim: hard block, link, root complex, memory
+//!   answers       ◄──                       ◄── RC ──
+//! ```
+
+// Each test program uses a part of this.
+#![allow(dead_code)]
+
+use dma::requester::Requester;
+use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bench::{Agent, Bench};
+use sim::monitor::StreamMonitor;
+use sim::pcie_ports::PciePorts;
+use sim::sink::PacketSink;
+use sim::source::{MessageSource, Packet, PacketSource};
+use sim::stall::Stall;
+use sim::verilated::Model;
+use stream::messages::{ReadJob, WriteJob};
+
+/// Bus address at which the host's memory begins.
+pub const BUS_BASE: u64 = 0x40_0000_0000;
+/// Cycles after which a requester under test gives a read up.
+pub const TIMEOUT_CYCLES: u32 = 4096;
+/// Names of the write clients.
+pub const WRITERS: [&str; 3] = ["receive", "completion", "interrupt"];
+/// Names of the read clients.
+pub const READERS: [&str; 4] = ["command", "send_ring", "payload", "flush"];
+
+/// The hard block with everything behind it.
+pub struct Slot {
+    pub pcie: PcieSim,
+    ports: PciePorts,
+    outputs: CardOutputs,
+    /// Cycles in which `tag`, `read_timeout`, `read_error`, `write_tlp`, `read_tlp` were high.
+    pub pulses: Pulses,
+    /// Holds the requester in reset.
+    pub reset: bool,
+}
+
+/// Counted pulses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pulses {
+    pub write_tlp: u64,
+    pub read_tlp: u64,
+    pub read_timeout: u64,
+    pub read_error: u64,
+}
+
+impl Slot {
+    /// A slot whose host has enabled the device.
+    pub fn new(model: &Model, config: PcieConfig) -> Slot {
+        let mut pcie = PcieSim::new(config).expect("valid configuration");
+        pcie.enable_device();
+        Slot {
+            pcie,
+            ports: PciePorts::new(model),
+            outputs: CardOutputs::default(),
+            pulses: Pulses::default(),
+            reset: false,
+        }
+    }
+
+    /// Host memory of `bytes` bytes that the card may access.
+    pub fn memory(&mut self, bytes: u64) -> u64 {
+        self.pcie
+            .allocate(bytes, BUS_BASE, Rights::ReadWrite)
+            .expect("enough memory")
+    }
+
+    /// The bytes at a bus address.
+    pub fn bytes(&self, address: u64, count: usize) -> Vec<u8> {
+        let mut bytes = vec![0; count];
+        self.pcie.read(address, &mut bytes).expect("mapped");
+        bytes
+    }
+
+    /// # Panics
+    /// If the card broke a rule.
+    pub fn assert_clean(&self) {
+        let first: Vec<String> = self
+            .pcie
+            .violations()
+            .iter()
+            .take(5)
+            .map(|report| format!("{report:?}"))
+            .collect();
+        assert!(first.is_empty(), "{}", first.join("\n"));
+    }
+}
+
+impl Agent for Slot {
+    fn sample(&mut self, model: &Model) {
+        let high = |name: &str| u64::from(model.is_high(model.port(name)));
+        self.pulses.write_tlp += high("write_tlp");
+        self.pulses.read_tlp += high("read_tlp");
+        self.pulses.read_timeout += high("read_timeout");
+        self.pulses.read_error += high("read_error");
+        self.ports.sample(model, &mut self.outputs);
+        self.pcie.step(&self.outputs);
+    }
+
+    fn drive(&mut self, model: &mut Model) {
+        let inputs = self.pcie.inputs();
+        self.ports.drive(model, inputs);
+        let mastering = inputs.cfg_function_status >> 2 & 1;
+        model.set(model.port("bus_master"), mastering.into());
+        model.set(model.port("reset"), u64::from(self.reset));
+    }
+}
+
+/// A write job and its bytes.
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub client: usize,
+    pub address: u64,
+    pub bytes: Vec<u8>,
+    pub relaxed: bool,
+}
+
+/// A read job.
+#[derive(Clone, Copy, Debug)]
+pub struct Read {
+    pub client: usize,
+    pub address: u64,
+    pub bytes: usize,
+}
+
+/// Requester, slot and clients.
+pub struct Rig {
+    pub bench: Bench,
+    pub slot: Slot,
+    pub write_jobs: Vec<MessageSource>,
+    pub write_data: Vec<PacketSource>,
+    pub read_jobs: Vec<MessageSource>,
+    pub answers: Vec<PacketSink>,
+    monitors: Vec<StreamMonitor>,
+}
+
+impl Rig {
+    /// A rig out of reset, its clients stalling at random as told.
+    pub fn new(config: PcieConfig, source: Stall, sink: Stall) -> Rig {
+        let seed = config.seed;
+        let mut block = Requester::new(TIMEOUT_CYCLES);
+        let bench = Bench::of(&mut block, "requester").expect("builds");
+        let model = &bench.model;
+        let slot = Slot::new(model, config);
+        let write_job = |(i, name): (u64, &&str)| {
+            MessageSource::new(model, &format!("{name}_job"), source, seed ^ i)
+        };
+        let numbered = |names: &'static [&'static str]| (1u64..).zip(names);
+        let mut rig = Rig {
+            slot,
+            write_jobs: numbered(&WRITERS).map(write_job).collect(),
+            read_jobs: numbered(&READERS).map(write_job).collect(),
+            write_data: numbered(&WRITERS)
+                .map(|(i, name)| {
+                    PacketSource::new(model, &format!("{name}_data"), source, seed ^ (i << 8))
+                })
+                .collect(),
+            answers: numbered(&READERS)
+                .map(|(i, name)| {
+                    PacketSink::new(model, &format!("{name}_data"), sink, seed ^ (i << 8))
+                })
+                .collect(),
+            monitors: READERS
+                .iter()
+                .map(|name| StreamMonitor::new(model, &format!("{name}_data")))
+                .collect(),
+            bench,
+        };
+        while rig.slot.pcie.inputs().user_reset {
+            rig.cycle();
+        }
+        rig
+    }
+
+    /// Queues a write.
+    pub fn push_write(&mut self, write: &Write) {
+        self.write_jobs[write.client].push_struct(WriteJob {
+            address: write.address.into(),
+            bytes: (write.bytes.len() as u64).into(),
+            relaxed: write.relaxed,
+        });
+        self.write_data[write.client].push(write.bytes.clone());
+    }
+
+    /// Queues a read.
+    pub fn push_read(&mut self, read: &Read) {
+        self.read_jobs[read.client].push_struct(ReadJob {
+            address: read.address.into(),
+            bytes: (read.bytes as u64).into(),
+        });
+    }
+
+    /// One clock cycle.
+    pub fn cycle(&mut self) {
+        let mut agents: Vec<&mut dyn Agent> = vec![&mut self.slot];
+        agents.extend(self.write_jobs.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.write_data.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.read_jobs.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.answers.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.monitors.iter_mut().map(|x| x as &mut dyn Agent));
+        self.bench.cycle(&mut agents);
+    }
+
+    /// Runs until every write is in memory.
+    pub fn finish_writes(&mut self) {
+        let mut quiet = 0;
+        let limit = self.bench.now() + 2_000_000;
+        while quiet < 200 {
+            self.cycle();
+            let done = self.write_data.iter().all(PacketSource::is_done);
+            quiet = if done && self.slot.pcie.is_idle() {
+                quiet + 1
+            } else {
+                0
+            };
+            assert!(self.bench.now() < limit, "writes do not end");
+        }
+    }
+
+    /// Runs until every client has as many answers as told.
+    pub fn finish_reads(&mut self, counts: [usize; 4]) {
+        let limit = self.bench.now() + 2_000_000;
+        while (0..4).any(|client| self.answers[client].packets.len() < counts[client]) {
+            self.cycle();
+            let have: Vec<usize> = self.answers.iter().map(|a| a.packets.len()).collect();
+            assert!(self.bench.now() < limit, "{have:?} answers of {counts:?}");
+        }
+    }
+
+    /// # Panics
+    /// If the card broke a rule of the link or of a stream.
+    pub fn assert_clean(&self) {
+        self.slot.assert_clean();
+        self.monitors.iter().for_each(StreamMonitor::assert_clean);
+    }
+
+    /// The next answer of a client.
+    pub fn answer(&mut self, client: usize) -> Packet {
+        self.answers[client].packets.pop_front().expect("counted")
+    }
+}
+
+/// Reproducible bytes.
+pub fn random_bytes(random: &mut SmallRng, count: usize) -> Vec<u8> {
+    (0..count).map(|_| random.random()).collect()
+}
+
+/// A generator for one test.
+pub fn generator(seed: u64) -> SmallRng {
+    SmallRng::seed_from_u64(seed)
+}
