@@ -25,6 +25,7 @@ pub mod sink;
 pub mod source;
 pub mod stall;
 pub mod toolchain;
+pub mod traffic;
 pub mod verilated;
 pub mod wave;
 pub mod width;

@@ -1,0 +1,211 @@
+//! Begins an epoch when nothing of the last one may stay valid.
+//!
+//! ```text
+//!  user_reset, flr_in_process, bus_master, command ──►┌────────┐──► epoch, reset, flr_done
+//!                                                     └────────┘
+//! ```
+//! Timing: `reset` rises one cycle after its cause, lasts 16 cycles, and as long as the cause.
+//!
+//! Invariants:
+//! 1. `command`, `user_reset`, a function level reset, or the loss of bus mastering begins one
+//!    epoch: `epoch` changes in the first cycle of `reset`. It is never 0.
+//! 2. `flr_done` rises when a function level reset has had its epoch, and falls with
+//!    `flr_in_process`.
+//!
+//! Source: PCIe 3.0, 6.6.2 (function level reset); design decision 12.
+
+use stream::prelude::*;
+
+/// Cycles of one reset.
+const RESET_CYCLES: u64 = 16;
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct Epochs {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// The hard block is in reset or the link is down.
+    pub user_reset: Signal<In, Bit>,
+    /// A function level reset runs.
+    pub flr_in_process: Signal<In, Bit>,
+    /// The host allows requests.
+    pub bus_master: Signal<In, Bit>,
+    /// Software asks for a new epoch.
+    pub command: Signal<In, Bit>,
+
+    /// Epoch, never 0.
+    pub epoch: Signal<Out, Bits<16>>,
+    /// An epoch begins.
+    pub reset: Signal<Out, Bit>,
+    /// A function level reset has had its epoch.
+    pub flr_done: Signal<Out, Bit>,
+
+    index: DFF<Bits<16>>,
+    left: DFF<Bits<5>>,
+    was_held: DFF<Bit>,
+    was_master: DFF<Bit>,
+    flr_served: DFF<Bit>,
+
+    held: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
+    resetting: Signal<Local, Bit>,
+    next: Signal<Local, Bits<16>>,
+    cycles: Constant<Bits<5>>,
+    one_5: Constant<Bits<5>>,
+    one_16: Constant<Bits<16>>,
+    last_index: Constant<Bits<16>>,
+}
+
+impl Default for Epochs {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            user_reset: Default::default(),
+            flr_in_process: Default::default(),
+            bus_master: Default::default(),
+            command: Default::default(),
+            epoch: Default::default(),
+            reset: Default::default(),
+            flr_done: Default::default(),
+            index: Default::default(),
+            left: Default::default(),
+            was_held: Default::default(),
+            was_master: Default::default(),
+            flr_served: Default::default(),
+            held: Default::default(),
+            starts: Default::default(),
+            resetting: Default::default(),
+            next: Default::default(),
+            cycles: Constant::new(RESET_CYCLES.to_bits()),
+            one_5: Constant::new(1u64.to_bits()),
+            one_16: Constant::new(1u64.to_bits()),
+            last_index: Constant::new(0xfffeu64.to_bits()),
+        }
+    }
+}
+
+impl Logic for Epochs {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, index, left, was_held, was_master, flr_served);
+
+        // A cause that lasts begins one epoch and holds the reset.
+        self.held.next =
+            self.user_reset.val() | (self.flr_in_process.val() & !self.flr_served.q.val());
+        self.starts.next = (self.held.val() & !self.was_held.q.val())
+            | (self.was_master.q.val() & !self.bus_master.val())
+            | self.command.val();
+        self.was_held.d.next = self.held.val();
+        self.was_master.d.next = self.bus_master.val();
+
+        self.resetting.next = self.left.q.val().any();
+        self.reset.next = self.resetting.val();
+        // The register counts from 0 to 0xfffe, the epoch from 1 to 0xffff.
+        self.next.next = self.index.q.val() + self.one_16.val();
+        self.epoch.next = self.next.val();
+        if self.resetting.val() & !self.held.val() {
+            self.left.d.next = self.left.q.val() - self.one_5.val();
+        }
+        if self.resetting.val() & self.flr_in_process.val() {
+            // The reset has begun: it may count down, and is done when it has.
+            self.flr_served.d.next = true;
+        }
+        if self.starts.val() {
+            self.left.d.next = self.cycles.val();
+            self.index.d.next = self.next.val();
+            if self.index.q.val() == self.last_index.val() {
+                self.index.d.next = bits::<16>(0);
+            }
+        }
+        if !self.flr_in_process.val() {
+            self.flr_served.d.next = false;
+        }
+        self.flr_done.next = self.flr_served.q.val() & !self.resetting.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycle(dut: &mut Epochs) {
+        dut.clock.next = Clock { clk: false };
+        assert!(simulate(dut, 20));
+        dut.clock.next = Clock { clk: true };
+        assert!(simulate(dut, 20));
+    }
+
+    fn started() -> Epochs {
+        let mut dut = Epochs::default();
+        dut.connect_all();
+        check_all(&dut).expect("checks");
+        dut.bus_master.next = true;
+        cycle(&mut dut);
+        dut
+    }
+
+    fn reset_cycles(dut: &mut Epochs) -> u32 {
+        let mut cycles = 0;
+        while dut.reset.val() {
+            cycles += 1;
+            assert!(cycles < 100, "reset does not end");
+            cycle(dut);
+        }
+        cycles
+    }
+
+    #[test]
+    fn a_command_begins_one_epoch_of_16_cycles() {
+        let mut dut = started();
+        assert_eq!(dut.epoch.val().to_u32(), 1);
+        dut.command.next = true;
+        cycle(&mut dut);
+        dut.command.next = false;
+        assert_eq!(dut.epoch.val().to_u32(), 2);
+        assert_eq!(reset_cycles(&mut dut), 16);
+        assert_eq!(dut.epoch.val().to_u32(), 2);
+    }
+
+    #[test]
+    fn loss_of_bus_mastering_begins_an_epoch_and_its_return_none() {
+        let mut dut = started();
+        dut.bus_master.next = false;
+        cycle(&mut dut);
+        assert!(dut.reset.val());
+        reset_cycles(&mut dut);
+        dut.bus_master.next = true;
+        cycle(&mut dut);
+        assert!(!dut.reset.val());
+        assert_eq!(dut.epoch.val().to_u32(), 2);
+    }
+
+    #[test]
+    fn user_reset_holds_the_reset_and_counts_once() {
+        let mut dut = started();
+        dut.user_reset.next = true;
+        for _ in 0..50 {
+            cycle(&mut dut);
+        }
+        assert!(dut.reset.val());
+        assert_eq!(dut.epoch.val().to_u32(), 2);
+        dut.user_reset.next = false;
+        assert!(reset_cycles(&mut dut) >= 16);
+        assert_eq!(dut.epoch.val().to_u32(), 2);
+    }
+
+    #[test]
+    fn a_function_level_reset_is_reported_done_after_its_epoch() {
+        let mut dut = started();
+        dut.flr_in_process.next = true;
+        cycle(&mut dut);
+        assert!(!dut.flr_done.val());
+        for _ in 0..40 {
+            cycle(&mut dut);
+        }
+        assert!(dut.flr_done.val());
+        assert_eq!(dut.epoch.val().to_u32(), 2);
+        dut.flr_in_process.next = false;
+        cycle(&mut dut);
+        assert!(!dut.flr_done.val());
+    }
+}
