@@ -38,42 +38,40 @@ pub(crate) fn is_modular_assignment(line: &str) -> bool {
     };
     let right = right.split(';').next().unwrap_or_default();
     let tokens = reduce(tokens(right));
-    let can_carry = tokens.iter().any(
-        |token| matches!(token, Token::Operator(o, _) if ["+", "-", "*", "~", "<<"].contains(&&o[..])),
-    );
-    let mut wants_operand = true;
+    let can_carry = tokens.iter().any(carries);
+    let mut before: Option<&Token> = None;
     for (index, token) in tokens.iter().enumerate() {
+        let is_infix = matches!(before, Some(Token::Plain(_) | Token::Close));
         let next = tokens.get(index + 1);
-        match token {
-            Token::Other => return false,
-            Token::Plain(_) | Token::Close => wants_operand = false,
-            Token::Open => wants_operand = true,
-            Token::Operator(operator, _) => {
-                let is_fine = match operator.as_str() {
-                    "~" | "-" => true,
-                    "+" | "*" | "|" | "^" => !wants_operand,
-                    // An AND with a literal may be a cast: its other side was not plain.
-                    "&" => {
-                        let is_mask = next == Some(&Token::Plain(Kind::Literal));
-                        let is_cast = is_mask && can_carry;
-                        !wants_operand && !is_cast
-                    }
-                    "<<" => matches!(next, Some(Token::Plain(_))),
-                    // Nothing comes down from above a plain value.
-                    ">>" => matches!(
-                        (index.checked_sub(1).map(|before| &tokens[before]), next),
-                        (Some(Token::Plain(_)), Some(Token::Plain(_)))
-                    ),
-                    _ => false,
-                };
-                if !is_fine {
-                    return false;
-                }
-                wants_operand = true;
-            }
+        let is_fine = match token {
+            Token::Other => false,
+            Token::Plain(_) | Token::Open | Token::Close => true,
+            Token::Operator(operator, _) => match operator.as_str() {
+                "~" | "-" => true,
+                "+" | "*" | "|" | "^" => is_infix,
+                // An AND with a literal may be a cast: its other side was not plain.
+                "&" if next == Some(&Token::Plain(Kind::Literal)) => is_infix && !can_carry,
+                "&" => is_infix,
+                "<<" => is_plain(next),
+                // Nothing comes down from above a plain value.
+                ">>" => is_plain(before) && is_plain(next),
+                _ => false,
+            },
+        };
+        if !is_fine {
+            return false;
         }
+        before = Some(token);
     }
     true
+}
+
+fn is_plain(token: Option<&Token>) -> bool {
+    matches!(token, Some(Token::Plain(_)))
+}
+
+fn carries(token: &Token) -> bool {
+    matches!(token, Token::Operator(o, _) if matches!(o.as_str(), "+" | "-" | "*" | "~" | "<<"))
 }
 
 /// True if the operator at byte `at` compares two plain values, one of them a literal or a cast.
