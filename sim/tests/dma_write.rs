@@ -38,7 +38,7 @@ fn check(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write]) {
     let actual = rig.slot.bytes(base, memory_bytes);
     if let Some(at) = (0..memory_bytes).find(|&at| actual[at] != expected[at]) {
         let address = base + at as u64;
-        let near = writes.iter().filter(|w| w.address <= address).last();
+        let near = writes.iter().rfind(|w| w.address <= address);
         let near = near.map(|w| (w.address, w.bytes.len(), w.client));
         panic!("byte at {address:#x} differs, after write {near:x?}");
     }
