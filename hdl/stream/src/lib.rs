@@ -33,7 +33,7 @@ pub mod prelude {
     pub use crate::counters::CounterBank;
     pub use crate::fifo::Fifo;
     pub use crate::frame_fifo::FrameFifo;
-    pub use crate::memory::{BlockRam, LutRam};
+    pub use crate::memory::{BlockRam, LutRam, ZeroedRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};

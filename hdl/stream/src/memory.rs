@@ -7,8 +7,9 @@
 //! ```
 //! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros. [`BlockRam`]
 //! answers one cycle after `read_address` (BRAM or URAM) and powers up undefined: whoever reads it
-//! keeps validity elsewhere (an epoch, a range). Reading the address that is written in the same
-//! cycle returns the old value in both.
+//! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
+//! zeros: the place for such an epoch. Reading the address that is written in the same cycle
+//! returns the old value in all.
 
 use std::collections::HashMap;
 
@@ -114,6 +115,59 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
+            last = (1usize << A) - 1,
+        ))
+    }
+}
+
+/// Memory with a registered read that powers up as zeros, 2^A entries of T.
+#[derive(LogicBlock, Default)]
+pub struct ZeroedRam<T: Synth, const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Entry to read.
+    pub read_address: Signal<In, Bits<A>>,
+    /// That entry, one cycle later.
+    pub read_data: Signal<Out, T>,
+    /// Entry to write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Its new value.
+    pub write_data: Signal<In, T>,
+    /// Write in this cycle.
+    pub write_enable: Signal<In, Bit>,
+    _store: Store<T>,
+}
+
+impl<T: Synth, const A: usize> Logic for ZeroedRam<T, A> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            let at = self.read_address.val().index();
+            self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+            if self.write_enable.val() {
+                self._store
+                    .insert(self.write_address.val().index(), self.write_data.val());
+            }
+        }
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "\
+(* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
+integer entry;
+initial for (entry = 0; entry <= {last}; entry = entry + 1) memory[entry] = {bits}'d0;
+
+always @(posedge clock) begin
+   read_data <= memory[read_address];
+   if (write_enable) memory[write_address] <= write_data;
+end
+",
+            width = T::BITS - 1,
+            bits = T::BITS,
             last = (1usize << A) - 1,
         ))
     }
