@@ -1,0 +1,218 @@
+//! The status of a command before the lists have their say. Combinational.
+//!
+//! Of several faults the lowest code is reported: opcode, index, owner, flow, range. The range of
+//! `segment_post`, `floor_set`, `send_floor_set` and `list_move` goes on to the list as
+//! `bad_range`, which ranks behind `list_full`.
+//!
+//! | status | when |
+//! |---|---|
+//! | `bad_opcode` | unknown |
+//! | `bad_index` | see [`crate::command_check`] |
+//! | `not_owner` | not from owner 0: a privileged command, or another owner's flow |
+//! | `bad_flow` | flow not installed or of another generation (not `flow_install`, `key_clear`) |
+//! | `bad_range` | see [`crate::command_check`]; a floor that goes back or more than 2^30 on |
+//! | | a segment that starts or ends more than 2^30 from its direction's floor |
+
+use crate::command_kind::CommandKind;
+use crate::updates::{FlowControl, FlowInstalled, SegmentEntry};
+use abi::config::FLOW_REACH_BYTES;
+use abi::reason::CommandStatus;
+use stream::prelude::*;
+
+/// Whether the positions that a command names lie within reach of the flow's floor. Combinational.
+#[derive(LogicBlock)]
+pub struct ReachCheck {
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// The list concerned is the send list.
+    pub tx: Signal<In, Bit>,
+    /// New floor of `floor_set` and `send_floor_set`.
+    pub floor: Signal<In, Bits<32>>,
+    /// Segment of `segment_post`.
+    pub entry: Signal<In, SegmentEntry>,
+    /// The flow.
+    pub flow: Signal<In, FlowControl>,
+    /// They do not.
+    pub range_bad: Signal<Out, Bit>,
+    /// The new floor lies behind the stored cursor's place: the cursor must follow.
+    pub cursor_behind: Signal<Out, Bit>,
+
+    old_floor: Signal<Local, Bits<32>>,
+    step: Signal<Local, Bits<32>>,
+    start: Signal<Local, Bits<32>>,
+    start_shifted: Signal<Local, Bits<32>>,
+    behind: Signal<Local, Bits<32>>,
+    behind_room: Signal<Local, Bits<32>>,
+    cursor_ahead: Signal<Local, Bits<32>>,
+    reach: Constant<Bits<32>>,
+    reach_twice: Constant<Bits<32>>,
+}
+
+impl Default for ReachCheck {
+    fn default() -> Self {
+        Self {
+            kind: Default::default(),
+            tx: Default::default(),
+            floor: Default::default(),
+            entry: Default::default(),
+            flow: Default::default(),
+            range_bad: Default::default(),
+            cursor_behind: Default::default(),
+            old_floor: Default::default(),
+            step: Default::default(),
+            start: Default::default(),
+            start_shifted: Default::default(),
+            behind: Default::default(),
+            behind_room: Default::default(),
+            cursor_ahead: Default::default(),
+            reach: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
+            reach_twice: Constant::new((2 * u64::from(FLOW_REACH_BYTES)).to_bits()),
+        }
+    }
+}
+
+impl Logic for ReachCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.old_floor.next = self.flow.val().floor;
+        if self.tx.val() {
+            self.old_floor.next = self.flow.val().send_floor;
+        }
+        self.step.next = self.floor.val() - self.old_floor.val();
+        self.start.next = self.entry.val().position - self.old_floor.val();
+        self.start_shifted.next = self.start.val() + self.reach.val();
+        self.behind.next = self.start.val() + self.entry.val().bytes;
+        self.behind_room.next = self.reach.val() - self.behind.val();
+        self.cursor_ahead.next = self.flow.val().cursor - self.floor.val();
+        self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
+
+        self.range_bad.next = false;
+        match self.kind.val() {
+            CommandKind::SegmentPost => {
+                self.range_bad.next = (self.start_shifted.val() > self.reach_twice.val())
+                    | self.behind_room.val().get_bit(31);
+            }
+            CommandKind::FloorSet => {
+                self.range_bad.next = self.step.val() > self.reach.val();
+            }
+            CommandKind::SendFloorSet => {
+                self.range_bad.next = self.step.val() > self.reach.val();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The judge. See the module's head.
+#[derive(LogicBlock)]
+pub struct CommandJudge {
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// It is privileged.
+    pub privileged: Signal<In, Bit>,
+    /// Owner of the ring.
+    pub owner: Signal<In, Bits<8>>,
+    /// Generation in the command.
+    pub generation: Signal<In, Bits<8>>,
+    /// The flow that it names.
+    pub flow: Signal<In, FlowControl>,
+    /// From the check.
+    pub index_bad: Signal<In, Bit>,
+    /// From the check.
+    pub range_bad: Signal<In, Bit>,
+    /// CommandStatus.
+    pub status: Signal<Out, Bits<8>>,
+
+    installed: Signal<Local, FlowInstalled>,
+    of_flow: Signal<Local, Bit>,
+    of_list: Signal<Local, Bit>,
+    host: Constant<Bits<8>>,
+    ok: Constant<Bits<8>>,
+    bad_opcode: Constant<Bits<8>>,
+    bad_index: Constant<Bits<8>>,
+    not_owner: Constant<Bits<8>>,
+    bad_flow: Constant<Bits<8>>,
+    bad_range: Constant<Bits<8>>,
+}
+
+impl Default for CommandJudge {
+    fn default() -> Self {
+        let code = |status: CommandStatus| Constant::new((status as u64).to_bits());
+        Self {
+            kind: Default::default(),
+            privileged: Default::default(),
+            owner: Default::default(),
+            generation: Default::default(),
+            flow: Default::default(),
+            index_bad: Default::default(),
+            range_bad: Default::default(),
+            status: Default::default(),
+            installed: Default::default(),
+            of_flow: Default::default(),
+            of_list: Default::default(),
+            host: Constant::new(0u64.to_bits()),
+            ok: code(CommandStatus::Ok),
+            bad_opcode: code(CommandStatus::BadOpcode),
+            bad_index: code(CommandStatus::BadIndex),
+            not_owner: code(CommandStatus::NotOwner),
+            bad_flow: code(CommandStatus::BadFlow),
+            bad_range: code(CommandStatus::BadRange),
+        }
+    }
+}
+
+impl Logic for CommandJudge {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.installed.next = self.flow.val().installed;
+        self.of_list.next = false;
+        self.of_flow.next = true;
+        match self.kind.val() {
+            CommandKind::FloorSet => {
+                self.of_list.next = true;
+            }
+            CommandKind::SegmentPost => {
+                self.of_list.next = true;
+            }
+            CommandKind::SegmentTruncate => {
+                self.of_list.next = true;
+            }
+            CommandKind::SendFloorSet => {
+                self.of_list.next = true;
+            }
+            CommandKind::ListMove => {
+                self.of_list.next = true;
+            }
+            CommandKind::KeySet => {}
+            CommandKind::FlowRemove => {}
+            _ => {
+                self.of_flow.next = false;
+            }
+        }
+
+        // The last assignment wins: from the highest code to the lowest.
+        self.status.next = self.ok.val();
+        if self.range_bad.val() & !self.of_list.val() {
+            self.status.next = self.bad_range.val();
+        }
+        if self.of_flow.val()
+            & (!self.flow.val().hit | (self.installed.val().generation != self.generation.val()))
+        {
+            self.status.next = self.bad_flow.val();
+        }
+        if (self.owner.val() != self.host.val())
+            & (self.privileged.val()
+                | (self.of_flow.val()
+                    & self.flow.val().hit
+                    & (self.installed.val().owner != self.owner.val())))
+        {
+            self.status.next = self.not_owner.val();
+        }
+        if self.index_bad.val() {
+            self.status.next = self.bad_index.val();
+        }
+        if self.kind.val() == CommandKind::Unknown {
+            self.status.next = self.bad_opcode.val();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! From the opcode to the kind of a command. Combinational.
+
+use abi::command as opcode;
+use stream::prelude::*;
+
+/// What a command is for.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum CommandKind {
+    /// No such opcode.
+    Unknown,
+    /// Nothing but a fence.
+    Nop,
+    /// Moves the receive floor.
+    FloorSet,
+    /// Appends a segment.
+    SegmentPost,
+    /// Shortens a segment.
+    SegmentTruncate,
+    /// Moves the send floor.
+    SendFloorSet,
+    /// Writes a key slot.
+    KeySet,
+    /// Clears a key slot.
+    KeyClear,
+    /// Installs a flow.
+    FlowInstall,
+    /// Removes a flow.
+    FlowRemove,
+    /// Moves a list.
+    ListMove,
+    /// Installs a region.
+    RegionInstall,
+    /// Removes a region.
+    RegionRemove,
+    /// Writes a page entry.
+    PageSet,
+}
+
+/// The decoder. See the module's head.
+#[derive(LogicBlock)]
+pub struct KindDecode {
+    /// Opcode.
+    pub opcode: Signal<In, Bits<8>>,
+    /// Its kind.
+    pub kind: Signal<Out, CommandKind>,
+    /// Only owner 0 may use it.
+    pub privileged: Signal<Out, Bit>,
+
+    nop: Constant<Bits<8>>,
+    floor_set: Constant<Bits<8>>,
+    segment_post: Constant<Bits<8>>,
+    segment_truncate: Constant<Bits<8>>,
+    send_floor_set: Constant<Bits<8>>,
+    key_set: Constant<Bits<8>>,
+    key_clear: Constant<Bits<8>>,
+    flow_install: Constant<Bits<8>>,
+    flow_remove: Constant<Bits<8>>,
+    list_move: Constant<Bits<8>>,
+    region_install: Constant<Bits<8>>,
+    region_remove: Constant<Bits<8>>,
+    page_set: Constant<Bits<8>>,
+    privileged_first: Constant<Bits<8>>,
+}
+
+impl Default for KindDecode {
+    fn default() -> Self {
+        let code = |opcode: u8| Constant::new(u64::from(opcode).to_bits());
+        Self {
+            opcode: Default::default(),
+            kind: Default::default(),
+            privileged: Default::default(),
+            nop: code(opcode::NOP),
+            floor_set: code(opcode::FLOOR_SET),
+            segment_post: code(opcode::SEGMENT_POST),
+            segment_truncate: code(opcode::SEGMENT_TRUNCATE),
+            send_floor_set: code(opcode::SEND_FLOOR_SET),
+            key_set: code(opcode::KEY_SET),
+            key_clear: code(opcode::KEY_CLEAR),
+            flow_install: code(opcode::FLOW_INSTALL),
+            flow_remove: code(opcode::FLOW_REMOVE),
+            list_move: code(opcode::LIST_MOVE),
+            region_install: code(opcode::REGION_INSTALL),
+            region_remove: code(opcode::REGION_REMOVE),
+            page_set: code(opcode::PAGE_SET),
+            privileged_first: code(opcode::PRIVILEGED_FIRST),
+        }
+    }
+}
+
+impl Logic for KindDecode {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.privileged.next = self.opcode.val() >= self.privileged_first.val();
+        self.kind.next = CommandKind::Unknown;
+        if self.opcode.val() == self.nop.val() {
+            self.kind.next = CommandKind::Nop;
+        }
+        if self.opcode.val() == self.floor_set.val() {
+            self.kind.next = CommandKind::FloorSet;
+        }
+        if self.opcode.val() == self.segment_post.val() {
+            self.kind.next = CommandKind::SegmentPost;
+        }
+        if self.opcode.val() == self.segment_truncate.val() {
+            self.kind.next = CommandKind::SegmentTruncate;
+        }
+        if self.opcode.val() == self.send_floor_set.val() {
+            self.kind.next = CommandKind::SendFloorSet;
+        }
+        if self.opcode.val() == self.key_set.val() {
+            self.kind.next = CommandKind::KeySet;
+        }
+        if self.opcode.val() == self.key_clear.val() {
+            self.kind.next = CommandKind::KeyClear;
+        }
+        if self.opcode.val() == self.flow_install.val() {
+            self.kind.next = CommandKind::FlowInstall;
+        }
+        if self.opcode.val() == self.flow_remove.val() {
+            self.kind.next = CommandKind::FlowRemove;
+        }
+        if self.opcode.val() == self.list_move.val() {
+            self.kind.next = CommandKind::ListMove;
+        }
+        if self.opcode.val() == self.region_install.val() {
+            self.kind.next = CommandKind::RegionInstall;
+        }
+        if self.opcode.val() == self.region_remove.val() {
+            self.kind.next = CommandKind::RegionRemove;
+        }
+        if self.opcode.val() == self.page_set.val() {
+            self.kind.next = CommandKind::PageSet;
+        }
+    }
+}

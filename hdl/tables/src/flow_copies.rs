@@ -1,0 +1,189 @@
+//! The two copies of the flows' state: one answers packets, one answers commands and sends.
+//!
+//! ```text
+//!  change, cursor ──►┌────────┐
+//!  flow ────────────►│ copy   │──► DFF ──► state
+//!                    └────────┘
+//! ```
+//! Timing: one read a cycle, answered two cycles after the flow id. A write is seen by a read of
+//! the next cycle.
+//!
+//! Invariants:
+//! 1. The epochs' memories power up as zeros and no epoch is 0: nothing is valid before an install.
+//! 2. All parts that one `change` writes change in the same cycle.
+
+use crate::updates::{FlowControl, FlowFloor, FlowInstalled, FlowUpdate};
+use stream::prelude::*;
+
+/// The copy that answers packets. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct FlowLookupCopy<const FLOW_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Flow to read.
+    pub flow: Signal<In, Bits<FLOW_BITS>>,
+    /// It is valid; two cycles later.
+    pub valid: Signal<Out, Bit>,
+    /// Its installed part.
+    pub installed: Signal<Out, FlowInstalled>,
+    /// Its floor part.
+    pub floor: Signal<Out, FlowFloor>,
+    /// Its cursor; the floor when that was moved past the stored cursor.
+    pub cursor: Signal<Out, Bits<32>>,
+
+    /// Changes.
+    pub change: PulseSink<FlowUpdate>,
+    /// Cursor writes.
+    pub cursor_write: PulseSink<CursorWrite>,
+
+    epochs: ZeroedRam<Bits<16>, FLOW_BITS>,
+    installs: BlockRam<FlowInstalled, FLOW_BITS>,
+    floors: BlockRam<FlowFloor, FLOW_BITS>,
+    cursors: BlockRam<Bits<32>, FLOW_BITS>,
+
+    valid_read: DFF<Bit>,
+    installed_read: DFF<FlowInstalled>,
+    floor_read: DFF<FlowFloor>,
+    cursor_read: DFF<Bits<32>>,
+
+    ahead: Signal<Local, Bits<32>>,
+    change_flow: Signal<Local, Bits<FLOW_BITS>>,
+    cursor_flow: Signal<Local, Bits<FLOW_BITS>>,
+}
+
+impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            valid_read,
+            installed_read,
+            floor_read,
+            cursor_read
+        );
+        self.epochs.clock.next = self.clock.val();
+        self.installs.clock.next = self.clock.val();
+        self.floors.clock.next = self.clock.val();
+        self.cursors.clock.next = self.clock.val();
+
+        self.epochs.read_address.next = self.flow.val();
+        self.installs.read_address.next = self.flow.val();
+        self.floors.read_address.next = self.flow.val();
+        self.cursors.read_address.next = self.flow.val();
+        self.valid_read.d.next = self.epochs.read_data.val() == self.epoch.val();
+        self.installed_read.d.next = self.installs.read_data.val();
+        self.floor_read.d.next = self.floors.read_data.val();
+        self.cursor_read.d.next = self.cursors.read_data.val();
+
+        self.valid.next = self.valid_read.q.val();
+        self.installed.next = self.installed_read.q.val();
+        self.floor.next = self.floor_read.q.val();
+        self.ahead.next = self.cursor_read.q.val() - self.floor_read.q.val().floor;
+        self.cursor.next = self.cursor_read.q.val();
+        if self.ahead.val().get_bit(31) {
+            self.cursor.next = self.floor_read.q.val().floor;
+        }
+
+        self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
+        self.epochs.write_address.next = self.change_flow.val();
+        self.epochs.write_data.next = self.change.payload.val().epoch;
+        self.epochs.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_installed;
+        self.installs.write_address.next = self.change_flow.val();
+        self.installs.write_data.next = self.change.payload.val().installed;
+        self.installs.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_installed;
+        self.floors.write_address.next = self.change_flow.val();
+        self.floors.write_data.next = self.change.payload.val().floor;
+        self.floors.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_floor;
+
+        self.cursor_flow.next = bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.cursors.write_address.next = self.cursor_flow.val();
+        self.cursors.write_data.next = self.cursor_write.payload.val().cursor;
+        self.cursors.write_enable.next = self.cursor_write.valid.val();
+    }
+}
+
+/// The copy that answers commands and sends. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct FlowQueryCopy<const FLOW_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Flow to read.
+    pub flow: Signal<In, Bits<FLOW_BITS>>,
+    /// Its state; two cycles later.
+    pub state: Signal<Out, FlowControl>,
+
+    /// Changes.
+    pub change: PulseSink<FlowUpdate>,
+    /// Cursor writes.
+    pub cursor_write: PulseSink<CursorWrite>,
+
+    epochs: ZeroedRam<Bits<16>, FLOW_BITS>,
+    installs: BlockRam<FlowInstalled, FLOW_BITS>,
+    floors: BlockRam<Bits<32>, FLOW_BITS>,
+    cursors: BlockRam<Bits<32>, FLOW_BITS>,
+    send_floors: BlockRam<Bits<32>, FLOW_BITS>,
+
+    state_read: DFF<FlowControl>,
+
+    change_flow: Signal<Local, Bits<FLOW_BITS>>,
+    change_floor: Signal<Local, FlowFloor>,
+    cursor_flow: Signal<Local, Bits<FLOW_BITS>>,
+}
+
+impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state_read);
+        self.epochs.clock.next = self.clock.val();
+        self.installs.clock.next = self.clock.val();
+        self.floors.clock.next = self.clock.val();
+        self.cursors.clock.next = self.clock.val();
+        self.send_floors.clock.next = self.clock.val();
+
+        self.epochs.read_address.next = self.flow.val();
+        self.installs.read_address.next = self.flow.val();
+        self.floors.read_address.next = self.flow.val();
+        self.cursors.read_address.next = self.flow.val();
+        self.send_floors.read_address.next = self.flow.val();
+        self.state_read.d.next.hit = self.epochs.read_data.val() == self.epoch.val();
+        self.state_read.d.next.installed = self.installs.read_data.val();
+        self.state_read.d.next.floor = self.floors.read_data.val();
+        self.state_read.d.next.cursor = self.cursors.read_data.val();
+        self.state_read.d.next.send_floor = self.send_floors.read_data.val();
+        self.state.next = self.state_read.q.val();
+
+        self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
+        self.epochs.write_address.next = self.change_flow.val();
+        self.epochs.write_data.next = self.change.payload.val().epoch;
+        self.epochs.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_installed;
+        self.installs.write_address.next = self.change_flow.val();
+        self.installs.write_data.next = self.change.payload.val().installed;
+        self.installs.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_installed;
+        self.floors.write_address.next = self.change_flow.val();
+        self.change_floor.next = self.change.payload.val().floor;
+        self.floors.write_data.next = self.change_floor.val().floor;
+        self.floors.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_floor;
+        self.send_floors.write_address.next = self.change_flow.val();
+        self.send_floors.write_data.next = self.change.payload.val().send_floor;
+        self.send_floors.write_enable.next =
+            self.change.valid.val() & self.change.payload.val().write_send_floor;
+
+        self.cursor_flow.next = bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.cursors.write_address.next = self.cursor_flow.val();
+        self.cursors.write_data.next = self.cursor_write.payload.val().cursor;
+        self.cursors.write_enable.next = self.cursor_write.valid.val();
+    }
+}

@@ -1,0 +1,108 @@
+//! Flows: from a packet's key, or from a flow id, to the flow's state.
+//!
+//! ```text
+//!  flow_lookup ──► lookup ──► flow_reply           settings, key_update ──► lookup
+//!  send_flow_request, query ──► by_id ──► send_flow_reply, queried
+//!  cursor_write, change ──► writer ──► lookup, by_id
+//! ```
+//!
+//! | Port | Direction | Meaning and duty |
+//! |---|---|---|
+//! | `flow_lookup`, `flow_reply` | in, out | one lookup a cycle, replies in order |
+//! | `cursor_write` | in | pulses; visible to every lookup requested with or after it |
+//! | `send_flow_request`, `send_flow_reply` | in, out | state by flow id, replies in order |
+//! | `query`, `queried` | in, out | for commands; the reply comes two cycles later |
+//! | `key_update`, `change` | in | updates; visible to every lookup requested after it |
+//!
+//! Timing: see [`crate::flow_lookup`] (8 cycles, one a cycle) and [`crate::flow_query`] (3 cycles).
+//! Lookups are never stalled by updates.
+//!
+//! Invariants:
+//! 1. A hit is a slot and a flow entry written by commands of the current epoch.
+//! 2. One reply for each request, in order.
+
+use crate::flow_lookup::FlowLookupPipe;
+use crate::flow_query::FlowQueryPort;
+use crate::flow_writer::FlowStateWriter;
+use crate::updates::{FlowControl, FlowUpdate, KeyUpdate};
+use stream::prelude::*;
+
+/// The table. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct FlowTable<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Register writes: the hash secrets.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Keys of packets.
+    pub flow_lookup: MessageSink<FlowLookup>,
+    /// Their flows.
+    pub flow_reply: MessageSource<FlowReply>,
+    /// Cursor moves.
+    pub cursor_write: PulseSink<CursorWrite>,
+    /// Flow ids of sends.
+    pub send_flow_request: MessageSink<Bits<16>>,
+    /// Their state.
+    pub send_flow_reply: MessageSource<SendFlowReply>,
+
+    /// Flow id of a command.
+    pub query: PulseSink<Bits<16>>,
+    /// Its state.
+    pub queried: PulseSource<FlowControl>,
+    /// Key slot to write.
+    pub key_update: PulseSink<KeyUpdate>,
+    /// Flow state to write.
+    pub change: MessageSink<FlowUpdate>,
+
+    lookup: FlowLookupPipe<FLOW_BITS, BUCKET_BITS>,
+    by_id: FlowQueryPort<FLOW_BITS>,
+    writer: FlowStateWriter,
+}
+
+impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic for FlowTable<FLOW_BITS, BUCKET_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.lookup.clock.next = self.clock.val();
+        self.lookup.reset.next = self.reset.val();
+        self.lookup.epoch.next = self.epoch.val();
+        self.by_id.clock.next = self.clock.val();
+        self.by_id.reset.next = self.reset.val();
+        self.by_id.epoch.next = self.epoch.val();
+        self.writer.clock.next = self.clock.val();
+
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.lookup.settings);
+        MessageSink::<FlowLookup>::link(&mut self.flow_lookup, &mut self.lookup.flow_lookup);
+        MessageSource::<FlowReply>::link(&mut self.flow_reply, &mut self.lookup.flow_reply);
+        PulseSink::<KeyUpdate>::link(&mut self.key_update, &mut self.lookup.key_update);
+
+        self.by_id.query.valid.next = self.query.valid.val();
+        self.by_id.query.payload.next = self.query.payload.val();
+        PulseSource::<FlowControl>::link(&mut self.queried, &mut self.by_id.queried);
+        MessageSink::<Bits<16>>::link(
+            &mut self.send_flow_request,
+            &mut self.by_id.send_flow_request,
+        );
+        MessageSource::<SendFlowReply>::link(
+            &mut self.send_flow_reply,
+            &mut self.by_id.send_flow_reply,
+        );
+
+        PulseSink::<CursorWrite>::link(&mut self.cursor_write, &mut self.writer.cursor_write);
+        MessageSink::<FlowUpdate>::link(&mut self.change, &mut self.writer.change);
+        self.writer.watch.next = self.query.valid.val();
+        self.writer.watch_flow.next = self.query.payload.val();
+        self.lookup.change.valid.next = self.writer.change_out.valid.val();
+        self.lookup.change.payload.next = self.writer.change_out.payload.val();
+        self.by_id.change.valid.next = self.writer.change_out.valid.val();
+        self.by_id.change.payload.next = self.writer.change_out.payload.val();
+        self.lookup.cursor_write.valid.next = self.writer.cursor_out.valid.val();
+        self.lookup.cursor_write.payload.next = self.writer.cursor_out.payload.val();
+        self.by_id.cursor_write.valid.next = self.writer.cursor_out.valid.val();
+        self.by_id.cursor_write.payload.next = self.writer.cursor_out.payload.val();
+    }
+}

@@ -1,0 +1,142 @@
+//! From a key to a flow id: two banks of four ways, each bank with its own keyed hash.
+//!
+//! ```text
+//!  lookup_key ─► DFF ─┬─► hash 0 ─► bucket ─► way 0..3 ─┐
+//!                     └─► hash 1 ─► bucket ─► way 4..7 ─┴─► first hit ─► DFF ─► hit, flow
+//! ```
+//! Timing: `hit` and `flow` answer five cycles after `lookup_key`, one lookup a cycle, never
+//! stalled. An update is in the memories two cycles after its pulse; a lookup presented with or
+//! after the pulse sees it.
+//!
+//! Invariants:
+//! 1. The answer depends on slots of the current epoch only.
+//! 2. Of several slots with the same key the highest (bank, way) answers.
+
+use crate::key_way::{KeySlot, KeyWay};
+use crate::toeplitz::ToeplitzHash;
+use crate::updates::KeyUpdate;
+use stream::prelude::*;
+
+/// The table. See the module's head.
+#[derive(LogicBlock)]
+pub struct KeyTable<const BUCKET_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Register writes: the hash secrets.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Key to look up.
+    pub lookup_key: Signal<In, Bits<384>>,
+    /// Slot to write.
+    pub update_slot: PulseSink<KeyUpdate>,
+
+    /// The key was found; five cycles after `lookup_key`.
+    pub hit: Signal<Out, Bit>,
+    /// Its flow id.
+    pub flow: Signal<Out, Bits<16>>,
+
+    key_hashed: DFF<Bits<384>>,
+    key_read: DFF<Bits<384>>,
+    key_compared: DFF<Bits<384>>,
+    hit_found: DFF<Bit>,
+    flow_found: DFF<Bits<16>>,
+    pending: DFF<KeyUpdate>,
+    pending_valid: DFF<Bit>,
+
+    hash_low: ToeplitzHash,
+    hash_high: ToeplitzHash,
+    ways: [KeyWay<BUCKET_BITS>; 8],
+
+    slot: Signal<Local, KeySlot>,
+    slot_index: [Constant<Bits<3>>; 8],
+}
+
+impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            epoch: Default::default(),
+            settings: Default::default(),
+            lookup_key: Default::default(),
+            update_slot: Default::default(),
+            hit: Default::default(),
+            flow: Default::default(),
+            key_hashed: Default::default(),
+            key_read: Default::default(),
+            key_compared: Default::default(),
+            hit_found: Default::default(),
+            flow_found: Default::default(),
+            pending: Default::default(),
+            pending_valid: Default::default(),
+            hash_low: ToeplitzHash::new(0),
+            hash_high: ToeplitzHash::new(1),
+            ways: Default::default(),
+            slot: Default::default(),
+            slot_index: std::array::from_fn(|slot| Constant::new((slot as u64).to_bits())),
+        }
+    }
+}
+
+impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            key_hashed,
+            key_read,
+            key_compared,
+            hit_found,
+            flow_found,
+            pending,
+            pending_valid
+        );
+        self.hash_low.clock.next = self.clock.val();
+        self.hash_high.clock.next = self.clock.val();
+        self.hash_low.settings.valid.next = self.settings.valid.val();
+        self.hash_low.settings.payload.next = self.settings.payload.val();
+        self.hash_high.settings.valid.next = self.settings.valid.val();
+        self.hash_high.settings.payload.next = self.settings.payload.val();
+
+        self.key_hashed.d.next = self.lookup_key.val();
+        self.hash_low.key.next = self.key_hashed.q.val();
+        self.hash_high.key.next = self.key_hashed.q.val();
+        self.key_read.d.next = self.key_hashed.q.val();
+        self.key_compared.d.next = self.key_read.q.val();
+
+        self.pending_valid.d.next = self.update_slot.valid.val();
+        self.pending.d.next = self.update_slot.payload.val();
+        self.slot.next.flow = self.pending.q.val().flow;
+        self.slot.next.key = self.pending.q.val().key;
+
+        for i in 0..8 {
+            self.ways[i].clock.next = self.clock.val();
+            self.ways[i].epoch.next = self.epoch.val();
+            self.ways[i].key.next = self.key_compared.q.val();
+            self.ways[i].write_bucket.next =
+                bit_cast::<BUCKET_BITS, 16>(self.pending.q.val().bucket);
+            self.ways[i].write_slot.next = self.slot.val();
+            self.ways[i].write_epoch.next = self.pending.q.val().epoch;
+            self.ways[i].write_enable.next = self.pending_valid.q.val()
+                & (self.pending.q.val().slot == self.slot_index[i].val());
+        }
+        for i in 0..4 {
+            self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hash_low.hash.val());
+        }
+        for i in 4..8 {
+            self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hash_high.hash.val());
+        }
+
+        self.hit_found.d.next = false;
+        for i in 0..8 {
+            if self.ways[i].hit.val() {
+                self.hit_found.d.next = true;
+                self.flow_found.d.next = self.ways[i].flow.val();
+            }
+        }
+        self.hit.next = self.hit_found.q.val();
+        self.flow.next = self.flow_found.q.val();
+    }
+}

@@ -1,0 +1,101 @@
+//! The arithmetic of a region access, in two combinational steps with a register between them.
+//!
+//! ```text
+//!  request, region ──► RegionCheck ──► checked ──► RegionLocate ──► located
+//! ```
+
+use crate::updates::{RegionChecked, RegionEntry, RegionLocated};
+use stream::prelude::*;
+
+/// First step: compares key, domain and right; splits the offset at the page size.
+#[derive(LogicBlock)]
+pub struct RegionCheck {
+    /// The access.
+    pub request: Signal<In, RegionRequest>,
+    /// The region.
+    pub region: Signal<In, RegionEntry>,
+    /// The region is of this epoch, and exists.
+    pub current: Signal<In, Bit>,
+    /// What is known so far.
+    pub checked: Signal<Out, RegionChecked>,
+
+    right: Signal<Local, Bit>,
+    page_bits: Signal<Local, Bits<48>>,
+    page_number: Signal<Local, Bits<48>>,
+    page_bytes: Signal<Local, Bits<31>>,
+    page_mask: Signal<Local, Bits<31>>,
+    one: Constant<Bits<31>>,
+}
+
+impl Default for RegionCheck {
+    fn default() -> Self {
+        Self {
+            request: Default::default(),
+            region: Default::default(),
+            current: Default::default(),
+            checked: Default::default(),
+            right: Default::default(),
+            page_bits: Default::default(),
+            page_number: Default::default(),
+            page_bytes: Default::default(),
+            page_mask: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for RegionCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.right.next = self.region.val().read;
+        if self.request.val().write {
+            self.right.next = self.region.val().write;
+        }
+        self.page_bits.next = bit_cast::<48, 5>(self.region.val().page_bits);
+        self.page_number.next = self.request.val().offset >> self.page_bits.val();
+        self.page_bytes.next = self.one.val() << bit_cast::<31, 5>(self.region.val().page_bits);
+        self.page_mask.next = self.page_bytes.val() - self.one.val();
+
+        self.checked.next.granted = self.current.val()
+            & self.right.val()
+            & (self.region.val().key == self.request.val().region_key)
+            & (self.region.val().domain == self.request.val().domain);
+        self.checked.next.end = bit_cast::<49, 48>(self.request.val().offset)
+            + bit_cast::<49, 32>(self.request.val().bytes);
+        self.checked.next.length = self.region.val().bytes;
+        self.checked.next.page_number = bit_cast::<16, 48>(self.page_number.val());
+        self.checked.next.first_page = self.region.val().first_page;
+        self.checked.next.page_bytes = self.page_bytes.val();
+        self.checked.next.page_offset =
+            bit_cast::<31, 48>(self.request.val().offset) & self.page_mask.val();
+        self.checked.next.bytes = self.request.val().bytes;
+        self.checked.next.memory = self.region.val().memory;
+    }
+}
+
+/// Second step: bounds, page entry, bytes to the page's end.
+#[derive(LogicBlock, Default)]
+pub struct RegionLocate {
+    /// From the first step.
+    pub checked: Signal<In, RegionChecked>,
+    /// Where the access goes.
+    pub located: Signal<Out, RegionLocated>,
+
+    room: Signal<Local, Bits<31>>,
+}
+
+impl Logic for RegionLocate {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.room.next = self.checked.val().page_bytes - self.checked.val().page_offset;
+        self.located.next.granted = self.checked.val().granted
+            & (self.checked.val().end <= bit_cast::<49, 48>(self.checked.val().length));
+        self.located.next.page = self.checked.val().first_page + self.checked.val().page_number;
+        self.located.next.page_offset = self.checked.val().page_offset;
+        self.located.next.bytes = self.checked.val().bytes;
+        if bit_cast::<32, 31>(self.room.val()) < self.checked.val().bytes {
+            self.located.next.bytes = bit_cast::<32, 31>(self.room.val());
+        }
+        self.located.next.memory = self.checked.val().memory;
+    }
+}

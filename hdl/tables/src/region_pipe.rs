@@ -1,0 +1,178 @@
+//! Checks accesses to regions and translates them, one a cycle.
+//!
+//! ```text
+//!  request ─► region ─► register ─► check ─► bounds ─► page ─► address ─► reply
+//!             memory                key ...  page entry  memory
+//! ```
+//! Timing: a pulse in, a pulse out six cycles later with its `port`; never stalls. A write is seen
+//! by a request of the next cycle.
+//!
+//! Invariants:
+//! 1. `granted` only when region and page entry were written in this epoch, key, domain and right
+//!    match, and offset + bytes does not exceed the region's length.
+//! 2. Address and bytes stay inside one page: low bits of the offset under the page's address.
+//! 3. The epochs' memories power up as zeros and no epoch is 0.
+
+use crate::region_check::{RegionCheck, RegionLocate};
+use crate::updates::{
+    PageUpdate, RegionAsk, RegionChecked, RegionEntry, RegionLocated, RegionUpdate,
+};
+use stream::prelude::*;
+
+/// The pipeline. See the module's head.
+#[derive(LogicBlock)]
+pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Accesses.
+    pub request: PulseSink<RegionAsk>,
+    /// Where they go.
+    pub reply: PulseSource<RegionReply>,
+    /// Port of the reply.
+    pub reply_port: Signal<Out, Bit>,
+    /// Regions to write.
+    pub region_write: PulseSink<RegionUpdate>,
+    /// Page entries to write.
+    pub page_write: PulseSink<PageUpdate>,
+
+    regions: BlockRam<RegionEntry, REGION_BITS>,
+    region_epochs: ZeroedRam<Bits<16>, REGION_BITS>,
+    pages: BlockRam<Bits<64>, PAGE_BITS>,
+    page_epochs: ZeroedRam<Bits<16>, PAGE_BITS>,
+
+    valid: DFF<Bits<6>>,
+    port: DFF<Bits<6>>,
+    read: DFF<RegionRequest>,
+    registered: DFF<RegionRequest>,
+    in_range: DFF<Bit>,
+    region: DFF<RegionEntry>,
+    current: DFF<Bit>,
+    checked: DFF<RegionChecked>,
+    located: DFF<RegionLocated>,
+    paged: DFF<RegionLocated>,
+    answer: DFF<RegionReply>,
+
+    check: RegionCheck,
+    locate: RegionLocate,
+
+    asked: Signal<Local, RegionRequest>,
+    zero: Constant<Bits<16>>,
+    region_beyond: Constant<Bits<16>>,
+}
+
+impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
+    for RegionPipe<REGION_BITS, PAGE_BITS>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            epoch: Default::default(),
+            request: Default::default(),
+            reply: Default::default(),
+            reply_port: Default::default(),
+            region_write: Default::default(),
+            page_write: Default::default(),
+            regions: Default::default(),
+            region_epochs: Default::default(),
+            pages: Default::default(),
+            page_epochs: Default::default(),
+            valid: Default::default(),
+            port: Default::default(),
+            read: Default::default(),
+            registered: Default::default(),
+            in_range: Default::default(),
+            region: Default::default(),
+            current: Default::default(),
+            checked: Default::default(),
+            located: Default::default(),
+            paged: Default::default(),
+            answer: Default::default(),
+            check: Default::default(),
+            locate: Default::default(),
+            asked: Default::default(),
+            zero: Constant::new(0u64.to_bits()),
+            region_beyond: Constant::new(crate::beyond_mask(REGION_BITS).to_bits()),
+        }
+    }
+}
+
+impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
+    for RegionPipe<REGION_BITS, PAGE_BITS>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self, clock, valid, port, read, registered, in_range, region, current, checked,
+            located, paged, answer
+        );
+        self.regions.clock.next = self.clock.val();
+        self.region_epochs.clock.next = self.clock.val();
+        self.pages.clock.next = self.clock.val();
+        self.page_epochs.clock.next = self.clock.val();
+
+        // Region: memory, then register.
+        self.asked.next = self.request.payload.val().request;
+        self.regions.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
+        self.region_epochs.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
+        self.read.d.next = self.asked.val();
+        self.in_range.d.next =
+            (self.asked.val().region & self.region_beyond.val()) == self.zero.val();
+        self.registered.d.next = self.read.q.val();
+        self.region.d.next = self.regions.read_data.val();
+        self.current.d.next =
+            self.in_range.q.val() & (self.region_epochs.read_data.val() == self.epoch.val());
+
+        // Check, bounds.
+        self.check.request.next = self.registered.q.val();
+        self.check.region.next = self.region.q.val();
+        self.check.current.next = self.current.q.val();
+        self.checked.d.next = self.check.checked.val();
+        self.locate.checked.next = self.checked.q.val();
+        self.located.d.next = self.locate.located.val();
+
+        // Page: memory, then address.
+        self.pages.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
+        self.page_epochs.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
+        self.paged.d.next = self.located.q.val();
+        self.answer.d.next.granted =
+            self.paged.q.val().granted & (self.page_epochs.read_data.val() == self.epoch.val());
+        self.answer.d.next.address =
+            self.pages.read_data.val() | bit_cast::<64, 31>(self.paged.q.val().page_offset);
+        self.answer.d.next.bytes = self.paged.q.val().bytes;
+        self.answer.d.next.memory = self.paged.q.val().memory;
+
+        self.valid.d.next =
+            (self.valid.q.val() << 1) | bit_cast::<6, 1>(self.request.valid.val().into());
+        self.port.d.next =
+            (self.port.q.val() << 1) | bit_cast::<6, 1>(self.request.payload.val().port.into());
+        self.reply.valid.next = self.valid.q.val().get_bit(5);
+        self.reply_port.next = self.port.q.val().get_bit(5);
+        self.reply.payload.next = self.answer.q.val();
+        if self.reset.val() {
+            self.valid.d.next = 0.into();
+        }
+
+        self.regions.write_address.next =
+            bit_cast::<REGION_BITS, 16>(self.region_write.payload.val().region);
+        self.regions.write_data.next = self.region_write.payload.val().entry;
+        self.regions.write_enable.next = self.region_write.valid.val();
+        self.region_epochs.write_address.next =
+            bit_cast::<REGION_BITS, 16>(self.region_write.payload.val().region);
+        self.region_epochs.write_data.next = self.region_write.payload.val().epoch;
+        self.region_epochs.write_enable.next = self.region_write.valid.val();
+        self.pages.write_address.next =
+            bit_cast::<PAGE_BITS, 16>(self.page_write.payload.val().page);
+        self.pages.write_data.next = self.page_write.payload.val().address;
+        self.pages.write_enable.next = self.page_write.valid.val();
+        self.page_epochs.write_address.next =
+            bit_cast::<PAGE_BITS, 16>(self.page_write.payload.val().page);
+        self.page_epochs.write_data.next = self.page_write.payload.val().epoch;
+        self.page_epochs.write_enable.next = self.page_write.valid.val();
+    }
+}

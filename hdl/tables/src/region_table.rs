@@ -1,0 +1,167 @@
+//! Regions: who may touch which memory, and where it lies on the bus.
+//!
+//! ```text
+//!  rx_request ─┐                    ┌─► rx_replies ──► rx_reply
+//!  tx_request ─┴─► turns ──► pipe ──┴─► tx_replies ──► tx_reply
+//!               region, page ──► pipe
+//! ```
+//!
+//! | Port | Direction | Meaning and duty |
+//! |---|---|---|
+//! | `rx_request`, `rx_reply` | in, out | replies in request order; at most 8 unanswered |
+//! | `tx_request`, `tx_reply` | in, out | the same |
+//! | `region`, `page` | in | updates, taken at once; visible to requests taken later |
+//!
+//! Timing: one access a cycle for both ports together; a reply is offered seven cycles after its
+//! request at the earliest. When both ports ask, they take turns. `ready` depends on the other
+//! port's `valid`.
+//!
+//! Invariants: those of [`crate::region_pipe`], and
+//! 1. A port that does not take its replies does not hinder the other.
+
+use crate::region_pipe::RegionPipe;
+use crate::updates::{PageUpdate, RegionUpdate};
+use stream::prelude::*;
+
+/// The table. See the module's head.
+#[derive(LogicBlock)]
+pub struct RegionTable<const REGION_BITS: usize, const PAGE_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Accesses for received payload.
+    pub rx_request: MessageSink<RegionRequest>,
+    /// Where they go.
+    pub rx_reply: MessageSource<RegionReply>,
+    /// Accesses for sends.
+    pub tx_request: MessageSink<RegionRequest>,
+    /// Where they go.
+    pub tx_reply: MessageSource<RegionReply>,
+
+    /// Regions to write.
+    pub region: PulseSink<RegionUpdate>,
+    /// Page entries to write.
+    pub page: PulseSink<PageUpdate>,
+
+    pipe: RegionPipe<REGION_BITS, PAGE_BITS>,
+    rx_replies: Fifo<RegionReply, 3, 4>,
+    tx_replies: Fifo<RegionReply, 3, 4>,
+    rx_open: DFF<Bits<4>>,
+    tx_open: DFF<Bits<4>>,
+    tx_turn: DFF<Bit>,
+
+    rx_wants: Signal<Local, Bit>,
+    tx_wants: Signal<Local, Bit>,
+    rx_accept: Signal<Local, Bit>,
+    tx_accept: Signal<Local, Bit>,
+    rx_answer: Signal<Local, Bit>,
+    tx_answer: Signal<Local, Bit>,
+    limit: Constant<Bits<4>>,
+    one: Constant<Bits<4>>,
+}
+
+impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
+    for RegionTable<REGION_BITS, PAGE_BITS>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            epoch: Default::default(),
+            rx_request: Default::default(),
+            rx_reply: Default::default(),
+            tx_request: Default::default(),
+            tx_reply: Default::default(),
+            region: Default::default(),
+            page: Default::default(),
+            pipe: Default::default(),
+            rx_replies: Default::default(),
+            tx_replies: Default::default(),
+            rx_open: Default::default(),
+            tx_open: Default::default(),
+            tx_turn: Default::default(),
+            rx_wants: Default::default(),
+            tx_wants: Default::default(),
+            rx_accept: Default::default(),
+            tx_accept: Default::default(),
+            rx_answer: Default::default(),
+            tx_answer: Default::default(),
+            limit: Constant::new(8u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
+    for RegionTable<REGION_BITS, PAGE_BITS>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, rx_open, tx_open, tx_turn);
+        self.pipe.clock.next = self.clock.val();
+        self.pipe.reset.next = self.reset.val();
+        self.pipe.epoch.next = self.epoch.val();
+        self.rx_replies.clock.next = self.clock.val();
+        self.rx_replies.reset.next = self.reset.val();
+        self.tx_replies.clock.next = self.clock.val();
+        self.tx_replies.reset.next = self.reset.val();
+        PulseSink::<RegionUpdate>::link(&mut self.region, &mut self.pipe.region_write);
+        PulseSink::<PageUpdate>::link(&mut self.page, &mut self.pipe.page_write);
+
+        // Turns: who was served last waits when both want.
+        self.rx_wants.next =
+            self.rx_request.valid.val() & (self.rx_open.q.val() != self.limit.val());
+        self.tx_wants.next =
+            self.tx_request.valid.val() & (self.tx_open.q.val() != self.limit.val());
+        self.rx_accept.next = self.rx_wants.val() & !(self.tx_wants.val() & self.tx_turn.q.val());
+        self.tx_accept.next = self.tx_wants.val() & !(self.rx_wants.val() & !self.tx_turn.q.val());
+        self.rx_request.ready.next = self.rx_accept.val();
+        self.tx_request.ready.next = self.tx_accept.val();
+        if self.rx_accept.val() {
+            self.tx_turn.d.next = true;
+        }
+        if self.tx_accept.val() {
+            self.tx_turn.d.next = false;
+        }
+        self.pipe.request.valid.next = self.rx_accept.val() | self.tx_accept.val();
+        self.pipe.request.payload.next.port = self.tx_accept.val();
+        self.pipe.request.payload.next.request = self.rx_request.payload.val();
+        if self.tx_accept.val() {
+            self.pipe.request.payload.next.request = self.tx_request.payload.val();
+        }
+
+        self.rx_replies.sink.valid.next = self.pipe.reply.valid.val() & !self.pipe.reply_port.val();
+        self.rx_replies.sink.payload.next = self.pipe.reply.payload.val();
+        self.tx_replies.sink.valid.next = self.pipe.reply.valid.val() & self.pipe.reply_port.val();
+        self.tx_replies.sink.payload.next = self.pipe.reply.payload.val();
+        self.rx_reply.valid.next = self.rx_replies.source.valid.val();
+        self.rx_reply.payload.next = self.rx_replies.source.payload.val();
+        self.rx_replies.source.ready.next = self.rx_reply.ready.val();
+        self.tx_reply.valid.next = self.tx_replies.source.valid.val();
+        self.tx_reply.payload.next = self.tx_replies.source.payload.val();
+        self.tx_replies.source.ready.next = self.tx_reply.ready.val();
+
+        self.rx_answer.next = self.rx_replies.source.valid.val() & self.rx_reply.ready.val();
+        self.tx_answer.next = self.tx_replies.source.valid.val() & self.tx_reply.ready.val();
+        if self.rx_accept.val() & !self.rx_answer.val() {
+            self.rx_open.d.next = self.rx_open.q.val() + self.one.val();
+        }
+        if !self.rx_accept.val() & self.rx_answer.val() {
+            self.rx_open.d.next = self.rx_open.q.val() - self.one.val();
+        }
+        if self.tx_accept.val() & !self.tx_answer.val() {
+            self.tx_open.d.next = self.tx_open.q.val() + self.one.val();
+        }
+        if !self.tx_accept.val() & self.tx_answer.val() {
+            self.tx_open.d.next = self.tx_open.q.val() - self.one.val();
+        }
+        if self.reset.val() {
+            self.rx_open.d.next = 0.into();
+            self.tx_open.d.next = 0.into();
+        }
+    }
+}

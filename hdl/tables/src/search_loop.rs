@@ -1,0 +1,127 @@
+//! The loop that reads segment entries, one for each search in each round of five cycles.
+//!
+//! ```text
+//!  fetch, tokens ─► choose ─► address ─► memory ─► register ─► compare ─┬─► result, fetched
+//!                     ▲                                                 │
+//!                     └────────────── half the candidates ◄─────────────┘
+//! ```
+//! A search keeps `count` candidates from index `low` on; a round reads `low + count / 2`. It ends
+//! when that entry holds the position, or when the last candidate was read.
+//!
+//! Timing: five tokens are under way at a time. A token that goes round keeps its place; `ready` of
+//! `fetch` and `tokens` depends on that (registers only), and `tokens.ready` on `fetch.valid`.
+//!
+//! Invariants:
+//! 1. Every token taken comes out once, as a `result` or, with `fetch`, as `fetched`.
+//! 2. Positions are compared as signed differences modulo 2^32: right while all lie within 2^30 of
+//!    the flow's floor.
+//! 3. `found` without `by_index` only for an entry that holds the position.
+
+use crate::search_compare::SearchCompare;
+use crate::updates::{EntryWrite, SearchResult, SearchToken, SegmentEntry};
+use stream::prelude::*;
+
+/// The loop. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct SearchLoop<const SEGMENT_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Searches.
+    pub tokens: MessageSink<SearchToken>,
+    /// Their answers.
+    pub result: PulseSource<SearchResult>,
+    /// One entry for an update: goes before the searches.
+    pub fetch: MessageSink<SearchToken>,
+    /// That entry.
+    pub fetched: PulseSource<SegmentEntry>,
+    /// Entries to write.
+    pub write: PulseSink<EntryWrite>,
+
+    entries: BlockRam<SegmentEntry, SEGMENT_BITS>,
+    valid: DFF<Bits<5>>,
+    chosen: DFF<SearchToken>,
+    addressed: DFF<SearchToken>,
+    read: DFF<SearchToken>,
+    registered: DFF<SearchToken>,
+    compared: DFF<SearchToken>,
+    address: DFF<Bits<24>>,
+    entry: DFF<SegmentEntry>,
+    entry_compared: DFF<SegmentEntry>,
+    ahead: DFF<Bits<32>>,
+
+    compare: SearchCompare,
+
+    index: Signal<Local, Bits<16>>,
+    again: Signal<Local, Bit>,
+    choose: Signal<Local, Bit>,
+}
+
+impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            valid,
+            chosen,
+            addressed,
+            read,
+            registered,
+            compared,
+            address,
+            entry,
+            entry_compared,
+            ahead
+        );
+        self.entries.clock.next = self.clock.val();
+
+        // Compare: the token leaves, or goes round with half its candidates.
+        self.compare.token.next = self.compared.q.val();
+        self.compare.entry.next = self.entry_compared.q.val();
+        self.compare.ahead.next = self.ahead.q.val();
+        self.again.next = self.valid.q.val().get_bit(4) & self.compare.again.val();
+        self.result.valid.next =
+            self.valid.q.val().get_bit(4) & !self.again.val() & !self.compared.q.val().fetch;
+        self.result.payload.next = self.compare.result.val();
+        self.fetched.valid.next = self.valid.q.val().get_bit(4) & self.compared.q.val().fetch;
+        self.fetched.payload.next = self.entry_compared.q.val();
+
+        // Choose: the token that goes round, else a fetch, else a new search.
+        self.fetch.ready.next = !self.again.val();
+        self.tokens.ready.next = !self.again.val() & !self.fetch.valid.val();
+        self.choose.next = self.again.val() | self.fetch.valid.val() | self.tokens.valid.val();
+        self.chosen.d.next = self.tokens.payload.val();
+        if self.fetch.valid.val() {
+            self.chosen.d.next = self.fetch.payload.val();
+        }
+        if self.again.val() {
+            self.chosen.d.next = self.compare.next_round.val();
+        }
+
+        // Address, memory, register, difference.
+        self.index.next = self.chosen.q.val().low + (self.chosen.q.val().count >> 1);
+        self.addressed.d.next = self.chosen.q.val();
+        self.addressed.d.next.index = self.index.val();
+        self.address.d.next = self.chosen.q.val().base
+            + bit_cast::<24, 16>(self.index.val() & self.chosen.q.val().mask);
+        self.entries.read_address.next = bit_cast::<SEGMENT_BITS, 24>(self.address.q.val());
+        self.read.d.next = self.addressed.q.val();
+        self.entry.d.next = self.entries.read_data.val();
+        self.registered.d.next = self.read.q.val();
+        self.entry_compared.d.next = self.entry.q.val();
+        self.ahead.d.next = self.registered.q.val().position - self.entry.q.val().position;
+        self.compared.d.next = self.registered.q.val();
+        self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<5, 1>(self.choose.val().into());
+        if self.reset.val() {
+            self.valid.d.next = 0.into();
+        }
+
+        self.entries.write_address.next =
+            bit_cast::<SEGMENT_BITS, 24>(self.write.payload.val().address);
+        self.entries.write_data.next = self.write.payload.val().entry;
+        self.entries.write_enable.next = self.write.valid.val();
+    }
+}

@@ -1,0 +1,182 @@
+//! The card's state behind one face: flow table, segment lists, region table, and the commands that
+//! change them.
+//!
+//! ```text
+//!  commands ──► command ──┬──► flows ◄──► flow_lookup, cursor_write, send_flow
+//!                │        ├──► rx_list ◄──► rx_segment     tx_list ◄──► tx_segment
+//!                ▼        └──► regions ◄──► rx_region, tx_region
+//!          confirmation
+//! ```
+//!
+//! | Port | Direction | Meaning and duty |
+//! |---|---|---|
+//! | `epoch`, `reset` | in | current epoch, never 0; `reset` is high when a new one starts |
+//! | `settings` | in | register writes; the hash secrets are taken from them |
+//! | `commands`, `command_fetch` | in | one message, then its packet of up to 16 commands |
+//! | `confirmation` | out | one for each command, after its update is visible |
+//! | `flow_lookup`, `flow_reply` | in, out | packet keys to flows |
+//! | `cursor_write` | in | pulses |
+//! | `send_flow_request`, `send_flow_reply` | in, out | flow ids to flows |
+//! | `*_segment_request`, `*_segment_reply` | in, out | segments by position or index |
+//! | `*_region_request`, `*_region_reply` | in, out | accesses checked and translated |
+//! | `command_done`, `command_read_failed` | out | pulses for the counters |
+//!
+//! Timing: earliest replies: flow 8, send flow 3, segment 8 (and 5 for each further round), region
+//! 7 cycles after the request. All replies come in request order.
+//!
+//! Invariants:
+//! 1. Nothing is valid before it was installed in the current epoch.
+//! 2. A lookup requested after a confirmation was handed out sees the command's effect.
+//! 3. `reset` forgets everything in flight: requests unanswered then are never answered.
+//!
+//! Limit: an epoch number comes back after 65,535 resets; entries of that epoch would then be valid
+//! again.
+
+use crate::command::CommandProcessor;
+use crate::flow_table::FlowTable;
+use crate::region_table::RegionTable;
+use crate::segment_list::SegmentList;
+use crate::updates::{FlowControl, FlowUpdate, KeyUpdate, ListUpdate, PageUpdate, RegionUpdate};
+use stream::prelude::*;
+
+/// The state of the card. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Tables<
+    const FLOW_BITS: usize,
+    const BUCKET_BITS: usize,
+    const SEGMENT_BITS: usize,
+    const REGION_BITS: usize,
+    const PAGE_BITS: usize,
+> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Pieces of command rings.
+    pub commands: PacketSink,
+    /// Whose they are.
+    pub command_fetch: MessageSink<RingFetch>,
+    /// The end of each command.
+    pub confirmation: MessageSource<Confirmation>,
+
+    /// Keys of packets.
+    pub flow_lookup: MessageSink<FlowLookup>,
+    /// Their flows.
+    pub flow_reply: MessageSource<FlowReply>,
+    /// Cursor moves.
+    pub cursor_write: PulseSink<CursorWrite>,
+    /// Segments for received payload.
+    pub rx_segment_request: MessageSink<SegmentRequest>,
+    /// The segments.
+    pub rx_segment_reply: MessageSource<SegmentReply>,
+    /// Accesses for received payload.
+    pub rx_region_request: MessageSink<RegionRequest>,
+    /// Where they go.
+    pub rx_region_reply: MessageSource<RegionReply>,
+
+    /// Flow ids of sends.
+    pub send_flow_request: MessageSink<Bits<16>>,
+    /// Their state.
+    pub send_flow_reply: MessageSource<SendFlowReply>,
+    /// Segments for sends.
+    pub tx_segment_request: MessageSink<SegmentRequest>,
+    /// The segments.
+    pub tx_segment_reply: MessageSource<SegmentReply>,
+    /// Accesses for sends.
+    pub tx_region_request: MessageSink<RegionRequest>,
+    /// Where they go.
+    pub tx_region_reply: MessageSource<RegionReply>,
+
+    /// A command was confirmed.
+    pub command_done: Signal<Out, Bit>,
+    /// A piece of a ring could not be read; none of it was carried out.
+    pub command_read_failed: Signal<Out, Bit>,
+
+    command: CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
+    flows: FlowTable<FLOW_BITS, BUCKET_BITS>,
+    rx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
+    tx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
+    regions: RegionTable<REGION_BITS, PAGE_BITS>,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+    > Logic for Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.command.clock.next = self.clock.val();
+        self.command.reset.next = self.reset.val();
+        self.command.epoch.next = self.epoch.val();
+        self.flows.clock.next = self.clock.val();
+        self.flows.reset.next = self.reset.val();
+        self.flows.epoch.next = self.epoch.val();
+        self.rx_list.clock.next = self.clock.val();
+        self.rx_list.reset.next = self.reset.val();
+        self.tx_list.clock.next = self.clock.val();
+        self.tx_list.reset.next = self.reset.val();
+        self.regions.clock.next = self.clock.val();
+        self.regions.reset.next = self.reset.val();
+        self.regions.epoch.next = self.epoch.val();
+
+        // Commands.
+        PacketSink::link(&mut self.commands, &mut self.command.commands);
+        MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.command.command_fetch);
+        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.command.confirmation);
+        self.command_done.next = self.command.command_done.val();
+        self.command_read_failed.next = self.command.command_read_failed.val();
+        PulseSource::<Bits<16>>::join(&mut self.command.query, &mut self.flows.query);
+        PulseSource::<FlowControl>::join(&mut self.flows.queried, &mut self.command.queried);
+        PulseSource::<KeyUpdate>::join(&mut self.command.key_update, &mut self.flows.key_update);
+        MessageSource::<FlowUpdate>::join(&mut self.command.change, &mut self.flows.change);
+        MessageSource::<ListUpdate>::join(&mut self.command.rx_list, &mut self.rx_list.change);
+        PulseSource::<Bits<8>>::join(&mut self.rx_list.result, &mut self.command.rx_result);
+        MessageSource::<ListUpdate>::join(&mut self.command.tx_list, &mut self.tx_list.change);
+        PulseSource::<Bits<8>>::join(&mut self.tx_list.result, &mut self.command.tx_result);
+        PulseSource::<RegionUpdate>::join(&mut self.command.region, &mut self.regions.region);
+        PulseSource::<PageUpdate>::join(&mut self.command.page, &mut self.regions.page);
+
+        // Lookups of both directions.
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.flows.settings);
+        MessageSink::<FlowLookup>::link(&mut self.flow_lookup, &mut self.flows.flow_lookup);
+        MessageSource::<FlowReply>::link(&mut self.flow_reply, &mut self.flows.flow_reply);
+        PulseSink::<CursorWrite>::link(&mut self.cursor_write, &mut self.flows.cursor_write);
+        MessageSink::<Bits<16>>::link(
+            &mut self.send_flow_request,
+            &mut self.flows.send_flow_request,
+        );
+        MessageSource::<SendFlowReply>::link(
+            &mut self.send_flow_reply,
+            &mut self.flows.send_flow_reply,
+        );
+        MessageSink::<SegmentRequest>::link(
+            &mut self.rx_segment_request,
+            &mut self.rx_list.request,
+        );
+        MessageSource::<SegmentReply>::link(&mut self.rx_segment_reply, &mut self.rx_list.reply);
+        MessageSink::<SegmentRequest>::link(
+            &mut self.tx_segment_request,
+            &mut self.tx_list.request,
+        );
+        MessageSource::<SegmentReply>::link(&mut self.tx_segment_reply, &mut self.tx_list.reply);
+        MessageSink::<RegionRequest>::link(
+            &mut self.rx_region_request,
+            &mut self.regions.rx_request,
+        );
+        MessageSource::<RegionReply>::link(&mut self.rx_region_reply, &mut self.regions.rx_reply);
+        MessageSink::<RegionRequest>::link(
+            &mut self.tx_region_request,
+            &mut self.regions.tx_request,
+        );
+        MessageSource::<RegionReply>::link(&mut self.tx_region_reply, &mut self.regions.tx_reply);
+    }
+}
