@@ -7,6 +7,7 @@
 //! 1. Writing a context's enable word sets both indices to 0.
 //! 2. `advance` has an effect only while `advance_ready` is high.
 
+use crate::owner_index::OwnerIndex;
 use crate::owner_registers::OwnerWrite;
 use stream::prelude::*;
 
@@ -33,7 +34,7 @@ pub struct RingIndices<const O: usize> {
     pub advance_ready: Signal<Out, Bit>,
 
     produced: LutRam<Bits<32>, O>,
-    consumed: LutRam<Bits<32>, O>,
+    consumed: OwnerIndex<O>,
 
     changed_owner: Signal<Local, Bits<O>>,
     enables: Signal<Local, Bit>,
@@ -80,19 +81,18 @@ impl<const O: usize> Logic for RingIndices<O> {
         self.produced.write_address.next = self.changed_owner.val();
         self.produced.write_data.next = self.changed.payload.val().data;
         self.produced.write_enable.next = self.enables.val() | self.rings.val();
-        self.consumed.write_address.next = self.owner.val();
-        self.consumed.write_data.next = self.advance_to.val();
-        self.consumed.write_enable.next = self.enables.val() | self.advance.val();
         if self.enables.val() {
             self.produced.write_data.next = self.zero.val();
-            self.consumed.write_address.next = self.changed_owner.val();
-            self.consumed.write_data.next = self.zero.val();
         }
-        self.advance_ready.next = !self.enables.val();
+        self.consumed.changed.valid.next = self.changed.valid.val();
+        self.consumed.changed.payload.next = self.changed.payload.val();
+        self.consumed.owner.next = self.owner.val();
+        self.consumed.advance.next = self.advance.val();
+        self.consumed.advance_to.next = self.advance_to.val();
+        self.advance_ready.next = self.consumed.advance_ready.val();
 
         self.produced.read_address.next = self.owner.val();
         self.producer.next = self.produced.read_data.val();
-        self.consumed.read_address.next = self.owner.val();
-        self.consumer.next = self.consumed.read_data.val();
+        self.consumer.next = self.consumed.value.val();
     }
 }

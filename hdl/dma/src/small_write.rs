@@ -1,0 +1,146 @@
+//! Writes of up to 16 bytes: the message, the joining of two senders, and the way to `dma.write`.
+//!
+//! ```text
+//!  first  ──►┐
+//!            ├─► [SmallWriteJoin] ──► [SmallWriter] ──► write_job, then one beat of write_data
+//!  second ──►┘
+//! ```
+//! Timing: a write is offered one cycle after its message came and takes two handshakes.
+//!
+//! Invariants:
+//! 1. Writes leave in the order in which their messages were taken; the senders take turns.
+//! 2. Relaxed ordering is off: whatever was written before is visible first.
+
+use stream::prelude::*;
+
+/// Write the first `bytes` bytes of `data`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SmallWrite {
+    /// Bus address.
+    pub address: Bits<64>,
+    /// Length, 1 to 16.
+    pub bytes: Bits<5>,
+    /// Byte 0 in bits 7:0.
+    pub data: Bits<128>,
+}
+
+/// Two senders of small writes become one. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct SmallWriteJoin {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets whose write is offered.
+    pub reset: Signal<In, Bit>,
+    /// First sender.
+    pub first: MessageSink<SmallWrite>,
+    /// Second sender.
+    pub second: MessageSink<SmallWrite>,
+    /// Both.
+    pub joined: MessageSource<SmallWrite>,
+
+    holds_second: DFF<Bit>,
+    is_held: DFF<Bit>,
+    served_first: DFF<Bit>,
+    take_second: Signal<Local, Bit>,
+    offers: Signal<Local, Bit>,
+}
+
+impl Logic for SmallWriteJoin {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, holds_second, is_held, served_first);
+        // Who is offered stays until taken.
+        self.take_second.next =
+            self.second.valid.val() & (self.served_first.q.val() | !self.first.valid.val());
+        if self.is_held.q.val() {
+            self.take_second.next = self.holds_second.q.val();
+        }
+        self.offers.next = self.first.valid.val() | self.second.valid.val();
+        self.joined.valid.next = self.offers.val();
+        self.joined.payload.next = self.first.payload.val();
+        if self.take_second.val() {
+            self.joined.payload.next = self.second.payload.val();
+        }
+        self.first.ready.next = self.joined.ready.val() & !self.take_second.val();
+        self.second.ready.next = self.joined.ready.val() & self.take_second.val();
+        self.holds_second.d.next = self.take_second.val();
+        self.is_held.d.next = self.offers.val() & !self.joined.ready.val();
+        if self.offers.val() & self.joined.ready.val() {
+            self.served_first.d.next = !self.take_second.val();
+        }
+        if self.reset.val() {
+            self.is_held.d.next = false;
+        }
+    }
+}
+
+/// What the writer does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum SmallWritePhase {
+    /// Waits for a message.
+    Idle,
+    /// Waits until the job is taken.
+    Job,
+    /// Waits until the data is taken.
+    Data,
+}
+
+/// Turns messages into write jobs. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct SmallWriter {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the write in work.
+    pub reset: Signal<In, Bit>,
+    /// Writes.
+    pub write: MessageSink<SmallWrite>,
+    /// Jobs.
+    pub write_job: MessageSource<WriteJob>,
+    /// Their data, one beat each.
+    pub write_data: PacketSource,
+
+    phase: DFF<SmallWritePhase>,
+    held: DFF<SmallWrite>,
+    data: Signal<Local, Bits<128>>,
+    bytes: Signal<Local, Bits<5>>,
+}
+
+impl Logic for SmallWriter {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, held);
+        self.data.next = self.held.q.val().data;
+        self.bytes.next = self.held.q.val().bytes;
+        self.write.ready.next = self.phase.q.val() == SmallWritePhase::Idle;
+        self.write_job.valid.next = self.phase.q.val() == SmallWritePhase::Job;
+        self.write_job.payload.next.address = self.held.q.val().address;
+        self.write_job.payload.next.bytes = bit_cast::<16, 5>(self.bytes.val());
+        self.write_job.payload.next.relaxed = false;
+        self.write_data.valid.next = self.phase.q.val() == SmallWritePhase::Data;
+        self.write_data.data.next = bit_cast::<512, 128>(self.data.val());
+        self.write_data.byte_count.next = bit_cast::<7, 5>(self.bytes.val());
+        self.write_data.last.next = true;
+        self.write_data.abort.next = false;
+        match self.phase.q.val() {
+            SmallWritePhase::Idle => {
+                self.held.d.next = self.write.payload.val();
+                if self.write.valid.val() {
+                    self.phase.d.next = SmallWritePhase::Job;
+                }
+            }
+            SmallWritePhase::Job => {
+                if self.write_job.ready.val() {
+                    self.phase.d.next = SmallWritePhase::Data;
+                }
+            }
+            SmallWritePhase::Data => {
+                if self.write_data.ready.val() {
+                    self.phase.d.next = SmallWritePhase::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.phase.d.next = SmallWritePhase::Idle;
+        }
+    }
+}

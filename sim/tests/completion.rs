@@ -1,0 +1,372 @@
+//! Completion entries and send-ring indices, and the one write client that both share.
+//!
+//! ```text
+//!   confirmations ──► CompletionWriter ──► writes ──► ring of each owner
+//!   taken pulses  ──► SendStatus       ──► writes ──► newest index of each owner
+//! ```
+
+use std::collections::{BTreeMap, VecDeque};
+
+use abi::completion;
+use abi::reason::CommandStatus;
+use abi::registers;
+use dma::completion::CompletionWriter;
+use dma::send_status::SendStatus;
+use dma::small_write::SmallWrite;
+use dma::write_mux::WriteMux;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bench::{Agent, Bench};
+use sim::monitor::StreamMonitor;
+use sim::payload::{bytes_of, field};
+use sim::sink::{MessageSink, PacketSink};
+use sim::source::MessageSource;
+use sim::stall::{seed, Stall};
+use sim::verilated::Model;
+use sim::width::lint_width_warnings;
+use stream::prelude::*;
+
+const OWNERS: u32 = 4;
+const EPOCH: u64 = 0xbeef;
+
+/// Pulses on one bundle, one a cycle.
+struct Pulses {
+    name: &'static str,
+    queue: VecDeque<Vec<u8>>,
+}
+
+impl Pulses {
+    fn new(name: &'static str) -> Pulses {
+        Pulses {
+            name,
+            queue: VecDeque::new(),
+        }
+    }
+
+    fn context(&mut self, owner: u32, register: u32, value: u32) {
+        let address = registers::CONTEXTS + owner * registers::CONTEXT_STRIDE + register;
+        self.queue.push_back(bytes_of(RegisterWrite {
+            address: u64::from(address).into(),
+            data: u64::from(value).into(),
+        }));
+    }
+}
+
+impl Agent for Pulses {
+    fn sample(&mut self, _model: &Model) {}
+
+    fn drive(&mut self, model: &mut Model) {
+        let pulse = self.queue.pop_front();
+        let valid = model.port(&format!("{}$valid", self.name));
+        model.set(valid, u64::from(pulse.is_some()));
+        if let Some(pulse) = pulse {
+            model.set_bytes(model.port(&format!("{}$payload", self.name)), &pulse);
+        }
+    }
+}
+
+fn base(owner: u32) -> u64 {
+    0x1_2345_0000_0000 + (u64::from(owner) << 32) + 0x40
+}
+
+fn enable(settings: &mut Pulses, owner: u32, register: u32, size_bits: u32) {
+    settings.context(owner, register, base(owner) as u32);
+    settings.context(owner, register + 4, (base(owner) >> 32) as u32);
+    settings.context(owner, registers::CONTEXT_SIZES, size_bits);
+    settings.context(owner, registers::CONTEXT_ENABLE, 1);
+}
+
+struct Completions {
+    bench: Bench,
+    settings: Pulses,
+    confirmation: MessageSource,
+    write: MessageSink,
+    monitor: StreamMonitor,
+}
+
+impl Completions {
+    fn new(source: Stall, sink: Stall, seed: u64) -> Completions {
+        let mut bench =
+            Bench::of(&mut CompletionWriter::<2, 4>::default(), "completion").expect("builds");
+        lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
+        bench.set("epoch", EPOCH);
+        Completions {
+            settings: Pulses::new("settings"),
+            confirmation: MessageSource::new(&bench.model, "confirmation", source, seed),
+            write: MessageSink::new(&bench.model, "write", sink, seed),
+            monitor: StreamMonitor::new(&bench.model, "write"),
+            bench,
+        }
+    }
+
+    fn cycles(&mut self, count: u64) {
+        self.bench.cycles(
+            count,
+            &mut [
+                &mut self.settings,
+                &mut self.confirmation,
+                &mut self.write,
+                &mut self.monitor,
+            ],
+        );
+    }
+
+    fn confirm(&mut self, owner: u32, index: u32, status: CommandStatus) {
+        self.confirmation.push_struct(Confirmation {
+            owner: u64::from(owner).into(),
+            index: u64::from(index).into(),
+            status: (status as u64).into(),
+        });
+    }
+
+    fn drain(&mut self) {
+        while !self.confirmation.is_done() {
+            self.cycles(1);
+            assert!(self.bench.now() < 200_000);
+        }
+        self.cycles(600);
+        self.monitor.assert_clean();
+    }
+}
+
+/// One owner's ring as the host reads it.
+struct HostRing {
+    size_bits: u32,
+    read: u32,
+    /// Index and status of every command, in order; the front is not confirmed yet.
+    commands: VecDeque<(u32, CommandStatus)>,
+}
+
+impl HostRing {
+    /// Takes the next entry; returns the commands it confirmed.
+    fn take(&mut self, owner: u32, write: &[u8]) -> usize {
+        let place = u64::from(self.read & ((1 << self.size_bits) - 1));
+        assert_eq!(
+            field::<SmallWrite>(write, "address"),
+            base(owner) + 16 * place
+        );
+        assert_eq!(field::<SmallWrite>(write, "bytes"), 16);
+        let entry = &bits_from(write, 69)[..16];
+        let odd = (self.read >> self.size_bits) & 1 == 0;
+        assert_eq!(
+            completion::PHASE.get(entry),
+            u64::from(odd),
+            "entry {}",
+            self.read
+        );
+        assert_eq!(completion::EPOCH.get(entry), EPOCH);
+        self.read += 1;
+        let index = completion::INDEX.get(entry) as u32;
+        let status = CommandStatus::from_code(completion::STATUS.get(entry) as u8);
+        for confirmed in 1.. {
+            let (command, expected) = self.commands.pop_front().expect("was a command");
+            if command == index {
+                assert_eq!(status, Some(expected), "command {command}");
+                return confirmed;
+            }
+            assert_eq!(
+                expected,
+                CommandStatus::Ok,
+                "command {command} failed silently"
+            );
+        }
+        unreachable!("the commands end before the numbers do")
+    }
+}
+
+/// The bits of `bytes` from bit `offset` on.
+fn bits_from(bytes: &[u8], offset: usize) -> Vec<u8> {
+    let (byte, shift) = (offset / 8, offset % 8);
+    (byte..bytes.len())
+        .map(|at| {
+            let high = bytes.get(at + 1).copied().unwrap_or(0);
+            (u16::from_le_bytes([bytes[at], high]) >> shift) as u8
+        })
+        .collect()
+}
+
+/// Confirms commands of all owners; returns how many entries told more than one.
+fn confirm_all(source: Stall, sink: Stall, seed: u64) -> usize {
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut test = Completions::new(source, sink, seed);
+    let mut rings: Vec<HostRing> = (0..OWNERS)
+        .map(|owner| {
+            let size_bits = random.random_range(2..5);
+            let register = registers::CONTEXT_COMPLETION_BASE;
+            enable(&mut test.settings, owner, register, size_bits);
+            HostRing {
+                size_bits,
+                read: 0,
+                commands: VecDeque::new(),
+            }
+        })
+        .collect();
+    test.cycles(30);
+    let mut next = [0u32; OWNERS as usize];
+    for _ in 0..300 {
+        let owner = random.random_range(0..OWNERS);
+        for _ in 0..random.random_range(1..5) {
+            let index = next[owner as usize];
+            next[owner as usize] += 1;
+            let status = match random.random_range(0..6) {
+                0 => CommandStatus::BadFlow,
+                1 => CommandStatus::ListFull,
+                _ => CommandStatus::Ok,
+            };
+            rings[owner as usize].commands.push_back((index, status));
+            test.confirm(owner, index, status);
+        }
+    }
+    test.drain();
+    let mut merged = 0;
+    for write in std::mem::take(&mut test.write.messages) {
+        let owner = ((field::<SmallWrite>(&write, "address") - base(0)) >> 32) as u32;
+        merged += usize::from(rings[owner as usize].take(owner, &write) > 1);
+    }
+    for ring in rings {
+        assert!(
+            ring.commands.is_empty(),
+            "{} not confirmed",
+            ring.commands.len()
+        );
+        assert!(ring.read >> ring.size_bits >= 2, "the phase has flipped");
+    }
+    merged
+}
+
+#[test]
+fn every_command_is_confirmed_and_waiting_ones_share_entries() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let merged = confirm_all(source, sink, seed);
+        if source == Stall::None && sink != Stall::None {
+            assert!(merged > 20, "only {merged} entries told several commands");
+        }
+    });
+}
+
+#[test]
+fn owner_that_is_not_enabled_gets_no_entry() {
+    let mut test = Completions::new(Stall::None, Stall::None, 1);
+    test.confirm(2, 0, CommandStatus::Ok);
+    test.drain();
+    assert!(test.write.messages.is_empty());
+}
+
+#[test]
+fn enable_word_starts_the_ring_afresh() {
+    let mut test = Completions::new(Stall::None, Stall::None, 1);
+    for round in 0..2 {
+        enable(&mut test.settings, 1, registers::CONTEXT_COMPLETION_BASE, 2);
+        test.cycles(20);
+        for index in 0..6 {
+            test.confirm(1, index, CommandStatus::BadRange);
+        }
+        test.drain();
+        let writes = std::mem::take(&mut test.write.messages);
+        assert_eq!(writes.len(), 6, "round {round}: failures are not merged");
+        let addresses: Vec<u64> = writes
+            .iter()
+            .map(|write| (field::<SmallWrite>(write, "address") - base(1)) / 16)
+            .collect();
+        assert_eq!(addresses, [0, 1, 2, 3, 0, 1]);
+    }
+}
+
+#[test]
+fn last_index_of_every_owner_reaches_the_host() {
+    Stall::matrix(seed(), |_, sink, seed| {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let mut bench =
+            Bench::of(&mut SendStatus::<2, 4>::default(), "send_status").expect("builds");
+        lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
+        let mut settings = Pulses::new("settings");
+        let mut taken = Pulses::new("taken");
+        let mut write = MessageSink::new(&bench.model, "write", sink, seed);
+        let mut monitor = StreamMonitor::new(&bench.model, "write");
+        // Owner 3 stays disabled.
+        for owner in 0..3 {
+            enable(&mut settings, owner, registers::CONTEXT_SEND_STATUS, 4);
+        }
+        bench.cycles(20, &mut [&mut settings]);
+        let mut newest = BTreeMap::new();
+        for _ in 0..400 {
+            let owner = random.random_range(0..OWNERS);
+            let index = newest.entry(owner).or_insert(0u32.wrapping_sub(30 * owner));
+            *index = index.wrapping_add(random.random_range(1..3));
+            taken.queue.push_back(bytes_of(RingFetch {
+                owner: u64::from(owner).into(),
+                index: u64::from(*index).into(),
+            }));
+            let pause = random.random_range(1..20);
+            bench.cycles(pause, &mut [&mut taken, &mut write, &mut monitor]);
+        }
+        bench.cycles(800, &mut [&mut taken, &mut write, &mut monitor]);
+        monitor.assert_clean();
+        let mut seen = BTreeMap::new();
+        let writes = write.messages.len();
+        for message in write.messages {
+            let address = field::<SmallWrite>(&message, "address");
+            let owner = ((address - base(0)) >> 32) as u32;
+            assert_eq!(address, base(owner));
+            assert_eq!(field::<SmallWrite>(&message, "bytes"), 4);
+            let data = bits_from(&message, 69);
+            let index = u32::from_le_bytes(data[..4].try_into().expect("4 bytes"));
+            let before = seen.insert(owner, index);
+            let step = index.wrapping_sub(before.unwrap_or(0u32.wrapping_sub(30 * owner)));
+            assert!(
+                step >= 1 && step < 1 << 31,
+                "owner {owner} went back to {index}"
+            );
+        }
+        newest.remove(&3);
+        assert_eq!(seen, newest);
+        assert!(writes < 120, "{writes} writes for 400 descriptors");
+    });
+}
+
+#[test]
+fn both_senders_share_a_client_job_by_job() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let mut bench = Bench::of(&mut WriteMux::default(), "write_mux").expect("builds");
+        lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
+        let model = &bench.model;
+        let mut senders = ["completion", "send_status"]
+            .map(|name| MessageSource::new(model, name, source, seed ^ name.len() as u64));
+        let mut job = MessageSink::new(model, "write_job", sink, seed);
+        let mut data = PacketSink::new(model, "write_data", sink, seed ^ 9);
+        let mut monitors = ["write_job", "write_data"].map(|n| StreamMonitor::new(model, n));
+        let mut expected = [VecDeque::new(), VecDeque::new()];
+        for index in 0..200u64 {
+            for (which, sender) in senders.iter_mut().enumerate() {
+                let bytes = if which == 0 { 16 } else { 4 };
+                let value: u64 = random.random();
+                sender.push_struct(SmallWrite {
+                    address: ((which as u64) << 40 | index << 6).into(),
+                    bytes: bytes.into(),
+                    data: value.into(),
+                });
+                let mut content = value.to_le_bytes().to_vec();
+                content.resize(16, 0);
+                content.truncate(bytes as usize);
+                expected[which].push_back((index << 6, content));
+            }
+        }
+        while job.messages.len() < 400 || data.packets.len() < 400 {
+            let [first, second] = &mut senders;
+            let [a, b] = &mut monitors;
+            bench.cycle(&mut [first, second, &mut job, &mut data, a, b]);
+            assert!(bench.now() < 50_000);
+        }
+        monitors.iter().for_each(StreamMonitor::assert_clean);
+        for (message, packet) in job.messages.iter().zip(data.packets) {
+            let address = field::<WriteJob>(message, "address");
+            let which = (address >> 40) as usize;
+            let (offset, content) = expected[which].pop_front().expect("was sent");
+            assert_eq!(address & 0xff_ffff_ffff, offset);
+            assert_eq!(field::<WriteJob>(message, "bytes"), content.len() as u64);
+            assert_eq!(field::<WriteJob>(message, "relaxed"), 0);
+            assert_eq!(packet.bytes, content);
+        }
+    });
+}

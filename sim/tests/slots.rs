@@ -1,0 +1,204 @@
+//! The slot splitter: fetches cut anywhere, descriptors of one and two slots, several owners.
+//!
+//! ```text
+//!   descriptors ──► slots ──► random fetches ──► SlotSplitter ──► the same descriptors
+//! ```
+
+use std::collections::VecDeque;
+
+use abi::config::SLOT_BYTES;
+use abi::send_descriptor::TWO_SLOTS;
+use dma::slots::SlotSplitter;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bench::Bench;
+use sim::monitor::StreamMonitor;
+use sim::payload::field;
+use sim::sink::{MessageSink, PacketSink};
+use sim::source::{MessageSource, PacketSource};
+use sim::stall::{seed, Stall};
+use sim::width::lint_width_warnings;
+use stream::prelude::*;
+
+const OWNERS: usize = 4;
+
+struct Descriptor {
+    index: u32,
+    bytes: Vec<u8>,
+}
+
+struct Owner {
+    slots: VecDeque<Vec<u8>>,
+    index: u32,
+    expected: VecDeque<Descriptor>,
+}
+
+impl Owner {
+    /// `count` descriptors of random length, from slot `index` on.
+    fn new(random: &mut SmallRng, index: u32, count: usize) -> Owner {
+        let mut owner = Owner {
+            slots: VecDeque::new(),
+            index,
+            expected: VecDeque::new(),
+        };
+        let mut at = index;
+        for _ in 0..count {
+            let two = random.random_bool(0.5);
+            let slots = if two { 2 } else { 1 };
+            let mut bytes: Vec<u8> = (0..slots * SLOT_BYTES).map(|_| random.random()).collect();
+            TWO_SLOTS.set(&mut bytes, u64::from(two));
+            owner
+                .slots
+                .extend(bytes.chunks(SLOT_BYTES).map(<[u8]>::to_vec));
+            owner.expected.push_back(Descriptor { index: at, bytes });
+            at = at.wrapping_add(slots as u32);
+        }
+        owner
+    }
+
+    /// The next `count` slots as one fetch.
+    fn fetch(&mut self, count: usize) -> (u32, Vec<u8>) {
+        let index = self.index;
+        let slots: Vec<Vec<u8>> = self.slots.drain(..count.min(self.slots.len())).collect();
+        self.index = self.index.wrapping_add(slots.len() as u32);
+        (index, slots.concat())
+    }
+}
+
+struct Test {
+    bench: Bench,
+    fetched: MessageSource,
+    entries: PacketSource,
+    descriptor_fetch: MessageSink,
+    descriptor: PacketSink,
+    monitors: [StreamMonitor; 2],
+}
+
+impl Test {
+    fn new(source: Stall, sink: Stall, seed: u64) -> Test {
+        let bench = Bench::of(&mut SlotSplitter::<2, 4>::default(), "slots").expect("builds");
+        lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
+        let model = &bench.model;
+        Test {
+            fetched: MessageSource::new(model, "fetched", source, seed),
+            entries: PacketSource::new(model, "entries", source, seed ^ 1),
+            descriptor_fetch: MessageSink::new(model, "descriptor_fetch", sink, seed ^ 2),
+            descriptor: PacketSink::new(model, "descriptor", sink, seed ^ 3),
+            monitors: ["descriptor_fetch", "descriptor"].map(|n| StreamMonitor::new(model, n)),
+            bench,
+        }
+    }
+
+    fn push(&mut self, owner: usize, (index, bytes): (u32, Vec<u8>)) {
+        self.fetched.push_struct(RingFetch {
+            owner: (owner as u64).into(),
+            index: u64::from(index).into(),
+        });
+        self.entries.push(bytes);
+    }
+
+    fn cycles(&mut self, count: u64) {
+        let [a, b] = &mut self.monitors;
+        self.bench.cycles(
+            count,
+            &mut [
+                &mut self.fetched,
+                &mut self.entries,
+                &mut self.descriptor_fetch,
+                &mut self.descriptor,
+                a,
+                b,
+            ],
+        );
+    }
+
+    /// The descriptors that came out: owner, index of the first slot, bytes.
+    fn take(&mut self) -> Vec<(usize, u32, Vec<u8>)> {
+        self.monitors.iter().for_each(StreamMonitor::assert_clean);
+        let messages = std::mem::take(&mut self.descriptor_fetch.messages);
+        let packets = std::mem::take(&mut self.descriptor.packets);
+        assert_eq!(messages.len(), packets.len(), "one message a descriptor");
+        messages
+            .iter()
+            .zip(packets)
+            .map(|(message, packet)| {
+                assert!(!packet.abort);
+                let owner = field::<RingFetch>(message, "owner") as usize;
+                (
+                    owner,
+                    field::<RingFetch>(message, "index") as u32,
+                    packet.bytes,
+                )
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn descriptors_come_whole_however_they_are_fetched() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let mut test = Test::new(source, sink, seed);
+        let mut owners: Vec<Owner> = (0..OWNERS)
+            .map(|owner| Owner::new(&mut random, 0u32.wrapping_sub(20 * owner as u32), 60))
+            .collect();
+        while owners.iter().any(|owner| !owner.slots.is_empty()) {
+            let owner = random.random_range(0..OWNERS);
+            if !owners[owner].slots.is_empty() {
+                let fetch = owners[owner].fetch(random.random_range(1..=8));
+                test.push(owner, fetch);
+            }
+        }
+        while !(test.fetched.is_done() && test.entries.is_done()) {
+            test.cycles(1);
+            assert!(test.bench.now() < 100_000);
+        }
+        test.cycles(400);
+        for (owner, index, bytes) in test.take() {
+            let expected = owners[owner].expected.pop_front().expect("one was posted");
+            assert_eq!(
+                (index, bytes),
+                (expected.index, expected.bytes),
+                "owner {owner}"
+            );
+        }
+        assert!(owners.iter().all(|owner| owner.expected.is_empty()));
+    });
+}
+
+#[test]
+fn kept_slot_is_forgotten_when_the_ring_starts_afresh() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let mut test = Test::new(Stall::None, Stall::None, 1);
+    let mut first = vec![7; SLOT_BYTES];
+    TWO_SLOTS.set(&mut first, 1);
+    test.push(1, (5, first));
+    test.cycles(50);
+    assert!(test.take().is_empty(), "its second slot is missing");
+    let mut owner = Owner::new(&mut random, 0, 3);
+    let fetch = owner.fetch(8);
+    test.push(1, fetch);
+    test.cycles(100);
+    let got = test.take();
+    assert_eq!(got.len(), 3);
+    for ((_, index, bytes), expected) in got.into_iter().zip(owner.expected) {
+        assert_eq!((index, bytes), (expected.index, expected.bytes));
+    }
+}
+
+#[test]
+fn reset_forgets_a_kept_slot() {
+    let mut test = Test::new(Stall::None, Stall::None, 1);
+    let mut first = vec![7; SLOT_BYTES];
+    TWO_SLOTS.set(&mut first, 1);
+    test.push(1, (5, first));
+    test.cycles(50);
+    test.bench.set("reset", 1);
+    test.cycles(2);
+    test.bench.set("reset", 0);
+    let mut single = vec![9; SLOT_BYTES];
+    TWO_SLOTS.set(&mut single, 0);
+    test.push(1, (6, single.clone()));
+    test.cycles(50);
+    assert_eq!(test.take(), [(1, 6, single)]);
+}
