@@ -23,11 +23,8 @@
 
 use crate::descriptor_check::DescriptorCheck;
 use crate::plan::{HeaderBeat, SendFields};
-use abi::registers::{CONTROL, CONTROL_TX};
+use crate::send_switch::SendSwitch;
 use stream::prelude::*;
-
-// The literals of the kernel.
-const _: () = assert!(CONTROL == 0x18 && CONTROL_TX == 1 << 1);
 
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 enum State {
@@ -61,8 +58,8 @@ pub struct Descriptor {
     fields_queue: Fifo<SendFields, 3, 4>,
     header_queue: Fifo<HeaderBeat, 5, 6>,
     check: DescriptorCheck,
+    switch: SendSwitch,
     state: DFF<State>,
-    running: DFF<Bit>,
     unread: DFF<Bit>,
     metadata: DFF<Bits<256>>,
     upper: DFF<Bits<256>>,
@@ -71,13 +68,15 @@ pub struct Descriptor {
     push: Signal<Local, Bit>,
     finish: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
-    setting: Signal<Local, Bits<32>>,
 }
 
 impl Logic for Descriptor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, running, unread, metadata, upper);
+        dff_setup!(self, clock, state, unread, metadata, upper);
+        self.switch.clock.next = self.clock.val();
+        self.switch.reset.next = self.reset.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.switch.settings);
         self.fields_queue.clock.next = self.clock.val();
         self.fields_queue.reset.next = self.reset.val();
         self.header_queue.clock.next = self.clock.val();
@@ -99,7 +98,7 @@ impl Logic for Descriptor {
         match self.state.q.val() {
             // Waits for the first beat, which holds the metadata.
             State::First => {
-                self.take.next = self.running.q.val() & self.descriptor_fetch.valid.val();
+                self.take.next = self.switch.running.val() & self.descriptor_fetch.valid.val();
                 if self.take.val() & self.descriptors.valid.val() {
                     self.metadata.d.next = self.descriptors.data.val().get_bits::<256>(0);
                     self.unread.d.next = self.descriptors.last.val();
@@ -147,12 +146,7 @@ impl Logic for Descriptor {
             self.taken.payload.next.index = self.descriptor_fetch.payload.val().index + 2;
         }
 
-        self.setting.next = self.settings.payload.val().data;
-        if self.settings.valid.val() & (self.settings.payload.val().address == 0x18) {
-            self.running.d.next = self.setting.val().get_bit(1);
-        }
         if self.reset.val() {
-            self.running.d.next = false;
             self.state.d.next = State::First;
         }
     }

@@ -1,43 +1,35 @@
-//! Decides on each descriptor: flow state, send floor, then the walk; refuses it or has it planned.
+//! Resolves a descriptor's range through the flow's send list and has every piece granted.
 //!
 //! ```text
-//!  fields ──► flow ──► floor ──► walk ──┬──► verdict
-//!               └─ refused ─────────────┘
+//!  range ──► entry by index ──► part that lies in it ──► grant ──► piece
+//!               ▲ next entry ◄───────────────────────────┤
+//!  verdict ◄── refused, or all granted ──────────────────┘
 //! ```
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
-//! | `fields` | in | message | descriptors in ring order |
-//! | `flow_request`, `flow_reply` | out, in | message | flow state by id |
-//! | `walk_request`, `walk_reply` | out, in | message | resolve and grant the range |
-//! | `verdict` | out | message | one for every descriptor |
-//! | `started` | out | 32 | descriptors whose look-ups began, modulo 2^32 |
+//! | `range` | in | message | one for each descriptor |
+//! | `segment_request`, `segment_reply` | out, in | message | list entries |
+//! | `region_request`, `region_reply` | out, in | message | grants |
+//! | `verdict` | out | message | one for each descriptor |
+//! | `piece` | out | message | what to read |
 //!
-//! Timing: one descriptor at a time, 2 cycles when nothing is looked up, else 6 and the two answers.
+//! Timing: one descriptor at a time; each entry takes 5 cycles, its answer and the grant.
 //!
 //! Invariants:
-//! 1. `started` counts a descriptor at the latest in the cycle in which its first request is offered.
-//! 2. An empty range is never stale: a header without payload is sent whatever the floor.
+//! 1. No piece of a range is visible at `piece` before all of the range is granted.
+//! 2. Entries are taken in order of their index; one that ends at or before the position is stepped
+//!    over, and a position outside the entry behind it is `send_no_segment`.
+//! 3. An index below the list's head is resolved by position, which finds the head or what follows it.
 
-use crate::floor_check::FloorCheck;
-use crate::plan::{SendFields, SendVerdict, WalkReply, WalkRequest};
+use crate::gather_control::GatherControl;
+use crate::gather_part::GatherPart;
+use crate::grant::Grant;
+use crate::plan::{SendPiece, SendRange, SendVerdict};
 use abi::reason::SendError;
 use stream::prelude::*;
 
 // The literals of the kernel.
-const _: () = {
-    assert!(SendError::SendMalformed as u8 == 4 && SendError::ReadFailed as u8 == 5);
-};
-
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-enum State {
-    Take,
-    Ask,
-    Reply,
-    Judge,
-    Walk,
-    Walked,
-    Finish,
-}
+const _: () = assert!(SendError::SendNoSegment as u8 == 1);
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -47,123 +39,89 @@ pub struct Gather {
     /// Forgets everything.
     pub reset: Signal<In, Bit>,
 
-    /// Descriptors.
-    pub fields: MessageSink<SendFields>,
-    /// Asks for a flow.
-    pub flow_request: MessageSource<Bits<16>>,
-    /// The flow.
-    pub flow_reply: MessageSink<SendFlowReply>,
-    /// Asks for a range.
-    pub walk_request: MessageSource<WalkRequest>,
-    /// The range is granted and its pieces are on their way, or not.
-    pub walk_reply: MessageSink<WalkReply>,
-    /// What is decided.
+    /// A range.
+    pub range: MessageSink<SendRange>,
+    /// Its fate.
     pub verdict: MessageSource<SendVerdict>,
-    /// Descriptors begun.
-    pub started: Signal<Out, Bits<32>>,
+    /// Asks for a list entry.
+    pub segment_request: MessageSource<SegmentRequest>,
+    /// The list entry.
+    pub segment_reply: MessageSink<SegmentReply>,
+    /// Asks for a grant.
+    pub region_request: MessageSource<RegionRequest>,
+    /// The grant.
+    pub region_reply: MessageSink<RegionReply>,
+    /// Pieces to read.
+    pub piece: MessageSource<SendPiece>,
 
-    range: FloorCheck,
-    state: DFF<State>,
-    begun: DFF<Bits<32>>,
-    flow: DFF<SendFlowReply>,
-    error: DFF<Bits<8>>,
-    refused: DFF<Bit>,
+    control: GatherControl,
+    part: GatherPart,
+    grant: Grant,
+    fate: DFF<SendVerdict>,
 
-    unfit: Signal<Local, Bit>,
+    finish: Signal<Local, Bit>,
 }
 
 impl Logic for Gather {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, begun, flow, error, refused);
-        self.range.fields.next = self.fields.payload.val();
-        self.range.flow.next = self.flow.q.val();
-        self.started.next = self.begun.q.val();
-        self.flow_request.payload.next = self.fields.payload.val().flow;
-        self.flow_request.valid.next = self.state.q.val() == State::Ask;
-        self.flow_reply.ready.next = self.state.q.val() == State::Reply;
-        self.walk_request.valid.next = self.state.q.val() == State::Walk;
-        self.walk_request.payload.next.flow = self.fields.payload.val().flow;
-        self.walk_request.payload.next.domain = self.flow.q.val().domain;
-        self.walk_request.payload.next.segment_index = self.fields.payload.val().segment_index;
-        self.walk_request.payload.next.position = self.range.position.val();
-        self.walk_request.payload.next.bytes = self.range.payload_bytes.val();
-        self.walk_reply.ready.next = self.state.q.val() == State::Walked;
-        self.verdict.valid.next = self.state.q.val() == State::Finish;
-        self.verdict.payload.next.fields = self.fields.payload.val();
-        self.verdict.payload.next.refused = self.refused.q.val();
-        self.verdict.payload.next.error = self.error.q.val();
-        self.verdict.payload.next.payload_bytes = self.range.payload_bytes.val();
-        self.verdict.payload.next.trim_bytes = self.range.trim_bytes.val();
-        if self.fields.payload.val().raw {
-            self.verdict.payload.next.payload_bytes = 0.into();
-            self.verdict.payload.next.trim_bytes = 0.into();
-        }
-        self.fields.ready.next = (self.state.q.val() == State::Finish) & self.verdict.ready.val();
-        self.unfit.next = self.fields.payload.val().unread | self.fields.payload.val().malformed;
+        dff_setup!(self, clock, fate);
+        self.control.clock.next = self.clock.val();
+        self.control.reset.next = self.reset.val();
+        self.grant.clock.next = self.clock.val();
+        self.grant.reset.next = self.reset.val();
+        self.part.clock.next = self.clock.val();
+        MessageSource::<RegionRequest>::link(
+            &mut self.region_request,
+            &mut self.grant.region_request,
+        );
+        MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.grant.region_reply);
+        MessageSource::<SendPiece>::link(&mut self.piece, &mut self.grant.piece);
 
-        match self.state.q.val() {
-            // Waits for a descriptor, then asks for its flow, unless it is raw or unfit.
-            State::Take => {
-                self.refused.d.next = self.unfit.val();
-                self.error.d.next = 4.into();
-                if self.fields.payload.val().unread {
-                    self.error.d.next = 5.into();
-                }
-                if self.fields.valid.val() {
-                    self.begun.d.next = self.begun.q.val() + 1;
-                    self.state.d.next = State::Ask;
-                    if self.unfit.val() | self.fields.payload.val().raw {
-                        self.state.d.next = State::Finish;
-                    }
-                }
-            }
-            // Waits until the request is taken.
-            State::Ask => {
-                if self.flow_request.ready.val() {
-                    self.state.d.next = State::Reply;
-                }
-            }
-            // Waits for the flow.
-            State::Reply => {
-                self.flow.d.next = self.flow_reply.payload.val();
-                if self.flow_reply.valid.val() {
-                    self.state.d.next = State::Judge;
-                }
-            }
-            // Has the range compared with the floor; goes on when there is payload to find.
-            State::Judge => {
-                self.refused.d.next = self.range.refused.val();
-                self.error.d.next = self.range.error.val();
-                self.state.d.next = State::Finish;
-                if !self.range.refused.val() & self.range.payload_bytes.val().any() {
-                    self.state.d.next = State::Walk;
-                }
-            }
-            // Waits until the walk begins.
-            State::Walk => {
-                if self.walk_request.ready.val() {
-                    self.state.d.next = State::Walked;
-                }
-            }
-            // Waits for its end.
-            State::Walked => {
-                self.refused.d.next = self.walk_reply.payload.val().refused;
-                self.error.d.next = self.walk_reply.payload.val().error;
-                if self.walk_reply.valid.val() {
-                    self.state.d.next = State::Finish;
-                }
-            }
-            // Waits until the verdict is taken.
-            State::Finish => {
-                if self.verdict.ready.val() {
-                    self.state.d.next = State::Take;
-                }
-            }
+        // What the states wait for.
+        self.control.range_valid.next = self.range.valid.val();
+        self.control.range_wanted.next = self.range.payload.val().wanted;
+        self.control.segment_asked.next = self.segment_request.ready.val();
+        self.control.segment_valid.next = self.segment_reply.valid.val();
+        self.control.holds.next = self.part.holds.val();
+        self.control.is_before.next = self.part.is_before.val();
+        self.control.below_head.next = self.part.below_head.val();
+        self.control.grant_asked.next = self.grant.request.ready.val();
+        self.control.grant_valid.next = self.grant.reply.valid.val();
+        self.control.grant_ends.next =
+            self.grant.reply.payload.val().refused | self.part.last.val();
+        self.control.verdict_taken.next = self.verdict.ready.val();
+
+        // What they do.
+        self.range.ready.next = self.control.take.val();
+        self.part.range.next = self.range.payload.val();
+        self.part.load.next = self.control.take.val();
+        self.part.by_position.next = self.control.by_position.val();
+        self.part.step_over.next = self.control.step_over.val();
+        self.segment_request.valid.next = self.control.ask.val();
+        self.segment_request.payload.next = self.part.segment_request.val();
+        self.segment_reply.ready.next = self.control.reply.val();
+        self.part.entry.next = self.segment_reply.payload.val();
+        self.part.keep.next = self.control.reply.val();
+        self.grant.request.valid.next = self.control.grant.val();
+        self.grant.request.payload.next = self.part.region_request.val();
+        self.grant.reply.ready.next = self.control.granted.val();
+        self.part.advance.next = self.control.granted.val() & self.grant.reply.valid.val();
+
+        // The verdict; the pieces appear or vanish with it.
+        if self.control.take.val() {
+            self.fate.d.next = self.range.payload.val().verdict;
+        } else if self.control.no_segment.val() {
+            self.fate.d.next.refused = true;
+            self.fate.d.next.error = 1.into();
+        } else if self.control.granted.val() {
+            self.fate.d.next.refused = self.grant.reply.payload.val().refused;
+            self.fate.d.next.error = self.grant.reply.payload.val().error;
         }
-        if self.reset.val() {
-            self.begun.d.next = 0.into();
-            self.state.d.next = State::Take;
-        }
+        self.verdict.valid.next = self.control.offer.val();
+        self.verdict.payload.next = self.fate.q.val();
+        self.finish.next = self.control.offer.val() & self.verdict.ready.val();
+        self.grant.commit.next = self.finish.val() & !self.fate.q.val().refused;
+        self.grant.discard.next = self.finish.val() & self.fate.q.val().refused;
     }
 }

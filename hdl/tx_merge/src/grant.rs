@@ -1,7 +1,7 @@
 //! Has one part of a segment granted, page by page, and stores its pieces.
 //!
 //! ```text
-//!  request ──► region_request ··· region_reply ──► piece
+//!  request ──► region_request ··· region_reply ──► queue of 128 ──► piece
 //!     ▲             └───────── next page ◄──────────┤
 //!  reply ◄── refused, or all granted ───────────────┘
 //! ```
@@ -9,9 +9,11 @@
 //!
 //! Invariants:
 //! 1. `reply` comes when every byte is granted and its pieces are stored, or at the first refusal.
-//! 2. A region's refusal is `send_region_refused`; `full` (too many pieces) is `send_malformed`.
+//! 2. A region's refusal is `send_region_refused`; a range of more than 128 pieces is `send_malformed`.
+//! 3. Pieces appear with `commit`, those since the last one vanish with `discard`.
 
-use crate::plan::{SendPiece, WalkReply};
+use crate::piece_queue::PieceQueue;
+use crate::plan::{GrantReply, SendPiece};
 use abi::reason::SendError;
 use stream::prelude::*;
 
@@ -40,20 +42,23 @@ pub struct Grant {
     /// The part: region, key, domain, offset and bytes.
     pub request: MessageSink<RegionRequest>,
     /// Its fate.
-    pub reply: MessageSource<WalkReply>,
+    pub reply: MessageSource<GrantReply>,
     /// Asks for a grant.
     pub region_request: MessageSource<RegionRequest>,
     /// The grant.
     pub region_reply: MessageSink<RegionReply>,
-    /// Granted pieces.
+    /// Pieces of ranges granted completely.
     pub piece: MessageSource<SendPiece>,
-    /// No piece can be stored any more.
-    pub full: Signal<In, Bit>,
+    /// The range is granted: show its pieces.
+    pub commit: Signal<In, Bit>,
+    /// The range is refused: forget its pieces.
+    pub discard: Signal<In, Bit>,
 
+    pieces: PieceQueue,
     state: DFF<State>,
     part: DFF<RegionRequest>,
     page: DFF<RegionReply>,
-    result: DFF<WalkReply>,
+    result: DFF<GrantReply>,
 
     offset_next: Signal<Local, Bits<48>>,
     rest_next: Signal<Local, Bits<32>>,
@@ -69,9 +74,15 @@ impl Logic for Grant {
         self.region_request.valid.next = self.state.q.val() == State::Ask;
         self.region_request.payload.next = self.part.q.val();
         self.region_reply.ready.next = self.state.q.val() == State::Reply;
-        self.piece.valid.next = (self.state.q.val() == State::Store) & !self.full.val();
-        self.piece.payload.next.address = self.page.q.val().address;
-        self.piece.payload.next.bytes = bit_cast::<18, 32>(self.page.q.val().bytes);
+        self.pieces.clock.next = self.clock.val();
+        self.pieces.reset.next = self.reset.val();
+        self.pieces.commit.next = self.commit.val();
+        self.pieces.discard.next = self.discard.val();
+        MessageSource::<SendPiece>::link(&mut self.piece, &mut self.pieces.source);
+        self.pieces.sink.valid.next =
+            (self.state.q.val() == State::Store) & !self.pieces.full.val();
+        self.pieces.sink.payload.next.address = self.page.q.val().address;
+        self.pieces.sink.payload.next.bytes = bit_cast::<18, 32>(self.page.q.val().bytes);
         self.offset_next.next =
             self.part.q.val().offset + bit_cast::<48, 32>(self.page.q.val().bytes);
         self.rest_next.next = self.part.q.val().bytes - self.page.q.val().bytes;
@@ -106,11 +117,11 @@ impl Logic for Grant {
             }
             // Waits until the piece is stored, then goes to the next page.
             State::Store => {
-                if self.full.val() {
+                if self.pieces.full.val() {
                     self.result.d.next.refused = true;
                     self.result.d.next.error = 4.into();
                     self.state.d.next = State::Finish;
-                } else if self.piece.ready.val() {
+                } else if self.pieces.sink.ready.val() {
                     self.part.d.next.offset = self.offset_next.val();
                     self.part.d.next.bytes = self.rest_next.val();
                     self.state.d.next = State::Ask;

@@ -21,7 +21,7 @@ pub struct HeaderLayout {
     pub udp: Bit,
 }
 
-/// A descriptor taken apart and checked (descriptor to gather).
+/// A descriptor taken apart and checked (descriptor to flow).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendFields {
     /// Owner of the send ring.
@@ -59,7 +59,7 @@ pub struct HeaderBeat {
     pub last: Bit,
 }
 
-/// What becomes of a descriptor (gather to segment), in ring order.
+/// What becomes of a descriptor (planner to segment), in ring order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPlan {
     /// Nothing is sent; the rest is undefined.
@@ -78,7 +78,7 @@ pub struct SendPlan {
     pub mss_bytes: Bits<14>,
 }
 
-/// What is known of a descriptor's fate before its payload arrives (gather to report).
+/// What is known of a descriptor's fate before its payload arrives (planner to report).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendRecord {
     /// Refused: the event below is due.
@@ -141,31 +141,7 @@ pub struct ChecksumPatch {
     pub l4_value: Bits<16>,
 }
 
-/// A range of a flow's send stream to find and to grant (gather to walk).
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct WalkRequest {
-    /// Flow id.
-    pub flow: Bits<16>,
-    /// Protection domain of the flow.
-    pub domain: Bits<16>,
-    /// List index to start at.
-    pub segment_index: Bits<16>,
-    /// First stream position.
-    pub position: Bits<32>,
-    /// Bytes, at least 1.
-    pub bytes: Bits<18>,
-}
-
-/// The end of a walk (walk to gather).
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct WalkReply {
-    /// Nothing will be read.
-    pub refused: Bit,
-    /// With `refused`: the SendError.
-    pub error: Bits<8>,
-}
-
-/// What was decided on a descriptor (gather to planner).
+/// What was decided on a descriptor (flow to gather to planner).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendVerdict {
     /// The descriptor.
@@ -178,4 +154,26 @@ pub struct SendVerdict {
     pub payload_bytes: Bits<18>,
     /// Bytes cut off below the send floor.
     pub trim_bytes: Bits<18>,
+}
+
+/// A descriptor whose flow is known (flow to gather).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SendRange {
+    /// What is decided so far.
+    pub verdict: SendVerdict,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// First stream position to send.
+    pub position: Bits<32>,
+    /// There is payload to find.
+    pub wanted: Bit,
+}
+
+/// The end of a grant (grant to gather).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct GrantReply {
+    /// Nothing of the range may be read.
+    pub refused: Bit,
+    /// With `refused`: the SendError.
+    pub error: Bits<8>,
 }

@@ -2,14 +2,20 @@
 
 mod model;
 mod peers;
+mod random;
 mod records;
 mod rig;
 
+use std::collections::BTreeSet;
+
+use abi::reason::SendError;
 use abi::send_descriptor as at;
 use model::Tables;
-use records::{plain_memory, Record};
+use rand::rngs::SmallRng;
+use rand::SeedableRng;
+use records::{plain_memory, Record, World};
 use rig::Rig;
-use sim::stall::Stall;
+use sim::stall::{seed, Stall};
 
 const CALM: (Stall, Stall) = (Stall::None, Stall::None);
 
@@ -32,11 +38,31 @@ fn raw_frame_goes_out_as_it_is_and_padded() {
 
 #[test]
 fn one_frame_is_merged_and_checksummed() {
-    let mut world = records::World::one_segment(1 << 16, 0);
+    let mut world = World::one_segment(1 << 16, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 20, CALM, 1);
     for payload in [1, 63, 64, 65, 100, 1448] {
         rig.post(&world.tcp_send(payload, 1448).bytes(), 1);
     }
     let errors = rig.judge(5_000);
     assert!(errors.iter().all(Option::is_none), "{errors:?}");
+}
+
+#[test]
+fn random_descriptors_do_what_the_model_does() {
+    let mut seen = BTreeSet::new();
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut random = SmallRng::seed_from_u64(seed);
+        for world in 0..2 {
+            let tables = random::tables(&mut random);
+            let memory = random::memory(&mut random, &tables);
+            let mut rig = Rig::new(tables.clone(), memory, 20 * world, (source, sink), seed);
+            for _ in 0..60 {
+                let (record, owner) = random::descriptor(&mut random, &tables);
+                rig.post(&record, owner);
+            }
+            seen.extend(rig.judge(400_000).into_iter().flatten());
+        }
+    });
+    let all: BTreeSet<SendError> = SendError::ALL.iter().copied().collect();
+    assert_eq!(seen, all, "errors that came up");
 }

@@ -182,10 +182,11 @@ impl<M: Memory> Rig<M> {
     pub fn judge(&mut self, cycles_max: u64) -> Vec<Option<SendError>> {
         let expected: Vec<_> = self.expected.drain(..).collect();
         self.run_until_done(self.done.seen.len() + expected.len(), cycles_max);
-        let mut errors = Vec::new();
+        let (mut errors, mut frames) = (Vec::new(), 0);
         let mut indices = Vec::new();
         for (record, owner, index_after) in &expected {
             let outcome = model::send(record, *owner, &self.tables.borrow(), &*self.memory);
+            frames += outcome.frames.len();
             for (number, frame) in outcome.frames.iter().enumerate() {
                 let sent = self.frames.packets.pop_front();
                 let sent =
@@ -202,6 +203,7 @@ impl<M: Memory> Rig<M> {
             errors.push(outcome.error);
             indices.push(u64::from(*index_after));
         }
+        println!("{} descriptors, {frames} frames as predicted", errors.len());
         assert!(self.frames.packets.is_empty(), "a frame too many");
         assert!(self.events.messages.is_empty(), "an event too many");
         let counted: Vec<u8> = self.errors.seen.drain(..).map(|bytes| bytes[0]).collect();
