@@ -1,0 +1,155 @@
+//! The 16-bit ones' complement sum of a byte range of a frame, beat by beat.
+//!
+//! ```text
+//!  beat ──► mask the range ──► 8 sums of 4 words ──► 1 sum ──► accumulate ──► sum
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | beats | in | beats of the frame |
+//! | range_start, range_stop | in | byte range in the frame; valid with every beat; `range_start` is even |
+//! | sum | out | four cycles behind the last beat: the sum of the range, not folded |
+//!
+//! Words are taken as little endian: the folded sum is the byte-swapped one of the wire order (RFC 1071, 2 B).
+//! Timing: one beat a cycle, latency four cycles, no back-pressure.
+//!
+//! Invariants:
+//! 1. Bytes outside the range count as zero, an odd last byte as the low half of its word.
+//! 2. No overflow: 145 beats of 32 words stay below 2^29.
+
+use crate::messages::RxBeat;
+use crate::quarter_sum::QuarterSum;
+use stream::prelude::*;
+
+/// The sum. See the module's head.
+#[derive(LogicBlock)]
+pub struct BeatSum {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Beats of the frame.
+    pub beats: PulseSink<RxBeat>,
+    /// First byte of the range.
+    pub range_start: Signal<In, Bits<8>>,
+    /// First byte behind the range.
+    pub range_stop: Signal<In, Bits<17>>,
+    /// Sum of the range, four cycles behind the last beat.
+    pub sum: Signal<Out, Bits<32>>,
+
+    masked: DFF<Bits<512>>,
+    quarter: [QuarterSum; 8],
+    total: DFF<Bits<21>>,
+    accumulator: DFF<Bits<32>>,
+    first_1: DFF<Bit>,
+    first_2: DFF<Bit>,
+    first_3: DFF<Bit>,
+    valid_1: DFF<Bit>,
+    valid_2: DFF<Bit>,
+    valid_3: DFF<Bit>,
+
+    index: Signal<Local, Bits<11>>,
+    start_beat: Signal<Local, Bits<11>>,
+    stop_beat: Signal<Local, Bits<11>>,
+    start_shift: Signal<Local, Bits<9>>,
+    stop_shift: Signal<Local, Bits<9>>,
+    start_mask: Signal<Local, Bits<512>>,
+    stop_mask_inverse: Signal<Local, Bits<512>>,
+    stop_mask: Signal<Local, Bits<512>>,
+    offsets: [Constant<Bits<9>>; 32],
+    ones: Constant<Bits<512>>,
+    zeros: Constant<Bits<512>>,
+}
+
+impl Default for BeatSum {
+    fn default() -> Self {
+        let zeros: Bits<512> = 0u64.to_bits();
+        Self {
+            clock: Default::default(),
+            beats: Default::default(),
+            range_start: Default::default(),
+            range_stop: Default::default(),
+            sum: Default::default(),
+            masked: Default::default(),
+            quarter: Default::default(),
+            total: Default::default(),
+            accumulator: Default::default(),
+            first_1: Default::default(),
+            first_2: Default::default(),
+            first_3: Default::default(),
+            valid_1: Default::default(),
+            valid_2: Default::default(),
+            valid_3: Default::default(),
+            index: Default::default(),
+            start_beat: Default::default(),
+            stop_beat: Default::default(),
+            start_shift: Default::default(),
+            stop_shift: Default::default(),
+            start_mask: Default::default(),
+            stop_mask_inverse: Default::default(),
+            stop_mask: Default::default(),
+            offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
+            ones: Constant::new(!zeros),
+            zeros: Constant::new(zeros),
+        }
+    }
+}
+
+impl Logic for BeatSum {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, masked, total, accumulator);
+        dff_setup!(self, clock, first_1, first_2, first_3, valid_1, valid_2, valid_3);
+        self.sum.next = self.accumulator.q.val();
+
+        // Mask: all ones between the range's first and last beat, cut in those two.
+        self.index.next = bit_cast::<11, 8>(self.beats.payload.val().index);
+        self.start_beat.next = bit_cast::<11, 2>(self.range_start.val().get_bits::<2>(6));
+        self.stop_beat.next = self.range_stop.val().get_bits::<11>(6);
+        self.start_shift.next = bit_cast::<9, 6>(self.range_start.val().get_bits::<6>(0)) << 3;
+        self.stop_shift.next = bit_cast::<9, 6>(self.range_stop.val().get_bits::<6>(0)) << 3;
+        self.start_mask.next = self.ones.val();
+        if self.index.val() == self.start_beat.val() {
+            self.start_mask.next = self.ones.val() << self.start_shift.val();
+        } else if self.index.val() < self.start_beat.val() {
+            self.start_mask.next = self.zeros.val();
+        }
+        self.stop_mask_inverse.next = self.zeros.val();
+        if self.index.val() == self.stop_beat.val() {
+            self.stop_mask_inverse.next = self.ones.val() << self.stop_shift.val();
+        } else if self.index.val() > self.stop_beat.val() {
+            self.stop_mask_inverse.next = self.ones.val();
+        }
+        self.stop_mask.next = !self.stop_mask_inverse.val();
+        self.masked.d.next =
+            self.beats.payload.val().data & self.start_mask.val() & self.stop_mask.val();
+
+        // Add.
+        for i in 0..8 {
+            self.quarter[i].clock.next = self.clock.val();
+            self.quarter[i].words[0].next = self.masked.q.val().get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].words[1].next = self.masked.q.val().get_bits::<16>(self.offsets[i + 8].val().index());
+            self.quarter[i].words[2].next = self.masked.q.val().get_bits::<16>(self.offsets[i + 16].val().index());
+            self.quarter[i].words[3].next = self.masked.q.val().get_bits::<16>(self.offsets[i + 24].val().index());
+        }
+        self.total.d.next = self.quarter[0].sum.val()
+            + self.quarter[1].sum.val()
+            + self.quarter[2].sum.val()
+            + self.quarter[3].sum.val()
+            + self.quarter[4].sum.val()
+            + self.quarter[5].sum.val()
+            + self.quarter[6].sum.val()
+            + self.quarter[7].sum.val();
+
+        self.valid_1.d.next = self.beats.valid.val();
+        self.valid_2.d.next = self.valid_1.q.val();
+        self.valid_3.d.next = self.valid_2.q.val();
+        self.first_1.d.next = self.beats.payload.val().first;
+        self.first_2.d.next = self.first_1.q.val();
+        self.first_3.d.next = self.first_2.q.val();
+        if self.valid_3.q.val() {
+            self.accumulator.d.next = self.accumulator.q.val() + bit_cast::<32, 21>(self.total.q.val());
+            if self.first_3.q.val() {
+                self.accumulator.d.next = bit_cast::<32, 21>(self.total.q.val());
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Second step of the transport parser: lengths, and the coarse shift towards position and message key.
+//!
+//! ```text
+//!  draft ──► does the profile header fit? ──► header and payload bytes, malformed
+//!        └─► profile header >> 8 bytes x (offset / 8) ──► 11 bytes, 15 bytes ──► draft
+//! ```
+//! Timing: one packet a cycle, latency one cycle, no back-pressure.
+//!
+//! Invariants:
+//! 1. The profile of the draft is 0 when the packet is TCP, or its payload is shorter than the profile's header.
+
+use crate::messages::NetworkInfo;
+use crate::transport::TransportDraft;
+use stream::prelude::*;
+
+/// A packet with its lengths known.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct LayoutDraft {
+    /// 60 bytes from the L4 header on.
+    pub bytes: Bits<480>,
+    /// The headers before it.
+    pub network: NetworkInfo,
+    /// Profile of the packet.
+    pub profile: Bits<2>,
+    /// Layout of that profile.
+    pub layout: Bits<32>,
+    /// L4 lengths contradict each other.
+    pub malformed: Bit,
+    /// Bytes of L4 and profile header.
+    pub l4_header_bytes: Bits<8>,
+    /// Position field within 11 bytes.
+    pub position_bytes: Bits<88>,
+    /// Message key within 15 bytes.
+    pub key_bytes: Bits<120>,
+}
+
+/// The second step. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct LayoutStep {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// A packet with its profile chosen.
+    pub sink: PulseSink<TransportDraft>,
+    /// The packet with its lengths.
+    pub source: PulseSource<LayoutDraft>,
+
+    valid: DFF<Bit>,
+    held: DFF<LayoutDraft>,
+
+    bytes: Signal<Local, Bits<576>>,
+    network: Signal<Local, NetworkInfo>,
+    layout: Signal<Local, Bits<32>>,
+    tcp_bytes: Signal<Local, Bits<16>>,
+    l4_bytes: Signal<Local, Bits<16>>,
+    profile_bytes: Signal<Local, Bits<16>>,
+    fits: Signal<Local, Bit>,
+    tcp_bad: Signal<Local, Bit>,
+    udp_bad: Signal<Local, Bit>,
+    transport_header: Signal<Local, Bits<512>>,
+    position_shift: Signal<Local, Bits<9>>,
+    key_shift: Signal<Local, Bits<9>>,
+    position_coarse: Signal<Local, Bits<512>>,
+    key_coarse: Signal<Local, Bits<512>>,
+}
+
+impl Logic for LayoutStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, held);
+        self.source.valid.next = self.valid.q.val();
+        self.source.payload.next = self.held.q.val();
+        self.valid.d.next = self.sink.valid.val();
+
+        self.bytes.next = self.sink.payload.val().bytes;
+        self.network.next = self.sink.payload.val().network;
+        self.layout.next = self.sink.payload.val().layout;
+        self.tcp_bytes.next = self.sink.payload.val().tcp_bytes;
+        self.l4_bytes.next = self.network.val().l4_bytes;
+        self.profile_bytes.next = bit_cast::<16, 7>(self.layout.val().get_bits::<7>(0)) + 8;
+        self.fits.next = self.network.val().udp & (self.profile_bytes.val() <= self.l4_bytes.val());
+        self.tcp_bad.next = self.network.val().tcp
+            & ((self.tcp_bytes.val() < 20) | (self.l4_bytes.val() < self.tcp_bytes.val()));
+        self.udp_bad.next = self.network.val().udp
+            & ((self.l4_bytes.val() < 8) | (self.sink.payload.val().udp_bytes != self.l4_bytes.val()));
+
+        self.held.d.next.bytes = self.bytes.val().get_bits::<480>(0);
+        self.held.d.next.network = self.network.val();
+        self.held.d.next.layout = self.layout.val();
+        self.held.d.next.malformed = self.tcp_bad.val() | self.udp_bad.val();
+        self.held.d.next.profile = bits::<2>(0);
+        self.held.d.next.l4_header_bytes = bits::<8>(8);
+        if self.network.val().tcp {
+            self.held.d.next.l4_header_bytes = bit_cast::<8, 16>(self.tcp_bytes.val());
+        } else if self.fits.val() & self.sink.payload.val().profile.any() {
+            self.held.d.next.profile = self.sink.payload.val().profile;
+            self.held.d.next.l4_header_bytes = bit_cast::<8, 16>(self.profile_bytes.val());
+        }
+
+        self.transport_header.next = self.bytes.val().get_bits::<512>(64);
+        self.position_shift.next = bit_cast::<9, 3>(self.layout.val().get_bits::<3>(11)) << 6;
+        self.key_shift.next = bit_cast::<9, 3>(self.layout.val().get_bits::<3>(23)) << 6;
+        self.position_coarse.next = self.transport_header.val() >> self.position_shift.val();
+        self.key_coarse.next = self.transport_header.val() >> self.key_shift.val();
+        self.held.d.next.position_bytes = self.position_coarse.val().get_bits::<88>(0);
+        self.held.d.next.key_bytes = self.key_coarse.val().get_bits::<120>(0);
+    }
+}

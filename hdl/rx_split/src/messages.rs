@@ -1,0 +1,254 @@
+//! What flows between the stages of the receive path.
+
+use stream::prelude::*;
+
+/// One beat on its way from the door to the packet store. No back-pressure: room was checked at the door.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RxBeat {
+    /// Bytes of the beat.
+    pub data: Bits<512>,
+    /// Bytes used.
+    pub byte_count: Bits<7>,
+    /// Number of the beat in its frame, from 0.
+    pub index: Bits<8>,
+    /// First beat of the frame.
+    pub first: Bit,
+    /// Last beat of the frame.
+    pub last: Bit,
+    /// With `last`: the frame is dropped, whatever it holds.
+    pub refused: Bit,
+    /// With `refused`: the DropReason.
+    pub reason: Bits<4>,
+}
+
+/// What the first beat tells: Ethernet, VLAN tags and the IP header.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct NetworkInfo {
+    /// Byte offset of the first byte behind the Ethernet header and the VLAN tags.
+    pub l3_offset: Bits<8>,
+    /// IPv4.
+    pub ipv4: Bit,
+    /// IPv6.
+    pub ipv6: Bit,
+    /// Version, header length or total length contradict each other.
+    pub malformed: Bit,
+    /// A fragment.
+    pub fragment: Bit,
+    /// TCP, not a fragment.
+    pub tcp: Bit,
+    /// UDP, not a fragment.
+    pub udp: Bit,
+    /// Byte offset of the L4 header.
+    pub l4_offset: Bits<8>,
+    /// Bytes of L4 header and payload.
+    pub l4_bytes: Bits<16>,
+    /// Byte offset of the first byte behind the IP packet.
+    pub ip_end: Bits<17>,
+    /// Source address; IPv4 in the low 32 bits.
+    pub remote: Bits<128>,
+    /// Destination address; IPv4 in the low 32 bits.
+    pub local: Bits<128>,
+}
+
+/// A flow key, byte 0 in bits 7:0; the layout of `abi::flow_key`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FlowKey {
+    /// Source address.
+    pub remote: Bits<128>,
+    /// Destination address.
+    pub local: Bits<128>,
+    /// Source and destination port as on the wire.
+    pub ports: Bits<32>,
+    /// IP protocol.
+    pub protocol: Bits<8>,
+    /// 4 or 6.
+    pub version: Bits<4>,
+    /// Header profile.
+    pub profile: Bits<4>,
+    /// Message key.
+    pub message_key: Bits<64>,
+    /// Zero.
+    pub padding: Bits<16>,
+}
+
+/// Everything that the later stages know about a packet.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PacketInfo {
+    /// Flow key.
+    pub key: Bits<384>,
+    /// TCP or UDP, not a fragment.
+    pub transport: Bit,
+    /// TCP.
+    pub tcp: Bit,
+    /// Fragment, or UDP without checksum.
+    pub unverified: Bit,
+    /// L4 lengths contradict each other.
+    pub malformed: Bit,
+    /// Header profile.
+    pub profile: Bits<2>,
+    /// Bytes before the payload.
+    pub header_bytes: Bits<8>,
+    /// Frame length without FCS.
+    pub frame_bytes: Bits<14>,
+    /// Payload length.
+    pub payload_bytes: Bits<14>,
+    /// Byte offset of the L4 header, 0 without transport.
+    pub l4_offset: Bits<8>,
+    /// Stream position of the first payload byte.
+    pub position: Bits<32>,
+    /// TCP acknowledgement number.
+    pub ack: Bits<32>,
+    /// TCP flags, 12 bits with the reserved ones.
+    pub flags: Bits<12>,
+    /// TCP options, first byte in bits 7:0.
+    pub options: Bits<320>,
+    /// Bytes of options, 0 to 40.
+    pub option_bytes: Bits<6>,
+}
+
+/// What the parser found, and what it leaves to be checked at the frame's end.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ParsedPacket {
+    /// The packet; `frame_bytes` and the payload without transport are still open.
+    pub info: PacketInfo,
+    /// IPv4 or IPv6.
+    pub ip: Bit,
+    /// IPv4.
+    pub ipv4: Bit,
+    /// The IP header contradicts itself.
+    pub malformed_ip: Bit,
+    /// UDP over IPv6 with checksum 0.
+    pub checksum_missing: Bit,
+    /// Byte offset of the first byte behind the IP packet.
+    pub ip_end: Bits<17>,
+}
+
+/// A stored, verified packet.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct StoredPacket {
+    /// Pointer of its first beat in the packet store, with wrap bits.
+    pub start: Bits<16>,
+    /// Pointer behind its last beat.
+    pub stop: Bits<16>,
+    /// What is known about it.
+    pub info: PacketInfo,
+}
+
+/// A 16-bit value whose wire order is big endian, as a pair of bytes.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Word16 {
+    /// Second byte on the wire.
+    pub low: Bits<8>,
+    /// First byte on the wire.
+    pub high: Bits<8>,
+}
+
+/// A 32-bit value whose wire order is big endian, as bytes in wire order from `byte0`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Word32 {
+    /// Last byte on the wire.
+    pub byte3: Bits<8>,
+    /// Third byte on the wire.
+    pub byte2: Bits<8>,
+    /// Second byte on the wire.
+    pub byte1: Bits<8>,
+    /// First byte on the wire.
+    pub byte0: Bits<8>,
+}
+
+/// A packet with its place, from `classify` to `place` (where `walk` asks for segments) and on to `split`.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Placement {
+    /// Pointer of the first beat in the packet store.
+    pub start: Bits<16>,
+    /// Pointer behind the last beat.
+    pub stop: Bits<16>,
+    /// Bytes before the payload.
+    pub header_bytes: Bits<8>,
+    /// Frame length without FCS.
+    pub frame_bytes: Bits<14>,
+    /// Payload length.
+    pub payload_bytes: Bits<14>,
+    /// Byte offset of the L4 header.
+    pub l4_offset: Bits<8>,
+    /// Header profile.
+    pub profile: Bits<2>,
+    /// All checksums were verified.
+    pub verified: Bit,
+    /// Stream position of the first payload byte.
+    pub position: Bits<32>,
+    /// A flow was found.
+    pub hit: Bit,
+    /// Flow id; 0xffff without a flow.
+    pub flow: Bits<16>,
+    /// Generation of the flow.
+    pub generation: Bits<8>,
+    /// Whose header queue.
+    pub owner: Bits<8>,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// The payload is to be placed, if the list allows.
+    pub walk: Bit,
+    /// Disposition.
+    pub disposition: Bits<4>,
+    /// First stream position to place.
+    pub place_position: Bits<32>,
+    /// Bytes to place.
+    pub place_bytes: Bits<14>,
+    /// Bytes below the floor.
+    pub trimmed_bytes: Bits<14>,
+    /// Cursor before, behind `split` after this packet.
+    pub cursor: Bits<32>,
+    /// List index of the first segment.
+    pub segment_index: Bits<16>,
+    /// Pieces.
+    pub pieces: Bits<5>,
+}
+
+/// Contiguous bus memory for a part of a payload.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Piece {
+    /// Bus address.
+    pub address: Bits<64>,
+    /// Length.
+    pub bytes: Bits<14>,
+    /// Memory it lies in.
+    pub memory: Bits<2>,
+}
+
+/// What the copy engine does next.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct CopyJob {
+    /// 0: write; 1: nothing, release only; 2: pass a confirmation; 3: flush read.
+    pub kind: Bits<2>,
+    /// Pointer of the first beat to read in the packet store.
+    pub start: Bits<16>,
+    /// The metadata go in front of the packet's first byte.
+    pub head: Bit,
+    /// Bytes to leave out at the start.
+    pub shift: Bits<6>,
+    /// Bus address.
+    pub address: Bits<64>,
+    /// Bytes to write.
+    pub bytes: Bits<14>,
+    /// Bytes to take from the packet; zeros follow.
+    pub keep: Bits<14>,
+    /// Relaxed ordering allowed.
+    pub relaxed: Bit,
+    /// Metadata of the header entry.
+    pub metadata: Bits<256>,
+    /// The packet store may forget what lies before `release_pointer`.
+    pub release: Bit,
+    /// Pointer behind the packet.
+    pub release_pointer: Bits<16>,
+    /// This write publishes a header entry.
+    pub publish: Bit,
+    /// Owner of the entry, or of the command confirmed.
+    pub owner: Bits<8>,
+    /// Producer index behind the entry, or index of the command confirmed.
+    pub index: Bits<32>,
+    /// Status of the command confirmed.
+    pub status: Bits<8>,
+    /// Memory to flush.
+    pub memory: Bits<2>,
+}

@@ -1,0 +1,133 @@
+//! Third part of the parser: TCP, UDP and profile fields, and the flow key.
+//!
+//! ```text
+//!  header ──► fields, profile ──► profile fits? lengths ──► position, message key (2 steps) ──► info
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | settings | in | register writes for the profiles |
+//! | header | in | L4 header and network fields, once a frame |
+//! | info | out | everything about the packet but `frame_bytes` |
+//!
+//! Timing: one packet a cycle, latency four cycles, no back-pressure.
+//!
+//! Invariants:
+//! 1. One `info` for each `header`, in order.
+//! 2. Without transport, `payload_bytes` is left 0: `verify` knows the frame's end.
+//! 3. A profile header that does not fit the UDP payload makes the packet plain UDP.
+//!
+//! Source: RFC 9293, RFC 768; `abi::profile`, `abi::flow_key`.
+
+use crate::key::KeyStep;
+use crate::layout::{LayoutDraft, LayoutStep};
+use crate::messages::{NetworkInfo, ParsedPacket, Word16};
+use crate::profiles::Profiles;
+use crate::window::TransportHeader;
+use stream::prelude::*;
+
+/// The third part of the parser. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Transport {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// L4 header.
+    pub header: PulseSink<TransportHeader>,
+    /// What was found.
+    pub info: PulseSource<ParsedPacket>,
+
+    profiles: Profiles,
+    fields: TransportFields,
+    layout: LayoutStep,
+    key: KeyStep,
+}
+
+impl Logic for Transport {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.profiles.clock.next = self.clock.val();
+        self.fields.clock.next = self.clock.val();
+        self.layout.clock.next = self.clock.val();
+        self.key.clock.next = self.clock.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.profiles.settings);
+        PulseSink::<TransportHeader>::link(&mut self.header, &mut self.fields.header);
+        self.profiles.port.next = self.fields.port.val();
+        self.fields.profile.next = self.profiles.profile.val();
+        self.fields.layout.next = self.profiles.layout.val();
+        PulseSource::<TransportDraft>::join(&mut self.fields.draft, &mut self.layout.sink);
+        PulseSource::<LayoutDraft>::join(&mut self.layout.source, &mut self.key.sink);
+        PulseSource::<ParsedPacket>::link(&mut self.info, &mut self.key.info);
+    }
+}
+
+/// An L4 header with its profile chosen.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct TransportDraft {
+    /// 72 bytes from the L4 header on.
+    pub bytes: Bits<576>,
+    /// The headers before it.
+    pub network: NetworkInfo,
+    /// Profile that the destination port selects.
+    pub profile: Bits<2>,
+    /// Layout of that profile.
+    pub layout: Bits<32>,
+    /// Bytes of the TCP header.
+    pub tcp_bytes: Bits<16>,
+    /// UDP length field.
+    pub udp_bytes: Bits<16>,
+}
+
+/// First step: the lengths in the L4 header, and the profile of its port.
+#[derive(LogicBlock, Default)]
+pub struct TransportFields {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// L4 header.
+    pub header: PulseSink<TransportHeader>,
+    /// The header with its profile.
+    pub draft: PulseSource<TransportDraft>,
+
+    /// Destination port, to the profiles.
+    pub port: Signal<Out, Bits<16>>,
+    /// Profile of that port.
+    pub profile: Signal<In, Bits<2>>,
+    /// Its layout.
+    pub layout: Signal<In, Bits<32>>,
+
+    valid: DFF<Bit>,
+    held: DFF<TransportDraft>,
+    bytes: Signal<Local, Bits<576>>,
+    network: Signal<Local, NetworkInfo>,
+    port_word: Signal<Local, Word16>,
+    udp_word: Signal<Local, Word16>,
+    data_offset: Signal<Local, Bits<4>>,
+}
+
+impl Logic for TransportFields {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, held);
+        self.draft.valid.next = self.valid.q.val();
+        self.draft.payload.next = self.held.q.val();
+        self.valid.d.next = self.header.valid.val();
+
+        self.bytes.next = self.header.payload.val().bytes;
+        self.network.next = self.header.payload.val().network;
+        self.port_word.next.high = self.bytes.val().get_bits::<8>(16);
+        self.port_word.next.low = self.bytes.val().get_bits::<8>(24);
+        self.udp_word.next.high = self.bytes.val().get_bits::<8>(32);
+        self.udp_word.next.low = self.bytes.val().get_bits::<8>(40);
+        self.data_offset.next = self.bytes.val().get_bits::<4>(100);
+        self.port.next = self.port_word.val().into();
+
+        self.held.d.next.bytes = self.bytes.val();
+        self.held.d.next.network = self.network.val();
+        self.held.d.next.profile = self.profile.val();
+        self.held.d.next.layout = self.layout.val();
+        self.held.d.next.tcp_bytes = bit_cast::<16, 4>(self.data_offset.val()) << 2;
+        self.held.d.next.udp_bytes = self.udp_word.val().into();
+    }
+}

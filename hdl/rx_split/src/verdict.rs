@@ -1,0 +1,120 @@
+//! The verdict over a frame, from everything known at its last beat.
+//!
+//! Timing: latency one cycle, one beat a cycle, no back-pressure. `parsed` holds the frame's entry when its
+//! last beat arrives and is taken with it.
+//!
+//! Invariants:
+//! 1. The first check that fails names the reason.
+
+use crate::messages::{PacketInfo, ParsedPacket, RxBeat};
+use abi::reason::DropReason;
+use stream::prelude::*;
+
+/// The verdict. See the module's head.
+#[derive(LogicBlock)]
+pub struct Verdict {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Beats.
+    pub beats: PulseSink<RxBeat>,
+    /// What the parser found, one a frame.
+    pub parsed: MessageSink<ParsedPacket>,
+    /// The IPv4 header checksum is right.
+    pub ip_good: Signal<In, Bit>,
+    /// The L4 checksum is right.
+    pub l4_good: Signal<In, Bit>,
+    /// Beats with their verdict.
+    pub source: PulseSource<RxBeat>,
+    /// The packet, valid with its last beat.
+    pub info: Signal<Out, PacketInfo>,
+
+    valid: DFF<Bit>,
+    beat: DFF<RxBeat>,
+    info_held: DFF<PacketInfo>,
+
+    frame_bytes: Signal<Local, Bits<14>>,
+    packet: Signal<Local, PacketInfo>,
+    malformed_ip: Signal<Local, Bit>,
+    bad_ip: Signal<Local, Bit>,
+    bad_l4: Signal<Local, Bit>,
+    reason_malformed_ip: Constant<Bits<4>>,
+    reason_ip_checksum: Constant<Bits<4>>,
+    reason_malformed_l4: Constant<Bits<4>>,
+    reason_l4_checksum: Constant<Bits<4>>,
+}
+
+impl Default for Verdict {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            beats: Default::default(),
+            parsed: Default::default(),
+            ip_good: Default::default(),
+            l4_good: Default::default(),
+            source: Default::default(),
+            info: Default::default(),
+            valid: Default::default(),
+            beat: Default::default(),
+            info_held: Default::default(),
+            frame_bytes: Default::default(),
+            packet: Default::default(),
+            malformed_ip: Default::default(),
+            bad_ip: Default::default(),
+            bad_l4: Default::default(),
+            reason_malformed_ip: Constant::new((DropReason::MalformedIp as u64).to_bits()),
+            reason_ip_checksum: Constant::new((DropReason::IpChecksum as u64).to_bits()),
+            reason_malformed_l4: Constant::new((DropReason::MalformedL4 as u64).to_bits()),
+            reason_l4_checksum: Constant::new((DropReason::L4Checksum as u64).to_bits()),
+        }
+    }
+}
+
+impl Logic for Verdict {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, beat, info_held);
+        self.source.valid.next = self.valid.q.val();
+        self.source.payload.next = self.beat.q.val();
+        self.info.next = self.info_held.q.val();
+        self.valid.d.next = self.beats.valid.val();
+        self.beat.d.next = self.beats.payload.val();
+        self.parsed.ready.next = self.beats.valid.val() & self.beats.payload.val().last;
+
+        self.frame_bytes.next = (bit_cast::<14, 8>(self.beats.payload.val().index) << 6)
+            + bit_cast::<14, 7>(self.beats.payload.val().byte_count);
+        self.packet.next = self.parsed.payload.val().info;
+        self.malformed_ip.next = self.parsed.payload.val().ip
+            & (self.parsed.payload.val().malformed_ip
+                | (self.parsed.payload.val().ip_end
+                    > bit_cast::<17, 14>(self.frame_bytes.val())));
+        self.bad_ip.next = self.parsed.payload.val().ipv4 & !self.ip_good.val();
+        self.bad_l4.next = self.packet.val().transport
+            & !self.packet.val().unverified
+            & (self.parsed.payload.val().checksum_missing | !self.l4_good.val());
+
+        if self.beats.payload.val().last & !self.beats.payload.val().refused {
+            self.beat.d.next.refused = self.malformed_ip.val()
+                | self.bad_ip.val()
+                | (self.packet.val().transport & self.packet.val().malformed)
+                | self.bad_l4.val();
+            self.beat.d.next.reason = self.reason_l4_checksum.val();
+            if self.packet.val().transport & self.packet.val().malformed {
+                self.beat.d.next.reason = self.reason_malformed_l4.val();
+            }
+            if self.bad_ip.val() {
+                self.beat.d.next.reason = self.reason_ip_checksum.val();
+            }
+            if self.malformed_ip.val() {
+                self.beat.d.next.reason = self.reason_malformed_ip.val();
+            }
+        }
+
+        self.info_held.d.next = self.packet.val();
+        self.info_held.d.next.frame_bytes = self.frame_bytes.val();
+        if !self.packet.val().transport {
+            self.info_held.d.next.payload_bytes =
+                self.frame_bytes.val() - bit_cast::<14, 8>(self.packet.val().header_bytes);
+        }
+    }
+}

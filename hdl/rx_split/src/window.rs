@@ -1,0 +1,140 @@
+//! Second part of the parser: cuts the L4 header out of the first three beats.
+//!
+//! ```text
+//!  beats ──► first 3 beats ──► shift by 0..48 in 16 bytes ──► by 0..12 in 4 bytes ──► 72 bytes from L4
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | beats | in | beats behind the first part of the parser |
+//! | network | in | what the frame's first beat told |
+//! | header | out | once a frame: 72 bytes from the L4 header on, and `network` beside them |
+//!
+//! Timing: three cycles after the frame's third beat, or its last if it has fewer; no back-pressure.
+//!
+//! Invariants:
+//! 1. One pulse a frame, in order.
+//! 2. Bytes behind the end of a short frame are left over from earlier ones: who uses the header checks
+//!    lengths first.
+//! 3. Without TCP or UDP the bytes have no meaning.
+
+use crate::messages::{NetworkInfo, RxBeat};
+use stream::prelude::*;
+
+/// Bytes 34 to 153 of a frame, all that an L4 header can lie in.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HeaderWindow {
+    /// Of the first beat.
+    pub beat0: Bits<240>,
+    /// The second beat.
+    pub beat1: Bits<512>,
+    /// Of the third beat.
+    pub beat2: Bits<208>,
+}
+
+/// An L4 header and what is known from the headers before it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct TransportHeader {
+    /// 72 bytes from the L4 header on.
+    pub bytes: Bits<576>,
+    /// The headers before it.
+    pub network: NetworkInfo,
+}
+
+/// The cut. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Window {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Beats of the frame.
+    pub beats: PulseSink<RxBeat>,
+    /// What the first beat told.
+    pub network: Signal<In, NetworkInfo>,
+    /// The L4 header.
+    pub header: PulseSource<TransportHeader>,
+
+    beat0: DFF<Bits<512>>,
+    beat1: DFF<Bits<512>>,
+    valid_1: DFF<Bit>,
+    valid_2: DFF<Bit>,
+    valid_3: DFF<Bit>,
+    window_1: DFF<Bits<960>>,
+    network_1: DFF<NetworkInfo>,
+    window_2: DFF<Bits<672>>,
+    network_2: DFF<NetworkInfo>,
+    shift_2: DFF<Bits<2>>,
+    header_3: DFF<TransportHeader>,
+
+    data: Signal<Local, Bits<512>>,
+    index: Signal<Local, Bits<8>>,
+    first_beat: Signal<Local, Bits<512>>,
+    second_beat: Signal<Local, Bits<512>>,
+    window: Signal<Local, HeaderWindow>,
+    l4_offset: Signal<Local, Bits<8>>,
+    from: Signal<Local, Bits<8>>,
+    coarse: Signal<Local, Bits<2>>,
+}
+
+impl Logic for Window {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, beat0, beat1, valid_1, valid_2, valid_3, window_1);
+        dff_setup!(self, clock, network_1, window_2, network_2, shift_2, header_3);
+        self.header.valid.next = self.valid_3.q.val();
+        self.header.payload.next = self.header_3.q.val();
+
+        // Collect: the window is complete with the third beat, or with the last.
+        self.data.next = self.beats.payload.val().data;
+        self.index.next = self.beats.payload.val().index;
+        self.first_beat.next = self.beat0.q.val();
+        self.second_beat.next = self.beat1.q.val();
+        if self.index.val() == 0 {
+            self.first_beat.next = self.data.val();
+        }
+        if self.index.val() == 1 {
+            self.second_beat.next = self.data.val();
+        }
+        if self.beats.valid.val() {
+            self.beat0.d.next = self.first_beat.val();
+            self.beat1.d.next = self.second_beat.val();
+        }
+        self.window.next.beat0 = self.first_beat.val().get_bits::<240>(272);
+        self.window.next.beat1 = self.second_beat.val();
+        self.window.next.beat2 = self.data.val().get_bits::<208>(0);
+        self.window_1.d.next = self.window.val().into();
+        self.network_1.d.next = self.network.val();
+        self.valid_1.d.next = self.beats.valid.val()
+            & ((self.index.val() == 2) | (self.beats.payload.val().last & (self.index.val() < 2)));
+
+        // Shift by multiples of 16 bytes, then of 4: L4 begins at byte 34 or up to 48 bytes later.
+        self.l4_offset.next = self.network_1.q.val().l4_offset;
+        self.from.next = self.l4_offset.val() - 34;
+        self.coarse.next = self.from.val().get_bits::<2>(4);
+        self.window_2.d.next = self.window_1.q.val().get_bits::<672>(0);
+        if self.coarse.val() == 1 {
+            self.window_2.d.next = self.window_1.q.val().get_bits::<672>(128);
+        }
+        if self.coarse.val() == 2 {
+            self.window_2.d.next = self.window_1.q.val().get_bits::<672>(256);
+        }
+        if self.coarse.val() == 3 {
+            self.window_2.d.next = bit_cast::<672, 576>(self.window_1.q.val().get_bits::<576>(384));
+        }
+        self.shift_2.d.next = self.from.val().get_bits::<2>(2);
+        self.network_2.d.next = self.network_1.q.val();
+        self.valid_2.d.next = self.valid_1.q.val();
+
+        self.header_3.d.next.network = self.network_2.q.val();
+        self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(0);
+        if self.shift_2.q.val() == 1 {
+            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(32);
+        }
+        if self.shift_2.q.val() == 2 {
+            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(64);
+        }
+        if self.shift_2.q.val() == 3 {
+            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(96);
+        }
+        self.valid_3.d.next = self.valid_2.q.val();
+    }
+}
