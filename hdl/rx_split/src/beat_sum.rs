@@ -125,10 +125,26 @@ impl Logic for BeatSum {
         // Add.
         for i in 0..8 {
             self.quarter[i].clock.next = self.clock.val();
-            self.quarter[i].words[0].next = self.masked.q.val().get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].words[1].next = self.masked.q.val().get_bits::<16>(self.offsets[i + 8].val().index());
-            self.quarter[i].words[2].next = self.masked.q.val().get_bits::<16>(self.offsets[i + 16].val().index());
-            self.quarter[i].words[3].next = self.masked.q.val().get_bits::<16>(self.offsets[i + 24].val().index());
+            self.quarter[i].words[0].next = self
+                .masked
+                .q
+                .val()
+                .get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].words[1].next = self
+                .masked
+                .q
+                .val()
+                .get_bits::<16>(self.offsets[i + 8].val().index());
+            self.quarter[i].words[2].next = self
+                .masked
+                .q
+                .val()
+                .get_bits::<16>(self.offsets[i + 16].val().index());
+            self.quarter[i].words[3].next = self
+                .masked
+                .q
+                .val()
+                .get_bits::<16>(self.offsets[i + 24].val().index());
         }
         self.total.d.next = self.quarter[0].sum.val()
             + self.quarter[1].sum.val()
@@ -146,7 +162,8 @@ impl Logic for BeatSum {
         self.first_2.d.next = self.first_1.q.val();
         self.first_3.d.next = self.first_2.q.val();
         if self.valid_3.q.val() {
-            self.accumulator.d.next = self.accumulator.q.val() + bit_cast::<32, 21>(self.total.q.val());
+            self.accumulator.d.next =
+                self.accumulator.q.val() + bit_cast::<32, 21>(self.total.q.val());
             if self.first_3.q.val() {
                 self.accumulator.d.next = bit_cast::<32, 21>(self.total.q.val());
             }

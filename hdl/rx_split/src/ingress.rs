@@ -110,8 +110,8 @@ impl Logic for Ingress {
             self.stop.next = !self.running.val() | self.reset.val();
         }
         self.giant.next = self.index.q.val() == self.beats_max.val();
-        self.runt.next = (self.index.q.val() == 0)
-            & (self.frames.byte_count.val() < self.bytes_min.val());
+        self.runt.next =
+            (self.index.q.val() == 0) & (self.frames.byte_count.val() < self.bytes_min.val());
         self.reason.next = self.reason_bad_fcs.val();
         if self.runt.val() {
             self.reason.next = self.reason_runt.val();

@@ -101,7 +101,16 @@ impl Default for KeyStep {
 impl Logic for KeyStep {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid_1, valid_2, held, position, message_key, parsed);
+        dff_setup!(
+            self,
+            clock,
+            valid_1,
+            valid_2,
+            held,
+            position,
+            message_key,
+            parsed
+        );
         self.info.valid.next = self.valid_2.q.val();
         self.info.payload.next = self.parsed.q.val();
         self.valid_1.d.next = self.sink.valid.val();
@@ -111,7 +120,8 @@ impl Logic for KeyStep {
         // The fields of the profile header, cut to their length.
         self.layout.next = self.sink.payload.val().layout;
         self.position_shift.next = bit_cast::<7, 3>(self.layout.val().get_bits::<3>(8)) << 3;
-        self.position_fine.next = self.sink.payload.val().position_bytes >> self.position_shift.val();
+        self.position_fine.next =
+            self.sink.payload.val().position_bytes >> self.position_shift.val();
         self.position_word.next.byte0 = self.position_fine.val().get_bits::<8>(0);
         self.position_word.next.byte1 = self.position_fine.val().get_bits::<8>(8);
         self.position_word.next.byte2 = self.position_fine.val().get_bits::<8>(16);
@@ -169,8 +179,8 @@ impl Logic for KeyStep {
         self.result.next.key = self.key.val().into();
         self.result.next.transport = self.network.val().tcp | self.network.val().udp;
         self.result.next.tcp = self.network.val().tcp;
-        self.result.next.unverified = self.network.val().fragment
-            | (self.network.val().ipv4 & self.checksum_zero.val());
+        self.result.next.unverified =
+            self.network.val().fragment | (self.network.val().ipv4 & self.checksum_zero.val());
         self.result.next.malformed = self.held.q.val().malformed;
         self.result.next.profile = self.profile.val();
         self.result.next.frame_bytes = bits::<14>(0);
@@ -196,8 +206,7 @@ impl Logic for KeyStep {
         self.parsed.d.next.ip = self.network.val().ipv4 | self.network.val().ipv6;
         self.parsed.d.next.ipv4 = self.network.val().ipv4;
         self.parsed.d.next.malformed_ip = self.network.val().malformed;
-        self.parsed.d.next.checksum_missing =
-            self.network.val().ipv6 & self.checksum_zero.val();
+        self.parsed.d.next.checksum_missing = self.network.val().ipv6 & self.checksum_zero.val();
         self.parsed.d.next.ip_end = self.network.val().ip_end;
     }
 }

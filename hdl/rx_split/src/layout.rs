@@ -82,7 +82,8 @@ impl Logic for LayoutStep {
         self.tcp_bad.next = self.network.val().tcp
             & ((self.tcp_bytes.val() < 20) | (self.l4_bytes.val() < self.tcp_bytes.val()));
         self.udp_bad.next = self.network.val().udp
-            & ((self.l4_bytes.val() < 8) | (self.sink.payload.val().udp_bytes != self.l4_bytes.val()));
+            & ((self.l4_bytes.val() < 8)
+                | (self.sink.payload.val().udp_bytes != self.l4_bytes.val()));
 
         self.held.d.next.bytes = self.bytes.val().get_bits::<480>(0);
         self.held.d.next.network = self.network.val();

@@ -1,22 +1,69 @@
-//! Receive: parse, verify, classify, place, split.
+//! Receive: from frames of the MAC to payload in application memory and headers in an owner's queue.
+//!
+//! ```text
+//!  frames ─► ingress ─► parse ─► verify ─► store ─► classify ─► place ─► admit ─► split ─► copy ─► dma.write
+//!               ▲        window, transport   │ ▲        │ ▲        │ ▲      ▲                │ ▲
+//!               └────────── room ────────────┘ │      flow table  lists,  rings          confirmation
+//!                                              └── release          regions
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | epoch, reset | in | start of an epoch: nothing is in flight behind it; counted packets stay counted |
+//! | settings | in | register writes |
+//! | frames | in | whole frames without FCS; `abort` is a bad FCS |
+//! | flow_lookup, flow_reply, cursor_write | out, in, out | the flow table |
+//! | segment_request, segment_reply | out, in | the receive lists |
+//! | region_request, region_reply | out, in | the region table |
+//! | write_job, write_data | out | to `dma.write` |
+//! | flush_job, flush_data | out, in | to `dma.read`: flush reads of memories other than 0 |
+//! | confirmation_sink, confirmation_source | in, out | the fence |
+//! | send_event | in | failed sends, for the owner's header queue |
+//! | drop_count, disposition_count, frame_done | out | one pulse for each frame each: in = out + dropped |
+//! | header_produced | out | an entry was handed over: owner and slots produced |
+//!
+//! Timing: frames come in at one beat a cycle as long as there is room; one packet at a time is classified.
+//!
+//! Invariants:
+//! 1. Not one byte of a frame is written before all its checks are known to be good.
+//! 2. A packet is placed completely or deferred completely; what it needs is reserved before its first write.
+//! 3. Frames in = dispositions + drops, across resets too.
+//! 4. A confirmation leaves behind the last write of every packet whose lookup was requested before it came.
+//! 5. Entries of one owner are in order of arrival.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod admit;
+pub mod align;
 pub mod beat_sum;
+pub mod classify;
+pub mod control;
+pub mod copy;
 pub mod delay;
+pub mod entry;
 pub mod fold;
 pub mod ingress;
 pub mod key;
 pub mod layout;
 pub mod messages;
+pub mod options;
+pub mod owner_decode;
+pub mod owners;
 pub mod parse;
+pub mod pieces;
+pub mod place;
 pub mod profiles;
 pub mod pseudo;
 pub mod quarter_sum;
+pub mod reserve;
+pub mod rules;
+pub mod split;
 pub mod store;
 pub mod transport;
 pub mod verdict;
 pub mod verify;
 pub mod window;
+
+mod rx_split;
+pub use crate::rx_split::RxSplit;

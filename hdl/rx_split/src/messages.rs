@@ -252,3 +252,45 @@ pub struct CopyJob {
     /// Memory to flush.
     pub memory: Bits<2>,
 }
+
+/// A packet, an event or a confirmation, with everything reserved for it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Plan {
+    /// 0: packet; 1: dropped packet; 2: event; 3: confirmation.
+    pub kind: Bits<2>,
+    /// The packet; of an event, `disposition` is the error and `position` the value.
+    pub packet: Placement,
+    /// The entry takes two slots.
+    pub two_slots: Bit,
+    /// The payload goes to the slow buffer.
+    pub needs_slow: Bit,
+    /// What is reserved.
+    pub place: Reservation,
+    /// The confirmation.
+    pub confirmation: Confirmation,
+}
+
+/// What can be had of an owner's rings.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Reservation {
+    /// The owner is enabled.
+    pub enabled: Bit,
+    /// The slots wanted are free.
+    pub header_room: Bit,
+    /// A slow buffer is free, or none is needed.
+    pub slow_room: Bit,
+    /// First slot.
+    pub slot_address: Bits<64>,
+    /// Second slot.
+    pub second_address: Bits<64>,
+    /// Slow buffer.
+    pub slow_address: Bits<64>,
+    /// Its index.
+    pub slow_index: Bits<16>,
+    /// Phase of the entry.
+    pub phase: Bit,
+    /// Slots produced behind the entry.
+    pub header_producer: Bits<32>,
+    /// Slow buffers handed out behind the packet.
+    pub slow_producer: Bits<32>,
+}

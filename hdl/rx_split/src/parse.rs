@@ -75,7 +75,15 @@ impl Logic for Parse {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid_1, valid_2, valid_3, beat_1, beat_2, beat_3);
-        dff_setup!(self, clock, header_1, l3_offset_1, ethertype_1, info_2, length_2);
+        dff_setup!(
+            self,
+            clock,
+            header_1,
+            l3_offset_1,
+            ethertype_1,
+            info_2,
+            length_2
+        );
         dff_setup!(self, clock, header_bytes_2, version_bad_2, info_3);
         self.valid_1.d.next = self.sink.valid.val();
         self.valid_2.d.next = self.valid_1.q.val();
@@ -93,8 +101,8 @@ impl Logic for Parse {
         self.type_1.next = self.data.val().get_bits::<16>(128);
         self.type_2.next = self.data.val().get_bits::<16>(160);
         self.tagged.next = (self.type_0.val() == 0x0081) | (self.type_0.val() == 0xa888);
-        self.tagged_twice.next = self.tagged.val()
-            & ((self.type_1.val() == 0x0081) | (self.type_1.val() == 0xa888));
+        self.tagged_twice.next =
+            self.tagged.val() & ((self.type_1.val() == 0x0081) | (self.type_1.val() == 0xa888));
         self.header_1.d.next = self.data.val().get_bits::<320>(112);
         self.l3_offset_1.d.next = bits::<8>(14);
         self.ethertype_1.d.next = self.type_0.val();
@@ -153,7 +161,8 @@ impl Logic for Parse {
         self.header_bytes.next = bit_cast::<16, 8>(self.header_bytes_2.q.val());
         self.l3_offset.next = self.info_2.q.val().l3_offset;
         self.base.next = self.l3_offset.val();
-        self.below.next = self.info_2.q.val().ipv4 & (self.length_2.q.val() < self.header_bytes.val());
+        self.below.next =
+            self.info_2.q.val().ipv4 & (self.length_2.q.val() < self.header_bytes.val());
         if self.info_2.q.val().ipv6 {
             self.base.next = self.l3_offset.val() + 40;
             self.below.next = self.info_2.q.val().fragment & (self.length_2.q.val() < 8);

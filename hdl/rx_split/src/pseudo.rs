@@ -50,7 +50,7 @@ impl Default for Pseudo {
             swapped: Default::default(),
             swapped_bits: Default::default(),
             protocol: Default::default(),
-                            offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
+            offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
         }
     }
 }
@@ -71,13 +71,24 @@ impl Logic for Pseudo {
         }
         for i in 0..4 {
             self.quarter[i].clock.next = self.clock.val();
-            self.quarter[i].words[0].next = self.remote.val().get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].words[1].next = self.remote.val().get_bits::<16>(self.offsets[i + 4].val().index());
-            self.quarter[i].words[2].next = self.local.val().get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].words[3].next = self.local.val().get_bits::<16>(self.offsets[i + 4].val().index());
+            self.quarter[i].words[0].next = self
+                .remote
+                .val()
+                .get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].words[1].next = self
+                .remote
+                .val()
+                .get_bits::<16>(self.offsets[i + 4].val().index());
+            self.quarter[i].words[2].next = self
+                .local
+                .val()
+                .get_bits::<16>(self.offsets[i].val().index());
+            self.quarter[i].words[3].next = self
+                .local
+                .val()
+                .get_bits::<16>(self.offsets[i + 4].val().index());
         }
-        self.fixed_1.d.next =
-            bit_cast::<18, 16>(self.swapped_bits.val()) + self.protocol.val();
+        self.fixed_1.d.next = bit_cast::<18, 16>(self.swapped_bits.val()) + self.protocol.val();
         self.total.d.next = bit_cast::<32, 21>(self.quarter[0].sum.val())
             + bit_cast::<32, 21>(self.quarter[1].sum.val())
             + bit_cast::<32, 21>(self.quarter[2].sum.val())

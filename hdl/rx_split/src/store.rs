@@ -71,7 +71,10 @@ pub struct Store<const A: usize> {
 
 impl<const A: usize> Default for Store<A> {
     fn default() -> Self {
-        assert!((9..16).contains(&A), "a store holds at least three giant frames");
+        assert!(
+            (9..16).contains(&A),
+            "a store holds at least three giant frames"
+        );
         let packets_max = (1 << PACKET_BITS) - IN_FLIGHT_MAX;
         Self {
             clock: Default::default(),
@@ -102,7 +105,14 @@ impl<const A: usize> Default for Store<A> {
 impl<const A: usize> Logic for Store<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer, has_room);
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            commit_pointer,
+            read_pointer,
+            has_room
+        );
         self.memory.clock.next = self.clock.val();
         self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = false;

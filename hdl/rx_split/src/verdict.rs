@@ -86,8 +86,7 @@ impl Logic for Verdict {
         self.packet.next = self.parsed.payload.val().info;
         self.malformed_ip.next = self.parsed.payload.val().ip
             & (self.parsed.payload.val().malformed_ip
-                | (self.parsed.payload.val().ip_end
-                    > bit_cast::<17, 14>(self.frame_bytes.val())));
+                | (self.parsed.payload.val().ip_end > bit_cast::<17, 14>(self.frame_bytes.val())));
         self.bad_ip.next = self.parsed.payload.val().ipv4 & !self.ip_good.val();
         self.bad_l4.next = self.packet.val().transport
             & !self.packet.val().unverified

@@ -1,0 +1,282 @@
+//! Reserves room in the owner's rings, for all of a packet or for nothing, and counts it.
+//!
+//! ```text
+//!  placements ─┐                                      ┌─► settled, cursor_write, counts
+//!  send_event ─┼─► owner's context ─► reserve ─► decide ─► plans
+//!  confirmation┘
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | settings | in | register writes |
+//! | placements | in | packets with their disposition |
+//! | looking_up | in | a packet is between its lookup and `settled` |
+//! | confirmation, send_event | in | from the tables and from the send side |
+//! | plans | out | to `split` |
+//! | cursor_write, settled | out | the cursor moved; the packet is counted |
+//! | disposition_count, drop_count | out | what became of the packet |
+//! | drop_busy | in | another drop is counted in this cycle: this one waits |
+//!
+//! Timing: one packet at a time; three cycles to `settled`, one more to `plans`.
+//!
+//! Invariants:
+//! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
+//! 2. The cursor moves only with a packet that is placed in order and not dropped.
+//! 3. A confirmation is taken only while no packet is looked up: it stands behind every packet whose
+//!    lookup was requested before it came.
+//! 4. An event that finds the queue full is not taken; one of an owner that is not enabled is dropped.
+
+use crate::messages::{Placement, Plan, Reservation};
+use crate::owners::Owners;
+use crate::reserve::Reserve;
+use crate::rules::disposition;
+use abi::config::SLOT_HEADER_BYTES;
+use abi::reason::{Disposition, DropReason};
+use stream::prelude::*;
+
+/// What `admit` waits for.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum AdmitState {
+    /// A packet, an event or a confirmation.
+    Idle,
+    /// The owner's context.
+    Look,
+    /// The arithmetic on it.
+    Compute,
+    /// The decision; a drop waits for its turn to be counted.
+    Decide,
+    /// `split` takes the plan.
+    Hand,
+}
+
+/// The stage. See the module's head.
+#[derive(LogicBlock)]
+pub struct Admit<const B: usize, const N: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Packets.
+    pub placements: MessageSink<Placement>,
+    /// Confirmations from the tables.
+    pub confirmation: MessageSink<Confirmation>,
+    /// Failed sends.
+    pub send_event: MessageSink<SendEvent>,
+    /// To `split`.
+    pub plans: MessageSource<Plan>,
+
+    /// New cursors.
+    pub cursor_write: PulseSource<CursorWrite>,
+    /// The packet is counted and its cursor written.
+    pub settled: Signal<Out, Bit>,
+    /// Packets whose header goes up.
+    pub disposition_count: PulseSource<Bits<4>>,
+    /// Packets dropped.
+    pub drop_count: PulseSource<Bits<4>>,
+    /// Another drop is counted in this cycle.
+    pub drop_busy: Signal<In, Bit>,
+    /// A packet is between its lookup and `settled`.
+    pub looking_up: Signal<In, Bit>,
+
+    owners: Owners<B, N>,
+    reserve: Reserve,
+    state: DFF<AdmitState>,
+    plan: DFF<Plan>,
+
+    packet: Signal<Local, Placement>,
+    place: Signal<Local, Reservation>,
+    is_packet: Signal<Local, Bit>,
+    two_slots: Signal<Local, Bit>,
+    needs_slow: Signal<Local, Bit>,
+    in_order: Signal<Local, Bit>,
+    cursor: Signal<Local, Bits<32>>,
+    moved: Signal<Local, Placement>,
+    room: Signal<Local, Bit>,
+    accept: Signal<Local, Bit>,
+    refuse: Signal<Local, Bit>,
+    take_confirmation: Signal<Local, Bit>,
+    take_packet: Signal<Local, Bit>,
+    event_packet: Signal<Local, Placement>,
+    slot_header_bytes: Constant<Bits<8>>,
+    placed_in_order: Constant<Bits<4>>,
+    old: Constant<Bits<4>>,
+    no_payload: Constant<Bits<4>>,
+    header_queue_full: Constant<Bits<4>>,
+    slow_buffer_full: Constant<Bits<4>>,
+    blank: Constant<Placement>,
+}
+
+impl<const B: usize, const N: usize> Default for Admit<B, N> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            placements: Default::default(),
+            confirmation: Default::default(),
+            send_event: Default::default(),
+            plans: Default::default(),
+            cursor_write: Default::default(),
+            settled: Default::default(),
+            disposition_count: Default::default(),
+            drop_count: Default::default(),
+            drop_busy: Default::default(),
+            looking_up: Default::default(),
+            owners: Default::default(),
+            reserve: Default::default(),
+            state: Default::default(),
+            plan: Default::default(),
+            packet: Default::default(),
+            place: Default::default(),
+            is_packet: Default::default(),
+            two_slots: Default::default(),
+            needs_slow: Default::default(),
+            in_order: Default::default(),
+            cursor: Default::default(),
+            moved: Default::default(),
+            room: Default::default(),
+            accept: Default::default(),
+            refuse: Default::default(),
+            take_confirmation: Default::default(),
+            take_packet: Default::default(),
+            event_packet: Default::default(),
+            slot_header_bytes: Constant::new((SLOT_HEADER_BYTES as u64).to_bits()),
+            placed_in_order: disposition(Disposition::PlacedInOrder),
+            old: disposition(Disposition::Old),
+            no_payload: disposition(Disposition::NoPayload),
+            header_queue_full: Constant::new((DropReason::HeaderQueueFull as u64).to_bits()),
+            slow_buffer_full: Constant::new((DropReason::SlowBufferFull as u64).to_bits()),
+            blank: Constant::new(Placement::default()),
+        }
+    }
+}
+
+impl<const B: usize, const N: usize> Logic for Admit<B, N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, state, plan);
+        self.owners.clock.next = self.clock.val();
+        self.owners.reset.next = self.reset.val();
+        self.reserve.clock.next = self.clock.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
+        self.plans.payload.next = self.plan.q.val();
+        self.plans.valid.next = self.state.q.val() == AdmitState::Hand;
+
+        // What the packet at hand needs.
+        self.packet.next = self.plan.q.val().packet;
+        self.is_packet.next = self.plan.q.val().kind == 0;
+        self.two_slots.next = self.packet.val().header_bytes > self.slot_header_bytes.val();
+        self.needs_slow.next = self.is_packet.val()
+            & !self.packet.val().walk
+            & self.packet.val().payload_bytes.any()
+            & (self.packet.val().disposition != self.old.val())
+            & (self.packet.val().disposition != self.no_payload.val());
+        self.owners.owner.next = self.packet.val().owner;
+        self.reserve.context.next = self.owners.context.val();
+        self.reserve.two_slots.next = self.two_slots.val();
+        self.reserve.needs_slow.next = self.needs_slow.val();
+        self.place.next = self.reserve.reservation.val();
+        self.in_order.next =
+            self.packet.val().walk & (self.packet.val().disposition == self.placed_in_order.val());
+        self.cursor.next =
+            self.packet.val().place_position + bit_cast::<32, 14>(self.packet.val().place_bytes);
+
+        // The decision.
+        self.room.next = self.place.val().header_room & self.place.val().slow_room;
+        self.moved.next = self.packet.val();
+        if self.in_order.val() {
+            self.moved.next.cursor = self.cursor.val();
+        }
+        self.accept.next = (self.state.q.val() == AdmitState::Decide) & self.room.val();
+        self.refuse.next = (self.state.q.val() == AdmitState::Decide)
+            & self.is_packet.val()
+            & !self.room.val()
+            & !self.drop_busy.val();
+        self.settled.next = (self.accept.val() & self.is_packet.val()) | self.refuse.val();
+        self.disposition_count.valid.next = self.accept.val() & self.is_packet.val();
+        self.disposition_count.payload.next = self.packet.val().disposition;
+        self.drop_count.valid.next = self.refuse.val();
+        self.drop_count.payload.next = self.slow_buffer_full.val();
+        if !self.place.val().header_room {
+            self.drop_count.payload.next = self.header_queue_full.val();
+        }
+        self.cursor_write.valid.next = self.accept.val() & self.in_order.val();
+        self.cursor_write.payload.next.flow = self.packet.val().flow;
+        self.cursor_write.payload.next.cursor = self.cursor.val();
+        self.owners.update.valid.next = self.accept.val();
+        self.owners.update.payload.next.owner = self.packet.val().owner;
+        self.owners.update.payload.next.header_producer = self.place.val().header_producer;
+        self.owners.update.payload.next.slow_producer = self.place.val().slow_producer;
+
+        // What is taken next: confirmations first, events last.
+        self.take_confirmation.next = (self.state.q.val() == AdmitState::Idle)
+            & self.confirmation.valid.val()
+            & !self.looking_up.val();
+        self.take_packet.next = (self.state.q.val() == AdmitState::Idle)
+            & self.placements.valid.val()
+            & !self.take_confirmation.val();
+        self.confirmation.ready.next = self.take_confirmation.val();
+        self.placements.ready.next = self.take_packet.val();
+        self.send_event.ready.next = (self.state.q.val() == AdmitState::Decide)
+            & (self.plan.q.val().kind == 2)
+            & (self.room.val() | !self.place.val().enabled);
+        self.event_packet.next = self.blank.val();
+        self.event_packet.next.owner = self.send_event.payload.val().owner;
+        self.event_packet.next.flow = self.send_event.payload.val().flow;
+        self.event_packet.next.generation = self.send_event.payload.val().generation;
+        self.event_packet.next.position = self.send_event.payload.val().position;
+        self.event_packet.next.disposition = bit_cast::<4, 8>(self.send_event.payload.val().error);
+
+        match self.state.q.val() {
+            // Waits for something to do.
+            AdmitState::Idle => {
+                self.plan.d.next.confirmation = self.confirmation.payload.val();
+                if self.take_confirmation.val() {
+                    self.plan.d.next.kind = bits::<2>(3);
+                    self.state.d.next = AdmitState::Hand;
+                } else if self.take_packet.val() {
+                    self.plan.d.next.kind = bits::<2>(0);
+                    self.plan.d.next.packet = self.placements.payload.val();
+                    self.state.d.next = AdmitState::Look;
+                } else if self.send_event.valid.val() {
+                    self.plan.d.next.kind = bits::<2>(2);
+                    self.plan.d.next.packet = self.event_packet.val();
+                    self.state.d.next = AdmitState::Look;
+                }
+            }
+            // Two cycles for the reservation.
+            AdmitState::Look => {
+                self.state.d.next = AdmitState::Compute;
+            }
+            AdmitState::Compute => {
+                self.state.d.next = AdmitState::Decide;
+            }
+            // Accepts or refuses; an event without room is tried again later.
+            AdmitState::Decide => {
+                self.plan.d.next.packet = self.moved.val();
+                self.plan.d.next.place = self.place.val();
+                self.plan.d.next.two_slots = self.two_slots.val();
+                self.plan.d.next.needs_slow = self.needs_slow.val();
+                if self.accept.val() {
+                    self.state.d.next = AdmitState::Hand;
+                } else if self.refuse.val() {
+                    self.plan.d.next.kind = bits::<2>(1);
+                    self.state.d.next = AdmitState::Hand;
+                } else if !self.is_packet.val() {
+                    self.state.d.next = AdmitState::Idle;
+                }
+            }
+            // Waits for `split` to take the plan.
+            AdmitState::Hand => {
+                if self.plans.ready.val() {
+                    self.state.d.next = AdmitState::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.state.d.next = AdmitState::Idle;
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The one shared realigner: shifts a run of beats down by a number of bytes.
+//!
+//! ```text
+//!  beats ──► {beat, beat before} >> 8 bytes x n ──► >> 0..7 bytes, zeros behind `keep` ──► source
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | sink | in | beats of a run; the first only fills the register in front |
+//! | source | out | one beat for each but the first |
+//! | published | out | the last beat of a header entry was taken |
+//! | idle | out | nothing is inside |
+//!
+//! Timing: one beat a cycle, latency two cycles; `sink.ready` follows `source.ready` combinationally.
+//!
+//! Invariants:
+//! 1. Bytes beyond `keep` are zero.
+//! 2. `reset` forgets what is inside.
+
+use stream::prelude::*;
+
+/// A beat to realign.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct AlignBeat {
+    /// Bytes.
+    pub data: Bits<512>,
+    /// First of its run: gives no beat of its own.
+    pub first: Bit,
+    /// Bytes to shift down, the same for the whole run.
+    pub shift: Bits<6>,
+    /// Bytes used of the beat that this one completes.
+    pub byte_count: Bits<7>,
+    /// Bytes of it that are not zeroed.
+    pub keep: Bits<7>,
+    /// It is the last of the run.
+    pub last: Bit,
+    /// With `last`: a header entry ends here.
+    pub publish: Bit,
+    /// Owner of that entry.
+    pub owner: Bits<8>,
+    /// Producer index behind it.
+    pub index: Bits<32>,
+}
+
+/// Two beats, the earlier in the low half.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct BeatPair {
+    /// The earlier beat.
+    pub low: Bits<512>,
+    /// The later beat.
+    pub high: Bits<512>,
+}
+
+/// The realigner. See the module's head.
+#[derive(LogicBlock)]
+pub struct Align {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Beats of a run.
+    pub sink: MessageSink<AlignBeat>,
+    /// Realigned packets.
+    pub source: PacketSource,
+    /// A header entry was handed over.
+    pub published: PulseSource<RingFetch>,
+    /// Nothing is inside.
+    pub idle: Signal<Out, Bit>,
+
+    previous: DFF<Bits<512>>,
+    coarse: DFF<Bits<568>>,
+    coarse_beat: DFF<AlignBeat>,
+    coarse_valid: DFF<Bit>,
+    fine: DFF<Bits<512>>,
+    fine_beat: DFF<AlignBeat>,
+    fine_valid: DFF<Bit>,
+
+    advance: Signal<Local, Bit>,
+    pair: Signal<Local, BeatPair>,
+    pair_bits: Signal<Local, Bits<1024>>,
+    coarse_shift: Signal<Local, Bits<10>>,
+    coarse_shifted: Signal<Local, Bits<1024>>,
+    fine_shift: Signal<Local, Bits<6>>,
+    fine_shifted: Signal<Local, Bits<568>>,
+    keep_shift: Signal<Local, Bits<10>>,
+    drop_mask: Signal<Local, Bits<512>>,
+    keep_mask: Signal<Local, Bits<512>>,
+    shift: Signal<Local, Bits<6>>,
+    later_shift: Signal<Local, Bits<6>>,
+    ones: Constant<Bits<512>>,
+}
+
+impl Default for Align {
+    fn default() -> Self {
+        let zeros: Bits<512> = 0u64.to_bits();
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            published: Default::default(),
+            idle: Default::default(),
+            previous: Default::default(),
+            coarse: Default::default(),
+            coarse_beat: Default::default(),
+            coarse_valid: Default::default(),
+            fine: Default::default(),
+            fine_beat: Default::default(),
+            fine_valid: Default::default(),
+            advance: Default::default(),
+            pair: Default::default(),
+            pair_bits: Default::default(),
+            coarse_shift: Default::default(),
+            coarse_shifted: Default::default(),
+            fine_shift: Default::default(),
+            fine_shifted: Default::default(),
+            keep_shift: Default::default(),
+            drop_mask: Default::default(),
+            keep_mask: Default::default(),
+            shift: Default::default(),
+            later_shift: Default::default(),
+            ones: Constant::new(!zeros),
+        }
+    }
+}
+
+impl Logic for Align {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, previous, coarse, coarse_beat, coarse_valid);
+        dff_setup!(self, clock, fine, fine_beat, fine_valid);
+        self.source.valid.next = self.fine_valid.q.val();
+        self.source.data.next = self.fine.q.val();
+        self.source.byte_count.next = self.fine_beat.q.val().byte_count;
+        self.source.last.next = self.fine_beat.q.val().last;
+        self.source.abort.next = false;
+        self.advance.next = !self.fine_valid.q.val() | self.source.ready.val();
+        self.sink.ready.next = self.advance.val();
+        self.idle.next = !(self.coarse_valid.q.val() | self.fine_valid.q.val());
+        self.published.valid.next = self.fine_valid.q.val()
+            & self.source.ready.val()
+            & self.fine_beat.q.val().last
+            & self.fine_beat.q.val().publish;
+        self.published.payload.next.owner = self.fine_beat.q.val().owner;
+        self.published.payload.next.index = self.fine_beat.q.val().index;
+
+        // Shift by multiples of 8 bytes.
+        self.pair.next.low = self.previous.q.val();
+        self.pair.next.high = self.sink.payload.val().data;
+        self.pair_bits.next = self.pair.val().into();
+        self.shift.next = self.sink.payload.val().shift;
+        self.coarse_shift.next = bit_cast::<10, 3>(self.shift.val().get_bits::<3>(3)) << 6;
+        self.coarse_shifted.next = self.pair_bits.val() >> self.coarse_shift.val();
+
+        // Shift by the rest, and blank what is not kept.
+        self.later_shift.next = self.coarse_beat.q.val().shift;
+        self.fine_shift.next = bit_cast::<6, 3>(self.later_shift.val().get_bits::<3>(0)) << 3;
+        self.fine_shifted.next = self.coarse.q.val() >> self.fine_shift.val();
+        self.keep_shift.next = bit_cast::<10, 7>(self.coarse_beat.q.val().keep) << 3;
+        self.drop_mask.next = self.ones.val() << self.keep_shift.val();
+        self.keep_mask.next = !self.drop_mask.val();
+
+        if self.advance.val() {
+            self.coarse_valid.d.next = self.sink.valid.val() & !self.sink.payload.val().first;
+            self.coarse.d.next = self.coarse_shifted.val().get_bits::<568>(0);
+            self.coarse_beat.d.next = self.sink.payload.val();
+            self.fine_valid.d.next = self.coarse_valid.q.val();
+            self.fine.d.next = self.fine_shifted.val().get_bits::<512>(0) & self.keep_mask.val();
+            self.fine_beat.d.next = self.coarse_beat.q.val();
+            if self.sink.valid.val() {
+                self.previous.d.next = self.sink.payload.val().data;
+            }
+        }
+        if self.reset.val() {
+            self.coarse_valid.d.next = false;
+            self.fine_valid.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The settings that belong to no owner: receive runs, and where each memory is flushed.
+//!
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | settings | in | register writes |
+//! | running | out | receive runs |
+//! | memory, flush_address | in, out | flush read address of a memory, in the same cycle |
+//!
+//! Invariants:
+//! 1. `reset` stops receive until `CONTROL` is written again; flush addresses stay.
+
+use abi::registers::{CONTROL, FLUSH};
+use stream::prelude::*;
+
+/// The settings. See the module's head.
+#[derive(LogicBlock)]
+pub struct Control {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Receive runs.
+    pub running: Signal<Out, Bit>,
+    /// Whose flush address to show.
+    pub memory: Signal<In, Bits<2>>,
+    /// That address.
+    pub flush_address: Signal<Out, Bits<64>>,
+
+    flush_low: LutRam<Bits<32>, 2>,
+    flush_high: LutRam<Bits<32>, 2>,
+    runs: DFF<Bit>,
+
+    address: Signal<Local, Bits<24>>,
+    value: Signal<Local, Bits<32>>,
+    flush_page: Signal<Local, Bits<24>>,
+    in_flush: Signal<Local, Bit>,
+    control: Constant<Bits<24>>,
+    flush_tag: Constant<Bits<24>>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            running: Default::default(),
+            memory: Default::default(),
+            flush_address: Default::default(),
+            flush_low: Default::default(),
+            flush_high: Default::default(),
+            runs: Default::default(),
+            address: Default::default(),
+            value: Default::default(),
+            flush_page: Default::default(),
+            in_flush: Default::default(),
+            control: Constant::new(u64::from(CONTROL).to_bits()),
+            flush_tag: Constant::new(u64::from(FLUSH >> 5).to_bits()),
+        }
+    }
+}
+
+impl Logic for Control {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, runs);
+        self.running.next = self.runs.q.val();
+        self.address.next = self.settings.payload.val().address;
+        self.value.next = self.settings.payload.val().data;
+        self.flush_page.next = self.address.val() >> 5;
+        self.in_flush.next =
+            self.settings.valid.val() & (self.flush_page.val() == self.flush_tag.val());
+
+        self.flush_low.clock.next = self.clock.val();
+        self.flush_low.read_address.next = self.memory.val();
+        self.flush_low.write_address.next = self.address.val().get_bits::<2>(3);
+        self.flush_low.write_data.next = self.value.val();
+        self.flush_low.write_enable.next = self.in_flush.val() & !self.address.val().get_bit(2);
+        self.flush_high.clock.next = self.clock.val();
+        self.flush_high.read_address.next = self.memory.val();
+        self.flush_high.write_address.next = self.address.val().get_bits::<2>(3);
+        self.flush_high.write_data.next = self.value.val();
+        self.flush_high.write_enable.next = self.in_flush.val() & self.address.val().get_bit(2);
+        self.flush_address.next = bit_cast::<64, 32>(self.flush_low.read_data.val())
+            | (bit_cast::<64, 32>(self.flush_high.read_data.val()) << 32);
+
+        if self.settings.valid.val() & (self.address.val() == self.control.val()) {
+            self.runs.d.next = self.value.val().get_bit(0);
+        }
+        if self.reset.val() {
+            self.runs.d.next = false;
+        }
+    }
+}

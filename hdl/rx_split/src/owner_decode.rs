@@ -1,0 +1,151 @@
+//! Which owner and which of its words a register write means.
+//!
+//! Timing: combinational.
+
+use abi::registers::{
+    CONTEXTS, CONTEXT_ENABLE, CONTEXT_HEADER_BASE, CONTEXT_SIZES, CONTEXT_SLOW_BASE,
+    CONTEXT_STRIDE, DOORBELLS, DOORBELL_HEADER, DOORBELL_SLOW, DOORBELL_STRIDE,
+};
+use stream::prelude::*;
+
+/// One write, decoded: at most one of the bits is set.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct OwnerWrite {
+    /// Header queue, low word.
+    pub header_base_low: Bit,
+    /// Header queue, high word.
+    pub header_base_high: Bit,
+    /// Slow buffers, low word.
+    pub slow_base_low: Bit,
+    /// Slow buffers, high word.
+    pub slow_base_high: Bit,
+    /// Sizes.
+    pub sizes: Bit,
+    /// Enable.
+    pub enable: Bit,
+    /// Header queue consumer index.
+    pub header_doorbell: Bit,
+    /// Slow buffer consumer index.
+    pub slow_doorbell: Bit,
+    /// Bit 0 of the value.
+    pub switch: Bit,
+    /// The value.
+    pub data: Bits<32>,
+}
+
+/// The decoder. See the module's head.
+#[derive(LogicBlock)]
+pub struct OwnerDecode<const B: usize> {
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Whose.
+    pub owner: Signal<Out, Bits<B>>,
+    /// What.
+    pub write: Signal<Out, OwnerWrite>,
+
+    address: Signal<Local, Bits<24>>,
+    value: Signal<Local, Bits<32>>,
+    context_page: Signal<Local, Bits<24>>,
+    doorbell_page: Signal<Local, Bits<24>>,
+    context_owner: Signal<Local, Bits<24>>,
+    doorbell_owner: Signal<Local, Bits<24>>,
+    context_word: Signal<Local, Bits<6>>,
+    doorbell_word: Signal<Local, Bits<12>>,
+    in_context: Signal<Local, Bit>,
+    in_doorbell: Signal<Local, Bit>,
+
+    context_shift: Constant<Bits<5>>,
+    context_tag: Constant<Bits<24>>,
+    doorbell_shift: Constant<Bits<5>>,
+    doorbell_tag: Constant<Bits<24>>,
+    header_base: Constant<Bits<6>>,
+    header_base_high: Constant<Bits<6>>,
+    slow_base: Constant<Bits<6>>,
+    slow_base_high: Constant<Bits<6>>,
+    sizes: Constant<Bits<6>>,
+    enable: Constant<Bits<6>>,
+    header_doorbell: Constant<Bits<12>>,
+    slow_doorbell: Constant<Bits<12>>,
+}
+
+const CONTEXT_SHIFT: u32 = CONTEXT_STRIDE.trailing_zeros();
+const DOORBELL_SHIFT: u32 = DOORBELL_STRIDE.trailing_zeros();
+
+fn word<const W: usize>(value: u32) -> Constant<Bits<W>> {
+    Constant::new(u64::from(value).to_bits())
+}
+
+impl<const B: usize> Default for OwnerDecode<B> {
+    fn default() -> Self {
+        let context_shift = CONTEXT_SHIFT + B as u32;
+        let doorbell_shift = DOORBELL_SHIFT + B as u32;
+        Self {
+            settings: Default::default(),
+            owner: Default::default(),
+            write: Default::default(),
+            address: Default::default(),
+            value: Default::default(),
+            context_page: Default::default(),
+            doorbell_page: Default::default(),
+            context_owner: Default::default(),
+            doorbell_owner: Default::default(),
+            context_word: Default::default(),
+            doorbell_word: Default::default(),
+            in_context: Default::default(),
+            in_doorbell: Default::default(),
+            context_shift: word(context_shift),
+            context_tag: word(CONTEXTS >> context_shift),
+            doorbell_shift: word(doorbell_shift),
+            doorbell_tag: word(DOORBELLS >> doorbell_shift),
+            header_base: word(CONTEXT_HEADER_BASE),
+            header_base_high: word(CONTEXT_HEADER_BASE + 4),
+            slow_base: word(CONTEXT_SLOW_BASE),
+            slow_base_high: word(CONTEXT_SLOW_BASE + 4),
+            sizes: word(CONTEXT_SIZES),
+            enable: word(CONTEXT_ENABLE),
+            header_doorbell: word(DOORBELL_HEADER),
+            slow_doorbell: word(DOORBELL_SLOW),
+        }
+    }
+}
+
+impl<const B: usize> Logic for OwnerDecode<B> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.address.next = self.settings.payload.val().address;
+        self.value.next = self.settings.payload.val().data;
+        self.context_page.next = self.address.val() >> self.context_shift.val();
+        self.doorbell_page.next = self.address.val() >> self.doorbell_shift.val();
+        self.in_context.next =
+            self.settings.valid.val() & (self.context_page.val() == self.context_tag.val());
+        self.in_doorbell.next =
+            self.settings.valid.val() & (self.doorbell_page.val() == self.doorbell_tag.val());
+        self.context_owner.next = self.address.val() >> 6;
+        self.doorbell_owner.next = self.address.val() >> 12;
+        self.context_word.next = self.address.val().get_bits::<6>(0);
+        self.doorbell_word.next = self.address.val().get_bits::<12>(0);
+
+        self.owner.next = bit_cast::<B, 24>(self.context_owner.val());
+        if self.in_doorbell.val() {
+            self.owner.next = bit_cast::<B, 24>(self.doorbell_owner.val());
+        }
+        self.write.next.header_base_low =
+            self.in_context.val() & (self.context_word.val() == self.header_base.val());
+        self.write.next.header_base_high =
+            self.in_context.val() & (self.context_word.val() == self.header_base_high.val());
+        self.write.next.slow_base_low =
+            self.in_context.val() & (self.context_word.val() == self.slow_base.val());
+        self.write.next.slow_base_high =
+            self.in_context.val() & (self.context_word.val() == self.slow_base_high.val());
+        self.write.next.sizes =
+            self.in_context.val() & (self.context_word.val() == self.sizes.val());
+        self.write.next.enable =
+            self.in_context.val() & (self.context_word.val() == self.enable.val());
+        self.write.next.header_doorbell =
+            self.in_doorbell.val() & (self.doorbell_word.val() == self.header_doorbell.val());
+        self.write.next.slow_doorbell =
+            self.in_doorbell.val() & (self.doorbell_word.val() == self.slow_doorbell.val());
+        self.write.next.switch = self.value.val().get_bit(0);
+        self.write.next.data = self.value.val();
+    }
+}

@@ -1,0 +1,230 @@
+//! The receive path assembled: instances and joins only. See the crate's head.
+
+use crate::admit::Admit;
+use crate::classify::Classify;
+use crate::control::Control;
+use crate::copy::Copy;
+use crate::ingress::Ingress;
+use crate::messages::{CopyJob, ParsedPacket, Piece, Placement, Plan, RxBeat, StoredPacket};
+use crate::parse::Parse;
+use crate::place::Place;
+use crate::split::Split;
+use crate::store::Store;
+use crate::transport::Transport;
+use crate::verify::Verify;
+use crate::window::{TransportHeader, Window};
+use stream::prelude::*;
+
+/// The receive path: 2^A beats of packet store, 2^B owners; N must be 2^B.
+#[derive(LogicBlock)]
+pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// The epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Frames from the MAC.
+    pub frames: PacketSink,
+    /// To the flow table.
+    pub flow_lookup: MessageSource<FlowLookup>,
+    /// From the flow table.
+    pub flow_reply: MessageSink<FlowReply>,
+    /// New cursors.
+    pub cursor_write: PulseSource<CursorWrite>,
+    /// To the receive lists.
+    pub segment_request: MessageSource<SegmentRequest>,
+    /// From the receive lists.
+    pub segment_reply: MessageSink<SegmentReply>,
+    /// To the region table.
+    pub region_request: MessageSource<RegionRequest>,
+    /// From the region table.
+    pub region_reply: MessageSink<RegionReply>,
+
+    /// Write jobs.
+    pub write_job: MessageSource<WriteJob>,
+    /// Their bytes.
+    pub write_data: PacketSource,
+    /// Flush reads.
+    pub flush_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub flush_data: PacketSink,
+
+    /// Confirmations from the tables.
+    pub confirmation_sink: MessageSink<Confirmation>,
+    /// Confirmations behind the fence.
+    pub confirmation_source: MessageSource<Confirmation>,
+    /// Failed sends.
+    pub send_event: MessageSink<SendEvent>,
+
+    /// Frames dropped, by DropReason.
+    pub drop_count: PulseSource<Bits<4>>,
+    /// Packets by Disposition.
+    pub disposition_count: PulseSource<Bits<4>>,
+    /// A frame came in.
+    pub frame_done: Signal<Out, Bit>,
+    /// A header entry was handed over.
+    pub header_produced: PulseSource<RingFetch>,
+
+    control: Control,
+    ingress: Ingress,
+    parse: Parse,
+    window: Window,
+    transport: Transport,
+    verify: Verify,
+    store: Store<A>,
+    classify: Classify,
+    place: Place,
+    admit: Admit<B, N>,
+    split: Split,
+    jobs: Fifo<CopyJob, 3, 4>,
+    copy: Copy<A>,
+}
+
+impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            epoch: Default::default(),
+            settings: Default::default(),
+            frames: Default::default(),
+            flow_lookup: Default::default(),
+            flow_reply: Default::default(),
+            cursor_write: Default::default(),
+            segment_request: Default::default(),
+            segment_reply: Default::default(),
+            region_request: Default::default(),
+            region_reply: Default::default(),
+            write_job: Default::default(),
+            write_data: Default::default(),
+            flush_job: Default::default(),
+            flush_data: Default::default(),
+            confirmation_sink: Default::default(),
+            confirmation_source: Default::default(),
+            send_event: Default::default(),
+            drop_count: Default::default(),
+            disposition_count: Default::default(),
+            frame_done: Default::default(),
+            header_produced: Default::default(),
+            control: Default::default(),
+            ingress: Default::default(),
+            parse: Default::default(),
+            window: Default::default(),
+            transport: Default::default(),
+            verify: Default::default(),
+            store: Default::default(),
+            classify: Default::default(),
+            place: Default::default(),
+            admit: Default::default(),
+            split: Default::default(),
+            jobs: Default::default(),
+            copy: Default::default(),
+        }
+    }
+}
+
+impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.control.clock.next = self.clock.val();
+        self.ingress.clock.next = self.clock.val();
+        self.parse.clock.next = self.clock.val();
+        self.window.clock.next = self.clock.val();
+        self.transport.clock.next = self.clock.val();
+        self.verify.clock.next = self.clock.val();
+        self.store.clock.next = self.clock.val();
+        self.classify.clock.next = self.clock.val();
+        self.place.clock.next = self.clock.val();
+        self.admit.clock.next = self.clock.val();
+        self.split.clock.next = self.clock.val();
+        self.jobs.clock.next = self.clock.val();
+        self.copy.clock.next = self.clock.val();
+        self.control.reset.next = self.reset.val();
+        self.ingress.reset.next = self.reset.val();
+        self.store.reset.next = self.reset.val();
+        self.classify.reset.next = self.reset.val();
+        self.place.reset.next = self.reset.val();
+        self.admit.reset.next = self.reset.val();
+        self.split.reset.next = self.reset.val();
+        self.jobs.reset.next = self.reset.val();
+        self.copy.reset.next = self.reset.val();
+
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.transport.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.admit.settings);
+        self.ingress.running.next = self.control.running.val();
+        self.ingress.room.next = self.store.room.val();
+
+        PacketSink::link(&mut self.frames, &mut self.ingress.frames);
+        self.frame_done.next = self.ingress.frame_done.val();
+        PulseSource::<RxBeat>::join(&mut self.ingress.beats, &mut self.parse.sink);
+        PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.window.beats);
+        self.window.network.next = self.parse.network.val();
+        PulseSource::<TransportHeader>::join(&mut self.window.header, &mut self.transport.header);
+        PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.verify.beats);
+        self.verify.network.next = self.parse.network.val();
+        PulseSource::<ParsedPacket>::join(&mut self.transport.info, &mut self.verify.parsed);
+        PulseSource::<RxBeat>::join(&mut self.verify.source, &mut self.store.beats);
+        self.store.info.next = self.verify.info.val();
+
+        MessageSource::<StoredPacket>::join(&mut self.store.packets, &mut self.classify.packets);
+        MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.classify.flow_lookup);
+        MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.classify.flow_reply);
+        MessageSource::<Placement>::join(&mut self.classify.placements, &mut self.place.sink);
+        MessageSource::<SegmentRequest>::link(
+            &mut self.segment_request,
+            &mut self.place.segment_request,
+        );
+        MessageSink::<SegmentReply>::link(&mut self.segment_reply, &mut self.place.segment_reply);
+        MessageSource::<RegionRequest>::link(
+            &mut self.region_request,
+            &mut self.place.region_request,
+        );
+        MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.place.region_reply);
+        MessageSource::<Placement>::join(&mut self.place.source, &mut self.admit.placements);
+        self.admit.looking_up.next = self.classify.looking_up.val();
+        self.classify.settled.next = self.admit.settled.val();
+        MessageSink::<Confirmation>::link(
+            &mut self.confirmation_sink,
+            &mut self.admit.confirmation,
+        );
+        MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.admit.send_event);
+        PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.admit.cursor_write);
+        PulseSource::<Bits<4>>::link(
+            &mut self.disposition_count,
+            &mut self.admit.disposition_count,
+        );
+
+        MessageSource::<Plan>::join(&mut self.admit.plans, &mut self.split.plans);
+        MessageSource::<Piece>::join(&mut self.place.pieces, &mut self.split.pieces);
+        MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.jobs.sink);
+        MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
+        self.control.memory.next = self.jobs.source.payload.val().memory;
+        self.copy.flush_address.next = self.control.flush_address.val();
+        self.store.read_address.next = self.copy.read_address.val();
+        self.copy.read_data.next = self.store.read_data.val();
+        PulseSource::<Bits<16>>::join(&mut self.copy.release, &mut self.store.release);
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.copy.write_job);
+        PacketSource::link(&mut self.write_data, &mut self.copy.write_data);
+        MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.copy.flush_job);
+        PacketSink::link(&mut self.flush_data, &mut self.copy.flush_data);
+        MessageSource::<Confirmation>::link(
+            &mut self.confirmation_source,
+            &mut self.copy.confirmation,
+        );
+        PulseSource::<RingFetch>::link(&mut self.header_produced, &mut self.copy.published);
+
+        // Drops of the store come first: `admit` waits for a cycle without one.
+        self.admit.drop_busy.next = self.store.drop_count.valid.val();
+        self.drop_count.valid.next =
+            self.store.drop_count.valid.val() | self.admit.drop_count.valid.val();
+        self.drop_count.payload.next = self.admit.drop_count.payload.val();
+        if self.store.drop_count.valid.val() {
+            self.drop_count.payload.next = self.store.drop_count.payload.val();
+        }
+    }
+}
