@@ -88,6 +88,7 @@ pub struct Admit<const B: usize, const N: usize> {
     packet: Signal<Local, Placement>,
     place: Signal<Local, Reservation>,
     is_packet: Signal<Local, Bit>,
+    is_event: Signal<Local, Bit>,
     two_slots: Signal<Local, Bit>,
     needs_slow: Signal<Local, Bit>,
     in_order: Signal<Local, Bit>,
@@ -130,6 +131,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             plan: Default::default(),
             packet: Default::default(),
             place: Default::default(),
+            is_event: Default::default(),
             is_packet: Default::default(),
             two_slots: Default::default(),
             needs_slow: Default::default(),
@@ -166,6 +168,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
 
         // What the packet at hand needs.
         self.packet.next = self.plan.q.val().packet;
+        self.is_event.next = self.plan.q.val().kind == 2;
         self.is_packet.next = self.plan.q.val().kind == 0;
         self.two_slots.next = self.packet.val().header_bytes > self.slot_header_bytes.val();
         self.needs_slow.next = self.is_packet.val()
@@ -174,7 +177,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
             & (self.packet.val().disposition != self.old.val())
             & (self.packet.val().disposition != self.no_payload.val());
         self.owners.owner.next = self.packet.val().owner;
-        self.reserve.context.next = self.owners.context.val();
+        self.reserve.owner.next = self.owners.shown.val();
         self.reserve.two_slots.next = self.two_slots.val();
         self.reserve.needs_slow.next = self.needs_slow.val();
         self.place.next = self.reserve.reservation.val();
@@ -220,7 +223,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.confirmation.ready.next = self.take_confirmation.val();
         self.placements.ready.next = self.take_packet.val();
         self.send_event.ready.next = (self.state.q.val() == AdmitState::Decide)
-            & (self.plan.q.val().kind == 2)
+            & self.is_event.val()
             & (self.room.val() | !self.place.val().enabled);
         self.event_packet.next = self.blank.val();
         self.event_packet.next.owner = self.send_event.payload.val().owner;

@@ -125,22 +125,22 @@ impl Logic for BeatSum {
         // Add.
         for i in 0..8 {
             self.quarter[i].clock.next = self.clock.val();
-            self.quarter[i].words[0].next = self
+            self.quarter[i].word_0.next = self
                 .masked
                 .q
                 .val()
                 .get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].words[1].next = self
+            self.quarter[i].word_1.next = self
                 .masked
                 .q
                 .val()
                 .get_bits::<16>(self.offsets[i + 8].val().index());
-            self.quarter[i].words[2].next = self
+            self.quarter[i].word_2.next = self
                 .masked
                 .q
                 .val()
                 .get_bits::<16>(self.offsets[i + 16].val().index());
-            self.quarter[i].words[3].next = self
+            self.quarter[i].word_3.next = self
                 .masked
                 .q
                 .val()

@@ -50,7 +50,9 @@ pub struct Copy<const A: usize> {
 
     /// Jobs.
     pub jobs: MessageSink<CopyJob>,
-    /// Flush read address of the job's memory.
+    /// Memory that the job flushes.
+    pub memory: Signal<Out, Bits<2>>,
+    /// Flush read address of that memory.
     pub flush_address: Signal<In, Bits<64>>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
@@ -94,6 +96,7 @@ impl<const A: usize> Default for Copy<A> {
             clock: Default::default(),
             reset: Default::default(),
             jobs: Default::default(),
+            memory: Default::default(),
             flush_address: Default::default(),
             read_address: Default::default(),
             read_data: Default::default(),
@@ -131,6 +134,7 @@ impl<const A: usize> Logic for Copy<A> {
         PulseSource::<RingFetch>::link(&mut self.published, &mut self.align.published);
 
         self.job.next = self.jobs.payload.val();
+        self.memory.next = self.job.val().memory;
         self.jobs.ready.next = false;
         self.write_job.valid.next = false;
         self.write_job.payload.next.address = self.job.val().address;

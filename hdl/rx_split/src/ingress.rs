@@ -45,7 +45,7 @@ pub struct Ingress {
     pub running: Signal<In, Bit>,
 
     index: DFF<Bits<8>>,
-    inside: DFF<Bit>,
+    in_frame: DFF<Bit>,
     stopped: DFF<Bit>,
     beat: DFF<RxBeat>,
     beat_valid: DFF<Bit>,
@@ -54,6 +54,7 @@ pub struct Ingress {
     take: Signal<Local, Bit>,
     stop: Signal<Local, Bit>,
     giant: Signal<Local, Bit>,
+    first_beat: Signal<Local, Bit>,
     runt: Signal<Local, Bit>,
     reason: Signal<Local, Bits<4>>,
     beats_max: Constant<Bits<8>>,
@@ -75,7 +76,7 @@ impl Default for Ingress {
             room: Default::default(),
             running: Default::default(),
             index: Default::default(),
-            inside: Default::default(),
+            in_frame: Default::default(),
             stopped: Default::default(),
             beat: Default::default(),
             beat_valid: Default::default(),
@@ -83,6 +84,7 @@ impl Default for Ingress {
             take: Default::default(),
             stop: Default::default(),
             giant: Default::default(),
+            first_beat: Default::default(),
             runt: Default::default(),
             reason: Default::default(),
             beats_max: Constant::new(((FRAME_BYTES_MAX / BEAT_BYTES) as u64).to_bits()),
@@ -98,7 +100,7 @@ impl Default for Ingress {
 impl Logic for Ingress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, index, inside, stopped, beat, beat_valid, done);
+        dff_setup!(self, clock, index, in_frame, stopped, beat, beat_valid, done);
         self.frames.ready.next = self.room.val();
         self.take.next = self.frames.valid.val() & self.room.val();
         self.beats.valid.next = self.beat_valid.q.val();
@@ -106,12 +108,13 @@ impl Logic for Ingress {
         self.frame_done.next = self.done.q.val();
 
         self.stop.next = self.stopped.q.val();
-        if !self.inside.q.val() {
+        if !self.in_frame.q.val() {
             self.stop.next = !self.running.val() | self.reset.val();
         }
         self.giant.next = self.index.q.val() == self.beats_max.val();
+        self.first_beat.next = self.index.q.val() == 0;
         self.runt.next =
-            (self.index.q.val() == 0) & (self.frames.byte_count.val() < self.bytes_min.val());
+            self.first_beat.val() & (self.frames.byte_count.val() < self.bytes_min.val());
         self.reason.next = self.reason_bad_fcs.val();
         if self.runt.val() {
             self.reason.next = self.reason_runt.val();
@@ -126,7 +129,7 @@ impl Logic for Ingress {
         self.beat.d.next.data = self.frames.data.val();
         self.beat.d.next.byte_count = self.frames.byte_count.val();
         self.beat.d.next.index = self.index.q.val();
-        self.beat.d.next.first = !self.inside.q.val() | self.stop.val();
+        self.beat.d.next.first = !self.in_frame.q.val() | self.stop.val();
         self.beat.d.next.last = self.frames.last.val();
         self.beat.d.next.refused =
             self.frames.abort.val() | self.runt.val() | self.giant.val() | self.stop.val();
@@ -139,7 +142,7 @@ impl Logic for Ingress {
         self.done.d.next = self.take.val() & self.frames.last.val();
 
         if self.take.val() {
-            self.inside.d.next = !self.frames.last.val();
+            self.in_frame.d.next = !self.frames.last.val();
             self.stopped.d.next = self.stop.val();
             if self.frames.last.val() {
                 self.index.d.next = bits::<8>(0);

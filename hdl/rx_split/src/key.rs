@@ -45,12 +45,12 @@ pub struct KeyStep {
 
     bytes: Signal<Local, Bits<480>>,
     network: Signal<Local, NetworkInfo>,
-    sequence: Signal<Local, Word32>,
+    sequence_word: Signal<Local, Word32>,
     acknowledgement: Signal<Local, Word32>,
     l4_header_bytes: Signal<Local, Bits<8>>,
     l4_offset: Signal<Local, Bits<8>>,
     payload_bytes: Signal<Local, Bits<16>>,
-    flags: Signal<Local, Bits<12>>,
+    flags: Signal<Local, Bits<8>>,
     profile: Signal<Local, Bits<2>>,
     key: Signal<Local, FlowKey>,
     checksum_zero: Signal<Local, Bit>,
@@ -83,7 +83,7 @@ impl Default for KeyStep {
             key_mask: Default::default(),
             bytes: Default::default(),
             network: Default::default(),
-            sequence: Default::default(),
+            sequence_word: Default::default(),
             acknowledgement: Default::default(),
             l4_header_bytes: Default::default(),
             l4_offset: Default::default(),
@@ -145,12 +145,11 @@ impl Logic for KeyStep {
         self.l4_offset.next = self.network.val().l4_offset;
         self.payload_bytes.next =
             self.network.val().l4_bytes - bit_cast::<16, 8>(self.l4_header_bytes.val());
-        self.flags.next = (bit_cast::<12, 4>(self.bytes.val().get_bits::<4>(96)) << 8)
-            | bit_cast::<12, 8>(self.bytes.val().get_bits::<8>(104));
-        self.sequence.next.byte0 = self.bytes.val().get_bits::<8>(32);
-        self.sequence.next.byte1 = self.bytes.val().get_bits::<8>(40);
-        self.sequence.next.byte2 = self.bytes.val().get_bits::<8>(48);
-        self.sequence.next.byte3 = self.bytes.val().get_bits::<8>(56);
+        self.flags.next = self.bytes.val().get_bits::<8>(104);
+        self.sequence_word.next.byte0 = self.bytes.val().get_bits::<8>(32);
+        self.sequence_word.next.byte1 = self.bytes.val().get_bits::<8>(40);
+        self.sequence_word.next.byte2 = self.bytes.val().get_bits::<8>(48);
+        self.sequence_word.next.byte3 = self.bytes.val().get_bits::<8>(56);
         self.acknowledgement.next.byte0 = self.bytes.val().get_bits::<8>(64);
         self.acknowledgement.next.byte1 = self.bytes.val().get_bits::<8>(72);
         self.acknowledgement.next.byte2 = self.bytes.val().get_bits::<8>(80);
@@ -198,7 +197,7 @@ impl Logic for KeyStep {
             self.result.next.l4_offset = self.l4_offset.val();
         }
         if self.network.val().tcp {
-            self.result.next.position = self.sequence.val().into();
+            self.result.next.position = self.sequence_word.val().into();
         } else if self.profile.val().any() {
             self.result.next.position = self.position.q.val();
         }

@@ -35,7 +35,7 @@ pub struct LayoutDraft {
 }
 
 /// The second step. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct LayoutStep {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -62,6 +62,36 @@ pub struct LayoutStep {
     key_shift: Signal<Local, Bits<9>>,
     position_coarse: Signal<Local, Bits<512>>,
     key_coarse: Signal<Local, Bits<512>>,
+    tcp_bytes_min: Constant<Bits<16>>,
+    udp_bytes_min: Constant<Bits<16>>,
+}
+
+impl Default for LayoutStep {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            valid: Default::default(),
+            held: Default::default(),
+            bytes: Default::default(),
+            network: Default::default(),
+            layout: Default::default(),
+            tcp_bytes: Default::default(),
+            l4_bytes: Default::default(),
+            profile_bytes: Default::default(),
+            fits: Default::default(),
+            tcp_bad: Default::default(),
+            udp_bad: Default::default(),
+            transport_header: Default::default(),
+            position_shift: Default::default(),
+            key_shift: Default::default(),
+            position_coarse: Default::default(),
+            key_coarse: Default::default(),
+            tcp_bytes_min: Constant::new(20u64.to_bits()),
+            udp_bytes_min: Constant::new(8u64.to_bits()),
+        }
+    }
 }
 
 impl Logic for LayoutStep {
@@ -80,9 +110,10 @@ impl Logic for LayoutStep {
         self.profile_bytes.next = bit_cast::<16, 7>(self.layout.val().get_bits::<7>(0)) + 8;
         self.fits.next = self.network.val().udp & (self.profile_bytes.val() <= self.l4_bytes.val());
         self.tcp_bad.next = self.network.val().tcp
-            & ((self.tcp_bytes.val() < 20) | (self.l4_bytes.val() < self.tcp_bytes.val()));
+            & ((self.tcp_bytes.val() < self.tcp_bytes_min.val())
+                | (self.l4_bytes.val() < self.tcp_bytes.val()));
         self.udp_bad.next = self.network.val().udp
-            & ((self.l4_bytes.val() < 8)
+            & ((self.l4_bytes.val() < self.udp_bytes_min.val())
                 | (self.sink.payload.val().udp_bytes != self.l4_bytes.val()));
 
         self.held.d.next.bytes = self.bytes.val().get_bits::<480>(0);

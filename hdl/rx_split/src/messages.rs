@@ -98,8 +98,8 @@ pub struct PacketInfo {
     pub position: Bits<32>,
     /// TCP acknowledgement number.
     pub ack: Bits<32>,
-    /// TCP flags, 12 bits with the reserved ones.
-    pub flags: Bits<12>,
+    /// TCP flags, FIN in bit 0 to CWR in bit 7.
+    pub flags: Bits<8>,
     /// TCP options, first byte in bits 7:0.
     pub options: Bits<320>,
     /// Bytes of options, 0 to 40.

@@ -17,7 +17,7 @@ use crate::messages::Word32;
 use stream::prelude::*;
 
 /// The walk. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Options {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -49,6 +49,34 @@ pub struct Options {
     left_wide: Signal<Local, Bits<8>>,
     ends: Signal<Local, Bit>,
     word: Signal<Local, Word32>,
+    option_bytes_min: Constant<Bits<8>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            start: Default::default(),
+            options: Default::default(),
+            option_bytes: Default::default(),
+            busy: Default::default(),
+            found: Default::default(),
+            value: Default::default(),
+            rest: Default::default(),
+            left: Default::default(),
+            walking: Default::default(),
+            has_value: Default::default(),
+            timestamp: Default::default(),
+            kind: Default::default(),
+            length: Default::default(),
+            step: Default::default(),
+            shift: Default::default(),
+            left_wide: Default::default(),
+            ends: Default::default(),
+            word: Default::default(),
+            option_bytes_min: Constant::new(2u64.to_bits()),
+        }
+    }
 }
 
 impl Logic for Options {
@@ -67,8 +95,8 @@ impl Logic for Options {
         self.word.next.byte3 = self.rest.q.val().get_bits::<8>(40);
         self.left_wide.next = bit_cast::<8, 6>(self.left.q.val());
         self.step.next = self.length.val();
-        self.ends.next = (self.left_wide.val() < 2)
-            | (self.length.val() < 2)
+        self.ends.next = (self.left_wide.val() < self.option_bytes_min.val())
+            | (self.length.val() < self.option_bytes_min.val())
             | (self.length.val() > self.left_wide.val());
         if self.kind.val() == 1 {
             self.step.next = bits::<8>(1);

@@ -8,10 +8,10 @@
 //! |---|---|---|
 //! | settings | in | register writes: contexts and doorbells |
 //! | owner | in | whose context to show |
-//! | context | out | that context |
+//! | shown | out | that context |
 //! | update | in | new producer indices of an owner |
 //!
-//! Timing: `context` is combinational from `owner`; a write shows in the next cycle.
+//! Timing: `shown` is combinational from `owner`; a write shows in the next cycle.
 //!
 //! Invariants:
 //! 1. Enabling an owner sets its indices to 0; `reset` disables every owner.
@@ -70,7 +70,7 @@ pub struct Owners<const B: usize, const N: usize> {
     /// Whose context to show.
     pub owner: Signal<In, Bits<8>>,
     /// That context.
-    pub context: Signal<Out, OwnerContext>,
+    pub shown: Signal<Out, OwnerContext>,
     /// New producer indices.
     pub update: PulseSink<OwnerUpdate>,
 
@@ -108,7 +108,7 @@ impl<const B: usize, const N: usize> Default for Owners<B, N> {
             reset: Default::default(),
             settings: Default::default(),
             owner: Default::default(),
-            context: Default::default(),
+            shown: Default::default(),
             update: Default::default(),
             decode: Default::default(),
             words: Default::default(),
@@ -191,25 +191,25 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.slow_base.next = bit_cast::<64, 32>(self.words[2].read_data.val())
             | (bit_cast::<64, 32>(self.words[3].read_data.val()) << 32);
         self.sizes.next = self.words[4].read_data.val();
-        self.context.next.enabled = self.enabled.q.val().get_bit(self.at.val().index())
+        self.shown.next.enabled = self.enabled.q.val().get_bit(self.at.val().index())
             & (bit_cast::<9, 8>(self.owner.val()) < self.owners.val());
-        self.context.next.header_base = self.header_base.val();
-        self.context.next.slow_base = self.slow_base.val();
-        self.context.next.header_bits = self.sizes.val().get_bits::<4>(16);
-        self.context.next.slow_bits = self.sizes.val().get_bits::<4>(24);
-        self.context.next.header_producer = bits::<32>(0);
-        self.context.next.slow_producer = bits::<32>(0);
-        self.context.next.header_consumer = bits::<32>(0);
-        self.context.next.slow_consumer = bits::<32>(0);
+        self.shown.next.header_base = self.header_base.val();
+        self.shown.next.slow_base = self.slow_base.val();
+        self.shown.next.header_bits = self.sizes.val().get_bits::<4>(16);
+        self.shown.next.slow_bits = self.sizes.val().get_bits::<4>(24);
+        self.shown.next.header_producer = bits::<32>(0);
+        self.shown.next.slow_producer = bits::<32>(0);
+        self.shown.next.header_consumer = bits::<32>(0);
+        self.shown.next.slow_consumer = bits::<32>(0);
         if self.produced.q.val().get_bit(self.at.val().index()) {
-            self.context.next.header_producer = self.header_producer.read_data.val();
-            self.context.next.slow_producer = self.slow_producer.read_data.val();
+            self.shown.next.header_producer = self.header_producer.read_data.val();
+            self.shown.next.slow_producer = self.slow_producer.read_data.val();
         }
         if self.header_returned.q.val().get_bit(self.at.val().index()) {
-            self.context.next.header_consumer = self.header_consumer.read_data.val();
+            self.shown.next.header_consumer = self.header_consumer.read_data.val();
         }
         if self.slow_returned.q.val().get_bit(self.at.val().index()) {
-            self.context.next.slow_consumer = self.slow_consumer.read_data.val();
+            self.shown.next.slow_consumer = self.slow_consumer.read_data.val();
         }
 
         // Which indices count.

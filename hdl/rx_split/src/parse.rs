@@ -52,8 +52,8 @@ pub struct Parse {
     type_0: Signal<Local, Bits<16>>,
     type_1: Signal<Local, Bits<16>>,
     type_2: Signal<Local, Bits<16>>,
-    tagged: Signal<Local, Bit>,
-    tagged_twice: Signal<Local, Bit>,
+    has_tag: Signal<Local, Bit>,
+    has_two_tags: Signal<Local, Bit>,
     is_ipv4: Signal<Local, Bit>,
     is_ipv6: Signal<Local, Bit>,
     version: Signal<Local, Bits<4>>,
@@ -100,17 +100,17 @@ impl Logic for Parse {
         self.type_0.next = self.data.val().get_bits::<16>(96);
         self.type_1.next = self.data.val().get_bits::<16>(128);
         self.type_2.next = self.data.val().get_bits::<16>(160);
-        self.tagged.next = (self.type_0.val() == 0x0081) | (self.type_0.val() == 0xa888);
-        self.tagged_twice.next =
-            self.tagged.val() & ((self.type_1.val() == 0x0081) | (self.type_1.val() == 0xa888));
+        self.has_tag.next = (self.type_0.val() == 0x0081) | (self.type_0.val() == 0xa888);
+        self.has_two_tags.next =
+            self.has_tag.val() & ((self.type_1.val() == 0x0081) | (self.type_1.val() == 0xa888));
         self.header_1.d.next = self.data.val().get_bits::<320>(112);
         self.l3_offset_1.d.next = bits::<8>(14);
         self.ethertype_1.d.next = self.type_0.val();
-        if self.tagged_twice.val() {
+        if self.has_two_tags.val() {
             self.header_1.d.next = self.data.val().get_bits::<320>(176);
             self.l3_offset_1.d.next = bits::<8>(22);
             self.ethertype_1.d.next = self.type_2.val();
-        } else if self.tagged.val() {
+        } else if self.has_tag.val() {
             self.header_1.d.next = self.data.val().get_bits::<320>(144);
             self.l3_offset_1.d.next = bits::<8>(18);
             self.ethertype_1.d.next = self.type_1.val();
@@ -165,7 +165,7 @@ impl Logic for Parse {
             self.info_2.q.val().ipv4 & (self.length_2.q.val() < self.header_bytes.val());
         if self.info_2.q.val().ipv6 {
             self.base.next = self.l3_offset.val() + 40;
-            self.below.next = self.info_2.q.val().fragment & (self.length_2.q.val() < 8);
+            self.below.next = false;
         }
         self.ip_end.next =
             bit_cast::<17, 8>(self.base.val()) + bit_cast::<17, 16>(self.length_2.q.val());

@@ -18,7 +18,7 @@
 //! Invariants:
 //! 1. A walk that fails leaves no piece.
 //! 2. The pieces of one packet follow each other in the stream without a gap, at most `PIECES_MAX` of them.
-//! 3. A segment without bytes holds none: the walk fails there with `no_segment`.
+//! 3. A segment without bytes is stepped over.
 
 use crate::messages::{Piece, Placement};
 use crate::pieces::Pieces;
@@ -78,7 +78,7 @@ pub struct Place {
     by_index: DFF<Bit>,
     position: DFF<Bits<32>>,
     rest: DFF<Bits<32>>,
-    within: DFF<Bits<32>>,
+    segment_offset: DFF<Bits<32>>,
     left: DFF<Bits<32>>,
     wanted: DFF<Bits<32>>,
     granted: DFF<Bits<32>>,
@@ -88,6 +88,8 @@ pub struct Place {
     reason: Signal<Local, Bits<4>>,
     complete: Signal<Local, Bit>,
     missing: Signal<Local, Bit>,
+    empty: Signal<Local, Bit>,
+    full: Signal<Local, Bit>,
     index_next: Signal<Local, Bits<16>>,
     pieces_max: Constant<Bits<5>>,
     no_segment: Constant<Bits<4>>,
@@ -115,7 +117,7 @@ impl Default for Place {
             by_index: Default::default(),
             position: Default::default(),
             rest: Default::default(),
-            within: Default::default(),
+            segment_offset: Default::default(),
             left: Default::default(),
             wanted: Default::default(),
             granted: Default::default(),
@@ -124,6 +126,8 @@ impl Default for Place {
             reason: Default::default(),
             complete: Default::default(),
             missing: Default::default(),
+            empty: Default::default(),
+            full: Default::default(),
             index_next: Default::default(),
             pieces_max: Constant::new((PIECES_MAX as u64).to_bits()),
             no_segment: disposition(Disposition::NoSegment),
@@ -138,7 +142,7 @@ impl Logic for Place {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, work, segment, by_index, position, rest);
-        dff_setup!(self, clock, within, left, wanted, granted, count);
+        dff_setup!(self, clock, segment_offset, left, wanted, granted, count);
         self.buffer.clock.next = self.clock.val();
         self.buffer.reset.next = self.reset.val();
         MessageSource::<Piece>::link(&mut self.pieces, &mut self.buffer.source);
@@ -159,7 +163,7 @@ impl Logic for Place {
         self.region_request.payload.next.domain = self.work.q.val().domain;
         self.region_request.payload.next.write = true;
         self.region_request.payload.next.offset =
-            self.segment.q.val().offset + bit_cast::<48, 32>(self.within.q.val());
+            self.segment.q.val().offset + bit_cast::<48, 32>(self.segment_offset.q.val());
         self.region_request.payload.next.bytes = self.wanted.q.val();
         self.region_reply.ready.next = false;
         self.buffer.sink.valid.next = false;
@@ -170,9 +174,10 @@ impl Logic for Place {
         self.failed.next = false;
         self.reason.next = self.no_segment.val();
         self.complete.next = false;
+        self.full.next = self.count.q.val() == self.pieces_max.val();
         self.missing.next = !self.segment.q.val().found
-            | (self.by_index.q.val() & self.within.q.val().any())
-            | !self.left.q.val().any();
+            | (self.by_index.q.val() & self.segment_offset.q.val().any());
+        self.empty.next = self.segment.q.val().found & !self.left.q.val().any();
 
         match self.state.q.val() {
             // Waits for a packet, then starts its walk.
@@ -203,7 +208,7 @@ impl Logic for Place {
             PlaceState::SegmentReply => {
                 self.segment_reply.ready.next = true;
                 self.segment.d.next = self.segment_reply.payload.val();
-                self.within.d.next =
+                self.segment_offset.d.next =
                     self.position.q.val() - self.segment_reply.payload.val().position;
                 self.left.d.next = self.segment_reply.payload.val().bytes
                     - (self.position.q.val() - self.segment_reply.payload.val().position);
@@ -225,6 +230,10 @@ impl Logic for Place {
                     self.work.d.next.segment_index = self.segment.q.val().index;
                 }
                 self.state.d.next = PlaceState::Region;
+                if self.empty.val() {
+                    self.by_index.d.next = true;
+                    self.state.d.next = PlaceState::Segment;
+                }
             }
             // Waits for the region table to take the request.
             PlaceState::Region => {
@@ -239,8 +248,12 @@ impl Logic for Place {
                 self.granted.d.next = self.region_reply.payload.val().bytes;
                 self.reason.next = self.region_refused.val();
                 if self.region_reply.valid.val() {
-                    self.buffer.sink.valid.next = self.region_reply.payload.val().granted;
-                    self.failed.next = !self.region_reply.payload.val().granted;
+                    self.buffer.sink.valid.next =
+                        self.region_reply.payload.val().granted & !self.full.val();
+                    self.failed.next = !self.region_reply.payload.val().granted | self.full.val();
+                    if self.region_reply.payload.val().granted {
+                        self.reason.next = self.too_many_pieces.val();
+                    }
                     self.count.d.next = self.count.q.val() + 1;
                     self.state.d.next = PlaceState::Next;
                 }
@@ -249,7 +262,7 @@ impl Logic for Place {
             PlaceState::Next => {
                 self.position.d.next = self.position.q.val() + self.granted.q.val();
                 self.rest.d.next = self.rest.q.val() - self.granted.q.val();
-                self.within.d.next = self.within.q.val() + self.granted.q.val();
+                self.segment_offset.d.next = self.segment_offset.q.val() + self.granted.q.val();
                 self.left.d.next = self.left.q.val() - self.granted.q.val();
                 self.by_index.d.next = false;
                 self.state.d.next = PlaceState::Cut;
@@ -257,9 +270,6 @@ impl Logic for Place {
                     self.complete.next = true;
                     self.work.d.next.pieces = self.count.q.val();
                     self.state.d.next = PlaceState::Hand;
-                } else if self.count.q.val() == self.pieces_max.val() {
-                    self.failed.next = true;
-                    self.reason.next = self.too_many_pieces.val();
                 } else if self.granted.q.val() == self.left.q.val() {
                     self.by_index.d.next = true;
                     self.state.d.next = PlaceState::Segment;

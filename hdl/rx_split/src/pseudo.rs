@@ -24,8 +24,8 @@ pub struct Pseudo {
     total_3: DFF<Bits<32>>,
     total_4: DFF<Bits<32>>,
 
-    remote: Signal<Local, Bits<128>>,
-    local: Signal<Local, Bits<128>>,
+    remote_address: Signal<Local, Bits<128>>,
+    local_address: Signal<Local, Bits<128>>,
     l4_bytes: Signal<Local, Bits<16>>,
     swapped: Signal<Local, Word16>,
     swapped_bits: Signal<Local, Bits<16>>,
@@ -44,8 +44,8 @@ impl Default for Pseudo {
             total: Default::default(),
             total_3: Default::default(),
             total_4: Default::default(),
-            remote: Default::default(),
-            local: Default::default(),
+            remote_address: Default::default(),
+            local_address: Default::default(),
             l4_bytes: Default::default(),
             swapped: Default::default(),
             swapped_bits: Default::default(),
@@ -59,8 +59,8 @@ impl Logic for Pseudo {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, fixed_1, total, total_3, total_4);
-        self.remote.next = self.network.val().remote;
-        self.local.next = self.network.val().local;
+        self.remote_address.next = self.network.val().remote;
+        self.local_address.next = self.network.val().local;
         self.l4_bytes.next = self.network.val().l4_bytes;
         self.swapped.next.low = self.l4_bytes.val().get_bits::<8>(8);
         self.swapped.next.high = self.l4_bytes.val().get_bits::<8>(0);
@@ -71,20 +71,20 @@ impl Logic for Pseudo {
         }
         for i in 0..4 {
             self.quarter[i].clock.next = self.clock.val();
-            self.quarter[i].words[0].next = self
-                .remote
+            self.quarter[i].word_0.next = self
+                .remote_address
                 .val()
                 .get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].words[1].next = self
-                .remote
+            self.quarter[i].word_1.next = self
+                .remote_address
                 .val()
                 .get_bits::<16>(self.offsets[i + 4].val().index());
-            self.quarter[i].words[2].next = self
-                .local
+            self.quarter[i].word_2.next = self
+                .local_address
                 .val()
                 .get_bits::<16>(self.offsets[i].val().index());
-            self.quarter[i].words[3].next = self
-                .local
+            self.quarter[i].word_3.next = self
+                .local_address
                 .val()
                 .get_bits::<16>(self.offsets[i + 4].val().index());
         }

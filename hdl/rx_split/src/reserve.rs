@@ -1,9 +1,9 @@
 //! Room in an owner's header queue and slow buffers, and the addresses that are next.
 //!
 //! ```text
-//!  context ──► [register] ──► used, free, wrapped index ──► [register] ──► reservation
+//!  owner ──► [register] ──► used, free, wrapped index ──► [register] ──► reservation
 //! ```
-//! Timing: two cycles from `context`, `two_slots` and `needs_slow` to `reservation`.
+//! Timing: two cycles from `owner`, `two_slots` and `needs_slow` to `reservation`.
 //!
 //! Invariants:
 //! 1. A consumer index that runs ahead of the producer leaves no room: a wrong doorbell harms its owner only.
@@ -20,7 +20,7 @@ pub struct Reserve {
     pub clock: Signal<In, Clock>,
 
     /// The owner.
-    pub context: Signal<In, OwnerContext>,
+    pub owner: Signal<In, OwnerContext>,
     /// Two slots are wanted.
     pub two_slots: Signal<In, Bit>,
     /// A slow buffer is wanted.
@@ -50,7 +50,7 @@ impl Default for Reserve {
     fn default() -> Self {
         Self {
             clock: Default::default(),
-            context: Default::default(),
+            owner: Default::default(),
             two_slots: Default::default(),
             needs_slow: Default::default(),
             reservation: Default::default(),
@@ -77,7 +77,7 @@ impl Logic for Reserve {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held, result);
-        self.held.d.next = self.context.val();
+        self.held.d.next = self.owner.val();
         self.reservation.next = self.result.q.val();
 
         self.producer.next = self.held.q.val().header_producer;

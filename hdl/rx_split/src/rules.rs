@@ -63,13 +63,13 @@ pub struct Rules {
     payload: Signal<Local, Bits<32>>,
     below: Signal<Local, Bits<32>>,
     start_minus_floor: Signal<Local, Bits<32>>,
-    flags: Signal<Local, Bits<12>>,
+    flags: Signal<Local, Bits<8>>,
     flags_bad: Signal<Local, Bit>,
     timestamp_bad: Signal<Local, Bit>,
     old: Signal<Local, Bit>,
     beyond: Signal<Local, Bit>,
     reach_max: Constant<Bits<33>>,
-    flags_forbidden: Constant<Bits<12>>,
+    flags_forbidden: Constant<Bits<8>>,
     placed_in_order: Constant<Bits<4>>,
     placed_ahead: Constant<Bits<4>>,
     no_payload: Constant<Bits<4>>,
@@ -117,7 +117,7 @@ impl Default for Rules {
             beyond: Default::default(),
             reach_max: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
             // All but ACK (4), PSH (3), FIN (0), ECE (6), CWR (7).
-            flags_forbidden: Constant::new(0xf26u64.to_bits()),
+            flags_forbidden: Constant::new(0x26u64.to_bits()),
             placed_in_order: disposition(Disposition::PlacedInOrder),
             placed_ahead: disposition(Disposition::PlacedAhead),
             no_payload: disposition(Disposition::NoPayload),
@@ -211,7 +211,6 @@ impl Logic for Rules {
             self.result.next.disposition = self.timestamp_old.val();
         } else if self.old.val() {
             self.result.next.disposition = self.is_old.val();
-            self.result.next.trimmed = self.packet.val().payload_bytes;
         } else if self.beyond.val() {
             self.result.next.disposition = self.ahead_of_window.val();
         } else if self.start_minus_cursor.q.val().get_bit(31) {

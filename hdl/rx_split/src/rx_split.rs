@@ -203,7 +203,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         MessageSource::<Piece>::join(&mut self.place.pieces, &mut self.split.pieces);
         MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.jobs.sink);
         MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
-        self.control.memory.next = self.jobs.source.payload.val().memory;
+        self.control.memory.next = self.copy.memory.val();
         self.copy.flush_address.next = self.control.flush_address.val();
         self.store.read_address.next = self.copy.read_address.val();
         self.copy.read_data.next = self.store.read_data.val();

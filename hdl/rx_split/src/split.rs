@@ -132,9 +132,23 @@ impl Logic for Split {
         self.plans.ready.next = self.state.q.val() == SplitState::Idle;
         self.pieces.ready.next = false;
 
+        // Where the payload goes on, and which memory is flushed next.
+        self.payload_start.next = self.offset.q.val() >> 6;
+        self.piece_memory.next = self.unit.val() << self.pieces.payload.val().memory;
+        self.flush_memory.next = bits::<2>(1);
+        self.flush_now.next = bits::<4>(2);
+        if !self.flushes.q.val().get_bit(1) {
+            self.flush_memory.next = bits::<2>(2);
+            self.flush_now.next = bits::<4>(4);
+            if !self.flushes.q.val().get_bit(2) {
+                self.flush_memory.next = bits::<2>(3);
+                self.flush_now.next = bits::<4>(8);
+            }
+        }
+        self.flush_keep.next = !self.flush_now.val();
+
         // The job at hand: by default the first slot.
         self.jobs.valid.next = self.state.q.val() != SplitState::Idle;
-        self.jobs.payload.next = self.job.val();
         self.job.next.kind = bits::<2>(0);
         self.job.next.start = self.packet.val().start;
         self.job.next.head = true;
@@ -153,19 +167,6 @@ impl Logic for Split {
         self.job.next.status = bits::<8>(0);
         self.job.next.memory = self.flush_memory.val();
 
-        self.payload_start.next = self.offset.q.val() >> 6;
-        self.piece_memory.next = self.unit.val() << self.pieces.payload.val().memory;
-        self.flush_memory.next = bits::<2>(1);
-        self.flush_now.next = bits::<4>(2);
-        if !self.flushes.q.val().get_bit(1) {
-            self.flush_memory.next = bits::<2>(2);
-            self.flush_now.next = bits::<4>(4);
-            if !self.flushes.q.val().get_bit(2) {
-                self.flush_memory.next = bits::<2>(3);
-                self.flush_now.next = bits::<4>(8);
-            }
-        }
-        self.flush_keep.next = !self.flush_now.val();
         self.new_packet.next = self.plans.payload.val().packet;
 
         match self.state.q.val() {
@@ -298,6 +299,7 @@ impl Logic for Split {
                 }
             }
         }
+        self.jobs.payload.next = self.job.val();
         if self.reset.val() {
             self.state.d.next = SplitState::Idle;
         }

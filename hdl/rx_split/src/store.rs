@@ -116,7 +116,9 @@ impl<const A: usize> Logic for Store<A> {
         self.memory.clock.next = self.clock.val();
         self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = false;
-        MessageSource::<StoredPacket>::link(&mut self.packets, &mut self.waiting.source);
+        self.packets.valid.next = self.waiting.source.valid.val();
+        self.packets.payload.next = self.waiting.source.payload.val();
+        self.waiting.source.ready.next = self.packets.ready.val();
 
         self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         self.has_room.d.next = (self.held.val() < self.beats_max.val())
