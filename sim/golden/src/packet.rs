@@ -108,12 +108,12 @@ pub fn parse(frame: &[u8], profiles: &[Profile; 4]) -> Result<Packet, DropReason
         _ => return Ok(no_transport(Kind::NotTransport, l3_offset, frame.len())),
     };
     if ip.fragment {
-        return Ok(no_transport(Kind::Unverified, ip.l4_offset, ip.end));
+        return Ok(no_transport(Kind::Unverified, l3_offset, frame.len()));
     }
     match ip.protocol {
         6 => parse_tcp(frame, &ip),
         17 => parse_udp(frame, &ip, profiles),
-        _ => Ok(no_transport(Kind::NotTransport, ip.l4_offset, ip.end)),
+        _ => Ok(no_transport(Kind::NotTransport, l3_offset, frame.len())),
     }
 }
 
