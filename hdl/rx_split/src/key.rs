@@ -54,6 +54,7 @@ pub struct KeyStep {
     profile: Signal<Local, Bits<2>>,
     key: Signal<Local, FlowKey>,
     checksum_zero: Signal<Local, Bit>,
+    unchecked: Signal<Local, Bit>,
     result: Signal<Local, PacketInfo>,
     ones: Constant<Bits<64>>,
 }
@@ -92,6 +93,7 @@ impl Default for KeyStep {
             profile: Default::default(),
             key: Default::default(),
             checksum_zero: Default::default(),
+            unchecked: Default::default(),
             result: Default::default(),
             ones: Constant::new(u64::MAX.to_bits()),
         }
@@ -178,8 +180,8 @@ impl Logic for KeyStep {
         self.result.next.key = self.key.val().into();
         self.result.next.transport = self.network.val().tcp | self.network.val().udp;
         self.result.next.tcp = self.network.val().tcp;
-        self.result.next.unverified =
-            self.network.val().fragment | (self.network.val().ipv4 & self.checksum_zero.val());
+        self.unchecked.next = self.network.val().ipv4 & self.checksum_zero.val();
+        self.result.next.unverified = self.network.val().fragment | self.unchecked.val();
         self.result.next.malformed = self.held.q.val().malformed;
         self.result.next.profile = self.profile.val();
         self.result.next.frame_bytes = bits::<14>(0);
@@ -194,6 +196,8 @@ impl Logic for KeyStep {
         if self.network.val().tcp | self.network.val().udp {
             self.result.next.header_bytes = self.l4_offset.val() + self.l4_header_bytes.val();
             self.result.next.payload_bytes = bit_cast::<14, 16>(self.payload_bytes.val());
+        }
+        if (self.network.val().tcp | self.network.val().udp) & !self.unchecked.val() {
             self.result.next.l4_offset = self.l4_offset.val();
         }
         if self.network.val().tcp {

@@ -7,7 +7,8 @@
 //! Timing: one packet a cycle, latency one cycle, no back-pressure.
 //!
 //! Invariants:
-//! 1. The profile of the draft is 0 when the packet is TCP, or its payload is shorter than the profile's header.
+//! 1. The profile of the draft is 0 when the packet is TCP, has no checksum, or its payload
+//!    is shorter than the profile's header.
 
 use crate::messages::NetworkInfo;
 use crate::transport::TransportDraft;
@@ -108,7 +109,9 @@ impl Logic for LayoutStep {
         self.tcp_bytes.next = self.sink.payload.val().tcp_bytes;
         self.l4_bytes.next = self.network.val().l4_bytes;
         self.profile_bytes.next = bit_cast::<16, 7>(self.layout.val().get_bits::<7>(0)) + 8;
-        self.fits.next = self.network.val().udp & (self.profile_bytes.val() <= self.l4_bytes.val());
+        self.fits.next = self.network.val().udp
+            & (self.profile_bytes.val() <= self.l4_bytes.val())
+            & !(self.network.val().ipv4 & !self.bytes.val().get_bits::<16>(48).any());
         self.tcp_bad.next = self.network.val().tcp
             & ((self.tcp_bytes.val() < self.tcp_bytes_min.val())
                 | (self.l4_bytes.val() < self.tcp_bytes.val()));

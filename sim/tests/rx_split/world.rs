@@ -1,0 +1,494 @@
+//! What surrounds the receive path: MAC, tables, memory; and the golden card beside it.
+//!
+//! ```text
+//!   frames ──► RxSplit ──► writes ─┐
+//!      │        │ ▲                ├─ compared: every write, in order; every counter
+//!      │      tables (a copy)      │
+//!      └──► GoldenDevice ─► writes ┘
+//! ```
+
+use std::collections::VecDeque;
+
+use abi::command as c;
+use abi::config::{CardConfig, SMALL};
+use abi::field::Field;
+use abi::registers as r;
+use golden::device::{GoldenDevice, Memory};
+use golden::tables::{Segment, Tables};
+use rx_split::RxSplit;
+use sim::bench::{Agent, Bench};
+use sim::monitor::StreamMonitor;
+use sim::payload::field;
+use sim::sink::{MessageSink, PacketSink};
+use sim::source::{MessageSource, Packet, PacketSource};
+use sim::stall::Stall;
+use sim::verilated::Model;
+use stream::messages::*;
+
+/// Something that left the card, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// A write: address, bytes, relaxed.
+    Write(u64, Vec<u8>, bool),
+    /// A flush read.
+    Flush(u64),
+    /// A confirmation with its command index.
+    Confirmation(u32),
+}
+
+/// Pulses and register writes.
+#[derive(Default)]
+pub struct Pulses {
+    /// Register writes to do, one a cycle.
+    pub settings: VecDeque<(u32, u32)>,
+    /// Drops by reason.
+    pub drops: [u64; 16],
+    /// Packets by disposition.
+    pub dispositions: [u64; 16],
+    /// Frames that came in.
+    pub frames: u64,
+    /// New cursors.
+    pub cursors: Vec<(u16, u32)>,
+    /// Entries handed over: owner, slots produced.
+    pub produced: Vec<(u8, u32)>,
+    /// Cycles.
+    pub cycles: u64,
+}
+
+impl Agent for Pulses {
+    fn sample(&mut self, model: &Model) {
+        self.cycles += 1;
+        let is_high = |name: &str| model.is_high(model.port(name));
+        let get = |name: &str| model.get(model.port(name));
+        if is_high("drop_count$valid") {
+            self.drops[get("drop_count$payload") as usize] += 1;
+        }
+        if is_high("disposition_count$valid") {
+            self.dispositions[get("disposition_count$payload") as usize] += 1;
+        }
+        self.frames += u64::from(is_high("frame_done"));
+        if is_high("cursor_write$valid") {
+            let bits = get("cursor_write$payload");
+            self.cursors.push((bits as u16, (bits >> 16) as u32));
+        }
+        if is_high("header_produced$valid") {
+            let bits = get("header_produced$payload");
+            self.produced.push((bits as u8, (bits >> 8) as u32));
+        }
+    }
+
+    fn drive(&mut self, model: &mut Model) {
+        let write = self.settings.pop_front();
+        model.set(model.port("settings$valid"), u64::from(write.is_some()));
+        if let Some((address, value)) = write {
+            let bits = u64::from(address) | u64::from(value) << 24;
+            model.set(model.port("settings$payload"), bits);
+        }
+    }
+}
+
+/// Writes of the golden card.
+#[derive(Default)]
+pub struct Log(pub Vec<(u64, Vec<u8>)>);
+
+impl Memory for Log {
+    fn read(&mut self, _address: u64, bytes: usize) -> Option<Vec<u8>> {
+        Some(vec![0; bytes])
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        self.0.push((address, bytes.to_vec()));
+        true
+    }
+}
+
+/// Which cycles are held back where.
+#[derive(Clone, Copy)]
+pub struct Stalls {
+    /// Frames, replies and all else that comes in.
+    pub source: Stall,
+    /// Writes, requests and all else that goes out.
+    pub sink: Stall,
+}
+
+/// The receive path and all around it.
+pub struct World {
+    bench: Bench,
+    /// The golden card.
+    pub golden: GoldenDevice,
+    /// What it wrote.
+    pub expected: Log,
+    /// Pulses seen, register writes to do.
+    pub pulses: Pulses,
+    /// What left the card.
+    pub outputs: Vec<Output>,
+    /// Confirmations on their way in, with the number of lookups requested when they were taken.
+    pub confirmation: MessageSource,
+    /// Send events on their way in.
+    pub events: MessageSource,
+    /// The tables that answer the card; cursors move by its cursor writes.
+    pub tables: Tables,
+    /// Lookups requested.
+    pub lookups: u64,
+    frames: PacketSource,
+    frames_pushed: u64,
+    requests: [MessageSink; 3],
+    replies: [MessageSource; 3],
+    write_job: MessageSink,
+    write_data: PacketSink,
+    flush_job: MessageSink,
+    flush_data: PacketSource,
+    confirmed: MessageSink,
+    jobs: VecDeque<(u64, usize, bool)>,
+    monitors: Vec<StreamMonitor>,
+    cursors_seen: usize,
+}
+
+/// Streams that a monitor watches.
+const STREAMS: [&str; 13] = [
+    "frames",
+    "flow_lookup",
+    "flow_reply",
+    "segment_request",
+    "segment_reply",
+    "region_request",
+    "region_reply",
+    "write_job",
+    "write_data",
+    "flush_job",
+    "flush_data",
+    "confirmation_source",
+    "send_event",
+];
+
+/// A command with its fields.
+pub fn command(opcode: u8, fields: &[(Field, u64)]) -> [u8; 64] {
+    let mut entry = [0; 64];
+    c::OPCODE.set(&mut entry, opcode.into());
+    for (field, value) in fields {
+        field.set(&mut entry, *value);
+    }
+    entry
+}
+
+/// Where owner `n`'s header queue lies.
+pub fn header_base(owner: u32) -> u64 {
+    0x10_0000_0000 + (u64::from(owner) << 24)
+}
+
+/// Where owner `n`'s slow buffers lie.
+pub fn slow_base(owner: u32) -> u64 {
+    0x20_0000_0000 + (u64::from(owner) << 24)
+}
+
+/// Flush address of a memory.
+pub fn flush_address(memory: u32) -> u64 {
+    0x30_0000_0040 + (u64::from(memory) << 32)
+}
+
+impl World {
+    /// A world with the small configuration, receive running, no owner enabled.
+    pub fn new(stalls: Stalls, seed: u64) -> World {
+        let mut block = RxSplit::<10, 2, 4>::default();
+        let bench = Bench::of(&mut block, "rx_split").expect("the block builds");
+        let model = &bench.model;
+        let sink = |name| MessageSink::new(model, name, stalls.sink, seed ^ 1);
+        let source = |name, salt| MessageSource::new(model, name, stalls.source, seed ^ salt);
+        let config: CardConfig = SMALL;
+        let mut world = World {
+            golden: GoldenDevice::new(config),
+            expected: Log::default(),
+            pulses: Pulses::default(),
+            outputs: Vec::new(),
+            confirmation: source("confirmation_sink", 2),
+            events: source("send_event", 3),
+            tables: Tables::new(config),
+            lookups: 0,
+            frames: PacketSource::new(model, "frames", stalls.source, seed ^ 4),
+            frames_pushed: 0,
+            requests: [
+                sink("flow_lookup"),
+                sink("segment_request"),
+                sink("region_request"),
+            ],
+            replies: [
+                source("flow_reply", 5),
+                source("segment_reply", 6),
+                source("region_reply", 7),
+            ],
+            write_job: sink("write_job"),
+            write_data: PacketSink::new(model, "write_data", stalls.sink, seed ^ 8),
+            flush_job: sink("flush_job"),
+            flush_data: PacketSource::new(model, "flush_data", stalls.source, seed ^ 9),
+            confirmed: sink("confirmation_source"),
+            jobs: VecDeque::new(),
+            monitors: STREAMS.map(|name| StreamMonitor::new(model, name)).into(),
+            cursors_seen: 0,
+            bench,
+        };
+        world.register(r::CONTROL, r::CONTROL_RX);
+        for memory in 1..4 {
+            let address = flush_address(memory);
+            world.register(r::FLUSH + 8 * memory, address as u32);
+            world.register(r::FLUSH + 8 * memory + 4, (address >> 32) as u32);
+        }
+        world
+    }
+
+    /// Writes a register of both cards.
+    pub fn register(&mut self, address: u32, value: u32) {
+        self.pulses.settings.push_back((address, value));
+        self.golden
+            .write_register(address, value, &mut self.expected);
+    }
+
+    /// Enables an owner with rings of these sizes, log2.
+    pub fn enable(&mut self, owner: u32, header_bits: u32, slow_bits: u32) {
+        let at = r::CONTEXTS + owner * r::CONTEXT_STRIDE;
+        let (header, slow) = (header_base(owner), slow_base(owner));
+        self.register(at + r::CONTEXT_HEADER_BASE, header as u32);
+        self.register(at + r::CONTEXT_HEADER_BASE + 4, (header >> 32) as u32);
+        self.register(at + r::CONTEXT_SLOW_BASE, slow as u32);
+        self.register(at + r::CONTEXT_SLOW_BASE + 4, (slow >> 32) as u32);
+        let sizes = 2 | 2 << 8 | header_bits << 16 | slow_bits << 24;
+        self.register(at + r::CONTEXT_SIZES, sizes);
+        self.register(at + r::CONTEXT_ENABLE, 1);
+    }
+
+    /// Returns all header slots and slow buffers of an owner to both cards.
+    pub fn give_back(&mut self, owner: u32, headers: u32, slow: u32) {
+        let at = r::DOORBELLS + owner * r::DOORBELL_STRIDE;
+        self.register(at + r::DOORBELL_HEADER, headers);
+        self.register(at + r::DOORBELL_SLOW, slow);
+    }
+
+    /// Applies a command to the golden tables; the card sees it from the next [`World::settle`] on.
+    pub fn apply(&mut self, entry: &[u8; 64]) {
+        let status = self.golden.tables.apply(0, entry);
+        assert_eq!(status as u8, 0, "{status:?}");
+    }
+
+    /// Makes the card's tables those of the golden card.
+    pub fn settle(&mut self) {
+        self.tables = self.golden.tables.clone();
+    }
+
+    /// Sends a frame to both.
+    pub fn send(&mut self, frame: &[u8], bad_fcs: bool) {
+        while !self.pulses.settings.is_empty() {
+            self.cycle();
+        }
+        self.cycle();
+        self.golden.receive(frame, bad_fcs, &mut self.expected);
+        self.frames_pushed += 1;
+        self.frames.push(Packet {
+            bytes: frame.to_vec(),
+            abort: bad_fcs,
+            ..Packet::default()
+        });
+    }
+
+    /// Sets a plain input.
+    pub fn set(&mut self, port: &str, value: u64) {
+        self.bench.set(port, value);
+    }
+
+    /// One cycle.
+    pub fn cycle(&mut self) {
+        let mut agents: Vec<&mut dyn Agent> = vec![
+            &mut self.pulses,
+            &mut self.frames,
+            &mut self.confirmation,
+            &mut self.events,
+            &mut self.write_job,
+            &mut self.write_data,
+            &mut self.flush_job,
+            &mut self.flush_data,
+            &mut self.confirmed,
+        ];
+        agents.extend(self.requests.iter_mut().map(|a| a as &mut dyn Agent));
+        agents.extend(self.replies.iter_mut().map(|a| a as &mut dyn Agent));
+        agents.extend(self.monitors.iter_mut().map(|a| a as &mut dyn Agent));
+        self.bench.cycle(&mut agents);
+        self.answer();
+        self.collect();
+    }
+
+    fn answer(&mut self) {
+        for &(flow, cursor) in &self.pulses.cursors[self.cursors_seen..] {
+            let flow = self.tables.flow_mut(flow).expect("the flow is installed");
+            flow.cursor = cursor;
+        }
+        self.cursors_seen = self.pulses.cursors.len();
+        while let Some(request) = self.requests[0].messages.pop_front() {
+            self.lookups += 1;
+            let reply = flow_reply(&self.tables, &request);
+            self.replies[0].push_struct(reply);
+        }
+        while let Some(request) = self.requests[1].messages.pop_front() {
+            let reply = segment_reply(&self.tables, &request);
+            self.replies[1].push_struct(reply);
+        }
+        while let Some(request) = self.requests[2].messages.pop_front() {
+            let reply = region_reply(&self.tables, &request);
+            self.replies[2].push_struct(reply);
+        }
+    }
+
+    fn collect(&mut self) {
+        while let Some(job) = self.write_job.messages.pop_front() {
+            let value = |name| field::<WriteJob>(&job, name);
+            self.jobs.push_back((
+                value("address"),
+                value("bytes") as usize,
+                value("relaxed") == 1,
+            ));
+        }
+        while let Some(packet) = self.write_data.packets.pop_front() {
+            let (address, bytes, relaxed) = self.jobs.pop_front().expect("a job came first");
+            assert_eq!(
+                packet.bytes.len(),
+                bytes,
+                "bytes of the job at {address:#x}"
+            );
+            assert!(!packet.abort);
+            self.outputs
+                .push(Output::Write(address, packet.bytes, relaxed));
+        }
+        while let Some(job) = self.flush_job.messages.pop_front() {
+            assert!(self.jobs.is_empty() && !self.write_data.is_partial());
+            let bytes = field::<ReadJob>(&job, "bytes");
+            self.flush_data.push(vec![0; bytes as usize]);
+            self.outputs
+                .push(Output::Flush(field::<ReadJob>(&job, "address")));
+        }
+        while let Some(message) = self.confirmed.messages.pop_front() {
+            assert!(self.jobs.is_empty() && !self.write_data.is_partial());
+            let index = field::<Confirmation>(&message, "index") as u32;
+            self.outputs.push(Output::Confirmation(index));
+        }
+    }
+
+    /// Runs until every frame sent is counted and nothing moves any more.
+    pub fn run(&mut self) {
+        let mut quiet = 0;
+        let mut seen = 0;
+        for _ in 0..4_000_000 {
+            self.cycle();
+            let counted: u64 = self.pulses.drops.iter().sum::<u64>()
+                + self.pulses.dispositions.iter().sum::<u64>();
+            let moved: u64 = self.monitors.iter().map(StreamMonitor::handshakes).sum();
+            quiet = if moved == seen { quiet + 1 } else { 0 };
+            seen = moved;
+            let done = counted == self.frames_pushed && self.pulses.settings.is_empty();
+            if done && quiet > 200 {
+                return;
+            }
+        }
+        panic!(
+            "stuck: {} frames, drops {:?}, dispositions {:?}",
+            self.frames_pushed, self.pulses.drops, self.pulses.dispositions
+        );
+    }
+
+    /// Compares counters and writes, in order, and checks the streams' rules.
+    pub fn compare(&mut self) {
+        assert_eq!(
+            self.pulses.frames, self.frames_pushed,
+            "frames that came in"
+        );
+        assert_eq!(self.pulses.drops, self.golden.drops, "drops");
+        assert_eq!(
+            self.pulses.dispositions, self.golden.dispositions,
+            "dispositions"
+        );
+        let writes: Vec<_> = self
+            .outputs
+            .iter()
+            .filter_map(|output| match output {
+                Output::Write(address, bytes, relaxed) => Some((*address, bytes, *relaxed)),
+                _ => None,
+            })
+            .collect();
+        for (number, (got, want)) in writes.iter().zip(&self.expected.0).enumerate() {
+            assert_eq!(got.0, want.0, "address of write {number}");
+            assert_eq!(got.1, &want.1, "bytes of write {number} to {:#x}", want.0);
+            let is_header = (0x10_0000_0000..0x20_0000_0000).contains(&got.0);
+            assert_eq!(got.2, !is_header, "relaxed ordering of write {number}");
+        }
+        assert_eq!(writes.len(), self.expected.0.len(), "writes");
+        for monitor in &self.monitors {
+            monitor.assert_clean();
+        }
+    }
+}
+
+fn flow_reply(tables: &Tables, request: &[u8]) -> FlowReply {
+    let key = request.try_into().expect("a key is 48 bytes");
+    let Some(id) = tables.lookup(key) else {
+        return FlowReply::default();
+    };
+    let flow = tables.flow(id).expect("a hit leads to a flow");
+    FlowReply {
+        hit: true,
+        flow: u64::from(id).into(),
+        generation: u64::from(flow.generation).into(),
+        owner: u64::from(flow.owner).into(),
+        profile: u64::from(flow.profile).into(),
+        timestamp_check: flow.timestamp_check,
+        domain: u64::from(flow.domain).into(),
+        floor: u64::from(flow.floor).into(),
+        cursor: u64::from(flow.cursor).into(),
+        ack_low: u64::from(flow.ack_low).into(),
+        ack_high: u64::from(flow.ack_high).into(),
+        timestamp_floor: u64::from(flow.timestamp_floor).into(),
+    }
+}
+
+fn segment_reply(tables: &Tables, request: &[u8]) -> SegmentReply {
+    let value = |name| field::<SegmentRequest>(request, name);
+    let flow = tables.flow(value("flow") as u16).expect("a flow that hit");
+    let list = &flow.lists[0];
+    let found = if value("by_index") == 1 {
+        let index = value("index") as u16;
+        list.at(index).map(|_| index).ok_or(true)
+    } else {
+        list.find(value("position") as u32)
+    };
+    let mut reply = SegmentReply::default();
+    match found {
+        Err(beyond) => reply.beyond = beyond,
+        Ok(index) => {
+            let segment = list.at(index).expect("it was found");
+            reply.found = true;
+            reply.index = u64::from(index).into();
+            reply.position = u64::from(segment.position).into();
+            reply.bytes = u64::from(segment.bytes).into();
+            reply.region = u64::from(segment.region).into();
+            reply.region_key = u64::from(segment.region_key).into();
+            reply.offset = segment.offset.into();
+        }
+    }
+    reply
+}
+
+fn region_reply(tables: &Tables, request: &[u8]) -> RegionReply {
+    let value = |name| field::<RegionRequest>(request, name);
+    let segment = Segment {
+        region: value("region") as u16,
+        region_key: value("region_key") as u16,
+        offset: value("offset"),
+        ..Segment::default()
+    };
+    assert!(value("bytes") > 0);
+    let domain = value("domain") as u16;
+    let grant = tables.translate(&segment, 0, value("bytes"), domain, value("write") == 1);
+    let mut reply = RegionReply::default();
+    if let Some((address, bytes, memory)) = grant {
+        reply.granted = true;
+        reply.address = address.into();
+        reply.bytes = bytes.into();
+        reply.memory = u64::from(memory).into();
+    }
+    reply
+}
