@@ -1,9 +1,232 @@
-//! The tables against their model.
+//! The tables against their model: random commands, then random questions on every port at once.
+//!
+//! ```text
+//!  Traffic ──► commands ──► tables ──► statuses, replies ═══ Model
+//! ```
 
-use sim::bench::Bench;
+mod tables_model;
+
+use std::collections::BTreeMap;
+
+use abi::config::SMALL;
+use abi::flow_key::SECRET_WORDS;
+use abi::reason::CommandStatus;
+use rand::Rng;
+use sim::stall::{seed, Stall};
+use tables_model::bench::*;
+use tables_model::traffic::{random_key, Traffic};
+use tables_model::{Access, Command, Model, SegmentAnswer};
+
+use sim::payload::bytes_of;
+use stream::messages::CursorWrite;
+
+struct Test {
+    tables: Tables,
+    model: Model,
+    traffic: Traffic,
+    index: u32,
+    /// How often each kind of answer came: a test that never hits proves nothing.
+    seen: BTreeMap<&'static str, usize>,
+}
+
+impl Test {
+    fn new(source: Stall, sink: Stall, seed: u64) -> Test {
+        let mut traffic = Traffic::new(seed);
+        let secrets: [[u32; SECRET_WORDS]; 2] = traffic.random.random();
+        let mut tables = Tables::new(source, sink, seed);
+        tables.write_secrets(&secrets);
+        Test {
+            tables,
+            model: Model::new(SMALL, secrets),
+            traffic,
+            index: u32::MAX - 50,
+            seen: BTreeMap::new(),
+        }
+    }
+
+    fn count(&mut self, kind: &'static str) {
+        *self.seen.entry(kind).or_default() += 1;
+    }
+
+    fn send(&mut self, owner: u8, batch: &[Command]) -> Vec<CommandStatus> {
+        self.tables.send_commands(owner, self.index, batch, false);
+        let statuses = self.tables.confirmed(owner, self.index, batch.len());
+        self.index = self.index.wrapping_add(batch.len() as u32);
+        statuses
+    }
+
+    fn commands(&mut self) -> Vec<CommandStatus> {
+        let owner = match self.traffic.random.random_range(0..6) {
+            0 => self.traffic.random.random_range(1..4),
+            _ => 0,
+        };
+        let count = self.traffic.random.random_range(1..=16);
+        let mut batch = Vec::new();
+        let mut expected = Vec::new();
+        for _ in 0..count {
+            let command = self.traffic.command(&self.model);
+            expected.push(self.model.apply(owner, &command));
+            batch.push(command);
+        }
+        let statuses = self.send(owner, &batch);
+        for (n, status) in statuses.iter().enumerate() {
+            assert_eq!(*status, expected[n], "owner {owner}: {:02x?}", batch[n]);
+            self.count(status.name());
+        }
+        statuses
+    }
+
+    fn move_cursors(&mut self) {
+        for _ in 0..4 {
+            let id = self.traffic.flow(&self.model);
+            let Some(flow) = self.model.flows.get(&id) else {
+                continue;
+            };
+            let move_by = self.traffic.random.random_range(0..9_000u32);
+            let cursor = flow.floor.wrapping_add(move_by).wrapping_sub(2_000);
+            self.tables.cursors.push(bytes_of(CursorWrite {
+                flow: u64::from(id).into(),
+                cursor: u64::from(cursor).into(),
+            }));
+            self.model.set_cursor(id, cursor);
+        }
+        self.tables.cycles(6);
+    }
+
+    fn questions(&mut self) {
+        let count = 24;
+        let random_keys: Vec<_> = (0..count)
+            .map(|_| {
+                let at = self.traffic.random.random_range(0..100);
+                let known = self.traffic.keys.get(at).copied();
+                known.unwrap_or_else(|| random_key(&mut self.traffic.random))
+            })
+            .collect();
+        let flows: Vec<u16> = (0..count).map(|_| self.traffic.flow(&self.model)).collect();
+        let segments: [Vec<(u16, bool, u16, u32)>; 2] = [false, true].map(|tx| {
+            (0..count)
+                .map(|_| {
+                    let flow = self.traffic.flow(&self.model);
+                    let head = self.model.lists[usize::from(tx)]
+                        .get(&flow)
+                        .map_or(0, |l| l.head);
+                    let near = self.traffic.random.random_range(0..12u16);
+                    let index = head.wrapping_add(near).wrapping_sub(3);
+                    let position = self.traffic.position(tx, flow, &self.model);
+                    (flow, self.traffic.random.random(), index, position)
+                })
+                .collect()
+        });
+        let accesses: [Vec<Access>; 2] = [(); 2].map(|()| {
+            (0..count)
+                .map(|_| self.traffic.access(&self.model))
+                .collect()
+        });
+
+        let pairs = &mut self.tables.pairs;
+        for n in 0..count {
+            pairs[Port::Flow as usize]
+                .request
+                .push(flow_request(&random_keys[n]));
+            pairs[Port::SendFlow as usize]
+                .request
+                .push_u64(flows[n].into());
+            for tx in 0..2 {
+                let (flow, by_index, index, position) = segments[tx][n];
+                let request = segment_request(flow, by_index, index, position);
+                pairs[Port::RxSegment as usize + tx].request.push(request);
+                let request = region_request(&accesses[tx][n]);
+                pairs[Port::RxRegion as usize + tx].request.push(request);
+            }
+        }
+        self.judge(&random_keys, &flows, &segments, &accesses);
+    }
+
+    fn judge(
+        &mut self,
+        keys: &[[u8; 48]],
+        flows: &[u16],
+        segments: &[Vec<(u16, bool, u16, u32)>; 2],
+        accesses: &[Vec<Access>; 2],
+    ) {
+        let count = keys.len();
+        let replies = self.tables.replies(Port::Flow, count);
+        for (key, reply) in keys.iter().zip(&replies) {
+            let expected = self.model.lookup(key).map(|(id, mut flow)| {
+                flow.send_floor = 0;
+                (id, flow)
+            });
+            assert_eq!(flow_answer(reply), expected, "key {key:02x?}");
+            self.count(if expected.is_some() { "hit" } else { "no flow" });
+        }
+        let replies = self.tables.replies(Port::SendFlow, count);
+        for (flow, reply) in flows.iter().zip(&replies) {
+            let expected = self.model.flows.get(flow);
+            let expected = expected.map(|f| (f.generation, f.owner, f.domain, f.send_floor));
+            assert_eq!(send_flow_answer(reply), expected, "flow {flow}");
+            self.count(if expected.is_some() {
+                "send flow"
+            } else {
+                "no send flow"
+            });
+        }
+        for (tx, port) in [(false, Port::RxSegment), (true, Port::TxSegment)] {
+            let replies = self.tables.replies(port, count);
+            for (request, reply) in segments[usize::from(tx)].iter().zip(&replies) {
+                let (flow, by_index, index, position) = *request;
+                if !self.model.flows.contains_key(&flow) {
+                    continue;
+                }
+                let expected = if by_index {
+                    self.model.segment_by_index(tx, flow, index)
+                } else {
+                    self.model.segment_at(tx, flow, position)
+                };
+                assert_eq!(segment_answer(reply), expected, "tx {tx}: {request:?}");
+                self.count(match expected {
+                    SegmentAnswer::Found(..) => "found",
+                    SegmentAnswer::Beyond => "beyond",
+                    SegmentAnswer::Missing => "missing",
+                });
+            }
+        }
+        for (tx, port) in [(0, Port::RxRegion), (1, Port::TxRegion)] {
+            let replies = self.tables.replies(port, count);
+            for (access, reply) in accesses[tx].iter().zip(&replies) {
+                let expected = self.model.translate(access);
+                assert_eq!(region_answer(reply), expected, "{access:?}");
+                self.count(match expected {
+                    Some((_, bytes, _)) if bytes == access.bytes => "granted",
+                    Some(_) => "page end",
+                    None => "refused",
+                });
+            }
+        }
+    }
+}
 
 #[test]
-fn tables_become_a_model() {
-    let bench = Bench::of(&mut tables::SmallTables::default(), "tables").expect("builds");
-    assert_eq!(bench.get("confirmation$valid"), 0);
+fn random_commands_then_questions_under_all_stalls() {
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut test = Test::new(source, sink, seed);
+        let mut statuses = Vec::new();
+        for round in 0..60 {
+            statuses.extend(test.commands());
+            test.move_cursors();
+            if round % 2 == 1 {
+                test.questions();
+            }
+        }
+        let done = test.tables.done.count;
+        assert_eq!(done, statuses.len() as u64, "one pulse a command");
+        assert_eq!(test.tables.failed.count, 0);
+        test.tables.assert_clean();
+        for (kind, count) in test.seen {
+            *seen.entry(kind).or_default() += count;
+        }
+    });
+    println!("{seen:?}");
+    assert_eq!(seen.len(), 7 + 2 + 2 + 3 + 3, "every kind of answer came");
+    assert!(seen.values().all(|count| *count >= 5));
 }

@@ -86,6 +86,8 @@ pub struct CommandProcessor<
     pub region: PulseSource<RegionUpdate>,
     /// Page entry to write.
     pub page: PulseSource<PageUpdate>,
+    /// A region's removal is under way.
+    pub region_busy: Signal<In, Bit>,
 
     batch: CommandBatch,
     work: CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
@@ -129,6 +131,7 @@ impl<
             tx_result: Default::default(),
             region: Default::default(),
             page: Default::default(),
+            region_busy: Default::default(),
             batch: Default::default(),
             work: Default::default(),
             steps: Default::default(),
@@ -189,6 +192,7 @@ impl<
             self.steps.list_status.next = self.tx_result.payload.val();
         }
         self.steps.change_ready.next = self.change.ready.val();
+        self.steps.busy.next = self.region_busy.val();
         self.steps.confirm_ready.next = self.confirmation.ready.val();
 
         // Updates; none in a reset cycle, where the epoch may already be the next one.

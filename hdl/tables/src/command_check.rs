@@ -2,12 +2,11 @@
 //!
 //! | fault | commands |
 //! |---|---|
-//! | `index_bad`: flow id | all that name a flow, `key_clear` apart |
+//! | `index_bad`: flow id | all that name a flow (not `key_clear`) |
 //! | `index_bad`: bucket | `key_set`, `key_clear` |
-//! | `index_bad`: list end beyond all entries | `flow_install` (both lists), `list_move` |
 //! | `index_bad`: region | `segment_post`, `region_install`, `region_remove` |
 //! | `index_bad`: page entry (of a region: the last one it needs) | `page_set`, `region_install` |
-//! | `range_bad`: list of more than 2^12 entries | `flow_install` (both lists), `list_move` |
+//! | `range_bad`: list beyond all entries, or of more than 2^12 | `flow_install`, `list_move` |
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
@@ -24,9 +23,7 @@ pub struct ListRange<const SEGMENT_BITS: usize> {
     pub base: Signal<In, Bits<24>>,
     /// log2 entries.
     pub list_bits: Signal<In, Bits<4>>,
-    /// Its last entry does not exist.
-    pub index_bad: Signal<Out, Bit>,
-    /// It is longer than a list may be.
+    /// Its last entry does not exist, or it is longer than a list may be.
     pub range_bad: Signal<Out, Bit>,
 
     entries: Signal<Local, Bits<25>>,
@@ -41,7 +38,6 @@ impl<const SEGMENT_BITS: usize> Default for ListRange<SEGMENT_BITS> {
         Self {
             base: Default::default(),
             list_bits: Default::default(),
-            index_bad: Default::default(),
             range_bad: Default::default(),
             entries: Default::default(),
             behind: Default::default(),
@@ -57,8 +53,8 @@ impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
     fn update(&mut self) {
         self.entries.next = self.one.val() << bit_cast::<25, 4>(self.list_bits.val());
         self.behind.next = bit_cast::<25, 24>(self.base.val()) + self.entries.val();
-        self.index_bad.next = self.behind.val() > self.total.val();
-        self.range_bad.next = self.list_bits.val() > self.bits_max.val();
+        self.range_bad.next =
+            (self.behind.val() > self.total.val()) | (self.list_bits.val() > self.bits_max.val());
     }
 }
 
@@ -251,13 +247,11 @@ impl<
                 self.index_bad.next = self.bucket_bad.val();
             }
             CommandKind::FlowInstall => {
-                self.index_bad.next = self.flow_bad.val()
-                    | self.rx_list.index_bad.val()
-                    | self.tx_list.index_bad.val();
+                self.index_bad.next = self.flow_bad.val();
                 self.range_bad.next = self.rx_list.range_bad.val() | self.tx_list.range_bad.val();
             }
             CommandKind::ListMove => {
-                self.index_bad.next = self.flow_bad.val() | self.moved_list.index_bad.val();
+                self.index_bad.next = self.flow_bad.val();
                 self.range_bad.next = self.moved_list.range_bad.val();
             }
             CommandKind::RegionInstall => {

@@ -1,17 +1,19 @@
 //! The status of a command before the lists have their say. Combinational.
 //!
-//! Of several faults the lowest code is reported: opcode, index, owner, flow, range. The range of
-//! `segment_post`, `floor_set`, `send_floor_set` and `list_move` goes on to the list as
-//! `bad_range`, which ranks behind `list_full`.
+//! The checks in their order; the first that fails is the status:
 //!
 //! | status | when |
 //! |---|---|
 //! | `bad_opcode` | unknown |
+//! | `not_owner` | a privileged command that is not from owner 0 |
 //! | `bad_index` | see [`crate::command_check`] |
-//! | `not_owner` | not from owner 0: a privileged command, or another owner's flow |
-//! | `bad_flow` | flow not installed or of another generation (not `flow_install`, `key_clear`) |
-//! | `bad_range` | see [`crate::command_check`]; a floor that goes back or more than 2^30 on |
-//! | | a segment that starts or ends more than 2^30 from its direction's floor |
+//! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
+//! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
+//! | `list_full` | decided by the list |
+//! | `bad_range` | see [`crate::command_check`]; a floor that goes back, or 2^30 or more on; |
+//! | | a segment that starts or ends more than 2^30 from its direction's floor; see the list |
+//!
+//! `bad_range` of a command that changes a list goes on to the list, which ranks it.
 
 use crate::command_kind::CommandKind;
 use crate::updates::{FlowControl, FlowInstalled, SegmentEntry};
@@ -93,10 +95,10 @@ impl Logic for ReachCheck {
                     | self.behind_room.val().get_bit(31);
             }
             CommandKind::FloorSet => {
-                self.range_bad.next = self.step.val() > self.reach.val();
+                self.range_bad.next = self.step.val() >= self.reach.val();
             }
             CommandKind::SendFloorSet => {
-                self.range_bad.next = self.step.val() > self.reach.val();
+                self.range_bad.next = self.step.val() >= self.reach.val();
             }
             _ => {}
         }
@@ -124,6 +126,7 @@ pub struct CommandJudge {
     pub status: Signal<Out, Bits<8>>,
 
     installed: Signal<Local, FlowInstalled>,
+    stranger: Signal<Local, Bit>,
     of_flow: Signal<Local, Bit>,
     of_list: Signal<Local, Bit>,
     host: Constant<Bits<8>>,
@@ -148,6 +151,7 @@ impl Default for CommandJudge {
             range_bad: Default::default(),
             status: Default::default(),
             installed: Default::default(),
+            stranger: Default::default(),
             of_flow: Default::default(),
             of_list: Default::default(),
             host: Constant::new(0u64.to_bits()),
@@ -183,33 +187,34 @@ impl Logic for CommandJudge {
             CommandKind::ListMove => {
                 self.of_list.next = true;
             }
-            CommandKind::KeySet => {}
             CommandKind::FlowRemove => {}
             _ => {
                 self.of_flow.next = false;
             }
         }
 
-        // The last assignment wins: from the highest code to the lowest.
+        // The last assignment wins: the checks stand in reverse order.
+        self.stranger.next = self.owner.val() != self.host.val();
         self.status.next = self.ok.val();
         if self.range_bad.val() & !self.of_list.val() {
             self.status.next = self.bad_range.val();
+        }
+        if self.of_flow.val()
+            & self.stranger.val()
+            & (self.installed.val().owner != self.owner.val())
+        {
+            self.status.next = self.not_owner.val();
         }
         if self.of_flow.val()
             & (!self.flow.val().hit | (self.installed.val().generation != self.generation.val()))
         {
             self.status.next = self.bad_flow.val();
         }
-        if (self.owner.val() != self.host.val())
-            & (self.privileged.val()
-                | (self.of_flow.val()
-                    & self.flow.val().hit
-                    & (self.installed.val().owner != self.owner.val())))
-        {
-            self.status.next = self.not_owner.val();
-        }
         if self.index_bad.val() {
             self.status.next = self.bad_index.val();
+        }
+        if self.stranger.val() & self.privileged.val() {
+            self.status.next = self.not_owner.val();
         }
         if self.kind.val() == CommandKind::Unknown {
             self.status.next = self.bad_opcode.val();

@@ -108,6 +108,8 @@ pub struct CommandSequence {
     pub list_status: Signal<In, Bits<8>>,
     /// The flow table takes the change.
     pub change_ready: Signal<In, Bit>,
+    /// A write is under way.
+    pub busy: Signal<In, Bit>,
     /// The confirmation is taken.
     pub confirm_ready: Signal<In, Bit>,
 
@@ -140,6 +142,7 @@ impl Default for CommandSequence {
             list_done: Default::default(),
             list_status: Default::default(),
             change_ready: Default::default(),
+            busy: Default::default(),
             confirm_ready: Default::default(),
             at: Default::default(),
             install_tx: Default::default(),
@@ -208,7 +211,12 @@ impl Logic for CommandSequence {
                 }
             }
             CommandState::Write => self.state.d.next = CommandState::Settle,
-            CommandState::Settle => self.state.d.next = CommandState::Confirm,
+            // Waits until the memories are written.
+            CommandState::Settle => {
+                if !self.busy.val() {
+                    self.state.d.next = CommandState::Confirm;
+                }
+            }
             // Waits until the confirmation is taken.
             CommandState::Confirm => {
                 if self.confirm_ready.val() {

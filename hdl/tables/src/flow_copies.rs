@@ -9,9 +9,10 @@
 //! the next cycle.
 //!
 //! Invariants:
-//! 1. The epochs' memories power up as zeros and no epoch is 0: nothing is valid before an install.
+//! 1. Nothing is valid before an install of the current epoch.
 //! 2. All parts that one `change` writes change in the same cycle.
 
+use crate::epoch_ram::EpochRam;
 use crate::updates::{FlowControl, FlowFloor, FlowInstalled, FlowUpdate};
 use stream::prelude::*;
 
@@ -39,8 +40,7 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
     /// Cursor writes.
     pub cursor_write: PulseSink<CursorWrite>,
 
-    epochs: ZeroedRam<Bits<16>, FLOW_BITS>,
-    installs: BlockRam<FlowInstalled, FLOW_BITS>,
+    installs: EpochRam<FlowInstalled, FLOW_BITS>,
     floors: BlockRam<FlowFloor, FLOW_BITS>,
     cursors: BlockRam<Bits<32>, FLOW_BITS>,
 
@@ -65,16 +65,14 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
             floor_read,
             cursor_read
         );
-        self.epochs.clock.next = self.clock.val();
         self.installs.clock.next = self.clock.val();
         self.floors.clock.next = self.clock.val();
         self.cursors.clock.next = self.clock.val();
 
-        self.epochs.read_address.next = self.flow.val();
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
         self.cursors.read_address.next = self.flow.val();
-        self.valid_read.d.next = self.epochs.read_data.val() == self.epoch.val();
+        self.valid_read.d.next = self.installs.read_epoch.val() == self.epoch.val();
         self.installed_read.d.next = self.installs.read_data.val();
         self.floor_read.d.next = self.floors.read_data.val();
         self.cursor_read.d.next = self.cursors.read_data.val();
@@ -89,10 +87,7 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
         }
 
         self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
-        self.epochs.write_address.next = self.change_flow.val();
-        self.epochs.write_data.next = self.change.payload.val().epoch;
-        self.epochs.write_enable.next =
-            self.change.valid.val() & self.change.payload.val().write_installed;
+        self.installs.write_epoch.next = self.change.payload.val().epoch;
         self.installs.write_address.next = self.change_flow.val();
         self.installs.write_data.next = self.change.payload.val().installed;
         self.installs.write_enable.next =
@@ -127,8 +122,7 @@ pub struct FlowQueryCopy<const FLOW_BITS: usize> {
     /// Cursor writes.
     pub cursor_write: PulseSink<CursorWrite>,
 
-    epochs: ZeroedRam<Bits<16>, FLOW_BITS>,
-    installs: BlockRam<FlowInstalled, FLOW_BITS>,
+    installs: EpochRam<FlowInstalled, FLOW_BITS>,
     floors: BlockRam<Bits<32>, FLOW_BITS>,
     cursors: BlockRam<Bits<32>, FLOW_BITS>,
     send_floors: BlockRam<Bits<32>, FLOW_BITS>,
@@ -144,18 +138,16 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state_read);
-        self.epochs.clock.next = self.clock.val();
         self.installs.clock.next = self.clock.val();
         self.floors.clock.next = self.clock.val();
         self.cursors.clock.next = self.clock.val();
         self.send_floors.clock.next = self.clock.val();
 
-        self.epochs.read_address.next = self.flow.val();
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
         self.cursors.read_address.next = self.flow.val();
         self.send_floors.read_address.next = self.flow.val();
-        self.state_read.d.next.hit = self.epochs.read_data.val() == self.epoch.val();
+        self.state_read.d.next.hit = self.installs.read_epoch.val() == self.epoch.val();
         self.state_read.d.next.installed = self.installs.read_data.val();
         self.state_read.d.next.floor = self.floors.read_data.val();
         self.state_read.d.next.cursor = self.cursors.read_data.val();
@@ -163,10 +155,7 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
         self.state.next = self.state_read.q.val();
 
         self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
-        self.epochs.write_address.next = self.change_flow.val();
-        self.epochs.write_data.next = self.change.payload.val().epoch;
-        self.epochs.write_enable.next =
-            self.change.valid.val() & self.change.payload.val().write_installed;
+        self.installs.write_epoch.next = self.change.payload.val().epoch;
         self.installs.write_address.next = self.change_flow.val();
         self.installs.write_data.next = self.change.payload.val().installed;
         self.installs.write_enable.next =

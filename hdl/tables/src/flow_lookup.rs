@@ -14,6 +14,7 @@
 
 use crate::flow_copies::FlowLookupCopy;
 use crate::key_table::KeyTable;
+use crate::unanswered::Unanswered;
 use crate::updates::{FlowUpdate, KeyUpdate};
 use stream::prelude::*;
 
@@ -44,9 +45,9 @@ pub struct FlowLookupPipe<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
     keys: KeyTable<BUCKET_BITS>,
     copy: FlowLookupCopy<FLOW_BITS>,
     replies: Fifo<FlowReply, 4, 5>,
+    unanswered: Unanswered,
 
     stages: DFF<Bits<7>>,
-    unanswered: DFF<Bits<5>>,
     hit_read: DFF<Bit>,
     hit_state: DFF<Bit>,
     flow_read: DFF<Bits<16>>,
@@ -54,8 +55,6 @@ pub struct FlowLookupPipe<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
 
     accept: Signal<Local, Bit>,
     answer: Signal<Local, Bit>,
-    limit: Constant<Bits<5>>,
-    one: Constant<Bits<5>>,
 }
 
 impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Default
@@ -76,15 +75,13 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Default
             copy: Default::default(),
             replies: Default::default(),
             stages: Default::default(),
-            unanswered: Default::default(),
+            unanswered: Unanswered::new(16),
             hit_read: Default::default(),
             hit_state: Default::default(),
             flow_read: Default::default(),
             flow_state: Default::default(),
             accept: Default::default(),
             answer: Default::default(),
-            limit: Constant::new(16u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
         }
     }
 }
@@ -94,7 +91,7 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stages, unanswered, hit_read, hit_state, flow_read, flow_state);
+        dff_setup!(self, clock, stages, hit_read, hit_state, flow_read, flow_state);
         self.keys.clock.next = self.clock.val();
         self.keys.epoch.next = self.epoch.val();
         self.copy.clock.next = self.clock.val();
@@ -109,16 +106,13 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
         self.flow_reply.payload.next = self.replies.source.payload.val();
         self.replies.source.ready.next = self.flow_reply.ready.val();
 
-        self.flow_lookup.ready.next = self.unanswered.q.val() != self.limit.val();
-        self.accept.next =
-            self.flow_lookup.valid.val() & (self.unanswered.q.val() != self.limit.val());
+        self.flow_lookup.ready.next = self.unanswered.free.val();
+        self.accept.next = self.flow_lookup.valid.val() & self.unanswered.free.val();
         self.answer.next = self.replies.source.valid.val() & self.flow_reply.ready.val();
-        if self.accept.val() & !self.answer.val() {
-            self.unanswered.d.next = self.unanswered.q.val() + self.one.val();
-        }
-        if !self.accept.val() & self.answer.val() {
-            self.unanswered.d.next = self.unanswered.q.val() - self.one.val();
-        }
+        self.unanswered.clock.next = self.clock.val();
+        self.unanswered.reset.next = self.reset.val();
+        self.unanswered.accept.next = self.accept.val();
+        self.unanswered.answer.next = self.answer.val();
         self.stages.d.next =
             (self.stages.q.val() << 1) | bit_cast::<7, 1>(self.accept.val().into());
 
@@ -145,7 +139,6 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
 
         if self.reset.val() {
             self.stages.d.next = 0.into();
-            self.unanswered.d.next = 0.into();
         }
     }
 }

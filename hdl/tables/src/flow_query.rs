@@ -14,6 +14,7 @@
 //! 3. `reset` forgets what is in flight.
 
 use crate::flow_copies::FlowQueryCopy;
+use crate::unanswered::Unanswered;
 use crate::updates::{FlowControl, FlowInstalled, FlowUpdate};
 use stream::prelude::*;
 
@@ -43,12 +44,12 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
 
     copy: FlowQueryCopy<FLOW_BITS>,
     replies: Fifo<SendFlowReply, 2, 3>,
+    unanswered: Unanswered,
 
     query_stages: DFF<Bits<2>>,
     send_stages: DFF<Bits<2>>,
     range_read: DFF<Bit>,
     range_state: DFF<Bit>,
-    unanswered: DFF<Bits<3>>,
 
     flow: Signal<Local, Bits<16>>,
     installed: Signal<Local, FlowInstalled>,
@@ -57,8 +58,6 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
     answer: Signal<Local, Bit>,
     flow_beyond: Constant<Bits<16>>,
     zero: Constant<Bits<16>>,
-    limit: Constant<Bits<3>>,
-    one: Constant<Bits<3>>,
 }
 
 impl<const FLOW_BITS: usize> Default for FlowQueryPort<FLOW_BITS> {
@@ -79,7 +78,7 @@ impl<const FLOW_BITS: usize> Default for FlowQueryPort<FLOW_BITS> {
             send_stages: Default::default(),
             range_read: Default::default(),
             range_state: Default::default(),
-            unanswered: Default::default(),
+            unanswered: Unanswered::new(4),
             flow: Default::default(),
             installed: Default::default(),
             free: Default::default(),
@@ -87,8 +86,6 @@ impl<const FLOW_BITS: usize> Default for FlowQueryPort<FLOW_BITS> {
             answer: Default::default(),
             flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
-            limit: Constant::new(4u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
         }
     }
 }
@@ -102,8 +99,7 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
             query_stages,
             send_stages,
             range_read,
-            range_state,
-            unanswered
+            range_state
         );
         self.copy.clock.next = self.clock.val();
         self.copy.epoch.next = self.epoch.val();
@@ -115,16 +111,14 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
         self.send_flow_reply.payload.next = self.replies.source.payload.val();
         self.replies.source.ready.next = self.send_flow_reply.ready.val();
 
-        self.free.next = (self.unanswered.q.val() != self.limit.val()) & !self.query.valid.val();
+        self.free.next = self.unanswered.free.val() & !self.query.valid.val();
         self.send_flow_request.ready.next = self.free.val();
         self.accept.next = self.send_flow_request.valid.val() & self.free.val();
         self.answer.next = self.replies.source.valid.val() & self.send_flow_reply.ready.val();
-        if self.accept.val() & !self.answer.val() {
-            self.unanswered.d.next = self.unanswered.q.val() + self.one.val();
-        }
-        if !self.accept.val() & self.answer.val() {
-            self.unanswered.d.next = self.unanswered.q.val() - self.one.val();
-        }
+        self.unanswered.clock.next = self.clock.val();
+        self.unanswered.reset.next = self.reset.val();
+        self.unanswered.accept.next = self.accept.val();
+        self.unanswered.answer.next = self.answer.val();
 
         self.flow.next = self.send_flow_request.payload.val();
         if self.query.valid.val() {
@@ -151,7 +145,6 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
         if self.reset.val() {
             self.query_stages.d.next = 0.into();
             self.send_stages.d.next = 0.into();
-            self.unanswered.d.next = 0.into();
         }
     }
 }

@@ -10,8 +10,8 @@
 //!
 //! Invariants:
 //! 1. `hit` only for a slot whose stored epoch is the current one and whose whole key is equal.
-//! 2. The epoch's memory powers up as zeros and no epoch is 0: nothing hits before it was written.
 
+use crate::epoch_ram::EpochRam;
 use stream::prelude::*;
 
 /// A key slot without its epoch.
@@ -49,8 +49,7 @@ pub struct KeyWay<const BUCKET_BITS: usize> {
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,
 
-    slots: BlockRam<KeySlot, BUCKET_BITS>,
-    epochs: ZeroedRam<Bits<16>, BUCKET_BITS>,
+    slots: EpochRam<KeySlot, BUCKET_BITS>,
     equal: [DFF<Bit>; 6],
     current: DFF<Bit>,
     flow_found: DFF<Bits<16>>,
@@ -66,10 +65,8 @@ impl<const BUCKET_BITS: usize> Logic for KeyWay<BUCKET_BITS> {
             self.equal[i].clock.next = self.clock.val();
         }
         self.slots.clock.next = self.clock.val();
-        self.epochs.clock.next = self.clock.val();
 
         self.slots.read_address.next = self.bucket.val();
-        self.epochs.read_address.next = self.bucket.val();
         self.stored_key.next = self.slots.read_data.val().key;
         self.equal[0].d.next =
             self.key.val().get_bits::<64>(0) == self.stored_key.val().get_bits::<64>(0);
@@ -83,7 +80,7 @@ impl<const BUCKET_BITS: usize> Logic for KeyWay<BUCKET_BITS> {
             self.key.val().get_bits::<64>(256) == self.stored_key.val().get_bits::<64>(256);
         self.equal[5].d.next =
             self.key.val().get_bits::<64>(320) == self.stored_key.val().get_bits::<64>(320);
-        self.current.d.next = self.epochs.read_data.val() == self.epoch.val();
+        self.current.d.next = self.slots.read_epoch.val() == self.epoch.val();
         self.flow_found.d.next = self.slots.read_data.val().flow;
         self.hit.next = self.current.q.val()
             & self.equal[0].q.val()
@@ -97,8 +94,6 @@ impl<const BUCKET_BITS: usize> Logic for KeyWay<BUCKET_BITS> {
         self.slots.write_address.next = self.write_bucket.val();
         self.slots.write_data.next = self.write_slot.val();
         self.slots.write_enable.next = self.write_enable.val();
-        self.epochs.write_address.next = self.write_bucket.val();
-        self.epochs.write_data.next = self.write_epoch.val();
-        self.epochs.write_enable.next = self.write_enable.val();
+        self.slots.write_epoch.next = self.write_epoch.val();
     }
 }

@@ -14,6 +14,7 @@ pub mod command_judge;
 pub mod command_kind;
 pub mod command_sequence;
 pub mod command_work;
+pub mod epoch_ram;
 pub mod flow_copies;
 pub mod flow_lookup;
 pub mod flow_query;
@@ -35,6 +36,7 @@ pub mod search_replies;
 pub mod segment_list;
 pub mod tables;
 pub mod toeplitz;
+pub mod unanswered;
 pub mod updates;
 
 pub use tables::Tables;

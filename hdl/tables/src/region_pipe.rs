@@ -11,8 +11,9 @@
 //! 1. `granted` only when region and page entry were written in this epoch, key, domain and right
 //!    match, and offset + bytes does not exceed the region's length.
 //! 2. Address and bytes stay inside one page: low bits of the offset under the page's address.
-//! 3. The epochs' memories power up as zeros and no epoch is 0.
+//! 3. A removal with another key changes nothing; it has done its work when `busy` is low.
 
+use crate::epoch_ram::EpochRam;
 use crate::region_check::{RegionCheck, RegionLocate};
 use crate::updates::{
     PageUpdate, RegionAsk, RegionChecked, RegionEntry, RegionLocated, RegionUpdate,
@@ -31,22 +32,25 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
 
     /// Accesses.
     pub request: PulseSink<RegionAsk>,
+    /// The request is a removal: no reply, the region goes if it has the key.
+    pub remove: Signal<In, Bit>,
     /// Where they go.
     pub reply: PulseSource<RegionReply>,
     /// Port of the reply.
     pub reply_port: Signal<Out, Bit>,
-    /// Regions to write.
+    /// Regions to write; a removal's payload, with epoch 0, stays until `busy` is low.
     pub region_write: PulseSink<RegionUpdate>,
     /// Page entries to write.
     pub page_write: PulseSink<PageUpdate>,
+    /// A removal is under way.
+    pub busy: Signal<Out, Bit>,
 
-    regions: BlockRam<RegionEntry, REGION_BITS>,
-    region_epochs: ZeroedRam<Bits<16>, REGION_BITS>,
-    pages: BlockRam<Bits<64>, PAGE_BITS>,
-    page_epochs: ZeroedRam<Bits<16>, PAGE_BITS>,
+    regions: EpochRam<RegionEntry, REGION_BITS>,
+    pages: EpochRam<Bits<64>, PAGE_BITS>,
 
     valid: DFF<Bits<6>>,
     port: DFF<Bits<6>>,
+    removal: DFF<Bits<2>>,
     read: DFF<RegionRequest>,
     registered: DFF<RegionRequest>,
     in_range: DFF<Bit>,
@@ -60,6 +64,7 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     check: RegionCheck,
     locate: RegionLocate,
 
+    removes: Signal<Local, Bit>,
     asked: Signal<Local, RegionRequest>,
     zero: Constant<Bits<16>>,
     region_beyond: Constant<Bits<16>>,
@@ -74,16 +79,17 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             reset: Default::default(),
             epoch: Default::default(),
             request: Default::default(),
+            remove: Default::default(),
             reply: Default::default(),
             reply_port: Default::default(),
             region_write: Default::default(),
             page_write: Default::default(),
+            busy: Default::default(),
             regions: Default::default(),
-            region_epochs: Default::default(),
             pages: Default::default(),
-            page_epochs: Default::default(),
             valid: Default::default(),
             port: Default::default(),
+            removal: Default::default(),
             read: Default::default(),
             registered: Default::default(),
             in_range: Default::default(),
@@ -95,6 +101,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             answer: Default::default(),
             check: Default::default(),
             locate: Default::default(),
+            removes: Default::default(),
             asked: Default::default(),
             zero: Constant::new(0u64.to_bits()),
             region_beyond: Constant::new(crate::beyond_mask(REGION_BITS).to_bits()),
@@ -108,25 +115,22 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clock, valid, port, read, registered, in_range, region, current, checked,
-            located, paged, answer
+            self, clock, valid, port, removal, read, registered, in_range, region, current,
+            checked, located, paged, answer
         );
         self.regions.clock.next = self.clock.val();
-        self.region_epochs.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
-        self.page_epochs.clock.next = self.clock.val();
 
         // Region: memory, then register.
         self.asked.next = self.request.payload.val().request;
         self.regions.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
-        self.region_epochs.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
         self.read.d.next = self.asked.val();
         self.in_range.d.next =
             (self.asked.val().region & self.region_beyond.val()) == self.zero.val();
         self.registered.d.next = self.read.q.val();
         self.region.d.next = self.regions.read_data.val();
         self.current.d.next =
-            self.in_range.q.val() & (self.region_epochs.read_data.val() == self.epoch.val());
+            self.in_range.q.val() & (self.regions.read_epoch.val() == self.epoch.val());
 
         // Check, bounds.
         self.check.request.next = self.registered.q.val();
@@ -138,10 +142,9 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
 
         // Page: memory, then address.
         self.pages.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
-        self.page_epochs.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
         self.paged.d.next = self.located.q.val();
         self.answer.d.next.granted =
-            self.paged.q.val().granted & (self.page_epochs.read_data.val() == self.epoch.val());
+            self.paged.q.val().granted & (self.pages.read_epoch.val() == self.epoch.val());
         self.answer.d.next.address =
             self.pages.read_data.val() | bit_cast::<64, 31>(self.paged.q.val().page_offset);
         self.answer.d.next.bytes = self.paged.q.val().bytes;
@@ -154,25 +157,27 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.reply.valid.next = self.valid.q.val().get_bit(5);
         self.reply_port.next = self.port.q.val().get_bit(5);
         self.reply.payload.next = self.answer.q.val();
-        if self.reset.val() {
-            self.valid.d.next = 0.into();
-        }
 
+        // A removal comes with its key and takes the stamp away when the region has it.
+        self.removal.d.next =
+            (self.removal.q.val() << 1) | bit_cast::<2, 1>(self.remove.val().into());
+        self.busy.next = self.removal.q.val().any();
+        self.removes.next = self.removal.q.val().get_bit(1)
+            & self.current.q.val()
+            & (self.region.q.val().key == self.registered.q.val().region_key);
         self.regions.write_address.next =
             bit_cast::<REGION_BITS, 16>(self.region_write.payload.val().region);
         self.regions.write_data.next = self.region_write.payload.val().entry;
-        self.regions.write_enable.next = self.region_write.valid.val();
-        self.region_epochs.write_address.next =
-            bit_cast::<REGION_BITS, 16>(self.region_write.payload.val().region);
-        self.region_epochs.write_data.next = self.region_write.payload.val().epoch;
-        self.region_epochs.write_enable.next = self.region_write.valid.val();
+        self.regions.write_epoch.next = self.region_write.payload.val().epoch;
+        self.regions.write_enable.next = self.region_write.valid.val() | self.removes.val();
         self.pages.write_address.next =
             bit_cast::<PAGE_BITS, 16>(self.page_write.payload.val().page);
         self.pages.write_data.next = self.page_write.payload.val().address;
+        self.pages.write_epoch.next = self.page_write.payload.val().epoch;
         self.pages.write_enable.next = self.page_write.valid.val();
-        self.page_epochs.write_address.next =
-            bit_cast::<PAGE_BITS, 16>(self.page_write.payload.val().page);
-        self.page_epochs.write_data.next = self.page_write.payload.val().epoch;
-        self.page_epochs.write_enable.next = self.page_write.valid.val();
+        if self.reset.val() {
+            self.valid.d.next = 0.into();
+            self.removal.d.next = 0.into();
+        }
     }
 }

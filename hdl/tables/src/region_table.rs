@@ -20,7 +20,8 @@
 //! 1. A port that does not take its replies does not hinder the other.
 
 use crate::region_pipe::RegionPipe;
-use crate::updates::{PageUpdate, RegionUpdate};
+use crate::unanswered::Unanswered;
+use crate::updates::{PageUpdate, RegionEntry, RegionUpdate};
 use stream::prelude::*;
 
 /// The table. See the module's head.
@@ -42,26 +43,29 @@ pub struct RegionTable<const REGION_BITS: usize, const PAGE_BITS: usize> {
     /// Where they go.
     pub tx_reply: MessageSource<RegionReply>,
 
-    /// Regions to write.
+    /// Regions to write; a removal's payload, with epoch 0, stays until `busy` is low.
     pub region: PulseSink<RegionUpdate>,
     /// Page entries to write.
     pub page: PulseSink<PageUpdate>,
+    /// A removal is under way.
+    pub busy: Signal<Out, Bit>,
 
     pipe: RegionPipe<REGION_BITS, PAGE_BITS>,
     rx_replies: Fifo<RegionReply, 3, 4>,
     tx_replies: Fifo<RegionReply, 3, 4>,
-    rx_open: DFF<Bits<4>>,
-    tx_open: DFF<Bits<4>>,
+    rx_open: Unanswered,
+    tx_open: Unanswered,
+    remove: DFF<Bit>,
     tx_turn: DFF<Bit>,
 
+    removal: Signal<Local, RegionRequest>,
+    updated: Signal<Local, RegionEntry>,
+    removes: Signal<Local, Bit>,
     rx_wants: Signal<Local, Bit>,
     tx_wants: Signal<Local, Bit>,
     rx_accept: Signal<Local, Bit>,
     tx_accept: Signal<Local, Bit>,
-    rx_answer: Signal<Local, Bit>,
-    tx_answer: Signal<Local, Bit>,
-    limit: Constant<Bits<4>>,
-    one: Constant<Bits<4>>,
+    none: Constant<Bits<16>>,
 }
 
 impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
@@ -78,20 +82,22 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             tx_reply: Default::default(),
             region: Default::default(),
             page: Default::default(),
+            busy: Default::default(),
             pipe: Default::default(),
             rx_replies: Default::default(),
             tx_replies: Default::default(),
-            rx_open: Default::default(),
-            tx_open: Default::default(),
+            rx_open: Unanswered::new(8),
+            tx_open: Unanswered::new(8),
+            remove: Default::default(),
             tx_turn: Default::default(),
+            removal: Default::default(),
+            updated: Default::default(),
+            removes: Default::default(),
             rx_wants: Default::default(),
             tx_wants: Default::default(),
             rx_accept: Default::default(),
             tx_accept: Default::default(),
-            rx_answer: Default::default(),
-            tx_answer: Default::default(),
-            limit: Constant::new(8u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
+            none: Constant::new(0u64.to_bits()),
         }
     }
 }
@@ -101,7 +107,11 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, rx_open, tx_open, tx_turn);
+        dff_setup!(self, clock, tx_turn, remove);
+        self.rx_open.clock.next = self.clock.val();
+        self.rx_open.reset.next = self.reset.val();
+        self.tx_open.clock.next = self.clock.val();
+        self.tx_open.reset.next = self.reset.val();
         self.pipe.clock.next = self.clock.val();
         self.pipe.reset.next = self.reset.val();
         self.pipe.epoch.next = self.epoch.val();
@@ -109,14 +119,25 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.rx_replies.reset.next = self.reset.val();
         self.tx_replies.clock.next = self.clock.val();
         self.tx_replies.reset.next = self.reset.val();
-        PulseSink::<RegionUpdate>::link(&mut self.region, &mut self.pipe.region_write);
+
+        // An install is written; a removal goes through the pipe, which compares the key.
+        self.updated.next = self.region.payload.val().entry;
+        self.removes.next =
+            self.region.valid.val() & (self.region.payload.val().epoch == self.none.val());
+        self.pipe.region_write.valid.next = self.region.valid.val() & !self.removes.val();
+        self.pipe.region_write.payload.next = self.region.payload.val();
+        self.remove.d.next = self.removes.val() & !self.reset.val();
+        self.removal.next = self.rx_request.payload.val();
+        self.removal.next.region = self.region.payload.val().region;
+        self.removal.next.region_key = self.updated.val().key;
+        self.busy.next = self.remove.q.val() | self.pipe.busy.val();
         PulseSink::<PageUpdate>::link(&mut self.page, &mut self.pipe.page_write);
 
         // Turns: who was served last waits when both want.
         self.rx_wants.next =
-            self.rx_request.valid.val() & (self.rx_open.q.val() != self.limit.val());
+            self.rx_request.valid.val() & self.rx_open.free.val() & !self.remove.q.val();
         self.tx_wants.next =
-            self.tx_request.valid.val() & (self.tx_open.q.val() != self.limit.val());
+            self.tx_request.valid.val() & self.tx_open.free.val() & !self.remove.q.val();
         self.rx_accept.next = self.rx_wants.val() & !(self.tx_wants.val() & self.tx_turn.q.val());
         self.tx_accept.next = self.tx_wants.val() & !(self.rx_wants.val() & !self.tx_turn.q.val());
         self.rx_request.ready.next = self.rx_accept.val();
@@ -128,10 +149,14 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
             self.tx_turn.d.next = false;
         }
         self.pipe.request.valid.next = self.rx_accept.val() | self.tx_accept.val();
+        self.pipe.remove.next = self.remove.q.val();
         self.pipe.request.payload.next.port = self.tx_accept.val();
         self.pipe.request.payload.next.request = self.rx_request.payload.val();
         if self.tx_accept.val() {
             self.pipe.request.payload.next.request = self.tx_request.payload.val();
+        }
+        if self.remove.q.val() {
+            self.pipe.request.payload.next.request = self.removal.val();
         }
 
         self.rx_replies.sink.valid.next = self.pipe.reply.valid.val() & !self.pipe.reply_port.val();
@@ -145,23 +170,9 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.tx_reply.payload.next = self.tx_replies.source.payload.val();
         self.tx_replies.source.ready.next = self.tx_reply.ready.val();
 
-        self.rx_answer.next = self.rx_replies.source.valid.val() & self.rx_reply.ready.val();
-        self.tx_answer.next = self.tx_replies.source.valid.val() & self.tx_reply.ready.val();
-        if self.rx_accept.val() & !self.rx_answer.val() {
-            self.rx_open.d.next = self.rx_open.q.val() + self.one.val();
-        }
-        if !self.rx_accept.val() & self.rx_answer.val() {
-            self.rx_open.d.next = self.rx_open.q.val() - self.one.val();
-        }
-        if self.tx_accept.val() & !self.tx_answer.val() {
-            self.tx_open.d.next = self.tx_open.q.val() + self.one.val();
-        }
-        if !self.tx_accept.val() & self.tx_answer.val() {
-            self.tx_open.d.next = self.tx_open.q.val() - self.one.val();
-        }
-        if self.reset.val() {
-            self.rx_open.d.next = 0.into();
-            self.tx_open.d.next = 0.into();
-        }
+        self.rx_open.accept.next = self.rx_accept.val();
+        self.rx_open.answer.next = self.rx_replies.source.valid.val() & self.rx_reply.ready.val();
+        self.tx_open.accept.next = self.tx_accept.val();
+        self.tx_open.answer.next = self.tx_replies.source.valid.val() & self.tx_reply.ready.val();
     }
 }

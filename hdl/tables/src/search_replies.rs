@@ -11,6 +11,7 @@
 //! 1. Replies leave in the order in which slots were taken, one for each.
 //! 2. A slot is free again after its reply has left.
 
+use crate::unanswered::Unanswered;
 use crate::updates::SearchResult;
 use stream::prelude::*;
 
@@ -38,7 +39,8 @@ pub struct SearchReplies {
     answered: DFF<Bits<8>>,
     next_slot: DFF<Bits<3>>,
     oldest: DFF<Bits<3>>,
-    taken: DFF<Bits<4>>,
+
+    taken: Unanswered,
 
     offered: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
@@ -47,8 +49,6 @@ pub struct SearchReplies {
     entry: Signal<Local, crate::updates::SegmentEntry>,
     first: Constant<Bits<8>>,
     none: Constant<Bits<8>>,
-    limit: Constant<Bits<4>>,
-    one: Constant<Bits<4>>,
     step: Constant<Bits<3>>,
 }
 
@@ -66,7 +66,7 @@ impl Default for SearchReplies {
             answered: Default::default(),
             next_slot: Default::default(),
             oldest: Default::default(),
-            taken: Default::default(),
+            taken: Unanswered::new(8),
             offered: Default::default(),
             leaves: Default::default(),
             arrived: Default::default(),
@@ -74,8 +74,6 @@ impl Default for SearchReplies {
             entry: Default::default(),
             first: Constant::new(1u64.to_bits()),
             none: Constant::new(0u64.to_bits()),
-            limit: Constant::new(8u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
             step: Constant::new(1u64.to_bits()),
         }
     }
@@ -84,7 +82,7 @@ impl Default for SearchReplies {
 impl Logic for SearchReplies {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, answered, next_slot, oldest, taken);
+        dff_setup!(self, clock, answered, next_slot, oldest);
         self.answers.clock.next = self.clock.val();
 
         self.answers.write_address.next = self.result.payload.val().slot;
@@ -116,7 +114,7 @@ impl Logic for SearchReplies {
         }
         self.answered.d.next = (self.answered.q.val() | self.arrived.val()) ^ self.left.val();
 
-        self.slot_free.next = self.taken.q.val() != self.limit.val();
+        self.slot_free.next = self.taken.free.val();
         self.slot.next = self.next_slot.q.val();
         if self.slot_take.val() {
             self.next_slot.d.next = self.next_slot.q.val() + self.step.val();
@@ -124,17 +122,14 @@ impl Logic for SearchReplies {
         if self.leaves.val() {
             self.oldest.d.next = self.oldest.q.val() + self.step.val();
         }
-        if self.slot_take.val() & !self.leaves.val() {
-            self.taken.d.next = self.taken.q.val() + self.one.val();
-        }
-        if !self.slot_take.val() & self.leaves.val() {
-            self.taken.d.next = self.taken.q.val() - self.one.val();
-        }
+        self.taken.clock.next = self.clock.val();
+        self.taken.reset.next = self.reset.val();
+        self.taken.accept.next = self.slot_take.val();
+        self.taken.answer.next = self.leaves.val();
         if self.reset.val() {
             self.answered.d.next = self.none.val();
             self.next_slot.d.next = 0.into();
             self.oldest.d.next = 0.into();
-            self.taken.d.next = 0.into();
         }
     }
 }

@@ -143,6 +143,7 @@ impl<
         MessageSource::<ListUpdate>::join(&mut self.command.tx_list, &mut self.tx_list.change);
         PulseSource::<Bits<8>>::join(&mut self.tx_list.result, &mut self.command.tx_result);
         PulseSource::<RegionUpdate>::join(&mut self.command.region, &mut self.regions.region);
+        self.command.region_busy.next = self.regions.busy.val();
         PulseSource::<PageUpdate>::join(&mut self.command.page, &mut self.regions.page);
 
         // Lookups of both directions.

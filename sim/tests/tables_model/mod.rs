@@ -3,10 +3,14 @@
 // Each test file uses a part of it.
 #![allow(dead_code)]
 
+pub mod bench;
+pub mod traffic;
+
 use std::collections::HashMap;
 
 use abi::command::*;
 use abi::config::CardConfig;
+use abi::field::Field;
 use abi::flow_key::{self, KEY_BYTES, SECRET_WORDS};
 use abi::reason::CommandStatus;
 
@@ -91,6 +95,10 @@ pub struct Model {
     pub pages: HashMap<u64, u64>,
 }
 
+fn list_fits(config: &CardConfig, base: u64, bits: u64) -> bool {
+    bits <= 12 && base + (1 << bits) <= 1 << config.segment_bits
+}
+
 fn signed(difference: u32) -> i64 {
     i64::from(difference as i32)
 }
@@ -122,7 +130,8 @@ impl Model {
         (0..2u8)
             .flat_map(|bank| (0..4u8).map(move |way| (bank, way)))
             .filter_map(|(bank, way)| self.keys.get(&(bank, self.bucket(bank, key), way)))
-            .find(|(_, stored)| stored == key)
+            .filter(|(_, stored)| stored == key)
+            .last()
             .and_then(|(flow, _)| Some((*flow, *self.flows.get(flow)?)))
             .map(|(id, flow)| (id, flow.with_cursor()))
     }
@@ -164,7 +173,10 @@ impl Model {
         };
         let before_head = (index.wrapping_sub(list.head) as i16) < 0;
         let index = if before_head { list.head } else { index };
-        match list.segments.get(usize::from(index.wrapping_sub(list.head))) {
+        match list
+            .segments
+            .get(usize::from(index.wrapping_sub(list.head)))
+        {
             Some(segment) => SegmentAnswer::Found(index, *segment),
             None => SegmentAnswer::Beyond,
         }
@@ -173,7 +185,11 @@ impl Model {
     /// Bus address, contiguous bytes and memory of a granted access.
     pub fn translate(&self, access: &Access) -> Option<(u64, u32, u8)> {
         let region = self.regions.get(&access.region)?;
-        let right = if access.write { region.write } else { region.read };
+        let right = if access.write {
+            region.write
+        } else {
+            region.read
+        };
         let end = u128::from(access.offset) + u128::from(access.bytes);
         if region.key != access.key
             || region.domain != access.domain
@@ -194,31 +210,46 @@ impl Model {
     pub fn apply(&mut self, owner: u8, command: &Command) -> CommandStatus {
         let opcode = OPCODE.get(command) as u8;
         let known = [
-            NOP, FLOOR_SET, SEGMENT_POST, SEGMENT_TRUNCATE, SEND_FLOOR_SET, KEY_SET, KEY_CLEAR,
-            FLOW_INSTALL, FLOW_REMOVE, LIST_MOVE, REGION_INSTALL, REGION_REMOVE, PAGE_SET,
+            NOP,
+            FLOOR_SET,
+            SEGMENT_POST,
+            SEGMENT_TRUNCATE,
+            SEND_FLOOR_SET,
+            KEY_SET,
+            KEY_CLEAR,
+            FLOW_INSTALL,
+            FLOW_REMOVE,
+            LIST_MOVE,
+            REGION_INSTALL,
+            REGION_REMOVE,
+            PAGE_SET,
         ];
         if !known.contains(&opcode) {
             return CommandStatus::BadOpcode;
         }
-        if !self.indices_exist(opcode, command) {
-            return CommandStatus::BadIndex;
-        }
         if opcode >= PRIVILEGED_FIRST && owner != 0 {
             return CommandStatus::NotOwner;
         }
+        if !self.indices_exist(opcode, command) {
+            return CommandStatus::BadIndex;
+        }
         let of_flow = [
-            FLOOR_SET, SEGMENT_POST, SEGMENT_TRUNCATE, SEND_FLOOR_SET, KEY_SET, FLOW_REMOVE,
+            FLOOR_SET,
+            SEGMENT_POST,
+            SEGMENT_TRUNCATE,
+            SEND_FLOOR_SET,
+            FLOW_REMOVE,
             LIST_MOVE,
         ];
         if of_flow.contains(&opcode) {
             let Some(flow) = self.flows.get(&(FLOW.get(command) as u16)) else {
                 return CommandStatus::BadFlow;
             };
-            if owner != 0 && owner != flow.owner {
-                return CommandStatus::NotOwner;
-            }
             if u64::from(flow.generation) != GENERATION.get(command) {
                 return CommandStatus::BadFlow;
+            }
+            if owner != 0 && owner != flow.owner {
+                return CommandStatus::NotOwner;
             }
         }
         match opcode {
@@ -236,20 +267,13 @@ impl Model {
 
     fn indices_exist(&self, opcode: u8, command: &Command) -> bool {
         let c = &self.config;
-        let below = |field: &abi::field::Field, bits: usize| field.get(command) < 1 << bits;
-        let list = |base: &abi::field::Field, bits: &abi::field::Field| {
-            base.get(command) + (1 << bits.get(command)) <= 1 << c.segment_bits
-        };
+        let below = |field: &Field, bits: usize| field.get(command) < 1 << bits;
         let flow = below(&FLOW, c.flow_bits);
         match opcode {
             NOP => true,
             KEY_SET => flow && below(&KEY_BUCKET, c.bucket_bits),
             KEY_CLEAR => below(&KEY_BUCKET, c.bucket_bits),
             SEGMENT_POST => flow && below(&SEGMENT_REGION, c.region_bits),
-            FLOW_INSTALL => {
-                flow && list(&RX_LIST_BASE, &RX_LIST_BITS) && list(&TX_LIST_BASE, &TX_LIST_BITS)
-            }
-            LIST_MOVE => flow && list(&LIST_BASE, &LIST_BITS),
             REGION_INSTALL => {
                 let page_bytes = 1u64 << REGION_PAGE_BITS.get(command);
                 let pages = REGION_BYTES.get(command).div_ceil(page_bytes);
@@ -277,11 +301,14 @@ impl Model {
     }
 
     fn install(&mut self, command: &Command) -> CommandStatus {
-        if RX_LIST_BITS.get(command) > 12 || TX_LIST_BITS.get(command) > 12 {
+        let fits = |base: Field, bits: Field| {
+            list_fits(&self.config, base.get(command), bits.get(command))
+        };
+        if !fits(RX_LIST_BASE, RX_LIST_BITS) || !fits(TX_LIST_BASE, TX_LIST_BITS) {
             return CommandStatus::BadRange;
         }
         let id = FLOW.get(command) as u16;
-        let word = |field: abi::field::Field| field.get(command) as u32;
+        let word = |field: Field| field.get(command) as u32;
         self.flows.insert(
             id,
             Flow {
@@ -298,7 +325,7 @@ impl Model {
                 send_floor: word(INSTALL_SEND_FLOOR),
             },
         );
-        let list = |base: abi::field::Field, bits: abi::field::Field| List {
+        let list = |base: Field, bits: Field| List {
             base: base.get(command) as u32,
             capacity: 1 << bits.get(command),
             ..List::default()
@@ -312,7 +339,14 @@ impl Model {
         let id = REGION.get(command) as u16;
         match opcode {
             REGION_REMOVE => {
-                self.regions.remove(&id);
+                let key = REGION_KEY.get(command) as u16;
+                if self
+                    .regions
+                    .get(&id)
+                    .is_some_and(|region| region.key == key)
+                {
+                    self.regions.remove(&id);
+                }
             }
             PAGE_SET => {
                 let address = PAGE_ADDRESS.get(command);
@@ -356,7 +390,7 @@ impl Model {
             FLOOR_SET | SEND_FLOOR_SET => {
                 let new = FLOOR.get(command) as u32;
                 let gone = (HEAD.get(command) as u16).wrapping_sub(list.head);
-                if new.wrapping_sub(floor) > 1 << 30 || usize::from(gone) > list.segments.len() {
+                if new.wrapping_sub(floor) >= 1 << 30 || usize::from(gone) > list.segments.len() {
                     return CommandStatus::BadRange;
                 }
                 list.head = list.head.wrapping_add(gone);
@@ -385,10 +419,14 @@ impl Model {
                     _ => CommandStatus::BadRange,
                 }
             }
-            _ => list.move_to(
-                LIST_BASE.get(command) as u32,
-                LIST_BITS.get(command) as usize,
-            ),
+            _ => {
+                let (base, bits) = (LIST_BASE.get(command), LIST_BITS.get(command));
+                list.move_to(
+                    base as u32,
+                    bits as usize,
+                    list_fits(&self.config, base, bits),
+                )
+            }
         }
     }
 }
@@ -417,10 +455,7 @@ impl List {
         let bytes = SEGMENT_BYTES.get(command);
         let start = signed(position.wrapping_sub(floor));
         let reach = 1 << 30;
-        if !(1..=1 << 30).contains(&bytes)
-            || start.abs() > reach
-            || start + bytes as i64 > reach
-        {
+        if !(1..=1 << 30).contains(&bytes) || start.abs() > reach || start + bytes as i64 > reach {
             return CommandStatus::BadRange;
         }
         self.segments.push_back(Segment {
@@ -433,14 +468,14 @@ impl List {
         CommandStatus::Ok
     }
 
-    fn move_to(&mut self, base: u32, bits: usize) -> CommandStatus {
+    fn move_to(&mut self, base: u32, bits: usize, fits: bool) -> CommandStatus {
         let capacity = 1usize << bits;
         if self.segments.len() > capacity {
             return CommandStatus::ListFull;
         }
         let overlap = u64::from(base) < u64::from(self.base) + self.capacity as u64
             && u64::from(self.base) < u64::from(base) + capacity as u64;
-        if bits > 12 || (overlap && !self.segments.is_empty()) {
+        if !fits || (overlap && !self.segments.is_empty()) {
             return CommandStatus::BadRange;
         }
         self.base = base;

@@ -1,0 +1,64 @@
+//! Counts the requests that wait for their reply, so that no reply ever waits for room.
+//!
+//! Timing: `free` is a function of a register.
+//!
+//! Invariants:
+//! 1. As long as `accept` is high only with `free`, at most `limit` requests are unanswered.
+
+use stream::prelude::*;
+
+/// The counter. See the module's head.
+#[derive(LogicBlock)]
+pub struct Unanswered {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: nothing is unanswered.
+    pub reset: Signal<In, Bit>,
+
+    /// A request is taken.
+    pub accept: Signal<In, Bit>,
+    /// A reply is handed out.
+    pub answer: Signal<In, Bit>,
+    /// One more may be taken.
+    pub free: Signal<Out, Bit>,
+
+    count: DFF<Bits<5>>,
+
+    limit: Constant<Bits<5>>,
+    one: Constant<Bits<5>>,
+    zero: Constant<Bits<5>>,
+}
+
+impl Unanswered {
+    /// A counter that lets `limit` requests (at most 31) be unanswered.
+    pub fn new(limit: u64) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            accept: Default::default(),
+            answer: Default::default(),
+            free: Default::default(),
+            count: Default::default(),
+            limit: Constant::new(limit.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for Unanswered {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, count);
+        self.free.next = self.count.q.val() != self.limit.val();
+        if self.accept.val() & !self.answer.val() {
+            self.count.d.next = self.count.q.val() + self.one.val();
+        }
+        if !self.accept.val() & self.answer.val() {
+            self.count.d.next = self.count.q.val() - self.one.val();
+        }
+        if self.reset.val() {
+            self.count.d.next = self.zero.val();
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Random commands that mostly succeed, and questions that mostly hit, drawn from the model's state.
+//!
+//! Lists of different flows never share entries, and positions in a list ascend: that is the host's
+//! duty, which the tables rely on.
+
+use abi::command::*;
+use abi::flow_key::KEY_BYTES;
+use rand::rngs::SmallRng;
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+
+use super::bench::command;
+use super::{Access, Command, Model};
+
+/// The source of all choices.
+pub struct Traffic {
+    pub random: SmallRng,
+    pub keys: Vec<[u8; KEY_BYTES]>,
+}
+
+/// The places that a flow's list may have: committed, borrowed, and for two flows a long one.
+pub fn places(flow: u16) -> Vec<(u64, u64)> {
+    let flow = u64::from(flow);
+    let mut places = vec![(8 * flow, 3), (8 * flow, 2), (512 + 32 * flow, 5)];
+    if flow < 2 {
+        places.push((2560 + 512 * flow, 9));
+    }
+    places
+}
+
+impl Traffic {
+    pub fn new(seed: u64) -> Traffic {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let keys = (0..96).map(|_| random_key(&mut random)).collect();
+        Traffic { random, keys }
+    }
+
+    fn rarely(&mut self) -> bool {
+        self.random.random_ratio(1, 40)
+    }
+
+    /// A flow, mostly an installed one.
+    pub fn flow(&mut self, model: &Model) -> u16 {
+        let mut installed: Vec<u16> = model.flows.keys().copied().collect();
+        installed.sort_unstable();
+        match installed.choose(&mut self.random) {
+            Some(flow) if !self.random.random_ratio(1, 10) => *flow,
+            _ => self.random.random_range(0..16),
+        }
+    }
+
+    pub fn command(&mut self, model: &Model) -> Command {
+        let weights: [(u8, u32); 14] = [
+            (NOP, 1),
+            (FLOOR_SET, 8),
+            (SEGMENT_POST, 16),
+            (SEGMENT_TRUNCATE, 3),
+            (SEND_FLOOR_SET, 5),
+            (KEY_SET, 6),
+            (KEY_CLEAR, 1),
+            (FLOW_INSTALL, 3),
+            (FLOW_REMOVE, 1),
+            (LIST_MOVE, 3),
+            (REGION_INSTALL, 4),
+            (REGION_REMOVE, 1),
+            (PAGE_SET, 6),
+            (99, 1),
+        ];
+        let opcode = weights
+            .choose_weighted(&mut self.random, |(_, weight)| *weight)
+            .unwrap()
+            .0;
+        let flow = self.flow(model);
+        let mut fields = match opcode {
+            FLOOR_SET | SEND_FLOOR_SET => self.floor(opcode, flow, model),
+            SEGMENT_POST => self.post(flow, model),
+            SEGMENT_TRUNCATE => self.truncate(flow, model),
+            KEY_SET | KEY_CLEAR => return self.key(opcode, flow, model),
+            FLOW_INSTALL => self.install(flow),
+            LIST_MOVE => self.list_move(flow),
+            REGION_INSTALL | REGION_REMOVE | PAGE_SET => self.region(opcode),
+            _ => Vec::new(),
+        };
+        if (FLOOR_SET..=SEND_FLOOR_SET).contains(&opcode) || opcode >= FLOW_INSTALL {
+            let known = model.flows.get(&flow).map_or(3, |flow| flow.generation);
+            let wrong = opcode == FLOW_INSTALL || self.rarely();
+            let generation = if wrong { self.random.random() } else { known };
+            let flow = flow + 64 * u16::from(self.rarely());
+            fields.push((GENERATION, generation.into()));
+            fields.push((FLOW, flow.into()));
+        }
+        command(opcode, &fields)
+    }
+
+    fn install(&mut self, flow: u16) -> Vec<(abi::field::Field, u64)> {
+        let r = &mut self.random;
+        let rx = *places(flow).choose(r).unwrap();
+        let tx = *places(flow).choose(r).unwrap();
+        // Often near the wrap.
+        let floor = if r.random() {
+            u32::MAX - r.random_range(0..9_000)
+        } else {
+            r.random()
+        };
+        let mut fields = vec![
+            (OWNER, r.random_range(0..4)),
+            (PROFILE, r.random_range(0..4)),
+            (TIMESTAMP_CHECK, r.random_range(0..2)),
+            (DOMAIN, r.random_range(0..3)),
+            (INSTALL_FLOOR, floor.into()),
+            (INSTALL_ACK_LOW, r.random::<u32>().into()),
+            (INSTALL_ACK_HIGH, r.random::<u32>().into()),
+            (INSTALL_TIMESTAMP_FLOOR, r.random::<u32>().into()),
+            (INSTALL_SEND_FLOOR, r.random::<u32>().into()),
+            (RX_LIST_BASE, rx.0),
+            (RX_LIST_BITS, rx.1),
+            (TX_LIST_BASE, tx.0),
+            (TX_LIST_BITS, tx.1),
+        ];
+        if self.rarely() {
+            fields[9].1 = 4090;
+            fields[10].1 = 3;
+        }
+        if self.rarely() {
+            fields[12].1 = 13;
+        }
+        fields
+    }
+
+    fn floor(&mut self, opcode: u8, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
+        let tx = opcode == SEND_FLOOR_SET;
+        let floor = model
+            .flows
+            .get(&flow)
+            .map_or(0, |f| if tx { f.send_floor } else { f.floor });
+        let list = model.lists[usize::from(tx)]
+            .get(&flow)
+            .cloned()
+            .unwrap_or_default();
+        let step = match self.random.random_range(0..40) {
+            0 => 1 << 30,
+            1 => (1 << 30) - 1,
+            2 => u32::MAX,
+            3 => 0,
+            _ => self.random.random_range(0..20_000),
+        };
+        let past = usize::from(self.rarely());
+        let head = self.random.random_range(0..=list.segments.len() / 2 + past);
+        let head = head + past * list.segments.len();
+        vec![
+            (FLOOR, floor.wrapping_add(step).into()),
+            (ACK_LOW, self.random.random::<u32>().into()),
+            (ACK_HIGH, self.random.random::<u32>().into()),
+            (TIMESTAMP_FLOOR, self.random.random::<u32>().into()),
+            (HEAD, list.head.wrapping_add(head as u16).into()),
+        ]
+    }
+
+    fn post(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
+        let tx = self.random.random::<bool>();
+        let list = model.lists[usize::from(tx)]
+            .get(&flow)
+            .cloned()
+            .unwrap_or_default();
+        let floor = model
+            .flows
+            .get(&flow)
+            .map_or(0, |f| if tx { f.send_floor } else { f.floor });
+        let gap = if self.random.random_ratio(1, 4) {
+            self.random.random_range(0..50)
+        } else {
+            0
+        };
+        let start = list
+            .segments
+            .back()
+            .map_or(floor, |s| s.position.wrapping_add(s.bytes));
+        let mut position = start.wrapping_add(gap);
+        let mut bytes = self.random.random_range(1..3_000);
+        match self.random.random_range(0..60) {
+            0 => bytes = 0,
+            1 => bytes = 1 << 30,
+            2 => bytes = (1 << 30) + 1,
+            3 => position = floor.wrapping_add(1 << 31),
+            4 => bytes = 1 << 28,
+            _ => {}
+        }
+        let index = list.tail().wrapping_add(u16::from(self.rarely()));
+        vec![
+            (DIRECTION, tx.into()),
+            (SEGMENT_INDEX, index.into()),
+            (SEGMENT_POSITION, position.into()),
+            (SEGMENT_BYTES, bytes),
+            (
+                SEGMENT_REGION,
+                if self.rarely() {
+                    64
+                } else {
+                    self.random.random_range(0..64)
+                },
+            ),
+            (SEGMENT_REGION_KEY, self.random.random::<u16>().into()),
+            (SEGMENT_OFFSET, self.random.random::<u64>() >> 16),
+        ]
+    }
+
+    fn truncate(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
+        let tx = self.random.random::<bool>();
+        let list = model.lists[usize::from(tx)]
+            .get(&flow)
+            .cloned()
+            .unwrap_or_default();
+        let at = self.random.random_range(0..=list.segments.len());
+        let bytes = list.segments.get(at).map_or(1, |segment| segment.bytes);
+        vec![
+            (DIRECTION, tx.into()),
+            (SEGMENT_INDEX, list.head.wrapping_add(at as u16).into()),
+            (
+                SEGMENT_BYTES,
+                self.random.random_range(0..=bytes + bytes / 8).into(),
+            ),
+        ]
+    }
+
+    fn key(&mut self, opcode: u8, flow: u16, model: &Model) -> Command {
+        let key = *self.keys.choose(&mut self.random).unwrap();
+        let bank = self.random.random_range(0..2u8);
+        let beyond = 32 * u64::from(self.rarely());
+        let fields = [
+            (FLOW, flow.into()),
+            (KEY_BANK, bank.into()),
+            (KEY_BUCKET, u64::from(model.bucket(bank, &key)) + beyond),
+            (KEY_WAY, self.random.random_range(0..4)),
+        ];
+        let mut entry = command(opcode, &fields);
+        entry[KEY_AT_BYTES..].copy_from_slice(&key);
+        entry
+    }
+
+    fn list_move(&mut self, flow: u16) -> Vec<(abi::field::Field, u64)> {
+        let (base, bits) = *places(flow).choose(&mut self.random).unwrap();
+        let (base, bits) = match self.random.random_range(0..30) {
+            0 => (4090, 3),
+            1 => (0, 13),
+            _ => (base, bits),
+        };
+        vec![
+            (DIRECTION, self.random.random_range(0..2)),
+            (LIST_BASE, base),
+            (LIST_BITS, bits),
+        ]
+    }
+
+    fn region(&mut self, opcode: u8) -> Vec<(abi::field::Field, u64)> {
+        let r = &mut self.random;
+        let page_bits = r.random_range(11..=31);
+        let pages = r.random_range(0..12u64);
+        let bytes = (pages << page_bits).saturating_sub(r.random_range(0..5_000));
+        if opcode == PAGE_SET {
+            let address = r.random::<u64>() & !((1 << 30) - 1);
+            let low = u64::from(r.random_ratio(1, 40));
+            return vec![(PAGE, r.random_range(0..66)), (PAGE_ADDRESS, address | low)];
+        }
+        vec![
+            (REGION, r.random_range(0..66)),
+            (REGION_KEY, r.random_range(0..3)),
+            (REGION_DOMAIN, r.random_range(0..3)),
+            (REGION_WRITE, u64::from(r.random_ratio(4, 5))),
+            (REGION_READ, u64::from(r.random_ratio(4, 5))),
+            (REGION_MEMORY, r.random_range(0..4)),
+            (REGION_PAGE_BITS, page_bits),
+            (REGION_FIRST_PAGE, r.random_range(0..60)),
+            (REGION_BYTES, bytes),
+        ]
+    }
+
+    /// A position at or around the edges of a flow's segments.
+    pub fn position(&mut self, tx: bool, flow: u16, model: &Model) -> u32 {
+        let list = model.lists[usize::from(tx)]
+            .get(&flow)
+            .cloned()
+            .unwrap_or_default();
+        let segments: Vec<_> = list.segments.into_iter().collect();
+        let floor = model
+            .flows
+            .get(&flow)
+            .map_or(0, |f| if tx { f.send_floor } else { f.floor });
+        let Some(segment) = segments.choose(&mut self.random) else {
+            return floor;
+        };
+        let inside = self.random.random_range(0..=segment.bytes);
+        let edge = [
+            0,
+            segment.bytes,
+            segment.bytes.wrapping_sub(1),
+            u32::MAX,
+            inside,
+        ];
+        segment
+            .position
+            .wrapping_add(*edge.choose(&mut self.random).unwrap())
+    }
+
+    /// An access around the edges of a region and its pages.
+    pub fn access(&mut self, model: &Model) -> Access {
+        let mut installed: Vec<u16> = model.regions.keys().copied().collect();
+        installed.sort_unstable();
+        let r = &mut self.random;
+        let id = match installed.choose(r) {
+            Some(id) if !r.random_ratio(1, 20) => *id,
+            _ => r.random_range(0..70),
+        };
+        let (key, domain, end, page_bits) = model
+            .regions
+            .get(&id)
+            .map_or((0, 0, 9, 12), |g| (g.key, g.domain, g.bytes, g.page_bits));
+        let page = 1u64 << page_bits;
+        let offset = match r.random_range(0..4) {
+            0 => r.random_range(0..=end),
+            1 => end.saturating_sub(r.random_range(0..3_000)),
+            2 => (r.random_range(0..=end) & !(page - 1)).saturating_sub(r.random_range(0..200)),
+            _ => r.random::<u64>() >> r.random_range(16..50),
+        };
+        let whole = end.saturating_sub(offset).clamp(1, 1 << 30) as u32;
+        let few = r.random_range(1..9_000);
+        let bytes = *[whole, (whole + 1).min(1 << 30), few, few]
+            .choose(r)
+            .unwrap();
+        Access {
+            region: id,
+            key: key ^ u16::from(r.random_ratio(1, 20)),
+            domain: domain ^ u16::from(r.random_ratio(1, 20)),
+            write: r.random(),
+            offset,
+            bytes,
+        }
+    }
+}
+
+pub fn random_key(random: &mut SmallRng) -> [u8; KEY_BYTES] {
+    let mut key = [0; KEY_BYTES];
+    random.fill(&mut key[..]);
+    key
+}
