@@ -7,4 +7,3 @@ pub mod event_counters;
 pub mod ip;
 pub mod lint;
 pub mod ports;
-mod reserved;

@@ -26,7 +26,7 @@ use rust_hdl_core::verilog_visitor::{
     walk_binop, walk_cast, walk_index, walk_match, walk_slice, walk_unop,
 };
 
-use crate::reserved::is_reserved;
+use verilog::is_reserved;
 
 /// The rule that an expression or a name breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@
 //!
 //! Invariants
 //! 1. The order of the table is the order of the fields, bundles expanded in place.
-//! 2. Names are those of the emitted Verilog: `packet$valid` for field `valid` of bundle `packet`.
+//! 2. A port is named by its field, `packet$valid` for field `valid` of bundle `packet`; in the
+//!    Verilog it is `packet_valid` ([`Port::verilog_name`]).
 //! 3. `emit` gives no Verilog for a block with an open input, a logic loop, a written input,
 //!    an ambiguous expression or a name that Verilog reserves.
 
@@ -32,7 +33,7 @@ pub enum PortDirection {
 /// One port of a block as it stands in the emitted Verilog.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Port {
-    /// Verilog name; parts of a bundle are joined by `$`.
+    /// Path of the field; parts of a bundle are joined by `$`.
     pub name: String,
     /// Seen from the block.
     pub direction: PortDirection,
@@ -40,6 +41,13 @@ pub struct Port {
     pub bits: usize,
     /// True for a port of type `Clock`.
     pub is_clock: bool,
+}
+
+impl Port {
+    /// Name in the emitted Verilog: parts of a bundle are joined by `_`.
+    pub fn verilog_name(&self) -> String {
+        verilog::port_name(&self.name)
+    }
 }
 
 /// Why a block has no Verilog.
@@ -57,6 +65,9 @@ pub enum EmitError {
     /// Expressions whose Verilog may differ from the Rust, and reserved names.
     #[error("{} lint findings:\n{}", .0.len(), Lines(.0))]
     Lint(Vec<Finding>),
+    /// What Verilog cannot say as Rust means it.
+    #[error(transparent)]
+    Verilog(#[from] verilog::EmitError),
 }
 
 struct Lines<'a>(&'a [Finding]);
@@ -85,9 +96,7 @@ pub fn emit<B: Block>(block: &mut B, top_name: &str) -> Result<String, EmitError
     if !findings.is_empty() {
         return Err(EmitError::Lint(findings));
     }
-    let mut modules = ModuleDefines::default();
-    block.accept(top_name, &mut modules);
-    Ok(modules.defines())
+    Ok(verilog::emit(block, top_name)?.single_file())
 }
 
 impl From<CheckError> for EmitError {

@@ -84,7 +84,7 @@ pub(crate) fn source(ports: &[Port], trace: bool) -> String {
     text.push_str("EXPORT void* zeronic_port(Handle* handle, uint32_t index) {\n");
     text.push_str("    switch (index) {\n");
     for (index, port) in ports.iter().enumerate() {
-        let name = cpp_name(&port.name);
+        let name = cpp_name(&port.verilog_name());
         let bytes = storage_bytes(port.bits);
         writeln!(
             text,

@@ -1,0 +1,364 @@
+//! All modules of a design: each distinct block once, under a name that says what it is.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use rust_hdl_core::prelude::{Block, Verilog};
+
+use crate::error::{EmitError, Reason};
+use crate::header;
+use crate::module::{self, Body};
+use crate::names::snake_case;
+use crate::source::{self, BlockSource};
+use crate::table::register_initial;
+use crate::text;
+use crate::tree::Node;
+
+/// A module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Its name; the file is called the same.
+    pub name: String,
+    /// Header and definition.
+    pub text: String,
+}
+
+/// Where a signal comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The module that holds it.
+    pub module: String,
+    /// The Rust type of the block, if its source is known.
+    pub block: Option<&'static str>,
+    /// The block's source file, from the root of the repository.
+    pub file: Option<&'static str>,
+    /// Line of the struct in that file.
+    pub line: Option<usize>,
+    /// Path of the field in the block, parts joined by `.`; None for the block itself.
+    pub field: Option<String>,
+}
+
+/// Modules, the ones below before the ones above, the top last.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// The modules.
+    pub modules: Vec<Module>,
+    /// Declarations of what comes from elsewhere: vendor cores.
+    pub externals: Vec<String>,
+    top: usize,
+    definitions: Vec<Definition>,
+}
+
+#[derive(Clone, Debug)]
+struct Definition {
+    source: Option<&'static BlockSource>,
+    /// Of a vendor core that needs no text of ours.
+    fixed_name: Option<String>,
+    /// The instance that came first, its field name.
+    first_instance: String,
+    /// Header and body with marks for module names.
+    text: String,
+    /// Widths of the ports.
+    widths: Vec<usize>,
+    fields: BTreeMap<String, String>,
+    instances: BTreeMap<String, usize>,
+}
+
+/// Stands for the module's own name.
+const OWN: &str = "\u{1}";
+
+fn mark(definition: usize) -> String {
+    format!("\u{2}{definition}\u{3}")
+}
+
+pub(crate) fn build<B: Block>(block: &B, top_name: &str) -> Result<Design, EmitError> {
+    let mut builder = Builder::default();
+    let empty = || EmitError {
+        block: top_name.to_owned(),
+        place: top_name.to_owned(),
+        reason: Reason::UnknownName,
+    };
+    let root = Node::of(block, top_name).ok_or_else(empty)?;
+    let top = builder.definition(&root, top_name)?;
+    Ok(builder.finish(top, top_name))
+}
+
+#[derive(Default)]
+struct Builder {
+    definitions: Vec<Definition>,
+    by_text: BTreeMap<String, usize>,
+    externals: Vec<String>,
+}
+
+impl Builder {
+    fn definition(&mut self, node: &Node, path: &str) -> Result<usize, EmitError> {
+        let mut children = Vec::new();
+        for child in &node.children {
+            let is_register = register_initial(child).is_some();
+            let is_text = matches!(node.code, Verilog::Custom(_) | Verilog::Wrapper(_));
+            children.push(if is_register || is_text {
+                0
+            } else {
+                self.definition(child, &format!("{path}/{}", child.name.replace('$', "_")))?
+            });
+        }
+        if let Verilog::Blackbox(core) = &node.code {
+            self.external(&core.code);
+            return Ok(self.add(Definition::fixed(&core.name, &node.name)));
+        }
+        if let Verilog::Wrapper(wrapper) = &node.code {
+            self.external(&wrapper.cores);
+        }
+        let marks: Vec<String> = children.iter().map(|child| mark(*child)).collect();
+        let body = match &node.code {
+            Verilog::Custom(_) | Verilog::Wrapper(_) => text::body(node),
+            _ => module::body(node, &marks),
+        };
+        let body = body.map_err(|(place, reason)| EmitError {
+            block: path.to_owned(),
+            place,
+            reason,
+        })?;
+        Ok(self.add(Definition::of(node, &body, &children)))
+    }
+
+    fn external(&mut self, text: &str) {
+        let text = text.trim().to_owned();
+        if !text.is_empty() && !self.externals.contains(&text) {
+            self.externals.push(text);
+        }
+    }
+
+    fn add(&mut self, definition: Definition) -> usize {
+        let key = definition.fixed_name.clone().unwrap_or_default() + &definition.text;
+        let next = self.definitions.len();
+        let index = *self.by_text.entry(key).or_insert(next);
+        if index == next {
+            self.definitions.push(definition);
+        }
+        index
+    }
+
+    fn finish(self, top: usize, top_name: &str) -> Design {
+        let names = self.names(top, top_name);
+        let with_names = |index: usize, text: &str| {
+            let mut text = text.replace(OWN, &names[index]);
+            for child in self.definitions[index].instances.values() {
+                text = text.replace(&mark(*child), &names[*child]);
+            }
+            text
+        };
+        let modules = self.definitions.iter().enumerate();
+        let modules = modules
+            .filter(|(_, definition)| definition.fixed_name.is_none())
+            .map(|(index, definition)| Module {
+                name: names[index].clone(),
+                text: with_names(index, &definition.text),
+            })
+            .collect();
+        let mut definitions = self.definitions.clone();
+        for (definition, name) in definitions.iter_mut().zip(&names) {
+            definition.fixed_name = Some(name.clone());
+        }
+        Design {
+            modules,
+            externals: self.externals,
+            top,
+            definitions,
+        }
+    }
+
+    /// The type's name; where several definitions share it, with the widths in which they differ;
+    /// then with the first instance's name; then with a digest of the text.
+    fn names(&self, top: usize, top_name: &str) -> Vec<String> {
+        let mut names: Vec<String> = self.definitions.iter().map(Definition::stem).collect();
+        names[top] = top_name.to_owned();
+        let is_fixed = |index: usize| index == top || self.definitions[index].fixed_name.is_some();
+        let more: [fn(&Definition, &[usize]) -> String; 3] = [
+            |definition, columns| {
+                let widths = columns.iter().map(|column| definition.widths[*column]);
+                widths.map(|width| format!("_{width}")).collect()
+            },
+            |definition, _| format!("_{}", definition.first_instance.replace('$', "_")),
+            |definition, _| format!("_{:06x}", digest(&definition.text) & 0xff_ffff),
+        ];
+        for suffix in more {
+            for owners in shared(&names) {
+                let widths: Vec<&[usize]> = owners
+                    .iter()
+                    .map(|owner| self.definitions[*owner].widths.as_slice())
+                    .collect();
+                let columns = differing(&widths);
+                for owner in owners.into_iter().filter(|owner| !is_fixed(*owner)) {
+                    let suffix = suffix(&self.definitions[owner], &columns);
+                    names[owner].push_str(&suffix);
+                }
+            }
+        }
+        names
+    }
+}
+
+/// The groups of definitions that would have one name.
+fn shared(names: &[String]) -> Vec<Vec<usize>> {
+    let mut owners: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, name) in names.iter().enumerate() {
+        owners.entry(name).or_default().push(index);
+    }
+    owners.into_values().filter(|o| o.len() > 1).collect()
+}
+
+/// The columns in which the rows differ, without those that repeat an earlier one; none if the
+/// rows are of different lengths.
+fn differing(rows: &[&[usize]]) -> Vec<usize> {
+    let columns = rows.first().map_or(0, |row| row.len());
+    if rows.iter().any(|row| row.len() != columns) {
+        return Vec::new();
+    }
+    let mut seen: Vec<Vec<usize>> = Vec::new();
+    let mut found = Vec::new();
+    for column in 0..columns {
+        let values: Vec<usize> = rows.iter().map(|row| row[column]).collect();
+        let differs = values.iter().any(|value| *value != values[0]);
+        if differs && !seen.contains(&values) {
+            seen.push(values);
+            found.push(column);
+        }
+    }
+    found
+}
+
+/// FNV-1a: short, stable, no dependency.
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+impl Definition {
+    fn fixed(name: &str, instance: &str) -> Definition {
+        Definition {
+            source: None,
+            fixed_name: Some(name.to_owned()),
+            first_instance: instance.to_owned(),
+            text: String::new(),
+            widths: Vec::new(),
+            fields: BTreeMap::new(),
+            instances: BTreeMap::new(),
+        }
+    }
+
+    fn of(node: &Node, body: &Body, children: &[usize]) -> Definition {
+        let source = source::find(node);
+        let mut lines = header::comment(source, body);
+        lines.extend(header::module(OWN, body));
+        let instances = body.instances.iter();
+        Definition {
+            source,
+            fixed_name: None,
+            first_instance: node.name.clone(),
+            text: lines.join("\n") + "\n",
+            widths: body.ports.iter().map(|port| port.width).collect(),
+            fields: body.fields.clone(),
+            instances: instances
+                .map(|(name, child)| (name.clone(), children[*child]))
+                .collect(),
+        }
+    }
+
+    fn stem(&self) -> String {
+        match (&self.fixed_name, self.source) {
+            (Some(name), _) => name.clone(),
+            (None, Some(source)) => snake_case(source.name),
+            (None, None) => self.first_instance.replace('$', "_"),
+        }
+    }
+
+    fn module(&self) -> String {
+        self.fixed_name.clone().unwrap_or_default()
+    }
+}
+
+const OPENING: &str = "`default_nettype none\n";
+const CLOSING: &str = "`default_nettype wire\n";
+
+impl Design {
+    /// Name of the top module.
+    pub fn top_name(&self) -> String {
+        self.definitions[self.top].module()
+    }
+
+    /// All modules in one text.
+    pub fn single_file(&self) -> String {
+        let modules: Vec<&str> = self.modules.iter().map(|m| m.text.as_str()).collect();
+        let mut text = format!("{OPENING}\n{}\n{CLOSING}", modules.join("\n"));
+        for external in &self.externals {
+            text.push_str(&format!("\n{external}\n"));
+        }
+        text
+    }
+
+    /// One file per module, `externals.v` if there are any, and `files.f`, which lists them.
+    pub fn write_to(&self, folder: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let mut list = String::new();
+        if !self.externals.is_empty() {
+            std::fs::write(
+                folder.join("externals.v"),
+                self.externals.join("\n\n") + "\n",
+            )?;
+            list.push_str("externals.v\n");
+        }
+        for module in &self.modules {
+            let file = format!("{}.v", module.name);
+            let text = format!("{OPENING}\n{}\n{CLOSING}", module.text);
+            std::fs::write(folder.join(&file), text)?;
+            list.push_str(&file);
+            list.push('\n');
+        }
+        std::fs::write(folder.join("files.f"), list)
+    }
+
+    /// Which block, file and field a hierarchical name comes from.
+    ///
+    /// Takes names as tools print them: parts joined by `/` or `.`, with or without the top
+    /// module, with a bit (`count_reg[3]`) or a pin (`count_reg[3]/D`) at the end.
+    pub fn explain(&self, path: &str) -> Option<Origin> {
+        let mut parts: Vec<&str> = path.split(['/', '.']).filter(|p| !p.is_empty()).collect();
+        let mut at = self.top;
+        if parts.first() == Some(&self.top_name().as_str()) {
+            parts.remove(0);
+        }
+        let mut parts = parts.into_iter().peekable();
+        while let Some(child) = parts.peek() {
+            match self.definitions[at].instances.get(*child) {
+                Some(definition) => at = *definition,
+                None => break,
+            }
+            parts.next();
+        }
+        let definition = &self.definitions[at];
+        let field = match parts.next() {
+            Some(signal) => Some(definition.field(signal)?),
+            None => None,
+        };
+        Some(Origin {
+            module: definition.module(),
+            block: definition.source.map(|source| source.name),
+            file: definition.source.map(|source| source.file),
+            line: definition.source.map(|source| source.line),
+            field,
+        })
+    }
+}
+
+impl Definition {
+    fn field(&self, signal: &str) -> Option<String> {
+        let bare = signal.split('[').next().unwrap_or(signal);
+        let found = self.fields.get(bare);
+        found
+            .or_else(|| self.fields.get(bare.strip_suffix("_reg")?))
+            .cloned()
+    }
+}

@@ -1,0 +1,57 @@
+//! From a tree of rust-hdl blocks to Verilog that people can read, trust and close timing on.
+//!
+//! ```text
+//!   block ──probe──> Node ──> Table + kernel ──> groups ──> Body ──┐ one per block
+//!                     (tree)   (table, lower)     (order)  (module) │
+//!                                       equal bodies become one ◄───┘
+//!                                       Design { modules } ──> files | one file | explain
+//! ```
+//!
+//! | Rust | Verilog |
+//! |---|---|
+//! | a block, in as many places as it stands | one module, one instance per place, named as the field |
+//! | `DFF` field | `reg` with its initial value, assigned `@(posedge clock)` in the owner |
+//! | `Constant`, enumeration value | `localparam` with its width |
+//! | clock assignments, joins | direct connections |
+//! | `Verilog::Custom` | the text, attributes included |
+//!
+//! Invariants
+//! 1. Every operand has its Rust width and every operator below another its parentheses: the
+//!    Verilog means what rust-hdl simulates. What cannot be said so is refused with the block and
+//!    the expression ([`EmitError`]).
+//! 2. No signal keeps its value between clock edges but registers and memories.
+//! 3. Names depend on Rust names only (see [`names`](port_name)); equal blocks give equal bytes.
+
+mod design;
+mod error;
+mod expr;
+mod header;
+mod kernel;
+mod latch;
+mod lower;
+mod module;
+mod names;
+mod order;
+mod path;
+mod print;
+mod reserved;
+mod show;
+mod source;
+mod table;
+mod text;
+mod tree;
+mod value;
+
+pub use design::{Design, Module, Origin};
+pub use error::{EmitError, Reason};
+pub use names::port_name;
+pub use reserved::is_reserved;
+
+use rust_hdl_core::prelude::Block;
+
+/// Prints a block and all below it; the top module is called `top_name`.
+///
+/// The block must be connected (`connect_all`) and checked (`check_all`).
+pub fn emit<B: Block>(block: &B, top_name: &str) -> Result<Design, EmitError> {
+    design::build(block, top_name)
+}
