@@ -218,10 +218,10 @@ mod tests {
     }
 
     #[test]
-    fn top_module_and_children_bear_the_name_given() {
+    fn top_module_bears_the_name_given_and_children_their_own() {
         let text = emit(&mut Outer::default(), "card").expect("emits");
-        assert!(text.contains("module card("), "{text}");
-        assert!(text.contains("module card$inner("), "{text}");
+        assert!(text.contains("module card ("), "{text}");
+        assert!(text.contains("    inner inner ("), "{text}");
         assert!(!text.contains("module top"), "{text}");
     }
 }

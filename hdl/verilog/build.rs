@@ -175,10 +175,8 @@ fn implementation(text: &str, name: &str) -> String {
         if inside {
             body.extend(line.chars().filter(|c| !c.is_whitespace()));
             body.push('\n');
-            if line.trim_end() == "}" || line.trim_end() == "    }" && line.starts_with("    }") {
-                if line.starts_with('}') {
-                    break;
-                }
+            if line.starts_with('}') {
+                break;
             }
         }
     }
