@@ -1,14 +1,24 @@
 //! The receive path against the golden card: every write, in order, and every counter.
 
 mod frames;
+mod random;
 mod world;
 
 use abi::command as c;
+use abi::field::Field;
 use abi::flow_key::hash;
+use abi::header_entry as h;
+use abi::profile as p;
+use abi::reason::{Disposition, DropReason};
+use abi::registers as r;
 use frames::Frame;
+use golden::checksum::{fold, sum};
 use golden::packet::parse;
-use sim::stall::Stall;
-use world::{command, Stalls, World};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::stall::{seed, Stall};
+use stream::messages::{Confirmation, SendEvent};
+use world::{command, flush_address, header_base, Output, Stalls, World};
 
 const NO_STALLS: Stalls = Stalls {
     source: Stall::None,
@@ -125,4 +135,718 @@ fn segment_in_order_is_placed() {
     assert_eq!(world.golden.dispositions[0], 1);
     assert_eq!(world.pulses.cursors, [(0, 1300)]);
     assert_eq!(world.pulses.produced, [(1, 1)]);
+}
+
+/// Sends one frame into the simple world and expects the golden card to give it this disposition.
+fn expect(world: &mut World, frame: &Frame, disposition: Disposition) {
+    let mut wanted = world.golden.dispositions;
+    wanted[disposition as usize] += 1;
+    world.send(&frame.build(), false);
+    assert_eq!(
+        world.golden.dispositions, wanted,
+        "{:?}",
+        world.golden.drops
+    );
+    world.run();
+    world.compare();
+}
+
+/// Sends one frame and expects the golden card to drop it for this reason.
+fn expect_drop(world: &mut World, frame: &[u8], bad_fcs: bool, reason: DropReason) {
+    let before = world.golden.drops[reason as usize];
+    world.send(frame, bad_fcs);
+    assert_eq!(world.golden.drops[reason as usize], before + 1);
+    world.run();
+    world.compare();
+}
+
+#[test]
+fn beyond_the_cursor_is_placed_ahead() {
+    expect(
+        &mut simple(NO_STALLS),
+        &good(5000, 1446),
+        Disposition::PlacedAhead,
+    );
+}
+
+#[test]
+fn frame_without_payload_goes_up_alone() {
+    let mut syn = good(1000, 0);
+    syn.flags = 0x02;
+    expect(&mut simple(NO_STALLS), &syn, Disposition::NoPayload);
+}
+
+#[test]
+fn payload_below_the_floor_is_old() {
+    expect(&mut simple(NO_STALLS), &good(900, 100), Disposition::Old);
+}
+
+#[test]
+fn payload_across_the_floor_is_trimmed() {
+    expect(
+        &mut simple(NO_STALLS),
+        &good(900, 101),
+        Disposition::PlacedInOrder,
+    );
+    expect(
+        &mut simple(NO_STALLS),
+        &good(937, 1000),
+        Disposition::PlacedInOrder,
+    );
+}
+
+#[test]
+fn payload_between_floor_and_cursor_is_a_duplicate() {
+    let mut world = simple(NO_STALLS);
+    world.send(&good(1000, 500).build(), false);
+    expect(&mut world, &good(1499, 500), Disposition::Duplicate);
+}
+
+#[test]
+fn unknown_connection_has_no_flow() {
+    let mut frame = good(1000, 77);
+    frame.connection = 9;
+    expect(&mut simple(NO_STALLS), &frame, Disposition::NoFlow);
+    frame.protocol = 17;
+    expect(&mut simple(NO_STALLS), &frame, Disposition::NoFlow);
+}
+
+#[test]
+fn gap_in_the_list_is_no_segment() {
+    let mut world = simple(NO_STALLS);
+    segment(&mut world, 0, 1000 + 0x8000 + 10, 100, 0, 0);
+    world.settle();
+    expect(
+        &mut world,
+        &good(1000 + 0x8000 - 10, 50),
+        Disposition::NoSegment,
+    );
+    expect(&mut world, &good(1000 + 0x8000, 5), Disposition::NoSegment);
+}
+
+#[test]
+fn end_of_the_list_is_ahead_of_window() {
+    let mut world = simple(NO_STALLS);
+    expect(
+        &mut world,
+        &good(1000 + 0x8000 - 10, 50),
+        Disposition::AheadOfWindow,
+    );
+    expect(
+        &mut world,
+        &good(1000 + 0x8000, 50),
+        Disposition::AheadOfWindow,
+    );
+    expect(
+        &mut world,
+        &good(1000 + (1 << 30), 1),
+        Disposition::AheadOfWindow,
+    );
+}
+
+#[test]
+fn forbidden_flags_are_deferred() {
+    for flags in [0x11 | 0x20, 0x14, 0x12, 0x01, 0x08] {
+        let mut frame = good(1000, 64);
+        frame.flags = flags;
+        expect(&mut simple(NO_STALLS), &frame, Disposition::Flags);
+    }
+    let mut frame = good(1000, 64);
+    frame.flags = 0xd9;
+    expect(&mut simple(NO_STALLS), &frame, Disposition::PlacedInOrder);
+}
+
+#[test]
+fn ack_outside_the_range_is_deferred() {
+    for (ack, disposition) in [
+        (99, Disposition::AckOutOfRange),
+        (201, Disposition::AckOutOfRange),
+        (100, Disposition::PlacedInOrder),
+        (200, Disposition::PlacedInOrder),
+    ] {
+        let mut frame = good(1000, 64);
+        frame.acknowledgement = ack;
+        expect(&mut simple(NO_STALLS), &frame, disposition);
+    }
+}
+
+#[test]
+fn timestamp_is_demanded_and_compared() {
+    for (options, disposition) in [
+        (vec![], Disposition::TimestampOld),
+        (
+            vec![1, 1, 8, 10, 0, 0, 3, 0xe7, 0, 0, 0, 0],
+            Disposition::TimestampOld,
+        ),
+        (
+            vec![1, 1, 8, 10, 0, 0, 3, 0xe8, 0, 0, 0, 0],
+            Disposition::PlacedInOrder,
+        ),
+        (
+            [vec![1; 30], vec![8, 10, 0, 0, 4, 0, 0, 0, 0, 0]].concat(),
+            Disposition::PlacedInOrder,
+        ),
+        (
+            vec![0, 1, 8, 10, 0, 0, 4, 0, 0, 0, 0, 0],
+            Disposition::TimestampOld,
+        ),
+        (vec![1, 1, 1, 8], Disposition::TimestampOld),
+        (
+            vec![1, 1, 8, 11, 0, 0, 4, 0, 0, 0, 0, 0],
+            Disposition::TimestampOld,
+        ),
+    ] {
+        let mut world = World::new(NO_STALLS, 1);
+        world.enable(1, 6, 4);
+        install(&mut world, 0, 1, &good(0, 0), 1000, true);
+        region(&mut world, 0, 0, true);
+        segment(&mut world, 0, 1000, 0x8000, 0, 0);
+        world.settle();
+        let mut frame = good(1000, 64);
+        frame.options = options;
+        expect(&mut world, &frame, disposition);
+    }
+}
+
+#[test]
+fn region_that_refuses_defers_all_pieces() {
+    let mut world = simple(NO_STALLS);
+    region(&mut world, 1, 0, false);
+    segment(&mut world, 0, 1000 + 0x8000, 100, 1, 0);
+    world.settle();
+    expect(
+        &mut world,
+        &good(1000 + 0x8000 - 100, 150),
+        Disposition::RegionRefused,
+    );
+    expect(&mut world, &good(1000, 150), Disposition::PlacedInOrder);
+}
+
+#[test]
+fn seventeen_pieces_are_too_many() {
+    let mut world = World::new(NO_STALLS, 1);
+    world.enable(1, 6, 4);
+    install(&mut world, 0, 1, &good(0, 0), 1000, false);
+    region(&mut world, 0, 0, true);
+    for number in 0..40 {
+        segment(
+            &mut world,
+            0,
+            1000 + 7 * number,
+            7,
+            0,
+            4090 + 100 * u64::from(number),
+        );
+    }
+    world.settle();
+    expect(&mut world, &good(1000, 7 * 16), Disposition::TooManyPieces);
+    expect(&mut world, &good(1000, 7 * 15), Disposition::PlacedInOrder);
+    expect(
+        &mut world,
+        &good(1000 + 7 * 15, 7 * 16),
+        Disposition::PlacedInOrder,
+    );
+}
+
+#[test]
+fn empty_segments_are_stepped_over() {
+    let mut world = simple(NO_STALLS);
+    segment(&mut world, 0, 1000 + 0x8000, 50, 0, 0x9000);
+    segment(&mut world, 0, 1000 + 0x8000, 100, 0, 0xa000);
+    world.apply(&command(
+        c::SEGMENT_TRUNCATE,
+        &[
+            (c::FLOW, 0),
+            (c::GENERATION, 7),
+            (c::SEGMENT_INDEX, 1),
+            (c::SEGMENT_BYTES, 0),
+        ],
+    ));
+    world.settle();
+    expect(
+        &mut world,
+        &good(1000 + 0x8000 - 10, 50),
+        Disposition::PlacedAhead,
+    );
+}
+
+#[test]
+fn what_cannot_be_verified_is_deferred_whole() {
+    let mut world = simple(NO_STALLS);
+    for fragment in [0x2000, 0x0001, 0x1fff] {
+        let frame = Frame {
+            fragment,
+            ..good(1000, 200)
+        };
+        expect(&mut world, &frame, Disposition::Unverified);
+    }
+    for tags in 0..3 {
+        let frame = Frame {
+            tags,
+            ipv6: true,
+            fragment: 1,
+            ..good(1000, 9)
+        };
+        expect(&mut world, &frame, Disposition::Unverified);
+    }
+    let frame = Frame {
+        protocol: 17,
+        no_checksum: true,
+        ..good(1000, 20)
+    };
+    expect(&mut world, &frame, Disposition::Unverified);
+    let frame = Frame {
+        fragment: 0x4000,
+        ..good(1000, 200)
+    };
+    expect(&mut world, &frame, Disposition::PlacedInOrder);
+}
+
+#[test]
+fn other_protocols_have_no_transport() {
+    let mut world = simple(NO_STALLS);
+    for tags in 0..4 {
+        for ipv6 in [false, true] {
+            let protocol = if tags == 3 { 6 } else { 1 };
+            let frame = Frame {
+                tags,
+                ipv6,
+                protocol,
+                ..good(1000, 30)
+            };
+            expect(&mut world, &frame, Disposition::NotTransport);
+        }
+    }
+    let mut arp = good(1000, 0).build();
+    arp[12..14].copy_from_slice(&[8, 6]);
+    world.send(&arp, false);
+    world.run();
+    world.compare();
+}
+
+/// Writes the two words of a header profile.
+fn profile(world: &mut World, number: u32, port: u16, fields: &[(Field, u64)]) {
+    let at = r::PROFILES + number * r::PROFILE_STRIDE;
+    let mut word = [0; 4];
+    for (field, value) in fields {
+        field.set(&mut word, *value);
+    }
+    world.register(at, 1 << 16 | u32::from(port));
+    world.register(at + 4, u32::from_le_bytes(word));
+}
+
+#[test]
+fn profiles_place_by_their_own_position() {
+    for (position_offset, position_bytes, key_offset, key_bytes) in [
+        (0, 4, 4, 8),
+        (13, 4, 0, 3),
+        (61, 3, 24, 1),
+        (7, 1, 7, 8),
+        (30, 2, 37, 5),
+    ] {
+        let mut world = World::new(NO_STALLS, 1);
+        world.enable(0, 6, 4);
+        world.enable(1, 6, 4);
+        profile(&mut world, 1, 7, &[]);
+        profile(
+            &mut world,
+            2,
+            4791,
+            &[
+                (p::HEADER_BYTES, 64),
+                (p::POSITION_OFFSET, position_offset),
+                (p::POSITION_BYTES, position_bytes),
+                (p::MESSAGE_KEY_OFFSET, key_offset),
+                (p::MESSAGE_KEY_BYTES, key_bytes),
+            ],
+        );
+        let mut frame = Frame {
+            protocol: 17,
+            port: 4791,
+            ipv6: position_offset == 13,
+            payload: (0..500).map(|i| (i * 7 % 251) as u8).collect(),
+            ..Frame::default()
+        };
+        let packet = parse(&frame.build(), &world.golden.tables.profiles).expect("a good frame");
+        install(&mut world, 0, 1, &frame, packet.position, false);
+        region(&mut world, 0, 0, true);
+        segment(&mut world, 0, packet.position, 0x8000, 0, 0x123);
+        world.settle();
+        expect(&mut world, &frame, Disposition::PlacedInOrder);
+        frame.payload.truncate(64);
+        expect(&mut world, &frame, Disposition::NoPayload);
+        frame.payload.truncate(63);
+        expect(&mut world, &frame, Disposition::NoFlow);
+    }
+}
+
+#[test]
+fn flow_of_another_profile_defers() {
+    let mut world = simple(NO_STALLS);
+    let entry = [
+        (c::FLOW, 0),
+        (c::GENERATION, 8),
+        (c::OWNER, 1),
+        (c::PROFILE, 3),
+        (c::RX_LIST_BITS, 3),
+    ];
+    world.apply(&command(c::FLOW_INSTALL, &entry));
+    world.settle();
+    expect(&mut world, &good(1000, 64), Disposition::Profile);
+}
+
+#[test]
+fn mac_side_checks_drop() {
+    let mut world = simple(NO_STALLS);
+    let frame = good(1000, 300).build();
+    expect_drop(&mut world, &frame, true, DropReason::BadFcs);
+    expect_drop(&mut world, &frame[..59], false, DropReason::Runt);
+    expect_drop(&mut world, &[7], false, DropReason::Runt);
+    let longest = good(1000, 9216 - 54).build();
+    assert_eq!(longest.len(), 9216);
+    let mut giant = longest.clone();
+    giant.push(0);
+    expect_drop(&mut world, &giant, false, DropReason::Giant);
+    giant.resize(20_000, 0);
+    expect_drop(&mut world, &giant, false, DropReason::Giant);
+    world.send(&longest, false);
+    world.run();
+    world.compare();
+    assert_eq!(world.golden.dispositions[0], 1);
+}
+
+#[test]
+fn malformed_and_wrong_checksums_drop() {
+    let mut world = simple(NO_STALLS);
+    let v4 = good(1000, 300).build();
+    let v6 = Frame {
+        ipv6: true,
+        ..good(1000, 300)
+    }
+    .build();
+    let udp = Frame {
+        protocol: 17,
+        ..good(1000, 300)
+    }
+    .build();
+    let udp6 = Frame {
+        ipv6: true,
+        protocol: 17,
+        no_checksum: true,
+        ..good(1000, 300)
+    }
+    .build();
+    let spoil = |frame: &[u8], at: usize, value: u8| {
+        let mut frame = frame.to_vec();
+        frame[at] = value;
+        frame
+    };
+    // The IPv4 header with a field changed and its checksum made right again.
+    let reseal = |at: usize, value: u8| {
+        let mut frame = spoil(&v4, at, value);
+        frame[24..26].copy_from_slice(&[0, 0]);
+        let sum = !fold(sum(&frame[14..34]));
+        frame[24..26].copy_from_slice(&sum.to_be_bytes());
+        frame
+    };
+    for frame in [
+        reseal(14, 0x55),
+        reseal(14, 0x44),
+        reseal(16, 0x80),
+        reseal(17, 0x55),
+        spoil(&v6, 14, 0x40),
+        spoil(&v6, 18, 0x10),
+    ] {
+        expect_drop(&mut world, &frame, false, DropReason::MalformedIp);
+    }
+    expect_drop(
+        &mut world,
+        &spoil(&v4, 22, 3),
+        false,
+        DropReason::IpChecksum,
+    );
+    expect_drop(
+        &mut world,
+        &spoil(&v4, 46, 0x40),
+        false,
+        DropReason::MalformedL4,
+    );
+    expect_drop(
+        &mut world,
+        &spoil(&v6, 66, 0x40),
+        false,
+        DropReason::MalformedL4,
+    );
+    expect_drop(
+        &mut world,
+        &spoil(&udp, 38, 0xff),
+        false,
+        DropReason::MalformedL4,
+    );
+    expect_drop(
+        &mut world,
+        &spoil(&v4, 353, 0),
+        false,
+        DropReason::L4Checksum,
+    );
+    expect_drop(
+        &mut world,
+        &spoil(&v6, 100, 0),
+        false,
+        DropReason::L4Checksum,
+    );
+    expect_drop(
+        &mut world,
+        &spoil(&udp, 36, 0xff),
+        false,
+        DropReason::L4Checksum,
+    );
+    expect_drop(&mut world, &udp6, false, DropReason::L4Checksum);
+}
+
+#[test]
+fn stopped_receive_drops() {
+    let mut world = simple(NO_STALLS);
+    world.register(r::CONTROL, 0);
+    expect_drop(
+        &mut world,
+        &good(1000, 300).build(),
+        false,
+        DropReason::Stopped,
+    );
+    world.register(r::CONTROL, r::CONTROL_RX);
+    expect(&mut world, &good(1000, 300), Disposition::PlacedInOrder);
+}
+
+#[test]
+fn full_rings_drop_and_give_back_room() {
+    let mut world = World::new(NO_STALLS, 1);
+    world.enable(0, 3, 2);
+    let long = Frame {
+        connection: 3,
+        options: vec![1; 40],
+        tags: 2,
+        ip_options: 5,
+        ..good(0, 10)
+    };
+    for _ in 0..2 {
+        world.send(&long.build(), false);
+    }
+    for _ in 0..3 {
+        world.send(
+            &Frame {
+                connection: 3,
+                ..good(0, 10)
+            }
+            .build(),
+            false,
+        );
+    }
+    for _ in 0..3 {
+        world.send(
+            &Frame {
+                connection: 3,
+                ..good(0, 0)
+            }
+            .build(),
+            false,
+        );
+    }
+    world.run();
+    world.compare();
+    assert_eq!(world.golden.drops[DropReason::SlowBufferFull as usize], 1);
+    world.send(&long.build(), false);
+    world.run();
+    world.compare();
+    assert_eq!(world.golden.drops[DropReason::HeaderQueueFull as usize], 2);
+    world.give_back(0, 8, 4);
+    for _ in 0..5 {
+        world.send(&long.build(), false);
+    }
+    world.run();
+    world.compare();
+    expect_drop(
+        &mut world,
+        &long.build(),
+        false,
+        DropReason::HeaderQueueFull,
+    );
+}
+
+#[test]
+fn dropped_packet_leaves_cursor_and_pieces_alone() {
+    let mut world = World::new(NO_STALLS, 1);
+    world.enable(1, 2, 2);
+    install(&mut world, 0, 1, &good(0, 0), 1000, false);
+    region(&mut world, 0, 0, true);
+    segment(&mut world, 0, 1000, 0x8000, 0, 0xff0);
+    world.settle();
+    for number in 0..7 {
+        world.send(&good(1000 + 100 * number, 100).build(), false);
+    }
+    world.run();
+    world.compare();
+    assert_eq!(world.pulses.cursors.len(), 4);
+    world.give_back(1, 4, 0);
+    world.send(&good(1400, 100).build(), false);
+    world.run();
+    world.compare();
+}
+
+/// Confirmations, events, flushes and resets.
+fn confirmation(index: u32) -> Confirmation {
+    Confirmation {
+        owner: 1u64.into(),
+        index: u64::from(index).into(),
+        status: 0u64.into(),
+    }
+}
+
+#[test]
+fn confirmation_leaves_behind_the_writes_of_earlier_lookups() {
+    let seed = seed();
+    Stall::matrix(seed, |source, sink, seed| {
+        let mut world = simple(Stalls { source, sink });
+        let mut random = SmallRng::seed_from_u64(seed);
+        let mut position = 1000;
+        for _ in 0..20 {
+            let bytes = random.random_range(1..900);
+            world.send(&good(position, bytes).build(), false);
+            position += bytes as u32;
+        }
+        let mut behind = Vec::new();
+        for index in 0..30 {
+            for _ in 0..random.random_range(0..60) {
+                world.cycle();
+            }
+            world.confirmation.push_struct(confirmation(index));
+            behind.push(world.lookups);
+        }
+        world.run();
+        let headers_at = |at: usize| {
+            let is_header = |output: &&Output| matches!(output, Output::Write(a, _, false) if *a >= header_base(0));
+            world.outputs[..at].iter().filter(is_header).count() as u64
+        };
+        for (index, lookups) in behind.iter().enumerate() {
+            let passed = Output::Confirmation(index as u32);
+            let at = world.outputs.iter().position(|output| *output == passed);
+            let written = headers_at(at.expect("it leaves"));
+            assert!(
+                written >= *lookups,
+                "confirmation {index}: {written} of {lookups}"
+            );
+        }
+        world.compare();
+    });
+}
+
+#[test]
+fn confirmation_passes_an_idle_path() {
+    let mut world = simple(NO_STALLS);
+    world.confirmation.push_struct(confirmation(77));
+    world.run();
+    assert_eq!(world.outputs, [Output::Confirmation(77)]);
+}
+
+#[test]
+fn other_memories_are_flushed_before_the_entry() {
+    let mut world = World::new(NO_STALLS, 1);
+    world.enable(1, 6, 4);
+    install(&mut world, 0, 1, &good(0, 0), 1000, false);
+    for memory in 0..4 {
+        region(&mut world, memory, memory as u8, true);
+    }
+    for (number, memory) in [3, 0, 1, 3].into_iter().enumerate() {
+        segment(&mut world, 0, 1000 + 100 * number as u32, 100, memory, 64);
+    }
+    world.settle();
+    world.send(&good(1000, 400).build(), false);
+    world.send(&good(1400 - 300, 50).build(), false);
+    world.run();
+    world.compare();
+    let flushed = |at: usize| match world.outputs[at] {
+        Output::Flush(address) => address,
+        _ => panic!("{at}: {:?}", world.outputs[at]),
+    };
+    assert_eq!(flushed(4), flush_address(1));
+    assert_eq!(flushed(5), flush_address(3));
+    let flushes = world
+        .outputs
+        .iter()
+        .filter(|o| matches!(o, Output::Flush(_)));
+    assert_eq!(flushes.count(), 2);
+}
+
+fn event(owner: u64, position: u32) -> SendEvent {
+    SendEvent {
+        owner: owner.into(),
+        flow: 0x1234u64.into(),
+        generation: 0x56u64.into(),
+        error: 4u64.into(),
+        position: u64::from(position).into(),
+    }
+}
+
+#[test]
+fn events_wait_for_room_and_are_not_lost() {
+    let mut world = World::new(NO_STALLS, 1);
+    world.enable(2, 2, 2);
+    world.drain();
+    world.events.push_struct(event(3, 1));
+    for number in 0..6 {
+        world.events.push_struct(event(2, number));
+    }
+    for _ in 0..500 {
+        world.cycle();
+    }
+    assert_eq!(world.outputs.len(), 4);
+    world.give_back(2, 2, 0);
+    for _ in 0..500 {
+        world.cycle();
+    }
+    assert_eq!(world.outputs.len(), 6);
+    for (number, output) in world.outputs.iter().enumerate() {
+        let Output::Write(address, bytes, false) = output else {
+            panic!("{output:?}");
+        };
+        assert_eq!(*address, header_base(2) + 128 * (number as u64 % 4));
+        let want = [
+            (h::KIND, u64::from(h::KIND_EVENT)),
+            (h::DISPOSITION, 4),
+            (h::PHASE, u64::from(number < 4)),
+            (h::GENERATION, 0x56),
+            (h::FLOW, 0x1234),
+            (h::SLOW_BUFFER, u64::from(h::SLOW_BUFFER_NONE)),
+            (h::EVENT_VALUE, number as u64),
+        ];
+        let mut metadata = [0; 32];
+        for (field, value) in want {
+            field.set(&mut metadata, value);
+        }
+        assert_eq!(bytes[..32], metadata);
+        assert_eq!(bytes[32..], [0; 96]);
+    }
+    assert_eq!(world.pulses.produced.last(), Some(&(2, 6)));
+}
+
+#[test]
+fn reset_loses_no_count_and_starts_anew() {
+    let seed = seed();
+    for round in 0..40 {
+        let mut world = simple(NO_STALLS);
+        for number in 0..40 {
+            world.send(&good(1000 + 300 * number, 300).build(), false);
+        }
+        for _ in 0..(seed.wrapping_add(round * 37)) % 1500 {
+            world.cycle();
+        }
+        world.set("reset", 1);
+        world.cycle();
+        world.set("reset", 0);
+        world.run();
+        let drops: u64 = world.pulses.drops.iter().sum();
+        let placed: u64 = world.pulses.dispositions.iter().sum();
+        assert_eq!(drops + placed, 40, "round {round}");
+        assert_eq!(world.pulses.frames, 40, "round {round}");
+    }
 }

@@ -273,12 +273,17 @@ impl World {
         self.tables = self.golden.tables.clone();
     }
 
-    /// Sends a frame to both.
-    pub fn send(&mut self, frame: &[u8], bad_fcs: bool) {
+    /// Runs until all register writes are done.
+    pub fn drain(&mut self) {
         while !self.pulses.settings.is_empty() {
             self.cycle();
         }
         self.cycle();
+    }
+
+    /// Sends a frame to both.
+    pub fn send(&mut self, frame: &[u8], bad_fcs: bool) {
+        self.drain();
         self.golden.receive(frame, bad_fcs, &mut self.expected);
         self.frames_pushed += 1;
         self.frames.push(Packet {
