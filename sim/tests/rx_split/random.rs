@@ -189,3 +189,51 @@ fn every_length_is_placed_at_every_alignment() {
     world.compare();
     assert_eq!(world.golden.dispositions[0], 270);
 }
+
+/// Cycles between entries of a burst of equal frames, once the path is full.
+fn cycles_per_packet(bytes: usize) -> f64 {
+    let mut world = World::new(
+        Stalls {
+            source: Stall::None,
+            sink: Stall::None,
+        },
+        1,
+    );
+    world.enable(0, 9, 9);
+    install(&mut world, 0, 0, &connection(0), 0, false);
+    for id in 0..4 {
+        region(&mut world, id, 0, true);
+        segment(&mut world, 0, 0xf000 * u32::from(id), 0xf000, id, 0);
+    }
+    world.settle();
+    let packets = 24;
+    for number in 0..packets {
+        let frame = Frame {
+            sequence: (number * bytes) as u32,
+            payload: vec![1; bytes],
+            ..connection(0)
+        };
+        world.send(&frame.build(), false);
+    }
+    let mut start = 0;
+    while world.pulses.produced.len() < packets {
+        world.cycle();
+        if world.pulses.produced.len() < 4 {
+            start = world.pulses.cycles;
+        }
+    }
+    let cycles = world.pulses.cycles - start;
+    world.run();
+    world.compare();
+    cycles as f64 / (packets - 4) as f64
+}
+
+#[test]
+fn throughput() {
+    for bytes in [0, 6, 446, 1446, 8946] {
+        println!(
+            "{bytes} bytes of payload: {} cycles a packet",
+            cycles_per_packet(bytes)
+        );
+    }
+}
