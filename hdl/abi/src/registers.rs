@@ -42,6 +42,10 @@ pub const CONTROL_TX: u32 = 1 << 1;
 pub const CONTROL_RESET: u32 = 1 << 2;
 /// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: PCIe link is up.
 pub const STATUS: u32 = 0x001c;
+/// Least time between two interrupts of an owner, in cycles of 4 ns; 0: none. Write only.
+pub const INTERRUPT_INTERVAL: u32 = 0x0020;
+/// Unseen header slots that interrupt an owner before the interval is over; 0: never. Write only.
+pub const INTERRUPT_ENTRIES: u32 = 0x0024;
 
 /// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; bank 1 [`HASH_SECRET_STRIDE`]
 /// further.
