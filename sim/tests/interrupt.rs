@@ -1,0 +1,381 @@
+//! Interrupts: armed, raised, masked, moderated; and the table as the host reads it.
+//!
+//! ```text
+//!   header_produced, doorbells, table ──► Interrupt ──► messages
+//! ```
+
+use std::collections::VecDeque;
+
+use abi::registers;
+use dma::interrupt::Interrupt;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bench::{Agent, Bench};
+use sim::monitor::StreamMonitor;
+use sim::payload::{bytes_of, field};
+use sim::sink::{MessageSink, PacketSink};
+use sim::stall::{seed, Stall};
+use sim::verilated::Model;
+use sim::width::lint_width_warnings;
+use stream::prelude::*;
+
+const OWNERS: u32 = 4;
+
+/// Pulses on one bundle, one a cycle.
+struct Pulses {
+    name: &'static str,
+    queue: VecDeque<Vec<u8>>,
+}
+
+impl Agent for Pulses {
+    fn sample(&mut self, _model: &Model) {}
+
+    fn drive(&mut self, model: &mut Model) {
+        let pulse = self.queue.pop_front();
+        let valid = model.port(&format!("{}$valid", self.name));
+        model.set(valid, u64::from(pulse.is_some()));
+        if let Some(pulse) = pulse {
+            model.set_bytes(model.port(&format!("{}$payload", self.name)), &pulse);
+        }
+    }
+}
+
+struct Test {
+    bench: Bench,
+    settings: Pulses,
+    produced: Pulses,
+    jobs: MessageSink,
+    data: PacketSink,
+    monitors: [StreamMonitor; 2],
+}
+
+fn message_of(vector: u32) -> (u64, u32) {
+    (
+        0xfee0_0000_0000 + u64::from(vector) * 0x1004,
+        0x4040 + vector,
+    )
+}
+
+impl Test {
+    fn new(sink: Stall, seed: u64) -> Test {
+        let bench = Bench::of(&mut Interrupt::<2, 4, 4>::default(), "interrupt").expect("builds");
+        lint_width_warnings(bench.model.design().warnings()).expect("only masked casts");
+        let pulses = |name| Pulses {
+            name,
+            queue: VecDeque::new(),
+        };
+        Test {
+            settings: pulses("settings"),
+            produced: pulses("header_produced"),
+            jobs: MessageSink::new(&bench.model, "write_job", sink, seed),
+            data: PacketSink::new(&bench.model, "write_data", sink, seed ^ 1),
+            monitors: ["write_job", "write_data"].map(|n| StreamMonitor::new(&bench.model, n)),
+            bench,
+        }
+    }
+
+    /// With MSI-X enabled, all vectors set up and open, all owners enabled.
+    fn running(sink: Stall, seed: u64) -> Test {
+        let mut test = Test::new(sink, seed);
+        test.bench.set("msix_enable", 1);
+        for vector in 0..OWNERS {
+            let (address, data) = message_of(vector);
+            test.table(vector, 0, address as u32);
+            test.table(vector, 1, (address >> 32) as u32);
+            test.table(vector, 2, data);
+            test.table(vector, 3, 0);
+            let context = registers::CONTEXTS + vector * registers::CONTEXT_STRIDE;
+            test.write(context + registers::CONTEXT_ENABLE, 1);
+        }
+        test.cycles(40);
+        test
+    }
+
+    fn write(&mut self, address: u32, value: u32) {
+        self.settings.queue.push_back(bytes_of(RegisterWrite {
+            address: u64::from(address).into(),
+            data: u64::from(value).into(),
+        }));
+    }
+
+    fn table(&mut self, vector: u32, word: u32, value: u32) {
+        self.write(registers::MSIX_TABLE + 16 * vector + 4 * word, value);
+    }
+
+    fn read(&mut self, address: u32) -> u32 {
+        self.bench.set("msix_read_address", u64::from(address));
+        self.bench.get("msix_read_data") as u32
+    }
+
+    fn arm(&mut self, owner: u32, seen: u32) {
+        let page = registers::DOORBELLS + owner * registers::DOORBELL_STRIDE;
+        self.write(page + registers::DOORBELL_ARM, seen);
+    }
+
+    fn produce(&mut self, owner: u32, index: u32) {
+        self.produced.queue.push_back(bytes_of(RingFetch {
+            owner: u64::from(owner).into(),
+            index: u64::from(index).into(),
+        }));
+    }
+
+    fn cycles(&mut self, count: u64) {
+        let [a, b] = &mut self.monitors;
+        self.bench.cycles(
+            count,
+            &mut [
+                &mut self.settings,
+                &mut self.produced,
+                &mut self.jobs,
+                &mut self.data,
+                a,
+                b,
+            ],
+        );
+    }
+
+    /// The vectors of the messages written since the last call.
+    fn fired(&mut self) -> Vec<u32> {
+        self.monitors.iter().for_each(StreamMonitor::assert_clean);
+        let count = self.jobs.messages.len().min(self.data.packets.len());
+        let jobs = self.jobs.messages.drain(..count);
+        jobs.zip(self.data.packets.drain(..count))
+            .map(|(job, packet)| {
+                let data = u32::from_le_bytes(packet.bytes[..].try_into().expect("4 bytes"));
+                let vector = data - message_of(0).1;
+                assert_eq!(field::<WriteJob>(&job, "address"), message_of(vector).0);
+                assert_eq!(field::<WriteJob>(&job, "bytes"), 4);
+                assert_eq!(field::<WriteJob>(&job, "relaxed"), 0);
+                vector
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn armed_owner_gets_one_message_for_new_entries() {
+    let mut test = Test::running(Stall::None, 1);
+    test.arm(2, 0);
+    test.cycles(60);
+    assert!(test.fired().is_empty(), "nothing was produced");
+    test.produce(2, 1);
+    test.cycles(60);
+    assert_eq!(test.fired(), [2]);
+    test.produce(2, 2);
+    test.cycles(60);
+    assert!(test.fired().is_empty(), "not armed again");
+    test.arm(2, 1);
+    test.cycles(60);
+    assert_eq!(test.fired(), [2], "the producer was beyond already");
+    test.arm(2, 2);
+    test.cycles(60);
+    assert!(test.fired().is_empty(), "all was seen");
+}
+
+#[test]
+fn indices_wrap() {
+    let mut test = Test::running(Stall::None, 1);
+    test.produce(1, 0xffff_ffff);
+    test.arm(1, 0xffff_ffff);
+    test.cycles(60);
+    assert!(test.fired().is_empty());
+    test.produce(1, 1);
+    test.cycles(60);
+    assert_eq!(test.fired(), [1]);
+}
+
+#[test]
+fn enable_word_disarms_and_forgets_the_producer() {
+    let mut test = Test::running(Stall::None, 1);
+    test.produce(0, 9);
+    test.cycles(5);
+    test.write(registers::CONTEXTS + registers::CONTEXT_ENABLE, 1);
+    test.arm(0, 0);
+    test.cycles(60);
+    assert!(test.fired().is_empty(), "the queue is empty again");
+    test.write(registers::CONTEXTS + registers::CONTEXT_ENABLE, 1);
+    test.cycles(10);
+    test.produce(0, 1);
+    test.cycles(60);
+    assert!(test.fired().is_empty(), "disarmed");
+}
+
+#[test]
+fn masked_vector_is_pending_until_unmasked() {
+    let mut test = Test::running(Stall::None, 1);
+    test.table(3, 3, 1);
+    test.arm(3, 0);
+    test.produce(3, 1);
+    test.cycles(60);
+    assert!(test.fired().is_empty());
+    assert_eq!(test.read(registers::MSIX_PENDING), 1 << 3);
+    assert_eq!(test.read(registers::MSIX_TABLE + 16 * 3 + 12), 1);
+    test.table(3, 3, 0);
+    test.cycles(60);
+    assert_eq!(test.fired(), [3]);
+    assert_eq!(test.read(registers::MSIX_PENDING), 0);
+}
+
+#[test]
+fn masked_function_holds_every_vector_back() {
+    let mut test = Test::running(Stall::None, 1);
+    test.bench.set("msix_mask", 1);
+    for owner in 0..OWNERS {
+        test.arm(owner, 0);
+        test.produce(owner, 1);
+    }
+    test.cycles(100);
+    assert!(test.fired().is_empty());
+    assert_eq!(test.read(registers::MSIX_PENDING), 0xf);
+    test.bench.set("msix_mask", 0);
+    test.cycles(100);
+    let mut fired = test.fired();
+    fired.sort_unstable();
+    assert_eq!(fired, [0, 1, 2, 3]);
+}
+
+#[test]
+fn nothing_leaves_before_the_host_enables_it() {
+    let mut test = Test::running(Stall::None, 1);
+    test.bench.set("msix_enable", 0);
+    test.arm(1, 0);
+    test.produce(1, 1);
+    test.cycles(60);
+    assert!(test.fired().is_empty());
+    test.bench.set("msix_enable", 1);
+    test.cycles(60);
+    assert_eq!(test.fired(), [1]);
+}
+
+#[test]
+fn vectors_are_masked_after_reset() {
+    let mut test = Test::running(Stall::None, 1);
+    test.bench.set("reset", 1);
+    test.cycles(16);
+    test.bench.set("reset", 0);
+    assert_eq!(test.read(registers::MSIX_TABLE + 12), 1);
+    test.arm(0, 0);
+    test.produce(0, 1);
+    test.cycles(60);
+    assert!(test.fired().is_empty());
+    assert_eq!(test.read(registers::MSIX_PENDING), 1);
+}
+
+#[test]
+fn interval_parts_messages_unless_many_entries_wait() {
+    const INTERVAL: u64 = 500;
+    let mut test = Test::running(Stall::None, 1);
+    test.write(registers::INTERRUPT_INTERVAL, INTERVAL as u32);
+    test.write(registers::INTERRUPT_ENTRIES, 20);
+    let (mut index, mut times) = (0, Vec::new());
+    test.arm(0, 0);
+    while times.len() < 5 {
+        index += 1;
+        test.produce(0, index);
+        test.cycles(50);
+        if !test.fired().is_empty() {
+            times.push(test.bench.now());
+            test.arm(0, index);
+        }
+        assert!(test.bench.now() < 10_000);
+    }
+    for pair in times.windows(2) {
+        let apart = pair[1] - pair[0];
+        assert!(
+            (INTERVAL - 50..INTERVAL + 150).contains(&apart),
+            "{apart} cycles"
+        );
+    }
+    test.produce(0, index + 20);
+    test.cycles(50);
+    assert_eq!(test.fired(), [0], "20 entries do not wait");
+}
+
+#[test]
+fn table_reads_back() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let mut test = Test::new(Stall::None, 1);
+    let mut words = [0u32; 16];
+    for _ in 0..100 {
+        let at = random.random_range(0..16usize);
+        words[at] = random.random();
+        test.table(at as u32 / 4, at as u32 % 4, words[at]);
+        if at % 4 == 3 {
+            words[at] &= 1;
+        }
+    }
+    test.cycles(110);
+    for at in 0..16u32 {
+        let written = words[at as usize];
+        // A control word that was never written is masked.
+        let value = test.read(registers::MSIX_TABLE + 4 * at);
+        assert!(
+            value == written || (at % 4 == 3 && written == 0 && value == 1),
+            "word {at}"
+        );
+    }
+}
+
+/// A host that sleeps after arming and reads its queue when woken.
+#[derive(Clone, Copy, Default)]
+struct Sleeper {
+    produced: u32,
+    seen: u32,
+    sleeps: bool,
+}
+
+fn no_wakeup_is_lost(sink: Stall, seed: u64) {
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut test = Test::running(sink, seed);
+    let mut owners = [Sleeper::default(); OWNERS as usize];
+    for step in 0..3_000 {
+        let owner = random.random_range(0..OWNERS);
+        let sleeper = &mut owners[owner as usize];
+        match random.random_range(0..4) {
+            0 => {
+                sleeper.produced += random.random_range(1..3);
+                let produced = sleeper.produced;
+                test.produce(owner, produced);
+            }
+            1 if !sleeper.sleeps => {
+                sleeper.seen = random.random_range(sleeper.seen..=sleeper.produced);
+                sleeper.sleeps = true;
+                let seen = sleeper.seen;
+                test.arm(owner, seen);
+            }
+            2 => {
+                let masked = random.random_range(0..2);
+                test.table(owner, 3, masked);
+            }
+            _ => {}
+        }
+        test.cycles(random.random_range(0..8));
+        for vector in test.fired() {
+            let sleeper = &mut owners[vector as usize];
+            assert!(sleeper.sleeps, "step {step}: owner {vector} was not armed");
+            assert!(
+                sleeper.produced > sleeper.seen,
+                "step {step}: owner {vector}: nothing new"
+            );
+            sleeper.sleeps = false;
+        }
+    }
+    for vector in 0..OWNERS {
+        test.table(vector, 3, 0);
+    }
+    test.cycles(500);
+    for vector in test.fired() {
+        owners[vector as usize].sleeps = false;
+    }
+    for (owner, sleeper) in owners.iter().enumerate() {
+        assert!(
+            !sleeper.sleeps || sleeper.produced == sleeper.seen,
+            "owner {owner} sleeps with entries unseen"
+        );
+    }
+}
+
+#[test]
+fn no_wakeup_is_lost_under_all_stalls() {
+    Stall::matrix(seed(), |_, sink, seed| no_wakeup_is_lost(sink, seed));
+}
