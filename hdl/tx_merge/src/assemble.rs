@@ -1,10 +1,10 @@
 //! Makes frames of plans, header templates and payload.
 //!
 //! ```text
-//!  plan, template ─► segment ─┬─► cuts (4) ─────┬─► merge ─► checksum ─► frames
-//!                             └─► headers (16) ─┤     │         ▲
-//!  answers ─────────────────────────────────────┘     ├─ facts ─┘ (4)
-//!                                                     └─► ended (4)
+//!  plan ───────────┬─► segment ─┬─► cuts (4) ─────┬─► merge ─► checksum ─► frames
+//!  template (32) ──┘            └─► headers (16) ─┤     │         ▲
+//!  answers ───────────────────────────────────────┘     ├─ facts ─┘ (4)
+//!                                                       └─► ended (4)
 //! ```
 //! Timing: segment works on headers of later frames while merge sends earlier ones.
 
@@ -33,6 +33,7 @@ pub struct Assemble {
     /// Complete good frames.
     pub frames: PacketSource,
 
+    template_queue: Fifo<HeaderBeat, 5, 6>,
     segment: Segment,
     cut_queue: Fifo<FrameCut, 2, 3>,
     header_queue: Fifo<HeaderBeat, 4, 5>,
@@ -45,6 +46,8 @@ pub struct Assemble {
 impl Logic for Assemble {
     #[hdl_gen]
     fn update(&mut self) {
+        self.template_queue.clock.next = self.clock.val();
+        self.template_queue.reset.next = self.reset.val();
         self.segment.clock.next = self.clock.val();
         self.segment.reset.next = self.reset.val();
         self.cut_queue.clock.next = self.clock.val();
@@ -61,7 +64,11 @@ impl Logic for Assemble {
         self.checksum.reset.next = self.reset.val();
 
         MessageSink::<SendPlan>::link(&mut self.plan, &mut self.segment.plan);
-        MessageSink::<HeaderBeat>::link(&mut self.template, &mut self.segment.template);
+        MessageSink::<HeaderBeat>::link(&mut self.template, &mut self.template_queue.sink);
+        MessageSource::<HeaderBeat>::join(
+            &mut self.template_queue.source,
+            &mut self.segment.template,
+        );
         MessageSource::<FrameCut>::join(&mut self.segment.cut, &mut self.cut_queue.sink);
         MessageSource::<HeaderBeat>::join(&mut self.segment.header, &mut self.header_queue.sink);
         MessageSource::<FrameCut>::join(&mut self.cut_queue.source, &mut self.merge.cut);

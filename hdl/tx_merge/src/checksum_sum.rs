@@ -113,11 +113,8 @@ impl Logic for ChecksumSum {
             self.total_valid.q.val() & self.total_last.q.val() & !self.reset.val();
         if self.total_valid.q.val() {
             self.kept.d.next = self.with_total.val();
-            if self.total_last.q.val() {
-                self.kept.d.next = 0.into();
-            }
         }
-        if self.reset.val() {
+        if self.reset.val() | (self.total_valid.q.val() & self.total_last.q.val()) {
             self.kept.d.next = 0.into();
         }
         self.sum_valid.next = self.result_valid.q.val();

@@ -61,7 +61,6 @@ pub struct DescriptorCheck {
     l3_end: Signal<Local, Bits<9>>,
     l4_end: Signal<Local, Bits<9>>,
     several: Signal<Local, Bit>,
-    l3_needed: Signal<Local, Bit>,
     l4_needed: Signal<Local, Bit>,
     length_bad: Signal<Local, Bit>,
     offset_bad: Signal<Local, Bit>,
@@ -121,7 +120,6 @@ impl Logic for DescriptorCheck {
         self.l4_fits.next = self.l3_fits.val()
             & (self.l4_end.val() <= bit_cast::<9, 8>(self.layout.val().header_bytes));
         self.l4_needed.next = self.layout.val().l4_checksum | self.several.val();
-        self.l3_needed.next = self.layout.val().ip_checksum;
 
         self.fields.next.owner = self.owner.val();
         self.fields.next.raw = self.is_raw.val();
@@ -129,16 +127,13 @@ impl Logic for DescriptorCheck {
         self.fields.next.malformed = self.length_bad.val()
             | !(self.is_raw.val() | self.is_send.val())
             | (self.is_send.val() & (self.offset_bad.val() | self.payload_bad.val()))
-            | (self.l3_needed.val() & !self.l3_fits.val())
+            | (self.layout.val().ip_checksum & !self.l3_fits.val())
             | (self.l4_needed.val() & !self.l4_fits.val());
         self.fields.next.layers_fit = self.l4_fits.val();
         self.fields.next.layout = self.layout.val();
         self.fields.next.flow = self.metadata.val().get_bits::<16>(16);
         self.fields.next.generation = self.metadata.val().get_bits::<8>(56);
         self.fields.next.payload_bytes = self.payload_bytes.val();
-        if self.is_raw.val() {
-            self.fields.next.payload_bytes = 0.into();
-        }
         self.fields.next.mss_bytes = self.mss_bytes.val();
         self.fields.next.position = self.metadata.val().get_bits::<32>(96);
         self.fields.next.segment_index = self.metadata.val().get_bits::<16>(128);

@@ -18,14 +18,8 @@
 //! 2. An empty range is never stale: a header without payload is sent whatever the floor.
 
 use crate::floor_check::FloorCheck;
-use crate::plan::{SendFields, SendRange, SendVerdict};
-use abi::reason::SendError;
+use crate::plan::{SendFields, SendRange};
 use stream::prelude::*;
-
-// The literals of the kernel.
-const _: () = {
-    assert!(SendError::SendMalformed as u8 == 4 && SendError::ReadFailed as u8 == 5);
-};
 
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 enum State {
@@ -59,10 +53,7 @@ pub struct Flow {
     begun: DFF<Bits<32>>,
     flow: DFF<SendFlowReply>,
 
-    unfit: Signal<Local, Bit>,
-    no_flow: Signal<Local, Bit>,
     offer: Signal<Local, Bit>,
-    verdict: Signal<Local, SendVerdict>,
 }
 
 impl Logic for Flow {
@@ -75,31 +66,8 @@ impl Logic for Flow {
         self.flow_request.payload.next = self.fields.payload.val().flow;
         self.flow_request.valid.next = self.state.q.val() == State::Ask;
         self.flow_reply.ready.next = self.state.q.val() == State::Reply;
-        self.unfit.next = self.fields.payload.val().unread | self.fields.payload.val().malformed;
-
-        self.no_flow.next = self.unfit.val() | self.fields.payload.val().raw;
         self.offer.next = self.state.q.val() == State::Offer;
-
-        // A descriptor that needs no flow passes as it is, or refused.
-        self.verdict.next.fields = self.fields.payload.val();
-        self.verdict.next.refused = self.floor.refused.val();
-        self.verdict.next.error = self.floor.error.val();
-        self.verdict.next.payload_bytes = self.floor.payload_bytes.val();
-        self.verdict.next.trim_bytes = self.floor.trim_bytes.val();
-        if self.no_flow.val() {
-            self.verdict.next.refused = self.unfit.val();
-            self.verdict.next.error = 4.into();
-            self.verdict.next.payload_bytes = 0.into();
-            self.verdict.next.trim_bytes = 0.into();
-        }
-        if self.fields.payload.val().unread {
-            self.verdict.next.error = 5.into();
-        }
-        self.range.payload.next.verdict = self.verdict.val();
-        self.range.payload.next.domain = self.flow.q.val().domain;
-        self.range.payload.next.position = self.floor.position.val();
-        self.range.payload.next.wanted =
-            !self.verdict.val().refused & self.verdict.val().payload_bytes.any();
+        self.range.payload.next = self.floor.range.val();
         self.range.valid.next = self.offer.val();
         self.fields.ready.next = self.offer.val() & self.range.ready.val();
 
@@ -109,7 +77,7 @@ impl Logic for Flow {
                 if self.fields.valid.val() {
                     self.begun.d.next = self.begun.q.val() + 1;
                     self.state.d.next = State::Ask;
-                    if self.no_flow.val() {
+                    if self.floor.no_flow.val() {
                         self.state.d.next = State::Offer;
                     }
                 }

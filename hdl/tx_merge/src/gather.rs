@@ -86,7 +86,6 @@ impl Logic for Gather {
         self.control.holds.next = self.part.holds.val();
         self.control.is_before.next = self.part.is_before.val();
         self.control.below_head.next = self.part.below_head.val();
-        self.control.grant_asked.next = self.grant.request.ready.val();
         self.control.grant_valid.next = self.grant.reply.valid.val();
         self.control.grant_ends.next =
             self.grant.reply.payload.val().refused | self.part.last.val();
@@ -105,7 +104,6 @@ impl Logic for Gather {
         self.part.keep.next = self.control.reply.val();
         self.grant.request.valid.next = self.control.grant.val();
         self.grant.request.payload.next = self.part.region_request.val();
-        self.grant.reply.ready.next = self.control.granted.val();
         self.part.advance.next = self.control.granted.val() & self.grant.reply.valid.val();
 
         // The verdict; the pieces appear or vanish with it.

@@ -1,10 +1,10 @@
 //! The states of the list walk: which request is out, and what follows an answer.
 //!
 //! ```text
-//!   Take ─► Ask ─► Reply ─► Judge ─► Grant ─► Granted ─► Offer ─► Take
-//!     │      ▲─── step over ──┤                 │          ▲
-//!     │      ▲─── next entry ─│─────────────────┤          │
-//!     └─ nothing to find ─────┴── no segment ───┴──────────┘
+//!   Take ─► Ask ─► Reply ─► Judge ─► Granted ─► Offer ─► Take
+//!     │      ▲─── step over ──┤         │          ▲
+//!     │      ▲─── next entry ─│─────────┤          │
+//!     └─ nothing to find ─────┴─ no segment ───────┘
 //! ```
 //! Timing: one state a cycle; outputs follow the state in the same cycle.
 
@@ -16,7 +16,6 @@ enum State {
     Ask,
     Reply,
     Judge,
-    Grant,
     Granted,
     Offer,
 }
@@ -43,8 +42,6 @@ pub struct GatherControl {
     pub is_before: Signal<In, Bit>,
     /// There is no such entry any more.
     pub below_head: Signal<In, Bit>,
-    /// The grant is asked for.
-    pub grant_asked: Signal<In, Bit>,
     /// The grant's end is there.
     pub grant_valid: Signal<In, Bit>,
     /// It is the end of the range as well.
@@ -64,7 +61,7 @@ pub struct GatherControl {
     pub step_over: Signal<Out, Bit>,
     /// There is no entry for the position.
     pub no_segment: Signal<Out, Bit>,
-    /// Ask for the grant.
+    /// Ask for the grant, which is taken at once.
     pub grant: Signal<Out, Bit>,
     /// Take the grant's end.
     pub granted: Signal<Out, Bit>,
@@ -83,9 +80,9 @@ impl Logic for GatherControl {
         self.ask.next = self.state.q.val() == State::Ask;
         self.by_position.next = self.searching.q.val();
         self.reply.next = self.state.q.val() == State::Reply;
-        self.step_over.next = false;
+        self.step_over.next = (self.state.q.val() == State::Judge) & self.is_before.val();
+        self.grant.next = (self.state.q.val() == State::Judge) & self.holds.val();
         self.no_segment.next = false;
-        self.grant.next = self.state.q.val() == State::Grant;
         self.granted.next = self.state.q.val() == State::Granted;
         self.offer.next = self.state.q.val() == State::Offer;
 
@@ -116,23 +113,15 @@ impl Logic for GatherControl {
                 self.searching.d.next = false;
                 self.state.d.next = State::Ask;
                 if self.holds.val() {
-                    self.state.d.next = State::Grant;
-                } else if self.is_before.val() {
-                    self.step_over.next = true;
-                } else if self.below_head.val() & !self.searching.q.val() {
+                    self.state.d.next = State::Granted;
+                } else if !self.is_before.val() & self.below_head.val() & !self.searching.q.val() {
                     self.searching.d.next = true;
-                } else {
+                } else if !self.is_before.val() {
                     self.no_segment.next = true;
                     self.state.d.next = State::Offer;
                 }
             }
-            // Waits until the grant begins.
-            State::Grant => {
-                if self.grant_asked.val() {
-                    self.state.d.next = State::Granted;
-                }
-            }
-            // Waits for its end, then goes on behind the part.
+            // Waits for the grant's end, then goes on behind the part.
             State::Granted => {
                 if self.grant_valid.val() & self.grant_ends.val() {
                     self.state.d.next = State::Offer;

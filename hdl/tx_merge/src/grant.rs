@@ -8,7 +8,7 @@
 //! Timing: 2 cycles and the answer for each page.
 //!
 //! Invariants:
-//! 1. `reply` comes when every byte is granted and its pieces are stored, or at the first refusal.
+//! 1. `reply` pulses when every byte is granted and its pieces are stored, or at the first refusal.
 //! 2. A region's refusal is `send_region_refused`; a range of more than 128 pieces is `send_malformed`.
 //! 3. Pieces appear with `commit`, those since the last one vanish with `discard`.
 
@@ -28,7 +28,6 @@ enum State {
     Ask,
     Reply,
     Store,
-    Finish,
 }
 
 /// The stage. See the module's head.
@@ -39,10 +38,10 @@ pub struct Grant {
     /// Forgets everything.
     pub reset: Signal<In, Bit>,
 
-    /// The part: region, key, domain, offset and bytes.
-    pub request: MessageSink<RegionRequest>,
+    /// The part: region, key, domain, offset and bytes; the next one only after its reply.
+    pub request: PulseSink<RegionRequest>,
     /// Its fate.
-    pub reply: MessageSource<GrantReply>,
+    pub reply: PulseSource<GrantReply>,
     /// Asks for a grant.
     pub region_request: MessageSource<RegionRequest>,
     /// The grant.
@@ -58,7 +57,6 @@ pub struct Grant {
     state: DFF<State>,
     part: DFF<RegionRequest>,
     page: DFF<RegionReply>,
-    result: DFF<GrantReply>,
 
     offset_next: Signal<Local, Bits<48>>,
     rest_next: Signal<Local, Bits<32>>,
@@ -67,10 +65,10 @@ pub struct Grant {
 impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, part, page, result);
-        self.request.ready.next = self.state.q.val() == State::Take;
-        self.reply.valid.next = self.state.q.val() == State::Finish;
-        self.reply.payload.next = self.result.q.val();
+        dff_setup!(self, clock, state, part, page);
+        self.reply.valid.next = false;
+        self.reply.payload.next.refused = true;
+        self.reply.payload.next.error = 4.into();
         self.region_request.valid.next = self.state.q.val() == State::Ask;
         self.region_request.payload.next = self.part.q.val();
         self.region_reply.ready.next = self.state.q.val() == State::Reply;
@@ -91,8 +89,6 @@ impl Logic for Grant {
             // Waits for a part of a segment.
             State::Take => {
                 self.part.d.next = self.request.payload.val();
-                self.result.d.next.refused = false;
-                self.result.d.next.error = 0.into();
                 if self.request.valid.val() {
                     self.state.d.next = State::Ask;
                 }
@@ -109,31 +105,26 @@ impl Logic for Grant {
                 if self.region_reply.valid.val() {
                     self.state.d.next = State::Store;
                     if !self.region_reply.payload.val().granted {
-                        self.result.d.next.refused = true;
-                        self.result.d.next.error = 2.into();
-                        self.state.d.next = State::Finish;
+                        self.reply.valid.next = true;
+                        self.reply.payload.next.error = 2.into();
+                        self.state.d.next = State::Take;
                     }
                 }
             }
             // Waits until the piece is stored, then goes to the next page.
             State::Store => {
                 if self.pieces.full.val() {
-                    self.result.d.next.refused = true;
-                    self.result.d.next.error = 4.into();
-                    self.state.d.next = State::Finish;
+                    self.reply.valid.next = true;
+                    self.state.d.next = State::Take;
                 } else if self.pieces.sink.ready.val() {
                     self.part.d.next.offset = self.offset_next.val();
                     self.part.d.next.bytes = self.rest_next.val();
                     self.state.d.next = State::Ask;
                     if !self.rest_next.val().any() {
-                        self.state.d.next = State::Finish;
+                        self.reply.valid.next = true;
+                        self.reply.payload.next.refused = false;
+                        self.state.d.next = State::Take;
                     }
-                }
-            }
-            // Waits until the reply is taken.
-            State::Finish => {
-                if self.reply.ready.val() {
-                    self.state.d.next = State::Take;
                 }
             }
         }

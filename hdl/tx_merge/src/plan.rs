@@ -40,7 +40,7 @@ pub struct SendFields {
     pub flow: Bits<16>,
     /// Generation of the flow.
     pub generation: Bits<8>,
-    /// Payload bytes wanted; 0 for a raw frame.
+    /// Payload bytes wanted; undefined for a raw frame.
     pub payload_bytes: Bits<18>,
     /// Largest payload of one frame.
     pub mss_bytes: Bits<14>,

@@ -1,10 +1,10 @@
 //! Decides on each descriptor: flow and floor, list and regions, then what is to be sent.
 //!
 //! ```text
-//!  fields ─► flow ─► gather ─► planner ─┬─► plan   (to assemble)
-//!             ▲ │     ▲ │               └─► record (to report)
-//!             │ ▼     │ ├─► piece (to jobs)
-//!             tables ─┘ ▼
+//!  fields (8) ─► flow ─► gather ─► planner ─┬─► plan   (to assemble)
+//!                 ▲ │     ▲ │               └─► record (to report)
+//!                 │ ▼     │ ├─► piece (to jobs)
+//!                 tables ─┘ ▼
 //! ```
 //! Timing: flow and gather work on different descriptors at the same time.
 
@@ -46,6 +46,7 @@ pub struct Resolve {
     /// Descriptors begun.
     pub started: Signal<Out, Bits<32>>,
 
+    fields_queue: Fifo<SendFields, 3, 4>,
     flow: Flow,
     gather: Gather,
     planner: Planner,
@@ -54,6 +55,8 @@ pub struct Resolve {
 impl Logic for Resolve {
     #[hdl_gen]
     fn update(&mut self) {
+        self.fields_queue.clock.next = self.clock.val();
+        self.fields_queue.reset.next = self.reset.val();
         self.flow.clock.next = self.clock.val();
         self.flow.reset.next = self.reset.val();
         self.gather.clock.next = self.clock.val();
@@ -61,7 +64,8 @@ impl Logic for Resolve {
         self.planner.clock.next = self.clock.val();
         self.planner.reset.next = self.reset.val();
 
-        MessageSink::<SendFields>::link(&mut self.fields, &mut self.flow.fields);
+        MessageSink::<SendFields>::link(&mut self.fields, &mut self.fields_queue.sink);
+        MessageSource::<SendFields>::join(&mut self.fields_queue.source, &mut self.flow.fields);
         MessageSource::<Bits<16>>::link(&mut self.flow_request, &mut self.flow.flow_request);
         MessageSink::<SendFlowReply>::link(&mut self.flow_reply, &mut self.flow.flow_reply);
         MessageSource::<SendRange>::join(&mut self.flow.range, &mut self.gather.range);

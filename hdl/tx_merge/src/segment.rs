@@ -52,6 +52,7 @@ pub struct Segment {
     last_beat: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
+    done: Signal<Local, Bit>,
 }
 
 impl Logic for Segment {
@@ -68,14 +69,17 @@ impl Logic for Segment {
         self.last_beat.next = self.last_byte.val().get_bits::<2>(6) == self.control.beat.val();
         self.taken.next =
             self.cut.ready.val() & (self.header.ready.val() | self.control.refuse.val());
+        self.ends.next = self.control.send.val() & self.last_beat.val();
+        self.done.next = self.taken.val()
+            & ((self.ends.val() & self.store.is_last.val()) | self.control.refuse.val());
         self.control.template_valid.next = self.plan.valid.val() & self.template.valid.val();
         self.control.template_last.next = self.template.payload.val().last;
         self.control.refused.next = self.plan.payload.val().refused;
         self.control.rewrite.next = self.plan.payload.val().rewrite;
         self.control.inserts.next = self.layout.val().ip_checksum | self.layout.val().l4_checksum;
         self.control.beat_last.next = self.last_beat.val();
-        self.control.frame_last.next = self.store.is_last.val();
         self.control.taken.next = self.taken.val();
+        self.control.done.next = self.done.val();
 
         // What they do with the header.
         self.store.plan.next = self.plan.payload.val();
@@ -86,7 +90,6 @@ impl Logic for Segment {
         self.store.step.next = self.control.step.val();
         self.store.capture.next = self.control.capture.val();
         self.store.patch.next = self.control.patch.val();
-        self.ends.next = self.control.send.val() & self.last_beat.val();
         self.store.advance.next = self.ends.val() & self.taken.val();
 
         // What they hand on: a cut together with the last header beat, or alone.
@@ -100,7 +103,6 @@ impl Logic for Segment {
         self.cut.payload.next.payload_bytes = self.store.payload_bytes.val();
         self.cut.payload.next.layout = self.layout.val();
         self.template.ready.next = self.control.load.val() & self.plan.valid.val();
-        self.plan.ready.next = self.taken.val()
-            & ((self.ends.val() & self.store.is_last.val()) | self.control.refuse.val());
+        self.plan.ready.next = self.done.val();
     }
 }

@@ -38,10 +38,10 @@ pub struct SegmentControl {
     pub inserts: Signal<In, Bit>,
     /// `beat` is the header's last.
     pub beat_last: Signal<In, Bit>,
-    /// The frame is the descriptor's last.
-    pub frame_last: Signal<In, Bit>,
-    /// A header beat, or a cut, would be taken.
+    /// The header beat is taken.
     pub taken: Signal<In, Bit>,
+    /// The descriptor's last cut is taken.
+    pub done: Signal<In, Bit>,
 
     /// Store a template beat.
     pub load: Signal<Out, Bit>,
@@ -81,18 +81,17 @@ impl Logic for SegmentControl {
                 self.step_number.d.next = 11.into();
                 if self.template_valid.val() {
                     self.beat_number.d.next = self.beat_number.q.val() + 1;
-                    if self.template_last.val() {
-                        self.beat_number.d.next = 0.into();
-                        if self.refused.val() {
-                            self.state.d.next = State::Refuse;
-                        } else if self.rewrite.val() {
-                            self.step_number.d.next = 2.into();
-                            self.state.d.next = State::Read;
-                        } else if self.inserts.val() {
-                            self.state.d.next = State::Patch;
-                        } else {
-                            self.state.d.next = State::Send;
-                        }
+                }
+                if self.template_valid.val() & self.template_last.val() {
+                    self.beat_number.d.next = 0.into();
+                    self.state.d.next = State::Send;
+                    if self.refused.val() {
+                        self.state.d.next = State::Refuse;
+                    } else if self.rewrite.val() {
+                        self.step_number.d.next = 2.into();
+                        self.state.d.next = State::Read;
+                    } else if self.inserts.val() {
+                        self.state.d.next = State::Patch;
                     }
                 }
             }
@@ -108,29 +107,25 @@ impl Logic for SegmentControl {
             State::Patch => {
                 self.step_number.d.next = self.step_number.q.val() + 1;
                 if self.step_number.q.val() == 14 {
-                    self.step_number.d.next = 0.into();
                     self.state.d.next = State::Send;
                 }
             }
             // Hands it on, its last beat together with the cut.
             State::Send => {
+                self.step_number.d.next = 0.into();
                 if self.taken.val() {
                     self.beat_number.d.next = self.beat_number.q.val() + 1;
                     if self.beat_last.val() {
                         self.beat_number.d.next = 0.into();
                         self.state.d.next = State::Patch;
-                        if self.frame_last.val() {
-                            self.state.d.next = State::Load;
-                        }
                     }
                 }
             }
             // Hands the end of a refused descriptor on.
-            State::Refuse => {
-                if self.taken.val() {
-                    self.state.d.next = State::Load;
-                }
-            }
+            State::Refuse => {}
+        }
+        if self.done.val() {
+            self.state.d.next = State::Load;
         }
         if self.reset.val() {
             self.beat_number.d.next = 0.into();

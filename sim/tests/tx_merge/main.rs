@@ -1,5 +1,8 @@
 //! The send path against its model: frames, errors, fence, and what it costs in cycles.
 
+mod cost;
+mod errors;
+mod fence;
 mod model;
 mod peers;
 mod random;
@@ -14,10 +17,8 @@ use model::Tables;
 use rand::rngs::SmallRng;
 use rand::SeedableRng;
 use records::{plain_memory, Record, World};
-use rig::Rig;
+use rig::{Rig, CALM};
 use sim::stall::{seed, Stall};
-
-const CALM: (Stall, Stall) = (Stall::None, Stall::None);
 
 #[test]
 fn raw_frame_goes_out_as_it_is_and_padded() {
@@ -38,7 +39,7 @@ fn raw_frame_goes_out_as_it_is_and_padded() {
 
 #[test]
 fn one_frame_is_merged_and_checksummed() {
-    let mut world = World::one_segment(1 << 16, 0);
+    let world = World::one_segment(1 << 16, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 20, CALM, 1);
     for payload in [1, 63, 64, 65, 100, 1448] {
         rig.post(&world.tcp_send(payload, 1448).bytes(), 1);
@@ -65,4 +66,35 @@ fn random_descriptors_do_what_the_model_does() {
     });
     let all: BTreeSet<SendError> = SendError::ALL.iter().copied().collect();
     assert_eq!(seen, all, "errors that came up");
+}
+
+#[test]
+fn large_send_is_cut_into_numbered_frames() {
+    let world = World::one_segment(1 << 18, 4095);
+    let mut rig = Rig::new(world.tables(), plain_memory(), 100, CALM, 1);
+    rig.post(&world.tcp_send(65_535, 1448).bytes(), 1);
+    rig.run_until_done(1, 20_000);
+    let frames = &rig.frames.packets;
+    assert_eq!(frames.len(), 46);
+    for (number, frame) in frames.iter().enumerate() {
+        let bytes = &frame.bytes;
+        let payload = if number == 45 { 375 } else { 1448 };
+        let flags = 0x10 | u8::from(number == 0) << 7 | if number == 45 { 0x09 } else { 0 };
+        assert_eq!(bytes.len(), 54 + payload);
+        assert_eq!(bytes[16..18], (40 + payload as u16).to_be_bytes(), "length");
+        assert_eq!(bytes[18..20], (0x1234 + number as u16).to_be_bytes(), "id");
+        let sequence = 1_000 + 1448 * number as u32;
+        assert_eq!(bytes[38..42], sequence.to_be_bytes(), "sequence");
+        assert_eq!(bytes[47], flags, "flags of frame {number}");
+    }
+    assert_eq!(rig.judge(20_000), [None]);
+}
+
+#[test]
+fn largest_send_in_the_smallest_pages() {
+    let world = World::one_segment(1 << 18, 4095);
+    let mut rig = Rig::new(world.tables(), plain_memory(), 100, CALM, 1);
+    rig.post(&world.tcp_send((1 << 18) - 1, 9162).bytes(), 1);
+    assert_eq!(rig.judge(20_000), [None]);
+    assert_eq!(rig.reads.jobs_seen, 65);
 }

@@ -6,6 +6,7 @@
 //! ```
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use rust_hdl_core::prelude::Synth;
@@ -31,6 +32,10 @@ pub struct Responder {
     request: MessageSink,
     reply: MessageSource,
     answer: Answer,
+    waiting: VecDeque<(u64, Vec<u8>)>,
+    now: u64,
+    /// Cycles from a request to its answer, beside the handshakes.
+    pub latency_cycles: u64,
     /// Requests so far.
     pub requests: u64,
 }
@@ -41,6 +46,9 @@ impl Responder {
             request: MessageSink::new(model, &format!("{name}_request"), stall, seed),
             reply: MessageSource::new(model, &format!("{name}_reply"), stall, seed ^ 0x5555),
             answer,
+            waiting: VecDeque::new(),
+            now: 0,
+            latency_cycles: 0,
             requests: 0,
         }
     }
@@ -132,7 +140,13 @@ impl Agent for Responder {
         self.reply.sample(model);
         while let Some(request) = self.request.messages.pop_front() {
             self.requests += 1;
-            self.reply.push((self.answer)(&request));
+            let due = self.now + self.latency_cycles;
+            self.waiting.push_back((due, (self.answer)(&request)));
+        }
+        self.now += 1;
+        while self.waiting.front().is_some_and(|(due, _)| *due < self.now) {
+            let (_, reply) = self.waiting.pop_front().expect("there is one");
+            self.reply.push(reply);
         }
     }
 
@@ -147,10 +161,10 @@ pub struct Reads<M: Memory> {
     jobs: MessageSink,
     data: PacketSource,
     memory: Rc<M>,
-    waiting: std::collections::VecDeque<(u64, Packet)>,
+    waiting: VecDeque<(u64, Packet)>,
     latency_cycles: u64,
     now: u64,
-    /// Bytes asked for and not yet delivered to the last beat.
+    /// Jobs so far.
     pub jobs_seen: u64,
     /// While true no answer is given.
     pub held: bool,
@@ -163,7 +177,7 @@ impl<M: Memory> Reads<M> {
             jobs: MessageSink::new(model, "read_job", stall, seed),
             data: PacketSource::new(model, "read_data", stall, seed ^ 0x3333),
             memory,
-            waiting: Default::default(),
+            waiting: VecDeque::new(),
             latency_cycles,
             now: 0,
             jobs_seen: 0,
@@ -171,9 +185,9 @@ impl<M: Memory> Reads<M> {
         }
     }
 
-    /// True when every job seen has been answered completely.
-    pub fn is_idle(&self) -> bool {
-        self.waiting.is_empty() && self.data.is_done()
+    /// Forgets every job, as a reset does.
+    pub fn forget(&mut self) {
+        self.waiting.clear();
     }
 }
 

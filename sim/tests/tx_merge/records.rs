@@ -99,6 +99,20 @@ impl World {
         }
     }
 
+    /// The same flow with its bytes in segments of one byte each, `count` of them.
+    pub fn crumbs(count: u32) -> World {
+        let mut world = World::one_segment(count, 0);
+        let whole = world.flow.segments[0].clone();
+        let crumb = |i: u32| Segment {
+            position: whole.position.wrapping_add(i),
+            bytes: 1,
+            offset: u64::from(i) * 3 % u64::from(count),
+            ..whole.clone()
+        };
+        world.flow.segments = (0..count).map(crumb).collect();
+        world
+    }
+
     /// The tables that hold it.
     pub fn tables(&self) -> Tables {
         Tables {
@@ -108,7 +122,7 @@ impl World {
     }
 
     /// A TCP send over IPv4 from the start of the list, both checksums inserted.
-    pub fn tcp_send(&mut self, payload_bytes: u32, mss_bytes: u32) -> Record {
+    pub fn tcp_send(&self, payload_bytes: u32, mss_bytes: u32) -> Record {
         let mut header = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2, 0x08, 0x00];
         let total = 40 + payload_bytes.min(65_000) as u16;
         header.extend([0x45, 0, (total >> 8) as u8, total as u8]);

@@ -23,6 +23,9 @@ use tx_merge::TxMerge;
 use crate::model::{self, Memory, Tables};
 use crate::peers::{Pulses, Reads, Responder, SharedTables};
 
+/// No stalls anywhere.
+pub const CALM: (Stall, Stall) = (Stall::None, Stall::None);
+
 /// Names of the streams out of the block, all watched.
 const WATCHED: [&str; 8] = [
     "flow_request",
@@ -56,6 +59,7 @@ pub struct Rig<M: Memory> {
     monitors: Vec<StreamMonitor>,
     expected: VecDeque<(Vec<u8>, u8, u32)>,
     ring_index: u32,
+    posted: usize,
 }
 
 impl<M: Memory> Rig<M> {
@@ -86,6 +90,7 @@ impl<M: Memory> Rig<M> {
                 .collect(),
             expected: VecDeque::new(),
             ring_index: 0xffff_fff0,
+            posted: 0,
             tables,
             memory,
             bench,
@@ -108,8 +113,32 @@ impl<M: Memory> Rig<M> {
         self.bench.set("settings$valid", 0);
     }
 
+    /// Starts an epoch: one cycle of reset. What was posted is not expected any more.
+    pub fn reset(&mut self) {
+        self.bench.set("reset", 1);
+        self.cycle();
+        self.bench.set("reset", 0);
+        self.reads.forget();
+        self.expected.clear();
+        self.posted = self.done.seen.len();
+        self.taken.seen.clear();
+    }
+
+    /// Makes the tables answer after so many cycles.
+    pub fn set_table_latency(&mut self, cycles: u64) {
+        self.flows.latency_cycles = cycles;
+        self.segments.latency_cycles = cycles;
+        self.regions.latency_cycles = cycles;
+    }
+
+    /// Flows asked for so far.
+    pub fn flow_requests(&self) -> u64 {
+        self.flows.requests
+    }
+
     /// Queues a descriptor of one or two slots and notes that its outcome is expected.
     pub fn post(&mut self, record: &[u8], owner: u8) {
+        self.posted += 1;
         self.fetches.push_struct(RingFetch {
             owner: u64::from(owner).into(),
             index: u64::from(self.ring_index).into(),
@@ -123,10 +152,12 @@ impl<M: Memory> Rig<M> {
 
     /// Queues a descriptor whose fetch failed.
     pub fn post_unread(&mut self, record: &[u8], owner: u8) {
+        self.posted += 1;
         self.fetches.push_struct(RingFetch {
             owner: u64::from(owner).into(),
-            index: 0u64.into(),
+            index: u64::from(self.ring_index).into(),
         });
+        self.ring_index = self.ring_index.wrapping_add(record.len() as u32 / 128);
         self.descriptors.push(Packet {
             bytes: record.to_vec(),
             abort: true,
@@ -181,7 +212,7 @@ impl<M: Memory> Rig<M> {
     /// Runs everything posted and compares frames, events, counts and ring indices with the model.
     pub fn judge(&mut self, cycles_max: u64) -> Vec<Option<SendError>> {
         let expected: Vec<_> = self.expected.drain(..).collect();
-        self.run_until_done(self.done.seen.len() + expected.len(), cycles_max);
+        self.run_until_done(self.posted, cycles_max);
         let (mut errors, mut frames) = (Vec::new(), 0);
         let mut indices = Vec::new();
         for (record, owner, index_after) in &expected {
