@@ -56,13 +56,9 @@ fn confirmations_follow_what_began_before_them_and_only_that() {
             if rig.confirmations_in.is_done() {
                 arrived.push(waited);
             }
-            for index in left..rig.confirmed().len() {
+            for waited in arrived.iter().take(rig.confirmed().len()).skip(left) {
                 let done = rig.done.seen.len() as u64;
-                assert!(
-                    done >= arrived[index],
-                    "{index}: {done} of {}",
-                    arrived[index]
-                );
+                assert!(done >= *waited, "{done} of {waited} descriptors");
                 done_at_leave.push(done);
             }
             left = rig.confirmed().len();
