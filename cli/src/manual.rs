@@ -1,0 +1,719 @@
+//! The register manual, made from the contract: `docs/registers.md`.
+//!
+//! ```text
+//!   abi (registers, commands, completions, entries, descriptors, reasons) ──> manual() ──> Markdown
+//! ```
+//!
+//! Invariants
+//! 1. Every number comes from `abi`; only the sentences that `abi` keeps as comments are repeated here.
+//! 2. Every register and field constant of `abi` appears; a test reads its source to make sure.
+
+use std::fmt::Write;
+
+use abi::command as c;
+use abi::config::{self, CardConfig};
+use abi::field::Field;
+use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
+use abi::registers as r;
+use abi::{completion, flow_key, header_entry, profile, send_descriptor, ABI_VERSION};
+
+/// The whole manual.
+pub fn manual() -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_manual(&mut text);
+    text
+}
+
+fn write_manual(out: &mut String) -> std::fmt::Result {
+    let (major, minor) = (ABI_VERSION >> 16, ABI_VERSION & 0xffff);
+    writeln!(out, "# Register manual\n")?;
+    writeln!(
+        out,
+        "Contract version {major}.{minor}. Generated from `hdl/abi`; do not edit."
+    )?;
+    writeln!(
+        out,
+        "Regenerate: `cargo run --release -- verilog --manual docs/registers.md`.\n"
+    )?;
+    writeln!(
+        out,
+        "All records are little-endian; packet headers inside them are as on the wire."
+    )?;
+    writeln!(
+        out,
+        "Bit 0 of a field's offset is bit 0 of the record's first byte.\n"
+    )?;
+    write_sizes(out)?;
+    write_registers(out)?;
+    write_context(out)?;
+    write_profiles(out)?;
+    write_flow_key(out)?;
+    write_commands(out)?;
+    write_records(out)?;
+    write_codes(out)
+}
+
+fn write_sizes(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## Sizes\n")?;
+    writeln!(
+        out,
+        "| what | {} | {} |",
+        config::DEFAULT.name,
+        config::SMALL.name
+    )?;
+    writeln!(out, "|---|---|---|")?;
+    let rows: [(&str, fn(&CardConfig) -> usize); 6] = [
+        ("zero-copy flows", |size| size.flow_bits),
+        ("buckets of one flow-table bank", |size| size.bucket_bits),
+        ("segment entries of one direction", |size| size.segment_bits),
+        ("regions", |size| size.region_bits),
+        ("page entries", |size| size.page_bits),
+        ("owners", |size| size.owner_bits),
+    ];
+    for (name, bits) in rows {
+        let count = |size: &CardConfig| 1usize << bits(size);
+        writeln!(
+            out,
+            "| {name} | {} | {} |",
+            count(&config::DEFAULT),
+            count(&config::SMALL)
+        )?;
+    }
+    writeln!(out, "\n| limit | value |\n|---|---|")?;
+    let borrowed = 1 << config::SEGMENTS_BORROWED_BITS_MAX;
+    for (name, value) in [
+        ("frame without FCS, bytes, least", config::FRAME_BYTES_MIN),
+        ("frame without FCS, bytes, most", config::FRAME_BYTES_MAX),
+        ("packet header, bytes, most", config::HEADER_BYTES_MAX),
+        (
+            "slot of header queue and send ring, bytes",
+            config::SLOT_BYTES,
+        ),
+        (
+            "metadata of an entry or descriptor, bytes",
+            config::METADATA_BYTES,
+        ),
+        ("command, bytes", config::COMMAND_BYTES),
+        ("completion, bytes", config::COMPLETION_BYTES),
+        ("slow buffer, bytes", config::SLOW_BUFFER_BYTES),
+        (
+            "reach of a flow beyond its floor, bytes (exclusive)",
+            config::FLOW_REACH_BYTES as usize,
+        ),
+        ("banks of the flow table", config::FLOW_BANKS),
+        ("ways of a bucket", config::BUCKET_WAYS),
+        (
+            "segments committed to a flow and direction",
+            1 << config::SEGMENTS_COMMITTED_BITS,
+        ),
+        ("segments of a list, most", borrowed),
+        ("pieces of one packet, most", config::PIECES_MAX),
+        ("page, log2 bytes, least", config::PAGE_BITS_MIN),
+        ("page, log2 bytes, most", config::PAGE_BITS_MAX),
+        ("memories", config::MEMORIES),
+        ("header profiles", config::PROFILES),
+    ] {
+        writeln!(out, "| {name} | {value} |")?;
+    }
+    writeln!(out)
+}
+
+/// Name, offset in BAR 0, access and meaning of each register below the owner contexts and behind.
+fn registers() -> Vec<(&'static str, u32, &'static str, String)> {
+    let row = |name, offset, access, meaning: &str| (name, offset, access, meaning.to_owned());
+    vec![
+        row(
+            "id",
+            r::ID,
+            "r",
+            &format!("{:#010x}, \"ZNIC\"", r::ID_VALUE),
+        ),
+        row(
+            "version",
+            r::VERSION,
+            "r",
+            &format!("{ABI_VERSION:#010x}, version of this contract"),
+        ),
+        row(
+            "sizes_0",
+            r::SIZES_0,
+            "r",
+            "log2: flows, buckets, segments, regions in bytes 0 to 3",
+        ),
+        row(
+            "sizes_1",
+            r::SIZES_1,
+            "r",
+            "log2: page entries, owners in bytes 0 and 1",
+        ),
+        row("features", r::FEATURES, "r", &features()),
+        row("epoch", r::EPOCH, "r", "current epoch, bits 15:0, never 0"),
+        row("control", r::CONTROL, "rw", &control()),
+        row(
+            "status",
+            r::STATUS,
+            "r",
+            "bit 0: a tag is quarantined; 1: bus master; 2: link is up",
+        ),
+        row("hash_secret", r::HASH_SECRET, "w", &secrets()),
+        row(
+            "profiles",
+            r::PROFILES,
+            "w",
+            &strided("header profile", r::PROFILE_STRIDE),
+        ),
+        row(
+            "flush",
+            r::FLUSH,
+            "w",
+            "flush read address of memory m, 64 bits, every 8 bytes",
+        ),
+        row(
+            "contexts",
+            r::CONTEXTS,
+            "w",
+            &strided("owner context", r::CONTEXT_STRIDE),
+        ),
+        row(
+            "counters_drop",
+            r::COUNTERS_DROP,
+            "r",
+            "frames by drop reason, 64 bits each",
+        ),
+        row(
+            "counters_disposition",
+            r::COUNTERS_DISPOSITION,
+            "r",
+            "packets by disposition, 64 bits each",
+        ),
+        row(
+            "counters_send_error",
+            r::COUNTERS_SEND_ERROR,
+            "r",
+            "failed sends by reason, 64 bits each",
+        ),
+        row(
+            "counters_stage",
+            r::COUNTERS_STAGE,
+            "r",
+            &r::STAGE_COUNTERS.join(", "),
+        ),
+        row(
+            "msix_table",
+            r::MSIX_TABLE,
+            "rw",
+            "MSI-X table, one 16-byte entry an owner",
+        ),
+        row("msix_pending", r::MSIX_PENDING, "r", "MSI-X pending bits"),
+        row(
+            "doorbells",
+            r::DOORBELLS,
+            "w",
+            &strided("page of an owner", r::DOORBELL_STRIDE),
+        ),
+    ]
+}
+
+fn strided(what: &str, stride: u32) -> String {
+    format!("{what} n at + n * {stride:#x}; see below")
+}
+
+fn features() -> String {
+    let bit = |mask: u32| mask.trailing_zeros();
+    format!(
+        "bit {}: IPv6; {}: TSO; {}: header profiles",
+        bit(r::FEATURE_IPV6),
+        bit(r::FEATURE_TSO),
+        bit(r::FEATURE_PROFILES)
+    )
+}
+
+fn control() -> String {
+    let bit = |mask: u32| mask.trailing_zeros();
+    format!(
+        "bit {}: receive runs; {}: send runs; {}: write 1 to start a new epoch (all is invalid)",
+        bit(r::CONTROL_RX),
+        bit(r::CONTROL_TX),
+        bit(r::CONTROL_RESET)
+    )
+}
+
+fn secrets() -> String {
+    format!(
+        "Toeplitz secret of bank 0, {} words; bank 1 at + {:#x}",
+        flow_key::SECRET_WORDS,
+        r::HASH_SECRET_STRIDE
+    )
+}
+
+fn write_registers(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## BAR 0\n")?;
+    writeln!(
+        out,
+        "{} MiB of 32-bit registers. Everything below the",
+        r::BAR_BYTES >> 20
+    )?;
+    writeln!(
+        out,
+        "doorbells is privileged. 64-bit values are two words, low word first; of a"
+    )?;
+    writeln!(out, "counter, reading the low word latches the high one.\n")?;
+    writeln!(
+        out,
+        "| offset | name | access | meaning |\n|---|---|---|---|"
+    )?;
+    for (name, offset, access, meaning) in registers() {
+        writeln!(out, "| {offset:#010x} | `{name}` | {access} | {meaning} |")?;
+    }
+    writeln!(out, "\n### Doorbells, one page an owner\n")?;
+    writeln!(out, "Indices run freely, 32 bits.\n")?;
+    writeln!(out, "| offset | name | meaning |\n|---|---|---|")?;
+    for (name, offset, meaning) in [
+        (
+            "command",
+            r::DOORBELL_COMMAND,
+            "producer index of the command ring",
+        ),
+        (
+            "send",
+            r::DOORBELL_SEND,
+            "producer index of the send ring, in slots",
+        ),
+        (
+            "header",
+            r::DOORBELL_HEADER,
+            "consumer index of the header queue, in slots",
+        ),
+        (
+            "slow",
+            r::DOORBELL_SLOW,
+            "slow buffers given back, in the order of their use",
+        ),
+        (
+            "arm",
+            r::DOORBELL_ARM,
+            "arms the interrupt with the last header index seen",
+        ),
+    ] {
+        writeln!(out, "| {offset:#04x} | `doorbell_{name}` | {meaning} |")?;
+    }
+    writeln!(out)
+}
+
+fn write_context(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## Owner context\n")?;
+    writeln!(
+        out,
+        "Addresses are 64-bit bus addresses. The context takes effect when its enable"
+    )?;
+    writeln!(
+        out,
+        "word is written; that sets all indices of the owner to 0 and all phases to 1."
+    )?;
+    let (min, max) = (r::RING_BITS_MIN, r::RING_BITS_MAX);
+    writeln!(out, "Log2 ring sizes lie between {min} and {max}.\n")?;
+    writeln!(out, "| offset | name | meaning |\n|---|---|---|")?;
+    for (name, offset, meaning) in [
+        (
+            "command_base",
+            r::CONTEXT_COMMAND_BASE,
+            "command ring, 64-byte aligned",
+        ),
+        (
+            "completion_base",
+            r::CONTEXT_COMPLETION_BASE,
+            "completion ring, 64-byte aligned",
+        ),
+        (
+            "send_base",
+            r::CONTEXT_SEND_BASE,
+            "send ring, 128-byte aligned",
+        ),
+        (
+            "send_status",
+            r::CONTEXT_SEND_STATUS,
+            "where the send ring's consumer index goes",
+        ),
+        (
+            "header_base",
+            r::CONTEXT_HEADER_BASE,
+            "header queue, 128-byte aligned",
+        ),
+        (
+            "slow_base",
+            r::CONTEXT_SLOW_BASE,
+            "slow buffers, 16 KiB aligned",
+        ),
+        (
+            "sizes",
+            r::CONTEXT_SIZES,
+            "log2: commands 7:0, send slots 15:8, header slots 23:16, slow buffers 31:24",
+        ),
+        ("enable", r::CONTEXT_ENABLE, "bit 0 enables the owner"),
+    ] {
+        writeln!(out, "| {offset:#04x} | `context_{name}` | {meaning} |")?;
+    }
+    writeln!(out)
+}
+
+fn write_fields(out: &mut String, fields: &[Field]) -> std::fmt::Result {
+    writeln!(out, "| bits | byte | field | meaning |\n|---|---|---|---|")?;
+    for field in fields {
+        let last = field.offset + field.bits - 1;
+        let range = if field.bits == 1 {
+            format!("{last}")
+        } else {
+            format!("{last}:{}", field.offset)
+        };
+        let byte = field.offset / 8;
+        writeln!(
+            out,
+            "| {range} | {byte} | `{}` | {} |",
+            field.name, field.meaning
+        )?;
+    }
+    writeln!(out)
+}
+
+fn write_profiles(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## Header profiles\n")?;
+    writeln!(
+        out,
+        "Profile 0 is TCP and fixed; 1 to {} lie over UDP.",
+        config::PROFILES - 1
+    )?;
+    writeln!(out, "A profile register has two words.\n\nWord 0:\n")?;
+    write_fields(out, &[profile::PORT, profile::ENABLE])?;
+    writeln!(out, "Word 1:\n")?;
+    write_fields(
+        out,
+        &[
+            profile::HEADER_BYTES,
+            profile::POSITION_OFFSET,
+            profile::POSITION_BYTES,
+            profile::MESSAGE_KEY_OFFSET,
+            profile::MESSAGE_KEY_BYTES,
+        ],
+    )
+}
+
+fn write_flow_key(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## Flow key\n")?;
+    writeln!(
+        out,
+        "{} bytes, in wire order, matched exactly.\n",
+        flow_key::KEY_BYTES
+    )?;
+    writeln!(out, "| bytes | part |\n|---|---|")?;
+    let range = |range: std::ops::Range<usize>| format!("{}..{}", range.start, range.end);
+    let one = |at: usize| format!("{}..{}", at, at + 1);
+    for (bytes, part) in [
+        (
+            range(flow_key::REMOTE_ADDRESS),
+            "remote (source) address; IPv4 in the first 4 bytes",
+        ),
+        (
+            range(flow_key::LOCAL_ADDRESS),
+            "local (destination) address; IPv4 in the first 4 bytes",
+        ),
+        (range(flow_key::REMOTE_PORT), "remote port"),
+        (range(flow_key::LOCAL_PORT), "local port"),
+        (one(flow_key::PROTOCOL), "IP protocol number"),
+        (
+            one(flow_key::FAMILY_PROFILE),
+            "IP version in bits 3:0, header profile in bits 7:4",
+        ),
+        (
+            range(flow_key::MESSAGE_KEY),
+            "message key of the profile, else zero",
+        ),
+    ] {
+        writeln!(out, "| {bytes} | {part} |")?;
+    }
+    writeln!(
+        out,
+        "\nThe bucket of a bank is the low bits of a Toeplitz hash: bit i is the parity"
+    )?;
+    writeln!(
+        out,
+        "of the key under the bank's secret shifted right by i.\n"
+    )
+}
+
+/// One command of the manual.
+struct Command {
+    opcode: u8,
+    name: &'static str,
+    meaning: &'static str,
+    fields: &'static [Field],
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        opcode: c::NOP,
+        name: "nop",
+        meaning: "a fence and nothing else",
+        fields: &[],
+    },
+    Command {
+        opcode: c::FLOOR_SET,
+        name: "floor_set",
+        meaning: "moves the receive floor, the accept ranges and the head of the receive list",
+        fields: &[
+            c::FLOOR,
+            c::ACK_LOW,
+            c::ACK_HIGH,
+            c::TIMESTAMP_FLOOR,
+            c::HEAD,
+        ],
+    },
+    Command {
+        opcode: c::SEGMENT_POST,
+        name: "segment_post",
+        meaning: "appends a segment to a list",
+        fields: &[
+            c::DIRECTION,
+            c::SEGMENT_INDEX,
+            c::SEGMENT_POSITION,
+            c::SEGMENT_BYTES,
+            c::SEGMENT_REGION,
+            c::SEGMENT_REGION_KEY,
+            c::SEGMENT_OFFSET,
+        ],
+    },
+    Command {
+        opcode: c::SEGMENT_TRUNCATE,
+        name: "segment_truncate",
+        meaning: "ends a receive segment early",
+        fields: &[c::DIRECTION, c::SEGMENT_INDEX, c::SEGMENT_BYTES],
+    },
+    Command {
+        opcode: c::SEND_FLOOR_SET,
+        name: "send_floor_set",
+        meaning: "moves the send floor and the head of the send list",
+        fields: &[c::FLOOR, c::HEAD],
+    },
+    Command {
+        opcode: c::KEY_SET,
+        name: "key_set",
+        meaning: "writes a key slot; the key follows from byte 16 on",
+        fields: &[c::KEY_BUCKET, c::KEY_WAY, c::KEY_BANK],
+    },
+    Command {
+        opcode: c::KEY_CLEAR,
+        name: "key_clear",
+        meaning: "clears a key slot",
+        fields: &[c::KEY_BUCKET, c::KEY_WAY, c::KEY_BANK],
+    },
+    Command {
+        opcode: c::FLOW_INSTALL,
+        name: "flow_install",
+        meaning: "installs a flow entry",
+        fields: &[
+            c::OWNER,
+            c::PROFILE,
+            c::TIMESTAMP_CHECK,
+            c::DOMAIN,
+            c::INSTALL_FLOOR,
+            c::INSTALL_ACK_LOW,
+            c::INSTALL_ACK_HIGH,
+            c::INSTALL_TIMESTAMP_FLOOR,
+            c::INSTALL_SEND_FLOOR,
+            c::RX_LIST_BASE,
+            c::RX_LIST_BITS,
+            c::TX_LIST_BASE,
+            c::TX_LIST_BITS,
+        ],
+    },
+    Command {
+        opcode: c::FLOW_REMOVE,
+        name: "flow_remove",
+        meaning: "removes a flow entry",
+        fields: &[],
+    },
+    Command {
+        opcode: c::LIST_MOVE,
+        name: "list_move",
+        meaning: "gives a list another place and size",
+        fields: &[c::DIRECTION, c::LIST_BASE, c::LIST_BITS],
+    },
+    Command {
+        opcode: c::REGION_INSTALL,
+        name: "region_install",
+        meaning: "installs a region",
+        fields: &[
+            c::REGION,
+            c::REGION_KEY,
+            c::REGION_DOMAIN,
+            c::REGION_WRITE,
+            c::REGION_READ,
+            c::REGION_MEMORY,
+            c::REGION_PAGE_BITS,
+            c::REGION_FIRST_PAGE,
+            c::REGION_BYTES,
+        ],
+    },
+    Command {
+        opcode: c::REGION_REMOVE,
+        name: "region_remove",
+        meaning: "removes a region",
+        fields: &[c::REGION, c::REGION_KEY],
+    },
+    Command {
+        opcode: c::PAGE_SET,
+        name: "page_set",
+        meaning: "writes a page entry",
+        fields: &[c::PAGE, c::PAGE_ADDRESS],
+    },
+];
+
+fn write_commands(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## Commands\n")?;
+    writeln!(
+        out,
+        "{} bytes each. A command takes effect in ring order and is",
+        config::COMMAND_BYTES
+    )?;
+    writeln!(
+        out,
+        "confirmed when its fence has passed. Opcodes from {} on are",
+        c::PRIVILEGED_FIRST
+    )?;
+    writeln!(out, "accepted from owner 0 alone. All commands have:\n")?;
+    write_fields(out, &[c::OPCODE, c::GENERATION, c::FLOW])?;
+    for command in COMMANDS {
+        writeln!(out, "### {} `{}`\n", command.opcode, command.name)?;
+        let mut meaning = command.meaning.to_owned();
+        meaning[..1].make_ascii_uppercase();
+        writeln!(out, "{meaning}.\n")?;
+        if !command.fields.is_empty() {
+            write_fields(out, command.fields)?;
+        }
+    }
+    assert_eq!(c::KEY_AT_BYTES, 16, "the sentence of key_set says 16");
+    Ok(())
+}
+
+fn write_records(out: &mut String) -> std::fmt::Result {
+    writeln!(
+        out,
+        "## Completion\n\n{} bytes.\n",
+        config::COMPLETION_BYTES
+    )?;
+    write_fields(out, completion::FIELDS)?;
+    writeln!(out, "## Header entry\n")?;
+    let slot = config::SLOT_BYTES;
+    writeln!(
+        out,
+        "One slot of {slot} bytes or two; header bytes follow the metadata."
+    )?;
+    let header = config::SLOT_HEADER_BYTES;
+    writeln!(
+        out,
+        "The first slot has room for {header} of them. The phase publishes the entry.\n"
+    )?;
+    write_fields(out, header_entry::FIELDS)?;
+    writeln!(out, "## Send descriptor\n")?;
+    writeln!(
+        out,
+        "One slot of {slot} bytes or two; the header follows the metadata.\n"
+    )?;
+    write_fields(out, send_descriptor::FIELDS)
+}
+
+fn write_codes(out: &mut String) -> std::fmt::Result {
+    let mut table = |title: &str, codes: Vec<(u8, &str)>| -> std::fmt::Result {
+        writeln!(out, "## {title}\n\n| code | name |\n|---|---|")?;
+        for (code, name) in codes {
+            writeln!(out, "| {code} | `{name}` |")?;
+        }
+        writeln!(out)
+    };
+    let dispositions = Disposition::ALL
+        .iter()
+        .map(|code| (*code as u8, code.name()));
+    table("Dispositions", dispositions.collect())?;
+    let drops = DropReason::ALL
+        .iter()
+        .map(|code| (*code as u8, code.name()));
+    table("Drop reasons", drops.collect())?;
+    let errors = SendError::ALL.iter().map(|code| (*code as u8, code.name()));
+    table("Send errors", errors.collect())?;
+    let statuses = CommandStatus::ALL
+        .iter()
+        .map(|code| (*code as u8, code.name()));
+    table("Command statuses", statuses.collect())?;
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+    #[test]
+    fn docs_registers_is_up_to_date() {
+        let path = format!("{ROOT}/docs/registers.md");
+        let kept = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            kept == manual(),
+            "docs/registers.md differs from hdl/abi; regenerate it: \
+             cargo run --release -- verilog --manual docs/registers.md"
+        );
+    }
+
+    /// Names of the constants of one type in a source file of `abi`.
+    fn constants(file: &str, kind: &str) -> Vec<String> {
+        let path = format!("{ROOT}/hdl/abi/src/{file}.rs");
+        let source = std::fs::read_to_string(path).expect("a source file");
+        let constant = |line: &str| {
+            let (name, rest) = line.strip_prefix("pub const ")?.split_once(':')?;
+            rest.trim_start().starts_with(kind).then(|| name.to_owned())
+        };
+        source.lines().filter_map(constant).collect()
+    }
+
+    #[test]
+    fn every_register_is_in_the_manual() {
+        let text = manual();
+        let registers = constants("registers", "u32");
+        assert!(registers.len() > 30, "{registers:?}");
+        for name in registers {
+            let aside = ["ID_VALUE", "RING_BITS_MIN", "RING_BITS_MAX"].contains(&&name[..])
+                || name.ends_with("_STRIDE")
+                || name.starts_with("FEATURE_")
+                || name.starts_with("CONTROL_");
+            let listed = text.contains(&format!("| `{}` |", name.to_lowercase()));
+            assert!(aside || listed, "{name} is not in the manual");
+        }
+    }
+
+    #[test]
+    fn every_field_and_opcode_is_in_the_manual() {
+        let text = manual();
+        for file in [
+            "command",
+            "completion",
+            "header_entry",
+            "send_descriptor",
+            "profile",
+        ] {
+            let fields = constants(file, "Field");
+            assert!(fields.len() >= 4, "{file}: {fields:?}");
+            for name in fields {
+                let listed = text.contains(&format!("| `{}` |", name.to_lowercase()));
+                assert!(listed, "{file}::{name} is not in the manual");
+            }
+        }
+        let opcodes = constants("command", "u8");
+        assert_eq!(
+            opcodes.len(),
+            COMMANDS.len() + 1,
+            "opcodes and PRIVILEGED_FIRST"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! `zeronic sim`: replays a capture into the card, on its receive or on its send side.
+//!
+//! ```text
+//!   capture, flows.toml ──► traffic, plan ──► rig (driver + card) ──► receive or send ──► DIR
+//! ```
+//! | file | what |
+//! |---|---|
+//! | `flows.rs` | the flow file |
+//! | `traffic.rs` | the capture, sorted by direction |
+//! | `rig.rs` | a card with its driver, set up as the flow file says |
+//! | `receive.rs`, `send.rs` | the two sides |
+//! | `entries.rs` | header entries as text |
+
+mod entries;
+mod flows;
+mod receive;
+mod rig;
+mod send;
+mod traffic;
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use abi::config::{CardConfig, DEFAULT, SMALL};
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use hdl::nic::{DefaultCard, SmallCard};
+use host::bus::Bus;
+use pcie_sim::PcieConfig;
+use serde::Serialize;
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::golden_card::{GoldenBus, GoldenCard};
+
+use self::flows::{read_plan, Plan};
+use self::rig::{Model, Rig};
+use self::traffic::Traffic;
+use crate::options::UsageError;
+
+/// What stands in for the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModelName {
+    /// The emitted Verilog, in Verilator.
+    Rtl,
+    /// The golden model: the same contract, no clock.
+    Golden,
+}
+
+impl ModelName {
+    fn name(self) -> &'static str {
+        match self {
+            ModelName::Rtl => "rtl",
+            ModelName::Golden => "golden",
+        }
+    }
+}
+
+/// Sizes of the card's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ConfigName {
+    /// 16,384 flows.
+    Default,
+    /// 64 flows.
+    Small,
+}
+
+/// Arguments of `zeronic sim`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("side").required(true)))]
+pub struct SimArguments {
+    /// Capture (pcapng or pcap) whose incoming frames go into the card's receive port
+    #[arg(long, value_name = "CAPTURE", group = "side")]
+    rx: Option<PathBuf>,
+    /// Capture whose outgoing packets become send descriptors
+    #[arg(long, value_name = "CAPTURE", group = "side")]
+    tx: Option<PathBuf>,
+    /// Flows, segments and regions (docs/replay.md)
+    #[arg(long, value_name = "FILE.toml")]
+    flows: PathBuf,
+    /// Folder to write to; made if missing
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// What stands in for the card
+    #[arg(long, value_enum, default_value_t = ModelName::Rtl)]
+    model: ModelName,
+    /// Sizes of the card's tables
+    #[arg(long, value_enum, default_value_t = ConfigName::Small)]
+    config: ConfigName,
+    /// Record waveforms (FST, for GTKWave or Surfer)
+    #[arg(long, value_name = "F.fst")]
+    wave: Option<PathBuf>,
+}
+
+/// Runs the command. True when nothing is lost, damaged or different.
+pub fn run(arguments: &SimArguments) -> Result<bool> {
+    if arguments.wave.is_some() && arguments.model == ModelName::Golden {
+        let message = "--wave needs --model rtl: the golden model has no signals";
+        return Err(UsageError(message.to_owned()).into());
+    }
+    let plan = read_plan(&arguments.flows)?;
+    let capture = arguments
+        .rx
+        .as_ref()
+        .or(arguments.tx.as_ref())
+        .context("no capture")?;
+    let traffic = Traffic::read(capture, &plan)?;
+    let out = &arguments.out;
+    std::fs::create_dir_all(out)
+        .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
+    match arguments.model {
+        ModelName::Golden => {
+            let card = GoldenCard::new(sizes(arguments.config));
+            let bus = GoldenBus::new(card.clone());
+            replay(arguments, &plan, &traffic, Rig::open(bus, card, &plan)?)
+        }
+        ModelName::Rtl => run_rtl(arguments, &plan, &traffic),
+    }
+}
+
+fn run_rtl(arguments: &SimArguments, plan: &Plan, traffic: &Traffic) -> Result<bool> {
+    let options = Options {
+        trace: arguments.wave.is_some(),
+    };
+    let config = PcieConfig::default();
+    let card = match arguments.config {
+        ConfigName::Default => SimulatedCard::new(
+            &mut DefaultCard::default(),
+            "zeronic",
+            config.clone(),
+            options,
+        ),
+        ConfigName::Small => SimulatedCard::new(
+            &mut SmallCard::default(),
+            "zeronic_small",
+            config.clone(),
+            options,
+        ),
+    };
+    let card = Rc::new(RefCell::new(card.context("the card does not build")?));
+    if let Some(path) = &arguments.wave {
+        let open = card.borrow_mut().model.open_wave(path);
+        open.with_context(|| format!("waveform {}", path.display()))?;
+    }
+    let bus = SimulatedBus::new(card.clone(), &config)?;
+    let ok = replay(
+        arguments,
+        plan,
+        traffic,
+        Rig::open(bus, card.clone(), plan)?,
+    )?;
+    if arguments.wave.is_some() {
+        card.borrow_mut().model.close_wave()?;
+    }
+    Ok(ok)
+}
+
+fn sizes(name: ConfigName) -> CardConfig {
+    match name {
+        ConfigName::Default => DEFAULT,
+        ConfigName::Small => SMALL,
+    }
+}
+
+fn replay<B: Bus, C: Model>(
+    arguments: &SimArguments,
+    plan: &Plan,
+    traffic: &Traffic,
+    mut rig: Rig<B, C>,
+) -> Result<bool> {
+    let (out, model) = (&arguments.out, arguments.model.name());
+    if arguments.rx.is_some() {
+        let report = receive::replay(&mut rig, plan, traffic, out, model)?;
+        write_summary(out, &report)?;
+        return Ok(report.ok);
+    }
+    let report = send::replay(&mut rig, plan, traffic, out, model)?;
+    write_summary(out, &report)?;
+    Ok(report.ok)
+}
+
+/// Writes the summary and prints it.
+fn write_summary(out: &Path, report: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(report)? + "\n";
+    print!("{text}");
+    std::fs::write(out.join("summary.json"), text).context("summary.json")
+}

@@ -1,0 +1,309 @@
+//! `zeronic sim --rx`: a capture into the card's receive port.
+//!
+//! ```text
+//!   capture ─ incoming frames ─► card ─► header entries ─► entries.txt, floors
+//!                                  └───► application memory ─► buffers/FLOW-N.bin
+//! ```
+//! Each frame is replayed when the one before it is done, so that the result does not depend on
+//! time. In a flow that accepts in order, the floor follows the bytes that have landed, and its
+//! fence is awaited before the next frame.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use abi::header_entry as h;
+use abi::reason::Disposition;
+use anyhow::{bail, Context, Result};
+use host::bus::Bus;
+use host::control::commands::Direction;
+use host::control::ranges::RangeSet;
+use host::rings::HeaderEntry;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use sim::mac::Frame;
+
+use super::entries::{disposition, flow_index, line};
+use super::flows::{Accept, Plan};
+use super::rig::{Model, Rig, ROUNDS_MAX};
+use super::traffic::{Numbered, Traffic, Way};
+
+/// Rounds after which a frame without an entry is looked for among the drops.
+const ROUNDS_BEFORE_TOTALS: u32 = 8;
+
+/// One application buffer after the run.
+#[derive(Debug, Serialize)]
+pub struct BufferReport {
+    flow: String,
+    segment: usize,
+    file: String,
+    position: u64,
+    bytes: u32,
+    written_bytes: u64,
+    sha256: String,
+}
+
+/// What the run brought about.
+#[derive(Debug, Serialize)]
+pub struct ReceiveReport {
+    /// All frames accounted for, all other bytes untouched, no rule broken.
+    pub ok: bool,
+    model: &'static str,
+    frames_in: u64,
+    frames_outgoing: u64,
+    header_entries: u64,
+    dispositions: BTreeMap<&'static str, u64>,
+    drops: BTreeMap<&'static str, u64>,
+    conserved: bool,
+    guards_intact: bool,
+    deferred_bytes: u64,
+    buffers: Vec<BufferReport>,
+    violations: Vec<String>,
+    sim_time_ns: Option<u64>,
+}
+
+/// What has arrived on the flows so far.
+struct Progress {
+    landed: Vec<RangeSet>,
+    floors: Vec<u64>,
+    entries: u64,
+    deferred_bytes: u64,
+    lines: String,
+}
+
+/// Replays the incoming frames and writes the results to `out`.
+pub fn replay<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    plan: &Plan,
+    traffic: &Traffic,
+    out: &Path,
+    model: &'static str,
+) -> Result<ReceiveReport> {
+    for flow in &plan.flows {
+        let base = traffic.base(flow, Way::In)?;
+        let own = traffic.base(flow, Way::Out);
+        let acks = match flow.acks {
+            Some((low, high)) => {
+                let own = own?;
+                Some((own.wrapping_add(low as u32), own.wrapping_add(high as u32)))
+            }
+            None => None,
+        };
+        rig.install(flow, Direction::Receive, base, acks)?;
+    }
+    let mut progress = Progress {
+        landed: plan.flows.iter().map(|_| RangeSet::default()).collect(),
+        floors: plan.flows.iter().map(|flow| flow.floor).collect(),
+        entries: 0,
+        deferred_bytes: 0,
+        lines: String::new(),
+    };
+    for (index, frame) in traffic.incoming.iter().enumerate() {
+        let entries = pass(rig, frame, index as u64 + 1, progress.entries)
+            .with_context(|| format!("frame {}", frame.number))?;
+        for entry in entries {
+            progress.take(rig, plan, frame.number, &entry)?;
+        }
+    }
+    std::fs::write(out.join("entries.txt"), &progress.lines).context("entries.txt")?;
+    report(rig, plan, traffic, &progress, out, model)
+}
+
+/// Hands in one frame and waits until it has an entry or is counted as dropped.
+fn pass<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    frame: &Numbered,
+    frames_in: u64,
+    entries_before: u64,
+) -> Result<Vec<HeaderEntry>> {
+    rig.card.receive(Frame {
+        bytes: frame.bytes.clone(),
+        ..Frame::default()
+    });
+    for round in 0..ROUNDS_MAX {
+        let entries = rig.advance()?;
+        if !entries.is_empty() {
+            return Ok(entries);
+        }
+        if round >= ROUNDS_BEFORE_TOTALS && rig.card.is_quiet() {
+            let totals = rig.totals()?;
+            if totals.entries + totals.drops == frames_in && totals.entries == entries_before {
+                return Ok(entries);
+            }
+        }
+    }
+    bail!("the card neither published nor dropped it")
+}
+
+impl Progress {
+    fn take<B: Bus, C: Model>(
+        &mut self,
+        rig: &mut Rig<B, C>,
+        plan: &Plan,
+        frame: usize,
+        entry: &HeaderEntry,
+    ) -> Result<()> {
+        self.entries += 1;
+        self.lines += &line(self.entries as usize, Some(frame), entry, plan, &rig.flows);
+        self.lines.push('\n');
+        self.deferred_bytes += entry
+            .deferred
+            .as_ref()
+            .map_or(0, |payload| payload.len() as u64);
+        let placed = matches!(
+            disposition(entry),
+            Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
+        );
+        let Some(index) = flow_index(entry, &rig.flows).filter(|_| placed) else {
+            return Ok(());
+        };
+        let get = |field: abi::field::Field| field.get(&entry.metadata);
+        let floor = self.floors[index];
+        // A placed byte lies less than 2^30 beyond the floor.
+        let floor_sequence = rig.flows[index].base.wrapping_add(floor as u32);
+        let first = (get(h::POSITION) as u32).wrapping_add(get(h::TRIMMED_BYTES) as u32);
+        let start = floor + u64::from(first.wrapping_sub(floor_sequence));
+        let bytes = get(h::PAYLOAD_BYTES) - get(h::TRIMMED_BYTES);
+        self.landed[index].insert(start, start + bytes);
+        let flow = &plan.flows[index];
+        if flow.accept == Accept::InOrder {
+            let end = self.landed_end(index, floor);
+            if end > floor {
+                self.floors[index] = end;
+                rig.accept(index, flow, end)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of the bytes that have landed from `floor` on without a gap.
+    fn landed_end(&self, index: usize, floor: u64) -> u64 {
+        let limit = floor + u64::from(abi::config::FLOW_REACH_BYTES);
+        self.landed[index]
+            .gaps(floor, limit)
+            .first()
+            .map_or(limit, |gap| gap.0)
+    }
+}
+
+fn report<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    plan: &Plan,
+    traffic: &Traffic,
+    progress: &Progress,
+    out: &Path,
+    model: &'static str,
+) -> Result<ReceiveReport> {
+    let counters = rig.device.counters()?;
+    let counted = |names: Vec<&'static str>| -> BTreeMap<&'static str, u64> {
+        let all = counters
+            .iter()
+            .filter(|(name, count)| *count > 0 && names.contains(name));
+        all.copied().collect()
+    };
+    let dispositions = counted(Disposition::ALL.iter().map(|code| code.name()).collect());
+    let drops = counted(
+        abi::reason::DropReason::ALL
+            .iter()
+            .map(|code| code.name())
+            .collect(),
+    );
+    let frames_in = traffic.incoming.len() as u64;
+    let up: u64 = dispositions.values().sum();
+    let conserved = frames_in == up + drops.values().sum::<u64>() && up == progress.entries;
+    let guards_intact = guards_intact(rig, plan, progress)?;
+    let buffers = write_buffers(rig, plan, progress, out)?;
+    let violations = rig.card.violations();
+    Ok(ReceiveReport {
+        ok: conserved && guards_intact && violations.is_empty(),
+        model,
+        frames_in,
+        frames_outgoing: traffic.outgoing.len() as u64,
+        header_entries: progress.entries,
+        dispositions,
+        drops,
+        conserved,
+        guards_intact,
+        deferred_bytes: progress.deferred_bytes,
+        buffers,
+        violations,
+        sim_time_ns: rig.card.time_ns(),
+    })
+}
+
+/// Whether every byte that no packet was placed in still holds its region's guard.
+fn guards_intact<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    plan: &Plan,
+    progress: &Progress,
+) -> Result<bool> {
+    let mut intact = true;
+    for (index, region) in plan.regions.iter().enumerate() {
+        let mut written = RangeSet::default();
+        for (flow, landed) in plan.flows.iter().zip(&progress.landed) {
+            for segment in flow
+                .segments
+                .iter()
+                .filter(|segment| segment.region == index)
+            {
+                for (start, end) in landed_in(landed, segment.stream()) {
+                    let at = |position: u64| segment.offset + (position - segment.position);
+                    written.insert(at(start), at(end));
+                }
+            }
+        }
+        rig.region(index, 0..region.bytes as u64, &mut |bytes| {
+            for (start, end) in written.gaps(0, bytes.len() as u64) {
+                let guard = &bytes[start as usize..end as usize];
+                intact &= guard.iter().all(|byte| *byte == region.guard);
+            }
+        })?;
+    }
+    Ok(intact)
+}
+
+/// The parts of a stream range that have landed.
+fn landed_in(landed: &RangeSet, stream: std::ops::Range<u64>) -> Vec<(u64, u64)> {
+    let mut parts = Vec::new();
+    let mut at = stream.start;
+    for (start, end) in landed.gaps(stream.start, stream.end) {
+        if at < start {
+            parts.push((at, start));
+        }
+        at = end;
+    }
+    if at < stream.end {
+        parts.push((at, stream.end));
+    }
+    parts
+}
+
+fn write_buffers<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    plan: &Plan,
+    progress: &Progress,
+    out: &Path,
+) -> Result<Vec<BufferReport>> {
+    let mut reports = Vec::new();
+    std::fs::create_dir_all(out.join("buffers")).context("folder buffers")?;
+    for (flow, landed) in plan.flows.iter().zip(&progress.landed) {
+        for (number, segment) in flow.segments.iter().enumerate() {
+            let file = format!("buffers/{}-{number}.bin", flow.name);
+            let mut bytes = Vec::new();
+            rig.region(segment.region, segment.place(), &mut |window| {
+                bytes = window.to_vec()
+            })?;
+            std::fs::write(out.join(&file), &bytes).with_context(|| format!("buffer {file}"))?;
+            let parts = landed_in(landed, segment.stream());
+            reports.push(BufferReport {
+                flow: flow.name.clone(),
+                segment: number,
+                file,
+                position: segment.position,
+                bytes: segment.bytes,
+                written_bytes: parts.iter().map(|(start, end)| end - start).sum(),
+                sha256: format!("{:x}", Sha256::digest(&bytes)),
+            });
+        }
+    }
+    Ok(reports)
+}

@@ -1,0 +1,326 @@
+//! A card with its driver, set up as a plan says.
+//!
+//! ```text
+//!   plan ──► Rig: regions filled with guard bytes, flows installed, segments posted
+//!   frames ──► wire ──► card ──► header entries, application memory
+//! ```
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use abi::command;
+use abi::config::SEGMENTS_COMMITTED_BITS;
+use abi::reason::{Disposition, DropReason};
+use anyhow::{bail, Context, Result};
+use host::bus::{Bus, DmaMemory};
+use host::control::commands::{
+    floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
+    Segment,
+};
+use host::control::packet::flow_key;
+use host::control::placement::KeyTable;
+use host::control::regions::{Region, Regions};
+use host::device::{Device, DeviceConfig};
+use host::rings::HeaderEntry;
+use sim::card::SimulatedCard;
+use sim::golden_card::GoldenCard;
+use sim::lab::Card;
+
+use super::flows::{FlowPlan, Plan, RegionPlan};
+use crate::options::UsageError;
+
+/// Times the card is given to work before it counts as stuck.
+pub const ROUNDS_MAX: u32 = 4000;
+
+/// What a model tells about itself.
+pub trait Model: Card {
+    /// Rules that the card broke.
+    fn violations(&self) -> Vec<String>;
+    /// Simulated time, if there is any.
+    fn time_ns(&self) -> Option<u64>;
+}
+
+impl Model for Rc<RefCell<GoldenCard>> {
+    fn violations(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn time_ns(&self) -> Option<u64> {
+        None
+    }
+}
+
+impl Model for Rc<RefCell<SimulatedCard>> {
+    fn violations(&self) -> Vec<String> {
+        self.borrow().violations()
+    }
+
+    fn time_ns(&self) -> Option<u64> {
+        Some(self.borrow().now_ps() / 1000)
+    }
+}
+
+/// The flow of a plan on the card.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// Its name on the card.
+    pub name: FlowName,
+    /// Sequence number of position 0.
+    pub base: u32,
+    /// What software accepts now.
+    pub acceptance: Acceptance,
+}
+
+/// A card with its driver.
+pub struct Rig<B: Bus, C: Model> {
+    /// The driver.
+    pub device: Device<B>,
+    /// The card's network side.
+    pub card: C,
+    /// The regions of the plan.
+    pub regions: Vec<Region>,
+    /// The flows of the plan.
+    pub flows: Vec<Installed>,
+    keys: KeyTable,
+    pool_next: u32,
+}
+
+/// Sums of the card's counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// Packets whose header went up.
+    pub entries: u64,
+    /// Frames that were dropped.
+    pub drops: u64,
+}
+
+impl<B: Bus, C: Model> Rig<B, C> {
+    /// Opens the card and registers the regions.
+    pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
+        let mut device = Device::open(bus, DeviceConfig::default())?;
+        let sizes = device.sizes();
+        let flows = 1 << sizes.flow_bits;
+        if plan.flows.len() > flows {
+            let count = plan.flows.len();
+            return Err(UsageError(format!("{count} flows; the card has {flows}")).into());
+        }
+        let keys = KeyTable::new(*device.secrets(), sizes.bucket_bits);
+        let mut table = Regions::new(sizes.region_bits, sizes.page_bits);
+        let mut regions = Vec::new();
+        for region in &plan.regions {
+            regions.push(register(&mut device, &mut table, region)?);
+        }
+        let pool_next = 1 << (sizes.flow_bits + SEGMENTS_COMMITTED_BITS as u32);
+        let flows = Vec::new();
+        let mut rig = Self {
+            device,
+            card,
+            regions,
+            flows,
+            keys,
+            pool_next,
+        };
+        rig.settle().context("the regions")?;
+        Ok(rig)
+    }
+
+    /// Installs the next flow of the plan and posts its segments to the list of `direction`.
+    pub fn install(
+        &mut self,
+        flow: &FlowPlan,
+        direction: Direction,
+        base: u32,
+        acks: Option<(u32, u32)>,
+    ) -> Result<()> {
+        let id = self.flows.len() as u16;
+        let name = FlowName {
+            flow: id,
+            generation: 1,
+        };
+        let floor = base.wrapping_add(flow.floor as u32);
+        let (ack_low, ack_high) = acks.unwrap_or((0, u32::MAX));
+        let acceptance = Acceptance {
+            floor,
+            ack_low,
+            ack_high,
+        };
+        let committed = (
+            u32::from(id) << SEGMENTS_COMMITTED_BITS,
+            SEGMENTS_COMMITTED_BITS as u8,
+        );
+        let list = self.list(flow, committed)?;
+        let lists = match direction {
+            Direction::Receive => [list, committed],
+            Direction::Send => [committed, list],
+        };
+        let domain = 0;
+        let install = FlowInstall {
+            name,
+            owner: 0,
+            domain,
+            acceptance,
+            send_floor: floor,
+            lists,
+        };
+        let mut entry = flow_install(&install);
+        if let Some(floor) = flow.timestamp_floor {
+            command::TIMESTAMP_CHECK.set(&mut entry, 1);
+            command::INSTALL_TIMESTAMP_FLOOR.set(&mut entry, floor.into());
+        }
+        self.device.command(entry);
+        let key = flow_key(flow.remote, flow.local);
+        let slots = self.keys.insert(key, id).context("no key slot left")?;
+        for entry in slots {
+            self.device.command(entry);
+        }
+        for (index, segment) in flow.segments.iter().enumerate() {
+            let region = &self.regions[segment.region];
+            let posted = Segment {
+                index: index as u16,
+                position: base.wrapping_add(segment.position as u32),
+                bytes: segment.bytes,
+                region: region.index,
+                region_key: region.key,
+                offset: segment.offset,
+            };
+            self.device.command(segment_post(name, direction, &posted));
+        }
+        self.flows.push(Installed {
+            name,
+            base,
+            acceptance,
+        });
+        self.settle()
+            .with_context(|| format!("flow '{}'", flow.name))
+    }
+
+    /// Where a flow's list lies: its committed entries, or a piece of the pool if it is longer.
+    fn list(&mut self, flow: &FlowPlan, committed: (u32, u8)) -> Result<(u32, u8)> {
+        let segments = flow.segments.len();
+        if segments <= 1 << SEGMENTS_COMMITTED_BITS {
+            return Ok(committed);
+        }
+        let bits = segments.next_power_of_two().trailing_zeros();
+        let base = self.pool_next.next_multiple_of(1 << bits);
+        let end = base + (1 << bits);
+        let limit = 1 << self.device.sizes().segment_bits;
+        if end > limit {
+            let name = &flow.name;
+            let message = format!("flow '{name}': no room for {segments} segments in {limit}");
+            return Err(UsageError(message).into());
+        }
+        self.pool_next = end;
+        Ok((base, bits as u8))
+    }
+
+    /// Moves a flow's receive floor and waits for the fence.
+    pub fn accept(&mut self, index: usize, plan: &FlowPlan, end: u64) -> Result<()> {
+        let flow = &mut self.flows[index];
+        flow.acceptance.floor = flow.base.wrapping_add(end as u32);
+        let head = plan
+            .segments
+            .iter()
+            .take_while(|segment| segment.stream().end <= end)
+            .count();
+        let mut entry = floor_set(flow.name, flow.acceptance, head as u16);
+        command::TIMESTAMP_FLOOR.set(&mut entry, plan.timestamp_floor.unwrap_or(0).into());
+        self.command(entry)
+    }
+
+    /// Runs one command to its confirmation.
+    fn command(&mut self, entry: Entry) -> Result<()> {
+        self.device.command(entry);
+        self.settle()
+    }
+
+    /// Waits until every command is confirmed.
+    pub fn settle(&mut self) -> Result<()> {
+        let last = self.device.command(abi_nop());
+        for _ in 0..ROUNDS_MAX {
+            self.device.poll()?;
+            if let Some(refused) = self.device.take_refused() {
+                let (flow, opcode) = (refused.flow, refused.opcode);
+                bail!("command {opcode} of flow {flow}: {}", refused.status.name());
+            }
+            if self.device.confirmed(last) {
+                return Ok(());
+            }
+            self.device.bus().advance()?;
+        }
+        bail!("the card did not confirm its commands")
+    }
+
+    /// Lets time pass and takes what the card has published.
+    pub fn advance(&mut self) -> Result<Vec<HeaderEntry>> {
+        self.device.poll()?;
+        self.device.bus().advance()?;
+        self.take_entries()
+    }
+
+    /// Takes what the card has published.
+    pub fn take_entries(&mut self) -> Result<Vec<HeaderEntry>> {
+        let mut entries = Vec::new();
+        while let Some(entry) = self.device.next_header()? {
+            entries.push(entry);
+        }
+        if !entries.is_empty() {
+            self.device.return_headers()?;
+        }
+        Ok(entries)
+    }
+
+    /// Sums of the counters: of packets that went up and of those that were dropped.
+    pub fn totals(&mut self) -> Result<Totals> {
+        let counters = self.device.counters()?;
+        let sum = |names: Vec<&str>| {
+            counters
+                .iter()
+                .filter(|(name, _)| names.contains(name))
+                .map(|(_, count)| count)
+                .sum()
+        };
+        Ok(Totals {
+            entries: sum(Disposition::ALL.iter().map(|code| code.name()).collect()),
+            drops: sum(DropReason::ALL.iter().map(|code| code.name()).collect()),
+        })
+    }
+
+    /// Shows `visit` a part of a region.
+    pub fn region(
+        &mut self,
+        index: usize,
+        part: Range<u64>,
+        visit: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<()> {
+        let memory = self.regions[index].memory;
+        let (offset, bytes) = (part.start as usize, (part.end - part.start) as usize);
+        Ok(self
+            .device
+            .bus()
+            .application_memory(&memory, offset, bytes, visit)?)
+    }
+}
+
+fn abi_nop() -> Entry {
+    let mut entry = [0; abi::config::COMMAND_BYTES];
+    command::OPCODE.set(&mut entry, command::NOP.into());
+    entry
+}
+
+fn register<B: Bus>(
+    device: &mut Device<B>,
+    table: &mut Regions,
+    plan: &RegionPlan,
+) -> Result<Region> {
+    let memory: DmaMemory = device.bus().allocate(plan.memory, plan.bytes, 4096)?;
+    let mut fill = |bytes: &mut [u8]| bytes.fill(plan.guard);
+    device
+        .bus()
+        .application_memory(&memory, 0, plan.bytes, &mut fill)?;
+    let (region, commands) = table.register(memory, 0)?;
+    for entry in commands {
+        device.command(entry);
+    }
+    Ok(region)
+}

@@ -1,0 +1,441 @@
+//! `zeronic sim --tx`: the outgoing packets of a capture through the card's send side.
+//!
+//! ```text
+//!   capture ─ payload ──► application memory, by stream position ─┐
+//!           └ headers ──► send descriptors ──► card ◄─────────────┘
+//!                                                └─► sent.pcapng, compared with the capture
+//! ```
+//! Checksums are left out of the descriptors: the card has to make them. With `join_bytes`,
+//! consecutive packets of a flow that differ only as segmentation makes them differ become one
+//! descriptor, and the card has to cut them apart again.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use abi::reason::SendError;
+use anyhow::{Context, Result};
+use host::bus::Bus;
+use host::control::commands::Direction;
+use host::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
+use host::control::packet::{clear_checksums, parse_tcp, TcpHeader};
+use host::control::ranges::RangeSet;
+use host::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use serde::Serialize;
+use sim::mac::Frame;
+use sim::pcapng::CaptureWriter;
+
+use super::entries::line;
+use super::flows::{FlowPlan, Plan};
+use super::rig::{Model, Rig};
+use super::traffic::{flow_of, Numbered, Traffic, Way};
+use crate::options::UsageError;
+
+/// Rounds without a frame after which the card counts as done.
+const IDLE_ROUNDS_MAX: u32 = 200;
+
+const FIN_PSH: u8 = 0x09;
+const CWR: u8 = 0x80;
+
+/// Where the sent frames first differ from the capture.
+#[derive(Debug, Serialize, PartialEq, Eq)]
+pub struct Difference {
+    /// Number of the frame in the capture; none when the card sent more than was expected.
+    frame: Option<usize>,
+    /// First byte that differs, or the shorter length.
+    byte: usize,
+}
+
+/// What the run brought about.
+#[derive(Debug, Serialize)]
+pub struct SendReport {
+    /// The frames are those of the capture, byte for byte, and no rule was broken.
+    pub ok: bool,
+    model: &'static str,
+    frames_expected: usize,
+    frames_sent: usize,
+    frames_too_long_for_inline: usize,
+    frames_incoming: usize,
+    descriptors: usize,
+    descriptors_joined: usize,
+    payload_bytes: u64,
+    checksums_completed: usize,
+    send_errors: BTreeMap<&'static str, u64>,
+    identical: bool,
+    first_difference: Option<Difference>,
+    violations: Vec<String>,
+    sim_time_ns: Option<u64>,
+}
+
+/// A TCP packet of a flow, taken apart.
+struct Outgoing {
+    flow: usize,
+    header: TcpHeader,
+    header_bytes: usize,
+    packet: Numbered,
+    payload: std::ops::Range<usize>,
+    position: u64,
+}
+
+/// A descriptor to be: a first packet and those that were joined to it.
+struct Train {
+    first: Outgoing,
+    payload_bytes: usize,
+    last: Numbered,
+    last_payload_bytes: usize,
+    count: usize,
+}
+
+/// What the capture asks for.
+#[derive(Default)]
+struct Work {
+    descriptors: Vec<Vec<u8>>,
+    joined: usize,
+    expected: Vec<Numbered>,
+    too_long: usize,
+    payload_bytes: u64,
+    checksums_completed: usize,
+}
+
+/// Sends the outgoing packets and writes the results to `out`.
+pub fn replay<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    plan: &Plan,
+    traffic: &Traffic,
+    out: &Path,
+    model: &'static str,
+) -> Result<SendReport> {
+    for flow in &plan.flows {
+        let base = traffic.base(flow, Way::Out)?;
+        rig.install(flow, Direction::Send, base, None)?;
+    }
+    let work = prepare(rig, plan, traffic)?;
+    for descriptor in &work.descriptors {
+        rig.device.send(descriptor.clone());
+    }
+    let mut sent: Vec<Frame> = Vec::new();
+    let mut lines = String::new();
+    let mut events = 0;
+    let mut idle = 0;
+    while idle < IDLE_ROUNDS_MAX && (sent.len() < work.expected.len() || idle < 4) {
+        let before = (sent.len(), events, rig.device.sends_waiting());
+        for entry in rig.advance()? {
+            events += 1;
+            lines += &line(events, None, &entry, plan, &rig.flows);
+            lines.push('\n');
+        }
+        rig.card.take_sent(&mut sent);
+        let moved = before != (sent.len(), events, rig.device.sends_waiting());
+        idle = if moved { 0 } else { idle + 1 };
+    }
+    std::fs::write(out.join("entries.txt"), lines).context("entries.txt")?;
+    write_capture(&sent, &out.join("sent.pcapng"))?;
+    report(rig, traffic, &work, &sent, model)
+}
+
+fn write_capture(sent: &[Frame], path: &Path) -> Result<()> {
+    let context = || format!("capture {}", path.display());
+    let mut writer = CaptureWriter::create(path, &["from card"]).with_context(context)?;
+    for frame in sent {
+        writer
+            .frame(0, frame.time_ps, &frame.bytes)
+            .with_context(context)?;
+    }
+    writer.finish().with_context(context)?;
+    Ok(())
+}
+
+fn report<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    traffic: &Traffic,
+    work: &Work,
+    sent: &[Frame],
+    model: &'static str,
+) -> Result<SendReport> {
+    let counters = rig.device.counters()?;
+    let names: Vec<_> = SendError::ALL.iter().map(|code| code.name()).collect();
+    let errors = counters
+        .iter()
+        .filter(|(name, count)| *count > 0 && names.contains(name));
+    let first_difference = first_difference(&work.expected, sent);
+    let violations = rig.card.violations();
+    Ok(SendReport {
+        ok: first_difference.is_none() && violations.is_empty(),
+        model,
+        frames_expected: work.expected.len(),
+        frames_sent: sent.len(),
+        frames_too_long_for_inline: work.too_long,
+        frames_incoming: traffic.incoming.len(),
+        descriptors: work.descriptors.len(),
+        descriptors_joined: work.joined,
+        payload_bytes: work.payload_bytes,
+        checksums_completed: work.checksums_completed,
+        send_errors: errors.copied().collect(),
+        identical: first_difference.is_none(),
+        first_difference,
+        violations,
+        sim_time_ns: rig.card.time_ns(),
+    })
+}
+
+fn first_difference(expected: &[Numbered], sent: &[Frame]) -> Option<Difference> {
+    for (want, have) in expected.iter().zip(sent) {
+        let pairs = want.bytes.iter().zip(&have.bytes);
+        let same = pairs.take_while(|(want, have)| want == have).count();
+        if same < want.bytes.len() || same < have.bytes.len() {
+            return Some(Difference {
+                frame: Some(want.number),
+                byte: same,
+            });
+        }
+    }
+    let frame = expected.get(sent.len()).map(|frame| frame.number);
+    (expected.len() != sent.len()).then_some(Difference { frame, byte: 0 })
+}
+
+/// Fills the memory and makes the descriptors.
+fn prepare<B: Bus, C: Model>(rig: &mut Rig<B, C>, plan: &Plan, traffic: &Traffic) -> Result<Work> {
+    let mut work = Work::default();
+    let mut filled: Vec<RangeSet> = plan.flows.iter().map(|_| RangeSet::default()).collect();
+    let mut train: Option<Train> = None;
+    for frame in &traffic.outgoing {
+        let header = parse_tcp(&frame.bytes);
+        let known = header.and_then(|header| Some((header, flow_of(plan, &header)?.0)));
+        let packet = match known {
+            Some((header, flow)) => take_apart(frame, header, flow, rig.flows[flow].base)?,
+            None => None,
+        };
+        let Some(packet) = packet else {
+            finish(&mut work, rig, plan, train.take());
+            send_whole(&mut work, frame, header.as_ref());
+            continue;
+        };
+        let flow = &plan.flows[packet.flow];
+        fill(rig, flow, &packet, &mut filled[packet.flow])?;
+        work.payload_bytes += packet.payload.len() as u64;
+        expect(&mut work, &packet);
+        train = match train {
+            Some(mut train) if train.continues(&packet, flow.join_bytes as usize) => {
+                train.add(packet);
+                Some(train)
+            }
+            other => {
+                finish(&mut work, rig, plan, other);
+                Some(Train::new(packet))
+            }
+        };
+    }
+    finish(&mut work, rig, plan, train);
+    Ok(work)
+}
+
+/// A packet of a flow with payload; `None` without.
+fn take_apart(
+    frame: &Numbered,
+    header: TcpHeader,
+    flow: usize,
+    base: u32,
+) -> Result<Option<Outgoing>, UsageError> {
+    let broken = |error| UsageError(format!("frame {}: {error}", frame.number));
+    let layout = TcpLayout::parse(&frame.bytes).map_err(broken)?;
+    let payload = layout.payload..layout.payload + layout.payload_bytes;
+    if payload.is_empty() {
+        return Ok(None);
+    }
+    if payload.end > frame.bytes.len() {
+        let number = frame.number;
+        return Err(UsageError(format!(
+            "frame {number}: its IP length is beyond its end"
+        )));
+    }
+    let position = u64::from(header.sequence.wrapping_sub(base));
+    let packet = frame.clone();
+    Ok(Some(Outgoing {
+        flow,
+        header,
+        header_bytes: layout.payload,
+        packet,
+        payload,
+        position,
+    }))
+}
+
+/// Puts a packet's payload where the flow's segments want it; a retransmission must say the same.
+fn fill<B: Bus, C: Model>(
+    rig: &mut Rig<B, C>,
+    flow: &FlowPlan,
+    packet: &Outgoing,
+    filled: &mut RangeSet,
+) -> Result<()> {
+    let payload = &packet.packet.bytes[packet.payload.clone()];
+    let (start, end) = (packet.position, packet.position + payload.len() as u64);
+    let fresh = filled.gaps(start, end);
+    let mut differs = false;
+    for segment in &flow.segments {
+        let stream = segment.stream();
+        let (from, to) = (start.max(stream.start), end.min(stream.end));
+        if from >= to {
+            continue;
+        }
+        let at = segment.offset + (from - segment.position);
+        rig.region(segment.region, at..at + (to - from), &mut |window| {
+            for (held, position) in window.iter_mut().zip(from..) {
+                let byte = payload[(position - start) as usize];
+                let is_fresh = fresh
+                    .iter()
+                    .any(|(from, to)| (*from..*to).contains(&position));
+                differs |= !is_fresh && *held != byte;
+                *held = byte;
+            }
+        })?;
+    }
+    filled.insert(start, end);
+    if differs {
+        let (number, name) = (packet.packet.number, &flow.name);
+        let message = format!("frame {number}: flow '{name}' sends other bytes than before");
+        return Err(UsageError(message).into());
+    }
+    Ok(())
+}
+
+/// A frame that needs no payload from memory.
+fn send_whole(work: &mut Work, frame: &Numbered, header: Option<&TcpHeader>) {
+    let layout = header.and_then(|_| TcpLayout::parse(&frame.bytes).ok());
+    let bytes = match &layout {
+        Some(layout) => layout.payload + layout.payload_bytes,
+        None => frame.bytes.len(),
+    };
+    if bytes > INLINE_BYTES_MAX || bytes > frame.bytes.len() {
+        work.too_long += 1;
+        return;
+    }
+    let mut inline = frame.bytes[..bytes].to_vec();
+    match header {
+        Some(header) => {
+            clear_checksums(&mut inline, header);
+            work.descriptors.push(tcp_header(&inline, header));
+            let mut expected = frame.clone();
+            work.checksums_completed += usize::from(complete_checksums(&mut expected.bytes));
+            work.expected.push(expected);
+        }
+        None => {
+            work.descriptors.push(raw(&inline));
+            work.expected.push(frame.clone());
+        }
+    }
+}
+
+/// What the card has to send for a packet: its frame, with the checksums that the capture lacks
+/// when it was taken in front of a card that makes them.
+fn expect(work: &mut Work, packet: &Outgoing) {
+    let mut expected = packet.packet.clone();
+    work.checksums_completed += usize::from(complete_checksums(&mut expected.bytes));
+    work.expected.push(expected);
+}
+
+/// Puts in right checksums; true if one was wrong.
+fn complete_checksums(frame: &mut [u8]) -> bool {
+    let Ok(layout) = TcpLayout::parse(frame) else {
+        return false;
+    };
+    let before = frame.to_vec();
+    if !layout.ipv6 {
+        frame[layout.network + 10..layout.network + 12].fill(0);
+        let checksum = !ones_sum(&frame[layout.network..layout.segment], 0);
+        frame[layout.network + 10..layout.network + 12].copy_from_slice(&checksum.to_be_bytes());
+    }
+    let at = layout.segment + TCP_CHECKSUM_OFFSET;
+    frame[at..at + 2].fill(0);
+    let checksum = tcp_checksum(frame, &layout);
+    frame[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+    before != *frame
+}
+
+impl Train {
+    fn new(first: Outgoing) -> Self {
+        let (payload_bytes, last) = (first.payload.len(), first.packet.clone());
+        Self {
+            first,
+            payload_bytes,
+            last,
+            last_payload_bytes: payload_bytes,
+            count: 1,
+        }
+    }
+
+    /// Whether a packet is what segmentation would make of a longer train.
+    fn continues(&self, next: &Outgoing, join_bytes: usize) -> bool {
+        let first = &self.first;
+        let mss = first.payload.len();
+        let follows = next.flow == first.flow
+            && next.position == first.position + self.payload_bytes as u64
+            && self.last_payload_bytes == mss
+            // FIN and PSH stay in the last packet only.
+            && self.last.bytes[first.header.l4_offset + 13] & FIN_PSH == 0
+            && next.payload.len() <= mss
+            && self.payload_bytes + next.payload.len() <= join_bytes
+            && next.header_bytes == first.header_bytes;
+        follows && self.expected_header(next) == next.packet.bytes[..next.header_bytes]
+    }
+
+    /// The header that the card would give to `next`, checksums taken from it.
+    fn expected_header(&self, next: &Outgoing) -> Vec<u8> {
+        let TcpHeader {
+            l3_offset: l3,
+            l4_offset: l4,
+            ipv6,
+            ..
+        } = self.first.header;
+        let mut header = self.first.packet.bytes[..self.first.header_bytes].to_vec();
+        let theirs = &next.packet.bytes;
+        let mut copy = |range: std::ops::Range<usize>| {
+            header[range.clone()].copy_from_slice(&theirs[range]);
+        };
+        copy(l4 + 4..l4 + 8);
+        copy(l4 + 16..l4 + 18);
+        if ipv6 {
+            copy(l3 + 4..l3 + 6);
+        } else {
+            copy(l3 + 2..l3 + 4);
+            copy(l3 + 10..l3 + 12);
+            let id = u16::from_be_bytes([header[l3 + 4], header[l3 + 5]]);
+            let id = id.wrapping_add(self.count as u16);
+            header[l3 + 4..l3 + 6].copy_from_slice(&id.to_be_bytes());
+        }
+        header[l4 + 13] &= !CWR;
+        header[l4 + 13] |= theirs[l4 + 13] & FIN_PSH;
+        header
+    }
+
+    fn add(&mut self, next: Outgoing) {
+        self.payload_bytes += next.payload.len();
+        self.last_payload_bytes = next.payload.len();
+        self.last = next.packet;
+        self.count += 1;
+    }
+}
+
+/// Makes the descriptor of a train.
+fn finish<B: Bus, C: Model>(work: &mut Work, rig: &Rig<B, C>, plan: &Plan, train: Option<Train>) {
+    let Some(train) = train else { return };
+    let first = &train.first;
+    let flow = &plan.flows[first.flow];
+    let mut header = first.packet.bytes[..first.header_bytes].to_vec();
+    let flags = first.header.l4_offset + 13;
+    header[flags] |= train.last.bytes[flags] & FIN_PSH;
+    clear_checksums(&mut header, &first.header);
+    let ends = flow
+        .segments
+        .iter()
+        .take_while(|s| s.stream().end <= first.position)
+        .count();
+    let payload = Payload {
+        name: rig.flows[first.flow].name,
+        position: first.header.sequence,
+        bytes: train.payload_bytes as u32,
+        mss_bytes: first.payload.len() as u16,
+        segment_index: ends as u16,
+    };
+    work.descriptors
+        .push(tcp_send(&header, &first.header, &payload));
+    work.joined += usize::from(train.count > 1);
+}
