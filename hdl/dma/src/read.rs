@@ -16,6 +16,7 @@
 //! | tlp | source | | read requests |
 //! | rc_tdata, rc_tuser, rc_tvalid, rc_tready | | | the vendor's RC port, straddle with up to four TLPs |
 //! | max_read_request | in | 3 | 128 << max_read_request bytes; at most 512 are asked for |
+//! | extended_tags | in | 1 | the host allows 8-bit tags: 64 are used, else 32 |
 //! | rcb | in | 1 | completions are cut at 128 bytes instead of 64 |
 //! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong or unexpected |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
@@ -138,6 +139,8 @@ pub struct ReadEngine {
     pub max_read_request: Signal<In, Bits<3>>,
     /// Completions are cut at 128 bytes instead of 64.
     pub rcb: Signal<In, Bit>,
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    pub extended_tags: Signal<In, Bit>,
     /// Write jobs accepted, modulo 2^16.
     pub writes_accepted: Signal<In, Bits<16>>,
     /// Write jobs put on the RQ port, modulo 2^16.
@@ -179,6 +182,7 @@ impl ReadEngine {
             rc_tready: Default::default(),
             max_read_request: Default::default(),
             rcb: Default::default(),
+            extended_tags: Default::default(),
             writes_accepted: Default::default(),
             writes_issued: Default::default(),
             read_timeout: Default::default(),
@@ -212,6 +216,7 @@ impl Logic for ReadEngine {
         MessageSource::<RequestTlp>::link(&mut self.tlp, &mut self.requests.tlp);
         MessageSource::<ReadOrder>::join(&mut self.requests.order, &mut self.answers.order);
         self.requests.max_read_request.next = self.max_read_request.val();
+        self.requests.extended_tags.next = self.extended_tags.val();
         self.requests.rcb.next = self.rcb.val();
         self.requests.writes_accepted.next = self.writes_accepted.val();
         self.requests.writes_issued.next = self.writes_issued.val();

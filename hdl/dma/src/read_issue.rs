@@ -174,6 +174,8 @@ pub struct ReadIssue {
 
     /// Completions are cut at 128 bytes instead of 64.
     pub rcb: Signal<In, Bit>,
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    pub extended_tags: Signal<In, Bit>,
     /// Tags that must not be used.
     pub busy: Signal<In, Bits<64>>,
     /// A request goes out.
@@ -199,6 +201,8 @@ pub struct ReadIssue {
     headers_used: DFF<Bits<10>>,
     data_used: DFF<Bits<12>>,
 
+    tag_after: Signal<Local, Bits<6>>,
+    tag_next: Signal<Local, Bits<6>>,
     headers_after: Signal<Local, Bits<10>>,
     data_after: Signal<Local, Bits<12>>,
     fits: Signal<Local, Bit>,
@@ -276,8 +280,13 @@ impl Logic for ReadIssue {
             self.data_used.d.next =
                 self.data_back.val() - bit_cast::<12, 6>(self.give_back_data.val());
         }
+        self.tag_after.next = self.tag.q.val() + 1;
+        self.tag_next.next = self.tag_after.val();
+        if !self.extended_tags.val() {
+            self.tag_next.next = bit_cast::<6, 5>(self.tag_after.val().get_bits::<5>(0));
+        }
         if self.load.val() | self.is_busy.val() {
-            self.tag.d.next = self.tag.q.val() + 1;
+            self.tag.d.next = self.tag_next.val();
         }
         if self.reset.val() {
             self.staged.d.next = false;

@@ -38,6 +38,8 @@ pub struct ReadRequests {
     pub max_read_request: Signal<In, Bits<3>>,
     /// Completions are cut at 128 bytes instead of 64.
     pub rcb: Signal<In, Bit>,
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    pub extended_tags: Signal<In, Bit>,
     /// Write jobs accepted, modulo 2^16.
     pub writes_accepted: Signal<In, Bits<16>>,
     /// Write jobs put on the RQ port, modulo 2^16.
@@ -89,6 +91,7 @@ impl Logic for ReadRequests {
         MessageSource::<RequestTlp>::link(&mut self.tlp, &mut self.issuer.tlp);
         MessageSource::<ReadOrder>::link(&mut self.order, &mut self.issuer.order);
         self.issuer.draining.next = self.draining.val();
+        self.issuer.extended_tags.next = self.extended_tags.val();
         self.issuer.rcb.next = self.rcb.val();
         self.issuer.busy.next = self.busy.val();
         self.issue.next = self.issuer.issue.val();

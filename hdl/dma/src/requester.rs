@@ -14,6 +14,7 @@
 //! | command, send_ring, payload, flush: `_data` | source | | their answers |
 //! | s_axis_rq_*, m_axis_rc_*, pcie_rq_seq_num* | | | the hard block's user side, 512 bit, straddle on |
 //! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | what the host has configured |
+//! | extended_tags | in | 1 | the host allows 8-bit tags (device control, bit 8): 64 are used, else 32 |
 //! | user_reset | in | 1 | the hard block's reset: it has forgotten every TLP |
 //! | bus_master | in | 1 | the host allows requests; without it none starts |
 //! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
@@ -120,6 +121,9 @@ pub struct Requester {
     /// Completions are cut at 128 bytes instead of 64.
     pub cfg_rcb_status: Signal<In, Bit>,
 
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    pub extended_tags: Signal<In, Bit>,
+
     /// A write TLP was sent.
     pub write_tlp: Signal<Out, Bit>,
     /// A read TLP was sent.
@@ -182,6 +186,7 @@ impl Requester {
             cfg_max_payload: Default::default(),
             cfg_max_read_req: Default::default(),
             cfg_rcb_status: Default::default(),
+            extended_tags: Default::default(),
             write_tlp: Default::default(),
             read_tlp: Default::default(),
             read_timeout: Default::default(),
@@ -245,6 +250,7 @@ impl Logic for Requester {
         self.write.written.next = self.packer.written.val();
         self.write.max_payload.next = self.cfg_max_payload.val();
         self.read.max_read_request.next = self.cfg_max_read_req.val();
+        self.read.extended_tags.next = self.extended_tags.val();
         self.read.rcb.next = self.cfg_rcb_status.val();
         self.read.writes_accepted.next = self.write.jobs_accepted.val();
         self.read.writes_issued.next = self.packer.jobs_issued.val();

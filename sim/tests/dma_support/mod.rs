@@ -35,10 +35,12 @@ pub struct Slot {
     pub pcie: PcieSim,
     ports: PciePorts,
     outputs: CardOutputs,
-    /// Cycles in which `tag`, `read_timeout`, `read_error`, `write_tlp`, `read_tlp` were high.
+    /// Cycles in which the outputs for counters were high.
     pub pulses: Pulses,
     /// Holds the requester in reset.
     pub reset: bool,
+    /// Tells the hard block that a function level reset is done.
+    pub function_reset_done: bool,
 }
 
 /// Counted pulses.
@@ -61,6 +63,7 @@ impl Slot {
             outputs: CardOutputs::default(),
             pulses: Pulses::default(),
             reset: false,
+            function_reset_done: false,
         }
     }
 
@@ -100,6 +103,7 @@ impl Agent for Slot {
         self.pulses.read_timeout += high("read_timeout");
         self.pulses.read_error += high("read_error");
         self.ports.sample(model, &mut self.outputs);
+        self.outputs.cfg_flr_done = u8::from(self.function_reset_done);
         self.pcie.step(&self.outputs);
     }
 
@@ -108,6 +112,8 @@ impl Agent for Slot {
         self.ports.drive(model, inputs);
         let mastering = inputs.cfg_function_status >> 2 & 1;
         model.set(model.port("bus_master"), mastering.into());
+        let extended = self.pcie.config().extended_tags;
+        model.set(model.port("extended_tags"), extended.into());
         model.set(model.port("reset"), u64::from(self.reset));
     }
 }
@@ -129,15 +135,54 @@ pub struct Read {
     pub bytes: usize,
 }
 
-/// Requester, slot and clients.
-pub struct Rig {
-    pub bench: Bench,
-    pub slot: Slot,
+/// Sources and sinks of all clients.
+pub struct Clients {
     pub write_jobs: Vec<MessageSource>,
     pub write_data: Vec<PacketSource>,
     pub read_jobs: Vec<MessageSource>,
     pub answers: Vec<PacketSink>,
+    /// Monitors of the write jobs.
+    pub jobs: Vec<StreamMonitor>,
     monitors: Vec<StreamMonitor>,
+}
+
+impl Clients {
+    fn new(model: &Model, source: Stall, sink: Stall, seed: u64) -> Clients {
+        let job = |name: &&str| MessageSource::new(model, &format!("{name}_job"), source, seed);
+        let data = |name: &&str| {
+            PacketSource::new(model, &format!("{name}_data"), source, seed.rotate_left(8))
+        };
+        let answer = |name: &&str| PacketSink::new(model, &format!("{name}_data"), sink, seed);
+        let monitor = |name: String| StreamMonitor::new(model, &name);
+        let of = |suffix: &'static str| move |name: &&str| format!("{name}_{suffix}");
+        Clients {
+            write_jobs: WRITERS.iter().map(job).collect(),
+            write_data: WRITERS.iter().map(data).collect(),
+            read_jobs: READERS.iter().map(job).collect(),
+            answers: READERS.iter().map(answer).collect(),
+            jobs: WRITERS.iter().map(of("job")).map(monitor).collect(),
+            monitors: READERS.iter().map(of("data")).map(monitor).collect(),
+        }
+    }
+
+    fn agents(&mut self) -> Vec<&mut dyn Agent> {
+        let mut agents: Vec<&mut dyn Agent> = Vec::new();
+        agents.extend(self.write_jobs.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.write_data.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.read_jobs.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.answers.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.jobs.iter_mut().map(|x| x as &mut dyn Agent));
+        agents.extend(self.monitors.iter_mut().map(|x| x as &mut dyn Agent));
+        agents
+    }
+}
+
+/// Requester, slot and clients.
+pub struct Rig {
+    pub bench: Bench,
+    pub slot: Slot,
+    pub clients: Clients,
+    stalls: (Stall, Stall),
 }
 
 impl Rig {
@@ -146,51 +191,55 @@ impl Rig {
         let seed = config.seed;
         let mut block = Requester::new(TIMEOUT_CYCLES);
         let bench = Bench::of(&mut block, "requester").expect("builds");
-        let model = &bench.model;
-        let slot = Slot::new(model, config);
-        let write_job = |(i, name): (u64, &&str)| {
-            MessageSource::new(model, &format!("{name}_job"), source, seed ^ i)
-        };
-        let numbered = |names: &'static [&'static str]| (1u64..).zip(names);
+        let slot = Slot::new(&bench.model, config);
+        let clients = Clients::new(&bench.model, source, sink, seed);
         let mut rig = Rig {
-            slot,
-            write_jobs: numbered(&WRITERS).map(write_job).collect(),
-            read_jobs: numbered(&READERS).map(write_job).collect(),
-            write_data: numbered(&WRITERS)
-                .map(|(i, name)| {
-                    PacketSource::new(model, &format!("{name}_data"), source, seed ^ (i << 8))
-                })
-                .collect(),
-            answers: numbered(&READERS)
-                .map(|(i, name)| {
-                    PacketSink::new(model, &format!("{name}_data"), sink, seed ^ (i << 8))
-                })
-                .collect(),
-            monitors: READERS
-                .iter()
-                .map(|name| StreamMonitor::new(model, &format!("{name}_data")))
-                .collect(),
             bench,
+            slot,
+            clients,
+            stalls: (source, sink),
         };
-        while rig.slot.pcie.inputs().user_reset {
-            rig.cycle();
-        }
+        rig.wait_for_link();
         rig
+    }
+
+    /// Runs until the hard block is out of reset.
+    pub fn wait_for_link(&mut self) {
+        while self.slot.pcie.inputs().user_reset {
+            self.cycle();
+        }
+    }
+
+    /// Starts an epoch: `reset` for a cycle, and clients that have forgotten everything.
+    pub fn restart(&mut self) {
+        self.clients
+            .monitors
+            .iter()
+            .for_each(StreamMonitor::assert_clean);
+        let seed = self.slot.pcie.config().seed ^ self.bench.now();
+        let (source, sink) = self.stalls;
+        self.clients = Clients::new(&self.bench.model, source, sink, seed);
+        self.slot.reset = true;
+        self.cycle();
+        self.slot.reset = false;
+        self.cycle();
+        // What was on the streams in the cycle of the reset counts for nobody.
+        self.clients = Clients::new(&self.bench.model, source, sink, seed);
     }
 
     /// Queues a write.
     pub fn push_write(&mut self, write: &Write) {
-        self.write_jobs[write.client].push_struct(WriteJob {
+        self.clients.write_jobs[write.client].push_struct(WriteJob {
             address: write.address.into(),
             bytes: (write.bytes.len() as u64).into(),
             relaxed: write.relaxed,
         });
-        self.write_data[write.client].push(write.bytes.clone());
+        self.clients.write_data[write.client].push(write.bytes.clone());
     }
 
     /// Queues a read.
     pub fn push_read(&mut self, read: &Read) {
-        self.read_jobs[read.client].push_struct(ReadJob {
+        self.clients.read_jobs[read.client].push_struct(ReadJob {
             address: read.address.into(),
             bytes: (read.bytes as u64).into(),
         });
@@ -198,13 +247,14 @@ impl Rig {
 
     /// One clock cycle.
     pub fn cycle(&mut self) {
-        let mut agents: Vec<&mut dyn Agent> = vec![&mut self.slot];
-        agents.extend(self.write_jobs.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.write_data.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.read_jobs.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.answers.iter_mut().map(|x| x as &mut dyn Agent));
-        agents.extend(self.monitors.iter_mut().map(|x| x as &mut dyn Agent));
+        let mut agents = self.clients.agents();
+        agents.push(&mut self.slot);
         self.bench.cycle(&mut agents);
+    }
+
+    /// Several clock cycles.
+    pub fn cycles(&mut self, count: u64) {
+        (0..count).for_each(|_| self.cycle());
     }
 
     /// Runs until every write is in memory.
@@ -213,7 +263,7 @@ impl Rig {
         let limit = self.bench.now() + 2_000_000;
         while quiet < 200 {
             self.cycle();
-            let done = self.write_data.iter().all(PacketSource::is_done);
+            let done = self.clients.write_data.iter().all(PacketSource::is_done);
             quiet = if done && self.slot.pcie.is_idle() {
                 quiet + 1
             } else {
@@ -226,9 +276,14 @@ impl Rig {
     /// Runs until every client has as many answers as told.
     pub fn finish_reads(&mut self, counts: [usize; 4]) {
         let limit = self.bench.now() + 2_000_000;
-        while (0..4).any(|client| self.answers[client].packets.len() < counts[client]) {
+        while (0..4).any(|client| self.clients.answers[client].packets.len() < counts[client]) {
             self.cycle();
-            let have: Vec<usize> = self.answers.iter().map(|a| a.packets.len()).collect();
+            let have: Vec<usize> = self
+                .clients
+                .answers
+                .iter()
+                .map(|a| a.packets.len())
+                .collect();
             assert!(self.bench.now() < limit, "{have:?} answers of {counts:?}");
         }
     }
@@ -237,12 +292,18 @@ impl Rig {
     /// If the card broke a rule of the link or of a stream.
     pub fn assert_clean(&self) {
         self.slot.assert_clean();
-        self.monitors.iter().for_each(StreamMonitor::assert_clean);
+        self.clients
+            .monitors
+            .iter()
+            .for_each(StreamMonitor::assert_clean);
     }
 
     /// The next answer of a client.
     pub fn answer(&mut self, client: usize) -> Packet {
-        self.answers[client].packets.pop_front().expect("counted")
+        self.clients.answers[client]
+            .packets
+            .pop_front()
+            .expect("counted")
     }
 }
 
