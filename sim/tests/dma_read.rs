@@ -158,3 +158,30 @@ fn failed_completion_aborts_its_job_alone() {
         assert_eq!(rig.bench.get("tag_quarantined"), 0, "{fault:?}");
     }
 }
+
+#[test]
+fn reads_in_flight_fill_the_completion_buffer_and_no_more() {
+    // Completion headers bind at 64 bytes (32 x 8), completion data at 128 (56 x 32), tags without
+    // extended tags.
+    for (rcb_bytes, extended_tags, expected) in [(64, true, 32), (128, true, 56), (128, false, 32)]
+    {
+        let config = PcieConfig {
+            rcb_bytes,
+            extended_tags,
+            completion_payload_bytes: rcb_bytes,
+            latency_ns: 6_000,
+            ..PcieConfig::default()
+        };
+        let mut random = generator(config.seed);
+        let mut rig = Rig::new(config, Stall::None, Stall::None);
+        let (base, content) = fill(&mut rig, &mut random);
+        let read = |index: u64| Read {
+            client: index as usize % 3,
+            address: base + index * 16_384,
+            bytes: 16_384,
+        };
+        let reads: Vec<Read> = (0..12).map(read).collect();
+        assert!(!run(&mut rig, base, &content, &reads).contains(&true));
+        assert_eq!(rig.slot.pcie.statistics().reads_in_flight_peak, expected);
+    }
+}

@@ -55,6 +55,7 @@ pub mod slot_phases;
 pub mod slot_track;
 pub mod slots;
 pub mod small_write;
+pub mod step;
 pub mod tags;
 pub mod write;
 pub mod write_mux;

@@ -20,9 +20,40 @@
 //! Source: PG213, requester request interface, 512 bit, straddle.
 
 use crate::payload_memory::PayloadMemory;
-use crate::plan::{RequestPlan, Step};
+use crate::plan::RequestPlan;
 use crate::request::RequestTlp;
+use crate::step::Step;
 use stream::prelude::*;
+
+/// RQ side band of a step: start and its enables and sequence number, ends.
+#[derive(LogicBlock, Default)]
+pub struct SideBand {
+    /// The step.
+    pub step: Signal<In, Step>,
+    /// RQ side band.
+    pub user: Signal<Out, Bits<137>>,
+
+    starts: Signal<Local, Bits<137>>,
+    ends: Signal<Local, Bits<137>>,
+}
+
+impl Logic for SideBand {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.starts.next = bit_cast::<137, 4>(self.step.val().first_be)
+            | (bit_cast::<137, 4>(self.step.val().last_be) << 8)
+            | (bit_cast::<137, 1>(self.step.val().starts.into()) << 20)
+            | (bit_cast::<137, 1>(self.step.val().straddles.into()) << 23)
+            | (bit_cast::<137, 6>(self.step.val().sequence) << 61);
+        self.ends.next = (bit_cast::<137, 2>(self.step.val().ends) << 26)
+            | (bit_cast::<137, 4>(self.step.val().end_0) << 28)
+            | (bit_cast::<137, 4>(self.step.val().end_1) << 32);
+        self.user.next = self.ends.val();
+        if self.step.val().starts {
+            self.user.next = self.starts.val() | self.ends.val();
+        }
+    }
+}
 
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -67,6 +98,7 @@ pub struct RequestPacker {
 
     plan: RequestPlan,
     memory: PayloadMemory,
+    side_band: SideBand,
     data: DFF<Bits<512>>,
     user: DFF<Bits<137>>,
     offered: DFF<Bit>,
@@ -78,8 +110,6 @@ pub struct RequestPacker {
     head: Signal<Local, Bits<128>>,
     start: Signal<Local, Bits<512>>,
     straddle: Signal<Local, Bits<512>>,
-    start_flags: Signal<Local, Bits<137>>,
-    side_band: Signal<Local, Bits<137>>,
 }
 
 impl Logic for RequestPacker {
@@ -106,6 +136,7 @@ impl Logic for RequestPacker {
         self.jobs_issued.next = self.plan.jobs_issued.val();
 
         self.step.next = self.plan.step.payload.val();
+        self.side_band.step.next = self.plan.step.payload.val();
         self.take.next = !self.offered.q.val() | self.rq_tready.val();
         self.plan.step.ready.next = self.take.val();
         self.memory.window.next = self.step.val().window;
@@ -128,24 +159,9 @@ impl Logic for RequestPacker {
             | (bit_cast::<512, 128>(self.step.val().header) << 256)
             | (bit_cast::<512, 128>(self.head.val()) << 384);
 
-        self.start_flags.next = bit_cast::<137, 4>(self.step.val().first_be)
-            | (bit_cast::<137, 4>(self.step.val().last_be) << 8)
-            | (bit_cast::<137, 1>(self.step.val().starts.into()) << 20)
-            | (bit_cast::<137, 1>(self.step.val().straddles.into()) << 23)
-            | (bit_cast::<137, 6>(self.step.val().sequence) << 61);
-        self.side_band.next = (bit_cast::<137, 2>(self.step.val().ends) << 26)
-            | (bit_cast::<137, 4>(self.step.val().end_0) << 28)
-            | (bit_cast::<137, 4>(self.step.val().end_1) << 32);
-        if self.step.val().starts {
-            self.side_band.next = self.start_flags.val()
-                | (bit_cast::<137, 2>(self.step.val().ends) << 26)
-                | (bit_cast::<137, 4>(self.step.val().end_0) << 28)
-                | (bit_cast::<137, 4>(self.step.val().end_1) << 32);
-        }
-
         if self.take.val() {
             self.offered.d.next = self.plan.step.valid.val();
-            self.user.d.next = self.side_band.val();
+            self.user.d.next = self.side_band.user.val();
             self.data.d.next = self.body.val();
             if self.step.val().straddles {
                 self.data.d.next = self.straddle.val();

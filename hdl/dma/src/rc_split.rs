@@ -77,6 +77,45 @@ impl Logic for LaneMask {
     }
 }
 
+/// The part that goes on with the completion that began in an earlier beat.
+#[derive(LogicBlock, Default)]
+pub struct RcTail {
+    /// Side band of the beat.
+    pub user: Signal<In, Bits<161>>,
+    /// There is such a part.
+    pub present: Signal<In, Bit>,
+    /// Lane of its first dword.
+    pub lane: Signal<In, Bits<4>>,
+    /// The part.
+    pub part: Signal<Out, SlicePart>,
+
+    lanes: LaneMask,
+    ends: Signal<Local, Bit>,
+    dwords: Signal<Local, Bits<5>>,
+    result: Signal<Local, SlicePart>,
+}
+
+impl Logic for RcTail {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // It owns the first end of the beat.
+        self.ends.next = self.user.val().get_bit(76);
+        self.dwords.next = 16.into();
+        if self.ends.val() {
+            self.dwords.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(80)) + 1;
+        }
+        self.lanes.lane.next = self.lane.val();
+        self.lanes.dwords.next = self.dwords.val();
+        self.result.next.present = self.present.val();
+        self.result.next.ends = self.ends.val();
+        self.result.next.dwords = self.dwords.val();
+        self.result.next.lane = self.lane.val();
+        self.result.next.rotate = self.lane.val();
+        self.result.next.mask = self.lanes.mask.val();
+        self.part.next = self.result.val();
+    }
+}
+
 /// Finds the part that begins with start number `index` of the beat.
 #[derive(LogicBlock, Default)]
 pub struct RcStart {
@@ -184,7 +223,7 @@ pub struct RcSplit {
     pub slice: PulseSource<Slice>,
 
     beginning: RcStart,
-    tail_lanes: LaneMask,
+    tail: RcTail,
     held: DFF<Bit>,
     data: DFF<Bits<512>>,
     user: DFF<Bits<161>>,
@@ -198,9 +237,6 @@ pub struct RcSplit {
     starts: Signal<Local, Bits<5>>,
     next_index: Signal<Local, Bits<3>>,
     has_tail: Signal<Local, Bit>,
-    tail_ends: Signal<Local, Bit>,
-    tail_dwords: Signal<Local, Bits<5>>,
-    tail: Signal<Local, SlicePart>,
     start: Signal<Local, SlicePart>,
     overlaps: Signal<Local, Bit>,
     takes_start: Signal<Local, Bit>,
@@ -230,25 +266,14 @@ impl Logic for RcSplit {
         self.beginning.index.next = self.index.q.val();
         self.beginning.is_inside.next = self.is_inside.q.val();
 
-        // The completion that began in an earlier beat owns the first end of this one.
         self.has_tail.next = self.is_inside.q.val() & !self.tail_done.q.val();
-        self.tail_ends.next = self.user.q.val().get_bit(76);
-        self.tail_dwords.next = 16.into();
-        if self.tail_ends.val() {
-            self.tail_dwords.next = bit_cast::<5, 4>(self.user.q.val().get_bits::<4>(80)) + 1;
-        }
-        self.tail_lanes.lane.next = self.lane.q.val();
-        self.tail_lanes.dwords.next = self.tail_dwords.val();
-        self.tail.next.present = self.has_tail.val();
-        self.tail.next.ends = self.tail_ends.val();
-        self.tail.next.dwords = self.tail_dwords.val();
-        self.tail.next.lane = self.lane.q.val();
-        self.tail.next.rotate = self.lane.q.val();
-        self.tail.next.mask = self.tail_lanes.mask.val();
+        self.tail.user.next = self.user.q.val();
+        self.tail.present.next = self.has_tail.val();
+        self.tail.lane.next = self.lane.q.val();
 
         // A start goes along unless it wants the same lanes.
         self.overlaps.next = self.has_tail.val()
-            & ((self.tail_lanes.mask.val() & self.beginning.part.val().mask) != 0);
+            & ((self.tail.part.val().mask & self.beginning.part.val().mask) != 0);
         self.takes_start.next = self.beginning.part.val().present & !self.overlaps.val();
         self.starts.next = bit_cast::<5, 4>(self.user.q.val().get_bits::<4>(64));
         self.next_index.next = bit_cast::<3, 2>(self.index.q.val()) + 1;
@@ -259,7 +284,7 @@ impl Logic for RcSplit {
         self.start.next.present = self.takes_start.val();
 
         self.next_slice.next.beat = self.data.q.val();
-        self.next_slice.next.tail = self.tail.val();
+        self.next_slice.next.tail = self.tail.part.val();
         self.next_slice.next.start = self.start.val();
         self.next_slice.next.descriptor = self.beginning.descriptor.val();
         self.next_slice.next.discontinue = self.user.q.val().get_bit(96);
@@ -272,7 +297,8 @@ impl Logic for RcSplit {
         if self.held.q.val() {
             self.tail_done.d.next = true;
             if self.has_tail.val() {
-                self.lane.d.next = self.lane.q.val() + bit_cast::<4, 5>(self.tail_dwords.val());
+                self.lane.d.next =
+                    self.lane.q.val() + bit_cast::<4, 5>(self.tail.part.val().dwords);
             }
             if self.takes_start.val() {
                 self.index.d.next = bit_cast::<2, 3>(self.next_index.val());
@@ -283,7 +309,7 @@ impl Logic for RcSplit {
                 self.held.d.next = false;
                 self.index.d.next = 0.into();
                 self.tail_done.d.next = false;
-                self.is_inside.d.next = self.is_inside.q.val() & !self.tail_ends.val();
+                self.is_inside.d.next = self.is_inside.q.val() & !self.tail.part.val().ends;
                 if self.takes_start.val() {
                     self.is_inside.d.next = !self.start.val().ends;
                 }

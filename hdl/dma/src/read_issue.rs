@@ -90,6 +90,67 @@ impl Logic for CompletionRoom {
     }
 }
 
+/// Keeps count of the completion buffer that requests in flight may need.
+#[derive(LogicBlock, Default)]
+pub struct RoomAccount {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Nothing is in flight.
+    pub reset: Signal<In, Bit>,
+
+    /// Headers that the next request needs.
+    pub headers: Signal<In, Bits<4>>,
+    /// Data that it needs.
+    pub data: Signal<In, Bits<6>>,
+    /// There is room for it.
+    pub fits: Signal<Out, Bit>,
+    /// It takes the room.
+    pub reserve: Signal<In, Bit>,
+    /// Room comes back.
+    pub give_back: Signal<In, Bit>,
+    /// Headers.
+    pub give_back_headers: Signal<In, Bits<4>>,
+    /// Data.
+    pub give_back_data: Signal<In, Bits<6>>,
+
+    headers_used: DFF<Bits<10>>,
+    data_used: DFF<Bits<12>>,
+
+    headers_after: Signal<Local, Bits<10>>,
+    data_after: Signal<Local, Bits<12>>,
+    headers_now: Signal<Local, Bits<10>>,
+    data_now: Signal<Local, Bits<12>>,
+}
+
+impl Logic for RoomAccount {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, headers_used, data_used);
+        self.headers_after.next = self.headers_used.q.val() + bit_cast::<10, 4>(self.headers.val());
+        self.data_after.next = self.data_used.q.val() + bit_cast::<12, 6>(self.data.val());
+        self.fits.next = (self.headers_after.val() <= 256) & (self.data_after.val() <= 1792);
+
+        self.headers_now.next = self.headers_used.q.val();
+        self.data_now.next = self.data_used.q.val();
+        if self.reserve.val() {
+            self.headers_now.next = self.headers_after.val();
+            self.data_now.next = self.data_after.val();
+        }
+        self.headers_used.d.next = self.headers_now.val();
+        self.data_used.d.next = self.data_now.val();
+        if self.give_back.val() {
+            self.headers_used.d.next =
+                self.headers_now.val() - bit_cast::<10, 4>(self.give_back_headers.val());
+            self.data_used.d.next =
+                self.data_now.val() - bit_cast::<12, 6>(self.give_back_data.val());
+        }
+        if self.reset.val() {
+            self.headers_used.d.next = 0.into();
+            self.data_used.d.next = 0.into();
+        }
+    }
+}
+
 /// Makes request, delivery order and record of a piece.
 #[derive(LogicBlock, Default)]
 pub struct ReadFormat {
@@ -192,25 +253,19 @@ pub struct ReadIssue {
     pub give_back_data: Signal<In, Bits<6>>,
 
     room: CompletionRoom,
+    account: RoomAccount,
     format: ReadFormat,
     staged: DFF<Bit>,
     tlp_stage: DFF<RequestTlp>,
     order_stage: DFF<ReadOrder>,
     record_stage: DFF<ReadRecord>,
     tag: DFF<Bits<6>>,
-    headers_used: DFF<Bits<10>>,
-    data_used: DFF<Bits<12>>,
 
     tag_after: Signal<Local, Bits<6>>,
     tag_next: Signal<Local, Bits<6>>,
-    headers_after: Signal<Local, Bits<10>>,
-    data_after: Signal<Local, Bits<12>>,
-    fits: Signal<Local, Bit>,
     is_busy: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
-    headers_back: Signal<Local, Bits<10>>,
-    data_back: Signal<Local, Bits<12>>,
 }
 
 impl Logic for ReadIssue {
@@ -223,9 +278,7 @@ impl Logic for ReadIssue {
             tlp_stage,
             order_stage,
             record_stage,
-            tag,
-            headers_used,
-            data_used
+            tag
         );
 
         self.room.piece.next = self.piece.payload.val();
@@ -235,14 +288,12 @@ impl Logic for ReadIssue {
         self.format.headers.next = self.room.headers.val();
         self.format.data.next = self.room.data.val();
 
-        self.headers_after.next =
-            self.headers_used.q.val() + bit_cast::<10, 4>(self.room.headers.val());
-        self.data_after.next = self.data_used.q.val() + bit_cast::<12, 6>(self.room.data.val());
-        self.fits.next = (self.headers_after.val() <= 256) & (self.data_after.val() <= 1792);
+        self.account.headers.next = self.room.headers.val();
+        self.account.data.next = self.room.data.val();
         self.is_busy.next = self.busy.val().get_bit(self.tag.q.val().index());
         self.take.next = self.staged.q.val() & self.tlp.ready.val() & !self.reset.val();
         self.load.next = self.piece.valid.val()
-            & self.fits.val()
+            & self.account.fits.val()
             & !self.is_busy.val()
             & !self.draining.val()
             & !self.reset.val()
@@ -265,21 +316,13 @@ impl Logic for ReadIssue {
         self.issue_tag.next = self.order_stage.q.val().tag;
         self.record.next = self.record_stage.q.val();
 
-        // The room in use after what is given back.
-        self.headers_back.next = self.headers_used.q.val();
-        self.data_back.next = self.data_used.q.val();
-        if self.load.val() {
-            self.headers_back.next = self.headers_after.val();
-            self.data_back.next = self.data_after.val();
-        }
-        self.headers_used.d.next = self.headers_back.val();
-        self.data_used.d.next = self.data_back.val();
-        if self.give_back.val() {
-            self.headers_used.d.next =
-                self.headers_back.val() - bit_cast::<10, 4>(self.give_back_headers.val());
-            self.data_used.d.next =
-                self.data_back.val() - bit_cast::<12, 6>(self.give_back_data.val());
-        }
+        self.account.clock.next = self.clock.val();
+        self.account.reset.next = self.reset.val();
+        self.account.reserve.next = self.load.val();
+        self.account.give_back.next = self.give_back.val();
+        self.account.give_back_headers.next = self.give_back_headers.val();
+        self.account.give_back_data.next = self.give_back_data.val();
+
         self.tag_after.next = self.tag.q.val() + 1;
         self.tag_next.next = self.tag_after.val();
         if !self.extended_tags.val() {
@@ -290,8 +333,6 @@ impl Logic for ReadIssue {
         }
         if self.reset.val() {
             self.staged.d.next = false;
-            self.headers_used.d.next = 0.into();
-            self.data_used.d.next = 0.into();
         }
     }
 }

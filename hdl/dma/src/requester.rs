@@ -20,7 +20,8 @@
 //! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
 //! <!-- ports -->
-//! Timing: see the engines. A job's first TLP is on the port 7 cycles after its data at the earliest.
+//! Timing: see the engines. A write of up to 64 bytes is on the port 5 cycles after its job was
+//! taken, if its data came with it.
 //!
 //! Invariants:
 //! 1. Writes are put on the port in the order in which their jobs were accepted. A flush read follows every
@@ -39,6 +40,38 @@ use stream::prelude::*;
 
 /// Completion timeout: 50 ms in cycles of 4 ns.
 pub const TIMEOUT_CYCLES: u32 = 12_500_000;
+
+/// Counts the writes among the sequence numbers that come back in a cycle; bit 5 is set for reads.
+#[derive(LogicBlock, Default)]
+pub struct ReturnedWrites {
+    /// A sequence number.
+    pub number_0: Signal<In, Bits<6>>,
+    /// It is there.
+    pub valid_0: Signal<In, Bit>,
+    /// Another one.
+    pub number_1: Signal<In, Bits<6>>,
+    /// It is there.
+    pub valid_1: Signal<In, Bit>,
+    /// Writes among them, 0 to 2.
+    pub writes: Signal<Out, Bits<2>>,
+
+    is_write_0: Signal<Local, Bit>,
+    is_write_1: Signal<Local, Bit>,
+}
+
+impl Logic for ReturnedWrites {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.is_write_0.next = self.valid_0.val() & !self.number_0.val().get_bit(5);
+        self.is_write_1.next = self.valid_1.val() & !self.number_1.val().get_bit(5);
+        self.writes.next = 0.into();
+        if self.is_write_0.val() & self.is_write_1.val() {
+            self.writes.next = 2.into();
+        } else if self.is_write_0.val() | self.is_write_1.val() {
+            self.writes.next = 1.into();
+        }
+    }
+}
 
 /// The block. See the module's head.
 #[derive(LogicBlock)]
@@ -138,11 +171,10 @@ pub struct Requester {
     write: WriteEngine,
     read: ReadEngine,
     packer: RequestPacker,
+    returned: ReturnedWrites,
     flushing: DFF<Bit>,
 
     stop: Signal<Local, Bit>,
-    returned_0: Signal<Local, Bit>,
-    returned_1: Signal<Local, Bit>,
 }
 
 impl Requester {
@@ -195,10 +227,9 @@ impl Requester {
             write: Default::default(),
             read: ReadEngine::new(timeout_cycles),
             packer: Default::default(),
+            returned: Default::default(),
             flushing: Default::default(),
             stop: Default::default(),
-            returned_0: Default::default(),
-            returned_1: Default::default(),
         }
     }
 }
@@ -272,16 +303,10 @@ impl Logic for Requester {
         self.read_error.next = self.read.read_error.val();
         self.tag_quarantined.next = self.read.tag_quarantined.val();
 
-        // Bit 5 of a sequence number is set for reads; only writes are counted.
-        self.returned_0.next =
-            self.pcie_rq_seq_num_vld0.val() & !self.pcie_rq_seq_num0.val().get_bit(5);
-        self.returned_1.next =
-            self.pcie_rq_seq_num_vld1.val() & !self.pcie_rq_seq_num1.val().get_bit(5);
-        self.packer.writes_returned.next = 0.into();
-        if self.returned_0.val() & self.returned_1.val() {
-            self.packer.writes_returned.next = 2.into();
-        } else if self.returned_0.val() | self.returned_1.val() {
-            self.packer.writes_returned.next = 1.into();
-        }
+        self.returned.number_0.next = self.pcie_rq_seq_num0.val();
+        self.returned.valid_0.next = self.pcie_rq_seq_num_vld0.val();
+        self.returned.number_1.next = self.pcie_rq_seq_num1.val();
+        self.returned.valid_1.next = self.pcie_rq_seq_num_vld1.val();
+        self.packer.writes_returned.next = self.returned.writes.val();
     }
 }

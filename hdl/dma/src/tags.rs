@@ -330,10 +330,8 @@ impl Logic for TagTable {
         if self.timer.expired.val() {
             self.expired_mask.next = self.one.val() << self.timer.expired_tag.val();
         }
-        self.masks.event_0.valid.next = self.event_0.valid.val();
-        self.masks.event_0.payload.next = self.event_0.payload.val();
-        self.masks.event_1.valid.next = self.event_1.valid.val();
-        self.masks.event_1.payload.next = self.event_1.payload.val();
+        PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.masks.event_0);
+        PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.masks.event_1);
         self.masks.outstanding.next = self.outstanding_bits.q.val();
         self.late_mask.next = self.masks.late.val() | self.expired_mask.val();
         self.end_mask.next = self.masks.finish.val() | self.late_mask.val();

@@ -118,12 +118,11 @@ impl Logic for WriteSelect {
         self.align.valid.next = self.advance.val();
 
         self.jobs_accepted.next = self.accepted.q.val();
-        if self.advance.val() {
-            self.turn.d.next = self.chosen.val();
-            self.accepted.d.next = self.accepted.q.val() + 1;
-        }
         if self.reset.val() {
             self.accepted.d.next = 0.into();
+        } else if self.advance.val() {
+            self.turn.d.next = self.chosen.val();
+            self.accepted.d.next = self.accepted.q.val() + 1;
         }
     }
 }

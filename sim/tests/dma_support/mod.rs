@@ -48,6 +48,8 @@ pub struct Slot {
 pub struct Pulses {
     pub write_tlp: u64,
     pub read_tlp: u64,
+    /// Beats offered on RQ.
+    pub rq_offers: u64,
     pub read_timeout: u64,
     pub read_error: u64,
 }
@@ -102,6 +104,7 @@ impl Agent for Slot {
         self.pulses.read_tlp += high("read_tlp");
         self.pulses.read_timeout += high("read_timeout");
         self.pulses.read_error += high("read_error");
+        self.pulses.rq_offers += high("s_axis_rq_tvalid");
         self.ports.sample(model, &mut self.outputs);
         self.outputs.cfg_flr_done = u8::from(self.function_reset_done);
         self.pcie.step(&self.outputs);

@@ -1,0 +1,182 @@
+//! What one beat of the RQ port holds: the end of one TLP and the start of the next.
+//!
+//! ```text
+//!   dword   0              8              15
+//!          │ payload of A ................... │    rest > 16, or no start possible
+//!          │ tail of A     │ header B │ 4 of B│    rest <= 8: B starts at dword 8
+//!          │ header B │ 12 dwords of B        │    rest = 0: B starts at dword 0
+//! ```
+//! Timing: combinational.
+//!
+//! Source: PG213, requester request interface, 512 bit, straddle.
+
+use crate::request::RequestTlp;
+use stream::prelude::*;
+
+/// What one beat holds.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Step {
+    /// The beat carries payload.
+    pub loads: Bit,
+    /// Position of the first payload dword of the beat.
+    pub window: Bits<16>,
+    /// Dwords of the TLP that ends before a start at dword 8.
+    pub tail: Bits<4>,
+    /// A TLP starts in this beat.
+    pub starts: Bit,
+    /// It starts at dword 8.
+    pub straddles: Bit,
+    /// Its payload begins with a stored beat instead of behind the tail.
+    pub fresh: Bit,
+    /// That beat.
+    pub fresh_beat: Bits<6>,
+    /// RQ descriptor.
+    pub header: Bits<128>,
+    /// Byte enables of its first dword.
+    pub first_be: Bits<4>,
+    /// Byte enables of its last dword.
+    pub last_be: Bits<4>,
+    /// Sequence number.
+    pub sequence: Bits<6>,
+    /// TLPs that end in this beat: one bit each.
+    pub ends: Bits<2>,
+    /// Last dword of the first one.
+    pub end_0: Bits<4>,
+    /// Last dword of the second one.
+    pub end_1: Bits<4>,
+}
+
+/// Where a TLP starts and ends in the beat, and how much of its payload that takes.
+#[derive(LogicBlock, Default)]
+pub struct StartFit {
+    /// Payload dwords of the TLP.
+    pub dwords: Signal<In, Bits<9>>,
+    /// It starts at dword 8 instead of 0.
+    pub straddles: Signal<In, Bit>,
+
+    /// Payload dwords in this beat.
+    pub head: Signal<Out, Bits<9>>,
+    /// Its last dword, if it ends in this beat.
+    pub last: Signal<Out, Bits<4>>,
+    /// It ends in this beat.
+    pub ends: Signal<Out, Bit>,
+
+    reach: Signal<Local, Bits<9>>,
+    fits: Signal<Local, Bit>,
+}
+
+impl Logic for StartFit {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.reach.next = self.dwords.val() + 3;
+        if self.straddles.val() {
+            self.reach.next = self.dwords.val() + 11;
+        }
+        self.fits.next = self.reach.val() < 16;
+        self.ends.next = self.fits.val();
+        self.last.next = bit_cast::<4, 9>(self.reach.val());
+        self.head.next = self.dwords.val();
+        if !self.fits.val() {
+            self.head.next = 12.into();
+            if self.straddles.val() {
+                self.head.next = 4.into();
+            }
+        }
+    }
+}
+
+/// The block. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct BeatPlan {
+    /// Payload dwords of the TLP at hand that are to come; 0: none is at hand.
+    pub rest: Signal<In, Bits<9>>,
+    /// Position of the first of them.
+    pub position: Signal<In, Bits<16>>,
+    /// A TLP may start.
+    pub offered: Signal<In, Bit>,
+    /// That TLP.
+    pub tlp: Signal<In, RequestTlp>,
+    /// Its sequence number.
+    pub number: Signal<In, Bits<6>>,
+
+    /// The beat has room for a start.
+    pub can_start: Signal<Out, Bit>,
+    /// The beat is not empty.
+    pub present: Signal<Out, Bit>,
+    /// What it holds.
+    pub step: Signal<Out, Step>,
+    /// `rest` behind this beat.
+    pub rest_after: Signal<Out, Bits<9>>,
+    /// `position` behind this beat.
+    pub position_after: Signal<Out, Bits<16>>,
+
+    fit: StartFit,
+    is_open: Signal<Local, Bit>,
+    is_tail: Signal<Local, Bit>,
+    has_room: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
+    ends_start: Signal<Local, Bit>,
+    straddles: Signal<Local, Bit>,
+    loads_start: Signal<Local, Bit>,
+    tail_last: Signal<Local, Bits<9>>,
+    dwords: Signal<Local, Bits<9>>,
+    start: Signal<Local, Bits<16>>,
+    result: Signal<Local, Step>,
+}
+
+impl Logic for BeatPlan {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // What the TLP at hand leaves free, and what starts there.
+        self.is_open.next = self.rest.val() != 0;
+        self.is_tail.next = self.is_open.val() & (self.rest.val() <= 16);
+        self.has_room.next = self.rest.val() <= 8;
+        self.can_start.next = self.has_room.val();
+        self.starts.next = self.has_room.val() & self.offered.val();
+        self.straddles.next = self.starts.val() & self.is_open.val();
+        self.present.next = self.is_open.val() | self.starts.val();
+        self.dwords.next = self.tlp.val().dwords;
+        self.start.next = self.tlp.val().start;
+        self.fit.dwords.next = self.dwords.val();
+        self.fit.straddles.next = self.straddles.val();
+        self.loads_start.next = self.starts.val() & (self.dwords.val() != 0);
+        self.ends_start.next = self.starts.val() & self.fit.ends.val();
+        self.tail_last.next = self.rest.val() - 1;
+
+        self.result.next.loads = self.is_open.val() | self.loads_start.val();
+        self.result.next.window = self.start.val();
+        if self.is_open.val() {
+            self.result.next.window = self.position.val();
+        }
+        self.result.next.tail = bit_cast::<4, 9>(self.rest.val());
+        self.result.next.starts = self.starts.val();
+        self.result.next.straddles = self.straddles.val();
+        self.result.next.fresh = self.start.val().get_bits::<4>(0) == 0;
+        self.result.next.fresh_beat = self.start.val().get_bits::<6>(4);
+        self.result.next.header = self.tlp.val().header;
+        self.result.next.first_be = self.tlp.val().first_be;
+        self.result.next.last_be = self.tlp.val().last_be;
+        self.result.next.sequence = self.number.val();
+        self.result.next.ends = bit_cast::<2, 1>(self.ends_start.val().into());
+        self.result.next.end_0 = self.fit.last.val();
+        self.result.next.end_1 = self.fit.last.val();
+        if self.is_tail.val() {
+            self.result.next.ends = (bit_cast::<2, 1>(self.ends_start.val().into()) << 1) | 1;
+            self.result.next.end_0 = bit_cast::<4, 9>(self.tail_last.val());
+        }
+        self.step.next = self.result.val();
+
+        self.rest_after.next = self.rest.val() - 16;
+        self.position_after.next = self.position.val() + 16;
+        if self.starts.val() {
+            self.rest_after.next = self.dwords.val() - self.fit.head.val();
+        } else if self.rest.val() <= 16 {
+            self.rest_after.next = 0.into();
+        }
+        if self.loads_start.val() {
+            self.position_after.next = self.start.val() + bit_cast::<16, 9>(self.fit.head.val());
+        } else if self.rest.val() <= 16 {
+            self.position_after.next = self.position.val() + bit_cast::<16, 9>(self.rest.val());
+        }
+    }
+}
