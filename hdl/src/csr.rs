@@ -73,6 +73,7 @@ pub struct Csr {
     reply_valid: DFF<Bit>,
 
     control_written: Signal<Local, Bit>,
+    control_value: Signal<Local, Bits<32>>,
     take: Signal<Local, Bit>,
     address: Signal<Local, Bits<24>>,
     word: Signal<Local, Bits<4>>,
@@ -132,6 +133,7 @@ impl Csr {
             reply: Default::default(),
             reply_valid: Default::default(),
             control_written: Default::default(),
+            control_value: Default::default(),
             take: Default::default(),
             word: Default::default(),
             address: Default::default(),
@@ -165,19 +167,19 @@ impl Logic for Csr {
             &mut self.counters.send_error_count,
         );
 
+        self.control_value.next = self.settings.payload.val().data;
         self.control_written.next = self.settings.valid.val()
             & (self.settings.payload.val().address == self.control_address.val());
         self.epochs.clock.next = self.clock.val();
         self.epochs.user_reset.next = self.user_reset.val();
         self.epochs.flr_in_process.next = self.flr_in_process.val();
         self.epochs.bus_master.next = self.bus_master.val();
-        self.epochs.command.next =
-            self.control_written.val() & self.settings.payload.val().data.get_bit(2);
+        self.epochs.command.next = self.control_written.val() & self.control_value.val().get_bit(2);
         self.flr_done.next = self.epochs.flr_done.val();
         self.epoch.next = self.epochs.epoch.val();
         self.reset.next = self.epochs.reset.val();
         if self.control_written.val() {
-            self.enables.d.next = self.settings.payload.val().data.get_bits::<2>(0);
+            self.enables.d.next = self.control_value.val().get_bits::<2>(0);
         }
         if self.epochs.reset.val() {
             self.enables.d.next = bits::<2>(0);
