@@ -125,3 +125,68 @@ impl Logic for ListJudge {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(list: [u64; 4], change: ListUpdate) -> CommandStatus {
+        let mut dut = ListJudge::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        dut.list.next = ListState {
+            base: list[0].into(),
+            mask: list[1].into(),
+            head: list[2].into(),
+            tail: list[3].into(),
+        };
+        dut.change.next = change;
+        assert!(simulate(&mut dut, 20));
+        CommandStatus::from_code(dut.status.val().index() as u8).expect("a status")
+    }
+
+    fn post(index: u64, bytes: u64) -> ListUpdate {
+        let mut change = ListUpdate {
+            operation: ListOperation::Post,
+            index: index.into(),
+            ..ListUpdate::default()
+        };
+        change.entry.bytes = bytes.into();
+        change
+    }
+
+    #[test]
+    fn posts_at_the_tail_until_the_list_is_full() {
+        let wrapped = [64, 7, 0xfffc, 3];
+        assert_eq!(status(wrapped, post(3, 1)), CommandStatus::Ok);
+        assert_eq!(status(wrapped, post(4, 1)), CommandStatus::ListFull);
+        assert_eq!(
+            status([64, 7, 0xfffc, 4], post(4, 1)),
+            CommandStatus::ListFull
+        );
+        assert_eq!(status(wrapped, post(3, 0)), CommandStatus::BadRange);
+        assert_eq!(status(wrapped, post(3, 1 << 30)), CommandStatus::Ok);
+        assert_eq!(
+            status(wrapped, post(3, (1 << 30) + 1)),
+            CommandStatus::BadRange
+        );
+        assert_eq!(status(wrapped, post(9, 0)), CommandStatus::ListFull);
+    }
+
+    #[test]
+    fn moves_where_it_fits_and_nothing_overlaps() {
+        let to = |base: u64, mask: u64| ListUpdate {
+            operation: ListOperation::Move,
+            base: base.into(),
+            mask: mask.into(),
+            ..ListUpdate::default()
+        };
+        let list = [64, 7, 0, 5];
+        assert_eq!(status(list, to(72, 7)), CommandStatus::Ok);
+        assert_eq!(status(list, to(71, 7)), CommandStatus::BadRange);
+        assert_eq!(status(list, to(56, 7)), CommandStatus::Ok);
+        assert_eq!(status(list, to(57, 7)), CommandStatus::BadRange);
+        assert_eq!(status(list, to(72, 3)), CommandStatus::ListFull);
+        assert_eq!(status([64, 7, 5, 5], to(64, 3)), CommandStatus::Ok);
+    }
+}

@@ -107,3 +107,49 @@ impl Logic for ToeplitzHash {
         self.hash.next = self.result.q.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(dut: &mut ToeplitzHash, high: bool) {
+        dut.clock.next = Clock { clk: high };
+        assert!(simulate(dut, 20));
+    }
+
+    #[test]
+    fn hash_is_that_of_the_contract() {
+        let mut dut = ToeplitzHash::new(1);
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let mut secret = [0u32; SECRET_WORDS];
+        for (at, word) in secret.iter_mut().enumerate() {
+            *word = 0x9e37_79b9u32.wrapping_mul(at as u32 + 1);
+            for bank in 0..2 {
+                // The other bank's words must not arrive here.
+                let address = HASH_SECRET + bank * HASH_SECRET_STRIDE + 4 * at as u32;
+                edge(&mut dut, false);
+                dut.settings.valid.next = true;
+                dut.settings.payload.next = RegisterWrite {
+                    address: u64::from(address).into(),
+                    data: u64::from(*word & (0u32.wrapping_sub(bank))).into(),
+                };
+                edge(&mut dut, true);
+            }
+        }
+        dut.settings.valid.next = false;
+        for seed in 0..6u64 {
+            let key: [u8; KEY_BYTES] =
+                std::array::from_fn(|at| ((at as u64 + 7) * (seed * 0x1_0035 + 3) >> 3) as u8);
+            let mut wide = Bits::<384>::default();
+            for byte in key.iter().rev() {
+                wide = (wide << 8) | bit_cast::<384, 8>(u64::from(*byte).into());
+            }
+            edge(&mut dut, false);
+            dut.key.next = wide;
+            edge(&mut dut, true);
+            let expected = abi::flow_key::hash(&key, &secret);
+            assert_eq!(dut.hash.val().index(), usize::from(expected));
+        }
+    }
+}

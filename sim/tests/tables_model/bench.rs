@@ -76,19 +76,55 @@ impl Agent for Counter {
     fn drive(&mut self, _: &mut Verilated) {}
 }
 
+/// The cycles in which a stream shook hands (a pulse: in which it was there).
+pub struct Handshakes {
+    name: &'static str,
+    now: u64,
+    pub cycles: Vec<u64>,
+}
+
+impl Handshakes {
+    pub fn new(name: &'static str) -> Handshakes {
+        Handshakes {
+            name,
+            now: 0,
+            cycles: Vec::new(),
+        }
+    }
+}
+
+impl Agent for Handshakes {
+    fn sample(&mut self, model: &Verilated) {
+        let high = |field: &str| {
+            let port = model.find_port(&format!("{}${field}", self.name));
+            port.is_none_or(|port| model.is_high(port))
+        };
+        if high("valid") && high("ready") {
+            self.cycles.push(self.now);
+        }
+        self.now += 1;
+    }
+
+    fn drive(&mut self, _: &mut Verilated) {}
+}
+
 /// A request port with its reply port.
 pub struct Pair {
     pub request: MessageSource,
     pub reply: MessageSink,
+    pub asked: Handshakes,
+    pub answered: Handshakes,
     monitor: StreamMonitor,
 }
 
 impl Pair {
-    fn new(bench: &Bench, names: [&str; 2], stalls: (Stall, Stall), seed: u64) -> Pair {
+    fn new(bench: &Bench, names: [&'static str; 2], stalls: (Stall, Stall), seed: u64) -> Pair {
         let model = &bench.model;
         Pair {
             request: MessageSource::new(model, names[0], stalls.0, seed),
             reply: MessageSink::new(model, names[1], stalls.1, seed),
+            asked: Handshakes::new(names[0]),
+            answered: Handshakes::new(names[1]),
             monitor: StreamMonitor::new(model, names[1]),
         }
     }
@@ -124,6 +160,8 @@ pub struct Tables {
     pub fetches: MessageSource,
     pub confirmations: MessageSink,
     pub pairs: Vec<Pair>,
+    pub confirmed_at: Handshakes,
+    pub cursors_at: Handshakes,
     pub done: Counter,
     pub failed: Counter,
     monitor: StreamMonitor,
@@ -144,6 +182,8 @@ impl Tables {
             pairs: (0..6)
                 .map(|i| Pair::new(&bench, PAIRS[i], (source, sink), seed ^ (20 + i as u64)))
                 .collect(),
+            confirmed_at: Handshakes::new("confirmation"),
+            cursors_at: Handshakes::new("cursor_write"),
             done: counter("command_done"),
             failed: counter("command_read_failed"),
             monitor: StreamMonitor::new(model, "confirmation"),
@@ -160,6 +200,8 @@ impl Tables {
             &mut self.commands,
             &mut self.fetches,
             &mut self.confirmations,
+            &mut self.confirmed_at,
+            &mut self.cursors_at,
             &mut self.done,
             &mut self.failed,
             &mut self.monitor,
@@ -167,6 +209,8 @@ impl Tables {
         for pair in &mut self.pairs {
             agents.push(&mut pair.request);
             agents.push(&mut pair.reply);
+            agents.push(&mut pair.asked);
+            agents.push(&mut pair.answered);
             agents.push(&mut pair.monitor);
         }
         self.bench.cycle(&mut agents);

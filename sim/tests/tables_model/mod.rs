@@ -127,13 +127,13 @@ impl Model {
     }
 
     pub fn lookup(&self, key: &[u8; KEY_BYTES]) -> Option<(u16, Flow)> {
-        (0..2u8)
-            .flat_map(|bank| (0..4u8).map(move |way| (bank, way)))
+        let slots = (0..2u8).flat_map(|bank| (0..4u8).map(move |way| (bank, way)));
+        // Of several slots with the key the highest answers.
+        let (id, _) = slots
+            .rev()
             .filter_map(|(bank, way)| self.keys.get(&(bank, self.bucket(bank, key), way)))
-            .filter(|(_, stored)| stored == key)
-            .last()
-            .and_then(|(flow, _)| Some((*flow, *self.flows.get(flow)?)))
-            .map(|(id, flow)| (id, flow.with_cursor()))
+            .find(|(_, stored)| stored == key)?;
+        Some((*id, self.flows.get(id)?.with_cursor()))
     }
 
     pub fn set_cursor(&mut self, flow: u16, cursor: u32) {
@@ -350,7 +350,7 @@ impl Model {
             }
             PAGE_SET => {
                 let address = PAGE_ADDRESS.get(command);
-                if address % 4096 != 0 {
+                if !address.is_multiple_of(4096) {
                     return CommandStatus::BadRange;
                 }
                 self.pages.insert(PAGE.get(command), address);

@@ -1,4 +1,4 @@
-//! Random commands that mostly succeed, and questions that mostly hit, drawn from the model's state.
+//! Random commands that mostly succeed, and questions that mostly hit, drawn from the model.
 //!
 //! Lists of different flows never share entries, and positions in a list ascend: that is the host's
 //! duty, which the tables rely on.

@@ -1,0 +1,541 @@
+//! What the tables promise about time: latencies, what a lookup sees of updates around it, epochs,
+//! failed reads, and lists that are long, moved or older than 2^16 indices.
+
+mod tables_model;
+
+use abi::command::*;
+use abi::flow_key::KEY_BYTES;
+use abi::reason::CommandStatus;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bench::Bench;
+use sim::payload::{bytes_of, field};
+use sim::sink::MessageSink;
+use sim::source::{MessageSource, PacketSource};
+use sim::stall::{seed, Stall};
+use sim::width::lint_width_warnings;
+use stream::messages::{Confirmation, CursorWrite, FlowReply, RingFetch, SendFlowReply};
+use tables::DefaultTables;
+use tables_model::bench::*;
+use tables_model::{Access, Command, Segment, SegmentAnswer};
+
+const FLOW_ID: u64 = 5;
+const KEY: [u8; KEY_BYTES] = [0; KEY_BYTES];
+
+fn install(flow: u64, rx: (u64, u64)) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (DOMAIN, 3),
+        (INSTALL_FLOOR, 1_000),
+        (INSTALL_SEND_FLOOR, 2_000),
+        (RX_LIST_BASE, rx.0),
+        (RX_LIST_BITS, rx.1),
+        (TX_LIST_BASE, 8 * flow),
+        (TX_LIST_BITS, 3),
+    ];
+    command(FLOW_INSTALL, &fields)
+}
+
+/// The secret is zero in these tests: every key falls into bucket 0.
+fn key_set(flow: u64) -> Command {
+    let mut entry = command(KEY_SET, &[(FLOW, flow)]);
+    entry[KEY_AT_BYTES..].copy_from_slice(&KEY);
+    entry
+}
+
+fn post(flow: u64, index: u16, position: u32, bytes: u32) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (SEGMENT_INDEX, index.into()),
+        (SEGMENT_POSITION, position.into()),
+        (SEGMENT_BYTES, bytes.into()),
+        (SEGMENT_OFFSET, u64::from(index) << 20),
+    ];
+    command(SEGMENT_POST, &fields)
+}
+
+fn floor(flow: u64, floor: u32, head: u16) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (FLOOR, floor.into()),
+        (HEAD, head.into()),
+    ];
+    command(FLOOR_SET, &fields)
+}
+
+fn region(bytes: u64) -> [Command; 2] {
+    let fields = [
+        (REGION, 4),
+        (REGION_KEY, 7),
+        (REGION_DOMAIN, 3),
+        (REGION_WRITE, 1),
+        (REGION_PAGE_BITS, 12),
+        (REGION_FIRST_PAGE, 2),
+        (REGION_BYTES, bytes),
+    ];
+    let page = [(PAGE, 2), (PAGE_ADDRESS, 0x7_0000_0000)];
+    [command(REGION_INSTALL, &fields), command(PAGE_SET, &page)]
+}
+
+const ACCESS: Access = Access {
+    region: 4,
+    key: 7,
+    domain: 3,
+    write: true,
+    offset: 16,
+    bytes: 64,
+};
+
+fn installed() -> Tables {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    tables.execute(install(FLOW_ID, (40, 3)));
+    tables.execute(key_set(FLOW_ID));
+    tables.execute(post(FLOW_ID, 0, 1_000, 500));
+    for entry in region(4096) {
+        tables.execute(entry);
+    }
+    tables
+}
+
+fn requests() -> [(Port, Vec<u8>); 4] {
+    [
+        (Port::Flow, flow_request(&KEY)),
+        (Port::SendFlow, FLOW_ID.to_le_bytes().to_vec()),
+        (
+            Port::RxSegment,
+            segment_request(FLOW_ID as u16, false, 0, 1_499),
+        ),
+        (Port::RxRegion, region_request(&ACCESS)),
+    ]
+}
+
+fn hits(port: Port, reply: &[u8]) -> bool {
+    match port {
+        Port::Flow => flow_answer(reply).is_some(),
+        Port::SendFlow => send_flow_answer(reply).is_some(),
+        Port::RxSegment | Port::TxSegment => {
+            matches!(segment_answer(reply), SegmentAnswer::Found(..))
+        }
+        Port::RxRegion | Port::TxRegion => region_answer(reply).is_some(),
+    }
+}
+
+#[test]
+fn earliest_replies_come_as_the_heads_say() {
+    let mut tables = installed();
+    for ((port, request), cycles) in requests().into_iter().zip([8, 3, 8, 7]) {
+        let reply = tables.ask(port, &[request]).remove(0);
+        assert!(hits(port, &reply), "{port:?}");
+        let pair = &tables.pairs[port as usize];
+        let took = pair.answered.cycles.last().unwrap() - pair.asked.cycles.last().unwrap();
+        assert_eq!(took, cycles, "{port:?}");
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn lookups_and_accesses_are_taken_every_cycle() {
+    let mut tables = installed();
+    for (port, request) in requests() {
+        if matches!(port, Port::Flow | Port::RxRegion) {
+            tables.ask(port, &vec![request; 200]);
+            let asked = &tables.pairs[port as usize].asked.cycles;
+            assert_eq!(asked[199] - asked[0], 199, "{port:?}");
+        }
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn region_ports_share_every_second_cycle_each() {
+    let mut tables = installed();
+    for port in [Port::RxRegion, Port::TxRegion] {
+        for _ in 0..200 {
+            tables.pairs[port as usize]
+                .request
+                .push(region_request(&ACCESS));
+        }
+    }
+    tables.replies(Port::RxRegion, 200);
+    tables.replies(Port::TxRegion, 200);
+    for port in [Port::RxRegion, Port::TxRegion] {
+        let asked = &tables.pairs[port as usize].asked.cycles;
+        assert!(asked[199] - asked[0] <= 2 * 200, "{port:?} had its turns");
+    }
+    tables.assert_clean();
+}
+
+/// How many of the sorted `events` lie before `cycle`.
+fn before(events: &[u64], cycle: u64) -> usize {
+    events.partition_point(|event| *event < cycle)
+}
+
+#[test]
+fn streaming_lookups_see_floors_once_confirmed() {
+    let mut tables = installed();
+    let first = tables.confirmed_at.cycles.len();
+    let batch: Vec<Command> = (1..=16).map(|n| floor(FLOW_ID, 1_000 + n, 0)).collect();
+    tables.send_commands(0, 7, &batch, false);
+    let replies = tables.ask(Port::Flow, &vec![flow_request(&KEY); 600]);
+    assert_eq!(tables.confirmed(0, 7, 16), [CommandStatus::Ok; 16]);
+    let asked = &tables.pairs[Port::Flow as usize].asked.cycles;
+    assert_eq!(asked[599] - asked[0], 599, "no update stalls a lookup");
+    let mut last = 0;
+    for (reply, cycle) in replies.iter().zip(asked) {
+        let floor = field::<FlowReply>(reply, "floor") as usize;
+        assert_eq!(
+            field::<FlowReply>(reply, "cursor") as usize,
+            floor,
+            "lifted with it"
+        );
+        let confirmed = before(&tables.confirmed_at.cycles[first..], *cycle);
+        assert!(
+            floor >= 1_000 + confirmed,
+            "{floor} after {confirmed} confirmations"
+        );
+        assert!(floor >= last);
+        last = floor;
+    }
+    assert_eq!(last, 1_016);
+    tables.assert_clean();
+}
+
+#[test]
+fn lookups_see_cursor_pulses_of_their_own_cycle() {
+    let mut tables = installed();
+    for n in 1..=400u64 {
+        tables.cursors.push(bytes_of(CursorWrite {
+            flow: FLOW_ID.into(),
+            cursor: (1_000 + n).into(),
+        }));
+    }
+    let replies = tables.ask(Port::Flow, &vec![flow_request(&KEY); 390]);
+    let asked = &tables.pairs[Port::Flow as usize].asked.cycles;
+    for (reply, cycle) in replies.iter().zip(asked) {
+        let cursor = field::<FlowReply>(reply, "cursor") as usize;
+        let written = before(&tables.cursors_at.cycles, *cycle + 1);
+        assert!(cursor >= 1_000 + written, "{cursor} after {written} pulses");
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let mut tables = installed();
+    let (mut cursor, mut low) = (1_000u32, 1_000u32);
+    for _ in 0..200 {
+        low += random.random_range(0..300);
+        tables.send_commands(0, 7, &[floor(FLOW_ID, low, 0)], false);
+        let wait = random.random_range(0..24);
+        tables.cycles(wait);
+        // As a packet would that was looked up before: it never moves the cursor back.
+        cursor += random.random_range(1..200);
+        tables.cursors.push(bytes_of(CursorWrite {
+            flow: FLOW_ID.into(),
+            cursor: u64::from(cursor).into(),
+        }));
+        assert_eq!(tables.confirmed(0, 7, 1), [CommandStatus::Ok]);
+        tables.cycles(2);
+        let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+        let seen = field::<FlowReply>(&reply, "cursor") as u32;
+        assert_eq!(seen, cursor.max(low));
+        cursor = seen;
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn floor_moved_by_more_than_2_31_without_a_packet_keeps_the_cursor_with_it() {
+    let mut tables = installed();
+    let mut low = 1_000u32;
+    for _ in 0..7 {
+        low = low.wrapping_add((1 << 30) - 1);
+        tables.execute(floor(FLOW_ID, low, 0));
+        let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+        assert_eq!(field::<FlowReply>(&reply, "cursor"), u64::from(low));
+    }
+}
+
+#[test]
+fn aborted_piece_is_not_carried_out_and_not_confirmed() {
+    let mut tables = installed();
+    tables.cycles(3);
+    let done = tables.done.count;
+    let batch: Vec<Command> = (1..=16).map(|n| floor(FLOW_ID, 1_000 + n, 0)).collect();
+    tables.send_commands(0, 0, &batch, true);
+    let long: Vec<Command> = (1..=17).map(|n| floor(FLOW_ID, 1_000 + n, 0)).collect();
+    tables.send_commands(0, 0, &long, false);
+    tables.cycles(500);
+    assert_eq!((tables.failed.count, tables.done.count), (2, done));
+    let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+    assert_eq!(field::<FlowReply>(&reply, "floor"), 1_000);
+    tables.execute(floor(FLOW_ID, 1_001, 0));
+    tables.assert_clean();
+}
+
+#[test]
+fn nothing_is_valid_before_an_install_of_this_epoch() {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    for epoch in 1..=3 {
+        for (port, request) in requests() {
+            let reply = tables.ask(port, &[request]).remove(0);
+            // List states have no epoch of their own: the flow's counts.
+            assert!(
+                port == Port::RxSegment || !hits(port, &reply),
+                "{epoch}: {port:?}"
+            );
+        }
+        tables.send_commands(0, 0, &[floor(FLOW_ID, 1_001, 0)], false);
+        assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::BadFlow]);
+        for entry in [
+            install(FLOW_ID, (40, 3)),
+            key_set(FLOW_ID),
+            post(FLOW_ID, 0, 1_000, 500),
+        ] {
+            tables.execute(entry);
+        }
+        for entry in region(4096) {
+            tables.execute(entry);
+        }
+        for (port, request) in requests() {
+            let reply = tables.ask(port, &[request]).remove(0);
+            assert!(hits(port, &reply), "{epoch}: {port:?}");
+        }
+        tables.start_epoch(epoch + 1);
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn reset_forgets_what_is_in_flight() {
+    let mut tables = installed();
+    for (port, request) in requests() {
+        for _ in 0..3 {
+            tables.pairs[port as usize].request.push(request.clone());
+        }
+    }
+    tables.cycles(4);
+    tables.start_epoch(2);
+    tables.cycles(100);
+    for (port, request) in requests() {
+        tables.pairs[port as usize].reply.messages.clear();
+        let reply = tables.ask(port, &[request]).remove(0);
+        assert!(port == Port::RxSegment || !hits(port, &reply), "{port:?}");
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn send_flow_beyond_the_table_is_no_hit() {
+    let mut tables = installed();
+    let aliases: Vec<Vec<u8>> = (1..1024u64)
+        .map(|n| (FLOW_ID + 64 * n).to_le_bytes().to_vec())
+        .collect();
+    for reply in tables.ask(Port::SendFlow, &aliases) {
+        assert_eq!(field::<SendFlowReply>(&reply, "hit"), 0);
+    }
+}
+
+/// A flow with 512 segments of 100 bytes with a byte between them, from position 1,000 on.
+fn long_list(tables: &mut Tables) {
+    tables.execute(install(FLOW_ID, (1024, 9)));
+    for piece in 0..32u16 {
+        let batch: Vec<Command> = (16 * piece..16 * piece + 16)
+            .map(|n| post(FLOW_ID, n, 1_000 + 101 * u32::from(n), 100))
+            .collect();
+        tables.send_commands(0, 0, &batch, false);
+        assert_eq!(tables.confirmed(0, 0, 16), [CommandStatus::Ok; 16]);
+    }
+    tables.send_commands(0, 0, &[post(FLOW_ID, 512, 60_000, 1)], false);
+    assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::ListFull]);
+}
+
+fn expected(position: u32) -> SegmentAnswer {
+    let ahead = position.wrapping_sub(1_000);
+    if (ahead as i32) < 0 {
+        return SegmentAnswer::Missing;
+    }
+    let index = ahead / 101;
+    if index >= 512 || ahead == 511 * 101 + 100 {
+        return SegmentAnswer::Beyond;
+    }
+    if ahead % 101 == 100 {
+        return SegmentAnswer::Missing;
+    }
+    SegmentAnswer::Found(
+        index as u16,
+        Segment {
+            position: 1_000 + 101 * index,
+            bytes: 100,
+            region: 0,
+            region_key: 0,
+            offset: u64::from(index) << 20,
+        },
+    )
+}
+
+fn search_everywhere(tables: &mut Tables) {
+    let positions: Vec<u32> = (0..512)
+        .flat_map(|n| [0, 57, 99, 100].map(|at| 1_000 + 101 * n + at))
+        .chain([0, 999, 60_000, 1_000_000])
+        .collect();
+    let requests: Vec<_> = positions
+        .iter()
+        .map(|position| segment_request(FLOW_ID as u16, false, 0, *position))
+        .collect();
+    for (reply, position) in tables.ask(Port::RxSegment, &requests).iter().zip(positions) {
+        assert_eq!(
+            segment_answer(reply),
+            expected(position),
+            "position {position}"
+        );
+    }
+}
+
+#[test]
+fn long_list_is_searched_ten_rounds_deep() {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    long_list(&mut tables);
+    search_everywhere(&mut tables);
+    let asked = &tables.pairs[Port::RxSegment as usize].asked.cycles;
+    let each = (asked[2_000] - asked[0]) as f64 / 2_000.0;
+    // Ten rounds of five cycles, five searches at a time.
+    assert!(each <= 10.5, "{each} cycles for each search");
+    tables.assert_clean();
+}
+
+#[test]
+fn list_is_searched_while_it_moves() {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    long_list(&mut tables);
+    let places = [(2048, 9, CommandStatus::Ok), (1024, 10, CommandStatus::Ok)];
+    let refused = [
+        (3072, 8, CommandStatus::ListFull),
+        (1025, 9, CommandStatus::BadRange),
+        (3585, 9, CommandStatus::BadRange),
+    ];
+    for (base, bits, status) in [places[0], refused[0], places[1], refused[1], refused[2]] {
+        let fields = [
+            (FLOW, FLOW_ID),
+            (GENERATION, 9),
+            (LIST_BASE, base),
+            (LIST_BITS, bits),
+        ];
+        tables.send_commands(0, 0, &[command(LIST_MOVE, &fields)], false);
+        search_everywhere(&mut tables);
+        assert_eq!(
+            tables.confirmed(0, 0, 1),
+            [status],
+            "to {base}, {bits} bits"
+        );
+        search_everywhere(&mut tables);
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn list_indices_pass_2_16() {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    tables.execute(install(FLOW_ID, (40, 3)));
+    let mut position = 1_000u32;
+    let mut index = 0u16;
+    for piece in 0..8_200u32 {
+        let mut batch: Vec<Command> = (0..8u16)
+            .map(|n| {
+                post(
+                    FLOW_ID,
+                    index.wrapping_add(n),
+                    position + 10 * u32::from(n),
+                    10,
+                )
+            })
+            .collect();
+        position += 80;
+        index = index.wrapping_add(8);
+        let kept = if piece % 64 == 63 { 3 } else { 0 };
+        batch.push(floor(
+            FLOW_ID,
+            position - 10 * kept,
+            index.wrapping_sub(kept as u16),
+        ));
+        if kept > 0 {
+            batch.push(floor(FLOW_ID, position, index));
+        }
+        let middle = batch.len() - 1;
+        tables.send_commands(0, 0, &batch[..middle], false);
+        assert_eq!(
+            tables.confirmed(0, 0, middle),
+            vec![CommandStatus::Ok; middle]
+        );
+        if kept > 0 {
+            let request = segment_request(FLOW_ID as u16, false, 0, position - 15);
+            let reply = tables.ask(Port::RxSegment, &[request]).remove(0);
+            let SegmentAnswer::Found(at, segment) = segment_answer(&reply) else {
+                panic!("index {index}: nothing found");
+            };
+            assert_eq!(
+                (at, segment.position),
+                (index.wrapping_sub(2), position - 20)
+            );
+        }
+        tables.execute(batch[middle]);
+    }
+    assert!(index < 8_200, "the indices wrapped");
+    tables.assert_clean();
+}
+
+#[test]
+fn default_sizes_reach_their_last_entries() {
+    let mut block = DefaultTables::default();
+    let mut bench = Bench::of(&mut block, "default_tables").expect("builds");
+    lint_width_warnings(bench.model.design().warnings()).expect("only casts");
+    bench.set("epoch", 1);
+    let mut fetches = MessageSource::new(&bench.model, "command_fetch", Stall::None, 1);
+    let mut commands = PacketSource::new(&bench.model, "commands", Stall::None, 1);
+    let mut confirmations = MessageSink::new(&bench.model, "confirmation", Stall::None, 1);
+    let sizes = abi::config::DEFAULT;
+    let last = |bits: usize| (1u64 << bits) - 1;
+    let list_base = (1 << sizes.segment_bits) - 8;
+    let key = |bucket| {
+        command(
+            KEY_SET,
+            &[(FLOW, last(sizes.flow_bits)), (KEY_BUCKET, bucket)],
+        )
+    };
+    let install = |base| {
+        let fields = [
+            (FLOW, last(sizes.flow_bits)),
+            (RX_LIST_BASE, base),
+            (RX_LIST_BITS, 3),
+        ];
+        command(FLOW_INSTALL, &fields)
+    };
+    let remove = |flow| command(FLOW_REMOVE, &[(FLOW, flow)]);
+    let region = |region| command(REGION_REMOVE, &[(REGION, region)]);
+    let page = |page| command(PAGE_SET, &[(PAGE, page)]);
+    let expected = [
+        (install(list_base), CommandStatus::Ok),
+        (install(list_base + 1), CommandStatus::BadRange),
+        (key(last(sizes.bucket_bits)), CommandStatus::Ok),
+        (key(last(sizes.bucket_bits) + 1), CommandStatus::BadIndex),
+        (remove(last(sizes.flow_bits)), CommandStatus::Ok),
+        (remove(last(sizes.flow_bits) + 1), CommandStatus::BadIndex),
+        (region(last(sizes.region_bits)), CommandStatus::Ok),
+        (page(last(sizes.page_bits)), CommandStatus::Ok),
+    ];
+    fetches.push_struct(RingFetch::default());
+    let entries: Vec<Command> = expected.iter().map(|(entry, _)| *entry).collect();
+    commands.push(entries.concat());
+    for _ in 0..600 {
+        bench.cycle(&mut [&mut fetches, &mut commands, &mut confirmations]);
+    }
+    assert_eq!(confirmations.messages.len(), expected.len());
+    for ((_, status), message) in expected.iter().zip(&confirmations.messages) {
+        let code = field::<Confirmation>(message, "status") as u8;
+        assert_eq!(CommandStatus::from_code(code), Some(*status));
+    }
+}
