@@ -140,7 +140,7 @@ mod tests {
         dut.settings.valid.next = false;
         for seed in 0..6u64 {
             let key: [u8; KEY_BYTES] =
-                std::array::from_fn(|at| ((at as u64 + 7) * (seed * 0x1_0035 + 3) >> 3) as u8);
+                std::array::from_fn(|at| (((at as u64 + 7) * (seed * 0x1_0035 + 3)) >> 3) as u8);
             let mut wide = Bits::<384>::default();
             for byte in key.iter().rev() {
                 wide = (wide << 8) | bit_cast::<384, 8>(u64::from(*byte).into());

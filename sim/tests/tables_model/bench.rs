@@ -391,3 +391,43 @@ pub fn region_answer(reply: &[u8]) -> Option<(u64, u32, u8)> {
     let word = |name| field::<RegionReply>(reply, name);
     (word("granted") == 1).then(|| (word("address"), word("bytes") as u32, word("memory") as u8))
 }
+
+/// flow_install, generation 9, receive floor 1,000, send list at its committed place.
+pub fn install(flow: u64, rx: (u64, u64)) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (DOMAIN, 3),
+        (INSTALL_FLOOR, 1_000),
+        (INSTALL_SEND_FLOOR, 2_000),
+        (RX_LIST_BASE, rx.0),
+        (RX_LIST_BITS, rx.1),
+        (TX_LIST_BASE, 8 * flow),
+        (TX_LIST_BITS, 3),
+    ];
+    command(FLOW_INSTALL, &fields)
+}
+
+/// segment_post to the receive list.
+pub fn post(flow: u64, index: u16, position: u32, bytes: u32) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (SEGMENT_INDEX, index.into()),
+        (SEGMENT_POSITION, position.into()),
+        (SEGMENT_BYTES, bytes.into()),
+        (SEGMENT_OFFSET, u64::from(index) << 20),
+    ];
+    command(SEGMENT_POST, &fields)
+}
+
+/// floor_set.
+pub fn floor(flow: u64, floor: u32, head: u16) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (FLOOR, floor.into()),
+        (HEAD, head.into()),
+    ];
+    command(FLOOR_SET, &fields)
+}
