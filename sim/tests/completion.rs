@@ -314,7 +314,7 @@ fn last_index_of_every_owner_reaches_the_host() {
             let before = seen.insert(owner, index);
             let step = index.wrapping_sub(before.unwrap_or(0u32.wrapping_sub(30 * owner)));
             assert!(
-                step >= 1 && step < 1 << 31,
+                (1..1 << 31).contains(&step),
                 "owner {owner} went back to {index}"
             );
         }

@@ -319,6 +319,33 @@ fn aborted_fetch_stops_its_owner_alone_until_enabled_again() {
 }
 
 #[test]
+fn enables_of_one_owner_do_not_disturb_the_others() {
+    let seed = seed();
+    let mut test = Test::new(COMMAND_RING, Stall::Random(0.3), Stall::Random(0.3), seed);
+    for owner in 0..OWNERS {
+        test.host.enable(owner, &mut test.settings);
+    }
+    test.cycles(40);
+    for _ in 0..500 {
+        let owner = test.host.random.random_range(0..OWNERS - 1);
+        let consumed = test.check_content().get(&owner).copied().unwrap_or(0);
+        test.produce(owner, consumed, 6);
+        for _ in 0..test.host.random.random_range(1..20) {
+            let enable = test.host.random.random_range(0..2);
+            test.settings
+                .context(OWNERS - 1, registers::CONTEXT_ENABLE, enable);
+        }
+        let pause = test.host.random.random_range(0..30);
+        test.cycles(pause);
+    }
+    test.cycles(8_000);
+    let handed: Vec<u32> = test.check_content().into_values().collect();
+    assert_eq!(handed, test.host.producer[..3]);
+    assert!(test.settings.failed.is_empty());
+    test.assert_clean();
+}
+
+#[test]
 fn producer_beyond_the_ring_stops_it() {
     let mut test = Test::new(SEND_RING, Stall::None, Stall::None, seed());
     test.host.size_bits = [3; 4];
