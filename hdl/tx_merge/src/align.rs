@@ -3,15 +3,15 @@
 //! ```text
 //!  item ──► register ──► rotate ──► register ──► join with the rest kept ──► register ──► frames
 //! ```
-//! Timing: latency three cycles, one item a cycle; a frame whose last item spills over a beat takes one
-//! cycle more. `item.ready` follows `frames.ready` in the same cycle.
+//! Timing: latency three cycles, one item a cycle; a frame whose last item spills over a beat
+//! takes one cycle more. `item.ready` follows `frames.ready` in the same cycle.
 //!
 //! Invariants:
 //! 1. The bytes of a frame are those of its items, in order, without gaps.
 //! 2. Bytes of the last beat beyond `byte_count` are zero.
 //!
-//! The fill of the beat under construction decides the rotation: byte `start` of an item goes to byte
-//! `fill`. What wraps around belongs to the next beat and already lies where it must.
+//! The fill of the beat under construction decides the rotation: byte `start` of an item goes to
+//! byte `fill`. What wraps around belongs to the next beat and already lies where it must.
 
 use crate::align_join::AlignJoin;
 use crate::plan::SendItem;

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  beat_in ──►┌───────────┐──► beat_out
-//!  lane   ──►│ combina-  │
-//!  value  ──►│ tional    │
-//!  enable ──►└───────────┘
+//!  lane    ──►│ combina-  │
+//!  value   ──►│ tional    │
+//!  enable  ──►└───────────┘
 //! ```
 
 use stream::prelude::*;

@@ -6,11 +6,12 @@
 //! ```
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
-//! | `frames_made` | in | packet | frames with zeros in the checksum fields; zeros beyond their last byte |
+//! | `frames_made` | in | packet | frames; zeros in checksum fields and beyond the last byte |
 //! | `facts` | in | message | one for each frame, before its first beat |
 //! | `frames` | out | packet | good frames, at least 60 bytes |
 //!
-//! Timing: a frame leaves 7 cycles after its last beat came, or behind the one before; one beat a cycle.
+//! Timing: a frame leaves 7 cycles after its last beat came, or behind the one before; one beat a
+//! cycle.
 //!
 //! Invariants:
 //! 1. An aborted frame vanishes; no frame that leaves is aborted.
@@ -81,7 +82,8 @@ impl Logic for Checksum {
         PacketSource::join(&mut self.store.source, &mut self.insert.frames_stored);
         PacketSource::link(&mut self.frames, &mut self.insert.frames);
 
-        // A beat is taken when its frame is known and there is room for it and all patches on the way.
+        // A beat is taken when its frame is known and there is room for it and all patches on the
+        // way.
         self.ready.next =
             self.facts.valid.val() & self.store.sink.ready.val() & (self.patches.level.val() < 48);
         self.take.next = self.ready.val() & self.frames_made.valid.val();

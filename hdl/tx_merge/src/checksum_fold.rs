@@ -1,13 +1,14 @@
 //! Makes the checksums of a frame out of its sums.
 //!
 //! ```text
-//!  sums, frame_end ──► fold to 16 bits ──► register ──► pseudo header, fold, invert ──► register ──► patch
+//!  sums, frame_end ──► fold to 16 bits ──► register ──► pseudo header, fold, invert ──┐
+//!  patch ◄─────────────────────────────────────────────────────────── register ◄─────┘
 //! ```
 //! Timing: two cycles, one frame a cycle.
 //!
 //! Invariants:
-//! 1. The sums are of words that start at even offsets; for a layer at an odd one the bytes of the folded sum
-//!    are exchanged.
+//! 1. The sums are of words that start at even offsets; for a layer at an odd one the bytes of the
+//!    folded sum are exchanged.
 //! 2. A UDP checksum of 0 becomes 0xffff.
 
 use crate::plan::{ChecksumPatch, HeaderLayout};

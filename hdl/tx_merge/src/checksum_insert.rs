@@ -4,8 +4,8 @@
 //!  frames_stored ──► 4 byte patches ──► register ──► frames
 //!  patch ───────────────┘
 //! ```
-//! Timing: one beat a cycle, latency one cycle; a frame waits for its patch, which comes after its last beat
-//! was stored, and then flows without a pause.
+//! Timing: one beat a cycle, latency one cycle; a frame waits for its patch, which comes after its
+//! last beat was stored, and then flows without a pause.
 
 use crate::byte_patch::BytePatch;
 use crate::plan::ChecksumPatch;

@@ -6,7 +6,8 @@
 //! Timing: one beat a cycle; the sum of a frame comes four cycles after its last beat.
 //!
 //! Invariants:
-//! 1. Words are taken with their first byte low; a one's complement sum does not mind the byte order.
+//! 1. Words are taken with their first byte low; a one's complement sum does not mind the byte
+//!    order.
 
 use stream::prelude::*;
 

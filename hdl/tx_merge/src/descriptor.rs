@@ -12,7 +12,7 @@
 //! | `descriptor_fetch` | in | message | owner and index, one before each packet |
 //! | `descriptors` | in | packet | 2 or 4 beats |
 //! | `taken` | out | pulse | owner and the index behind the descriptor: its slots are free |
-//! | `fields`, `header` | out | message | one of the former, 2 or 4 of the latter, for each descriptor |
+//! | `fields`, `header` | out | message | one, and 2 or 4, for each descriptor |
 //!
 //! Timing: a descriptor of n beats takes n + 2 cycles.
 //!

@@ -5,11 +5,11 @@
 //! ```
 //! Malformed is (contract, "Send, exactly"):
 //! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
-//! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or the
-//!    longest frame above 9,216 bytes;
-//! 3. a checksum flag, or payload for more than one frame, without room for the headers it names: the IP
-//!    header (20 bytes, IPv6 40) must end at or before the L4 header, that (TCP 20, UDP 8) inside the
-//!    header, and the two offsets must differ by an even number.
+//! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
+//!    the longest frame above 9,216 bytes;
+//! 3. a checksum flag, or payload for more than one frame, without room for the headers it names:
+//!    the IP header (20 bytes, IPv6 40) must end at or before the L4 header, that (TCP 20, UDP 8)
+//!    inside the header, and the two offsets must differ by an even number.
 
 use crate::plan::{HeaderLayout, SendFields};
 use abi::config::{FRAME_BYTES_MAX, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};

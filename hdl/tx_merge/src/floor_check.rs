@@ -1,13 +1,13 @@
-//! Decides what can be decided of a descriptor without its list: right flow, and how much lies below the
-//! send floor.
+//! Decides what can be decided of a descriptor without its list: right flow, and how much lies
+//! below the send floor.
 //!
 //! ```text
 //!  fields, flow ──► combinational ──► range
 //! ```
-//! Differences are modulo 2^32, read as signed. In this order: not read completely, `read_failed`; refused
-//! by the descriptor check, `send_malformed`; raw, sent as it is; flow not installed or another generation
-//! or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`; a trim that the header's
-//! layers do not allow, `send_malformed`.
+//! Differences are modulo 2^32, read as signed. In this order: not read completely, `read_failed`;
+//! refused by the descriptor check, `send_malformed`; raw, sent as it is; flow not installed or
+//! another generation or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`;
+//! a trim that the header's layers do not allow, `send_malformed`.
 
 use crate::plan::{SendFields, SendRange, SendVerdict};
 use abi::reason::SendError;

@@ -17,9 +17,10 @@
 //!
 //! Invariants:
 //! 1. No piece of a range is visible at `piece` before all of the range is granted.
-//! 2. Entries are taken in order of their index; one that ends at or before the position is stepped
-//!    over, and a position outside the entry behind it is `send_no_segment`.
-//! 3. An index below the list's head is resolved by position, which finds the head or what follows it.
+//! 2. Entries are taken in order of their index, and an index before the list's head is the head.
+//! 3. Behind an entry that ends at or before the position, the one that holds the position is
+//!    searched: a walk costs at most two answers for each piece, however far off the index is.
+//! 4. A position that no such entry holds is `send_no_segment`.
 
 use crate::gather_control::GatherControl;
 use crate::gather_part::GatherPart;
@@ -85,7 +86,6 @@ impl Logic for Gather {
         self.control.segment_valid.next = self.segment_reply.valid.val();
         self.control.holds.next = self.part.holds.val();
         self.control.is_before.next = self.part.is_before.val();
-        self.control.below_head.next = self.part.below_head.val();
         self.control.grant_valid.next = self.grant.reply.valid.val();
         self.control.grant_ends.next =
             self.grant.reply.payload.val().refused | self.part.last.val();
@@ -96,7 +96,6 @@ impl Logic for Gather {
         self.part.range.next = self.range.payload.val();
         self.part.load.next = self.control.take.val();
         self.part.by_position.next = self.control.by_position.val();
-        self.part.step_over.next = self.control.step_over.val();
         self.segment_request.valid.next = self.control.ask.val();
         self.segment_request.payload.next = self.part.segment_request.val();
         self.segment_reply.ready.next = self.control.reply.val();

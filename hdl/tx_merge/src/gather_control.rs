@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Take ─► Ask ─► Reply ─► Judge ─► Granted ─► Offer ─► Take
-//!     │      ▲─── step over ──┤         │          ▲
+//!     │      ▲───── search ───┤         │          ▲
 //!     │      ▲─── next entry ─│─────────┤          │
 //!     └─ nothing to find ─────┴─ no segment ───────┘
 //! ```
@@ -40,8 +40,6 @@ pub struct GatherControl {
     pub holds: Signal<In, Bit>,
     /// It ends at or before the position.
     pub is_before: Signal<In, Bit>,
-    /// There is no such entry any more.
-    pub below_head: Signal<In, Bit>,
     /// The grant's end is there.
     pub grant_valid: Signal<In, Bit>,
     /// It is the end of the range as well.
@@ -57,8 +55,6 @@ pub struct GatherControl {
     pub by_position: Signal<Out, Bit>,
     /// Take the list entry.
     pub reply: Signal<Out, Bit>,
-    /// The entry is stepped over.
-    pub step_over: Signal<Out, Bit>,
     /// There is no entry for the position.
     pub no_segment: Signal<Out, Bit>,
     /// Ask for the grant, which is taken at once.
@@ -80,7 +76,6 @@ impl Logic for GatherControl {
         self.ask.next = self.state.q.val() == State::Ask;
         self.by_position.next = self.searching.q.val();
         self.reply.next = self.state.q.val() == State::Reply;
-        self.step_over.next = (self.state.q.val() == State::Judge) & self.is_before.val();
         self.grant.next = (self.state.q.val() == State::Judge) & self.holds.val();
         self.no_segment.next = false;
         self.granted.next = self.state.q.val() == State::Granted;
@@ -108,15 +103,15 @@ impl Logic for GatherControl {
                     self.state.d.next = State::Judge;
                 }
             }
-            // Starts the grant, or goes to the next entry, or searches below the head, or gives up.
+            // Starts the grant, or searches behind an entry that ends too early, or gives up.
             State::Judge => {
                 self.searching.d.next = false;
-                self.state.d.next = State::Ask;
                 if self.holds.val() {
                     self.state.d.next = State::Granted;
-                } else if !self.is_before.val() & self.below_head.val() & !self.searching.q.val() {
+                } else if self.is_before.val() & !self.searching.q.val() {
                     self.searching.d.next = true;
-                } else if !self.is_before.val() {
+                    self.state.d.next = State::Ask;
+                } else {
                     self.no_segment.next = true;
                     self.state.d.next = State::Offer;
                 }

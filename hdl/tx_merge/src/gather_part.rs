@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!  range ─ load ──► position, rest, index ──► segment request
-//!                        ▲ advance, step_over
-//!  entry ─ keep ──► compare ──► holds / is_before / below_head, grant request, last
+//!                        ▲ advance
+//!  entry ─ keep ──► compare ──► holds / is_before, grant request, last
 //! ```
 //! Timing: the entry is compared from the cycle after `keep` on.
 //!
@@ -28,8 +28,6 @@ pub struct GatherPart {
     pub keep: Signal<In, Bit>,
     /// Ask for the entry that holds the position, whatever its index.
     pub by_position: Signal<In, Bit>,
-    /// Go to the next entry.
-    pub step_over: Signal<In, Bit>,
     /// Go to the next entry and behind the part.
     pub advance: Signal<In, Bit>,
 
@@ -39,8 +37,6 @@ pub struct GatherPart {
     pub holds: Signal<Out, Bit>,
     /// The entry ends at or before it.
     pub is_before: Signal<Out, Bit>,
-    /// There is no such entry any more.
-    pub below_head: Signal<Out, Bit>,
     /// With `holds`: the access to ask for.
     pub region_request: Signal<Out, RegionRequest>,
     /// With `holds`: nothing remains behind the part.
@@ -77,7 +73,6 @@ impl Logic for GatherPart {
         self.holds.next = self.reached.val() & (self.skip_bytes.val() < self.held.q.val().bytes);
         self.is_before.next =
             self.reached.val() & (self.skip_bytes.val() >= self.held.q.val().bytes);
-        self.below_head.next = !self.held.q.val().found & !self.held.q.val().beyond;
 
         self.part_bytes.next = bit_cast::<32, 18>(self.rest_bytes.q.val());
         if self.room_bytes.val() < bit_cast::<32, 18>(self.rest_bytes.q.val()) {
@@ -105,10 +100,8 @@ impl Logic for GatherPart {
         if self.keep.val() {
             self.held.d.next = self.entry.val();
         }
-        if self.step_over.val() | self.advance.val() {
-            self.index.d.next = self.held.q.val().index + 1;
-        }
         if self.advance.val() {
+            self.index.d.next = self.held.q.val().index + 1;
             self.position.d.next = self.position.q.val() + self.part_bytes.val();
             self.rest_bytes.d.next = self.rest_next.val();
         }

@@ -9,7 +9,8 @@
 //!
 //! Invariants:
 //! 1. `reply` pulses when every byte is granted and its pieces are stored, or at the first refusal.
-//! 2. A region's refusal is `send_region_refused`; a range of more than 128 pieces is `send_malformed`.
+//! 2. A region's refusal is `send_region_refused`; a range of more than 128 pieces is
+//!    `send_malformed`.
 //! 3. Pieces appear with `commit`, those since the last one vanish with `discard`.
 
 use crate::piece_queue::PieceQueue;

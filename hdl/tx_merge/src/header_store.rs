@@ -9,8 +9,8 @@
 //! Timing: reads are combinational; loads, patches and captures are there in the next cycle.
 //!
 //! Invariants:
-//! 1. `load` and a read without `capture` or `patch` address beat `beat`; `capture` and `patch` the byte of
-//!    `step` (see [`crate::header_field`]).
+//! 1. `load` and a read without `capture` or `patch` address beat `beat`; `capture` and `patch`
+//!    the byte of `step` (see [`crate::header_field`]).
 //! 2. Steps 2 to 8 captured in order are the template's identification, sequence number and flags.
 
 use crate::byte_patch::BytePatch;

@@ -9,8 +9,8 @@
 //!
 //! Invariants:
 //! 1. Jobs follow the pieces' order and cover each byte once.
-//! 2. Beats and answers of all jobs issued and not yet freed fit the payload buffer: it never stalls the
-//!    reads.
+//! 2. Beats and answers of all jobs issued and not yet freed fit the payload buffer: it never
+//!    stalls the reads.
 
 use crate::plan::SendPiece;
 use stream::prelude::*;

@@ -10,11 +10,12 @@
 //!                       read_data ──────► payload ─ answers ─► (assemble)
 //!  confirmation_sink ─► fence (started in resolve, finished in report) ─► confirmation_source
 //! ```
-//! Timing: one beat a cycle at `frames`; reads of later descriptors are issued while earlier ones are sent,
-//! as far as the payload buffer (512 beats) has room.
+//! Timing: one beat a cycle at `frames`; reads of later descriptors are issued while earlier ones
+//! are sent, as far as the payload buffer (512 beats) has room.
 //!
 //! Invariants:
-//! 1. Each descriptor taken is finished once, in ring order: its frames, or one error with one event.
+//! 1. Each descriptor taken is finished once, in ring order: its frames, or one error with one
+//!    event.
 //! 2. `frames` carries complete good frames only.
 //! 3. Nothing is read that the flow, its list and the regions did not allow when it was looked up.
 //! 4. A confirmation leaves when every descriptor whose look-up began before it came is finished.

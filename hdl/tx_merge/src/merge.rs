@@ -1,4 +1,5 @@
-//! Puts frames together: for each cut its header's beats, then payload out of the answers of the reads.
+//! Puts frames together: for each cut its header's beats, then payload out of the answers of the
+//! reads.
 //!
 //! ```text
 //!  cut ─────┐
@@ -14,7 +15,8 @@
 //! | `frames` | out | packet | frames, aborted when a part could not be read |
 //! | `ended` | out | message | one for each descriptor, 1: a frame of it was aborted |
 //!
-//! Timing: one item a cycle: every header beat, every answer beat once for each frame that it is part of.
+//! Timing: one item a cycle: every header beat, every answer beat once for each frame that it is
+//! part of.
 //!
 //! Invariants:
 //! 1. `ended` comes after the last byte of the descriptor's last answer was taken.

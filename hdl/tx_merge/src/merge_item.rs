@@ -1,13 +1,16 @@
 //! Says what is appended next to the frame under construction, and counts what was.
 //!
 //! ```text
-//!  cut, header, answer ──► next item: up to a beat of the header, then what this answer beat has for the frame
-//!                              ▲ counts ◄── take
+//!  cut, header, answer ──► next item: up to a beat of the header,
+//!                          ▲          then what this answer beat has for the frame
+//!                          └─ counts ◄── take
 //! ```
-//! Timing: the item is combinational from the beats offered; `take` moves the counts in the next cycle.
+//! Timing: the item is combinational from the beats offered; `take` moves the counts in the next
+//! cycle.
 //!
 //! Invariants:
-//! 1. `last` marks the item that completes the frame, `answer_done` the one that uses an answer beat up.
+//! 1. `last` marks the item that completes the frame, `answer_done` the one that uses an answer
+//!    beat up.
 
 use crate::plan::{FrameCut, HeaderLayout, SendItem};
 use stream::prelude::*;

@@ -1,4 +1,5 @@
-//! Holds the answers of the reads until they are complete, so that a failed one is known at its first beat.
+//! Holds the answers of the reads until they are complete, so that a failed one is known at its
+//! first beat.
 //!
 //! ```text
 //!  read_data ──┬──► whole answers, 512 beats ──┬──► answers (abort on every beat of a failed one)

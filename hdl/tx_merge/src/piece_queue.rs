@@ -7,8 +7,8 @@
 //! Timing: latency one cycle after `commit`, one piece a cycle in and out.
 //!
 //! Invariants:
-//! 1. A piece appears at `source` only after the `commit` that follows it; `discard` drops those since the
-//!    last commit. Commit or discard come in a cycle without a piece.
+//! 1. A piece appears at `source` only after the `commit` that follows it; `discard` drops those
+//!    since the last commit. Commit or discard come in a cycle without a piece.
 //! 2. `full` is high when the tentative pieces alone fill the queue: no wait would make room.
 
 use crate::plan::SendPiece;

@@ -7,8 +7,8 @@
 //! Timing: one descriptor a cycle; one with an error when its event is taken.
 //!
 //! Invariants:
-//! 1. One `descriptor_done` for each descriptor, in order; one `error_count` and one event for each that
-//!    failed, with the error of the look-up or `read_failed`.
+//! 1. One `descriptor_done` for each descriptor, in order; one `error_count` and one event for
+//!    each that failed, with the error of the look-up or `read_failed`.
 //! 2. `finished` counts them modulo 2^32.
 
 use crate::plan::SendRecord;

@@ -1,7 +1,8 @@
 //! Rotates a beat by bytes: byte i goes to byte (i + `amount`) modulo 64.
 //!
 //! ```text
-//!  beat_in ──► 1 ──► 2 ──► 4 ──► 8 ──► 16 ──► 32 ──► beat_out      (six two-way choices, combinational)
+//!  beat_in ──► 1 ──► 2 ──► 4 ──► 8 ──► 16 ──► 32 ──► beat_out
+//!                          six two-way choices, combinational
 //! ```
 
 use stream::prelude::*;

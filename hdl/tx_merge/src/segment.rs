@@ -11,10 +11,11 @@
 //! | `plan` | in | message | one for each descriptor |
 //! | `template` | in | message | its 2 or 4 header beats |
 //! | `cut` | out | message | one for each frame, and one for a refused descriptor |
-//! | `header` | out | message | the frame's header beats; bytes beyond `header_bytes` are undefined |
+//! | `header` | out | message | the frame's header beats; beyond `header_bytes` undefined |
 //!
-//! Timing: 2 or 4 cycles to load a template, 7 to read it when it is rewritten; then for each frame 15 to
-//! rewrite or 4 to clear checksums, and its header beats. All of it while earlier frames are sent.
+//! Timing: 2 or 4 cycles to load a template, 7 to read it when it is rewritten; then for each
+//! frame 15 to rewrite or 4 to clear checksums, and its header beats. All of it while earlier
+//! frames are sent.
 //!
 //! Invariants:
 //! 1. The header beats of a frame follow each other as their cuts do.

@@ -1,10 +1,10 @@
 //! Counts through the frames of a descriptor: payload, lengths and the values of each.
 //!
 //! ```text
-//!  plan, template's values ──► registers: bytes sent, frames sent ──► values, payload_bytes, is_last
+//!  plan, template ──► registers: bytes sent, frames sent ──► values, payload_bytes, is_last
 //! ```
-//! Timing: outputs follow the registers in the same cycle; `advance` moves to the next frame, after the
-//! last one to the first of the next descriptor.
+//! Timing: outputs follow the registers in the same cycle; `advance` moves to the next frame,
+//! after the last one to the first of the next descriptor.
 
 use crate::header_field::FrameValues;
 use crate::plan::{HeaderLayout, SendPlan};

@@ -7,7 +7,8 @@ use abi::send_descriptor as at;
 use crate::records::{plain_memory, Pattern, Record, World};
 use crate::rig::{Rig, CALM};
 
-/// Sends one record of a changed world and compares the error that the model and the block agree on.
+/// Sends one record of a changed world and compares the error that the model and the block agree
+/// on.
 fn expect(world: &World, memory: Pattern, record: &Record, owner: u8, error: Option<SendError>) {
     let mut rig = Rig::new(world.tables(), memory, 10, CALM, 1);
     rig.post(&record.bytes(), owner);

@@ -36,13 +36,19 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The entry at a list index; `Err(true)` beyond the tail, `Err(false)` below the head.
-    pub fn entry(&self, index: u16) -> Result<&Segment, bool> {
-        let distance = index.wrapping_sub(self.head);
-        if distance >= 0x8000 {
-            return Err(false);
+    /// The index, or the head's where that is later.
+    pub fn clamped(&self, index: u16) -> u16 {
+        if index.wrapping_sub(self.head) >= 0x8000 {
+            self.head
+        } else {
+            index
         }
-        self.segments.get(usize::from(distance)).ok_or(true)
+    }
+
+    /// The entry at a list index, unless it lies beyond the tail.
+    pub fn entry(&self, index: u16) -> Option<&Segment> {
+        self.segments
+            .get(usize::from(index.wrapping_sub(self.head)))
     }
 
     /// Index of the entry that holds a position.
@@ -262,15 +268,9 @@ fn resolve(
     mut rest: u32,
 ) -> Result<Vec<(u64, u64)>, SendError> {
     let mut pieces = Vec::new();
+    index = flow.clamped(index);
     while rest > 0 {
-        let segment = match flow.entry(index) {
-            Ok(segment) => segment,
-            Err(true) => return Err(SendError::SendNoSegment),
-            Err(false) => {
-                index = flow.head;
-                continue;
-            }
-        };
+        let segment = flow.entry(index).ok_or(SendError::SendNoSegment)?;
         let skip = position.wrapping_sub(segment.position);
         index = index.wrapping_add(1);
         if skip as i32 >= 0 && skip >= segment.bytes {

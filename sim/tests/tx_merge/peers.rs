@@ -82,19 +82,19 @@ impl Responder {
                 .as_ref()
                 .expect("only of flows found");
             let index = match get("by_index") {
-                1 => Some(get("index") as u16),
+                1 => Some(flow.clamped(get("index") as u16)),
                 _ => flow.holding(get("position") as u32),
             };
-            let entry = index.map_or(Err(false), |index| flow.entry(index));
+            let entry = index.and_then(|index| Some((index, flow.entry(index)?)));
             let reply = match entry {
-                Err(beyond) => SegmentReply {
-                    beyond,
+                None => SegmentReply {
+                    beyond: true,
                     ..SegmentReply::default()
                 },
-                Ok(segment) => SegmentReply {
+                Some((index, segment)) => SegmentReply {
                     found: true,
                     beyond: false,
-                    index: u64::from(index.expect("an entry has one")).into(),
+                    index: u64::from(index).into(),
                     position: u64::from(segment.position).into(),
                     bytes: u64::from(segment.bytes).into(),
                     region: u64::from(segment.region).into(),

@@ -1,7 +1,8 @@
 //! The send path with its neighbours around it, and the judge that compares it with the model.
 //!
 //! ```text
-//!   descriptors ──> TxMerge <──> Responders, Reads         frames, events, counts ──> judge ──> model
+//!   descriptors ──> TxMerge <──> Responders, Reads
+//!                      └──> frames, events, counts ──> judge <── model
 //! ```
 
 use std::cell::RefCell;
@@ -63,7 +64,8 @@ pub struct Rig<M: Memory> {
 }
 
 impl<M: Memory> Rig<M> {
-    /// Builds and starts the block; the first stall is that of all sources, the second of all sinks.
+    /// Builds and starts the block; the first stall is that of all sources, the second of all
+    /// sinks.
     pub fn new(tables: Tables, memory: M, latency: u64, stalls: (Stall, Stall), seed: u64) -> Self {
         let bench = Bench::of(&mut TxMerge::default(), "tx_merge").expect("builds");
         let model = &bench.model;
