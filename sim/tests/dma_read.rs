@@ -6,7 +6,7 @@
 
 mod dma_support;
 
-use dma_support::{generator, random_bytes, Read, Rig};
+use dma_support::{generator, random_bytes, Read, Rig, Write};
 use pcie_sim::{Fault, PcieConfig, Target};
 use rand::rngs::SmallRng;
 use rand::Rng;
@@ -184,4 +184,42 @@ fn reads_in_flight_fill_the_completion_buffer_and_no_more() {
         assert!(!run(&mut rig, base, &content, &reads).contains(&true));
         assert_eq!(rig.slot.pcie.statistics().reads_in_flight_peak, expected);
     }
+}
+
+#[test]
+fn reads_and_writes_share_the_port() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut random = generator(seed);
+        let config = PcieConfig {
+            seed,
+            mps_bytes: 128 << random.random_range(0..4),
+            completion_payload_bytes: 64 << random.random_range(0..2),
+            random_split_permille: 200,
+            reorder_permille: 300,
+            rq_stall_permille: random.random_range(0..500),
+            ..PcieConfig::default()
+        };
+        let mut rig = Rig::new(config, source, sink);
+        let (base, content) = fill(&mut rig, &mut random);
+        let target = rig.slot.memory(200 * 2048);
+        let mut expected = vec![0; 200 * 2048];
+        for index in 0..200 {
+            let bytes = random.random_range(1..=1500);
+            let at = index * 2048 + random.random_range(0..500);
+            let bytes = random_bytes(&mut random, bytes);
+            expected[at..at + bytes.len()].copy_from_slice(&bytes);
+            rig.push_write(&Write {
+                client: index % 3,
+                address: target + at as u64,
+                bytes,
+                relaxed: random.random(),
+            });
+        }
+        let reads = some_reads(&mut random, base, 100);
+        let aborted = run(&mut rig, base, &content, &reads);
+        assert!(!aborted.contains(&true));
+        rig.finish_writes();
+        rig.assert_clean();
+        assert!(rig.slot.bytes(target, expected.len()) == expected);
+    });
 }
