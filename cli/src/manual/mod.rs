@@ -8,6 +8,8 @@
 //! 1. Every number comes from `abi`; only the sentences that `abi` keeps as comments are repeated here.
 //! 2. Every register and field constant of `abi` appears; a test reads its source to make sure.
 
+mod tables;
+
 use std::fmt::Write;
 
 use abi::command as c;
@@ -16,6 +18,8 @@ use abi::field::Field;
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::registers as r;
 use abi::{completion, flow_key, header_entry, profile, send_descriptor, ABI_VERSION};
+
+use self::tables::{Register, COMMANDS, CONTEXT, DOORBELLS, REGISTERS};
 
 /// The whole manual.
 pub fn manual() -> String {
@@ -46,7 +50,6 @@ fn write_manual(out: &mut String) -> std::fmt::Result {
     )?;
     write_sizes(out)?;
     write_registers(out)?;
-    write_context(out)?;
     write_profiles(out)?;
     write_flow_key(out)?;
     write_commands(out)?;
@@ -119,106 +122,6 @@ fn write_sizes(out: &mut String) -> std::fmt::Result {
     writeln!(out)
 }
 
-/// Name, offset in BAR 0, access and meaning of each register below the owner contexts and behind.
-fn registers() -> Vec<(&'static str, u32, &'static str, String)> {
-    let row = |name, offset, access, meaning: &str| (name, offset, access, meaning.to_owned());
-    vec![
-        row(
-            "id",
-            r::ID,
-            "r",
-            &format!("{:#010x}, \"ZNIC\"", r::ID_VALUE),
-        ),
-        row(
-            "version",
-            r::VERSION,
-            "r",
-            &format!("{ABI_VERSION:#010x}, version of this contract"),
-        ),
-        row(
-            "sizes_0",
-            r::SIZES_0,
-            "r",
-            "log2: flows, buckets, segments, regions in bytes 0 to 3",
-        ),
-        row(
-            "sizes_1",
-            r::SIZES_1,
-            "r",
-            "log2: page entries, owners in bytes 0 and 1",
-        ),
-        row("features", r::FEATURES, "r", &features()),
-        row("epoch", r::EPOCH, "r", "current epoch, bits 15:0, never 0"),
-        row("control", r::CONTROL, "rw", &control()),
-        row(
-            "status",
-            r::STATUS,
-            "r",
-            "bit 0: a tag is quarantined; 1: bus master; 2: link is up",
-        ),
-        row("hash_secret", r::HASH_SECRET, "w", &secrets()),
-        row(
-            "profiles",
-            r::PROFILES,
-            "w",
-            &strided("header profile", r::PROFILE_STRIDE),
-        ),
-        row(
-            "flush",
-            r::FLUSH,
-            "w",
-            "flush read address of memory m, 64 bits, every 8 bytes",
-        ),
-        row(
-            "contexts",
-            r::CONTEXTS,
-            "w",
-            &strided("owner context", r::CONTEXT_STRIDE),
-        ),
-        row(
-            "counters_drop",
-            r::COUNTERS_DROP,
-            "r",
-            "frames by drop reason, 64 bits each",
-        ),
-        row(
-            "counters_disposition",
-            r::COUNTERS_DISPOSITION,
-            "r",
-            "packets by disposition, 64 bits each",
-        ),
-        row(
-            "counters_send_error",
-            r::COUNTERS_SEND_ERROR,
-            "r",
-            "failed sends by reason, 64 bits each",
-        ),
-        row(
-            "counters_stage",
-            r::COUNTERS_STAGE,
-            "r",
-            &r::STAGE_COUNTERS.join(", "),
-        ),
-        row(
-            "msix_table",
-            r::MSIX_TABLE,
-            "rw",
-            "MSI-X table, one 16-byte entry an owner",
-        ),
-        row("msix_pending", r::MSIX_PENDING, "r", "MSI-X pending bits"),
-        row(
-            "doorbells",
-            r::DOORBELLS,
-            "w",
-            &strided("page of an owner", r::DOORBELL_STRIDE),
-        ),
-    ]
-}
-
-fn strided(what: &str, stride: u32) -> String {
-    format!("{what} n at + n * {stride:#x}; see below")
-}
-
 fn features() -> String {
     let bit = |mask: u32| mask.trailing_zeros();
     format!(
@@ -247,61 +150,46 @@ fn secrets() -> String {
     )
 }
 
+/// Meanings that follow from other constants.
+fn computed(constant: &str) -> String {
+    match constant {
+        "ID" => format!("{:#010x}, \"ZNIC\"", r::ID_VALUE),
+        "VERSION" => format!("{ABI_VERSION:#010x}, version of this contract"),
+        "FEATURES" => features(),
+        "CONTROL" => control(),
+        "HASH_SECRET" => secrets(),
+        _ => r::STAGE_COUNTERS.join(", "),
+    }
+}
+
 fn write_registers(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## BAR 0\n")?;
+    let size = r::BAR_BYTES >> 20;
     writeln!(
         out,
-        "{} MiB of 32-bit registers. Everything below the",
-        r::BAR_BYTES >> 20
+        "{size} MiB of 32-bit registers. Everything below the doorbells is privileged."
     )?;
     writeln!(
         out,
-        "doorbells is privileged. 64-bit values are two words, low word first; of a"
+        "64-bit values are two words, low word first; of a counter, reading the low"
     )?;
-    writeln!(out, "counter, reading the low word latches the high one.\n")?;
+    writeln!(out, "word latches the high one.\n")?;
     writeln!(
         out,
         "| offset | name | access | meaning |\n|---|---|---|---|"
     )?;
-    for (name, offset, access, meaning) in registers() {
+    for register in REGISTERS {
+        let (offset, name) = (register.offset, register.constant.to_lowercase());
+        let meaning = match register.meaning {
+            "" => computed(register.constant),
+            meaning => meaning.to_owned(),
+        };
+        let access = register.access;
         writeln!(out, "| {offset:#010x} | `{name}` | {access} | {meaning} |")?;
     }
     writeln!(out, "\n### Doorbells, one page an owner\n")?;
     writeln!(out, "Indices run freely, 32 bits.\n")?;
-    writeln!(out, "| offset | name | meaning |\n|---|---|---|")?;
-    for (name, offset, meaning) in [
-        (
-            "command",
-            r::DOORBELL_COMMAND,
-            "producer index of the command ring",
-        ),
-        (
-            "send",
-            r::DOORBELL_SEND,
-            "producer index of the send ring, in slots",
-        ),
-        (
-            "header",
-            r::DOORBELL_HEADER,
-            "consumer index of the header queue, in slots",
-        ),
-        (
-            "slow",
-            r::DOORBELL_SLOW,
-            "slow buffers given back, in the order of their use",
-        ),
-        (
-            "arm",
-            r::DOORBELL_ARM,
-            "arms the interrupt with the last header index seen",
-        ),
-    ] {
-        writeln!(out, "| {offset:#04x} | `doorbell_{name}` | {meaning} |")?;
-    }
-    writeln!(out)
-}
-
-fn write_context(out: &mut String) -> std::fmt::Result {
+    write_words(out, DOORBELLS)?;
     writeln!(out, "## Owner context\n")?;
     writeln!(
         out,
@@ -313,46 +201,18 @@ fn write_context(out: &mut String) -> std::fmt::Result {
     )?;
     let (min, max) = (r::RING_BITS_MIN, r::RING_BITS_MAX);
     writeln!(out, "Log2 ring sizes lie between {min} and {max}.\n")?;
+    write_words(out, CONTEXT)
+}
+
+fn write_words(out: &mut String, words: &[Register]) -> std::fmt::Result {
     writeln!(out, "| offset | name | meaning |\n|---|---|---|")?;
-    for (name, offset, meaning) in [
-        (
-            "command_base",
-            r::CONTEXT_COMMAND_BASE,
-            "command ring, 64-byte aligned",
-        ),
-        (
-            "completion_base",
-            r::CONTEXT_COMPLETION_BASE,
-            "completion ring, 64-byte aligned",
-        ),
-        (
-            "send_base",
-            r::CONTEXT_SEND_BASE,
-            "send ring, 128-byte aligned",
-        ),
-        (
-            "send_status",
-            r::CONTEXT_SEND_STATUS,
-            "where the send ring's consumer index goes",
-        ),
-        (
-            "header_base",
-            r::CONTEXT_HEADER_BASE,
-            "header queue, 128-byte aligned",
-        ),
-        (
-            "slow_base",
-            r::CONTEXT_SLOW_BASE,
-            "slow buffers, 16 KiB aligned",
-        ),
-        (
-            "sizes",
-            r::CONTEXT_SIZES,
-            "log2: commands 7:0, send slots 15:8, header slots 23:16, slow buffers 31:24",
-        ),
-        ("enable", r::CONTEXT_ENABLE, "bit 0 enables the owner"),
-    ] {
-        writeln!(out, "| {offset:#04x} | `context_{name}` | {meaning} |")?;
+    for word in words {
+        let name = word.constant.to_lowercase();
+        writeln!(
+            out,
+            "| {:#04x} | `{name}` | {} |",
+            word.offset, word.meaning
+        )?;
     }
     writeln!(out)
 }
@@ -441,133 +301,6 @@ fn write_flow_key(out: &mut String) -> std::fmt::Result {
     )
 }
 
-/// One command of the manual.
-struct Command {
-    opcode: u8,
-    name: &'static str,
-    meaning: &'static str,
-    fields: &'static [Field],
-}
-
-const COMMANDS: &[Command] = &[
-    Command {
-        opcode: c::NOP,
-        name: "nop",
-        meaning: "a fence and nothing else",
-        fields: &[],
-    },
-    Command {
-        opcode: c::FLOOR_SET,
-        name: "floor_set",
-        meaning: "moves the receive floor, the accept ranges and the head of the receive list",
-        fields: &[
-            c::FLOOR,
-            c::ACK_LOW,
-            c::ACK_HIGH,
-            c::TIMESTAMP_FLOOR,
-            c::HEAD,
-        ],
-    },
-    Command {
-        opcode: c::SEGMENT_POST,
-        name: "segment_post",
-        meaning: "appends a segment to a list",
-        fields: &[
-            c::DIRECTION,
-            c::SEGMENT_INDEX,
-            c::SEGMENT_POSITION,
-            c::SEGMENT_BYTES,
-            c::SEGMENT_REGION,
-            c::SEGMENT_REGION_KEY,
-            c::SEGMENT_OFFSET,
-        ],
-    },
-    Command {
-        opcode: c::SEGMENT_TRUNCATE,
-        name: "segment_truncate",
-        meaning: "ends a receive segment early",
-        fields: &[c::DIRECTION, c::SEGMENT_INDEX, c::SEGMENT_BYTES],
-    },
-    Command {
-        opcode: c::SEND_FLOOR_SET,
-        name: "send_floor_set",
-        meaning: "moves the send floor and the head of the send list",
-        fields: &[c::FLOOR, c::HEAD],
-    },
-    Command {
-        opcode: c::KEY_SET,
-        name: "key_set",
-        meaning: "writes a key slot; the key follows from byte 16 on",
-        fields: &[c::KEY_BUCKET, c::KEY_WAY, c::KEY_BANK],
-    },
-    Command {
-        opcode: c::KEY_CLEAR,
-        name: "key_clear",
-        meaning: "clears a key slot",
-        fields: &[c::KEY_BUCKET, c::KEY_WAY, c::KEY_BANK],
-    },
-    Command {
-        opcode: c::FLOW_INSTALL,
-        name: "flow_install",
-        meaning: "installs a flow entry",
-        fields: &[
-            c::OWNER,
-            c::PROFILE,
-            c::TIMESTAMP_CHECK,
-            c::DOMAIN,
-            c::INSTALL_FLOOR,
-            c::INSTALL_ACK_LOW,
-            c::INSTALL_ACK_HIGH,
-            c::INSTALL_TIMESTAMP_FLOOR,
-            c::INSTALL_SEND_FLOOR,
-            c::RX_LIST_BASE,
-            c::RX_LIST_BITS,
-            c::TX_LIST_BASE,
-            c::TX_LIST_BITS,
-        ],
-    },
-    Command {
-        opcode: c::FLOW_REMOVE,
-        name: "flow_remove",
-        meaning: "removes a flow entry",
-        fields: &[],
-    },
-    Command {
-        opcode: c::LIST_MOVE,
-        name: "list_move",
-        meaning: "gives a list another place and size",
-        fields: &[c::DIRECTION, c::LIST_BASE, c::LIST_BITS],
-    },
-    Command {
-        opcode: c::REGION_INSTALL,
-        name: "region_install",
-        meaning: "installs a region",
-        fields: &[
-            c::REGION,
-            c::REGION_KEY,
-            c::REGION_DOMAIN,
-            c::REGION_WRITE,
-            c::REGION_READ,
-            c::REGION_MEMORY,
-            c::REGION_PAGE_BITS,
-            c::REGION_FIRST_PAGE,
-            c::REGION_BYTES,
-        ],
-    },
-    Command {
-        opcode: c::REGION_REMOVE,
-        name: "region_remove",
-        meaning: "removes a region",
-        fields: &[c::REGION, c::REGION_KEY],
-    },
-    Command {
-        opcode: c::PAGE_SET,
-        name: "page_set",
-        meaning: "writes a page entry",
-        fields: &[c::PAGE, c::PAGE_ADDRESS],
-    },
-];
-
 fn write_commands(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## Commands\n")?;
     writeln!(
@@ -583,15 +316,16 @@ fn write_commands(out: &mut String) -> std::fmt::Result {
     writeln!(out, "accepted from owner 0 alone. All commands have:\n")?;
     write_fields(out, &[c::OPCODE, c::GENERATION, c::FLOW])?;
     for command in COMMANDS {
-        writeln!(out, "### {} `{}`\n", command.opcode, command.name)?;
-        let mut meaning = command.meaning.to_owned();
-        meaning[..1].make_ascii_uppercase();
-        writeln!(out, "{meaning}.\n")?;
+        let name = command.constant.to_lowercase();
+        writeln!(
+            out,
+            "### {} `{name}`\n\n{}.\n",
+            command.opcode, command.meaning
+        )?;
         if !command.fields.is_empty() {
             write_fields(out, command.fields)?;
         }
     }
-    assert_eq!(c::KEY_AT_BYTES, 16, "the sentence of key_set says 16");
     Ok(())
 }
 

@@ -1,0 +1,126 @@
+//! What the manual says about each register and command; numbers and names are `abi`'s.
+
+use abi::command as c;
+use abi::field::Field;
+use abi::registers as r;
+
+/// A register, or the first of an array.
+pub struct Register {
+    /// Name of its constant.
+    pub constant: &'static str,
+    /// Offset in BAR 0, in a context or in a doorbell page.
+    pub offset: u32,
+    /// r, w or rw.
+    pub access: &'static str,
+    /// Meaning; empty where the manual computes it.
+    pub meaning: &'static str,
+}
+
+/// A command.
+pub struct Command {
+    /// Name of its constant.
+    pub constant: &'static str,
+    /// Opcode.
+    pub opcode: u8,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Its fields beside those that all commands have.
+    pub fields: &'static [Field],
+}
+
+macro_rules! registers {
+    ($($constant:ident $access:ident $meaning:literal)+) => {
+        &[$(Register {
+            constant: stringify!($constant),
+            offset: r::$constant,
+            access: stringify!($access),
+            meaning: $meaning,
+        },)+]
+    };
+}
+
+macro_rules! commands {
+    ($($constant:ident $meaning:literal [$($field:ident)*])+) => {
+        &[$(Command {
+            constant: stringify!($constant),
+            opcode: c::$constant,
+            meaning: $meaning,
+            fields: &[$(c::$field),*],
+        },)+]
+    };
+}
+
+/// Registers of BAR 0, by offset.
+pub const REGISTERS: &[Register] = registers! {
+    ID r ""
+    VERSION r ""
+    SIZES_0 r "log2: flows, buckets, segments, regions in bytes 0 to 3"
+    SIZES_1 r "log2: page entries, owners in bytes 0 and 1"
+    FEATURES r ""
+    EPOCH r "current epoch, bits 15:0, never 0"
+    CONTROL rw ""
+    STATUS r "bit 0: a tag is quarantined; 1: bus mastering is on; 2: the link is up"
+    INTERRUPT_INTERVAL w "least time between two interrupts of an owner, in cycles of 4 ns; 0: none"
+    INTERRUPT_ENTRIES w "unseen header slots that interrupt before the interval is over; 0: never"
+    HASH_SECRET w ""
+    PROFILES w "header profile n at + 0x8 n; see below"
+    FLUSH w "flush read address of memory m at + 0x8 m, 64 bits; memory 0 has none"
+    CONTEXTS w "owner context n at + 0x40 n; see below"
+    COUNTERS_DROP r "frames by drop reason, 64 bits each"
+    COUNTERS_DISPOSITION r "packets by disposition, 64 bits each"
+    COUNTERS_SEND_ERROR r "failed sends by reason, 64 bits each"
+    COUNTERS_STAGE r ""
+    MSIX_TABLE rw "MSI-X table, one 16-byte entry an owner"
+    MSIX_PENDING r "MSI-X pending bits"
+    DOORBELLS w "page of owner n at + 0x1000 n; see below"
+};
+
+/// Doorbells, offsets in an owner's page.
+pub const DOORBELLS: &[Register] = registers! {
+    DOORBELL_COMMAND w "producer index of the command ring"
+    DOORBELL_SEND w "producer index of the send ring, in slots"
+    DOORBELL_HEADER w "consumer index of the header queue, in slots"
+    DOORBELL_SLOW w "slow buffers given back, in the order of their use"
+    DOORBELL_ARM w "arms the interrupt with the last header index seen"
+};
+
+/// Words of an owner context.
+pub const CONTEXT: &[Register] = registers! {
+    CONTEXT_COMMAND_BASE w "command ring, 64-byte aligned"
+    CONTEXT_COMPLETION_BASE w "completion ring, 64-byte aligned"
+    CONTEXT_SEND_BASE w "send ring, 128-byte aligned"
+    CONTEXT_SEND_STATUS w "where the send ring's consumer index goes, 4 bytes, 64-byte aligned"
+    CONTEXT_HEADER_BASE w "header queue, 128-byte aligned"
+    CONTEXT_SLOW_BASE w "slow buffers, 16 KiB aligned"
+    CONTEXT_SIZES w "log2: commands 7:0, send slots 15:8, header slots 23:16, slow buffers 31:24"
+    CONTEXT_ENABLE w "bit 0 enables the owner"
+};
+
+/// All commands, by opcode.
+pub const COMMANDS: &[Command] = commands! {
+    NOP "A fence and nothing else" []
+    FLOOR_SET "Moves the receive floor, the accept ranges and the head of the receive list"
+        [FLOOR ACK_LOW ACK_HIGH TIMESTAMP_FLOOR HEAD]
+    SEGMENT_POST "Appends a segment to a list"
+        [DIRECTION SEGMENT_INDEX SEGMENT_POSITION SEGMENT_BYTES SEGMENT_REGION
+         SEGMENT_REGION_KEY SEGMENT_OFFSET]
+    SEGMENT_TRUNCATE "Ends a receive segment early" [DIRECTION SEGMENT_INDEX SEGMENT_BYTES]
+    SEND_FLOOR_SET "Moves the send floor and the head of the send list" [FLOOR HEAD]
+    KEY_SET "Writes a key slot; the key follows from byte 16 on" [KEY_BUCKET KEY_WAY KEY_BANK]
+    KEY_CLEAR "Clears a key slot" [KEY_BUCKET KEY_WAY KEY_BANK]
+    FLOW_INSTALL "Installs a flow entry"
+        [OWNER PROFILE TIMESTAMP_CHECK DOMAIN INSTALL_FLOOR INSTALL_ACK_LOW INSTALL_ACK_HIGH
+         INSTALL_TIMESTAMP_FLOOR INSTALL_SEND_FLOOR RX_LIST_BASE RX_LIST_BITS TX_LIST_BASE
+         TX_LIST_BITS]
+    FLOW_REMOVE "Removes a flow entry" []
+    LIST_MOVE "Gives a list another place and size" [DIRECTION LIST_BASE LIST_BITS]
+    REGION_INSTALL "Installs a region"
+        [REGION REGION_KEY REGION_DOMAIN REGION_WRITE REGION_READ REGION_MEMORY REGION_PAGE_BITS
+         REGION_FIRST_PAGE REGION_BYTES]
+    REGION_REMOVE "Removes a region" [REGION REGION_KEY]
+    PAGE_SET "Writes a page entry" [PAGE PAGE_ADDRESS]
+};
+
+const _: () = assert!(c::KEY_AT_BYTES == 16);
+const _: () = assert!(r::PROFILE_STRIDE == 8 && r::CONTEXT_STRIDE == 0x40);
+const _: () = assert!(r::DOORBELL_STRIDE == 0x1000);
