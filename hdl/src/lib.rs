@@ -2,8 +2,12 @@
 
 pub mod card_counters;
 pub mod csr;
+pub mod datapath;
 pub mod epochs;
 pub mod event_counters;
+pub mod host_interface;
 pub mod ip;
 pub mod lint;
+pub mod nic;
 pub mod ports;
+pub mod ring_side;

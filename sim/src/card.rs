@@ -15,16 +15,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use pcie_sim::{CardInputs, CardOutputs, ConfigError, PcieConfig, PcieSim};
-use rust_hdl_core::prelude::Block;
-
-use crate::bench::{design_of, BlockError};
+use crate::bench::BlockError;
 use crate::clocks::{ClockId, Clocks, Edge};
-use crate::design::Options;
+use crate::design::{Design, Options};
 use crate::lab::Card;
 use crate::mac::{Frame, Mac, CLOCK_PS};
 use crate::pcie_ports::PciePorts;
 use crate::verilated::Model;
+use crate::width::lint_width_warnings;
+use hdl::nic::emit_card;
+use pcie_sim::{CardInputs, CardOutputs, ConfigError, PcieConfig, PcieSim};
 
 /// Period of the card's clock: 250 MHz.
 pub const USER_CLOCK_PS: u64 = 4000;
@@ -37,6 +37,9 @@ pub enum CardError {
     /// The card does not build.
     #[error(transparent)]
     Block(#[from] BlockError),
+    /// There is no such configuration.
+    #[error("there is no configuration '{0}'; known are default and small")]
+    Config(String),
     /// The PCIe parameters contradict themselves.
     #[error(transparent)]
     Pcie(#[from] ConfigError),
@@ -74,14 +77,14 @@ pub struct SimulatedCard {
 }
 
 impl SimulatedCard {
-    /// Builds the Verilated model of `card`, which has the ports of `hdl::nic`, and connects it.
-    pub fn new<B: Block>(
-        card: &mut B,
-        name: &str,
-        pcie: PcieConfig,
-        options: Options,
-    ) -> Result<SimulatedCard, CardError> {
-        let mut model = design_of(card, name, options)?.model();
+    /// Builds the Verilated model of the card in a named configuration (`hdl::nic`) and connects it.
+    pub fn new(config: &str, pcie: PcieConfig, options: Options) -> Result<Self, CardError> {
+        let emitted = emit_card(config).ok_or_else(|| CardError::Config(config.to_owned()))?;
+        let card = emitted.map_err(BlockError::from)?;
+        let design = Design::build(card.top, &card.verilog, &card.ports, options)
+            .map_err(BlockError::from)?;
+        lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
+        let mut model = design.model();
         model.clear_inputs();
         let mut clocks = Clocks::new();
         let user_clock = clocks.add(&mut model, "user_clk", USER_CLOCK_PS, USER_CLOCK_PS / 2);

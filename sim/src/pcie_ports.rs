@@ -132,13 +132,22 @@ impl PciePorts {
             cq.write(model, &inputs.cq);
         }
         if let Some(rq) = &self.rq {
-            model.set(rq.ready, u64::from(inputs.rq_tready));
+            model.set(rq.ready, ready_copies(inputs.rq_tready));
         }
         if let Some(cc) = &self.cc {
-            model.set(cc.ready, u64::from(inputs.cc_tready));
+            model.set(cc.ready, ready_copies(inputs.cc_tready));
         }
         for &(port, read) in &self.inputs {
             model.set(port, read(inputs));
         }
+    }
+}
+
+/// The vendor's `tready` of RQ and CC is four copies of one signal.
+fn ready_copies(ready: bool) -> u64 {
+    if ready {
+        0xf
+    } else {
+        0
     }
 }

@@ -1,0 +1,222 @@
+//! The data path: what is received, what is sent, and the state between them.
+//!
+//! ```text
+//!  rx_frames ─► rx_split ◄─► tables ◄─► tx_merge ─► tx_frames
+//!                  │ write, flush  ▲ commands │ ▲ payload, descriptors
+//!                  ▼               │          ▼ │
+//!        confirmation: tables ─► rx_split ─► tx_merge ─► out
+//! ```
+//! Invariants: those of the blocks. There is no logic here but wires.
+
+use rx_split::RxSplit;
+use stream::prelude::*;
+use tables::Tables;
+use tx_merge::TxMerge;
+
+/// Packet store of the receive path: log2 beats. 128 KiB hold 14 of the longest frames.
+const PACKET_STORE_BITS: usize = 11;
+
+/// The data path. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Datapath<
+    const FLOW_BITS: usize,
+    const BUCKET_BITS: usize,
+    const SEGMENT_BITS: usize,
+    const REGION_BITS: usize,
+    const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
+    const OWNERS: usize,
+> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// An epoch begins.
+    pub reset: Signal<In, Bit>,
+    /// Epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Frames from the MAC side.
+    pub rx_frames: PacketSink,
+    /// Frames for the MAC side.
+    pub tx_frames: PacketSource,
+
+    /// Whose commands follow.
+    pub command_fetch: MessageSink<RingFetch>,
+    /// Commands.
+    pub commands: PacketSink,
+    /// Whose descriptor follows.
+    pub descriptor_fetch: MessageSink<RingFetch>,
+    /// Send descriptors.
+    pub descriptors: PacketSink,
+    /// Commands whose fence has passed.
+    pub confirmation: MessageSource<Confirmation>,
+    /// Descriptors taken over.
+    pub taken: PulseSource<RingFetch>,
+
+    /// Writes of payload and header entries.
+    pub write_job: MessageSource<WriteJob>,
+    /// Their bytes.
+    pub write_data: PacketSource,
+    /// Flush reads.
+    pub flush_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub flush_data: PacketSink,
+    /// Reads of payload.
+    pub payload_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub payload_data: PacketSink,
+
+    /// Producer index of an owner's header queue, for interrupts.
+    pub header_produced: PulseSource<RingFetch>,
+    /// DropReason of dropped frames.
+    pub drop_count: PulseSource<Bits<4>>,
+    /// Disposition of packets.
+    pub disposition_count: PulseSource<Bits<4>>,
+    /// SendError of failed sends.
+    pub send_error_count: PulseSource<Bits<3>>,
+    /// A frame came in.
+    pub frame_done: Signal<Out, Bit>,
+    /// A descriptor ended.
+    pub descriptor_done: Signal<Out, Bit>,
+    /// A command ended.
+    pub command_done: Signal<Out, Bit>,
+
+    rx_split: RxSplit<PACKET_STORE_BITS, OWNER_BITS, OWNERS>,
+    tables: Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
+    tx_merge: TxMerge,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
+    > Logic
+    for Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.rx_split.clock.next = self.clock.val();
+        self.rx_split.reset.next = self.reset.val();
+        self.rx_split.epoch.next = self.epoch.val();
+        self.rx_split.settings.valid.next = self.settings.valid.val();
+        self.rx_split.settings.payload.next = self.settings.payload.val();
+        self.tables.clock.next = self.clock.val();
+        self.tables.reset.next = self.reset.val();
+        self.tables.epoch.next = self.epoch.val();
+        self.tables.settings.valid.next = self.settings.valid.val();
+        self.tables.settings.payload.next = self.settings.payload.val();
+        self.tx_merge.clock.next = self.clock.val();
+        self.tx_merge.reset.next = self.reset.val();
+        self.tx_merge.epoch.next = self.epoch.val();
+        self.tx_merge.settings.valid.next = self.settings.valid.val();
+        self.tx_merge.settings.payload.next = self.settings.payload.val();
+
+        PacketSink::link(&mut self.rx_frames, &mut self.rx_split.frames);
+        PacketSource::link(&mut self.tx_frames, &mut self.tx_merge.frames);
+        MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.tables.command_fetch);
+        PacketSink::link(&mut self.commands, &mut self.tables.commands);
+        MessageSink::<RingFetch>::link(
+            &mut self.descriptor_fetch,
+            &mut self.tx_merge.descriptor_fetch,
+        );
+        PacketSink::link(&mut self.descriptors, &mut self.tx_merge.descriptors);
+
+        // One fence for both directions.
+        MessageSource::<Confirmation>::join(
+            &mut self.tables.confirmation,
+            &mut self.rx_split.confirmation_sink,
+        );
+        MessageSource::<Confirmation>::join(
+            &mut self.rx_split.confirmation_source,
+            &mut self.tx_merge.confirmation_sink,
+        );
+        MessageSource::<Confirmation>::link(
+            &mut self.confirmation,
+            &mut self.tx_merge.confirmation_source,
+        );
+        MessageSource::<SendEvent>::join(
+            &mut self.tx_merge.send_event,
+            &mut self.rx_split.send_event,
+        );
+        PulseSource::<RingFetch>::link(&mut self.taken, &mut self.tx_merge.taken);
+
+        MessageSource::<FlowLookup>::join(
+            &mut self.rx_split.flow_lookup,
+            &mut self.tables.flow_lookup,
+        );
+        MessageSource::<FlowReply>::join(
+            &mut self.tables.flow_reply,
+            &mut self.rx_split.flow_reply,
+        );
+        PulseSource::<CursorWrite>::join(
+            &mut self.rx_split.cursor_write,
+            &mut self.tables.cursor_write,
+        );
+        MessageSource::<SegmentRequest>::join(
+            &mut self.rx_split.segment_request,
+            &mut self.tables.rx_segment_request,
+        );
+        MessageSource::<SegmentReply>::join(
+            &mut self.tables.rx_segment_reply,
+            &mut self.rx_split.segment_reply,
+        );
+        MessageSource::<RegionRequest>::join(
+            &mut self.rx_split.region_request,
+            &mut self.tables.rx_region_request,
+        );
+        MessageSource::<RegionReply>::join(
+            &mut self.tables.rx_region_reply,
+            &mut self.rx_split.region_reply,
+        );
+        MessageSource::<Bits<16>>::join(
+            &mut self.tx_merge.flow_request,
+            &mut self.tables.send_flow_request,
+        );
+        MessageSource::<SendFlowReply>::join(
+            &mut self.tables.send_flow_reply,
+            &mut self.tx_merge.flow_reply,
+        );
+        MessageSource::<SegmentRequest>::join(
+            &mut self.tx_merge.segment_request,
+            &mut self.tables.tx_segment_request,
+        );
+        MessageSource::<SegmentReply>::join(
+            &mut self.tables.tx_segment_reply,
+            &mut self.tx_merge.segment_reply,
+        );
+        MessageSource::<RegionRequest>::join(
+            &mut self.tx_merge.region_request,
+            &mut self.tables.tx_region_request,
+        );
+        MessageSource::<RegionReply>::join(
+            &mut self.tables.tx_region_reply,
+            &mut self.tx_merge.region_reply,
+        );
+
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.rx_split.write_job);
+        PacketSource::link(&mut self.write_data, &mut self.rx_split.write_data);
+        MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.rx_split.flush_job);
+        PacketSink::link(&mut self.flush_data, &mut self.rx_split.flush_data);
+        MessageSource::<ReadJob>::link(&mut self.payload_job, &mut self.tx_merge.read_job);
+        PacketSink::link(&mut self.payload_data, &mut self.tx_merge.read_data);
+
+        PulseSource::<RingFetch>::link(
+            &mut self.header_produced,
+            &mut self.rx_split.header_produced,
+        );
+        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.rx_split.drop_count);
+        PulseSource::<Bits<4>>::link(
+            &mut self.disposition_count,
+            &mut self.rx_split.disposition_count,
+        );
+        PulseSource::<Bits<3>>::link(&mut self.send_error_count, &mut self.tx_merge.error_count);
+        self.frame_done.next = self.rx_split.frame_done.val();
+        self.descriptor_done.next = self.tx_merge.descriptor_done.val();
+        self.command_done.next = self.tables.command_done.val();
+    }
+}

@@ -1,0 +1,151 @@
+//! Everything that moves along a ring in host memory: commands in, descriptors in, completions out.
+//!
+//! ```text
+//!  command_job, command_data ◄─► command_ring ──► command_fetch, commands
+//!  send_ring_job, send_ring_data ◄─► send_ring ─► slots ──► descriptor_fetch, descriptors
+//!  confirmation ─► completion ─┐
+//!  taken ─► send_status ───────┴─► write_mux ──► completion_job, completion_data
+//! ```
+//! Invariants: those of the blocks. There is no logic here but wires.
+
+use dma::completion::CompletionWriter;
+use dma::ring::Ring;
+use dma::ring_state::{COMMAND_RING, SEND_RING};
+use dma::send_status::SendStatus;
+use dma::slots::SlotSplitter;
+use dma::small_write::SmallWrite;
+use dma::write_mux::WriteMux;
+use stream::prelude::*;
+
+/// The rings of 2^OWNER_BITS owners; OWNERS is that number. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// An epoch begins.
+    pub reset: Signal<In, Bit>,
+    /// Epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Reads of command rings.
+    pub command_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub command_data: PacketSink,
+    /// Reads of send rings.
+    pub send_ring_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub send_ring_data: PacketSink,
+    /// Writes of completions and send status.
+    pub completion_job: MessageSource<WriteJob>,
+    /// Their bytes.
+    pub completion_data: PacketSource,
+
+    /// Whose commands follow.
+    pub command_fetch: MessageSource<RingFetch>,
+    /// Commands.
+    pub commands: PacketSource,
+    /// Whose descriptor follows.
+    pub descriptor_fetch: MessageSource<RingFetch>,
+    /// Send descriptors.
+    pub descriptors: PacketSource,
+    /// Commands whose fence has passed.
+    pub confirmation: MessageSink<Confirmation>,
+    /// Descriptors taken over.
+    pub taken: PulseSink<RingFetch>,
+
+    command_ring: Ring<OWNER_BITS, OWNERS>,
+    send_ring: Ring<OWNER_BITS, OWNERS>,
+    slots: SlotSplitter<OWNER_BITS, OWNERS>,
+    completion: CompletionWriter<OWNER_BITS, OWNERS>,
+    send_status: SendStatus<OWNER_BITS, OWNERS>,
+    write_mux: WriteMux,
+}
+
+impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BITS, OWNERS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            epoch: Default::default(),
+            settings: Default::default(),
+            command_job: Default::default(),
+            command_data: Default::default(),
+            send_ring_job: Default::default(),
+            send_ring_data: Default::default(),
+            completion_job: Default::default(),
+            completion_data: Default::default(),
+            command_fetch: Default::default(),
+            commands: Default::default(),
+            descriptor_fetch: Default::default(),
+            descriptors: Default::default(),
+            confirmation: Default::default(),
+            taken: Default::default(),
+            command_ring: Ring::new(COMMAND_RING),
+            send_ring: Ring::new(SEND_RING),
+            slots: Default::default(),
+            completion: Default::default(),
+            send_status: Default::default(),
+            write_mux: Default::default(),
+        }
+    }
+}
+
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.command_ring.clock.next = self.clock.val();
+        self.command_ring.reset.next = self.reset.val();
+        self.send_ring.clock.next = self.clock.val();
+        self.send_ring.reset.next = self.reset.val();
+        self.slots.clock.next = self.clock.val();
+        self.slots.reset.next = self.reset.val();
+        self.completion.clock.next = self.clock.val();
+        self.completion.reset.next = self.reset.val();
+        self.send_status.clock.next = self.clock.val();
+        self.send_status.reset.next = self.reset.val();
+        self.write_mux.clock.next = self.clock.val();
+        self.write_mux.reset.next = self.reset.val();
+        self.completion.epoch.next = self.epoch.val();
+        self.command_ring.settings.valid.next = self.settings.valid.val();
+        self.command_ring.settings.payload.next = self.settings.payload.val();
+        self.send_ring.settings.valid.next = self.settings.valid.val();
+        self.send_ring.settings.payload.next = self.settings.payload.val();
+        self.completion.settings.valid.next = self.settings.valid.val();
+        self.completion.settings.payload.next = self.settings.payload.val();
+        self.send_status.settings.valid.next = self.settings.valid.val();
+        self.send_status.settings.payload.next = self.settings.payload.val();
+
+        MessageSource::<ReadJob>::link(&mut self.command_job, &mut self.command_ring.read_job);
+        PacketSink::link(&mut self.command_data, &mut self.command_ring.read_data);
+        MessageSource::<RingFetch>::link(&mut self.command_fetch, &mut self.command_ring.fetched);
+        PacketSource::link(&mut self.commands, &mut self.command_ring.entries);
+
+        MessageSource::<ReadJob>::link(&mut self.send_ring_job, &mut self.send_ring.read_job);
+        PacketSink::link(&mut self.send_ring_data, &mut self.send_ring.read_data);
+        MessageSource::<RingFetch>::join(&mut self.send_ring.fetched, &mut self.slots.fetched);
+        PacketSource::join(&mut self.send_ring.entries, &mut self.slots.entries);
+        MessageSource::<RingFetch>::link(
+            &mut self.descriptor_fetch,
+            &mut self.slots.descriptor_fetch,
+        );
+        PacketSource::link(&mut self.descriptors, &mut self.slots.descriptor);
+
+        MessageSink::<Confirmation>::link(
+            &mut self.confirmation,
+            &mut self.completion.confirmation,
+        );
+        PulseSink::<RingFetch>::link(&mut self.taken, &mut self.send_status.taken);
+        MessageSource::<SmallWrite>::join(
+            &mut self.completion.write,
+            &mut self.write_mux.completion,
+        );
+        MessageSource::<SmallWrite>::join(
+            &mut self.send_status.write,
+            &mut self.write_mux.send_status,
+        );
+        MessageSource::<WriteJob>::link(&mut self.completion_job, &mut self.write_mux.write_job);
+        PacketSource::link(&mut self.completion_data, &mut self.write_mux.write_data);
+    }
+}
