@@ -58,6 +58,7 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     command_ring: Ring<OWNER_BITS, OWNERS>,
     send_ring: Ring<OWNER_BITS, OWNERS>,
     slots: SlotSplitter<OWNER_BITS, OWNERS>,
+    descriptor_names: Fifo<RingFetch, 2, 3>,
     completion: CompletionWriter<OWNER_BITS, OWNERS>,
     send_status: SendStatus<OWNER_BITS, OWNERS>,
     write_mux: WriteMux,
@@ -85,6 +86,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BI
             command_ring: Ring::new(COMMAND_RING),
             send_ring: Ring::new(SEND_RING),
             slots: Default::default(),
+            descriptor_names: Default::default(),
             completion: Default::default(),
             send_status: Default::default(),
             write_mux: Default::default(),
@@ -101,6 +103,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         self.send_ring.reset.next = self.reset.val();
         self.slots.clock.next = self.clock.val();
         self.slots.reset.next = self.reset.val();
+        self.descriptor_names.clock.next = self.clock.val();
+        self.descriptor_names.reset.next = self.reset.val();
         self.completion.clock.next = self.clock.val();
         self.completion.reset.next = self.reset.val();
         self.send_status.clock.next = self.clock.val();
@@ -126,9 +130,14 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         PacketSink::link(&mut self.send_ring_data, &mut self.send_ring.read_data);
         MessageSource::<RingFetch>::join(&mut self.send_ring.fetched, &mut self.slots.fetched);
         PacketSource::join(&mut self.send_ring.entries, &mut self.slots.entries);
+        // The splitter offers a packet when its name was taken, the send path takes both together.
+        MessageSource::<RingFetch>::join(
+            &mut self.slots.descriptor_fetch,
+            &mut self.descriptor_names.sink,
+        );
         MessageSource::<RingFetch>::link(
             &mut self.descriptor_fetch,
-            &mut self.slots.descriptor_fetch,
+            &mut self.descriptor_names.source,
         );
         PacketSource::link(&mut self.descriptors, &mut self.slots.descriptor);
 

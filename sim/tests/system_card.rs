@@ -60,6 +60,46 @@ fn registers_answer_and_commands_are_confirmed() {
     assert_clean(&card);
 }
 
+#[test]
+fn a_raw_frame_goes_out_as_it_was_given() {
+    let card = card();
+    let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
+    let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+    if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
+        let path = std::path::Path::new(&folder).join("raw_frame.fst");
+        card.borrow_mut()
+            .model
+            .open_wave(&path)
+            .expect("a waveform");
+    }
+    let frames: Vec<Vec<u8>> = (14..=224u8)
+        .step_by(7)
+        .map(|bytes| (0..bytes).collect())
+        .collect();
+    for frame in &frames {
+        device.send(host::control::descriptor::raw(frame));
+    }
+    for _ in 0..60 {
+        device.poll().expect("it polls");
+        device.bus().advance().expect("time passes");
+    }
+    card.borrow_mut().model.close_wave().expect("a waveform");
+    let sent: Vec<Vec<u8>> = card
+        .borrow_mut()
+        .mac
+        .sent
+        .drain(..)
+        .map(|f| f.bytes)
+        .collect();
+    assert_clean(&card);
+    assert_eq!(sent.len(), frames.len());
+    for (sent, frame) in sent.iter().zip(frames) {
+        let mut padded = frame;
+        padded.resize(padded.len().max(60), 0);
+        assert_eq!(*sent, padded);
+    }
+}
+
 fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
     let address = |text: String, prefix_bits| InterfaceAddress {
         address: text.parse().expect("an address"),
