@@ -11,15 +11,17 @@
 
 use abi::config::CardConfig;
 use dma::completer::Completer;
+use dma::interrupt::Interrupt;
 use dma::requester::Requester;
 use stream::prelude::*;
 
 use crate::csr::Csr;
 use crate::ring_side::RingSide;
 
-/// The host interface. See the module's head.
+/// The host interface of 2^OWNER_BITS owners: OWNERS is that number, TABLE_BITS is OWNER_BITS + 2 (the
+/// interrupt table has four words an owner). See the module's head.
 #[derive(LogicBlock)]
-pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize> {
+pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> {
     /// User clock of the hard block.
     pub clock: Signal<In, Clock>,
     /// User reset of the hard block.
@@ -147,13 +149,14 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize> {
 
     requester: Requester,
     completer: Completer,
+    interrupt: Interrupt<OWNER_BITS, TABLE_BITS, OWNERS>,
     ring_side: RingSide<OWNER_BITS, OWNERS>,
     csr: Csr,
-    no_job: Constant<WriteJob>,
-    no_data: Constant<Bits<512>>,
 }
 
-impl<const OWNER_BITS: usize, const OWNERS: usize> HostInterface<OWNER_BITS, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
+    HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>
+{
     /// The host interface of a card with these sizes.
     pub fn new(config: &CardConfig) -> Self {
         Self {
@@ -219,15 +222,16 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> HostInterface<OWNER_BITS, OWN
             stage_events: Default::default(),
             requester: Default::default(),
             completer: Default::default(),
+            interrupt: Default::default(),
             ring_side: Default::default(),
             csr: Csr::new(config),
-            no_job: Constant::new(WriteJob::default()),
-            no_data: Constant::new(0u64.to_bits()),
         }
     }
 }
 
-impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for HostInterface<OWNER_BITS, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logic
+    for HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         self.requester.clock.next = self.clock.val();
@@ -346,13 +350,25 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for HostInterface<OWNER
         MessageSink::<ReadJob>::link(&mut self.flush_job, &mut self.requester.flush_job);
         PacketSource::link(&mut self.flush_data, &mut self.requester.flush_data);
 
-        self.csr.msix_read_data.next = bits::<32>(0);
-        self.requester.interrupt_job.valid.next = false;
-        self.requester.interrupt_job.payload.next = self.no_job.val();
-        self.requester.interrupt_data.valid.next = false;
-        self.requester.interrupt_data.data.next = self.no_data.val();
-        self.requester.interrupt_data.byte_count.next = bits::<7>(0);
-        self.requester.interrupt_data.last.next = false;
-        self.requester.interrupt_data.abort.next = false;
+        self.interrupt.clock.next = self.clock.val();
+        self.interrupt.reset.next = self.csr.reset.val();
+        self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
+        self.interrupt.settings.payload.next = self.completer.register_write.payload.val();
+        self.interrupt.msix_enable.next = self.cfg_interrupt_msix_enable.val().get_bit(0);
+        self.interrupt.msix_mask.next = self.cfg_interrupt_msix_mask.val().get_bit(0);
+        self.interrupt.msix_read_address.next = self.csr.msix_read_address.val();
+        self.csr.msix_read_data.next = self.interrupt.msix_read_data.val();
+        PulseSink::<RingFetch>::link(
+            &mut self.header_produced,
+            &mut self.interrupt.header_produced,
+        );
+        MessageSource::<WriteJob>::join(
+            &mut self.interrupt.write_job,
+            &mut self.requester.interrupt_job,
+        );
+        PacketSource::join(
+            &mut self.interrupt.write_data,
+            &mut self.requester.interrupt_data,
+        );
     }
 }

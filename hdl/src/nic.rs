@@ -37,6 +37,7 @@ pub type DefaultCard = Card<
     { DEFAULT.page_bits },
     { DEFAULT.owner_bits },
     { 1 << DEFAULT.owner_bits },
+    { DEFAULT.owner_bits + 2 },
 >;
 
 /// The card with small tables, for quick tests.
@@ -48,6 +49,7 @@ pub type SmallCard = Card<
     { SMALL.page_bits },
     { SMALL.owner_bits },
     { 1 << SMALL.owner_bits },
+    { SMALL.owner_bits + 2 },
 >;
 
 /// A configuration of the card, emitted.
@@ -105,6 +107,7 @@ pub struct Card<
     const PAGE_BITS: usize,
     const OWNER_BITS: usize,
     const OWNERS: usize,
+    const TABLE_BITS: usize,
 > {
     /// User clock of the hard block, 250 MHz.
     pub user_clk: Signal<In, Clock>,
@@ -218,7 +221,7 @@ pub struct Card<
     datapath:
         Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>,
     mac_send: MacSend,
-    host_interface: HostInterface<OWNER_BITS, OWNERS>,
+    host_interface: HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>,
 }
 
 impl<
@@ -229,8 +232,18 @@ impl<
         const PAGE_BITS: usize,
         const OWNER_BITS: usize,
         const OWNERS: usize,
+        const TABLE_BITS: usize,
     > Default
-    for Card<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>
+    for Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
 {
     fn default() -> Self {
         let config = CardConfig {
@@ -312,8 +325,18 @@ impl<
         const PAGE_BITS: usize,
         const OWNER_BITS: usize,
         const OWNERS: usize,
+        const TABLE_BITS: usize,
     > Logic
-    for Card<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>
+    for Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
 {
     #[hdl_gen]
     fn update(&mut self) {
