@@ -257,6 +257,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.requester.cfg_max_payload.next = self.cfg_max_payload.val();
         self.requester.cfg_max_read_req.next = self.cfg_max_read_req.val();
         self.requester.cfg_rcb_status.next = self.cfg_rcb_status.val().get_bit(0);
+        // The hard block does not say; 32 tags of 512 bytes fill its completion buffer as it is.
+        self.requester.extended_tags.next = false;
 
         self.completer.clock.next = self.clock.val();
         self.completer.reset.next = self.user_reset.val();
