@@ -18,6 +18,7 @@
 //! 3. A tag is retired when its last beat has been read.
 
 use crate::read_issue::ReadOrder;
+use crate::rotate::Rotate;
 use stream::prelude::*;
 
 /// A natural beat of an answer.
@@ -155,7 +156,7 @@ impl Logic for Gather {
 }
 
 /// Moves the bytes of a job to the front: a window of 64 bytes over two natural beats.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Realign {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -169,6 +170,7 @@ pub struct Realign {
     /// Client that the packet is for.
     pub client: Signal<Out, Bits<2>>,
 
+    rotate: Rotate,
     hold: DFF<Bits<512>>,
     spilling: DFF<Bit>,
     spill_place: DFF<NaturalPlace>,
@@ -184,10 +186,43 @@ pub struct Realign {
     fits: Signal<Local, Bit>,
     is_whole: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
-    low: Signal<Local, Bits<512>>,
-    pair: Signal<Local, Bits<1024>>,
-    shift_at: Signal<Local, Bits<10>>,
+    shift_at: Signal<Local, Bits<9>>,
+    front: Signal<Local, Bits<512>>,
     result: Signal<Local, PacketBeat>,
+    all: Constant<Bits<512>>,
+    none: Constant<Bits<512>>,
+}
+
+impl Default for Realign {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            beat: Default::default(),
+            packet: Default::default(),
+            client: Default::default(),
+            rotate: Default::default(),
+            hold: Default::default(),
+            spilling: Default::default(),
+            spill_place: Default::default(),
+            offered: Default::default(),
+            out_beat: Default::default(),
+            out_client: Default::default(),
+            place: Default::default(),
+            is_aligned: Default::default(),
+            has_room: Default::default(),
+            take: Default::default(),
+            count: Default::default(),
+            fits: Default::default(),
+            is_whole: Default::default(),
+            ends: Default::default(),
+            shift_at: Default::default(),
+            front: Default::default(),
+            result: Default::default(),
+            all: Constant::new(!Bits::<512>::default()),
+            none: Constant::new(Bits::default()),
+        }
+    }
 }
 
 impl Logic for Realign {
@@ -220,14 +255,18 @@ impl Logic for Realign {
         self.ends.next = self.spilling.q.val()
             | (self.place.val().last
                 & (self.is_aligned.val() | self.is_whole.val() | self.fits.val()));
-        self.low.next = self.hold.q.val();
+
+        // Both beats are turned by the same number of bytes, so a packet beat takes each byte from one
+        // of them: the front from the one held.
+        self.rotate.data.next = self.beat.payload.val().data;
+        self.rotate.bytes.next = self.place.val().shift;
+        self.shift_at.next = bit_cast::<9, 6>(self.place.val().shift) << 3;
+        self.front.next = self.all.val() >> self.shift_at.val();
         if !self.spilling.q.val() & (self.is_aligned.val() | self.place.val().first) {
-            self.low.next = self.beat.payload.val().data;
+            self.front.next = self.none.val();
         }
-        self.pair.next = bit_cast::<1024, 512>(self.low.val())
-            | (bit_cast::<1024, 512>(self.beat.payload.val().data) << 512);
-        self.shift_at.next = bit_cast::<10, 6>(self.place.val().shift) << 3;
-        self.result.next.data = self.pair.val().get_bits::<512>(self.shift_at.val().index());
+        self.result.next.data =
+            (self.hold.q.val() & self.front.val()) | (self.rotate.result.val() & !self.front.val());
         self.result.next.last = self.ends.val();
         self.result.next.abort = self.ends.val() & self.place.val().failed;
         self.result.next.byte_count = 64.into();
@@ -244,7 +283,7 @@ impl Logic for Realign {
             self.spilling.d.next = self.take.val() & self.place.val().last & !self.ends.val();
         }
         if self.take.val() {
-            self.hold.d.next = self.beat.payload.val().data;
+            self.hold.d.next = self.rotate.result.val();
             self.spill_place.d.next = self.place.val();
         }
         if self.reset.val() {

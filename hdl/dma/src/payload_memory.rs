@@ -1,9 +1,8 @@
 //! Holds the payload of writes until it is sent: 64 beats, read 16 dwords at a time from any dword.
 //!
 //! ```text
-//!   beat ──► even beats ──┐
-//!        └─► odd beats ───┴─► window (dword position) ──► dwords     16 of them
-//!        └─► first dwords ──► fresh_beat ───────────────► fresh_head  dwords 0 to 3 of a beat
+//!   beat ──► 16 lanes of a dword ──► turned to the window ──► dwords      16 from any position
+//!        └─► first dwords ──────────► fresh_beat ───────────► fresh_head  dwords 0 to 3 of a beat
 //! ```
 //! Timing: a beat can be read in the cycle after it came. Reads are combinational from `window` and
 //! `fresh_beat`.
@@ -13,10 +12,71 @@
 //!    before. `window` does not go back.
 //! 2. `flush` gives up everything; `hold` refuses beats.
 
+use crate::rotate::Rotate;
 use stream::prelude::*;
 
+/// One dword of each beat.
+#[derive(LogicBlock)]
+pub struct PayloadLane {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// A beat is stored.
+    pub store: Signal<In, Bit>,
+    /// Where.
+    pub store_beat: Signal<In, Bits<6>>,
+    /// The beat.
+    pub data: Signal<In, Bits<512>>,
+
+    /// Beat of the window's first dword.
+    pub window_beat: Signal<In, Bits<6>>,
+    /// The beat behind it.
+    pub following: Signal<In, Bits<6>>,
+    /// Lane of the window's first dword; lanes below it show the beat behind.
+    pub window_lane: Signal<In, Bits<4>>,
+    /// The dword of this lane.
+    pub dword: Signal<Out, Bits<32>>,
+
+    memory: LutRam<Bits<32>, 6>,
+    index: Constant<Bits<4>>,
+    first_bit: Constant<Bits<9>>,
+}
+
+impl PayloadLane {
+    /// Lane `index`, 0 to 15.
+    pub fn new(index: u64) -> Self {
+        Self {
+            clock: Default::default(),
+            store: Default::default(),
+            store_beat: Default::default(),
+            data: Default::default(),
+            window_beat: Default::default(),
+            following: Default::default(),
+            window_lane: Default::default(),
+            dword: Default::default(),
+            memory: Default::default(),
+            index: Constant::new(index.to_bits()),
+            first_bit: Constant::new((32 * index).to_bits()),
+        }
+    }
+}
+
+impl Logic for PayloadLane {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.memory.clock.next = self.clock.val();
+        self.memory.write_enable.next = self.store.val();
+        self.memory.write_address.next = self.store_beat.val();
+        self.memory.write_data.next = self.data.val().get_bits::<32>(self.first_bit.val().index());
+        self.memory.read_address.next = self.window_beat.val();
+        if self.index.val() < self.window_lane.val() {
+            self.memory.read_address.next = self.following.val();
+        }
+        self.dword.next = self.memory.read_data.val();
+    }
+}
+
 /// The block. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct PayloadMemory {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -41,8 +101,8 @@ pub struct PayloadMemory {
     /// Dwords 0 to 3 of that beat.
     pub fresh_head: Signal<Out, Bits<128>>,
 
-    even: LutRam<Bits<512>, 5>,
-    odd: LutRam<Bits<512>, 5>,
+    lanes: [PayloadLane; 16],
+    rotate: Rotate,
     heads: LutRam<Bits<128>, 6>,
     stored: DFF<Bits<12>>,
     released: DFF<Bits<12>>,
@@ -52,16 +112,49 @@ pub struct PayloadMemory {
     store: Signal<Local, Bit>,
     window_beat: Signal<Local, Bits<6>>,
     following: Signal<Local, Bits<6>>,
-    shift: Signal<Local, Bits<10>>,
-    pair: Signal<Local, Bits<1024>>,
+    window_lane: Signal<Local, Bits<4>>,
+    quarter_0: Signal<Local, Bits<512>>,
+    quarter_1: Signal<Local, Bits<512>>,
+    quarter_2: Signal<Local, Bits<512>>,
+    quarter_3: Signal<Local, Bits<512>>,
+}
+
+impl Default for PayloadMemory {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            flush: Default::default(),
+            hold: Default::default(),
+            beat: Default::default(),
+            written: Default::default(),
+            window: Default::default(),
+            dwords: Default::default(),
+            advance: Default::default(),
+            fresh_beat: Default::default(),
+            fresh_head: Default::default(),
+            lanes: std::array::from_fn(|index| PayloadLane::new(index as u64)),
+            rotate: Default::default(),
+            heads: Default::default(),
+            stored: Default::default(),
+            released: Default::default(),
+            held: Default::default(),
+            has_room: Default::default(),
+            store: Default::default(),
+            window_beat: Default::default(),
+            following: Default::default(),
+            window_lane: Default::default(),
+            quarter_0: Default::default(),
+            quarter_1: Default::default(),
+            quarter_2: Default::default(),
+            quarter_3: Default::default(),
+        }
+    }
 }
 
 impl Logic for PayloadMemory {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, stored, released);
-        self.even.clock.next = self.clock.val();
-        self.odd.clock.next = self.clock.val();
         self.heads.clock.next = self.clock.val();
 
         self.held.next = self.stored.q.val() - self.released.q.val();
@@ -69,32 +162,48 @@ impl Logic for PayloadMemory {
         self.store.next = self.has_room.val() & self.beat.valid.val();
         self.beat.ready.next = self.has_room.val();
         self.written.next = self.stored.q.val();
-        self.even.write_address.next = self.stored.q.val().get_bits::<5>(1);
-        self.odd.write_address.next = self.stored.q.val().get_bits::<5>(1);
         self.heads.write_address.next = bit_cast::<6, 12>(self.stored.q.val());
-        self.even.write_data.next = self.beat.payload.val();
-        self.odd.write_data.next = self.beat.payload.val();
         self.heads.write_data.next = bit_cast::<128, 512>(self.beat.payload.val());
-        self.even.write_enable.next = self.store.val() & !self.stored.q.val().get_bit(0);
-        self.odd.write_enable.next = self.store.val() & self.stored.q.val().get_bit(0);
         self.heads.write_enable.next = self.store.val();
         if self.store.val() {
             self.stored.d.next = self.stored.q.val() + 1;
         }
 
-        // Two neighbouring beats, one of each memory, then the dword where the window begins.
+        // Each lane shows the window's beat or the one behind; turned, the window's first dword leads.
         self.window_beat.next = self.window.val().get_bits::<6>(4);
         self.following.next = self.window_beat.val() + 1;
-        self.odd.read_address.next = self.window_beat.val().get_bits::<5>(1);
-        self.even.read_address.next = self.following.val().get_bits::<5>(1);
-        self.pair.next = bit_cast::<1024, 512>(self.even.read_data.val())
-            | (bit_cast::<1024, 512>(self.odd.read_data.val()) << 512);
-        if self.window_beat.val().get_bit(0) {
-            self.pair.next = bit_cast::<1024, 512>(self.odd.read_data.val())
-                | (bit_cast::<1024, 512>(self.even.read_data.val()) << 512);
+        self.window_lane.next = self.window.val().get_bits::<4>(0);
+        for i in 0..16 {
+            self.lanes[i].clock.next = self.clock.val();
+            self.lanes[i].store.next = self.store.val();
+            self.lanes[i].store_beat.next = bit_cast::<6, 12>(self.stored.q.val());
+            self.lanes[i].data.next = self.beat.payload.val();
+            self.lanes[i].window_beat.next = self.window_beat.val();
+            self.lanes[i].following.next = self.following.val();
+            self.lanes[i].window_lane.next = self.window_lane.val();
         }
-        self.shift.next = bit_cast::<10, 4>(self.window.val().get_bits::<4>(0)) << 5;
-        self.dwords.next = self.pair.val().get_bits::<512>(self.shift.val().index());
+        self.quarter_0.next = bit_cast::<512, 32>(self.lanes[0].dword.val())
+            | (bit_cast::<512, 32>(self.lanes[1].dword.val()) << 32)
+            | (bit_cast::<512, 32>(self.lanes[2].dword.val()) << 64)
+            | (bit_cast::<512, 32>(self.lanes[3].dword.val()) << 96);
+        self.quarter_1.next = (bit_cast::<512, 32>(self.lanes[4].dword.val()) << 128)
+            | (bit_cast::<512, 32>(self.lanes[5].dword.val()) << 160)
+            | (bit_cast::<512, 32>(self.lanes[6].dword.val()) << 192)
+            | (bit_cast::<512, 32>(self.lanes[7].dword.val()) << 224);
+        self.quarter_2.next = (bit_cast::<512, 32>(self.lanes[8].dword.val()) << 256)
+            | (bit_cast::<512, 32>(self.lanes[9].dword.val()) << 288)
+            | (bit_cast::<512, 32>(self.lanes[10].dword.val()) << 320)
+            | (bit_cast::<512, 32>(self.lanes[11].dword.val()) << 352);
+        self.quarter_3.next = (bit_cast::<512, 32>(self.lanes[12].dword.val()) << 384)
+            | (bit_cast::<512, 32>(self.lanes[13].dword.val()) << 416)
+            | (bit_cast::<512, 32>(self.lanes[14].dword.val()) << 448)
+            | (bit_cast::<512, 32>(self.lanes[15].dword.val()) << 480);
+        self.rotate.data.next = self.quarter_0.val()
+            | self.quarter_1.val()
+            | self.quarter_2.val()
+            | self.quarter_3.val();
+        self.rotate.bytes.next = bit_cast::<6, 4>(self.window_lane.val()) << 2;
+        self.dwords.next = self.rotate.result.val();
         self.heads.read_address.next = self.fresh_beat.val();
         self.fresh_head.next = self.heads.read_data.val();
 

@@ -29,7 +29,7 @@ pub struct PlacedPart {
     pub mask: Bits<16>,
     /// Lane of the first dword; lower lanes belong to the next beat.
     pub lane: Bits<4>,
-    /// Lane minus position in the beat, modulo 16.
+    /// Position in the beat minus lane, modulo 16.
     pub rotate: Bits<4>,
     /// Tag and beat of the first dword.
     pub address: Bits<9>,

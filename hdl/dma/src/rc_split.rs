@@ -31,7 +31,7 @@ pub struct SlicePart {
     pub dwords: Bits<5>,
     /// Lane of its first payload dword: its address modulo 64, in dwords.
     pub lane: Bits<4>,
-    /// Lane minus position in the beat, modulo 16.
+    /// Position in the beat minus lane, modulo 16: turning the beat by it brings each dword to its lane.
     pub rotate: Bits<4>,
     /// Lanes that it fills.
     pub mask: Bits<16>,
@@ -92,6 +92,7 @@ pub struct RcTail {
     lanes: LaneMask,
     ends: Signal<Local, Bit>,
     dwords: Signal<Local, Bits<5>>,
+    rotate: Signal<Local, Bits<4>>,
     result: Signal<Local, SlicePart>,
 }
 
@@ -104,13 +105,14 @@ impl Logic for RcTail {
         if self.ends.val() {
             self.dwords.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(80)) + 1;
         }
+        self.rotate.next = bits::<4>(0) - self.lane.val();
         self.lanes.lane.next = self.lane.val();
         self.lanes.dwords.next = self.dwords.val();
         self.result.next.present = self.present.val();
         self.result.next.ends = self.ends.val();
         self.result.next.dwords = self.dwords.val();
         self.result.next.lane = self.lane.val();
-        self.result.next.rotate = self.lane.val();
+        self.result.next.rotate = self.rotate.val();
         self.result.next.mask = self.lanes.mask.val();
         self.part.next = self.result.val();
     }
@@ -188,7 +190,7 @@ impl Logic for RcStart {
         self.first.next = (bit_cast::<5, 2>(self.quarter.val()) << 2) + 3;
         self.dwords.next = (bit_cast::<5, 4>(self.last.val()) + 1) - self.first.val();
         self.lane.next = self.header.val().get_bits::<4>(2);
-        self.rotate.next = self.lane.val() - bit_cast::<4, 5>(self.first.val());
+        self.rotate.next = bit_cast::<4, 5>(self.first.val()) - self.lane.val();
         self.lanes.lane.next = self.lane.val();
         self.lanes.dwords.next = self.dwords.val();
         self.result.next.present = self.starts.val().get_bit(self.index.val().index());

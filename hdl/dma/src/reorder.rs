@@ -1,7 +1,8 @@
 //! Stores answers at their place: 64 slots of 512 bytes, one for each tag, in natural byte order.
 //!
 //! ```text
-//!   placed ──► lane 0 │ lane 1 │ ... │ lane 15    16 memories of one dword, each with its own address
+//!   placed ──► turned for the tail, turned for the start
+//!              lane 0 │ lane 1 │ ... │ lane 15    16 memories of one dword, each with its own address
 //!                 └───────┴───────────────┴──► beat of 64 bytes at `read_address`, one cycle later
 //! ```
 //! Timing: what is placed in a cycle can be addressed in the next one.
@@ -12,15 +13,24 @@
 //! 2. Tail and start never want the same lane (see [`crate::rc_split`]).
 
 use crate::rc_check::{Placed, PlacedPart};
+use crate::rotate::Rotate;
 use stream::prelude::*;
 
-/// One lane: picks its dword out of the beat and stores it.
+/// One lane: its dword of the beat turned for the tail or of the one turned for the start.
 #[derive(LogicBlock)]
 pub struct ReorderLane {
     /// Clock.
     pub clock: Signal<In, Clock>,
-    /// What is placed.
-    pub placed: PulseSink<Placed>,
+    /// Something is placed.
+    pub valid: Signal<In, Bit>,
+    /// Place of the tail.
+    pub tail: Signal<In, PlacedPart>,
+    /// The beat turned for it.
+    pub tail_beat: Signal<In, Bits<512>>,
+    /// Place of the start.
+    pub start: Signal<In, PlacedPart>,
+    /// The beat turned for it.
+    pub start_beat: Signal<In, Bits<512>>,
     /// Tag and beat to read.
     pub read_address: Signal<In, Bits<9>>,
     /// This lane's dword of it, one cycle later.
@@ -28,13 +38,10 @@ pub struct ReorderLane {
 
     memory: BlockRam<Bits<32>, 9>,
     part: Signal<Local, PlacedPart>,
-    tail: Signal<Local, PlacedPart>,
     tail_mask: Signal<Local, Bits<16>>,
     mask: Signal<Local, Bits<16>>,
-    position: Signal<Local, Bits<4>>,
-    beat: Signal<Local, Bits<512>>,
-    beat_at: Signal<Local, Bits<9>>,
     index: Constant<Bits<4>>,
+    first_bit: Constant<Bits<9>>,
 }
 
 impl ReorderLane {
@@ -42,18 +49,19 @@ impl ReorderLane {
     pub fn new(index: u64) -> Self {
         Self {
             clock: Default::default(),
-            placed: Default::default(),
+            valid: Default::default(),
+            tail: Default::default(),
+            tail_beat: Default::default(),
+            start: Default::default(),
+            start_beat: Default::default(),
             read_address: Default::default(),
             read_data: Default::default(),
             memory: Default::default(),
             part: Default::default(),
-            tail: Default::default(),
             tail_mask: Default::default(),
             mask: Default::default(),
-            position: Default::default(),
-            beat: Default::default(),
-            beat_at: Default::default(),
             index: Constant::new(index.to_bits()),
+            first_bit: Constant::new((32 * index).to_bits()),
         }
     }
 }
@@ -62,24 +70,26 @@ impl Logic for ReorderLane {
     #[hdl_gen]
     fn update(&mut self) {
         self.memory.clock.next = self.clock.val();
-        self.tail.next = self.placed.payload.val().tail;
         self.tail_mask.next = self.tail.val().mask;
-        self.part.next = self.placed.payload.val().start;
+        self.part.next = self.start.val();
+        self.memory.write_data.next = self
+            .start_beat
+            .val()
+            .get_bits::<32>(self.first_bit.val().index());
         if self.tail_mask.val().get_bit(self.index.val().index()) {
             self.part.next = self.tail.val();
+            self.memory.write_data.next = self
+                .tail_beat
+                .val()
+                .get_bits::<32>(self.first_bit.val().index());
         }
         self.mask.next = self.part.val().mask;
-
-        self.beat.next = self.placed.payload.val().beat;
-        self.position.next = self.index.val() - self.part.val().rotate;
-        self.beat_at.next = bit_cast::<9, 4>(self.position.val()) << 5;
-        self.memory.write_data.next = self.beat.val().get_bits::<32>(self.beat_at.val().index());
         self.memory.write_address.next = self.part.val().address;
         if self.index.val() < self.part.val().lane {
             self.memory.write_address.next = self.part.val().address_next;
         }
         self.memory.write_enable.next =
-            self.placed.valid.val() & self.mask.val().get_bit(self.index.val().index());
+            self.valid.val() & self.mask.val().get_bit(self.index.val().index());
         self.memory.read_address.next = self.read_address.val();
         self.read_data.next = self.memory.read_data.val();
     }
@@ -97,7 +107,11 @@ pub struct ReorderMemory {
     /// The beat, one cycle later.
     pub read_data: Signal<Out, Bits<512>>,
 
+    tail_rotate: Rotate,
+    start_rotate: Rotate,
     lanes: [ReorderLane; 16],
+    tail: Signal<Local, PlacedPart>,
+    start: Signal<Local, PlacedPart>,
     quarter_0: Signal<Local, Bits<512>>,
     quarter_1: Signal<Local, Bits<512>>,
     quarter_2: Signal<Local, Bits<512>>,
@@ -111,7 +125,11 @@ impl Default for ReorderMemory {
             placed: Default::default(),
             read_address: Default::default(),
             read_data: Default::default(),
+            tail_rotate: Default::default(),
+            start_rotate: Default::default(),
             lanes: std::array::from_fn(|index| ReorderLane::new(index as u64)),
+            tail: Default::default(),
+            start: Default::default(),
             quarter_0: Default::default(),
             quarter_1: Default::default(),
             quarter_2: Default::default(),
@@ -123,10 +141,19 @@ impl Default for ReorderMemory {
 impl Logic for ReorderMemory {
     #[hdl_gen]
     fn update(&mut self) {
+        self.tail.next = self.placed.payload.val().tail;
+        self.tail_rotate.data.next = self.placed.payload.val().beat;
+        self.tail_rotate.bytes.next = bit_cast::<6, 4>(self.tail.val().rotate) << 2;
+        self.start.next = self.placed.payload.val().start;
+        self.start_rotate.data.next = self.placed.payload.val().beat;
+        self.start_rotate.bytes.next = bit_cast::<6, 4>(self.start.val().rotate) << 2;
         for i in 0..16 {
             self.lanes[i].clock.next = self.clock.val();
-            self.lanes[i].placed.valid.next = self.placed.valid.val();
-            self.lanes[i].placed.payload.next = self.placed.payload.val();
+            self.lanes[i].valid.next = self.placed.valid.val();
+            self.lanes[i].tail.next = self.tail.val();
+            self.lanes[i].tail_beat.next = self.tail_rotate.result.val();
+            self.lanes[i].start.next = self.start.val();
+            self.lanes[i].start_beat.next = self.start_rotate.result.val();
             self.lanes[i].read_address.next = self.read_address.val();
         }
         self.quarter_0.next = bit_cast::<512, 32>(self.lanes[0].read_data.val())
