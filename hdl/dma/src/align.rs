@@ -4,12 +4,13 @@
 //!   data  b0 b1 ... b63 │ b64 ...        offset = address mod 4, here 3
 //!   beat  -- -- -- b0 ... b60 │ b61 b62 b63 b64 ...
 //! ```
-//! Timing: combinational from `data` to `beat`; one beat a cycle. A job whose shifted bytes reach into one
-//! more beat costs that beat.
+//! Timing: combinational from `data` to `beat`; one beat a cycle. A job whose shifted bytes reach
+//! into one more beat costs that beat.
 //!
 //! Invariants:
 //! 1. A job yields ceil((offset + bytes) / 64) beats, the first one starting at its first dword.
-//! 2. The job is popped with its last beat; its length decides, `last` and `abort` of the data do not.
+//! 2. The job is popped with its last beat; its length decides, `last` and `abort` of the data do
+//!    not.
 
 use stream::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Dwords of a request and which bytes of its first and last one count.
 //!
 //! ```text
-//!   address 0x1003, 6 bytes:  -- -- -- b0 │ b1 b2 b3 b4 │ b5 -- -- --    3 dwords, first_be 8, last_be 1
+//!   address 0x1003, 6 bytes:  -- -- -- b0 │ b1 b2 b3 b4 │ b5 -- -- --   enables 8, 1
 //! ```
 //! Timing: combinational.
 //!

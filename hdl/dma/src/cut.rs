@@ -1,7 +1,7 @@
 //! Cuts a job at the boundaries that one TLP must not cross.
 //!
 //! ```text
-//!   job ──►┌────────┐──► piece   [address, first boundary) [boundary, boundary) ... [boundary, end)
+//!   job ──►┌────────┐──► piece   [address, boundary) [boundary, ...) ... [..., end)
 //!          │ Cutter │
 //!  limit ─►└────────┘            boundaries: multiples of 128 << limit bytes
 //! ```

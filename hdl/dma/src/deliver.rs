@@ -8,13 +8,14 @@
 //! ```
 //! A *natural beat* is an aligned 64 bytes of the bus address space; a job covers consecutive ones.
 //!
-//! Timing: a beat is offered four cycles after its request is complete; one beat a cycle, one more cycle for
-//! a job whose first byte is not at a 64-byte boundary. Outputs are registered.
+//! Timing: a beat is offered four cycles after its request is complete; one beat a cycle, one more
+//! cycle for a job whose first byte is not at a 64-byte boundary. Outputs are registered.
 //!
 //! Invariants:
-//! 1. Answers leave in the order in which jobs were accepted, over all clients: a client that does not take
-//!    its answer holds up the others, so each must be able to take what it asked for.
-//! 2. A packet has exactly the bytes of its job; `abort` is set on its last beat when any part failed.
+//! 1. Answers leave in the order in which jobs were accepted, over all clients: a client that does
+//!    not take its answer holds up the others, so each must be able to take what it asked for.
+//! 2. A packet has exactly the bytes of its job; `abort` is set on its last beat when any part
+//!    failed.
 //! 3. A tag is retired when its last beat has been read.
 
 use crate::read_issue::ReadOrder;
@@ -246,8 +247,8 @@ impl Logic for Realign {
             self.place.next = self.spill_place.q.val();
         }
 
-        // Bytes of the last packet beat, modulo 64, less one; the last natural beat ends the packet unless
-        // it reaches beyond the bytes that this window shows.
+        // Bytes of the last packet beat, modulo 64, less one; the last natural beat ends the packet
+        // unless it reaches beyond the bytes that this window shows.
         self.count.next = self.place.val().end - self.place.val().shift;
         self.is_aligned.next = self.place.val().shift == 0;
         self.fits.next = self.place.val().end < self.place.val().shift;
@@ -256,8 +257,8 @@ impl Logic for Realign {
             | (self.place.val().last
                 & (self.is_aligned.val() | self.is_whole.val() | self.fits.val()));
 
-        // Both beats are turned by the same number of bytes, so a packet beat takes each byte from one
-        // of them: the front from the one held.
+        // Both beats are turned by the same number of bytes, so a packet beat takes each byte from
+        // one of them: the front from the one held.
         self.rotate.data.next = self.beat.payload.val().data;
         self.rotate.bytes.next = self.place.val().shift;
         self.shift_at.next = bit_cast::<9, 6>(self.place.val().shift) << 3;

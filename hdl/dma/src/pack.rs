@@ -6,13 +6,14 @@
 //!                └─────────────┘      └─────────▲──────────┘
 //!   beat ───────────────────────────► PayloadMemory: 64 beats, any 16 dwords in one read
 //! ```
-//! Timing: a request is on the port two cycles after it was taken; one beat a cycle. The plan decides what
-//! the beat holds, the packer reads the payload and registers the beat.
+//! Timing: a request is on the port two cycles after it was taken; one beat a cycle. The plan
+//! decides what the beat holds, the packer reads the payload and registers the beat.
 //!
 //! Invariants:
-//! 1. A write is taken only when all of its payload is stored: `rq_tvalid` never falls inside a TLP.
-//! 2. A TLP starts at dword 0, or at dword 8 when another one ends in dwords 0 to 7; a beat has at most one
-//!    start. Bytes between TLPs are undefined.
+//! 1. A write is taken only when all of its payload is stored: `rq_tvalid` never falls inside a
+//!    TLP.
+//! 2. A TLP starts at dword 0, or at dword 8 when another one ends in dwords 0 to 7; a beat has at
+//!    most one start. Bytes between TLPs are undefined.
 //! 3. Without `run` no TLP starts; those at hand are finished.
 //! 4. `link_reset` drops everything at once: the hard block has forgotten it too.
 //! 5. `flush` with `idle` gives up all stored payload.

@@ -8,8 +8,8 @@
 //! `fresh_beat`.
 //!
 //! Invariants:
-//! 1. Beats before the one of the last `window` with `advance` are given up; a beat is never overwritten
-//!    before. `window` does not go back.
+//! 1. Beats before the one of the last `window` with `advance` are given up; a beat is never
+//!    overwritten before. `window` does not go back.
 //! 2. `flush` gives up everything; `hold` refuses beats.
 
 use crate::rotate::Rotate;
@@ -169,7 +169,8 @@ impl Logic for PayloadMemory {
             self.stored.d.next = self.stored.q.val() + 1;
         }
 
-        // Each lane shows the window's beat or the one behind; turned, the window's first dword leads.
+        // Each lane shows the window's beat or the one behind; turned, the window's first dword
+        // leads.
         self.window_beat.next = self.window.val().get_bits::<6>(4);
         self.following.next = self.window_beat.val() + 1;
         self.window_lane.next = self.window.val().get_bits::<4>(0);

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   write_tlp (payload stored? in-flight limit?) ─┐
-//!   read_tlp ─────────────────────────────────────┴──► start ──► step: tail of one, head of the next
+//!   read_tlp ─────────────────────────────────────┴──► step: tail of one, head of the next
 //! ```
 //! Timing: `step` is registered; one step a cycle.
 //!
 //! Invariants:
-//! 1. Writes keep their order. A read goes first where the second half of a beat is free (it needs no
-//!    more), a write where a beat begins; but a read waits for four writes at most, a write for one read.
+//! 1. Writes keep their order. A read goes first where the second half of a beat is free (it needs
+//!    no more), a write where a beat begins; but a read waits for four writes at most, a write for
+//!    one read.
 //! 2. A write is taken when `written` has passed its last beat and fewer than 32 have not
 //!    returned their sequence number. Bit 5 of the number tells reads from writes.
 //! 3. Steps of one TLP follow each other without a step of another between them.

@@ -9,10 +9,11 @@
 //!
 //! Invariants:
 //! 1. Only payload of outstanding tags is stored, and only in the slot of its tag.
-//! 2. A completion is as expected when its status is good, it is not poisoned, the hard block reports no
-//!    error, lower address and byte count continue where the one before ended, and as many dwords came
-//!    as its descriptor says, without exceeding what remains.
-//! 3. `finished` is the hard block's word (request completed); it is a failure when bytes are missing.
+//! 2. A completion is as expected when its status is good, it is not poisoned, the hard block
+//!    reports no error, lower address and byte count continue where the one before ended, and as
+//!    many dwords came as its descriptor says, without exceeding what remains.
+//! 3. `finished` is the hard block's word (request completed); it is a failure when bytes are
+//!    missing.
 //! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`.
 //!
 //! Source: PG213, requester completion descriptor.

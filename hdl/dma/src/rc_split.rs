@@ -4,13 +4,13 @@
 //!   beat  │ tail of A │ B │ head of C │        cycle 1: tail of A and all of B
 //!                                              cycle 2: head of C
 //! ```
-//! A *slice* is what one cycle handles of a beat: the end (or middle) of the completion that began earlier,
-//! and at most one completion that begins here. Both have their own place in the 16 lanes of the reorder
-//! memory; when those places overlap, they take a cycle each.
+//! A *slice* is what one cycle handles of a beat: the end (or middle) of the completion that began
+//! earlier, and at most one completion that begins here. Both have their own place in the 16 lanes
+//! of the reorder memory; when those places overlap, they take a cycle each.
 //!
-//! Timing: the beat and the slice are registered. A beat takes as many cycles as completions begin in it (at
-//! least one), and one more if the lanes overlap. Completions of 64 bytes or more that end at 64-byte
-//! boundaries never begin more than once in a beat and never overlap: full rate.
+//! Timing: the beat and the slice are registered. A beat takes as many cycles as completions begin
+//! in it (at least one), and one more if the lanes overlap. Completions of 64 bytes or more that
+//! end at 64-byte boundaries never begin more than once in a beat and never overlap: full rate.
 //!
 //! Invariants:
 //! 1. Every payload dword leaves in exactly one slice, in order.
@@ -31,7 +31,8 @@ pub struct SlicePart {
     pub dwords: Bits<5>,
     /// Lane of its first payload dword: its address modulo 64, in dwords.
     pub lane: Bits<4>,
-    /// Position in the beat minus lane, modulo 16: turning the beat by it brings each dword to its lane.
+    /// Position in the beat minus lane, modulo 16: turning the beat by it brings each dword to its
+    /// lane.
     pub rotate: Bits<4>,
     /// Lanes that it fills.
     pub mask: Bits<16>,
@@ -204,6 +205,58 @@ impl Logic for RcStart {
     }
 }
 
+/// Holds a beat of RC until it is finished.
+#[derive(LogicBlock, Default)]
+pub struct RcHold {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the beat.
+    pub link_reset: Signal<In, Bit>,
+
+    /// RC data.
+    pub rc_tdata: Signal<In, Bits<512>>,
+    /// RC side band.
+    pub rc_tuser: Signal<In, Bits<161>>,
+    /// RC beat is offered.
+    pub rc_tvalid: Signal<In, Bit>,
+    /// RC beat is taken.
+    pub rc_tready: Signal<Out, Bit>,
+
+    /// A beat is held.
+    pub held: Signal<Out, Bit>,
+    /// Its data.
+    pub data: Signal<Out, Bits<512>>,
+    /// Its side band.
+    pub user: Signal<Out, Bits<161>>,
+    /// It is finished in this cycle.
+    pub finishes: Signal<In, Bit>,
+
+    full: DFF<Bit>,
+    data_stage: DFF<Bits<512>>,
+    user_stage: DFF<Bits<161>>,
+    has_room: Signal<Local, Bit>,
+}
+
+impl Logic for RcHold {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, full, data_stage, user_stage);
+        self.held.next = self.full.q.val();
+        self.data.next = self.data_stage.q.val();
+        self.user.next = self.user_stage.q.val();
+        self.has_room.next = !self.full.q.val() | self.finishes.val();
+        self.rc_tready.next = self.has_room.val();
+        if self.has_room.val() {
+            self.full.d.next = self.rc_tvalid.val();
+            self.data_stage.d.next = self.rc_tdata.val();
+            self.user_stage.d.next = self.rc_tuser.val();
+        }
+        if self.link_reset.val() {
+            self.full.d.next = false;
+        }
+    }
+}
+
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct RcSplit {
@@ -226,9 +279,7 @@ pub struct RcSplit {
 
     beginning: RcStart,
     tail: RcTail,
-    held: DFF<Bit>,
-    data: DFF<Bits<512>>,
-    user: DFF<Bits<161>>,
+    hold: RcHold,
     is_inside: DFF<Bit>,
     index: DFF<Bits<2>>,
     tail_done: DFF<Bit>,
@@ -236,6 +287,7 @@ pub struct RcSplit {
     slice_valid: DFF<Bit>,
     slice_stage: DFF<Slice>,
 
+    user: Signal<Local, Bits<161>>,
     starts: Signal<Local, Bits<5>>,
     next_index: Signal<Local, Bits<3>>,
     has_tail: Signal<Local, Bit>,
@@ -253,9 +305,6 @@ impl Logic for RcSplit {
         dff_setup!(
             self,
             clock,
-            held,
-            data,
-            user,
             is_inside,
             index,
             tail_done,
@@ -263,13 +312,20 @@ impl Logic for RcSplit {
             slice_valid,
             slice_stage
         );
-        self.beginning.data.next = self.data.q.val();
-        self.beginning.user.next = self.user.q.val();
+        self.hold.clock.next = self.clock.val();
+        self.hold.link_reset.next = self.link_reset.val();
+        self.hold.rc_tdata.next = self.rc_tdata.val();
+        self.hold.rc_tuser.next = self.rc_tuser.val();
+        self.hold.rc_tvalid.next = self.rc_tvalid.val();
+        self.rc_tready.next = self.hold.rc_tready.val();
+        self.user.next = self.hold.user.val();
+        self.beginning.data.next = self.hold.data.val();
+        self.beginning.user.next = self.user.val();
         self.beginning.index.next = self.index.q.val();
         self.beginning.is_inside.next = self.is_inside.q.val();
 
         self.has_tail.next = self.is_inside.q.val() & !self.tail_done.q.val();
-        self.tail.user.next = self.user.q.val();
+        self.tail.user.next = self.user.val();
         self.tail.present.next = self.has_tail.val();
         self.tail.lane.next = self.lane.q.val();
 
@@ -277,7 +333,7 @@ impl Logic for RcSplit {
         self.overlaps.next = self.has_tail.val()
             & ((self.tail.part.val().mask & self.beginning.part.val().mask) != 0);
         self.takes_start.next = self.beginning.part.val().present & !self.overlaps.val();
-        self.starts.next = bit_cast::<5, 4>(self.user.q.val().get_bits::<4>(64));
+        self.starts.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(64));
         self.next_index.next = bit_cast::<3, 2>(self.index.q.val()) + 1;
         self.more.next = self.starts.val().get_bit(self.next_index.val().index());
         self.finishes.next =
@@ -285,18 +341,18 @@ impl Logic for RcSplit {
         self.start.next = self.beginning.part.val();
         self.start.next.present = self.takes_start.val();
 
-        self.next_slice.next.beat = self.data.q.val();
+        self.next_slice.next.beat = self.hold.data.val();
         self.next_slice.next.tail = self.tail.part.val();
         self.next_slice.next.start = self.start.val();
         self.next_slice.next.descriptor = self.beginning.descriptor.val();
-        self.next_slice.next.discontinue = self.user.q.val().get_bit(96);
+        self.next_slice.next.discontinue = self.user.val().get_bit(96);
         self.slice_stage.d.next = self.next_slice.val();
-        self.slice_valid.d.next = self.held.q.val();
+        self.slice_valid.d.next = self.hold.held.val();
         self.slice.valid.next = self.slice_valid.q.val();
         self.slice.payload.next = self.slice_stage.q.val();
 
-        self.rc_tready.next = !self.held.q.val() | self.finishes.val();
-        if self.held.q.val() {
+        self.hold.finishes.next = self.finishes.val();
+        if self.hold.held.val() {
             self.tail_done.d.next = true;
             if self.has_tail.val() {
                 self.lane.d.next =
@@ -308,7 +364,6 @@ impl Logic for RcSplit {
                     self.start.val().lane + bit_cast::<4, 5>(self.start.val().dwords);
             }
             if self.finishes.val() {
-                self.held.d.next = false;
                 self.index.d.next = 0.into();
                 self.tail_done.d.next = false;
                 self.is_inside.d.next = self.is_inside.q.val() & !self.tail.part.val().ends;
@@ -317,13 +372,7 @@ impl Logic for RcSplit {
                 }
             }
         }
-        if self.rc_tvalid.val() & (!self.held.q.val() | self.finishes.val()) {
-            self.held.d.next = true;
-            self.data.d.next = self.rc_tdata.val();
-            self.user.d.next = self.rc_tuser.val();
-        }
         if self.link_reset.val() {
-            self.held.d.next = false;
             self.slice_valid.d.next = false;
             self.is_inside.d.next = false;
             self.tail_done.d.next = false;

@@ -4,35 +4,36 @@
 //!  client 0..3 job ──► ReadSelect ──► Cutter ──► ReadIssue ──► tlp
 //!                                                 │      └── order ──┐
 //!                                                 ▼                  ▼
-//!                                   TagTable ◄── RcCheck          Gather ──► Realign ──► client 0..3 data
+//!                                   TagTable ◄── RcCheck          Gather ──► Realign ──► 0..3 data
 //!                                                 ▲  └─► ReorderMemory ─┘
 //!                                   rc_* ──► RcSplit
 //! ```
 //! <!-- ports -->
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
-//! | client_N_job | sink | | reads; those of client 3 are flushes and wait for the writes before them |
+//! | client_N_job | sink | | reads; those of client 3, flushes, wait for the writes before |
 //! | client_N_data | source | | one packet for each job, in job order over all clients |
 //! | tlp | source | | read requests |
-//! | rc_tdata, rc_tuser, rc_tvalid, rc_tready | | | the vendor's RC port, straddle with up to four TLPs |
+//! | rc_tdata, rc_tuser, rc_tvalid, rc_tready | | | the vendor's RC port, straddle of four |
 //! | max_read_request | in | 3 | 128 << max_read_request bytes; at most 512 are asked for |
 //! | extended_tags | in | 1 | the host allows 8-bit tags: 64 are used, else 32 |
 //! | rcb | in | 1 | completions are cut at 128 bytes instead of 64 |
-//! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong or unexpected |
+//! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
 //! <!-- ports -->
-//! Timing: one request a cycle; completions as fast as RC brings them (see [`crate::rc_split`]); one beat of
-//! answers a cycle.
+//! Timing: one request a cycle; completions as fast as RC brings them (see [`crate::rc_split`]);
+//! one beat of answers a cycle.
 //!
 //! Invariants:
-//! 1. Each job gets exactly one packet of exactly its bytes, from byte 0 of the first beat; `abort` when any
-//!    part of the read failed.
-//! 2. Answers leave in the order in which jobs were accepted. Every client must be able to take its answers
-//!    without waiting for another's.
-//! 3. A request stays inside an aligned window of min(512, largest read request) bytes, so inside 4 KiB.
+//! 1. Each job gets exactly one packet of exactly its bytes, from byte 0 of the first beat; `abort`
+//!    when any part of the read failed.
+//! 2. Answers leave in the order in which jobs were accepted. Every client must be able to take its
+//!    answers without waiting for another's.
+//! 3. A request stays inside an aligned window of min(512, largest read request) bytes, so inside 4
+//!    KiB.
 //! 4. Requests in flight never need more completion buffer than the hard block has.
-//! 5. After `reset` no answer to an earlier job leaves, and no request goes out until all earlier ones have
-//!    ended, so that a late completion cannot be taken for a new one.
+//! 5. After `reset` no answer to an earlier job leaves, and no request goes out until all earlier
+//!    ones have ended, so that a late completion cannot be taken for a new one.
 //!
 //! Source: PG213, requester completion interface.
 

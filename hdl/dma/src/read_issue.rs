@@ -1,4 +1,5 @@
-//! Gives each piece of a read a tag and room in the hard block's completion buffer, and sends its request.
+//! Gives each piece of a read a tag and room in the hard block's completion buffer, and sends its
+//! request.
 //!
 //! ```text
 //!   piece ──►┌───────────┐──► tlp      read request
@@ -6,8 +7,9 @@
 //!    busy ──►└───────────┘──► record   what to expect, by tag
 //!  released ─────┘ (room of delivered requests comes back)
 //! ```
-//! Timing: outputs are registered; one request a cycle, one cycle for each busy tag that is passed over. Order
-//! and record go out when the request is taken; the queue behind `order` has room for all tags.
+//! Timing: outputs are registered; one request a cycle, one cycle for each busy tag that is passed
+//! over. Order and record go out when the request is taken; the queue behind `order` has room for
+//! all tags.
 //!
 //! Invariants:
 //! 1. Completions of all requests in flight never need more than 256 headers and
@@ -15,7 +17,8 @@
 //!    hard block has handed the completions over; the room of a quarantined tag not before reset.
 //! 2. A request stays inside an aligned window of 512 bytes.
 //!
-//! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) / RCB).
+//! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) /
+//! RCB).
 
 use crate::byte_enables::ByteEnables;
 use crate::request::{Piece, RequestTlp};

@@ -10,9 +10,9 @@
 //!
 //! Invariants:
 //! 1. A client that waits (and may go) is served before any other is served twice.
-//! 2. When a job of client 3 is accepted, all write jobs whose handshake came before its `valid` rose have
-//!    been put in front of it. A read never overtakes a write on the bus, so its answer proves that those
-//!    writes have arrived.
+//! 2. When a job of client 3 is accepted, all write jobs whose handshake came before its `valid`
+//!    rose have been put in front of it. A read never overtakes a write on the bus, so its answer
+//!    proves that those writes have arrived.
 //!
 //! Source: PCI Express Base 3.0, 2.4.1 (a read does not pass a posted write).
 

@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   placed ──► turned for the tail, turned for the start
-//!              lane 0 │ lane 1 │ ... │ lane 15    16 memories of one dword, each with its own address
+//!              lane 0 │ lane 1 │ ... │ lane 15    16 memories, own addresses
 //!                 └───────┴───────────────┴──► beat of 64 bytes at `read_address`, one cycle later
 //! ```
 //! Timing: what is placed in a cycle can be addressed in the next one.
 //!
 //! Invariants:
-//! 1. A beat that crosses a boundary of 64 bytes is written in one cycle: lanes below its first one go to
-//!    the next beat.
+//! 1. A beat that crosses a boundary of 64 bytes is written in one cycle: lanes below its first one
+//!    go to the next beat.
 //! 2. Tail and start never want the same lane (see [`crate::rc_split`]).
 
 use crate::rc_check::{Placed, PlacedPart};

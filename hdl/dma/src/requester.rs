@@ -1,4 +1,5 @@
-//! All of the card's own memory accesses: the write and the read engine on the hard block's requester ports.
+//! All of the card's own memory accesses: the write and the read engine on the hard block's
+//! requester ports.
 //!
 //! ```text
 //!  receive, completion, interrupt ──► WriteEngine ── tlp, beat ──►┐
@@ -12,9 +13,9 @@
 //! | receive, completion, interrupt: `_job`, `_data` | sink | | write jobs and their packets |
 //! | command, send_ring, payload, flush: `_job` | sink | | read jobs |
 //! | command, send_ring, payload, flush: `_data` | source | | their answers |
-//! | s_axis_rq_*, m_axis_rc_*, pcie_rq_seq_num* | | | the hard block's user side, 512 bit, straddle on |
-//! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | what the host has configured |
-//! | extended_tags | in | 1 | the host allows 8-bit tags (device control, bit 8): 64 are used, else 32 |
+//! | s_axis_rq_*, m_axis_rc_*, pcie_rq_seq_num* | | | the hard block's user side, straddle |
+//! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | configured by the host |
+//! | extended_tags | in | 1 | 8-bit tags allowed (device control, bit 8): 64 are used, else 32 |
 //! | user_reset | in | 1 | the hard block's reset: it has forgotten every TLP |
 //! | bus_master | in | 1 | the host allows requests; without it none starts |
 //! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
@@ -24,11 +25,13 @@
 //! taken, if its data came with it.
 //!
 //! Invariants:
-//! 1. Writes are put on the port in the order in which their jobs were accepted. A flush read follows every
-//!    write accepted before it was offered. Other reads may pass writes.
-//! 2. A TLP that has begun is finished, whatever `reset` and `bus_master` do; only `user_reset` cuts it off.
-//! 3. With `reset` every job is forgotten, unanswered; clients are reset with the same signal. Sinks are not
-//!    ready until the TLP at hand is out, and no read goes out until all earlier ones have ended.
+//! 1. Writes are put on the port in the order in which their jobs were accepted. A flush read
+//!    follows every write accepted before it was offered. Other reads may pass writes.
+//! 2. A TLP that has begun is finished, whatever `reset` and `bus_master` do; only `user_reset`
+//!    cuts it off.
+//! 3. With `reset` every job is forgotten, unanswered; clients are reset with the same signal.
+//!    Sinks are not ready until the TLP at hand is out, and no read goes out until all earlier ones
+//!    have ended.
 //!
 //! Source: PG213, requester interfaces.
 

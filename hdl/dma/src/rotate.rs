@@ -1,4 +1,5 @@
-//! Turns a beat by a number of bytes: byte i of the result is byte (i + bytes) modulo 64 of the data.
+//! Turns a beat by a number of bytes: byte i of the result is byte (i + bytes) modulo 64 of the
+//! data.
 //!
 //! ```text
 //!   data ──► by 32 ──► by 16 ──► by 8 ──► by 4 ──► by 2 ──► by 1 ──► result

@@ -5,8 +5,8 @@
 //!                          └──── timeout ────► done, failed, quarantined ── reset ──► free
 //! ```
 //! Timing: every change is visible one cycle later. A timeout comes between `timeout_cycles` and
-//! 1.25 `timeout_cycles` + 64 cycles after the issue: ages are kept in eighths of the timeout, and one tag
-//! is looked at in each cycle.
+//! 1.25 `timeout_cycles` + 64 cycles after the issue: ages are kept in eighths of the timeout, and
+//! one tag is looked at in each cycle.
 //!
 //! Invariants:
 //! 1. `busy` holds from issue to retirement; a quarantined tag stays busy until reset.

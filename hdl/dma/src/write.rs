@@ -1,7 +1,7 @@
 //! Turns write jobs of three clients into memory write requests and the beats that they carry.
 //!
 //! ```text
-//!  client 0..2 job ──► WriteSelect ──┬─► Cutter ──► WriteMaker ──► tlp   (descriptor, enables, position)
+//!  client 0..2 job ──► WriteSelect ──┬─► Cutter ──► WriteMaker ──► tlp   (descriptor, position)
 //!                                    └─► DwordAligner ──────────► beat  (payload, dword aligned)
 //!  client 0..2 data ─────────────────────────┘
 //! ```
@@ -11,12 +11,12 @@
 //! | client_N_job, client_N_data | sink | | job, and its packet of exactly `bytes` bytes |
 //! | tlp | source | | requests, in the order of the jobs |
 //! | beat | source | 512 | their payload, each job from a fresh beat |
-//! | written | in | 12 | beats stored so far; the positions of the requests count from there after reset |
+//! | written | in | 12 | beats stored so far; after reset, positions count from there |
 //! | max_payload | in | 2 | largest payload: 128 << max_payload bytes |
 //! | jobs_accepted | out | 16 | jobs whose handshake has happened, modulo 2^16 |
 //! <!-- ports -->
-//! Timing: one beat a cycle, one TLP a cycle, no idle cycle between jobs. Outputs are functions of registers
-//! and, for `beat`, of the client's data.
+//! Timing: one beat a cycle, one TLP a cycle, no idle cycle between jobs. Outputs are functions of
+//! registers and, for `beat`, of the client's data.
 //!
 //! Invariants:
 //! 1. Jobs are served whole, in the order of their handshakes; clients that wait take turns.
