@@ -212,6 +212,70 @@ fn cursor_pulses_during_floor_commands_are_never_lost_or_undone() {
 }
 
 #[test]
+fn floors_wait_for_a_gap_between_cursor_pulses_and_take_effect() {
+    let mut random = SmallRng::seed_from_u64(seed());
+    let mut tables = installed();
+    for low in 1_001..1_101u64 {
+        // The floor lifts the cursor, so it needs the cursor's memory, which pulses keep busy.
+        tables.send_commands(0, 7, &[floor(FLOW_ID, low as u32, 0)], false);
+        for _ in 0..random.random_range(20..40) {
+            tables.cursors.push(bytes_of(CursorWrite {
+                flow: (FLOW_ID + 1).into(),
+                cursor: low.into(),
+            }));
+        }
+        assert_eq!(tables.confirmed(0, 7, 1), [CommandStatus::Ok]);
+        let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+        assert_eq!(field::<FlowReply>(&reply, "floor"), low);
+        assert_eq!(field::<FlowReply>(&reply, "cursor"), low);
+    }
+    tables.assert_clean();
+}
+
+#[test]
+fn every_bit_of_a_key_counts() {
+    let mut tables = installed();
+    let flipped: Vec<Vec<u8>> = (0..8 * KEY_BYTES)
+        .map(|bit| {
+            let mut key = KEY;
+            key[bit / 8] ^= 1 << (bit % 8);
+            flow_request(&key)
+        })
+        .collect();
+    for (bit, reply) in tables.ask(Port::Flow, &flipped).iter().enumerate() {
+        assert_eq!(flow_answer(reply), None, "bit {bit}");
+    }
+    let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+    assert!(flow_answer(&reply).is_some());
+}
+
+#[test]
+fn streaming_accesses_see_a_region_go_once_confirmed() {
+    let mut tables = installed();
+    let remove = |key| command(REGION_REMOVE, &[(REGION, 4), (REGION_KEY, key)]);
+    let first = tables.confirmed_at.cycles.len();
+    tables.send_commands(0, 7, &[remove(6), remove(7)], false);
+    let replies = tables.ask(Port::RxRegion, &vec![region_request(&ACCESS); 120]);
+    assert_eq!(tables.confirmed(0, 7, 2), [CommandStatus::Ok; 2]);
+    let asked = &tables.pairs[Port::RxRegion as usize].asked.cycles;
+    for (reply, cycle) in replies.iter().zip(asked) {
+        let confirmed = before(&tables.confirmed_at.cycles[first..], *cycle);
+        if confirmed == 0 {
+            assert!(
+                region_answer(reply).is_some(),
+                "another key removes nothing"
+            );
+        }
+        assert!(
+            confirmed < 2 || region_answer(reply).is_none(),
+            "cycle {cycle}"
+        );
+    }
+    assert!(region_answer(replies.last().unwrap()).is_none());
+    tables.assert_clean();
+}
+
+#[test]
 fn floor_moved_by_more_than_2_31_without_a_packet_keeps_the_cursor_with_it() {
     let mut tables = installed();
     let mut low = 1_000u32;
