@@ -1,7 +1,7 @@
 //! Read jobs are answered byte for byte, in order, or aborted: whatever the completions do.
 //!
 //! ```text
-//!   ReadJob ──► Requester ── RQ ──► PcieSim (splits, reorders, fails) ── RC ──► Requester ──► packet
+//!   ReadJob ──► Requester ── RQ ──► PcieSim (splits, reorders) ── RC ──► Requester ──► packet
 //! ```
 
 mod dma_support;

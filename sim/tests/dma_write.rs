@@ -1,7 +1,7 @@
 //! Write jobs land byte for byte where they should, and nowhere else.
 //!
 //! ```text
-//!   WriteJob, packet ──► Requester ── RQ ──► PcieSim ──► host memory = what was there + the packets
+//!   WriteJob, packet ──► Requester ── RQ ──► PcieSim ──► memory = what was there + packets
 //! ```
 
 mod dma_support;

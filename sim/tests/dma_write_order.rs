@@ -1,4 +1,4 @@
-//! What the host may rely on: what publishes comes after what it publishes, and a flush after all writes.
+//! What the host may rely on: an entry comes after what it publishes, a flush after all writes.
 //!
 //! ```text
 //!   payload (relaxed) ──► entry (strict) ──► host sees the entry: all payload before it is there

@@ -1,7 +1,7 @@
 //! A requester in a simulated slot, with sources and sinks for its clients.
 //!
 //! ```text
-//!   jobs, packets ──► Requester (Verilator) ── RQ ──► PcieSim: hard block, link, root complex, memory
+//!   jobs, packets ──► Requester (Verilator) ── RQ ──► PcieSim: hard block, root complex, memory
 //!   answers       ◄──                       ◄── RC ──
 //! ```
 
