@@ -8,10 +8,10 @@
 
 use std::path::{Path, PathBuf};
 
+use abi::config::{DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::Args;
-use hdl::nic::{DefaultCard, SmallCard};
-use hdl::ports::{emit, ports_of, Port};
+use hdl::nic::{emit_card, EmittedCard};
 
 use crate::manual::manual;
 use crate::options::UsageError;
@@ -58,13 +58,16 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         return Ok(true);
     };
     let board = find_board(board)?;
-    let (verilog, ports) = emit_card(&arguments.config)?;
+    let card = card_of(&arguments.config)?;
     std::fs::create_dir_all(out)
         .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
-    let title = format!("{}, configuration {}", board.description, arguments.config);
+    let title = format!(
+        "Module `{}` for {}, configuration {}",
+        card.top, board.description, arguments.config
+    );
     for (name, text) in [
-        ("zeronic.v", verilog),
-        ("ports.md", port_table(&title, &ports)),
+        ("zeronic.v", card.verilog),
+        ("ports.md", port_table(&title, &card.ports)),
         ("registers.md", manual()),
     ] {
         let path = out.join(name);
@@ -95,19 +98,12 @@ fn find_board(name: &str) -> Result<Board, UsageError> {
     found.ok_or_else(|| UsageError(format!("unknown board '{name}'; known: {}", known())))
 }
 
-/// The Verilog of a configuration, and its ports.
-fn emit_card(config: &str) -> Result<(String, Vec<Port>)> {
-    match config {
-        "default" => emit_block(&mut DefaultCard::default()),
-        "small" => emit_block(&mut SmallCard::default()),
-        _ => {
-            let known = "default, small";
-            Err(UsageError(format!("unknown configuration '{config}'; known: {known}")).into())
-        }
-    }
-}
-
-fn emit_block<B: rust_hdl_core::prelude::Block>(card: &mut B) -> Result<(String, Vec<Port>)> {
-    let verilog = emit(card, "zeronic").context("the card has no Verilog")?;
-    Ok((verilog, ports_of(card)))
+/// The card in a configuration.
+fn card_of(config: &str) -> Result<EmittedCard> {
+    let Some(emitted) = emit_card(config) else {
+        let known = [DEFAULT.name, SMALL.name].join(", ");
+        let message = format!("unknown configuration '{config}'; known: {known}");
+        return Err(UsageError(message).into());
+    };
+    emitted.context("the card has no Verilog")
 }

@@ -25,7 +25,6 @@ use std::rc::Rc;
 use abi::config::{CardConfig, DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use hdl::nic::{DefaultCard, SmallCard};
 use host::bus::Bus;
 use pcie_sim::PcieConfig;
 use serde::Serialize;
@@ -124,20 +123,7 @@ fn run_rtl(arguments: &SimArguments, plan: &Plan, traffic: &Traffic) -> Result<b
         trace: arguments.wave.is_some(),
     };
     let config = PcieConfig::default();
-    let card = match arguments.config {
-        ConfigName::Default => SimulatedCard::new(
-            &mut DefaultCard::default(),
-            "zeronic",
-            config.clone(),
-            options,
-        ),
-        ConfigName::Small => SimulatedCard::new(
-            &mut SmallCard::default(),
-            "zeronic_small",
-            config.clone(),
-            options,
-        ),
-    };
+    let card = SimulatedCard::new(sizes(arguments.config).name, config.clone(), options);
     let card = Rc::new(RefCell::new(card.context("the card does not build")?));
     if let Some(path) = &arguments.wave {
         let open = card.borrow_mut().model.open_wave(path);
