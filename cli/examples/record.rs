@@ -6,8 +6,8 @@
 //! ```
 //! `cargo run --release -p zeronic --example record -- examples` writes `receive.pcapng`,
 //! `send.pcapng` and their flow files. Both kernels run in network namespaces of their own, so this
-//! needs root or unprivileged user namespaces. The kernels send untagged frames; VLAN tags are added
-//! and taken off here, as the trunk port of a switch does. The bytes of a connection are
+//! needs root or unprivileged user namespaces. The kernels send untagged frames; VLAN tags are
+//! added and taken off here, as the trunk port of a switch does. The bytes of a connection are
 //! [`RandomBytes`] of its server port.
 //!
 //! [`RandomBytes`]: host::transport::peer::RandomBytes

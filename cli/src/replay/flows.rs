@@ -41,7 +41,7 @@ pub enum Positions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Accept {
-    /// Whatever has landed without a gap: the floor follows each packet, as a transport would do it.
+    /// Whatever has landed without a gap: the floor follows each packet, as a transport's would.
     #[default]
     InOrder,
     /// Nothing: the floor stays.
@@ -97,7 +97,7 @@ pub struct FlowPlan {
     pub remote: SocketAddr,
     /// What positions count from.
     pub positions: Positions,
-    /// First position that software has not accepted yet; of the send list, first that the peer has not.
+    /// First position that software has not accepted yet; sending: that the peer has not.
     pub floor: u64,
     /// What software accepts during the run.
     pub accept: Accept,
