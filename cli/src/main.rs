@@ -1,2 +1,75 @@
-//! The zeronic program.
-fn main() {}
+//! The `zeronic` program: see the card work, write its Verilog, replay captures into it.
+
+mod demo;
+mod manual;
+mod options;
+mod ports;
+mod replay;
+mod report;
+mod verilog;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+
+/// An open network card that puts payload into application memory and headers anywhere else.
+#[derive(Debug, Parser)]
+#[command(name = "zeronic", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Moves bytes both ways between a Linux TCP peer and an application, through the Verilated
+    /// card.
+    Demo(demo::DemoArguments),
+    /// Writes the card's Verilog, its port list and the register manual.
+    Verilog(verilog::VerilogArguments),
+    /// Replays a capture into the card's receive port, or its outgoing packets through the send side.
+    Sim(replay::SimArguments),
+}
+
+/// A wrong command line in one line.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if asked || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Nobody is left to tell when even this cannot be printed.
+        let _ = error.print();
+        return ExitCode::from(if asked { 0 } else { 2 });
+    }
+    let text = error.to_string();
+    let head = text.split("\n\n").next().unwrap_or(&text);
+    let words: Vec<&str> = head
+        .trim_start_matches("error: ")
+        .split_whitespace()
+        .collect();
+    eprintln!("zeronic: {}", words.join(" "));
+    ExitCode::from(2)
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
+    let result = match &arguments.command {
+        Command::Demo(demo) => demo::run(demo),
+        Command::Verilog(verilog) => verilog::run(verilog),
+        Command::Sim(sim) => replay::run(sim),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("zeronic: {error:#}");
+            let usage = error.downcast_ref::<options::UsageError>().is_some();
+            ExitCode::from(if usage { 2 } else { 1 })
+        }
+    }
+}

@@ -25,8 +25,12 @@ impl FromStr for Bytes {
             "G" | "GiB" => 30,
             unit => return Err(format!("unknown unit '{unit}'; use KiB, MiB or GiB")),
         };
-        let number: u64 = digits.parse().map_err(|_| format!("'{text}' is not a size"))?;
-        let bytes = number.checked_shl(shift).filter(|bytes| bytes >> shift == number);
+        let number: u64 = digits
+            .parse()
+            .map_err(|_| format!("'{text}' is not a size"))?;
+        let bytes = number
+            .checked_shl(shift)
+            .filter(|bytes| bytes >> shift == number);
         match bytes {
             Some(bytes) if bytes > 0 => Ok(Bytes(bytes)),
             _ => Err(format!("'{text}' is zero or too large")),
@@ -40,7 +44,10 @@ pub fn probability(text: &str) -> Result<f64, String> {
         Some(number) => (number, 100.0),
         None => (text, 1.0),
     };
-    let value: f64 = number.trim().parse().map_err(|_| format!("'{text}' is not a number"))?;
+    let value: f64 = number
+        .trim()
+        .parse()
+        .map_err(|_| format!("'{text}' is not a number"))?;
     let value = value / scale;
     if (0.0..=1.0).contains(&value) {
         Ok(value)

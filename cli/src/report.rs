@@ -122,13 +122,23 @@ pub fn print_report(report: &Report) {
     }
     let copied = format!("{} bytes", report.copied_payload_bytes);
     table.add_row(["payload copied by the CPU".to_owned(), copied]);
-    table.add_row(["header entries".to_owned(), report.header_entries.to_string()]);
+    table.add_row([
+        "header entries".to_owned(),
+        report.header_entries.to_string(),
+    ]);
     for (name, count) in &report.dispositions {
         table.add_row([format!("  {name}"), format!("{count} packets")]);
     }
     let (frames_in, frames_out) = report.frames;
-    let conserved = if frames_in == frames_out { "all accounted for" } else { "NOT CONSERVED" };
-    table.add_row(["frames into the card".to_owned(), format!("{frames_in}, {conserved}")]);
+    let conserved = if frames_in == frames_out {
+        "all accounted for"
+    } else {
+        "NOT CONSERVED"
+    };
+    table.add_row([
+        "frames into the card".to_owned(),
+        format!("{frames_in}, {conserved}"),
+    ]);
     let time = format!("{:.3} ms", report.sim_time_ns as f64 / 1e6);
     table.add_row(["simulated time".to_owned(), time]);
     let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
@@ -140,7 +150,14 @@ pub fn print_report(report: &Report) {
     for violation in report.violations.iter().take(5) {
         println!("rule broken: {violation}");
     }
-    println!("{}", if report.ok { "every byte is right" } else { "FAILED" });
+    println!(
+        "{}",
+        if report.ok {
+            "every byte is right"
+        } else {
+            "FAILED"
+        }
+    );
 }
 
 /// Writes the figures as JSON.

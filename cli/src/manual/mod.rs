@@ -57,6 +57,9 @@ fn write_manual(out: &mut String) -> std::fmt::Result {
     write_codes(out)
 }
 
+/// Picks one log2 size of a configuration.
+type Bits = fn(&CardConfig) -> usize;
+
 fn write_sizes(out: &mut String) -> std::fmt::Result {
     writeln!(out, "## Sizes\n")?;
     writeln!(
@@ -66,7 +69,7 @@ fn write_sizes(out: &mut String) -> std::fmt::Result {
         config::SMALL.name
     )?;
     writeln!(out, "|---|---|---|")?;
-    let rows: [(&str, fn(&CardConfig) -> usize); 6] = [
+    let rows: [(&str, Bits); 6] = [
         ("zero-copy flows", |size| size.flow_bits),
         ("buckets of one flow-table bank", |size| size.bucket_bits),
         ("segment entries of one direction", |size| size.segment_bits),

@@ -1,0 +1,358 @@
+//! `zeronic demo`: a Linux TCP peer, the Verilated card, an application, and a verdict.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use host::bus::MemoryKind;
+use host::device::DeviceConfig;
+use host::provider::{Provider, ProviderCounters};
+use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
+use host::transport::{
+    Clock, InterfaceAddress, LinkConfig, LinuxTransport, SmoltcpTransport, Transport,
+    TransportError, Tuning,
+};
+use indicatif::{ProgressBar, ProgressStyle};
+use pcie_sim::PcieConfig;
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::lab::{Exchange, Lab, LabError, Observer, Outcome, Side, Status};
+use sim::mac::Frame;
+use sim::pcapng::CaptureWriter;
+use sim::wire::Disturbance;
+
+use crate::options::{probability, Bytes, UsageError};
+use crate::report::{print_report, write_json, Report};
+
+const PORT: u16 = 5001;
+/// Rounds without progress, each a millisecond or more, after which the demo is stuck.
+const IDLE_ROUNDS_MAX: u32 = 60_000;
+
+/// Which TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Stack {
+    /// The kernel's where the machine allows it, else smoltcp.
+    Auto,
+    /// The Linux kernel's, in a network namespace of its own.
+    Linux,
+    /// smoltcp, in this process.
+    Smoltcp,
+}
+
+/// Where the application's buffers lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MemoryName {
+    /// Host DRAM.
+    Dram,
+    /// GPU memory behind its own BAR.
+    Gpu,
+}
+
+/// Sizes of the card's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ConfigName {
+    /// 16,384 flows.
+    Default,
+    /// 64 flows.
+    Small,
+}
+
+/// Arguments of `zeronic demo`.
+#[derive(Debug, Args)]
+pub struct DemoArguments {
+    /// Bytes to move each way (plain, KiB, MiB, GiB)
+    #[arg(long, default_value = "16MiB", value_name = "N")]
+    bytes: Bytes,
+    /// TCP of the machine at the other end of the wire
+    #[arg(long, value_enum, default_value_t = Stack::Auto)]
+    peer: Stack,
+    /// TCP of this side, on headers only
+    #[arg(long, value_enum, default_value_t = Stack::Auto)]
+    transport: Stack,
+    /// Where the application's buffers lie
+    #[arg(long, value_enum, default_value_t = MemoryName::Dram)]
+    memory: MemoryName,
+    /// Sizes of the card's tables
+    #[arg(long, value_enum, default_value_t = ConfigName::Default)]
+    config: ConfigName,
+    /// Largest IP packet, bytes
+    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    mtu: u16,
+    /// Use IPv6
+    #[arg(long)]
+    ipv6: bool,
+    /// Probability that the wire loses a frame (0.01 or 1%)
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    loss: f64,
+    /// Probability that a frame is overtaken
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    reorder: f64,
+    /// Probability that a frame arrives twice
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    duplicate: f64,
+    /// Probability that a bit flips (half of them with a frame check sequence that still fits)
+    #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
+    corrupt: f64,
+    /// Seed of the data and of the wire's faults
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Record waveforms (FST, for GTKWave or Surfer)
+    #[arg(long, value_name = "F.fst")]
+    wave: Option<PathBuf>,
+    /// Record both directions of the wire (pcapng, for Wireshark)
+    #[arg(long, value_name = "F.pcapng")]
+    pcap: Option<PathBuf>,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Runs the demo. True when every byte is right and every packet is accounted for.
+pub fn run(arguments: &DemoArguments) -> Result<bool> {
+    let card = build_card(arguments)?;
+    let config = pcie_config(arguments);
+    let bus = SimulatedBus::new(card.clone(), &config)?;
+    let (transport, transport_name) = open_transport(arguments)?;
+    let (mut peer, peer_name) = open_peer(arguments)?;
+    println!("peer: {peer_name}; transport: {transport_name}, headers only");
+    let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
+    if let Some(path) = &arguments.wave {
+        let mut card = card.borrow_mut();
+        card.model
+            .open_wave(path)
+            .with_context(|| format!("waveform {}", path.display()))?;
+    }
+    let start = (
+        card.borrow().cycles(),
+        card.borrow().now_ps(),
+        Instant::now(),
+    );
+    let mut watcher = Watcher::new(arguments)?;
+    let mut port = card.clone();
+    let outcome = Lab {
+        provider: &mut provider,
+        card: &mut port,
+        peer: peer.as_mut(),
+    }
+    .run(remote(arguments), &exchange(arguments), &mut watcher);
+    watcher.finish()?;
+    let seconds = start.2.elapsed().as_secs_f64();
+    let outcome = outcome.map_err(|error| describe(error, &card))?;
+    if arguments.wave.is_some() {
+        card.borrow_mut().model.close_wave()?;
+    }
+    let report = collect(&mut provider, &card, &outcome, start, seconds, peer_name)?;
+    print_report(&report);
+    if let Some(path) = &arguments.json {
+        write_json(&report, path).with_context(|| format!("report {}", path.display()))?;
+    }
+    Ok(report.ok)
+}
+
+/// Adds what the checkers saw to an error: it is usually the cause.
+fn describe(error: LabError, card: &Rc<RefCell<SimulatedCard>>) -> anyhow::Error {
+    let violations = card.borrow().violations();
+    let mut error = anyhow::Error::from(error);
+    if let Some(first) = violations.first() {
+        error = error.context(format!("{} rules broken, first: {first}", violations.len()));
+    }
+    error
+}
+
+fn collect<T: Transport>(
+    provider: &mut Provider<SimulatedBus, T>,
+    card: &Rc<RefCell<SimulatedCard>>,
+    outcome: &Outcome,
+    start: (u64, u64, Instant),
+    seconds: f64,
+    peer: &'static str,
+) -> Result<Report> {
+    let (cycles, now_ps) = (
+        card.borrow().cycles() - start.0,
+        card.borrow().now_ps() - start.1,
+    );
+    // Let the last frames settle, then every frame that came in is a header entry or a counted
+    // drop.
+    card.borrow_mut().run(2_000);
+    let counters = provider.device().counters()?;
+    let provider_counters: ProviderCounters = provider.counters();
+    let frames_in = card.borrow().mac.received_count().frames;
+    let violations = card.borrow().violations();
+    Ok(
+        Report::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
+            now_ps / 1000,
+            cycles as f64 / seconds,
+            peer,
+        ),
+    )
+}
+
+fn exchange(arguments: &DemoArguments) -> Exchange {
+    Exchange {
+        bytes: arguments.bytes.0,
+        seed: arguments.seed,
+        disturbance: Disturbance {
+            loss: arguments.loss,
+            reorder: arguments.reorder,
+            duplicate: arguments.duplicate,
+            corrupt: arguments.corrupt / 2.0,
+            corrupt_unseen: arguments.corrupt / 2.0,
+            delay_ps: 0,
+        },
+        memory: match arguments.memory {
+            MemoryName::Dram => MemoryKind::Application,
+            MemoryName::Gpu => MemoryKind::Gpu,
+        },
+        idle_rounds_max: IDLE_ROUNDS_MAX,
+    }
+}
+
+fn pcie_config(arguments: &DemoArguments) -> PcieConfig {
+    PcieConfig {
+        seed: arguments.seed,
+        ..PcieConfig::default()
+    }
+}
+
+fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
+    let options = Options {
+        trace: arguments.wave.is_some(),
+    };
+    let config = pcie_config(arguments);
+    let name = match arguments.config {
+        ConfigName::Default => "default",
+        ConfigName::Small => "small",
+    };
+    let card = SimulatedCard::new(name, config, options);
+    Ok(Rc::new(RefCell::new(
+        card.context("the card does not build")?,
+    )))
+}
+
+fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
+    let v4 = InterfaceAddress {
+        address: [10, 77, 0, host].into(),
+        prefix_bits: 24,
+    };
+    let v6 = InterfaceAddress {
+        address: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(host)].into(),
+        prefix_bits: 64,
+    };
+    LinkConfig {
+        mac: [0x02, 0, 0, 0, 0, host],
+        addresses: vec![v4, v6],
+        gateways: Vec::new(),
+        mtu_bytes: arguments.mtu,
+        tuning: Tuning::SIMULATION,
+    }
+}
+
+fn remote(arguments: &DemoArguments) -> std::net::SocketAddr {
+    let address = link(2, arguments).addresses[usize::from(arguments.ipv6)].address;
+    (address, PORT).into()
+}
+
+/// The wish of a stack: the kernel's if it may be refused silently, else an error that says why.
+fn choose<T>(
+    wish: Stack,
+    linux: impl FnOnce() -> Result<T, TransportError>,
+    smoltcp: impl FnOnce() -> Result<T, TransportError>,
+) -> Result<(T, &'static str)> {
+    if wish != Stack::Smoltcp {
+        match linux() {
+            Ok(stack) => return Ok((stack, "Linux kernel TCP")),
+            Err(error) if error.is_refusal() && wish == Stack::Auto => {
+                eprintln!("zeronic: {error}; using smoltcp instead");
+            }
+            Err(error) if error.is_refusal() => {
+                return Err(UsageError(format!("linux: {error}")).into());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok((smoltcp()?, "smoltcp"))
+}
+
+fn open_transport(arguments: &DemoArguments) -> Result<(Box<dyn Transport>, &'static str)> {
+    let link = link(1, arguments);
+    choose::<Box<dyn Transport>>(
+        arguments.transport,
+        || Ok(Box::new(LinuxTransport::open(&link)?)),
+        || {
+            Ok(Box::new(SmoltcpTransport::open(
+                &link,
+                Clock::Wall { divisor: 1000 },
+            )?))
+        },
+    )
+}
+
+fn open_peer(arguments: &DemoArguments) -> Result<(Box<dyn WirePeer>, &'static str)> {
+    let link = link(2, arguments);
+    choose::<Box<dyn WirePeer>>(
+        arguments.peer,
+        || Ok(Box::new(KernelPeer::open(&link)?)),
+        || {
+            Ok(Box::new(SmoltcpPeer::open(
+                &link,
+                Clock::Wall { divisor: 1000 },
+            )?))
+        },
+    )
+}
+
+/// The progress bar and the capture.
+struct Watcher {
+    bar: ProgressBar,
+    capture: Option<CaptureWriter<std::io::BufWriter<std::fs::File>>>,
+    failed: Option<std::io::Error>,
+}
+
+impl Watcher {
+    fn new(arguments: &DemoArguments) -> Result<Self> {
+        let bar = ProgressBar::new(2 * arguments.bytes.0);
+        let style = "{elapsed_precise} [{bar:40}] {bytes}/{total_bytes} {bytes_per_sec} eta {eta}";
+        bar.set_style(ProgressStyle::with_template(style)?.progress_chars("=> "));
+        let create = |path: &PathBuf| {
+            CaptureWriter::create(path, &["to card", "to peer"])
+                .with_context(|| format!("capture {}", Path::display(path)))
+        };
+        let capture = arguments.pcap.as_ref().map(create).transpose()?;
+        Ok(Self {
+            bar,
+            capture,
+            failed: None,
+        })
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.bar.finish_and_clear();
+        if let Some(error) = self.failed.take() {
+            return Err(anyhow::Error::from(error).context("capture"));
+        }
+        if let Some(capture) = self.capture.take() {
+            capture.finish()?;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Watcher {
+    fn round(&mut self, status: Status) -> Result<(), LabError> {
+        self.bar.set_position(status.received + status.sent);
+        Ok(())
+    }
+
+    fn frame(&mut self, side: Side, frame: &Frame) {
+        if let Some(capture) = &mut self.capture {
+            let interface = u32::from(side == Side::ToPeer);
+            if let Err(error) = capture.frame(interface, frame.time_ps, &frame.bytes) {
+                self.failed.get_or_insert(error);
+            }
+        }
+    }
+}
