@@ -252,9 +252,10 @@ impl GoldenDevice {
                 slots = 2;
             }
             let mut read = |address, bytes| memory.read(address, bytes);
-            match tx::send(&self.tables, id as u8, &record, &mut read) {
-                Ok(frames) => self.sent.extend(frames),
-                Err(error) => self.fail_send(id, error, &record, memory),
+            let sent = tx::send(&self.tables, id as u8, &record, &mut read);
+            self.sent.extend(sent.frames);
+            if let Some(error) = sent.error {
+                self.fail_send(id, error, &record, memory);
             }
             let owner = &mut self.owners[id];
             owner.sends_taken = owner.sends_taken.wrapping_add(slots);

@@ -1,14 +1,15 @@
 //! What a send descriptor becomes: the rules of `docs/decisions/0001-contract.md`, "Send, exactly".
 
-use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN, METADATA_BYTES};
+use std::ops::Range;
+
+use abi::config::{
+    FRAME_BYTES_MAX, FRAME_BYTES_MIN, METADATA_BYTES, SEND_PIECES_MAX, SEND_READ_BYTES_MAX,
+};
 use abi::reason::SendError;
 use abi::send_descriptor as d;
 
 use crate::checksum::{fold, pseudo_header, sum};
 use crate::tables::{Flow, Tables};
-
-/// Most pieces that one descriptor's payload may lie in.
-pub const SEND_PIECES_MAX: usize = 64;
 
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
@@ -43,14 +44,42 @@ impl<'a> Descriptor<'a> {
     }
 }
 
-/// The frames of one descriptor, or why there are none. `read` gives bytes of bus memory, `None` on
-/// failure.
+/// What becomes of a descriptor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Frames, in order.
+    pub frames: Vec<Vec<u8>>,
+    /// What is counted and reported. With `read_failed` the frames are those that no failed read
+    /// feeds; with any other error there are none.
+    pub error: Option<SendError>,
+}
+
+/// The fate of one descriptor. `read` gives bytes of bus memory, `None` on failure.
 pub fn send(
     tables: &Tables,
     owner: u8,
     record: &[u8],
     read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
-) -> Result<Vec<Vec<u8>>, SendError> {
+) -> Sent {
+    match frames_of(tables, owner, record, read) {
+        Ok((frames, all)) => Sent {
+            frames,
+            error: (!all).then_some(SendError::ReadFailed),
+        },
+        Err(error) => Sent {
+            frames: Vec::new(),
+            error: Some(error),
+        },
+    }
+}
+
+/// The frames and whether they are all.
+fn frames_of(
+    tables: &Tables,
+    owner: u8,
+    record: &[u8],
+    read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
+) -> Result<(Vec<Vec<u8>>, bool), SendError> {
     let descriptor = Descriptor::read(record).ok_or(SendError::SendMalformed)?;
     let header_bytes = descriptor.header.len();
     let kind = d::KIND.get(record) as u8;
@@ -61,7 +90,8 @@ pub fn send(
         return Err(SendError::SendMalformed);
     }
     if kind == d::KIND_RAW {
-        return Ok(vec![finish(&descriptor, descriptor.header.to_vec(), false)]);
+        let frame = finish(&descriptor, descriptor.header.to_vec(), false);
+        return Ok((vec![frame], true));
     }
     let payload_bytes = d::PAYLOAD_BYTES.get(record) as usize;
     let mss = d::MSS_BYTES.get(record) as usize;
@@ -83,25 +113,59 @@ pub fn send(
     let trim = if payload_bytes == 0 { 0 } else { trim };
     let start = position.wrapping_add(trim as u32);
     let pieces = resolve(tables, flow, record, start, payload_bytes - trim)?;
-    let mut payload = Vec::with_capacity(payload_bytes);
-    for (address, bytes) in pieces {
-        payload.extend(read(address, bytes).ok_or(SendError::ReadFailed)?);
+    let (payload, failed) = fetch(&pieces, read);
+    let frames = segment(&descriptor, trim as u32, &payload, mss);
+    let mut kept = Vec::with_capacity(frames.len());
+    let count = frames.len();
+    for (number, frame) in frames.into_iter().enumerate() {
+        let bytes = number * mss..(number + 1) * mss;
+        let touches = |bad: &Range<usize>| bad.start < bytes.end && bytes.start < bad.end;
+        if !failed.iter().any(touches) {
+            kept.push(frame);
+        }
     }
-    Ok(segment(&descriptor, trim as u32, &payload, mss))
+    let all = kept.len() == count;
+    Ok((kept, all))
+}
+
+/// Reads pieces; says which bytes of the payload belong to reads that failed.
+fn fetch(
+    pieces: &[(u64, usize)],
+    read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
+) -> (Vec<u8>, Vec<Range<usize>>) {
+    let (mut payload, mut failed) = (Vec::new(), Vec::new());
+    for &(mut address, mut rest) in pieces {
+        while rest > 0 {
+            let room = SEND_READ_BYTES_MAX - address as usize % SEND_READ_BYTES_MAX;
+            let bytes = rest.min(room);
+            let data = read(address, bytes);
+            if data.is_none() {
+                failed.push(payload.len()..payload.len() + bytes);
+            }
+            payload.extend(data.unwrap_or_else(|| vec![0; bytes]));
+            address += bytes as u64;
+            rest -= bytes;
+        }
+    }
+    (payload, failed)
 }
 
 fn offsets_fit(descriptor: &Descriptor<'_>) -> bool {
+    let header_bytes = descriptor.header.len();
+    let is_send = d::KIND.get(descriptor.record) == u64::from(d::KIND_SEND);
+    if is_send && (descriptor.l3 >= header_bytes || descriptor.l4 >= header_bytes) {
+        return false;
+    }
     let checks = descriptor.ip_checksum || descriptor.l4_checksum;
-    let tso = d::KIND.get(descriptor.record) == u64::from(d::KIND_SEND)
-        && d::PAYLOAD_BYTES.get(descriptor.record) > 0;
-    if !checks && !tso {
+    if !checks && !(is_send && d::PAYLOAD_BYTES.get(descriptor.record) > 0) {
         return true;
     }
     let l3_bytes = if descriptor.ipv6 { 40 } else { 20 };
     let l4_bytes = if descriptor.udp { 8 } else { 20 };
     descriptor.l3 >= 14
         && descriptor.l3 + l3_bytes <= descriptor.l4
-        && descriptor.l4 + l4_bytes <= descriptor.header.len()
+        && descriptor.l4 + l4_bytes <= header_bytes
+        && (descriptor.l4 - descriptor.l3) % 2 == 0
 }
 
 fn resolve(
