@@ -7,9 +7,9 @@
 //! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
 //! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
 //!    the longest frame above 9,216 bytes;
-//! 3. a checksum flag, or payload for more than one frame, without room for the headers it names:
-//!    the IP header (20 bytes, IPv6 40) must end at or before the L4 header, that (TCP 20, UDP 8)
-//!    inside the header, and the two offsets must differ by an even number.
+//! 3. a checksum flag or payload, without room for the layers: the IP header (20 bytes, IPv6 40)
+//!    lies behind the first 14 bytes and ends at or before the L4 header, that (TCP 20, UDP 8)
+//!    ends inside the header, and the two start an even number of bytes apart.
 
 use crate::plan::{HeaderLayout, SendFields};
 use abi::config::{FRAME_BYTES_MAX, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
@@ -60,13 +60,11 @@ pub struct DescriptorCheck {
     frame_bytes: Signal<Local, Bits<18>>,
     l3_end: Signal<Local, Bits<9>>,
     l4_end: Signal<Local, Bits<9>>,
-    several: Signal<Local, Bit>,
-    l4_needed: Signal<Local, Bit>,
+    layers_needed: Signal<Local, Bit>,
+    layers_fit: Signal<Local, Bit>,
     length_bad: Signal<Local, Bit>,
     offset_bad: Signal<Local, Bit>,
     payload_bad: Signal<Local, Bit>,
-    l3_fits: Signal<Local, Bit>,
-    l4_fits: Signal<Local, Bit>,
 }
 
 impl Logic for DescriptorCheck {
@@ -94,10 +92,8 @@ impl Logic for DescriptorCheck {
             | (self.layout.val().l4_offset >= self.layout.val().header_bytes);
 
         self.chunk_bytes.next = self.payload_bytes.val();
-        self.several.next = false;
         if self.payload_bytes.val() > bit_cast::<18, 14>(self.mss_bytes.val()) {
             self.chunk_bytes.next = bit_cast::<18, 14>(self.mss_bytes.val());
-            self.several.next = self.is_send.val();
         }
         self.frame_bytes.next =
             self.chunk_bytes.val() + bit_cast::<18, 8>(self.layout.val().header_bytes);
@@ -114,12 +110,13 @@ impl Logic for DescriptorCheck {
         if self.layout.val().udp {
             self.l4_end.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 8;
         }
-        self.l3_fits.next = (self.l3_end.val() <= bit_cast::<9, 8>(self.layout.val().l4_offset))
-            & (self.layout.val().l4_offset < self.layout.val().header_bytes)
+        self.layers_fit.next = (self.layout.val().l3_offset > 13)
+            & (self.l3_end.val() <= bit_cast::<9, 8>(self.layout.val().l4_offset))
+            & (self.l4_end.val() <= bit_cast::<9, 8>(self.layout.val().header_bytes))
             & (self.metadata.val().get_bit(40) == self.metadata.val().get_bit(48));
-        self.l4_fits.next = self.l3_fits.val()
-            & (self.l4_end.val() <= bit_cast::<9, 8>(self.layout.val().header_bytes));
-        self.l4_needed.next = self.layout.val().l4_checksum | self.several.val();
+        self.layers_needed.next = self.metadata.val().get_bit(9)
+            | self.metadata.val().get_bit(10)
+            | (self.is_send.val() & self.payload_bytes.val().any());
 
         self.fields.next.owner = self.owner.val();
         self.fields.next.raw = self.is_raw.val();
@@ -127,9 +124,7 @@ impl Logic for DescriptorCheck {
         self.fields.next.malformed = self.length_bad.val()
             | !(self.is_raw.val() | self.is_send.val())
             | (self.is_send.val() & (self.offset_bad.val() | self.payload_bad.val()))
-            | (self.layout.val().ip_checksum & !self.l3_fits.val())
-            | (self.l4_needed.val() & !self.l4_fits.val());
-        self.fields.next.layers_fit = self.l4_fits.val();
+            | (self.layers_needed.val() & !self.layers_fit.val());
         self.fields.next.layout = self.layout.val();
         self.fields.next.flow = self.metadata.val().get_bits::<16>(16);
         self.fields.next.generation = self.metadata.val().get_bits::<8>(56);

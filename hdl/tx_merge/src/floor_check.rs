@@ -6,8 +6,7 @@
 //! ```
 //! Differences are modulo 2^32, read as signed. In this order: not read completely, `read_failed`;
 //! refused by the descriptor check, `send_malformed`; raw, sent as it is; flow not installed or
-//! another generation or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`;
-//! a trim that the header's layers do not allow, `send_malformed`.
+//! another generation or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`.
 
 use crate::plan::{SendFields, SendRange, SendVerdict};
 use abi::reason::SendError;
@@ -71,9 +70,7 @@ impl Logic for FloorCheck {
             self.verdict.next.trim_bytes = bit_cast::<18, 32>(self.start_behind.val());
         }
 
-        self.verdict.next.refused = self.flow_bad.val()
-            | self.stale.val()
-            | (self.trimmed.val() & !self.fields.val().layers_fit);
+        self.verdict.next.refused = self.flow_bad.val() | self.stale.val();
         self.verdict.next.error = 4.into();
         if self.unfit.val() | self.fields.val().raw {
             self.verdict.next.refused = self.unfit.val();

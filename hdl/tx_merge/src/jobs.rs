@@ -13,7 +13,11 @@
 //!    stalls the reads.
 
 use crate::plan::SendPiece;
+use abi::config::SEND_READ_BYTES_MAX;
 use stream::prelude::*;
+
+// The literals of the kernel.
+const _: () = assert!(SEND_READ_BYTES_MAX == 4096);
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]

@@ -12,7 +12,11 @@
 //! 2. `full` is high when the tentative pieces alone fill the queue: no wait would make room.
 
 use crate::plan::SendPiece;
+use abi::config::SEND_PIECES_MAX;
 use stream::prelude::*;
+
+// The literals of the kernel.
+const _: () = assert!(SEND_PIECES_MAX == 128);
 
 /// The queue. See the module's head.
 #[derive(LogicBlock, Default)]

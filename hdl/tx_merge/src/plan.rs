@@ -32,8 +32,6 @@ pub struct SendFields {
     pub unread: Bit,
     /// The descriptor contradicts itself or a limit.
     pub malformed: Bit,
-    /// IP and transport header lie inside the header, in order, and can be rewritten.
-    pub layers_fit: Bit,
     /// Layers and insertions.
     pub layout: HeaderLayout,
     /// Flow id.
@@ -68,7 +66,7 @@ pub struct SendPlan {
     pub layout: HeaderLayout,
     /// More than one frame.
     pub cut: Bit,
-    /// Sequence number and lengths are set: more than one frame, or the range was trimmed.
+    /// Sequence number and lengths are set: there is payload.
     pub rewrite: Bit,
     /// Payload bytes after the trim.
     pub payload_bytes: Bits<18>,

@@ -68,8 +68,7 @@ impl Logic for Planner {
         self.plan_queue.sink.payload.next.refused = self.verdict.payload.val().refused;
         self.plan_queue.sink.payload.next.layout = self.fixed_layout.val();
         self.plan_queue.sink.payload.next.cut = self.cut.val();
-        self.plan_queue.sink.payload.next.rewrite =
-            self.cut.val() | self.verdict.payload.val().trim_bytes.any();
+        self.plan_queue.sink.payload.next.rewrite = self.verdict.payload.val().payload_bytes.any();
         self.plan_queue.sink.payload.next.payload_bytes = self.verdict.payload.val().payload_bytes;
         self.plan_queue.sink.payload.next.trim_bytes = self.verdict.payload.val().trim_bytes;
         self.plan_queue.sink.payload.next.mss_bytes = self.fields.val().mss_bytes;

@@ -13,7 +13,7 @@
 //! | `cut` | out | message | one for each frame, and one for a refused descriptor |
 //! | `header` | out | message | the frame's header beats; beyond `header_bytes` undefined |
 //!
-//! Timing: 2 or 4 cycles to load a template, 7 to read it when it is rewritten; then for each
+//! Timing: 2 or 4 cycles to load a template, 7 to read it when there is payload; then for each
 //! frame 15 to rewrite or 4 to clear checksums, and its header beats. All of it while earlier
 //! frames are sent.
 //!

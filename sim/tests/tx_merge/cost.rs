@@ -1,8 +1,8 @@
 //! What a descriptor and a frame cost in cycles. Tables answer after 8 cycles, memory after 250.
 
-use crate::model::Tables;
 use crate::records::{plain_memory, Record, World};
 use crate::rig::{Rig, CALM};
+use crate::world::Tables;
 
 const TABLE_CYCLES: u64 = 8;
 const READ_CYCLES: u64 = 250;

@@ -52,20 +52,14 @@ fn range_across_the_floor_starts_at_the_floor() {
 }
 
 #[test]
-fn trim_without_room_for_tcp_is_malformed() {
-    let mut world = World::one_segment(8192, 0);
-    world.flow.floor = 1_000 + 100;
+fn payload_without_room_for_tcp_is_malformed() {
+    let world = World::one_segment(8192, 0);
     let mut record = world.tcp_send(500, 1448);
     record.set(at::IP_CHECKSUM, 0);
     record.set(at::L4_CHECKSUM, 0);
     record.set(at::L4_OFFSET, 36);
-    expect(
-        &world,
-        plain_memory(),
-        &record,
-        1,
-        Some(SendError::SendMalformed),
-    );
+    let error = Some(SendError::SendMalformed);
+    expect(&world, plain_memory(), &record, 1, error);
 }
 
 #[test]
@@ -183,13 +177,9 @@ fn contradictions_are_malformed() {
             Some(SendError::SendMalformed),
         );
     }
-    let mut record = Record::new(at::KIND_SEND, &[7; 60]);
     for (mss, error) in [(9_156, None), (9_157, Some(SendError::SendMalformed))] {
-        record.set(at::GENERATION, 7);
-        record.set(at::MSS_BYTES, mss);
-        record.set(at::PAYLOAD_BYTES, mss);
-        record.set(at::POSITION, 1_000);
-        record.set(at::SEGMENT_INDEX, u64::from(world.flow.head));
+        let mut record = world.tcp_send(mss, mss);
+        record.set(at::HEADER_BYTES, 60);
         expect(&world, plain_memory(), &record, 1, error);
     }
 }
@@ -208,7 +198,7 @@ fn as_many_pieces_as_there_is_room_for() {
 #[test]
 fn failed_read_takes_only_its_frames_along() {
     let world = World::one_segment(1 << 16, 0);
-    let (address, _) = world.regions[0].translate(3 * 4096 + 17);
+    let address = world.regions[0].address(3 * 4096 + 17);
     let memory = Pattern {
         bad: vec![(address, address + 1)],
     };

@@ -1,24 +1,24 @@
-//! The send path against its model: frames, errors, fence, and what it costs in cycles.
+//! The send path against the golden model: frames, errors, fence, and what it costs in cycles.
 
 mod cost;
 mod errors;
 mod fence;
-mod model;
 mod peers;
 mod random;
 mod records;
 mod rig;
+mod world;
 
 use std::collections::BTreeSet;
 
 use abi::reason::SendError;
 use abi::send_descriptor as at;
-use model::Tables;
 use rand::rngs::SmallRng;
 use rand::SeedableRng;
 use records::{plain_memory, Record, World};
 use rig::{Rig, CALM};
 use sim::stall::{seed, Stall};
+use world::Tables;
 
 #[test]
 fn raw_frame_goes_out_as_it_is_and_padded() {

@@ -5,7 +5,6 @@
 //!   read_job ──> Reads ──> read_data           taken, error_count ──> Pulses
 //! ```
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -20,10 +19,12 @@ use stream::messages::{
     ReadJob, RegionReply, RegionRequest, SegmentReply, SegmentRequest, SendFlowReply,
 };
 
-use crate::model::{Memory, Tables};
+use golden::tables::{Segment, Tables};
 
-/// Tables that a test may change while it runs.
-pub type SharedTables = Rc<RefCell<Tables>>;
+use crate::records::Memory;
+
+/// The tables that all look-ups of a test see.
+pub type SharedTables = Rc<Tables>;
 
 type Answer = Box<dyn Fn(&[u8]) -> Vec<u8>>;
 
@@ -56,16 +57,15 @@ impl Responder {
     /// Flow state by id.
     pub fn flows(model: &Model, tables: SharedTables, stall: Stall, seed: u64) -> Responder {
         let answer = move |request: &[u8]| {
-            let id = usize::from(u16::from_le_bytes([request[0], request[1]]));
-            let tables = tables.borrow();
-            let reply = match tables.flows.get(id).and_then(Option::as_ref) {
+            let id = u16::from_le_bytes([request[0], request[1]]);
+            let reply = match tables.flow(id) {
                 None => SendFlowReply::default(),
                 Some(flow) => SendFlowReply {
                     hit: true,
                     generation: u64::from(flow.generation).into(),
                     owner: u64::from(flow.owner).into(),
                     domain: u64::from(flow.domain).into(),
-                    floor: u64::from(flow.floor).into(),
+                    floor: u64::from(flow.send_floor).into(),
                 },
             };
             sim::payload::bytes_of(reply)
@@ -77,15 +77,13 @@ impl Responder {
     pub fn segments(model: &Model, tables: SharedTables, stall: Stall, seed: u64) -> Responder {
         let answer = move |request: &[u8]| {
             let get = |name| field::<SegmentRequest>(request, name);
-            let tables = tables.borrow();
-            let flow = tables.flows[get("flow") as usize]
-                .as_ref()
-                .expect("only of flows found");
+            let flow = tables.flow(get("flow") as u16);
+            let list = &flow.expect("only of flows found").lists[1];
             let index = match get("by_index") {
-                1 => Some(flow.clamped(get("index") as u16)),
-                _ => flow.holding(get("position") as u32),
+                1 => Some(later(get("index") as u16, list.head)),
+                _ => list.find(get("position") as u32).ok(),
             };
-            let entry = index.and_then(|index| Some((index, flow.entry(index)?)));
+            let entry = index.and_then(|index| Some((index, list.at(index)?)));
             let reply = match entry {
                 None => SegmentReply {
                     beyond: true,
@@ -112,25 +110,34 @@ impl Responder {
         let answer = move |request: &[u8]| {
             let get = |name| field::<RegionRequest>(request, name);
             assert_eq!(get("write"), 0, "the send path reads");
-            let granted = tables.borrow().grant(
-                get("region") as u16,
-                get("region_key") as u16,
-                get("domain") as u16,
-                get("offset"),
-                get("bytes"),
-            );
+            let place = Segment {
+                region: get("region") as u16,
+                region_key: get("region_key") as u16,
+                offset: get("offset"),
+                ..Segment::default()
+            };
+            let granted = tables.translate(&place, 0, get("bytes"), get("domain") as u16, false);
             let reply = match granted {
                 None => RegionReply::default(),
-                Some((address, bytes)) => RegionReply {
+                Some((address, bytes, memory)) => RegionReply {
                     granted: true,
                     address: address.into(),
                     bytes: bytes.into(),
-                    memory: 0u64.into(),
+                    memory: u64::from(memory).into(),
                 },
             };
             sim::payload::bytes_of(reply)
         };
         Responder::new(model, "region", stall, seed, Box::new(answer))
+    }
+}
+
+/// The later of two list indices.
+fn later(index: u16, head: u16) -> u16 {
+    if (index.wrapping_sub(head) as i16) < 0 {
+        head
+    } else {
+        index
     }
 }
 
@@ -207,10 +214,8 @@ impl<M: Memory> Agent for Reads<M> {
             );
             self.jobs_seen += 1;
             let packet = Packet {
-                bytes: (address..address + bytes)
-                    .map(|at| self.memory.byte(at))
-                    .collect(),
-                abort: self.memory.fails(address, bytes),
+                bytes: self.memory.bytes(address, bytes as usize),
+                abort: self.memory.fails(address, bytes as usize),
                 meta: Vec::new(),
             };
             self.waiting

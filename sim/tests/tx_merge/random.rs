@@ -5,8 +5,8 @@ use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::Rng;
 
-use crate::model::{Flow, Region, Segment, Tables};
 use crate::records::{Pattern, Record};
+use crate::world::{Flow, Region, Segment, Tables};
 
 const OWNERS: u8 = 3;
 
@@ -99,7 +99,7 @@ pub fn memory(random: &mut SmallRng, tables: &Tables) -> Pattern {
     let mut bad = Vec::new();
     for _ in 0..random.random_range(0..24) {
         let region = tables.regions.choose(random).expect("not empty");
-        let (address, _) = region.translate(random.random_range(0..region.bytes));
+        let address = region.address(random.random_range(0..region.bytes));
         bad.push((address, address + random.random_range(1..100)));
     }
     Pattern { bad }

@@ -3,7 +3,7 @@
 use abi::field::Field;
 use abi::send_descriptor as at;
 
-use crate::model::{Flow, Memory, Region, Segment, Tables};
+use crate::world::{Flow, Region, Segment, Tables};
 
 /// A descriptor under construction.
 #[derive(Clone, Debug)]
@@ -41,6 +41,14 @@ impl Record {
     }
 }
 
+/// Host memory as the card sees it.
+pub trait Memory {
+    /// Bytes from a bus address on.
+    fn bytes(&self, address: u64, count: usize) -> Vec<u8>;
+    /// A read of this range fails.
+    fn fails(&self, address: u64, count: usize) -> bool;
+}
+
 /// Memory whose bytes follow from their address; reads fail where one of the bad ranges is touched.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
@@ -53,13 +61,15 @@ pub fn plain_memory() -> Pattern {
 }
 
 impl Memory for Pattern {
-    fn byte(&self, address: u64) -> u8 {
-        (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
+    fn bytes(&self, address: u64, count: usize) -> Vec<u8> {
+        (address..address + count as u64)
+            .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+            .collect()
     }
 
-    fn fails(&self, address: u64, bytes: u64) -> bool {
-        let touches = |&(start, end): &(u64, u64)| start < address + bytes && address < end;
-        self.bad.iter().any(touches)
+    fn fails(&self, address: u64, count: usize) -> bool {
+        let end = address + count as u64;
+        self.bad.iter().any(|bad| bad.0 < end && address < bad.1)
     }
 }
 

@@ -1,11 +1,10 @@
-//! The send path with its neighbours around it, and the judge that compares it with the model.
+//! The send path with its neighbours around it, and the judge that compares it with the golden model.
 //!
 //! ```text
 //!   descriptors ──> TxMerge <──> Responders, Reads
-//!                      └──> frames, events, counts ──> judge <── model
+//!                      └──> frames, events, counts ──> judge <── golden model
 //! ```
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -21,8 +20,9 @@ use sim::stall::Stall;
 use stream::messages::{Confirmation, RegisterWrite, RingFetch, SendEvent};
 use tx_merge::TxMerge;
 
-use crate::model::{self, Memory, Tables};
 use crate::peers::{Pulses, Reads, Responder, SharedTables};
+use crate::records::Memory;
+use crate::world::Tables;
 
 /// No stalls anywhere.
 pub const CALM: (Stall, Stall) = (Stall::None, Stall::None);
@@ -70,7 +70,7 @@ impl<M: Memory> Rig<M> {
         let bench = Bench::of(&mut TxMerge::default(), "tx_merge").expect("builds");
         let model = &bench.model;
         let (source, sink) = stalls;
-        let tables: SharedTables = Rc::new(RefCell::new(tables));
+        let tables: SharedTables = Rc::new(tables.build());
         let memory = Rc::new(memory);
         let mut rig = Rig {
             reads: Reads::new(model, memory.clone(), latency, source, seed ^ 1),
@@ -211,14 +211,18 @@ impl<M: Memory> Rig<M> {
         self.bench.now() - start
     }
 
-    /// Runs everything posted and compares frames, events, counts and ring indices with the model.
+    /// Runs everything posted and compares frames, events, counts and ring indices with the golden model.
     pub fn judge(&mut self, cycles_max: u64) -> Vec<Option<SendError>> {
         let expected: Vec<_> = self.expected.drain(..).collect();
         self.run_until_done(self.posted, cycles_max);
         let (mut errors, mut frames) = (Vec::new(), 0);
         let mut indices = Vec::new();
         for (record, owner, index_after) in &expected {
-            let outcome = model::send(record, *owner, &self.tables.borrow(), &*self.memory);
+            let memory = &self.memory;
+            let mut read = |address, count| {
+                (!memory.fails(address, count)).then(|| memory.bytes(address, count))
+            };
+            let outcome = golden::tx::send(&self.tables, *owner, record, &mut read);
             frames += outcome.frames.len();
             for (number, frame) in outcome.frames.iter().enumerate() {
                 let sent = self.frames.packets.pop_front();
