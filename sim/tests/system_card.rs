@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use abi::reason::{Disposition, DropReason};
 use abi::registers;
 use host::bus::{Bus, MemoryKind};
 use host::device::{Device, DeviceConfig};
@@ -176,5 +177,43 @@ fn every_byte_of_a_linux_connection_arrives() {
         256 << 10,
         Disturbance::default(),
         MemoryKind::Application,
+    );
+}
+
+#[test]
+fn every_byte_arrives_over_a_wire_that_loses_reorders_repeats_and_damages() {
+    let disturbance = Disturbance {
+        loss: 0.01,
+        reorder: 0.01,
+        duplicate: 0.01,
+        corrupt: 0.005,
+        corrupt_unseen: 0.005,
+        delay_ps: 0,
+    };
+    exchange(
+        "10.77.0.2:5001",
+        256 << 10,
+        disturbance,
+        MemoryKind::Application,
+    );
+}
+
+#[test]
+fn every_byte_arrives_over_ipv6() {
+    exchange(
+        "[fd77::2]:5001",
+        128 << 10,
+        Disturbance::default(),
+        MemoryKind::Application,
+    );
+}
+
+#[test]
+fn every_byte_arrives_in_gpu_memory() {
+    exchange(
+        "10.77.0.2:5001",
+        128 << 10,
+        Disturbance::default(),
+        MemoryKind::Gpu,
     );
 }

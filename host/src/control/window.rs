@@ -4,8 +4,8 @@
 //! The transport offers a window by its own buffers, which hold filler. What the peer may really
 //! send is what the card has segments for. So each outgoing header's window is lowered, and when
 //! segments are posted while the transport is silent, its last ACK is repeated with the new window.
-//! A window is rounded up to the scale's unit: the few bytes beyond the segments are deferred,
-//! while rounding down could leave the last bytes of a buffer for ever unsendable.
+//! A window is rounded down to the scale's unit, but a last rest below one unit is rounded up: the
+//! few bytes beyond the segments are deferred, and no byte of a buffer stays for ever unsendable.
 //!
 //! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
@@ -86,7 +86,13 @@ impl Window {
         let edge = posted_end.min(self.transport_edge).max(self.edge);
         let window = edge.saturating_sub(acknowledged);
         let unit = 1u64 << self.shift;
-        let field = window.div_ceil(unit).min(u64::from(u16::MAX));
+        let whole = window / unit;
+        let field = if whole == 0 {
+            window.div_ceil(unit)
+        } else {
+            whole
+        };
+        let field = field.min(u64::from(u16::MAX));
         self.edge = self.edge.max(acknowledged + field * unit);
         field as u16
     }
