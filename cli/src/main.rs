@@ -28,7 +28,8 @@ enum Command {
     Demo(demo::DemoArguments),
     /// Writes the card's Verilog, its port list and the register manual.
     Verilog(verilog::VerilogArguments),
-    /// Replays a capture into the card's receive port, or its outgoing packets through the send side.
+    /// Replays a capture into the card's receive port, or its outgoing packets through the send
+    /// side.
     Sim(replay::SimArguments),
 }
 

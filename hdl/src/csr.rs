@@ -15,10 +15,11 @@
 //! Source: `abi::registers`.
 
 use abi::config::CardConfig;
-use abi::{registers as r, ABI_VERSION};
+use abi::registers as r;
 
 use crate::card_counters::CardCounters;
 use crate::epochs::Epochs;
+use crate::identity::Identity;
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -68,6 +69,7 @@ pub struct Csr {
 
     counters: CardCounters,
     epochs: Epochs,
+    identity: Identity,
     enables: DFF<Bits<2>>,
     reply: DFF<Bits<32>>,
     reply_valid: DFF<Bit>,
@@ -76,37 +78,15 @@ pub struct Csr {
     control_value: Signal<Local, Bits<32>>,
     take: Signal<Local, Bit>,
     address: Signal<Local, Bits<24>>,
-    word: Signal<Local, Bits<4>>,
     status_word: Signal<Local, Bits<32>>,
-    identity: Signal<Local, Bits<32>>,
     value: Signal<Local, Bits<32>>,
 
     control_address: Constant<Bits<24>>,
-    id_value: Constant<Bits<32>>,
-    version_value: Constant<Bits<32>>,
-    sizes_0: Constant<Bits<32>>,
-    sizes_1: Constant<Bits<32>>,
-    features: Constant<Bits<32>>,
-}
-
-fn bytes_of(values: [usize; 4]) -> u64 {
-    values
-        .iter()
-        .enumerate()
-        .fold(0, |word, (at, &value)| word | (value as u64) << (8 * at))
 }
 
 impl Csr {
     /// The registers of a card with these sizes.
     pub fn new(config: &CardConfig) -> Self {
-        let sizes_0 = [
-            config.flow_bits,
-            config.bucket_bits,
-            config.segment_bits,
-            config.region_bits,
-        ];
-        let sizes_1 = [config.page_bits, config.owner_bits, 0, 0];
-        let features = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES;
         Self {
             clock: Default::default(),
             user_reset: Default::default(),
@@ -129,23 +109,17 @@ impl Csr {
             stage_events: Default::default(),
             counters: Default::default(),
             epochs: Default::default(),
+            identity: Identity::new(config),
             enables: Default::default(),
             reply: Default::default(),
             reply_valid: Default::default(),
             control_written: Default::default(),
             control_value: Default::default(),
             take: Default::default(),
-            word: Default::default(),
             address: Default::default(),
             status_word: Default::default(),
-            identity: Default::default(),
             value: Default::default(),
             control_address: Constant::new(u64::from(r::CONTROL).to_bits()),
-            id_value: Constant::new(u64::from(r::ID_VALUE).to_bits()),
-            version_value: Constant::new(u64::from(ABI_VERSION).to_bits()),
-            sizes_0: Constant::new(bytes_of(sizes_0).to_bits()),
-            sizes_1: Constant::new(bytes_of(sizes_1).to_bits()),
-            features: Constant::new(u64::from(features).to_bits()),
         }
     }
 }
@@ -194,28 +168,13 @@ impl Logic for Csr {
         self.status_word.next = (bit_cast::<32, 1>(self.tag_quarantined.val().into()))
             | (bit_cast::<32, 1>(self.bus_master.val().into()) << 1)
             | (bit_cast::<32, 1>(self.link_up.val().into()) << 2);
-        self.identity.next = bits::<32>(0);
-        self.word.next = self.address.val().get_bits::<4>(2);
-        if self.word.val() == bits::<4>(0) {
-            self.identity.next = self.id_value.val();
-        } else if self.word.val() == bits::<4>(1) {
-            self.identity.next = self.version_value.val();
-        } else if self.word.val() == bits::<4>(2) {
-            self.identity.next = self.sizes_0.val();
-        } else if self.word.val() == bits::<4>(3) {
-            self.identity.next = self.sizes_1.val();
-        } else if self.word.val() == bits::<4>(4) {
-            self.identity.next = self.features.val();
-        } else if self.word.val() == bits::<4>(5) {
-            self.identity.next = bit_cast::<32, 16>(self.epochs.epoch.val());
-        } else if self.word.val() == bits::<4>(6) {
-            self.identity.next = bit_cast::<32, 2>(self.enables.q.val());
-        } else if self.word.val() == bits::<4>(7) {
-            self.identity.next = self.status_word.val();
-        }
+        self.identity.word.next = self.address.val().get_bits::<4>(2);
+        self.identity.epoch.next = self.epochs.epoch.val();
+        self.identity.enables.next = self.enables.q.val();
+        self.identity.status.next = self.status_word.val();
         self.value.next = bits::<32>(0);
         if self.address.val().get_bits::<18>(6) == bits::<18>(0) {
-            self.value.next = self.identity.val();
+            self.value.next = self.identity.value.val();
         } else if self.address.val().get_bits::<14>(10) == bits::<14>(0x20) {
             self.value.next = self.counters.value.val();
         } else if self.address.val().get_bits::<8>(16) == bits::<8>(1) {

@@ -1,4 +1,5 @@
-//! Everything between the PCIe hard block and the data path: memory requests, registers, rings, interrupts.
+//! Everything between the PCIe hard block and the data path: memory requests, registers, rings,
+//! interrupts.
 //!
 //! ```text
 //!  RQ RC ══ requester ◄─► write, flush, payload          (data path)
@@ -18,8 +19,8 @@ use stream::prelude::*;
 use crate::csr::Csr;
 use crate::ring_side::RingSide;
 
-/// The host interface of 2^OWNER_BITS owners: OWNERS is that number, TABLE_BITS is OWNER_BITS + 2 (the
-/// interrupt table has four words an owner). See the module's head.
+/// The host interface of 2^OWNER_BITS owners: OWNERS is that number, TABLE_BITS is OWNER_BITS + 2
+/// (the interrupt table has four words an owner). See the module's head.
 #[derive(LogicBlock)]
 pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> {
     /// User clock of the hard block.

@@ -6,6 +6,7 @@ pub mod datapath;
 pub mod epochs;
 pub mod event_counters;
 pub mod host_interface;
+pub mod identity;
 pub mod ip;
 pub mod lint;
 pub mod nic;

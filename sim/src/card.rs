@@ -77,7 +77,8 @@ pub struct SimulatedCard {
 }
 
 impl SimulatedCard {
-    /// Builds the Verilated model of the card in a named configuration (`hdl::nic`) and connects it.
+    /// Builds the Verilated model of the card in a named configuration (`hdl::nic`) and connects
+    /// it.
     pub fn new(config: &str, pcie: PcieConfig, options: Options) -> Result<Self, CardError> {
         let emitted = emit_card(config).ok_or_else(|| CardError::Config(config.to_owned()))?;
         let card = emitted.map_err(BlockError::from)?;

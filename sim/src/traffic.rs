@@ -1,6 +1,7 @@
 //! Makes frames: whole TCP and UDP packets with right checksums, and ways to spoil them.
 //!
-//! It follows the RFCs, not the card: Ethernet II, IEEE 802.1Q, RFC 791, RFC 8200, RFC 9293, RFC 768.
+//! It follows the RFCs, not the card: Ethernet II, IEEE 802.1Q, RFC 791, RFC 8200, RFC 9293, RFC
+//! 768.
 
 use golden::checksum::{fold, pseudo_header, sum};
 

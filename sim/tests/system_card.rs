@@ -4,8 +4,8 @@
 //!   application ─ Provider ─ SimulatedBus ─ pcie_sim ══ card (Verilator) ── wire ── peer
 //!                    └ Linux TCP on headers only
 //! ```
-//! Proven: registers answer, commands are confirmed, and every byte of a TCP connection arrives both ways,
-//! with no rule of a link broken and every frame accounted for.
+//! Proven: registers answer, commands are confirmed, and every byte of a TCP connection arrives
+//! both ways, with no rule of a link broken and every frame accounted for.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Invariants
-//! 1. Every number comes from `abi`; only the sentences that `abi` keeps as comments are repeated here.
+//! 1. Every number comes from `abi`; only the sentences that `abi` keeps as comments are repeated
+//!    here.
 //! 2. Every register and field constant of `abi` appears; a test reads its source to make sure.
 
 mod tables;
