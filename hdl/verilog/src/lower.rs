@@ -12,7 +12,7 @@ use crate::error::{Found, Reason};
 use crate::expr::Expr;
 use crate::path::{resolve, Loops};
 use crate::show::show;
-use crate::table::Table;
+use crate::table::{Kind, Table};
 use crate::value::Value;
 
 /// Knows the names in scope.
@@ -119,6 +119,9 @@ impl Lower<'_> {
         if let Some(signal) = self.table.find(&name) {
             if self.table.signals[signal].is_signed {
                 return Err((name, Reason::Signed));
+            }
+            if let Kind::RegisterClock(_) = self.table.signals[signal].kind {
+                return Err((name, Reason::ClockExpression));
             }
             return Ok(Expr::Signal(signal));
         }

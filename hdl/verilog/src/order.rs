@@ -11,7 +11,8 @@
 //!    which is combinational, with the assignments in the kernel's order.
 //! 3. A read above the first assignment, or above the last one of a settled signal, sees the final
 //!    value too: it must stand in another process.
-//! 4. Beyond that, signals that one statement assigns stay together, as in the kernel.
+//! 4. A register whose input is read gets a net for it, assigned by a combinational process.
+//! 5. Beyond that, signals that one statement assigns stay together, as in the kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,7 +51,11 @@ pub(crate) fn groups(statements: &[Stmt], table: &Table, clocks: &[usize]) -> Fo
     let mut together = Vec::new();
     let mut combinational = BTreeSet::new();
     for read in &accesses.reads {
-        let settled = table.signals[read.signal].kind.reads_settled();
+        let kind = table.signals[read.signal].kind;
+        if let Kind::D(_) = kind {
+            combinational.insert(read.signal);
+        }
+        let settled = kind.reads_settled();
         let writes = accesses.writes.get(&read.signal);
         let on_path = |write: &&Place| !exclusive(&write.path, &read.place.path);
         let mut writes = writes.into_iter().flatten().filter(on_path).peekable();

@@ -1,0 +1,151 @@
+//! Figures of the two emitters, rust-hdl's own and ours, in one run.
+//!
+//! ```text
+//!   block ─┬─ stock text ─> Verilator ─> model ─┐
+//!          └─ our text ───> Verilator ─> model ─┴─ same random inputs ─> cycles per second
+//! ```
+//!
+//! `cargo test -p sim --test verilog_figures -- --ignored --nocapture` prints the table.
+
+use std::time::Instant;
+
+use hdl::ports::{ports_of, Port, PortDirection};
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use rust_hdl_core::prelude::*;
+use sim::design::{Design, Options};
+use sim::verilated::{Model, PortId};
+
+#[path = "verilog_support/stock.rs"]
+mod stock;
+
+/// Inputs prepared once, so that the measured loop only copies them.
+const PATTERNS: usize = 64;
+
+struct Figures {
+    lines: usize,
+    modules: usize,
+    build_seconds: f64,
+    cycles_per_second: Vec<f64>,
+}
+
+struct Candidate {
+    figures: Figures,
+    model: Model,
+}
+
+fn prepare(text: &str, ports: &[Port]) -> Candidate {
+    let started = Instant::now();
+    let design = Design::build("dut", text, ports, Options::default()).expect("builds");
+    let build_seconds = started.elapsed().as_secs_f64();
+    let mut model = design.model();
+    model.clear_inputs();
+    let is_module = |line: &&str| line.trim_start().starts_with("module ");
+    Candidate {
+        figures: Figures {
+            lines: text.lines().count(),
+            modules: text.lines().filter(is_module).count(),
+            build_seconds,
+            cycles_per_second: Vec::new(),
+        },
+        model,
+    }
+}
+
+/// Runs both clocks edges of `cycles` cycles under the patterns.
+fn run(model: &mut Model, clocks: &[PortId], inputs: &[(PortId, Vec<Vec<u8>>)], cycles: usize) {
+    for cycle in 0..cycles {
+        for (port, patterns) in inputs {
+            model.set_bytes(*port, &patterns[cycle % PATTERNS]);
+        }
+        clocks.iter().for_each(|clock| model.set(*clock, 1));
+        model.eval();
+        clocks.iter().for_each(|clock| model.set(*clock, 0));
+        model.eval();
+    }
+}
+
+fn compare<B: Block>(name: &str, mut block: B) {
+    block.connect_all();
+    check_all(&block).expect("checks");
+    let ports = ports_of(&block);
+    let stamp = format!("// {:?}\n", Instant::now());
+    let ours = verilog::emit(&block, "dut").expect("emits").single_file();
+    let mut candidates = [
+        prepare(&(stamp.clone() + &stock::emit(&block, "dut")), &ports),
+        prepare(&(stamp + &ours), &ports),
+    ];
+    let mut random = SmallRng::seed_from_u64(1);
+    let is_input = |port: &&Port| port.direction == PortDirection::Input;
+    let (clocks, inputs): (Vec<&Port>, Vec<&Port>) = ports
+        .iter()
+        .filter(is_input)
+        .partition(|port| port.is_clock);
+    let patterns: Vec<(String, Vec<Vec<u8>>)> = inputs
+        .iter()
+        .map(|port| {
+            let mut pattern = || -> Vec<u8> {
+                let mut bytes = vec![0; port.bits.div_ceil(8)];
+                bytes.iter_mut().for_each(|byte| *byte = random.random());
+                if let (Some(last), spare @ 1..) = (bytes.last_mut(), port.bits % 8) {
+                    *last &= (1 << spare) - 1;
+                }
+                if port.name.contains("reset") {
+                    bytes.fill(0);
+                }
+                bytes
+            };
+            (
+                port.name.clone(),
+                (0..PATTERNS).map(|_| pattern()).collect(),
+            )
+        })
+        .collect();
+    for round in 0..6 {
+        let candidate = &mut candidates[round % 2];
+        let model = &mut candidate.model;
+        let clocks: Vec<PortId> = clocks.iter().map(|port| model.port(&port.name)).collect();
+        let inputs: Vec<(PortId, Vec<Vec<u8>>)> = patterns
+            .iter()
+            .map(|(name, patterns)| (model.port(name), patterns.clone()))
+            .collect();
+        run(model, &clocks, &inputs, 2_000);
+        let (mut cycles, started) = (0, Instant::now());
+        while started.elapsed().as_secs_f64() < 0.5 {
+            run(model, &clocks, &inputs, 2_000);
+            cycles += 2_000;
+        }
+        let rate = cycles as f64 / started.elapsed().as_secs_f64();
+        candidate.figures.cycles_per_second.push(rate);
+    }
+    let [stock, ours] = candidates.map(|candidate| candidate.figures);
+    let best = |figures: &Figures| {
+        figures
+            .cycles_per_second
+            .iter()
+            .fold(0.0, |a: f64, b| a.max(*b))
+    };
+    println!(
+        "{name:22} lines {:6} {:6}  modules {:4} {:4}  build s {:5.1} {:5.1}  kcycles/s {:7.0} {:7.0}  x{:.2}",
+        stock.lines,
+        ours.lines,
+        stock.modules,
+        ours.modules,
+        stock.build_seconds,
+        ours.build_seconds,
+        best(&stock) / 1e3,
+        best(&ours) / 1e3,
+        best(&ours) / best(&stock),
+    );
+}
+
+#[test]
+#[ignore = "prints figures; takes minutes"]
+fn figures_of_both_emitters() {
+    println!("each pair: stock, ours");
+    compare("MacReceive", hdl::ip::cmac::MacReceive::default());
+    compare("MacSend", hdl::ip::cmac::MacSend::default());
+    compare("TxMerge", tx_merge::TxMerge::default());
+    compare("ReadEngine", dma::read::ReadEngine::default());
+    compare("WriteEngine", dma::write::WriteEngine::default());
+}
