@@ -173,6 +173,7 @@ fn implementation(text: &str, name: &str) -> String {
             });
         inside |= starts;
         if inside {
+            let line = line.replace("\\\"", "\"");
             body.extend(line.chars().filter(|c| !c.is_whitespace()));
             body.push('\n');
             if line.starts_with('}') {

@@ -53,10 +53,15 @@ fn prepare(text: &str, ports: &[Port]) -> Candidate {
 }
 
 /// Runs both clocks edges of `cycles` cycles under the patterns.
-fn run(model: &mut Model, clocks: &[PortId], inputs: &[(PortId, Vec<Vec<u8>>)], cycles: usize) {
+fn run(model: &mut Model, clocks: &[PortId], inputs: &[(PortId, Vec<Vec<u32>>)], cycles: usize) {
     for cycle in 0..cycles {
         for (port, patterns) in inputs {
-            model.set_bytes(*port, &patterns[cycle % PATTERNS]);
+            let words = &patterns[cycle % PATTERNS];
+            match words[..] {
+                [word] => model.set(*port, u64::from(word)),
+                [low, high] => model.set(*port, u64::from(high) << 32 | u64::from(low)),
+                _ => model.words_mut(*port).copy_from_slice(words),
+            }
         }
         clocks.iter().for_each(|clock| model.set(*clock, 1));
         model.eval();
@@ -71,8 +76,12 @@ fn compare<B: Block>(name: &str, mut block: B) {
     let ports = ports_of(&block);
     let stamp = format!("// {:?}\n", Instant::now());
     let ours = verilog::emit(&block, "dut").expect("emits").single_file();
+    let mut stock_ports = ports.clone();
+    for port in &mut stock_ports {
+        port.name = stock::port_name(&port.name);
+    }
     let mut candidates = [
-        prepare(&(stamp.clone() + &stock::emit(&block, "dut")), &ports),
+        prepare(&(stamp.clone() + &stock::emit(&block, "dut")), &stock_ports),
         prepare(&(stamp + &ours), &ports),
     ];
     let mut random = SmallRng::seed_from_u64(1);
@@ -81,19 +90,19 @@ fn compare<B: Block>(name: &str, mut block: B) {
         .iter()
         .filter(is_input)
         .partition(|port| port.is_clock);
-    let patterns: Vec<(String, Vec<Vec<u8>>)> = inputs
+    let patterns: Vec<(String, Vec<Vec<u32>>)> = inputs
         .iter()
         .map(|port| {
-            let mut pattern = || -> Vec<u8> {
-                let mut bytes = vec![0; port.bits.div_ceil(8)];
-                bytes.iter_mut().for_each(|byte| *byte = random.random());
-                if let (Some(last), spare @ 1..) = (bytes.last_mut(), port.bits % 8) {
+            let mut pattern = || -> Vec<u32> {
+                let mut words = vec![0; port.bits.div_ceil(32)];
+                words.iter_mut().for_each(|word| *word = random.random());
+                if let (Some(last), spare @ 1..) = (words.last_mut(), port.bits % 32) {
                     *last &= (1 << spare) - 1;
                 }
                 if port.name.contains("reset") {
-                    bytes.fill(0);
+                    words.fill(0);
                 }
-                bytes
+                words
             };
             (
                 port.name.clone(),
@@ -103,11 +112,18 @@ fn compare<B: Block>(name: &str, mut block: B) {
         .collect();
     for round in 0..6 {
         let candidate = &mut candidates[round % 2];
+        let name_of = |field: &str| match round % 2 {
+            0 => stock::port_name(field),
+            _ => field.to_owned(),
+        };
         let model = &mut candidate.model;
-        let clocks: Vec<PortId> = clocks.iter().map(|port| model.port(&port.name)).collect();
-        let inputs: Vec<(PortId, Vec<Vec<u8>>)> = patterns
+        let clocks: Vec<PortId> = clocks
             .iter()
-            .map(|(name, patterns)| (model.port(name), patterns.clone()))
+            .map(|port| model.port(&name_of(&port.name)))
+            .collect();
+        let inputs: Vec<(PortId, Vec<Vec<u32>>)> = patterns
+            .iter()
+            .map(|(name, patterns)| (model.port(&name_of(name)), patterns.clone()))
             .collect();
         run(model, &clocks, &inputs, 2_000);
         let (mut cycles, started) = (0, Instant::now());
@@ -146,6 +162,7 @@ fn figures_of_both_emitters() {
     compare("MacReceive", hdl::ip::cmac::MacReceive::default());
     compare("MacSend", hdl::ip::cmac::MacSend::default());
     compare("TxMerge", tx_merge::TxMerge::default());
-    compare("ReadEngine", dma::read::ReadEngine::default());
-    compare("WriteEngine", dma::write::WriteEngine::default());
+    compare("Requester", dma::requester::Requester::new(1000));
+    compare("Completer", dma::completer::Completer::default());
+    compare("RxSplit", rx_split::RxSplit::<10, 2, 4>::default());
 }

@@ -16,6 +16,8 @@ pub(crate) enum Expr {
     Binary(&'static str, Box<Expr>, Box<Expr>, usize),
     /// `<<`, `>>` by an amount of its own width.
     Shift(&'static str, Box<Expr>, Box<Expr>),
+    /// One after the other, the first on top.
+    Concat(Vec<Expr>, usize),
     /// Zeros in front.
     Widen(Box<Expr>, usize),
     /// Bits `low ..` of a signal.
@@ -48,6 +50,7 @@ impl Expr {
             | Expr::Unary(_, _, width)
             | Expr::Binary(_, _, _, width)
             | Expr::Widen(_, width)
+            | Expr::Concat(_, width)
             | Expr::Part { width, .. }
             | Expr::PartOf { width, .. }
             | Expr::Pick { width, .. } => *width,
@@ -62,6 +65,7 @@ impl Expr {
             Expr::Const(..) | Expr::Enum(_) => {}
             Expr::Unary(_, inner, _) | Expr::Widen(inner, _) => inner.reads(visit),
             Expr::PartOf { base, .. } => base.reads(visit),
+            Expr::Concat(parts, _) => parts.iter().for_each(|part| part.reads(visit)),
             Expr::Binary(_, left, right, _) | Expr::Shift(_, left, right) => {
                 left.reads(visit);
                 right.reads(visit);

@@ -32,6 +32,7 @@ mod lower;
 mod module;
 mod names;
 mod order;
+mod parts;
 mod path;
 mod print;
 mod reserved;

@@ -20,6 +20,7 @@ use crate::kernel::{statements, PadJoin, Stmt};
 use crate::latch;
 use crate::names::Names;
 use crate::order::{groups, without_dead, Group};
+use crate::parts::joined;
 use crate::print::{range, Printer, Process};
 use crate::table::{Kind, Table};
 use crate::tree::Node;
@@ -55,15 +56,18 @@ pub(crate) fn body(node: &Node, definitions: &[String]) -> Found<Body> {
     let (statements, pads) = statements(&code, &table)?;
     let (clocks, statements) = clocks(statements, &table)?;
     let statements = without_dead(with_unwritten(statements, &table), &table);
-    let groups = groups(&statements, &table, &clocks)?;
-    for group in &groups {
+    let mut groups = groups(&statements, &table, &clocks)?;
+    for group in &mut groups {
         latch::check(group, &table)?;
+        let statements = std::mem::take(&mut group.statements);
+        group.statements = without_dead(joined(statements, &table), &table);
     }
     let names = Names::of(&table)?;
     let mut builder = Builder {
         printer: Printer::new(&table, names),
         table: &table,
         connections: HashMap::new(),
+        read: BTreeSet::new(),
         registers_written: BTreeSet::new(),
         regs: BTreeSet::new(),
         wires: BTreeSet::new(),
@@ -71,7 +75,7 @@ pub(crate) fn body(node: &Node, definitions: &[String]) -> Found<Body> {
         processes: Vec::new(),
         clocked: BTreeMap::new(),
     };
-    builder.alias(&groups, &pads)?;
+    builder.alias(&groups, &clocks, &pads)?;
     builder.instances_wires();
     for group in &groups {
         builder.group(group);
@@ -159,6 +163,8 @@ struct Builder<'a> {
     table: &'a Table,
     /// What a child's port is connected to, if not to a net of its own.
     connections: HashMap<usize, Expr>,
+    /// Signals that something reads.
+    read: BTreeSet<usize>,
     registers_written: BTreeSet<usize>,
     /// Signals that a process assigns.
     regs: BTreeSet<usize>,
@@ -174,13 +180,17 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     /// Joins and plain connections need no net between them.
-    fn alias(&mut self, groups: &[Group], pads: &[PadJoin]) -> Found<()> {
-        let mut read = BTreeMap::new();
+    fn alias(&mut self, groups: &[Group], clocks: &[usize], pads: &[PadJoin]) -> Found<()> {
+        let mut read = BTreeSet::new();
         for group in groups {
             for statement in &group.statements {
-                statement.reads(&mut |signal| *read.entry(signal).or_insert(0) += 1);
+                statement.reads(&mut |signal| {
+                    read.insert(signal);
+                });
             }
         }
+        read.extend(clocks);
+        self.read = read.clone();
         let kind = |signal: usize| self.table.signals[signal].kind;
         for (target, value) in groups.iter().filter_map(|group| group.single(self.table)) {
             match (kind(target), value) {
@@ -188,7 +198,7 @@ impl Builder<'_> {
                     self.printer.alias.insert(target, *source);
                 }
                 (Kind::ChildInput(_), Expr::Const(..) | Expr::Part { .. } | Expr::Enum(_))
-                    if !read.contains_key(&target) =>
+                    if !read.contains(&target) =>
                 {
                     self.connections.insert(target, value.clone());
                 }
@@ -216,9 +226,8 @@ impl Builder<'_> {
     fn instances_wires(&mut self) {
         for child in &self.table.children {
             for (_, signal) in &child.ports {
-                let direct = self.printer.alias.contains_key(signal)
-                    || self.connections.contains_key(signal);
-                if !direct {
+                let is_output = matches!(self.table.signals[*signal].kind, Kind::ChildOutput(_));
+                if !self.is_direct(*signal) && (!is_output || self.read.contains(signal)) {
                     self.wires.insert(*signal);
                 }
             }
@@ -374,7 +383,7 @@ impl Builder<'_> {
                 self.processes.push(clocked_process(&clock, lines));
             }
         }
-        let mut paragraphs = vec![self.constants(), self.declarations()];
+        let mut paragraphs = vec![self.constants(), self.declarations(), self.initial()];
         paragraphs.extend(instances);
         paragraphs.append(&mut self.logic);
         paragraphs.append(&mut self.processes);
@@ -422,12 +431,8 @@ impl Builder<'_> {
         let mut lines = Vec::new();
         for register in &self.table.registers {
             let width = self.table.signals[register.q].width;
-            lines.push(format!(
-                "reg  {}{} = {};",
-                vector(width),
-                self.printer.names.signal(register.q),
-                register.initial.verilog(width)
-            ));
+            let name = self.printer.names.signal(register.q);
+            lines.push(format!("reg  {}{name};", vector(width)));
         }
         for signal in &self.wires {
             let entry = &self.table.signals[*signal];
@@ -445,6 +450,23 @@ impl Builder<'_> {
         lines
     }
 
+    /// The power-on values.
+    fn initial(&self) -> Vec<String> {
+        let assign = |register: &crate::table::Register| {
+            let value = register
+                .initial
+                .verilog(self.table.signals[register.q].width);
+            format!("    {} = {value};", self.printer.names.signal(register.q))
+        };
+        if self.table.registers.is_empty() {
+            return Vec::new();
+        }
+        let mut lines = vec!["initial begin".to_owned()];
+        lines.extend(self.table.registers.iter().map(assign));
+        lines.push("end".to_owned());
+        lines
+    }
+
     fn instances(&mut self, definitions: &[String]) -> Vec<Vec<String>> {
         let mut sections = Vec::new();
         for (number, child) in self.table.children.iter().enumerate() {
@@ -455,7 +477,10 @@ impl Builder<'_> {
             for (index, (field, signal)) in child.ports.iter().enumerate() {
                 let net = match self.connections.get(signal).cloned() {
                     Some(value) => self.printer.expression(&value),
-                    None => self.printer.signal(*signal),
+                    None if self.wires.contains(signal) || self.is_direct(*signal) => {
+                        self.printer.signal(*signal)
+                    }
+                    None => String::new(),
                 };
                 let comma = if index + 1 == last { "" } else { "," };
                 let port = crate::names::port_name(field);

@@ -76,6 +76,10 @@ impl<'a> Printer<'a> {
                 }
                 amount => format!("{} {op} {}", self.operand(left), self.operand(amount)),
             },
+            Expr::Concat(parts, _) => {
+                let parts: Vec<String> = parts.iter().map(|p| self.expression(p)).collect();
+                format!("{{{}}}", parts.join(", "))
+            }
             Expr::Widen(inner, width) => {
                 let zeros = width - inner.width(self.table);
                 format!("{{{zeros}'d0, {}}}", self.expression(inner))

@@ -54,11 +54,12 @@ fn score(block: &BlockSource, node: &Node) -> i64 {
             let squeeze =
                 |line: &str| -> String { line.chars().filter(|c| !c.is_whitespace()).collect() };
             let lines: Vec<String> = text.lines().map(squeeze).collect();
-            let source = block.body.lines();
-            source
+            let templates = block.body.split("Verilog::Custom").nth(1).unwrap_or("");
+            templates
+                .lines()
                 .filter(|line| line.ends_with(';') || line.ends_with("begin"))
                 .map(|line| {
-                    if lines.iter().any(|l| l == line) {
+                    if lines.iter().any(|l| is_made_of(l, line)) {
                         1
                     } else {
                         -1
@@ -68,6 +69,25 @@ fn score(block: &BlockSource, node: &Node) -> i64 {
         }
         _ => 0,
     }
+}
+
+/// True if `line` is `template` with something in place of each `{...}`.
+fn is_made_of(line: &str, template: &str) -> bool {
+    let mut rest = line;
+    let mut pieces = template.split('{');
+    let first = pieces.next().unwrap_or("");
+    let Some(after) = rest.strip_prefix(first) else {
+        return false;
+    };
+    rest = after;
+    for piece in pieces {
+        let piece = piece.split_once('}').map_or(piece, |(_, literal)| literal);
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
+            None => return false,
+        }
+    }
+    rest.is_empty() || template.ends_with('}')
 }
 
 fn collect_targets(code: &VerilogBlock, out: &mut Vec<String>) {

@@ -2,11 +2,19 @@
 
 use rust_hdl_core::prelude::*;
 
-/// Its text for a connected block, with `_` for `$` in names so that ports are called as ours.
+/// What stands for `$` in its names: Yosys and Verilator's C++ take the rest as it is.
+pub const JOINT: &str = "_S_";
+
+/// The name of a port in its text.
+pub fn port_name(field: &str) -> String {
+    field.replace('$', JOINT)
+}
+
+/// Its text for a connected block.
 pub fn emit(block: &dyn Block, top_name: &str) -> String {
     let mut modules = ModuleDefines::default();
     block.accept(top_name, &mut modules);
     let text = modules.defines().replace("$signed", "\u{1}signed");
     let text = text.replace("$unsigned", "\u{1}unsigned");
-    text.replace('$', "_").replace('\u{1}', "$")
+    text.replace('$', JOINT).replace('\u{1}', "$")
 }
