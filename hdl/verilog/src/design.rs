@@ -72,7 +72,7 @@ fn mark(definition: usize) -> String {
     format!("\u{2}{definition}\u{3}")
 }
 
-pub(crate) fn build<B: Block>(block: &B, top_name: &str) -> Result<Design, EmitError> {
+pub(crate) fn build(block: &dyn Block, top_name: &str) -> Result<Design, EmitError> {
     let mut builder = Builder::default();
     let empty = || EmitError {
         block: top_name.to_owned(),

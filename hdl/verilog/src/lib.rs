@@ -53,6 +53,6 @@ use rust_hdl_core::prelude::Block;
 /// Prints a block and all below it; the top module is called `top_name`.
 ///
 /// The block must be connected (`connect_all`) and checked (`check_all`).
-pub fn emit<B: Block>(block: &B, top_name: &str) -> Result<Design, EmitError> {
+pub fn emit(block: &dyn Block, top_name: &str) -> Result<Design, EmitError> {
     design::build(block, top_name)
 }

@@ -1,0 +1,246 @@
+//! Modules, names, origins and refusals, shown on blocks small enough to check by eye.
+
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock, LogicInterface};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
+use verilog::{emit, Reason};
+
+#[derive(Clone, Debug, Default, LogicInterface)]
+struct Numbers {
+    valid: Signal<In, Bit>,
+    value: Signal<In, Bits<8>>,
+}
+
+#[derive(LogicBlock, Default)]
+struct Sum<const N: usize> {
+    clock: Signal<In, Clock>,
+    a: Signal<In, Bits<N>>,
+    sum: Signal<Out, Bits<N>>,
+    total: DFF<Bits<N>>,
+}
+
+impl<const N: usize> Logic for Sum<N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, total);
+        self.sum.next = self.total.q.val();
+        if self.a.val().any() {
+            self.total.d.next = self.total.q.val() + self.a.val();
+        }
+    }
+}
+
+#[derive(LogicBlock, Default)]
+struct Card {
+    clock: Signal<In, Clock>,
+    numbers: Numbers,
+    out: Signal<Out, Bits<8>>,
+    lanes: [Sum<8>; 3],
+    narrow: Sum<2>,
+    numbers_valid: DFF<Bit>,
+}
+
+impl Logic for Card {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, numbers_valid);
+        self.numbers_valid.d.next = self.numbers.valid.val();
+        self.narrow.clock.next = self.clock.val();
+        self.narrow.a.next = bit_cast::<2, 8>(self.numbers.value.val());
+        for i in 0..3 {
+            self.lanes[i].clock.next = self.clock.val();
+            self.lanes[i].a.next = self.numbers.value.val();
+        }
+        self.out.next = self.lanes[0].sum.val() + bit_cast::<8, 2>(self.narrow.sum.val());
+        if self.numbers_valid.q.val() {
+            self.out.next = self.lanes[1].sum.val() ^ self.lanes[2].sum.val();
+        }
+    }
+}
+
+fn connected<B: Block + Default>() -> B {
+    let mut block = B::default();
+    block.connect_all();
+    block
+}
+
+#[test]
+fn equal_blocks_are_one_module_and_different_ones_differ_in_name() {
+    let design = emit(&connected::<Card>(), "card").expect("emits");
+    let names: Vec<&str> = design.modules.iter().map(|m| m.name.as_str()).collect();
+    assert_eq!(names, ["lanes_0", "narrow", "card"]);
+    let text = design.single_file();
+    for instance in [
+        "lanes_0 lanes_0 (",
+        "lanes_0 lanes_1 (",
+        "lanes_0 lanes_2 (",
+    ] {
+        assert!(text.contains(instance), "{instance} in\n{text}");
+    }
+}
+
+#[test]
+fn registers_are_reg_and_processes_of_their_owner() {
+    let design = emit(&connected::<Sum<8>>(), "sum").expect("emits");
+    let expected = "\
+    reg  [7:0] total;
+
+    initial begin
+        total = 8'd0;
+    end
+
+    assign sum = total;
+
+    always @(posedge clock) begin
+        if (|a) begin
+            total <= total + a;
+        end
+    end
+endmodule
+";
+    let text = &design.modules[0].text;
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
+fn output_is_the_same_from_run_to_run() {
+    let text = || {
+        emit(&connected::<Card>(), "card")
+            .expect("emits")
+            .single_file()
+    };
+    assert_eq!(text(), text());
+}
+
+#[test]
+fn taken_name_gives_way_to_the_port() {
+    let design = emit(&connected::<Card>(), "card").expect("emits");
+    let text = &design.modules[2].text;
+    assert!(
+        text.contains("numbers_valid__q <= numbers_valid;"),
+        "{text}"
+    );
+}
+
+#[test]
+fn names_from_a_timing_report_lead_to_block_and_field() {
+    let design = emit(&connected::<Card>(), "card").expect("emits");
+    let explained = |path| {
+        let origin = design.explain(path)?;
+        Some((origin.module, origin.field))
+    };
+    let of = |module: &str, field: &str| Some((module.to_owned(), Some(field.to_owned())));
+    assert_eq!(
+        explained("card/lanes_2/total_reg[3]/D"),
+        of("lanes_0", "total.q")
+    );
+    assert_eq!(explained("narrow.total"), of("narrow", "total.q"));
+    assert_eq!(explained("numbers_value[7]"), of("card", "numbers.value"));
+    assert_eq!(explained("lanes_1"), Some(("lanes_0".to_owned(), None)));
+    assert_eq!(explained("lanes_1/absent"), None);
+}
+
+#[test]
+fn files_and_their_list_are_written() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("card");
+    let design = emit(&connected::<Card>(), "card").expect("emits");
+    design.write_to(&folder).expect("writes");
+    let list = std::fs::read_to_string(folder.join("files.f")).expect("a list");
+    assert_eq!(list, "lanes_0.v\nnarrow.v\ncard.v\n");
+    for (file, module) in list.lines().zip(&design.modules) {
+        let text = std::fs::read_to_string(folder.join(file)).expect("a file");
+        assert!(text.contains(&module.text));
+    }
+}
+
+/// A block with ports, a local and a register, for a kernel that is refused.
+macro_rules! block {
+    ($name:ident) => {
+        #[derive(LogicBlock, Default)]
+        struct $name {
+            clock: Signal<In, Clock>,
+            a: Signal<In, Bits<8>>,
+            c: Signal<In, Bit>,
+            out: Signal<Out, Bits<8>>,
+            bit_out: Signal<Out, Bit>,
+            local: Signal<Local, Bits<8>>,
+            held: DFF<Bits<8>>,
+        }
+    };
+}
+
+fn assert_refused<B: Block + Default>(place: &str, reason: Reason) {
+    let error = emit(&connected::<B>(), "top").expect_err("is refused");
+    assert_eq!(error.block, "top");
+    assert_eq!((error.place.as_str(), error.reason), (place, reason));
+}
+
+block!(Latch);
+
+impl Logic for Latch {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        if self.c.val() {
+            self.out.next = self.a.val();
+        }
+    }
+}
+
+#[test]
+fn latch_is_refused() {
+    assert_refused::<Latch>("out", Reason::Latch);
+}
+
+block!(SumAsOffset);
+
+impl Logic for SumAsOffset {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        self.bit_out.next = self.a.val().get_bit((self.a.val() + 1).index());
+    }
+}
+
+#[test]
+fn sum_as_offset_is_refused() {
+    assert_refused::<SumAsOffset>("a + 32'h1", Reason::OffsetArithmetic);
+}
+
+block!(LiteralBeyondItsWidth);
+
+impl Logic for LiteralBeyondItsWidth {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        self.out.next = self.a.val() + 0x1ff;
+    }
+}
+
+#[test]
+fn literal_beyond_its_width_is_refused() {
+    assert_refused::<LiteralBeyondItsWidth>("a + 32'h1ff", Reason::LiteralTooWide(8));
+}
+
+block!(ReadBeforeAssignmentInOneProcess);
+
+impl Logic for ReadBeforeAssignmentInOneProcess {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        if self.c.val() {
+            self.out.next = self.local.val();
+            self.local.next = self.a.val();
+        } else {
+            self.local.next = self.held.q.val();
+            self.out.next = self.a.val();
+        }
+        self.local.next = self.a.val();
+    }
+}
+
+#[test]
+fn read_before_assignment_in_one_process_is_refused() {
+    assert_refused::<ReadBeforeAssignmentInOneProcess>("local", Reason::ReadTooEarly);
+}
