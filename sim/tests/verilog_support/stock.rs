@@ -6,6 +6,7 @@ use rust_hdl_core::prelude::*;
 pub const JOINT: &str = "_S_";
 
 /// The name of a port in its text.
+#[allow(dead_code)] // Not every test names ports.
 pub fn port_name(field: &str) -> String {
     field.replace('$', JOINT)
 }
