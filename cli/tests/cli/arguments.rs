@@ -1,0 +1,119 @@
+//! Wrong commands, files and values: one line that names the value, exit status 2.
+
+use crate::run::{accepted, example, folder, refused};
+
+#[test]
+fn help_and_version_are_no_errors() {
+    assert!(accepted(&["--help"]).contains("verilog"));
+    assert!(accepted(&["sim", "--help"]).contains("--flows"));
+    assert!(accepted(&["--version"]).starts_with("zeronic "));
+}
+
+#[test]
+fn commands_and_options_that_do_not_exist() {
+    refused(&["dance"], &["'dance'"]);
+    refused(&["sim", "--tango", "1"], &["'--tango'"]);
+    refused(
+        &["verilog", "--out", "x", "--bord", "vcu118"],
+        &["'--bord'"],
+    );
+}
+
+#[test]
+fn options_that_are_missing_or_exclude_each_other() {
+    refused(&["verilog", "--board", "vcu118"], &["--out"]);
+    refused(&["sim", "--flows", "f", "--out", "o"], &["--rx", "--tx"]);
+    let both = [
+        "sim", "--rx", "a", "--tx", "b", "--flows", "f", "--out", "o",
+    ];
+    refused(&both, &["--rx", "--tx"]);
+}
+
+#[test]
+fn names_that_are_not_known() {
+    let out = folder("unknown_names");
+    let out = out.to_str().expect("a path");
+    refused(
+        &["verilog", "--board", "pdp11", "--out", out],
+        &["'pdp11'", "vcu118"],
+    );
+    let config = [
+        "verilog", "--board", "vcu118", "--config", "huge", "--out", out,
+    ];
+    refused(&config, &["'huge'", "default, small"]);
+    let (rx, flows) = (example("receive.pcapng"), example("receive.toml"));
+    let model = [
+        "sim", "--rx", &rx, "--flows", &flows, "--out", out, "--model", "wax",
+    ];
+    refused(&model, &["'wax'", "rtl", "golden"]);
+}
+
+#[test]
+fn sizes_and_probabilities_that_are_none() {
+    refused(
+        &["demo", "--bytes", "12parsecs"],
+        &["'12parsecs'", "--bytes"],
+    );
+    refused(&["demo", "--bytes", "0"], &["'0'", "--bytes"]);
+    refused(&["demo", "--loss", "2"], &["'2'", "--loss"]);
+    refused(&["demo", "--corrupt", "little"], &["'little'", "--corrupt"]);
+    refused(&["demo", "--mtu", "99"], &["'99'", "--mtu"]);
+    refused(&["demo", "--memory", "tape"], &["'tape'", "--memory"]);
+}
+
+#[test]
+fn files_that_are_not_there_or_something_else() {
+    let out = folder("wrong_files");
+    let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
+    let run = |rx: &str, flows: &str, out: &str, parts: &[&str]| {
+        let arguments = [
+            "sim", "--model", "golden", "--rx", rx, "--flows", flows, "--out", out,
+        ];
+        refused(&arguments, parts);
+    };
+    let here = out.to_str().expect("a path");
+    run(
+        "none.pcapng",
+        &flows,
+        here,
+        &["none.pcapng", "No such file"],
+    );
+    run(&capture, "none.toml", here, &["none.toml", "No such file"]);
+    run(
+        &flows,
+        &flows,
+        here,
+        &["receive.toml", "neither pcapng nor pcap"],
+    );
+    let file = out.join("file");
+    std::fs::write(&file, "").expect("a file");
+    run(
+        &capture,
+        &flows,
+        file.to_str().expect("a path"),
+        &["file", "exists"],
+    );
+    let half = out.join("half.pcapng");
+    let bytes = std::fs::read(&capture).expect("the example");
+    std::fs::write(&half, &bytes[..bytes.len() - 6]).expect("a file");
+    run(
+        half.to_str().expect("a path"),
+        &flows,
+        here,
+        &["half.pcapng", "broken at byte"],
+    );
+}
+
+#[test]
+fn a_waveform_of_the_golden_model() {
+    let out = folder("wave");
+    let (rx, flows) = (example("receive.pcapng"), example("receive.toml"));
+    let out = out.to_str().expect("a path");
+    let wave = ["--wave", "w.fst", "--model", "golden"];
+    let arguments = [
+        &["sim", "--rx", &rx, "--flows", &flows, "--out", out][..],
+        &wave,
+    ]
+    .concat();
+    refused(&arguments, &["--wave", "--model rtl"]);
+}

@@ -1,0 +1,146 @@
+//! Replays that do not go well: what is wrong is counted, named, and in the exit status.
+
+use std::path::Path;
+
+use serde_json::Value;
+use sim::pcapng::{read_capture, CaptureWriter};
+
+use crate::run::{example, folder, zeronic};
+
+/// Runs a replay on the golden model; its exit status and summary.
+fn replay(side: &str, capture: &str, flows: &str, out: &Path) -> (Option<i32>, Value) {
+    let out = out.to_str().expect("a path");
+    let common = ["--flows", flows, "--out", out, "--model", "golden"];
+    let output = zeronic(&[&["sim", side, capture][..], &common].concat());
+    let summary = serde_json::from_slice(&output.stdout).expect("a summary");
+    (output.status.code(), summary)
+}
+
+/// The example's flow file, changed, in a folder of its own.
+fn changed(name: &str, out: &Path, change: impl Fn(String) -> String) -> String {
+    let text = std::fs::read_to_string(example(name)).expect("the example");
+    let file = out.join("flows.toml");
+    std::fs::write(&file, change(text)).expect("a file");
+    file.to_str().expect("a path").to_owned()
+}
+
+#[test]
+fn a_damaged_frame_is_a_counted_drop() {
+    let out = folder("damaged");
+    let damaged = out.join("damaged.pcapng");
+    let mut writer = CaptureWriter::create(&damaged, &["wire"]).expect("a file");
+    let mut left = 3;
+    for frame in read_capture(Path::new(&example("receive.pcapng"))).expect("the example") {
+        let mut bytes = frame.bytes;
+        let to_card = bytes[..6] == [2, 0, 0, 0, 0, 1];
+        if to_card && bytes.len() > 1400 && left > 0 {
+            let last = bytes.len() - 1;
+            bytes[last] ^= 4;
+            left -= 1;
+        }
+        writer
+            .frame(0, frame.time_ns * 1000, &bytes)
+            .expect("a frame");
+    }
+    writer.finish().expect("a file");
+    let capture = damaged.to_str().expect("a path");
+    let (status, summary) = replay("--rx", capture, &example("receive.toml"), &out);
+    assert_eq!(summary["drops"]["l4_checksum"], 3, "{summary}");
+    assert_eq!(summary["conserved"], true, "{summary}");
+    assert_eq!(summary["guards_intact"], true, "{summary}");
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn acknowledgements_outside_the_range_are_deferred() {
+    let out = folder("acks");
+    let narrow = |text: String| {
+        text.replace(
+            "name = \"six\"\n",
+            "name = \"six\"\nack_low = 5\nack_high = 6\n",
+        )
+    };
+    let flows = changed("receive.toml", &out, narrow);
+    let (status, summary) = replay("--rx", &example("receive.pcapng"), &flows, &out);
+    let deferred = summary["dispositions"]["ack_out_of_range"].as_u64();
+    assert!(deferred.is_some_and(|count| count > 10), "{summary}");
+    assert_eq!(status, Some(0), "{summary}");
+}
+
+#[test]
+fn a_timestamp_that_is_too_old_is_deferred() {
+    let out = folder("timestamps");
+    // The floor that makes every timestamp old lies half the number range away from one of them.
+    let mut first = None;
+    for frame in read_capture(Path::new(&example("receive.pcapng"))).expect("the example") {
+        let tcp = host::control::packet::parse_tcp(&frame.bytes);
+        let Some(tcp) = tcp.filter(|tcp| tcp.destination.port() == 5001 && tcp.flags == 0x10)
+        else {
+            continue;
+        };
+        // NOP, NOP, timestamp: the only options of such a packet.
+        let at = tcp.l4_offset + 24;
+        let value = u32::from_be_bytes(frame.bytes[at..at + 4].try_into().expect("4 bytes"));
+        first.get_or_insert(value);
+    }
+    let floor = first.expect("a timestamp").wrapping_add(1 << 30);
+    let line = format!("name = \"plain\"\ntimestamp_floor = {floor}\n");
+    let flows = changed("receive.toml", &out, |text| {
+        text.replace("name = \"plain\"\n", &line)
+    });
+    let (status, summary) = replay("--rx", &example("receive.pcapng"), &flows, &out);
+    let deferred = summary["dispositions"]["timestamp_old"].as_u64();
+    assert!(deferred.is_some_and(|count| count > 10), "{summary}");
+    let plain = summary["buffers"].as_array().expect("buffers").iter();
+    for buffer in plain.filter(|buffer| buffer["flow"] == "plain") {
+        assert_eq!(buffer["written_bytes"], 0, "{buffer}");
+    }
+    assert_eq!(status, Some(0), "{summary}");
+}
+
+#[test]
+fn a_range_without_memory_is_an_event_and_a_difference() {
+    let out = folder("no_segment");
+    let shorter = |text: String| {
+        let (before, last) = text.rsplit_once("\n[[flow.segment]]").expect("a segment");
+        assert!(last.contains("offset"));
+        before.to_owned()
+    };
+    let flows = changed("send.toml", &out, shorter);
+    let (status, summary) = replay("--tx", &example("send.pcapng"), &flows, &out);
+    let errors = summary["send_errors"]["send_no_segment"].as_u64();
+    assert!(errors.is_some_and(|count| count > 0), "{summary}");
+    assert_eq!(summary["identical"], false, "{summary}");
+    assert!(summary["first_difference"]["frame"].is_u64(), "{summary}");
+    let entries = std::fs::read_to_string(out.join("entries.txt")).expect("entries");
+    assert_eq!(
+        entries.matches("event send_no_segment flow=double").count() as u64,
+        errors.unwrap_or(0)
+    );
+    assert_eq!(status, Some(1), "{summary}");
+}
+
+#[test]
+fn a_stream_that_contradicts_itself_is_refused() {
+    let out = folder("contradiction");
+    let odd = out.join("odd.pcapng");
+    let mut writer = CaptureWriter::create(&odd, &["wire"]).expect("a file");
+    let mut seen = None;
+    for frame in read_capture(Path::new(&example("send.pcapng"))).expect("the example") {
+        writer.frame(0, 0, &frame.bytes).expect("a frame");
+        let from_card = frame.bytes[6..12] == [2, 0, 0, 0, 0, 1];
+        if from_card && frame.bytes.len() > 1400 && seen.is_none() {
+            let mut bytes = frame.bytes;
+            let last = bytes.len() - 1;
+            bytes[last] ^= 1;
+            writer.frame(0, 0, &bytes).expect("a frame");
+            seen = Some(());
+        }
+    }
+    writer.finish().expect("a file");
+    let (capture, flows) = (odd.to_str().expect("a path"), example("send.toml"));
+    let path = out.to_str().expect("a path");
+    let common = ["--flows", &flows, "--out", path, "--model", "golden"];
+    let arguments = [&["sim", "--tx", capture][..], &common].concat();
+    crate::run::refused(&arguments, &["frame ", "other bytes than before"]);
+}

@@ -1,0 +1,71 @@
+//! The documents name files that exist, and the map leaves none of the crates out.
+
+use std::path::Path;
+
+use crate::run::ROOT;
+
+/// Words in backquotes, and the targets of links.
+fn names(text: &str) -> Vec<String> {
+    let quoted = text.split('`').skip(1).step_by(2);
+    let linked = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
+    quoted.chain(linked).map(str::to_owned).collect()
+}
+
+/// Whether a name is that of a file or folder, and not of a command.
+fn is_path(name: &str) -> bool {
+    name.contains('/') && !name.starts_with('/') && !name.contains([' ', '*', '$', ':', '<'])
+}
+
+fn read(document: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}/{document}")).expect("a document")
+}
+
+#[test]
+fn files_and_links_in_the_documents_exist() {
+    for document in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ] {
+        let mut checked = 0;
+        for name in names(&read(document)) {
+            if is_path(&name) {
+                let exists = Path::new(ROOT).join(&name).exists() || is_host(&name);
+                assert!(exists, "{document}: {name}");
+                checked += 1;
+            }
+        }
+        assert!(checked > 0, "{document} names no file");
+    }
+}
+
+/// The section on `host/src` names files below that folder.
+fn is_host(name: &str) -> bool {
+    Path::new(ROOT).join("host/src").join(name).exists()
+}
+
+#[test]
+fn the_map_names_every_crate() {
+    let manifest = read("Cargo.toml");
+    let members = manifest
+        .split("members = [")
+        .nth(1)
+        .and_then(|rest| rest.split(']').next());
+    let map = read("ARCHITECTURE.md");
+    let members = members.expect("a list of members");
+    for member in members.split('"').skip(1).step_by(2) {
+        assert!(
+            map.contains(&format!("`{member}")),
+            "{member} is not in ARCHITECTURE.md"
+        );
+    }
+    assert!(
+        map.lines().count() < 200,
+        "ARCHITECTURE.md has {} lines",
+        map.lines().count()
+    );
+}

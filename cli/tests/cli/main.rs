@@ -1,0 +1,9 @@
+//! The `zeronic` program as a user sees it: exit status, what it prints, what it writes.
+
+mod arguments;
+mod disturbed;
+mod documents;
+mod flow_files;
+mod replay;
+mod run;
+mod verilog;
