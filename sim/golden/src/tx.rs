@@ -157,7 +157,8 @@ fn offsets_fit(descriptor: &Descriptor<'_>) -> bool {
         return false;
     }
     let checks = descriptor.ip_checksum || descriptor.l4_checksum;
-    if !checks && !(is_send && d::PAYLOAD_BYTES.get(descriptor.record) > 0) {
+    let cuts = is_send && d::PAYLOAD_BYTES.get(descriptor.record) > 0;
+    if !checks && !cuts {
         return true;
     }
     let l3_bytes = if descriptor.ipv6 { 40 } else { 20 };
@@ -165,7 +166,7 @@ fn offsets_fit(descriptor: &Descriptor<'_>) -> bool {
     descriptor.l3 >= 14
         && descriptor.l3 + l3_bytes <= descriptor.l4
         && descriptor.l4 + l4_bytes <= header_bytes
-        && (descriptor.l4 - descriptor.l3) % 2 == 0
+        && (descriptor.l4 - descriptor.l3).is_multiple_of(2)
 }
 
 fn resolve(
