@@ -1,7 +1,7 @@
 //! The register manual, made from the contract: `docs/registers.md`.
 //!
 //! ```text
-//!   abi (registers, commands, completions, entries, descriptors, reasons) ──> manual() ──> Markdown
+//!   abi (registers, commands, records, reasons) ──> manual() ──> Markdown
 //! ```
 //!
 //! Invariants
