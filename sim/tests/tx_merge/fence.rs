@@ -10,17 +10,8 @@ use crate::rig::{Rig, CALM};
 fn confirmation_waits_for_the_last_answer() {
     let world = World::one_segment(1 << 16, 0);
     let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
-    rig.reads.held = true;
     rig.post(&world.tcp_send(9_000, 1448).bytes(), 1);
-    while rig.reads.jobs_seen < 3 {
-        rig.cycle();
-    }
-    rig.confirm(7);
-    (0..500).for_each(|_| rig.cycle());
-    assert!(rig.confirmed().is_empty(), "it overtook a read");
-    rig.reads.held = false;
-    rig.judge(5_000);
-    assert_eq!(rig.confirmed(), [7]);
+    rig.assert_confirmation_waits();
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod cost;
 mod errors;
+mod faults;
 mod fence;
 mod peers;
 mod random;

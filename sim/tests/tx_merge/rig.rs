@@ -11,7 +11,9 @@ use std::rc::Rc;
 use abi::reason::SendError;
 use abi::registers::{CONTROL, CONTROL_TX};
 use abi::send_descriptor as at;
-use sim::bench::{Agent, Bench};
+use hdl::ports::{emit, ports_of};
+use sim::bench::{options_from_environment, Agent, Bench};
+use sim::design::Design;
 use sim::monitor::StreamMonitor;
 use sim::payload::{bytes_of, field};
 use sim::sink::{MessageSink, PacketSink};
@@ -38,6 +40,28 @@ const WATCHED: [&str; 8] = [
     "frames",
     "descriptors",
 ];
+
+/// A change of the emitted Verilog that makes the block wrong.
+pub struct Fault {
+    /// Text that stands exactly once in the Verilog.
+    pub original: &'static str,
+    /// What it is replaced with.
+    pub planted: &'static str,
+}
+
+impl Fault {
+    /// The block with this fault.
+    fn bench(&self) -> Bench {
+        let mut block = TxMerge::default();
+        let verilog = emit(&mut block, "tx_merge").expect("emits");
+        let places = verilog.matches(self.original).count();
+        assert_eq!(places, 1, "`{}` is to be replaced", self.original);
+        let faulty = verilog.replace(self.original, self.planted);
+        let options = options_from_environment();
+        let design = Design::build("tx_merge", &faulty, &ports_of(&block), options);
+        Bench::new(design.expect("builds").model())
+    }
+}
 
 /// The block in its surroundings.
 pub struct Rig<M: Memory> {
@@ -68,6 +92,22 @@ impl<M: Memory> Rig<M> {
     /// sinks.
     pub fn new(tables: Tables, memory: M, latency: u64, stalls: (Stall, Stall), seed: u64) -> Self {
         let bench = Bench::of(&mut TxMerge::default(), "tx_merge").expect("builds");
+        Rig::around(bench, tables, memory, latency, stalls, seed)
+    }
+
+    /// The same without stalls and with a fault.
+    pub fn with_fault(tables: Tables, memory: M, fault: &Fault) -> Self {
+        Rig::around(fault.bench(), tables, memory, 10, CALM, 1)
+    }
+
+    fn around(
+        bench: Bench,
+        tables: Tables,
+        memory: M,
+        latency: u64,
+        stalls: (Stall, Stall),
+        seed: u64,
+    ) -> Self {
         let model = &bench.model;
         let (source, sink) = stalls;
         let tables: SharedTables = Rc::new(tables.build());
@@ -269,6 +309,20 @@ impl<M: Memory> Rig<M> {
             index: u64::from(index).into(),
             status: 0u64.into(),
         });
+    }
+
+    /// Holds the answers of what is posted back and checks that a confirmation waits for them.
+    pub fn assert_confirmation_waits(&mut self) {
+        self.reads.held = true;
+        while self.reads.jobs_seen < 3 {
+            self.cycle();
+        }
+        self.confirm(7);
+        (0..500).for_each(|_| self.cycle());
+        assert!(self.confirmed().is_empty(), "it overtook a read");
+        self.reads.held = false;
+        self.judge(5_000);
+        assert_eq!(self.confirmed(), [7]);
     }
 
     /// Indices of the confirmations that have left.

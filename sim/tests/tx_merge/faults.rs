@@ -1,0 +1,83 @@
+//! The judge catches faults planted in the Verilog: every scenario here passes without its fault
+//! (the other tests of this folder) and must fail with it.
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use abi::reason::SendError;
+
+use crate::records::{plain_memory, Pattern, World};
+use crate::rig::{Fault, Rig};
+
+/// Runs a scenario against the block with a fault; the scenario must panic.
+fn must_be_caught(
+    world: &World,
+    memory: Pattern,
+    fault: &Fault,
+    scenario: impl Fn(&mut Rig<Pattern>),
+) {
+    let mut rig = Rig::with_fault(world.tables(), memory, fault);
+    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut rig)));
+    assert!(outcome.is_err(), "`{}` went unnoticed", fault.planted);
+}
+
+#[test]
+fn confirmation_that_skips_the_fence() {
+    let fault = Fault {
+        original: "assign passed = queue_source_valid & (~ahead[31]);",
+        planted: "assign passed = queue_source_valid;",
+    };
+    let world = World::one_segment(1 << 16, 0);
+    let record = world.tcp_send(9_000, 1448).bytes();
+    must_be_caught(&world, plain_memory(), &fault, |rig| {
+        rig.post(&record, 1);
+        rig.assert_confirmation_waits();
+    });
+}
+
+#[test]
+fn refused_range_that_is_read() {
+    let fault = Fault {
+        original: "assign grant_commit = finish & (~fate[143]);",
+        planted: "assign grant_commit = finish;",
+    };
+    let mut world = World::crumbs(4);
+    world.flow.segments[3].region_key ^= 1;
+    let record = world.tcp_send(4, 1448).bytes();
+    must_be_caught(&world, plain_memory(), &fault, |rig| {
+        rig.post(&record, 1);
+        assert_eq!(rig.judge(5_000), [Some(SendError::SendRegionRefused)]);
+        assert_eq!(rig.reads.jobs_seen, 0);
+    });
+}
+
+#[test]
+fn payload_that_was_not_read_but_sent() {
+    let fault = Fault {
+        original: "assign abort = failed | ((~is_header) & answer[520]);",
+        planted: "assign abort = failed;",
+    };
+    let world = World::one_segment(1 << 16, 0);
+    let address = world.regions[0].address(17);
+    let memory = Pattern {
+        bad: vec![(address, address + 1)],
+    };
+    let record = world.tcp_send(1_000, 1448).bytes();
+    must_be_caught(&world, memory, &fault, |rig| {
+        rig.post(&record, 1);
+        rig.judge(5_000);
+    });
+}
+
+#[test]
+fn checksum_that_is_not_inverted() {
+    let fault = Fault {
+        original: "<= ~l4_fold_2;",
+        planted: "<= l4_fold_2;",
+    };
+    let world = World::one_segment(1 << 16, 0);
+    let record = world.tcp_send(1_000, 1448).bytes();
+    must_be_caught(&world, plain_memory(), &fault, |rig| {
+        rig.post(&record, 1);
+        rig.judge(5_000);
+    });
+}
