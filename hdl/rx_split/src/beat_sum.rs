@@ -18,6 +18,7 @@
 
 use crate::messages::RxBeat;
 use crate::quarter_sum::QuarterSum;
+use crate::range_mask::RangeMask;
 use stream::prelude::*;
 
 /// The sum. See the module's head.
@@ -35,6 +36,7 @@ pub struct BeatSum {
     /// Sum of the range, four cycles behind the last beat.
     pub sum: Signal<Out, Bits<32>>,
 
+    mask: RangeMask,
     masked: DFF<Bits<512>>,
     quarter: [QuarterSum; 8],
     total: DFF<Bits<21>>,
@@ -46,28 +48,18 @@ pub struct BeatSum {
     valid_2: DFF<Bit>,
     valid_3: DFF<Bit>,
 
-    index: Signal<Local, Bits<11>>,
-    start_beat: Signal<Local, Bits<11>>,
-    stop_beat: Signal<Local, Bits<11>>,
-    start_shift: Signal<Local, Bits<9>>,
-    stop_shift: Signal<Local, Bits<9>>,
-    start_mask: Signal<Local, Bits<512>>,
-    stop_mask_inverse: Signal<Local, Bits<512>>,
-    stop_mask: Signal<Local, Bits<512>>,
     offsets: [Constant<Bits<9>>; 32],
-    ones: Constant<Bits<512>>,
-    zeros: Constant<Bits<512>>,
 }
 
 impl Default for BeatSum {
     fn default() -> Self {
-        let zeros: Bits<512> = 0u64.to_bits();
         Self {
             clock: Default::default(),
             beats: Default::default(),
             range_start: Default::default(),
             range_stop: Default::default(),
             sum: Default::default(),
+            mask: Default::default(),
             masked: Default::default(),
             quarter: Default::default(),
             total: Default::default(),
@@ -78,17 +70,7 @@ impl Default for BeatSum {
             valid_1: Default::default(),
             valid_2: Default::default(),
             valid_3: Default::default(),
-            index: Default::default(),
-            start_beat: Default::default(),
-            stop_beat: Default::default(),
-            start_shift: Default::default(),
-            stop_shift: Default::default(),
-            start_mask: Default::default(),
-            stop_mask_inverse: Default::default(),
-            stop_mask: Default::default(),
             offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
-            ones: Constant::new(!zeros),
-            zeros: Constant::new(zeros),
         }
     }
 }
@@ -100,27 +82,10 @@ impl Logic for BeatSum {
         dff_setup!(self, clock, first_1, first_2, first_3, valid_1, valid_2, valid_3);
         self.sum.next = self.accumulator.q.val();
 
-        // Mask: all ones between the range's first and last beat, cut in those two.
-        self.index.next = bit_cast::<11, 8>(self.beats.payload.val().index);
-        self.start_beat.next = bit_cast::<11, 2>(self.range_start.val().get_bits::<2>(6));
-        self.stop_beat.next = self.range_stop.val().get_bits::<11>(6);
-        self.start_shift.next = bit_cast::<9, 6>(self.range_start.val().get_bits::<6>(0)) << 3;
-        self.stop_shift.next = bit_cast::<9, 6>(self.range_stop.val().get_bits::<6>(0)) << 3;
-        self.start_mask.next = self.ones.val();
-        if self.index.val() == self.start_beat.val() {
-            self.start_mask.next = self.ones.val() << self.start_shift.val();
-        } else if self.index.val() < self.start_beat.val() {
-            self.start_mask.next = self.zeros.val();
-        }
-        self.stop_mask_inverse.next = self.zeros.val();
-        if self.index.val() == self.stop_beat.val() {
-            self.stop_mask_inverse.next = self.ones.val() << self.stop_shift.val();
-        } else if self.index.val() > self.stop_beat.val() {
-            self.stop_mask_inverse.next = self.ones.val();
-        }
-        self.stop_mask.next = !self.stop_mask_inverse.val();
-        self.masked.d.next =
-            self.beats.payload.val().data & self.start_mask.val() & self.stop_mask.val();
+        self.mask.beat.next = self.beats.payload.val().index;
+        self.mask.range_start.next = self.range_start.val();
+        self.mask.range_stop.next = self.range_stop.val();
+        self.masked.d.next = self.beats.payload.val().data & self.mask.mask.val();
 
         // Add.
         for i in 0..8 {

@@ -19,11 +19,10 @@
 //! 2. `looking_up` is low for a cycle between two packets.
 //! 3. A `reset` forgets the lookup in flight; the packet is classified again.
 
+use crate::draft::Draft;
 use crate::messages::{PacketInfo, Placement, StoredPacket};
 use crate::options::Options;
-use crate::rules::{disposition, Rules, RulesResult};
-use abi::header_entry::FLOW_NONE;
-use abi::reason::Disposition;
+use crate::rules::Rules;
 use stream::prelude::*;
 
 /// What `classify` waits for.
@@ -50,7 +49,7 @@ pub enum ClassifyState {
 }
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Classify {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -73,40 +72,12 @@ pub struct Classify {
 
     options: Options,
     rules: Rules,
+    draft: Draft,
     state: DFF<ClassifyState>,
     flow: DFF<FlowReply>,
     placement: DFF<Placement>,
 
     info: Signal<Local, PacketInfo>,
-    result: Signal<Local, RulesResult>,
-    not_transport: Constant<Bits<4>>,
-    unverified: Constant<Bits<4>>,
-    flow_none: Constant<Bits<16>>,
-}
-
-impl Default for Classify {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            packets: Default::default(),
-            flow_lookup: Default::default(),
-            flow_reply: Default::default(),
-            placements: Default::default(),
-            settled: Default::default(),
-            looking_up: Default::default(),
-            options: Default::default(),
-            rules: Default::default(),
-            state: Default::default(),
-            flow: Default::default(),
-            placement: Default::default(),
-            info: Default::default(),
-            result: Default::default(),
-            not_transport: disposition(Disposition::NotTransport),
-            unverified: disposition(Disposition::Unverified),
-            flow_none: Constant::new(u64::from(FLOW_NONE).to_bits()),
-        }
-    }
 }
 
 impl Logic for Classify {
@@ -124,7 +95,10 @@ impl Logic for Classify {
         self.rules.flow.next = self.flow.q.val();
         self.rules.timestamp_found.next = self.options.found.val();
         self.rules.timestamp.next = self.options.value.val();
-        self.result.next = self.rules.result.val();
+        self.draft.packet.next = self.packets.payload.val();
+        self.draft.flow.next = self.flow.q.val();
+        self.draft.result.next = self.rules.result.val();
+        self.draft.ruled.next = self.state.q.val() == ClassifyState::Decide;
 
         self.packets.ready.next = self.settled.val();
         self.flow_lookup.valid.next = false;
@@ -138,32 +112,7 @@ impl Logic for Classify {
             // Waits for a packet, then starts its lookup, if it may have a flow.
             ClassifyState::Idle => {
                 self.looking_up.next = false;
-                self.placement.d.next.start = self.packets.payload.val().start;
-                self.placement.d.next.stop = self.packets.payload.val().stop;
-                self.placement.d.next.header_bytes = self.info.val().header_bytes;
-                self.placement.d.next.frame_bytes = self.info.val().frame_bytes;
-                self.placement.d.next.payload_bytes = self.info.val().payload_bytes;
-                self.placement.d.next.l4_offset = self.info.val().l4_offset;
-                self.placement.d.next.profile = self.info.val().profile;
-                self.placement.d.next.position = self.info.val().position;
-                self.placement.d.next.verified =
-                    self.info.val().transport & !self.info.val().unverified;
-                self.placement.d.next.hit = false;
-                self.placement.d.next.flow = self.flow_none.val();
-                self.placement.d.next.generation = bits::<8>(0);
-                self.placement.d.next.owner = bits::<8>(0);
-                self.placement.d.next.domain = bits::<16>(0);
-                self.placement.d.next.walk = false;
-                self.placement.d.next.disposition = self.not_transport.val();
-                self.placement.d.next.place_position = bits::<32>(0);
-                self.placement.d.next.place_bytes = bits::<14>(0);
-                self.placement.d.next.trimmed_bytes = bits::<14>(0);
-                self.placement.d.next.cursor = bits::<32>(0);
-                self.placement.d.next.segment_index = bits::<16>(0);
-                self.placement.d.next.pieces = bits::<5>(0);
-                if self.info.val().unverified {
-                    self.placement.d.next.disposition = self.unverified.val();
-                }
+                self.placement.d.next = self.draft.placement.val();
                 if self.packets.valid.val() {
                     self.options.start.next = true;
                     self.state.d.next = ClassifyState::Hand;
@@ -201,19 +150,7 @@ impl Logic for Classify {
             }
             // Notes the result, then hands it on.
             ClassifyState::Decide => {
-                self.placement.d.next.walk = self.result.val().walk;
-                self.placement.d.next.disposition = self.result.val().disposition;
-                self.placement.d.next.place_position = self.result.val().position;
-                self.placement.d.next.place_bytes = self.result.val().bytes;
-                self.placement.d.next.trimmed_bytes = self.result.val().trimmed;
-                if self.flow.q.val().hit {
-                    self.placement.d.next.hit = true;
-                    self.placement.d.next.flow = self.flow.q.val().flow;
-                    self.placement.d.next.generation = self.flow.q.val().generation;
-                    self.placement.d.next.owner = self.flow.q.val().owner;
-                    self.placement.d.next.domain = self.flow.q.val().domain;
-                    self.placement.d.next.cursor = self.flow.q.val().cursor;
-                }
+                self.placement.d.next = self.draft.placement.val();
                 self.state.d.next = ClassifyState::Hand;
             }
             // Waits for `place` to take the packet.

@@ -12,6 +12,7 @@
 //! Timing: three register steps, then combinational from them. Rules 1 to 10 of the receive specification;
 //! positions are compared modulo 2^32, read as signed.
 
+use crate::differences::{Differences, Distances};
 use crate::messages::PacketInfo;
 use abi::config::FLOW_REACH_BYTES;
 use abi::reason::Disposition;
@@ -49,20 +50,11 @@ pub struct Rules {
     /// What the rules decide.
     pub result: Signal<Out, RulesResult>,
 
-    ack_offset: DFF<Bits<32>>,
-    ack_span: DFF<Bits<32>>,
-    stop_minus_floor: DFF<Bits<32>>,
-    position_minus_floor: DFF<Bits<32>>,
-    timestamp_age: DFF<Bits<32>>,
-    start: DFF<Bits<32>>,
-    bytes: DFF<Bits<14>>,
-    trimmed: DFF<Bits<14>>,
-    reach: DFF<Bits<33>>,
-    start_minus_cursor: DFF<Bits<32>>,
-
-    payload: Signal<Local, Bits<32>>,
-    below: Signal<Local, Bits<32>>,
-    start_minus_floor: Signal<Local, Bits<32>>,
+    differences: Differences,
+    distances: Signal<Local, Distances>,
+    age: Signal<Local, Bits<32>>,
+    stop_minus_floor: Signal<Local, Bits<32>>,
+    start_minus_cursor: Signal<Local, Bits<32>>,
     flags: Signal<Local, Bits<8>>,
     flags_bad: Signal<Local, Bit>,
     timestamp_bad: Signal<Local, Bit>,
@@ -97,19 +89,11 @@ impl Default for Rules {
             timestamp_found: Default::default(),
             timestamp: Default::default(),
             result: Default::default(),
-            ack_offset: Default::default(),
-            ack_span: Default::default(),
+            differences: Default::default(),
+            distances: Default::default(),
+            age: Default::default(),
             stop_minus_floor: Default::default(),
-            position_minus_floor: Default::default(),
-            timestamp_age: Default::default(),
-            start: Default::default(),
-            bytes: Default::default(),
-            trimmed: Default::default(),
-            reach: Default::default(),
             start_minus_cursor: Default::default(),
-            payload: Default::default(),
-            below: Default::default(),
-            start_minus_floor: Default::default(),
             flags: Default::default(),
             flags_bad: Default::default(),
             timestamp_bad: Default::default(),
@@ -136,50 +120,14 @@ impl Default for Rules {
 impl Logic for Rules {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            ack_offset,
-            ack_span,
-            stop_minus_floor,
-            position_minus_floor
-        );
-        dff_setup!(
-            self,
-            clock,
-            timestamp_age,
-            start,
-            bytes,
-            trimmed,
-            reach,
-            start_minus_cursor
-        );
-
-        // Step 1: differences.
-        self.payload.next = bit_cast::<32, 14>(self.packet.val().payload_bytes);
-        self.ack_offset.d.next = self.packet.val().ack - self.flow.val().ack_low;
-        self.ack_span.d.next = self.flow.val().ack_high - self.flow.val().ack_low;
-        self.position_minus_floor.d.next = self.packet.val().position - self.flow.val().floor;
-        self.stop_minus_floor.d.next =
-            (self.packet.val().position - self.flow.val().floor) + self.payload.val();
-        self.timestamp_age.d.next = self.timestamp.val() - self.flow.val().timestamp_floor;
-
-        // Step 2: cut off what lies below the floor.
-        self.below.next = self.flow.val().floor - self.packet.val().position;
-        self.start.d.next = self.packet.val().position;
-        self.bytes.d.next = self.packet.val().payload_bytes;
-        self.trimmed.d.next = bits::<14>(0);
-        if self.position_minus_floor.q.val().get_bit(31) {
-            self.start.d.next = self.flow.val().floor;
-            self.bytes.d.next = bit_cast::<14, 32>(self.stop_minus_floor.q.val());
-            self.trimmed.d.next = bit_cast::<14, 32>(self.below.val());
-        }
-
-        // Step 3: how far beyond floor and cursor.
-        self.start_minus_floor.next = self.start.q.val() - self.flow.val().floor;
-        self.reach.d.next = bit_cast::<33, 32>(self.start_minus_floor.val())
-            + bit_cast::<33, 14>(self.bytes.q.val());
-        self.start_minus_cursor.d.next = self.start.q.val() - self.flow.val().cursor;
+        self.differences.clock.next = self.clock.val();
+        self.differences.packet.next = self.packet.val();
+        self.differences.flow.next = self.flow.val();
+        self.differences.timestamp.next = self.timestamp.val();
+        self.distances.next = self.differences.distances.val();
+        self.age.next = self.distances.val().timestamp_age;
+        self.stop_minus_floor.next = self.distances.val().stop_minus_floor;
+        self.start_minus_cursor.next = self.distances.val().start_minus_cursor;
 
         // The first rule that holds, written last to first.
         self.flags.next = self.packet.val().flags;
@@ -188,24 +136,26 @@ impl Logic for Rules {
                 | !self.flags.val().get_bit(4));
         self.timestamp_bad.next = self.packet.val().tcp
             & self.flow.val().timestamp_check
-            & (!self.timestamp_found.val() | self.timestamp_age.q.val().get_bit(31));
+            & (!self.timestamp_found.val() | self.age.val().get_bit(31));
         self.old.next =
-            self.stop_minus_floor.q.val().get_bit(31) | !self.stop_minus_floor.q.val().any();
-        self.beyond.next = self.reach.q.val() >= self.reach_max.val();
+            self.stop_minus_floor.val().get_bit(31) | !self.stop_minus_floor.val().any();
+        self.beyond.next = self.distances.val().reach >= self.reach_max.val();
         self.result.next.walk = false;
-        self.result.next.position = self.start.q.val();
-        self.result.next.bytes = self.bytes.q.val();
+        self.result.next.position = self.distances.val().start;
+        self.result.next.bytes = self.distances.val().bytes;
         self.result.next.trimmed = bits::<14>(0);
         self.result.next.disposition = self.no_flow.val();
         if !self.flow.val().hit {
             self.result.next.disposition = self.no_flow.val();
         } else if self.flow.val().profile != self.packet.val().profile {
             self.result.next.disposition = self.is_profile.val();
-        } else if !self.payload.val().any() {
+        } else if !self.packet.val().payload_bytes.any() {
             self.result.next.disposition = self.no_payload.val();
         } else if self.flags_bad.val() {
             self.result.next.disposition = self.is_flags.val();
-        } else if self.packet.val().tcp & (self.ack_offset.q.val() > self.ack_span.q.val()) {
+        } else if self.packet.val().tcp
+            & (self.distances.val().ack_offset > self.distances.val().ack_span)
+        {
             self.result.next.disposition = self.ack_out_of_range.val();
         } else if self.timestamp_bad.val() {
             self.result.next.disposition = self.timestamp_old.val();
@@ -213,13 +163,13 @@ impl Logic for Rules {
             self.result.next.disposition = self.is_old.val();
         } else if self.beyond.val() {
             self.result.next.disposition = self.ahead_of_window.val();
-        } else if self.start_minus_cursor.q.val().get_bit(31) {
+        } else if self.start_minus_cursor.val().get_bit(31) {
             self.result.next.disposition = self.duplicate.val();
         } else {
             self.result.next.walk = true;
-            self.result.next.trimmed = self.trimmed.q.val();
+            self.result.next.trimmed = self.distances.val().trimmed;
             self.result.next.disposition = self.placed_ahead.val();
-            if !self.start_minus_cursor.q.val().any() {
+            if !self.start_minus_cursor.val().any() {
                 self.result.next.disposition = self.placed_in_order.val();
             }
         }
