@@ -19,34 +19,12 @@
 //! 2. `looking_up` is low for a cycle between two packets.
 //! 3. A `reset` forgets the lookup in flight; the packet is classified again.
 
+use crate::classify_control::{ClassifyControl, ClassifyState};
 use crate::draft::Draft;
 use crate::messages::{PacketInfo, Placement, StoredPacket};
 use crate::options::Options;
 use crate::rules::Rules;
 use stream::prelude::*;
-
-/// What `classify` waits for.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum ClassifyState {
-    /// A packet.
-    Idle,
-    /// The table takes the lookup.
-    Lookup,
-    /// The table answers.
-    Reply,
-    /// Step 1 of the rules, and the timestamp.
-    Differences,
-    /// Step 2 of the rules.
-    Trim,
-    /// Step 3 of the rules.
-    Reach,
-    /// The rules' result.
-    Decide,
-    /// `place` takes the packet.
-    Hand,
-    /// The packet is settled.
-    Settle,
-}
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -70,25 +48,38 @@ pub struct Classify {
     /// A packet is between its lookup and `settled`.
     pub looking_up: Signal<Out, Bit>,
 
+    control: ClassifyControl,
     options: Options,
     rules: Rules,
     draft: Draft,
-    state: DFF<ClassifyState>,
     flow: DFF<FlowReply>,
     placement: DFF<Placement>,
 
+    state: Signal<Local, ClassifyState>,
     info: Signal<Local, PacketInfo>,
 }
 
 impl Logic for Classify {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, flow, placement);
+        dff_setup!(self, clock, flow, placement);
+        self.control.clock.next = self.clock.val();
+        self.control.reset.next = self.reset.val();
         self.options.clock.next = self.clock.val();
         self.rules.clock.next = self.clock.val();
-
+        self.state.next = self.control.step.val();
         self.info.next = self.packets.payload.val().info;
-        self.options.start.next = false;
+
+        self.control.packet.next = self.packets.valid.val();
+        self.control.may_have_flow.next = self.info.val().transport & !self.info.val().unverified;
+        self.control.asked.next = self.flow_lookup.ready.val();
+        self.control.answered.next = self.flow_reply.valid.val();
+        self.control.searching.next = self.options.busy.val();
+        self.control.handed.next = self.placements.ready.val();
+        self.control.settled.next = self.settled.val();
+
+        self.options.start.next =
+            (self.state.val() == ClassifyState::Idle) & self.packets.valid.val();
         self.options.options.next = self.info.val().options;
         self.options.option_bytes.next = self.info.val().option_bytes;
         self.rules.packet.next = self.info.val();
@@ -98,77 +89,20 @@ impl Logic for Classify {
         self.draft.packet.next = self.packets.payload.val();
         self.draft.flow.next = self.flow.q.val();
         self.draft.result.next = self.rules.result.val();
-        self.draft.ruled.next = self.state.q.val() == ClassifyState::Decide;
+        self.draft.ruled.next = self.state.val() == ClassifyState::Decide;
 
         self.packets.ready.next = self.settled.val();
-        self.flow_lookup.valid.next = false;
+        self.flow_lookup.valid.next = self.state.val() == ClassifyState::Lookup;
         self.flow_lookup.payload.next.key = self.info.val().key;
-        self.flow_reply.ready.next = false;
-        self.placements.valid.next = false;
+        self.flow_reply.ready.next = self.state.val() == ClassifyState::Reply;
+        self.placements.valid.next = self.state.val() == ClassifyState::Hand;
         self.placements.payload.next = self.placement.q.val();
-        self.looking_up.next = true;
-
-        match self.state.q.val() {
-            // Waits for a packet, then starts its lookup, if it may have a flow.
-            ClassifyState::Idle => {
-                self.looking_up.next = false;
-                self.placement.d.next = self.draft.placement.val();
-                if self.packets.valid.val() {
-                    self.options.start.next = true;
-                    self.state.d.next = ClassifyState::Hand;
-                    if self.info.val().transport & !self.info.val().unverified {
-                        self.state.d.next = ClassifyState::Lookup;
-                    }
-                }
-            }
-            // Waits for the table to take the lookup.
-            ClassifyState::Lookup => {
-                self.flow_lookup.valid.next = true;
-                if self.flow_lookup.ready.val() {
-                    self.state.d.next = ClassifyState::Reply;
-                }
-            }
-            // Waits for the table's answer, then lets the rules work on it.
-            ClassifyState::Reply => {
-                self.flow_reply.ready.next = true;
-                self.flow.d.next = self.flow_reply.payload.val();
-                if self.flow_reply.valid.val() {
-                    self.state.d.next = ClassifyState::Differences;
-                }
-            }
-            // Waits for the timestamp; the first step of the rules settles meanwhile.
-            ClassifyState::Differences => {
-                if !self.options.busy.val() {
-                    self.state.d.next = ClassifyState::Trim;
-                }
-            }
-            ClassifyState::Trim => {
-                self.state.d.next = ClassifyState::Reach;
-            }
-            ClassifyState::Reach => {
-                self.state.d.next = ClassifyState::Decide;
-            }
-            // Notes the result, then hands it on.
-            ClassifyState::Decide => {
-                self.placement.d.next = self.draft.placement.val();
-                self.state.d.next = ClassifyState::Hand;
-            }
-            // Waits for `place` to take the packet.
-            ClassifyState::Hand => {
-                self.placements.valid.next = true;
-                if self.placements.ready.val() {
-                    self.state.d.next = ClassifyState::Settle;
-                }
-            }
-            // Waits until the packet is settled.
-            ClassifyState::Settle => {
-                if self.settled.val() {
-                    self.state.d.next = ClassifyState::Idle;
-                }
-            }
+        self.looking_up.next = self.state.val() != ClassifyState::Idle;
+        if self.state.val() == ClassifyState::Reply {
+            self.flow.d.next = self.flow_reply.payload.val();
         }
-        if self.reset.val() {
-            self.state.d.next = ClassifyState::Idle;
+        if (self.state.val() == ClassifyState::Idle) | (self.state.val() == ClassifyState::Decide) {
+            self.placement.d.next = self.draft.placement.val();
         }
     }
 }

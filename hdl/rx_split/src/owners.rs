@@ -21,6 +21,8 @@
 //! N must be 2^B.
 
 use crate::owner_decode::{OwnerDecode, OwnerWrite};
+use crate::owner_flags::OwnerFlags;
+use crate::owner_view::OwnerView;
 use stream::prelude::*;
 
 /// What is kept of an owner.
@@ -77,26 +79,14 @@ pub struct Owners<const B: usize, const N: usize> {
     decode: OwnerDecode<B>,
     /// Words of the contexts: header base low and high, slow base low and high, sizes.
     words: [LutRam<Bits<32>, B>; 5],
-    header_consumer: LutRam<Bits<32>, B>,
-    slow_consumer: LutRam<Bits<32>, B>,
-    header_producer: LutRam<Bits<32>, B>,
-    slow_producer: LutRam<Bits<32>, B>,
-    enabled: DFF<Bits<N>>,
-    header_returned: DFF<Bits<N>>,
-    slow_returned: DFF<Bits<N>>,
-    produced: DFF<Bits<N>>,
+    /// Header and slow consumer, header and slow producer.
+    indices: [LutRam<Bits<32>, B>; 4],
+    flags: OwnerFlags<B, N>,
+    view: OwnerView,
 
     write: Signal<Local, OwnerWrite>,
     at: Signal<Local, Bits<B>>,
     update_at: Signal<Local, Bits<B>>,
-    written: Signal<Local, Bits<N>>,
-    unwritten: Signal<Local, Bits<N>>,
-    updated: Signal<Local, Bits<N>>,
-    header_base: Signal<Local, Bits<64>>,
-    slow_base: Signal<Local, Bits<64>>,
-    sizes: Signal<Local, Bits<32>>,
-    one: Constant<Bits<N>>,
-    zero: Constant<Bits<N>>,
     owners: Constant<Bits<9>>,
 }
 
@@ -112,25 +102,12 @@ impl<const B: usize, const N: usize> Default for Owners<B, N> {
             update: Default::default(),
             decode: Default::default(),
             words: Default::default(),
-            header_consumer: Default::default(),
-            slow_consumer: Default::default(),
-            header_producer: Default::default(),
-            slow_producer: Default::default(),
-            enabled: Default::default(),
-            header_returned: Default::default(),
-            slow_returned: Default::default(),
-            produced: Default::default(),
+            indices: Default::default(),
+            flags: Default::default(),
+            view: Default::default(),
             write: Default::default(),
             at: Default::default(),
             update_at: Default::default(),
-            written: Default::default(),
-            unwritten: Default::default(),
-            updated: Default::default(),
-            header_base: Default::default(),
-            slow_base: Default::default(),
-            sizes: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
             owners: Constant::new((N as u64).to_bits()),
         }
     }
@@ -139,14 +116,6 @@ impl<const B: usize, const N: usize> Default for Owners<B, N> {
 impl<const B: usize, const N: usize> Logic for Owners<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            enabled,
-            header_returned,
-            slow_returned,
-            produced
-        );
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.decode.settings);
         self.write.next = self.decode.write.val();
         self.at.next = bit_cast::<B, 8>(self.owner.val());
@@ -164,78 +133,45 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.words[2].write_enable.next = self.write.val().slow_base_low;
         self.words[3].write_enable.next = self.write.val().slow_base_high;
         self.words[4].write_enable.next = self.write.val().sizes;
-        self.header_consumer.clock.next = self.clock.val();
-        self.header_consumer.read_address.next = self.at.val();
-        self.header_consumer.write_address.next = self.decode.owner.val();
-        self.header_consumer.write_data.next = self.write.val().data;
-        self.header_consumer.write_enable.next = self.write.val().header_doorbell;
-        self.slow_consumer.clock.next = self.clock.val();
-        self.slow_consumer.read_address.next = self.at.val();
-        self.slow_consumer.write_address.next = self.decode.owner.val();
-        self.slow_consumer.write_data.next = self.write.val().data;
-        self.slow_consumer.write_enable.next = self.write.val().slow_doorbell;
-        self.header_producer.clock.next = self.clock.val();
-        self.header_producer.read_address.next = self.at.val();
-        self.header_producer.write_address.next = self.update_at.val();
-        self.header_producer.write_data.next = self.update.payload.val().header_producer;
-        self.header_producer.write_enable.next = self.update.valid.val();
-        self.slow_producer.clock.next = self.clock.val();
-        self.slow_producer.read_address.next = self.at.val();
-        self.slow_producer.write_address.next = self.update_at.val();
-        self.slow_producer.write_data.next = self.update.payload.val().slow_producer;
-        self.slow_producer.write_enable.next = self.update.valid.val();
+        for i in 0..4 {
+            self.indices[i].clock.next = self.clock.val();
+            self.indices[i].read_address.next = self.at.val();
+        }
+        self.indices[0].write_address.next = self.decode.owner.val();
+        self.indices[0].write_data.next = self.write.val().data;
+        self.indices[0].write_enable.next = self.write.val().header_doorbell;
+        self.indices[1].write_address.next = self.decode.owner.val();
+        self.indices[1].write_data.next = self.write.val().data;
+        self.indices[1].write_enable.next = self.write.val().slow_doorbell;
+        self.indices[2].write_address.next = self.update_at.val();
+        self.indices[2].write_data.next = self.update.payload.val().header_producer;
+        self.indices[2].write_enable.next = self.update.valid.val();
+        self.indices[3].write_address.next = self.update_at.val();
+        self.indices[3].write_data.next = self.update.payload.val().slow_producer;
+        self.indices[3].write_enable.next = self.update.valid.val();
+        self.flags.clock.next = self.clock.val();
+        self.flags.reset.next = self.reset.val();
+        self.flags.write.next = self.write.val();
+        self.flags.write_owner.next = self.decode.owner.val();
+        self.flags.update.next = self.update.valid.val();
+        self.flags.update_owner.next = self.update_at.val();
+        self.flags.owner.next = self.at.val();
 
         // The context that is asked for.
-        self.header_base.next = bit_cast::<64, 32>(self.words[0].read_data.val())
-            | (bit_cast::<64, 32>(self.words[1].read_data.val()) << 32);
-        self.slow_base.next = bit_cast::<64, 32>(self.words[2].read_data.val())
-            | (bit_cast::<64, 32>(self.words[3].read_data.val()) << 32);
-        self.sizes.next = self.words[4].read_data.val();
-        self.shown.next.enabled = self.enabled.q.val().get_bit(self.at.val().index())
-            & (bit_cast::<9, 8>(self.owner.val()) < self.owners.val());
-        self.shown.next.header_base = self.header_base.val();
-        self.shown.next.slow_base = self.slow_base.val();
-        self.shown.next.header_bits = self.sizes.val().get_bits::<4>(16);
-        self.shown.next.slow_bits = self.sizes.val().get_bits::<4>(24);
-        self.shown.next.header_producer = bits::<32>(0);
-        self.shown.next.slow_producer = bits::<32>(0);
-        self.shown.next.header_consumer = bits::<32>(0);
-        self.shown.next.slow_consumer = bits::<32>(0);
-        if self.produced.q.val().get_bit(self.at.val().index()) {
-            self.shown.next.header_producer = self.header_producer.read_data.val();
-            self.shown.next.slow_producer = self.slow_producer.read_data.val();
-        }
-        if self.header_returned.q.val().get_bit(self.at.val().index()) {
-            self.shown.next.header_consumer = self.header_consumer.read_data.val();
-        }
-        if self.slow_returned.q.val().get_bit(self.at.val().index()) {
-            self.shown.next.slow_consumer = self.slow_consumer.read_data.val();
-        }
-
-        // Which indices count.
-        self.written.next = self.one.val() << self.decode.owner.val();
-        self.unwritten.next = !self.written.val();
-        self.updated.next = self.one.val() << self.update_at.val();
-        if self.update.valid.val() {
-            self.produced.d.next = self.produced.q.val() | self.updated.val();
-        }
-        if self.write.val().header_doorbell {
-            self.header_returned.d.next = self.header_returned.q.val() | self.written.val();
-        }
-        if self.write.val().slow_doorbell {
-            self.slow_returned.d.next = self.slow_returned.q.val() | self.written.val();
-        }
-        if self.write.val().enable {
-            self.enabled.d.next = self.enabled.q.val() & self.unwritten.val();
-            if self.write.val().switch {
-                self.enabled.d.next = self.enabled.q.val() | self.written.val();
-                self.produced.d.next = self.produced.q.val() & self.unwritten.val();
-                self.header_returned.d.next = self.header_returned.q.val() & self.unwritten.val();
-                self.slow_returned.d.next = self.slow_returned.q.val() & self.unwritten.val();
-            }
-        }
-        if self.reset.val() {
-            self.enabled.d.next = self.zero.val();
-        }
+        self.view.word_0.next = self.words[0].read_data.val();
+        self.view.word_1.next = self.words[1].read_data.val();
+        self.view.word_2.next = self.words[2].read_data.val();
+        self.view.word_3.next = self.words[3].read_data.val();
+        self.view.word_4.next = self.words[4].read_data.val();
+        self.view.header_consumer.next = self.indices[0].read_data.val();
+        self.view.slow_consumer.next = self.indices[1].read_data.val();
+        self.view.header_producer.next = self.indices[2].read_data.val();
+        self.view.slow_producer.next = self.indices[3].read_data.val();
+        self.view.enabled.next =
+            self.flags.is_enabled.val() & (bit_cast::<9, 8>(self.owner.val()) < self.owners.val());
+        self.view.has_produced.next = self.flags.has_produced.val();
+        self.view.has_returned_header.next = self.flags.has_returned_header.val();
+        self.view.has_returned_slow.next = self.flags.has_returned_slow.val();
+        self.shown.next = self.view.shown.val();
     }
 }
