@@ -25,12 +25,10 @@
 //!    lookup was requested before it came.
 //! 4. An event that finds the queue full is not taken; one of an owner that is not enabled is dropped.
 
+use crate::decision::Decision;
 use crate::messages::{Placement, Plan, Reservation};
-use crate::owners::Owners;
+use crate::owners::{OwnerUpdate, Owners};
 use crate::reserve::Reserve;
-use crate::rules::disposition;
-use abi::config::SLOT_HEADER_BYTES;
-use abi::reason::{Disposition, DropReason};
 use stream::prelude::*;
 
 /// What `admit` waits for.
@@ -82,30 +80,17 @@ pub struct Admit<const B: usize, const N: usize> {
 
     owners: Owners<B, N>,
     reserve: Reserve,
+    decision: Decision,
     state: DFF<AdmitState>,
     plan: DFF<Plan>,
 
     packet: Signal<Local, Placement>,
     place: Signal<Local, Reservation>,
-    is_packet: Signal<Local, Bit>,
     is_event: Signal<Local, Bit>,
-    two_slots: Signal<Local, Bit>,
-    needs_slow: Signal<Local, Bit>,
-    in_order: Signal<Local, Bit>,
-    cursor: Signal<Local, Bits<32>>,
-    moved: Signal<Local, Placement>,
-    room: Signal<Local, Bit>,
-    accept: Signal<Local, Bit>,
-    refuse: Signal<Local, Bit>,
+    deciding: Signal<Local, Bit>,
     take_confirmation: Signal<Local, Bit>,
     take_packet: Signal<Local, Bit>,
     event_packet: Signal<Local, Placement>,
-    slot_header_bytes: Constant<Bits<8>>,
-    placed_in_order: Constant<Bits<4>>,
-    old: Constant<Bits<4>>,
-    no_payload: Constant<Bits<4>>,
-    header_queue_full: Constant<Bits<4>>,
-    slow_buffer_full: Constant<Bits<4>>,
     blank: Constant<Placement>,
 }
 
@@ -127,29 +112,16 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             looking_up: Default::default(),
             owners: Default::default(),
             reserve: Default::default(),
+            decision: Default::default(),
             state: Default::default(),
             plan: Default::default(),
             packet: Default::default(),
             place: Default::default(),
             is_event: Default::default(),
-            is_packet: Default::default(),
-            two_slots: Default::default(),
-            needs_slow: Default::default(),
-            in_order: Default::default(),
-            cursor: Default::default(),
-            moved: Default::default(),
-            room: Default::default(),
-            accept: Default::default(),
-            refuse: Default::default(),
+            deciding: Default::default(),
             take_confirmation: Default::default(),
             take_packet: Default::default(),
             event_packet: Default::default(),
-            slot_header_bytes: Constant::new((SLOT_HEADER_BYTES as u64).to_bits()),
-            placed_in_order: disposition(Disposition::PlacedInOrder),
-            old: disposition(Disposition::Old),
-            no_payload: disposition(Disposition::NoPayload),
-            header_queue_full: Constant::new((DropReason::HeaderQueueFull as u64).to_bits()),
-            slow_buffer_full: Constant::new((DropReason::SlowBufferFull as u64).to_bits()),
             blank: Constant::new(Placement::default()),
         }
     }
@@ -163,55 +135,29 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.owners.reset.next = self.reset.val();
         self.reserve.clock.next = self.clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
-        self.plans.payload.next = self.plan.q.val();
-        self.plans.valid.next = self.state.q.val() == AdmitState::Hand;
+        PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.decision.cursor_write);
+        PulseSource::<Bits<4>>::link(
+            &mut self.disposition_count,
+            &mut self.decision.disposition_count,
+        );
+        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.decision.drop_count);
+        PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
 
-        // What the packet at hand needs.
         self.packet.next = self.plan.q.val().packet;
         self.is_event.next = self.plan.q.val().kind == 2;
-        self.is_packet.next = self.plan.q.val().kind == 0;
-        self.two_slots.next = self.packet.val().header_bytes > self.slot_header_bytes.val();
-        self.needs_slow.next = self.is_packet.val()
-            & !self.packet.val().walk
-            & self.packet.val().payload_bytes.any()
-            & (self.packet.val().disposition != self.old.val())
-            & (self.packet.val().disposition != self.no_payload.val());
         self.owners.owner.next = self.packet.val().owner;
         self.reserve.owner.next = self.owners.shown.val();
-        self.reserve.two_slots.next = self.two_slots.val();
-        self.reserve.needs_slow.next = self.needs_slow.val();
+        self.reserve.two_slots.next = self.decision.two_slots.val();
+        self.reserve.needs_slow.next = self.decision.needs_slow.val();
         self.place.next = self.reserve.reservation.val();
-        self.in_order.next =
-            self.packet.val().walk & (self.packet.val().disposition == self.placed_in_order.val());
-        self.cursor.next =
-            self.packet.val().place_position + bit_cast::<32, 14>(self.packet.val().place_bytes);
-
-        // The decision.
-        self.room.next = self.place.val().header_room & self.place.val().slow_room;
-        self.moved.next = self.packet.val();
-        if self.in_order.val() {
-            self.moved.next.cursor = self.cursor.val();
-        }
-        self.accept.next = (self.state.q.val() == AdmitState::Decide) & self.room.val();
-        self.refuse.next = (self.state.q.val() == AdmitState::Decide)
-            & self.is_packet.val()
-            & !self.room.val()
-            & !self.drop_busy.val();
-        self.settled.next = (self.accept.val() & self.is_packet.val()) | self.refuse.val();
-        self.disposition_count.valid.next = self.accept.val() & self.is_packet.val();
-        self.disposition_count.payload.next = self.packet.val().disposition;
-        self.drop_count.valid.next = self.refuse.val();
-        self.drop_count.payload.next = self.slow_buffer_full.val();
-        if !self.place.val().header_room {
-            self.drop_count.payload.next = self.header_queue_full.val();
-        }
-        self.cursor_write.valid.next = self.accept.val() & self.in_order.val();
-        self.cursor_write.payload.next.flow = self.packet.val().flow;
-        self.cursor_write.payload.next.cursor = self.cursor.val();
-        self.owners.update.valid.next = self.accept.val();
-        self.owners.update.payload.next.owner = self.packet.val().owner;
-        self.owners.update.payload.next.header_producer = self.place.val().header_producer;
-        self.owners.update.payload.next.slow_producer = self.place.val().slow_producer;
+        self.deciding.next = self.state.q.val() == AdmitState::Decide;
+        self.decision.plan.next = self.plan.q.val();
+        self.decision.place.next = self.place.val();
+        self.decision.deciding.next = self.deciding.val();
+        self.decision.drop_busy.next = self.drop_busy.val();
+        self.settled.next = self.decision.settled.val();
+        self.plans.payload.next = self.plan.q.val();
+        self.plans.valid.next = self.state.q.val() == AdmitState::Hand;
 
         // What is taken next: confirmations first, events last.
         self.take_confirmation.next = (self.state.q.val() == AdmitState::Idle)
@@ -222,9 +168,9 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
             & !self.take_confirmation.val();
         self.confirmation.ready.next = self.take_confirmation.val();
         self.placements.ready.next = self.take_packet.val();
-        self.send_event.ready.next = (self.state.q.val() == AdmitState::Decide)
+        self.send_event.ready.next = self.deciding.val()
             & self.is_event.val()
-            & (self.room.val() | !self.place.val().enabled);
+            & (self.decision.accept.val() | !self.place.val().enabled);
         self.event_packet.next = self.blank.val();
         self.event_packet.next.owner = self.send_event.payload.val().owner;
         self.event_packet.next.flow = self.send_event.payload.val().flow;
@@ -232,20 +178,27 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.event_packet.next.position = self.send_event.payload.val().position;
         self.event_packet.next.disposition = bit_cast::<4, 8>(self.send_event.payload.val().error);
 
+        if self.state.q.val() == AdmitState::Idle {
+            self.plan.d.next.confirmation = self.confirmation.payload.val();
+            if self.take_confirmation.val() {
+                self.plan.d.next.kind = bits::<2>(3);
+            } else if self.take_packet.val() {
+                self.plan.d.next.kind = bits::<2>(0);
+                self.plan.d.next.packet = self.placements.payload.val();
+            } else {
+                self.plan.d.next.kind = bits::<2>(2);
+                self.plan.d.next.packet = self.event_packet.val();
+            }
+        }
+        if self.deciding.val() {
+            self.plan.d.next = self.decision.decided.val();
+        }
         match self.state.q.val() {
             // Waits for something to do.
             AdmitState::Idle => {
-                self.plan.d.next.confirmation = self.confirmation.payload.val();
                 if self.take_confirmation.val() {
-                    self.plan.d.next.kind = bits::<2>(3);
                     self.state.d.next = AdmitState::Hand;
-                } else if self.take_packet.val() {
-                    self.plan.d.next.kind = bits::<2>(0);
-                    self.plan.d.next.packet = self.placements.payload.val();
-                    self.state.d.next = AdmitState::Look;
-                } else if self.send_event.valid.val() {
-                    self.plan.d.next.kind = bits::<2>(2);
-                    self.plan.d.next.packet = self.event_packet.val();
+                } else if self.take_packet.val() | self.send_event.valid.val() {
                     self.state.d.next = AdmitState::Look;
                 }
             }
@@ -258,16 +211,9 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
             }
             // Accepts or refuses; an event without room is tried again later.
             AdmitState::Decide => {
-                self.plan.d.next.packet = self.moved.val();
-                self.plan.d.next.place = self.place.val();
-                self.plan.d.next.two_slots = self.two_slots.val();
-                self.plan.d.next.needs_slow = self.needs_slow.val();
-                if self.accept.val() {
+                if self.decision.accept.val() | self.decision.refuse.val() {
                     self.state.d.next = AdmitState::Hand;
-                } else if self.refuse.val() {
-                    self.plan.d.next.kind = bits::<2>(1);
-                    self.state.d.next = AdmitState::Hand;
-                } else if !self.is_packet.val() {
+                } else if self.is_event.val() {
                     self.state.d.next = AdmitState::Idle;
                 }
             }

@@ -23,6 +23,7 @@
 //! 3. `reset` forgets the job at hand.
 
 use crate::align::{Align, AlignBeat};
+use crate::feed::Feed;
 use crate::messages::CopyJob;
 use stream::prelude::*;
 
@@ -74,19 +75,17 @@ pub struct Copy<const A: usize> {
     /// A header entry was handed over.
     pub published: PulseSource<RingFetch>,
 
+    feed: Feed<A>,
     align: Align,
     state: DFF<CopyState>,
-    pointer: DFF<Bits<16>>,
-    first: DFF<Bit>,
-    left: DFF<Bits<14>>,
-    keep_left: DFF<Bits<14>>,
 
     job: Signal<Local, CopyJob>,
-    beat: Signal<Local, AlignBeat>,
-    pointer_next: Signal<Local, Bits<16>>,
-    is_last: Signal<Local, Bit>,
-    taken: Signal<Local, Bit>,
-    beat_bytes: Constant<Bits<14>>,
+    idle: Signal<Local, Bit>,
+    drained: Signal<Local, Bit>,
+    is_write: Signal<Local, Bit>,
+    is_release: Signal<Local, Bit>,
+    is_confirmation: Signal<Local, Bit>,
+    is_flush: Signal<Local, Bit>,
     flush_bytes: Constant<Bits<16>>,
 }
 
@@ -107,18 +106,16 @@ impl<const A: usize> Default for Copy<A> {
             flush_data: Default::default(),
             confirmation: Default::default(),
             published: Default::default(),
+            feed: Default::default(),
             align: Default::default(),
             state: Default::default(),
-            pointer: Default::default(),
-            first: Default::default(),
-            left: Default::default(),
-            keep_left: Default::default(),
             job: Default::default(),
-            beat: Default::default(),
-            pointer_next: Default::default(),
-            is_last: Default::default(),
-            taken: Default::default(),
-            beat_bytes: Constant::new(64u64.to_bits()),
+            idle: Default::default(),
+            drained: Default::default(),
+            is_write: Default::default(),
+            is_release: Default::default(),
+            is_confirmation: Default::default(),
+            is_flush: Default::default(),
             flush_bytes: Constant::new(FLUSH_BYTES.to_bits()),
         }
     }
@@ -127,117 +124,69 @@ impl<const A: usize> Default for Copy<A> {
 impl<const A: usize> Logic for Copy<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, pointer, first, left, keep_left);
+        dff_setup!(self, clock, state);
+        self.feed.clock.next = self.clock.val();
         self.align.clock.next = self.clock.val();
         self.align.reset.next = self.reset.val();
         PacketSource::link(&mut self.write_data, &mut self.align.source);
         PulseSource::<RingFetch>::link(&mut self.published, &mut self.align.published);
+        MessageSource::<AlignBeat>::join(&mut self.feed.source, &mut self.align.sink);
 
         self.job.next = self.jobs.payload.val();
         self.memory.next = self.job.val().memory;
-        self.jobs.ready.next = false;
-        self.write_job.valid.next = false;
+        self.idle.next = (self.state.q.val() == CopyState::Idle) & self.jobs.valid.val();
+        self.is_write.next = self.job.val().kind == 0;
+        self.is_release.next = self.job.val().kind == 1;
+        self.is_confirmation.next = self.job.val().kind == 2;
+        self.is_flush.next = self.job.val().kind == 3;
+        self.drained.next = self.idle.val() & self.align.idle.val();
+        self.feed.job.next = self.job.val();
+        self.feed.load.next = self.state.q.val() == CopyState::Idle;
+        self.feed.run.next = self.state.q.val() == CopyState::Read;
+        self.feed.read_data.next = self.read_data.val();
+        self.read_address.next = self.feed.read_address.val();
+
+        self.write_job.valid.next = self.idle.val() & self.is_write.val();
         self.write_job.payload.next.address = self.job.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
         self.write_job.payload.next.relaxed = self.job.val().relaxed;
-        self.flush_job.valid.next = false;
+        self.flush_job.valid.next = self.drained.val() & self.is_flush.val();
         self.flush_job.payload.next.address = self.flush_address.val();
         self.flush_job.payload.next.bytes = self.flush_bytes.val();
         self.flush_data.ready.next = self.state.q.val() == CopyState::Flush;
-        self.confirmation.valid.next = false;
+        self.confirmation.valid.next = self.drained.val() & self.is_confirmation.val();
         self.confirmation.payload.next.owner = self.job.val().owner;
         self.confirmation.payload.next.index = self.job.val().index;
         self.confirmation.payload.next.status = self.job.val().status;
-        self.release.valid.next = false;
+        self.release.valid.next = (self.idle.val() & self.is_release.val())
+            | (self.feed.finished.val() & self.job.val().release);
         self.release.payload.next = self.job.val().release_pointer;
-
-        // The beat for the realigner.
-        self.is_last.next = self.left.q.val() <= self.beat_bytes.val();
-        self.beat.next.data = self.read_data.val();
-        if self.first.q.val() & self.job.val().head {
-            self.beat.next.data = bit_cast::<512, 256>(self.job.val().metadata) << 256;
-        }
-        self.beat.next.first = self.first.q.val();
-        self.beat.next.shift = self.job.val().shift;
-        self.beat.next.byte_count = bits::<7>(64);
-        self.beat.next.keep = bits::<7>(64);
-        if self.is_last.val() {
-            self.beat.next.byte_count = bit_cast::<7, 14>(self.left.q.val());
-        }
-        if self.keep_left.q.val() < self.beat_bytes.val() {
-            self.beat.next.keep = bit_cast::<7, 14>(self.keep_left.q.val());
-        }
-        self.beat.next.last = self.is_last.val();
-        self.beat.next.publish = self.job.val().publish;
-        self.beat.next.owner = self.job.val().owner;
-        self.beat.next.index = self.job.val().index;
-        self.align.sink.valid.next = self.state.q.val() == CopyState::Read;
-        self.align.sink.payload.next = self.beat.val();
-        self.taken.next = (self.state.q.val() == CopyState::Read) & self.align.sink.ready.val();
-
-        // The packet store is addressed one cycle ahead.
-        self.pointer_next.next = self.pointer.q.val();
-        if self.taken.val() & !(self.first.q.val() & self.job.val().head) {
-            self.pointer_next.next = self.pointer.q.val() + 1;
-        }
-        if self.state.q.val() == CopyState::Idle {
-            self.pointer_next.next = self.job.val().start;
-        }
-        self.pointer.d.next = self.pointer_next.val();
-        self.read_address.next = bit_cast::<A, 16>(self.pointer_next.val());
+        self.jobs.ready.next = (self.idle.val() & self.is_release.val())
+            | (self.drained.val() & self.is_confirmation.val() & self.confirmation.ready.val())
+            | self.feed.finished.val()
+            | (self.flush_data.valid.val()
+                & self.flush_data.last.val()
+                & (self.state.q.val() == CopyState::Flush));
 
         match self.state.q.val() {
             // Waits for a job and for the one who takes it.
             CopyState::Idle => {
-                self.first.d.next = true;
-                self.left.d.next = self.job.val().bytes;
-                self.keep_left.d.next = self.job.val().keep;
-                if self.jobs.valid.val() {
-                    if self.job.val().kind == 0 {
-                        self.write_job.valid.next = true;
-                        if self.write_job.ready.val() {
-                            self.state.d.next = CopyState::Read;
-                        }
-                    }
-                    if self.job.val().kind == 1 {
-                        self.jobs.ready.next = true;
-                        self.release.valid.next = true;
-                    }
-                    if self.job.val().kind == 2 {
-                        self.confirmation.valid.next = self.align.idle.val();
-                        self.jobs.ready.next =
-                            self.align.idle.val() & self.confirmation.ready.val();
-                    }
-                    if (self.job.val().kind == 3) & self.align.idle.val() {
-                        self.flush_job.valid.next = true;
-                        if self.flush_job.ready.val() {
-                            self.state.d.next = CopyState::Flush;
-                        }
-                    }
+                if self.idle.val() & self.is_write.val() & self.write_job.ready.val() {
+                    self.state.d.next = CopyState::Read;
+                }
+                if self.drained.val() & self.is_flush.val() & self.flush_job.ready.val() {
+                    self.state.d.next = CopyState::Flush;
                 }
             }
             // Waits for the realigner to take the job's beats.
             CopyState::Read => {
-                if self.taken.val() {
-                    self.first.d.next = false;
-                    if !self.first.q.val() {
-                        self.left.d.next = self.left.q.val() - self.beat_bytes.val();
-                        self.keep_left.d.next = self.keep_left.q.val() - self.beat_bytes.val();
-                        if self.keep_left.q.val() < self.beat_bytes.val() {
-                            self.keep_left.d.next = bits::<14>(0);
-                        }
-                        if self.is_last.val() {
-                            self.jobs.ready.next = true;
-                            self.release.valid.next = self.job.val().release;
-                            self.state.d.next = CopyState::Idle;
-                        }
-                    }
+                if self.feed.finished.val() {
+                    self.state.d.next = CopyState::Idle;
                 }
             }
             // Waits for the answer of the flush read.
             CopyState::Flush => {
                 if self.flush_data.valid.val() & self.flush_data.last.val() {
-                    self.jobs.ready.next = true;
                     self.state.d.next = CopyState::Idle;
                 }
             }
