@@ -25,6 +25,7 @@
 //!    lookup was requested before it came.
 //! 4. An event that finds the queue full is not taken; one of an owner that is not enabled is dropped.
 
+use crate::arrival::Arrival;
 use crate::decision::Decision;
 use crate::messages::{Placement, Plan, Reservation};
 use crate::owners::{OwnerUpdate, Owners};
@@ -47,7 +48,7 @@ pub enum AdmitState {
 }
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Admit<const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -81,6 +82,7 @@ pub struct Admit<const B: usize, const N: usize> {
     owners: Owners<B, N>,
     reserve: Reserve,
     decision: Decision,
+    arrival: Arrival,
     state: DFF<AdmitState>,
     plan: DFF<Plan>,
 
@@ -88,43 +90,6 @@ pub struct Admit<const B: usize, const N: usize> {
     place: Signal<Local, Reservation>,
     is_event: Signal<Local, Bit>,
     deciding: Signal<Local, Bit>,
-    take_confirmation: Signal<Local, Bit>,
-    take_packet: Signal<Local, Bit>,
-    event_packet: Signal<Local, Placement>,
-    blank: Constant<Placement>,
-}
-
-impl<const B: usize, const N: usize> Default for Admit<B, N> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            placements: Default::default(),
-            confirmation: Default::default(),
-            send_event: Default::default(),
-            plans: Default::default(),
-            cursor_write: Default::default(),
-            settled: Default::default(),
-            disposition_count: Default::default(),
-            drop_count: Default::default(),
-            drop_busy: Default::default(),
-            looking_up: Default::default(),
-            owners: Default::default(),
-            reserve: Default::default(),
-            decision: Default::default(),
-            state: Default::default(),
-            plan: Default::default(),
-            packet: Default::default(),
-            place: Default::default(),
-            is_event: Default::default(),
-            deciding: Default::default(),
-            take_confirmation: Default::default(),
-            take_packet: Default::default(),
-            event_packet: Default::default(),
-            blank: Constant::new(Placement::default()),
-        }
-    }
 }
 
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
@@ -141,6 +106,8 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
             &mut self.decision.disposition_count,
         );
         PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.decision.drop_count);
+        MessageSink::<Placement>::link(&mut self.placements, &mut self.arrival.placements);
+        MessageSink::<Confirmation>::link(&mut self.confirmation, &mut self.arrival.confirmation);
         PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
 
         self.packet.next = self.plan.q.val().packet;
@@ -159,36 +126,15 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.plans.payload.next = self.plan.q.val();
         self.plans.valid.next = self.state.q.val() == AdmitState::Hand;
 
-        // What is taken next: confirmations first, events last.
-        self.take_confirmation.next = (self.state.q.val() == AdmitState::Idle)
-            & self.confirmation.valid.val()
-            & !self.looking_up.val();
-        self.take_packet.next = (self.state.q.val() == AdmitState::Idle)
-            & self.placements.valid.val()
-            & !self.take_confirmation.val();
-        self.confirmation.ready.next = self.take_confirmation.val();
-        self.placements.ready.next = self.take_packet.val();
+        self.arrival.idle.next = self.state.q.val() == AdmitState::Idle;
+        self.arrival.looking_up.next = self.looking_up.val();
+        self.arrival.event_valid.next = self.send_event.valid.val();
+        self.arrival.send_event.next = self.send_event.payload.val();
         self.send_event.ready.next = self.deciding.val()
             & self.is_event.val()
             & (self.decision.accept.val() | !self.place.val().enabled);
-        self.event_packet.next = self.blank.val();
-        self.event_packet.next.owner = self.send_event.payload.val().owner;
-        self.event_packet.next.flow = self.send_event.payload.val().flow;
-        self.event_packet.next.generation = self.send_event.payload.val().generation;
-        self.event_packet.next.position = self.send_event.payload.val().position;
-        self.event_packet.next.disposition = bit_cast::<4, 8>(self.send_event.payload.val().error);
-
         if self.state.q.val() == AdmitState::Idle {
-            self.plan.d.next.confirmation = self.confirmation.payload.val();
-            if self.take_confirmation.val() {
-                self.plan.d.next.kind = bits::<2>(3);
-            } else if self.take_packet.val() {
-                self.plan.d.next.kind = bits::<2>(0);
-                self.plan.d.next.packet = self.placements.payload.val();
-            } else {
-                self.plan.d.next.kind = bits::<2>(2);
-                self.plan.d.next.packet = self.event_packet.val();
-            }
+            self.plan.d.next = self.arrival.plan.val();
         }
         if self.deciding.val() {
             self.plan.d.next = self.decision.decided.val();
@@ -196,9 +142,9 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         match self.state.q.val() {
             // Waits for something to do.
             AdmitState::Idle => {
-                if self.take_confirmation.val() {
+                if self.arrival.passes.val() {
                     self.state.d.next = AdmitState::Hand;
-                } else if self.take_packet.val() | self.send_event.valid.val() {
+                } else if self.arrival.needs_room.val() {
                     self.state.d.next = AdmitState::Look;
                 }
             }

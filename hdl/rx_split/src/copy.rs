@@ -86,6 +86,7 @@ pub struct Copy<const A: usize> {
     is_release: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     is_flush: Signal<Local, Bit>,
+    flushed: Signal<Local, Bit>,
     flush_bytes: Constant<Bits<16>>,
 }
 
@@ -115,6 +116,7 @@ impl<const A: usize> Default for Copy<A> {
             is_write: Default::default(),
             is_release: Default::default(),
             is_confirmation: Default::default(),
+            flushed: Default::default(),
             is_flush: Default::default(),
             flush_bytes: Constant::new(FLUSH_BYTES.to_bits()),
         }
@@ -154,6 +156,9 @@ impl<const A: usize> Logic for Copy<A> {
         self.flush_job.payload.next.address = self.flush_address.val();
         self.flush_job.payload.next.bytes = self.flush_bytes.val();
         self.flush_data.ready.next = self.state.q.val() == CopyState::Flush;
+        self.flushed.next = (self.state.q.val() == CopyState::Flush)
+            & self.flush_data.valid.val()
+            & self.flush_data.last.val();
         self.confirmation.valid.next = self.drained.val() & self.is_confirmation.val();
         self.confirmation.payload.next.owner = self.job.val().owner;
         self.confirmation.payload.next.index = self.job.val().index;
@@ -164,9 +169,7 @@ impl<const A: usize> Logic for Copy<A> {
         self.jobs.ready.next = (self.idle.val() & self.is_release.val())
             | (self.drained.val() & self.is_confirmation.val() & self.confirmation.ready.val())
             | self.feed.finished.val()
-            | (self.flush_data.valid.val()
-                & self.flush_data.last.val()
-                & (self.state.q.val() == CopyState::Flush));
+            | self.flushed.val();
 
         match self.state.q.val() {
             // Waits for a job and for the one who takes it.
@@ -186,7 +189,7 @@ impl<const A: usize> Logic for Copy<A> {
             }
             // Waits for the answer of the flush read.
             CopyState::Flush => {
-                if self.flush_data.valid.val() & self.flush_data.last.val() {
+                if self.flushed.val() {
                     self.state.d.next = CopyState::Idle;
                 }
             }

@@ -72,7 +72,7 @@ impl Logic for Place {
         self.walk.start.next = self.state.val() == PlaceState::Idle;
         self.walk.packet.next = self.sink.payload.val();
         self.ask_list.next = (self.state.val() == PlaceState::Segment)
-            & (self.buffer.room.val() | self.walk.goes_on.val());
+            & (self.buffer.room.val() | self.walk.segment_request.val().by_index);
         self.segment_request.valid.next = self.ask_list.val();
         self.segment_request.payload.next = self.walk.segment_request.val();
         self.segment_reply.ready.next = self.state.val() == PlaceState::SegmentReply;
@@ -105,7 +105,10 @@ impl Logic for Place {
         self.buffer.sink.valid.next = (self.state.val() == PlaceState::RegionReply)
             & self.region_reply.valid.val()
             & !self.control.failed.val();
-        self.buffer.sink.payload.next = self.walk.piece.val();
+        self.buffer.sink.payload.next.address = self.region_reply.payload.val().address;
+        self.buffer.sink.payload.next.bytes =
+            bit_cast::<14, 32>(self.region_reply.payload.val().bytes);
+        self.buffer.sink.payload.next.memory = self.region_reply.payload.val().memory;
         self.buffer.commit.next = self.control.complete.val();
         self.buffer.discard.next = self.control.failed.val();
     }

@@ -4,15 +4,11 @@ use crate::admit::Admit;
 use crate::classify::Classify;
 use crate::control::Control;
 use crate::copy::Copy;
-use crate::ingress::Ingress;
-use crate::messages::{CopyJob, ParsedPacket, Piece, Placement, Plan, RxBeat, StoredPacket};
-use crate::parse::Parse;
+use crate::front::Front;
+use crate::messages::{CopyJob, Piece, Placement, Plan, StoredPacket};
 use crate::place::Place;
 use crate::split::Split;
-use crate::store::Store;
-use crate::transport::Transport;
-use crate::verify::Verify;
-use crate::window::{TransportHeader, Window};
+
 use stream::prelude::*;
 
 /// The receive path: 2^A beats of packet store, 2^B owners; N must be 2^B.
@@ -70,12 +66,7 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub header_produced: PulseSource<RingFetch>,
 
     control: Control,
-    ingress: Ingress,
-    parse: Parse,
-    window: Window,
-    transport: Transport,
-    verify: Verify,
-    store: Store<A>,
+    front: Front<A>,
     classify: Classify,
     place: Place,
     admit: Admit<B, N>,
@@ -111,12 +102,7 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             frame_done: Default::default(),
             header_produced: Default::default(),
             control: Default::default(),
-            ingress: Default::default(),
-            parse: Default::default(),
-            window: Default::default(),
-            transport: Default::default(),
-            verify: Default::default(),
-            store: Default::default(),
+            front: Default::default(),
             classify: Default::default(),
             place: Default::default(),
             admit: Default::default(),
@@ -130,13 +116,9 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
 impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
+        self.front.clock.next = self.clock.val();
+        self.front.reset.next = self.reset.val();
         self.control.clock.next = self.clock.val();
-        self.ingress.clock.next = self.clock.val();
-        self.parse.clock.next = self.clock.val();
-        self.window.clock.next = self.clock.val();
-        self.transport.clock.next = self.clock.val();
-        self.verify.clock.next = self.clock.val();
-        self.store.clock.next = self.clock.val();
         self.classify.clock.next = self.clock.val();
         self.place.clock.next = self.clock.val();
         self.admit.clock.next = self.clock.val();
@@ -144,8 +126,6 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         self.jobs.clock.next = self.clock.val();
         self.copy.clock.next = self.clock.val();
         self.control.reset.next = self.reset.val();
-        self.ingress.reset.next = self.reset.val();
-        self.store.reset.next = self.reset.val();
         self.classify.reset.next = self.reset.val();
         self.place.reset.next = self.reset.val();
         self.admit.reset.next = self.reset.val();
@@ -154,24 +134,14 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         self.copy.reset.next = self.reset.val();
 
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.transport.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.front.settings);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.admit.settings);
-        self.ingress.running.next = self.control.running.val();
-        self.ingress.room.next = self.store.room.val();
+        self.front.running.next = self.control.running.val();
 
-        PacketSink::link(&mut self.frames, &mut self.ingress.frames);
-        self.frame_done.next = self.ingress.frame_done.val();
-        PulseSource::<RxBeat>::join(&mut self.ingress.beats, &mut self.parse.sink);
-        PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.window.beats);
-        self.window.network.next = self.parse.network.val();
-        PulseSource::<TransportHeader>::join(&mut self.window.header, &mut self.transport.header);
-        PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.verify.beats);
-        self.verify.network.next = self.parse.network.val();
-        PulseSource::<ParsedPacket>::join(&mut self.transport.info, &mut self.verify.parsed);
-        PulseSource::<RxBeat>::join(&mut self.verify.source, &mut self.store.beats);
-        self.store.info.next = self.verify.info.val();
+        PacketSink::link(&mut self.frames, &mut self.front.frames);
+        self.frame_done.next = self.front.frame_done.val();
 
-        MessageSource::<StoredPacket>::join(&mut self.store.packets, &mut self.classify.packets);
+        MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.classify.packets);
         MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.classify.flow_lookup);
         MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.classify.flow_reply);
         MessageSource::<Placement>::join(&mut self.classify.placements, &mut self.place.sink);
@@ -205,9 +175,9 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
         self.control.memory.next = self.copy.memory.val();
         self.copy.flush_address.next = self.control.flush_address.val();
-        self.store.read_address.next = self.copy.read_address.val();
-        self.copy.read_data.next = self.store.read_data.val();
-        PulseSource::<Bits<16>>::join(&mut self.copy.release, &mut self.store.release);
+        self.front.read_address.next = self.copy.read_address.val();
+        self.copy.read_data.next = self.front.read_data.val();
+        PulseSource::<Bits<16>>::join(&mut self.copy.release, &mut self.front.release);
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.copy.write_job);
         PacketSource::link(&mut self.write_data, &mut self.copy.write_data);
         MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.copy.flush_job);
@@ -219,12 +189,12 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         PulseSource::<RingFetch>::link(&mut self.header_produced, &mut self.copy.published);
 
         // Drops of the store come first: `admit` waits for a cycle without one.
-        self.admit.drop_busy.next = self.store.drop_count.valid.val();
+        self.admit.drop_busy.next = self.front.drop_count.valid.val();
         self.drop_count.valid.next =
-            self.store.drop_count.valid.val() | self.admit.drop_count.valid.val();
+            self.front.drop_count.valid.val() | self.admit.drop_count.valid.val();
         self.drop_count.payload.next = self.admit.drop_count.payload.val();
-        if self.store.drop_count.valid.val() {
-            self.drop_count.payload.next = self.store.drop_count.payload.val();
+        if self.front.drop_count.valid.val() {
+            self.drop_count.payload.next = self.front.drop_count.payload.val();
         }
     }
 }

@@ -11,7 +11,6 @@
 //! | region_taken, grant | in | the region table answered |
 //! | step | in | go on behind the piece |
 //! | segment_request, region_request | out | what to ask next |
-//! | piece | out | the piece, valid with `region_taken` and not `refused` |
 //! | missing, empty | out | with `cut`: nothing holds the position; the segment is empty |
 //! | refused | out | with `region_taken`: no grant, or one piece too many |
 //! | complete, next_segment | out | with `step`: all is placed; the next segment is needed |
@@ -19,7 +18,7 @@
 //!
 //! Timing: each strobe takes one cycle; outputs follow from registers and the strobe's inputs.
 
-use crate::messages::{Piece, Placement};
+use crate::messages::Placement;
 use crate::walk_failure::WalkFailure;
 use crate::walk_requests::WalkRequests;
 use stream::prelude::*;
@@ -51,10 +50,6 @@ pub struct Walk {
     pub segment_request: Signal<Out, SegmentRequest>,
     /// To the region table.
     pub region_request: Signal<Out, RegionRequest>,
-    /// The piece granted.
-    pub piece: Signal<Out, Piece>,
-    /// The list is asked for the next segment, not for the first.
-    pub goes_on: Signal<Out, Bit>,
     /// No segment holds the position.
     pub missing: Signal<Out, Bit>,
     /// The segment holds no byte.
@@ -100,7 +95,6 @@ impl Logic for Walk {
         self.refused.next = self.failure.refused.val();
         self.complete.next = self.is_complete.val();
         self.next_segment.next = self.ends_segment.val();
-        self.goes_on.next = self.by_index.q.val();
         self.placement.next = self.work.q.val();
 
         self.requests.work.next = self.work.q.val();
@@ -109,10 +103,8 @@ impl Logic for Walk {
         self.requests.position.next = self.position.q.val();
         self.requests.segment_offset.next = self.segment_offset.q.val();
         self.requests.wanted.next = self.wanted.q.val();
-        self.requests.grant.next = self.grant.val();
         self.segment_request.next = self.requests.segment_request.val();
         self.region_request.next = self.requests.region_request.val();
-        self.piece.next = self.requests.piece.val();
 
         self.failure.work.next = self.work.q.val();
         self.failure.cut.next = self.cut.val();

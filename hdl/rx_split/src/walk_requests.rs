@@ -1,8 +1,8 @@
-//! What a walk asks of the segment list and of the region table, and the piece it gets.
+//! What a walk asks of the segment list and of the region table.
 //!
 //! Timing: combinational.
 
-use crate::messages::{Piece, Placement};
+use crate::messages::Placement;
 use stream::prelude::*;
 
 /// The messages of a walk. See the module's head.
@@ -20,14 +20,10 @@ pub struct WalkRequests {
     pub segment_offset: Signal<In, Bits<32>>,
     /// Bytes wanted of the segment.
     pub wanted: Signal<In, Bits<32>>,
-    /// The region table's answer.
-    pub grant: Signal<In, RegionReply>,
     /// To the list.
     pub segment_request: Signal<Out, SegmentRequest>,
     /// To the region table.
     pub region_request: Signal<Out, RegionRequest>,
-    /// The piece granted.
-    pub piece: Signal<Out, Piece>,
 
     index_next: Signal<Local, Bits<16>>,
 }
@@ -47,8 +43,5 @@ impl Logic for WalkRequests {
         self.region_request.next.offset =
             self.segment.val().offset + bit_cast::<48, 32>(self.segment_offset.val());
         self.region_request.next.bytes = self.wanted.val();
-        self.piece.next.address = self.grant.val().address;
-        self.piece.next.bytes = bit_cast::<14, 32>(self.grant.val().bytes);
-        self.piece.next.memory = self.grant.val().memory;
     }
 }

@@ -1,0 +1,137 @@
+//! The copy job of each step of a plan.
+//!
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. Payload may be written with relaxed ordering, header entries not.
+//! 2. The first slot is the last job of its packet: it publishes the entry and releases the packet.
+//! 3. A second slot begins at header byte 96, the middle of the packet's second beat.
+
+use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
+use crate::split_state::SplitState;
+use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
+use stream::prelude::*;
+
+/// The jobs. See the module's head.
+#[derive(LogicBlock)]
+pub struct JobMaker {
+    /// The step.
+    pub step: Signal<In, SplitState>,
+    /// The plan.
+    pub plan: Signal<In, Plan>,
+    /// Metadata of its header entry.
+    pub metadata: Signal<In, Bits<256>>,
+    /// The next piece.
+    pub piece: Signal<In, Piece>,
+    /// Byte of the packet at which it begins.
+    pub offset: Signal<In, Bits<16>>,
+    /// Memory to flush.
+    pub flush_memory: Signal<In, Bits<2>>,
+    /// The job.
+    pub job: Signal<Out, CopyJob>,
+
+    packet: Signal<Local, Placement>,
+    place: Signal<Local, Reservation>,
+    fence: Signal<Local, Confirmation>,
+    payload_start: Signal<Local, Bits<16>>,
+    slot: Signal<Local, CopyJob>,
+    payload: Signal<Local, CopyJob>,
+    second: Signal<Local, CopyJob>,
+    slot_bytes: Constant<Bits<14>>,
+    metadata_bytes: Constant<Bits<14>>,
+    slot_header_bytes: Constant<Bits<14>>,
+}
+
+impl Default for JobMaker {
+    fn default() -> Self {
+        Self {
+            step: Default::default(),
+            plan: Default::default(),
+            metadata: Default::default(),
+            piece: Default::default(),
+            offset: Default::default(),
+            flush_memory: Default::default(),
+            job: Default::default(),
+            packet: Default::default(),
+            place: Default::default(),
+            fence: Default::default(),
+            payload_start: Default::default(),
+            slot: Default::default(),
+            payload: Default::default(),
+            second: Default::default(),
+            slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
+            metadata_bytes: Constant::new((METADATA_BYTES as u64).to_bits()),
+            slot_header_bytes: Constant::new((SLOT_HEADER_BYTES as u64).to_bits()),
+        }
+    }
+}
+
+impl Logic for JobMaker {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.packet.next = self.plan.val().packet;
+        self.place.next = self.plan.val().place;
+        self.fence.next = self.plan.val().confirmation;
+        self.payload_start.next = self.offset.val() >> 6;
+
+        self.slot.next.kind = bits::<2>(0);
+        self.slot.next.start = self.packet.val().start;
+        self.slot.next.head = true;
+        self.slot.next.shift = bits::<6>(32);
+        self.slot.next.address = self.place.val().slot_address;
+        self.slot.next.bytes = self.slot_bytes.val();
+        self.slot.next.keep =
+            bit_cast::<14, 8>(self.packet.val().header_bytes) + self.metadata_bytes.val();
+        self.slot.next.relaxed = false;
+        self.slot.next.metadata = self.metadata.val();
+        self.slot.next.release = self.plan.val().kind != 2;
+        self.slot.next.release_pointer = self.packet.val().stop;
+        self.slot.next.publish = true;
+        self.slot.next.owner = self.packet.val().owner;
+        self.slot.next.index = self.place.val().header_producer;
+        self.slot.next.status = bits::<8>(0);
+        self.slot.next.memory = self.flush_memory.val();
+
+        self.second.next = self.slot.val();
+        self.second.next.start = self.packet.val().start + 1;
+        self.second.next.head = false;
+        self.second.next.address = self.place.val().second_address;
+        self.second.next.keep =
+            bit_cast::<14, 8>(self.packet.val().header_bytes) - self.slot_header_bytes.val();
+        self.second.next.release = false;
+        self.second.next.publish = false;
+
+        self.payload.next = self.second.val();
+        self.payload.next.start = self.packet.val().start + self.payload_start.val();
+        self.payload.next.shift = self.offset.val().get_bits::<6>(0);
+        self.payload.next.address = self.piece.val().address;
+        self.payload.next.bytes = self.piece.val().bytes;
+        self.payload.next.keep = self.piece.val().bytes;
+        self.payload.next.relaxed = true;
+        if self.step.val() == SplitState::Slow {
+            self.payload.next.address = self.place.val().slow_address;
+            self.payload.next.bytes = self.packet.val().payload_bytes;
+            self.payload.next.keep = self.packet.val().payload_bytes;
+        }
+
+        self.job.next = self.slot.val();
+        if self.step.val() == SplitState::Second {
+            self.job.next = self.second.val();
+        }
+        if (self.step.val() == SplitState::Pieces) | (self.step.val() == SplitState::Slow) {
+            self.job.next = self.payload.val();
+        }
+        if self.step.val() == SplitState::Discard {
+            self.job.next.kind = bits::<2>(1);
+        }
+        if self.step.val() == SplitState::Flush {
+            self.job.next.kind = bits::<2>(3);
+        }
+        if self.step.val() == SplitState::Confirm {
+            self.job.next.kind = bits::<2>(2);
+            self.job.next.owner = self.fence.val().owner;
+            self.job.next.index = self.fence.val().index;
+            self.job.next.status = self.fence.val().status;
+        }
+    }
+}

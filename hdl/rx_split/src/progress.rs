@@ -1,0 +1,102 @@
+//! How far the payload of a plan is handed out, and which memories wait for a flush.
+//!
+//! Timing: outputs follow from registers.
+
+use crate::flush_order::FlushOrder;
+use crate::messages::{Piece, Placement};
+use stream::prelude::*;
+
+/// The progress. See the module's head.
+#[derive(LogicBlock)]
+pub struct Progress {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// A plan begins.
+    pub start: Signal<In, Bit>,
+    /// Its packet.
+    pub packet: Signal<In, Placement>,
+    /// A piece is taken.
+    pub taken: Signal<In, Bit>,
+    /// That piece.
+    pub piece: Signal<In, Piece>,
+    /// A flush read is taken.
+    pub flush_taken: Signal<In, Bit>,
+
+    /// Byte of the packet at which the next piece begins.
+    pub at: Signal<Out, Bits<16>>,
+    /// Pieces are left.
+    pub has_pieces: Signal<Out, Bit>,
+    /// One piece is left.
+    pub last_piece: Signal<Out, Bit>,
+    /// A memory waits for its flush.
+    pub has_flush: Signal<Out, Bit>,
+    /// That memory.
+    pub memory: Signal<Out, Bits<2>>,
+
+    order: FlushOrder,
+    offset: DFF<Bits<16>>,
+    pieces_left: DFF<Bits<5>>,
+    pending: DFF<Bits<4>>,
+    piece_memory: Signal<Local, Bits<4>>,
+    unit: Constant<Bits<4>>,
+    not_host: Constant<Bits<4>>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            start: Default::default(),
+            packet: Default::default(),
+            taken: Default::default(),
+            piece: Default::default(),
+            flush_taken: Default::default(),
+            at: Default::default(),
+            has_pieces: Default::default(),
+            last_piece: Default::default(),
+            has_flush: Default::default(),
+            memory: Default::default(),
+            order: Default::default(),
+            offset: Default::default(),
+            pieces_left: Default::default(),
+            pending: Default::default(),
+            piece_memory: Default::default(),
+            unit: Constant::new(1u64.to_bits()),
+            not_host: Constant::new(0xeu64.to_bits()),
+        }
+    }
+}
+
+impl Logic for Progress {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, offset, pieces_left, pending);
+        self.order.pending.next = self.pending.q.val();
+        self.at.next = self.offset.q.val();
+        self.has_pieces.next = self.pieces_left.q.val().any();
+        self.last_piece.next = self.pieces_left.q.val() == 1;
+        self.has_flush.next = self.pending.q.val().any();
+        self.memory.next = self.order.memory.val();
+
+        self.piece_memory.next = self.unit.val() << self.piece.val().memory;
+        if self.taken.val() {
+            self.pieces_left.d.next = self.pieces_left.q.val() - 1;
+            self.offset.d.next = self.offset.q.val() + bit_cast::<16, 14>(self.piece.val().bytes);
+            self.pending.d.next =
+                self.pending.q.val() | (self.piece_memory.val() & self.not_host.val());
+        }
+        if self.flush_taken.val() {
+            self.pending.d.next = self.order.rest.val();
+        }
+        if self.start.val() {
+            self.offset.d.next = bit_cast::<16, 8>(self.packet.val().header_bytes)
+                + bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
+            self.pending.d.next = bits::<4>(0);
+            self.pieces_left.d.next = bits::<5>(0);
+            if self.packet.val().walk {
+                self.pieces_left.d.next = self.packet.val().pieces;
+            }
+        }
+    }
+}
