@@ -21,31 +21,19 @@
 //! Invariants:
 //! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
 //! 2. The cursor moves only with a packet that is placed in order and not dropped.
-//! 3. A confirmation is taken only while no packet is looked up: it stands behind every packet whose
+//! 3. A confirmation is taken only while no packet is looked up: it stands behind every packet
+//!    whose
 //!    lookup was requested before it came.
-//! 4. An event that finds the queue full is not taken; one of an owner that is not enabled is dropped.
+//! 4. An event that finds the queue full is not taken; one of an owner that is not enabled is
+//!    dropped.
 
+use crate::admit_control::{AdmitControl, AdmitState};
 use crate::arrival::Arrival;
 use crate::decision::Decision;
 use crate::messages::{Placement, Plan, Reservation};
 use crate::owners::{OwnerUpdate, Owners};
 use crate::reserve::Reserve;
 use stream::prelude::*;
-
-/// What `admit` waits for.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum AdmitState {
-    /// A packet, an event or a confirmation.
-    Idle,
-    /// The owner's context.
-    Look,
-    /// The arithmetic on it.
-    Compute,
-    /// The decision; a drop waits for its turn to be counted.
-    Decide,
-    /// `split` takes the plan.
-    Hand,
-}
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -83,9 +71,10 @@ pub struct Admit<const B: usize, const N: usize> {
     reserve: Reserve,
     decision: Decision,
     arrival: Arrival,
-    state: DFF<AdmitState>,
+    control: AdmitControl,
     plan: DFF<Plan>,
 
+    state: Signal<Local, AdmitState>,
     packet: Signal<Local, Placement>,
     place: Signal<Local, Reservation>,
     is_event: Signal<Local, Bit>,
@@ -95,7 +84,16 @@ pub struct Admit<const B: usize, const N: usize> {
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, plan);
+        dff_setup!(self, clock, plan);
+        self.control.clock.next = self.clock.val();
+        self.control.reset.next = self.reset.val();
+        self.control.passes.next = self.arrival.passes.val();
+        self.control.needs_room.next = self.arrival.needs_room.val();
+        self.control.decided.next = self.decision.accept.val() | self.decision.refuse.val();
+        self.is_event.next = self.plan.q.val().kind == 2;
+        self.control.is_event.next = self.is_event.val();
+        self.control.handed.next = self.plans.ready.val();
+        self.state.next = self.control.step.val();
         self.owners.clock.next = self.clock.val();
         self.owners.reset.next = self.reset.val();
         self.reserve.clock.next = self.clock.val();
@@ -111,67 +109,32 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
 
         self.packet.next = self.plan.q.val().packet;
-        self.is_event.next = self.plan.q.val().kind == 2;
         self.owners.owner.next = self.packet.val().owner;
         self.reserve.owner.next = self.owners.shown.val();
         self.reserve.two_slots.next = self.decision.two_slots.val();
         self.reserve.needs_slow.next = self.decision.needs_slow.val();
         self.place.next = self.reserve.reservation.val();
-        self.deciding.next = self.state.q.val() == AdmitState::Decide;
+        self.deciding.next = self.state.val() == AdmitState::Decide;
         self.decision.plan.next = self.plan.q.val();
         self.decision.place.next = self.place.val();
         self.decision.deciding.next = self.deciding.val();
         self.decision.drop_busy.next = self.drop_busy.val();
         self.settled.next = self.decision.settled.val();
         self.plans.payload.next = self.plan.q.val();
-        self.plans.valid.next = self.state.q.val() == AdmitState::Hand;
+        self.plans.valid.next = self.state.val() == AdmitState::Hand;
 
-        self.arrival.idle.next = self.state.q.val() == AdmitState::Idle;
+        self.arrival.idle.next = self.state.val() == AdmitState::Idle;
         self.arrival.looking_up.next = self.looking_up.val();
         self.arrival.event_valid.next = self.send_event.valid.val();
         self.arrival.send_event.next = self.send_event.payload.val();
         self.send_event.ready.next = self.deciding.val()
             & self.is_event.val()
             & (self.decision.accept.val() | !self.place.val().enabled);
-        if self.state.q.val() == AdmitState::Idle {
+        if self.state.val() == AdmitState::Idle {
             self.plan.d.next = self.arrival.plan.val();
         }
         if self.deciding.val() {
             self.plan.d.next = self.decision.decided.val();
-        }
-        match self.state.q.val() {
-            // Waits for something to do.
-            AdmitState::Idle => {
-                if self.arrival.passes.val() {
-                    self.state.d.next = AdmitState::Hand;
-                } else if self.arrival.needs_room.val() {
-                    self.state.d.next = AdmitState::Look;
-                }
-            }
-            // Two cycles for the reservation.
-            AdmitState::Look => {
-                self.state.d.next = AdmitState::Compute;
-            }
-            AdmitState::Compute => {
-                self.state.d.next = AdmitState::Decide;
-            }
-            // Accepts or refuses; an event without room is tried again later.
-            AdmitState::Decide => {
-                if self.decision.accept.val() | self.decision.refuse.val() {
-                    self.state.d.next = AdmitState::Hand;
-                } else if self.is_event.val() {
-                    self.state.d.next = AdmitState::Idle;
-                }
-            }
-            // Waits for `split` to take the plan.
-            AdmitState::Hand => {
-                if self.plans.ready.val() {
-                    self.state.d.next = AdmitState::Idle;
-                }
-            }
-        }
-        if self.reset.val() {
-            self.state.d.next = AdmitState::Idle;
         }
     }
 }

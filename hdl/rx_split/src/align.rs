@@ -10,7 +10,8 @@
 //! | published | out | the last beat of a header entry was taken |
 //! | idle | out | nothing is inside |
 //!
-//! Timing: one beat a cycle, latency two cycles; `sink.ready` follows `source.ready` combinationally.
+//! Timing: one beat a cycle, latency two cycles; `sink.ready` follows `source.ready`
+//! combinationally.
 //!
 //! Invariants:
 //! 1. Bytes beyond `keep` are zero.

@@ -6,10 +6,11 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | beats | in | beats of the frame |
-//! | range_start, range_stop | in | byte range in the frame; valid with every beat; `range_start` is even |
+//! | range_start, range_stop | in | byte range in the frame, with every beat; starts even |
 //! | sum | out | four cycles behind the last beat: the sum of the range, not folded |
 //!
-//! Words are taken as little endian: the folded sum is the byte-swapped one of the wire order (RFC 1071, 2 B).
+//! Words are taken as little endian: the folded sum is the byte-swapped one of the wire order (RFC
+//! 1071, 2 B).
 //! Timing: one beat a cycle, latency four cycles, no back-pressure.
 //!
 //! Invariants:

@@ -14,7 +14,8 @@
 //! Timing: one packet at a time; six cycles and the table's latency.
 //!
 //! Invariants:
-//! 1. No lookup is requested before the packet in front is settled: its reply shows the cursor of all
+//! 1. No lookup is requested before the packet in front is settled: its reply shows the cursor of
+//!    all
 //!    packets before it.
 //! 2. `looking_up` is low for a cycle between two packets.
 //! 3. A `reset` forgets the lookup in flight; the packet is classified again.

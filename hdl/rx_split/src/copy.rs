@@ -18,7 +18,8 @@
 //!
 //! Invariants:
 //! 1. A job's data are offered only after its `write_job` was taken.
-//! 2. Confirmations and flush reads wait until the last beat of every earlier job was taken; what follows a flush
+//! 2. Confirmations and flush reads wait until the last beat of every earlier job was taken; what
+//!    follows a flush
 //!    read waits for its answer. An answer that failed is an answer.
 //! 3. `reset` forgets the job at hand.
 
@@ -181,15 +182,9 @@ impl<const A: usize> Logic for Copy<A> {
                     self.state.d.next = CopyState::Flush;
                 }
             }
-            // Waits for the realigner to take the job's beats.
-            CopyState::Read => {
-                if self.feed.finished.val() {
-                    self.state.d.next = CopyState::Idle;
-                }
-            }
-            // Waits for the answer of the flush read.
-            CopyState::Flush => {
-                if self.flushed.val() {
+            // Waits for the realigner to take the job's beats, or for the flush read to return.
+            _ => {
+                if self.feed.finished.val() | self.flushed.val() {
                     self.state.d.next = CopyState::Idle;
                 }
             }

@@ -1,4 +1,5 @@
-//! Second step of the transport parser: lengths, and the coarse shift towards position and message key.
+//! Second step of the transport parser: lengths, and the coarse shift towards position and message
+//! key.
 //!
 //! ```text
 //!  draft ──► does the profile header fit? ──► header and payload bytes, malformed

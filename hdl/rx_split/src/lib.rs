@@ -1,14 +1,15 @@
-//! Receive: from frames of the MAC to payload in application memory and headers in an owner's queue.
+//! Receive: from frames of the MAC to payload in application memory and headers in an owner's
+//! queue.
 //!
 //! ```text
-//!  frames ─► ingress ─► parse ─► verify ─► store ─► classify ─► place ─► admit ─► split ─► copy ─► dma.write
-//!               ▲        window, transport   │ ▲        │ ▲        │ ▲      ▲                │ ▲
-//!               └────────── room ────────────┘ │      flow table  lists,  rings          confirmation
-//!                                              └── release          regions
+//!  frames ─► ingress ─► parse, window, transport, verify ─► store ─► classify ─┐
+//!               └───────◄────────── room ──────────◄──────────┘ │  flow table  │
+//!  dma.write ◄── copy ◄── split ◄── admit ◄── place ◄──────────────────────────┘
+//!                 └── release, confirmation     └── lists, regions
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | epoch, reset | in | start of an epoch: nothing is in flight behind it; counted packets stay counted |
+//! | epoch, reset | in | start of an epoch: nothing is in flight behind it; counters stay |
 //! | settings | in | register writes |
 //! | frames | in | whole frames without FCS; `abort` is a bad FCS |
 //! | flow_lookup, flow_reply, cursor_write | out, in, out | the flow table |
@@ -18,16 +19,19 @@
 //! | flush_job, flush_data | out, in | to `dma.read`: flush reads of memories other than 0 |
 //! | confirmation_sink, confirmation_source | in, out | the fence |
 //! | send_event | in | failed sends, for the owner's header queue |
-//! | drop_count, disposition_count, frame_done | out | one pulse for each frame each: in = out + dropped |
+//! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
 //! | header_produced | out | an entry was handed over: owner and slots produced |
 //!
-//! Timing: frames come in at one beat a cycle as long as there is room; one packet at a time is classified.
+//! Timing: frames come in at one beat a cycle as long as there is room; one packet at a time is
+//! classified.
 //!
 //! Invariants:
 //! 1. Not one byte of a frame is written before all its checks are known to be good.
-//! 2. A packet is placed completely or deferred completely; what it needs is reserved before its first write.
+//! 2. A packet is placed completely or deferred completely; what it needs is reserved before its
+//!    first write.
 //! 3. Frames in = dispositions + drops, across resets too.
-//! 4. A confirmation leaves behind the last write of every packet whose lookup was requested before it came.
+//! 4. A confirmation leaves behind the last write of every packet whose lookup was requested before
+//!    it came.
 //! 5. Entries of one owner are in order of arrival.
 
 // The derive macros of rust-hdl generate methods without documentation.
@@ -35,8 +39,10 @@
 #![forbid(unsafe_code)]
 
 pub mod admit;
+pub mod admit_control;
 pub mod align;
 pub mod arrival;
+pub mod back;
 pub mod beat_sum;
 pub mod classify;
 pub mod classify_control;

@@ -2,7 +2,8 @@
 
 use stream::prelude::*;
 
-/// One beat on its way from the door to the packet store. No back-pressure: room was checked at the door.
+/// One beat on its way from the door to the packet store. No back-pressure: room was checked at the
+/// door.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RxBeat {
     /// Bytes of the beat.
@@ -156,7 +157,8 @@ pub struct Word32 {
     pub byte0: Bits<8>,
 }
 
-/// A packet with its place, from `classify` to `place` (where `walk` asks for segments) and on to `split`.
+/// A packet with its place, from `classify` to `place` (where `walk` asks for segments) and on to
+/// `split`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Placement {
     /// Pointer of the first beat in the packet store.

@@ -4,12 +4,13 @@
 //! |---|---|---|
 //! | start | in | one pulse: begin with `options`, `option_bytes` |
 //! | busy | out | still walking |
-//! | found, value | out | TSval of the first timestamp option; they hold from the end of the walk to the next start |
+//! | found, value | out | TSval of the first timestamp option; hold until the next start |
 //!
 //! Timing: at most 40 cycles; three for the usual NOP, NOP, timestamp.
 //!
 //! Invariants:
-//! 1. The walk ends at end-of-list, at an option that does not fit, or at the first timestamp of 10 bytes.
+//! 1. The walk ends at end-of-list, at an option that does not fit, or at the first timestamp of 10
+//!    bytes.
 //!
 //! Source: RFC 9293, 3.1; RFC 7323, 3.2.
 

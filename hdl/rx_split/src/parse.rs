@@ -12,8 +12,10 @@
 //! Timing: one beat a cycle, latency three cycles, no back-pressure.
 //!
 //! Invariants:
-//! 1. `network` belongs to the frame of the beat that `source` shows, and holds until the next first beat.
-//! 2. Lengths beyond the frame are not seen here: `ip_end` is compared with the frame's end by `verify`.
+//! 1. `network` belongs to the frame of the beat that `source` shows, and holds until the next
+//!    first beat.
+//! 2. Lengths beyond the frame are not seen here: `ip_end` is compared with the frame's end by
+//!    `verify`.
 //!
 //! Source: RFC 791, RFC 8200, IEEE 802.1Q.
 

@@ -17,7 +17,8 @@
 //!
 //! Invariants:
 //! 1. A walk that fails leaves no piece.
-//! 2. The pieces of one packet follow each other in the stream without a gap, at most `PIECES_MAX` of them.
+//! 2. The pieces of one packet follow each other in the stream without a gap, at most `PIECES_MAX`
+//!    of them.
 //! 3. A segment without bytes is stepped over.
 
 use crate::messages::{Piece, Placement};

@@ -5,7 +5,8 @@
 //!             ▲ empty segment ◄────────┘ ▲ next page ◄───────────────────────┤
 //!             └ next segment ◄───────────┴───────────────────────────────────┘
 //! ```
-//! Timing: one state a cycle where nothing is waited for. A walk that fails goes straight to `Hand`.
+//! Timing: one state a cycle where nothing is waited for. A walk that fails goes straight to
+//! `Hand`.
 
 use stream::prelude::*;
 

@@ -1,6 +1,7 @@
 //! The sum of the TCP or UDP pseudo header.
 //!
-//! Timing: `sum` is four cycles behind `network`; words are little endian as in [`crate::beat_sum`].
+//! Timing: `sum` is four cycles behind `network`; words are little endian as in
+//! [`crate::beat_sum`].
 //!
 //! Source: RFC 9293, 3.1; RFC 8200, 8.1.
 

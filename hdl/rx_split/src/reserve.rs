@@ -6,7 +6,8 @@
 //! Timing: two cycles from `owner`, `two_slots` and `needs_slow` to `reservation`.
 //!
 //! Invariants:
-//! 1. A consumer index that runs ahead of the producer leaves no room: a wrong doorbell harms its owner only.
+//! 1. A consumer index that runs ahead of the producer leaves no room: a wrong doorbell harms its
+//!    owner only.
 //! 2. The second slot of an entry follows the first modulo the queue.
 
 use crate::messages::Reservation;

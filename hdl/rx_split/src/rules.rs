@@ -5,12 +5,14 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | packet, flow | in | held by the caller from `start` on |
-//! | timestamp_found, timestamp | in | the packet's timestamp option, valid three cycles behind `start` |
-//! | result | out | walk or disposition, and the range to place; valid three cycles behind `start` |
+//! | packet, flow | in | held by the caller |
+//! | timestamp_found, timestamp | in | timestamp option, three cycles before the result |
+//! | result | out | walk or disposition, and the range to place; three cycles behind `flow` |
 //!
-//! Timing: three register steps, then combinational from them. Rules 1 to 10 of the receive specification;
-//! positions are compared modulo 2^32, read as signed.
+//! Timing: three register steps, then combinational from them.
+//!
+//! Source: rules 1 to 10 of the receive specification; positions are compared modulo 2^32, read as
+//! signed.
 
 use crate::differences::{Differences, Distances};
 use crate::messages::PacketInfo;

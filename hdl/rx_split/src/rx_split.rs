@@ -1,13 +1,11 @@
 //! The receive path assembled: instances and joins only. See the crate's head.
 
 use crate::admit::Admit;
+use crate::back::Back;
 use crate::classify::Classify;
-use crate::control::Control;
-use crate::copy::Copy;
 use crate::front::Front;
-use crate::messages::{CopyJob, Piece, Placement, Plan, StoredPacket};
+use crate::messages::{Piece, Placement, Plan, StoredPacket};
 use crate::place::Place;
-use crate::split::Split;
 
 use stream::prelude::*;
 
@@ -65,14 +63,11 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     /// A header entry was handed over.
     pub header_produced: PulseSource<RingFetch>,
 
-    control: Control,
     front: Front<A>,
+    back: Back<A>,
     classify: Classify,
     place: Place,
     admit: Admit<B, N>,
-    split: Split,
-    jobs: Fifo<CopyJob, 3, 4>,
-    copy: Copy<A>,
 }
 
 impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N> {
@@ -101,14 +96,11 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             disposition_count: Default::default(),
             frame_done: Default::default(),
             header_produced: Default::default(),
-            control: Default::default(),
+            back: Default::default(),
             front: Default::default(),
             classify: Default::default(),
             place: Default::default(),
             admit: Default::default(),
-            split: Default::default(),
-            jobs: Default::default(),
-            copy: Default::default(),
         }
     }
 }
@@ -117,30 +109,21 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
     #[hdl_gen]
     fn update(&mut self) {
         self.front.clock.next = self.clock.val();
+        self.back.clock.next = self.clock.val();
+        self.back.reset.next = self.reset.val();
         self.front.reset.next = self.reset.val();
-        self.control.clock.next = self.clock.val();
         self.classify.clock.next = self.clock.val();
         self.place.clock.next = self.clock.val();
         self.admit.clock.next = self.clock.val();
-        self.split.clock.next = self.clock.val();
-        self.jobs.clock.next = self.clock.val();
-        self.copy.clock.next = self.clock.val();
-        self.control.reset.next = self.reset.val();
         self.classify.reset.next = self.reset.val();
         self.place.reset.next = self.reset.val();
         self.admit.reset.next = self.reset.val();
-        self.split.reset.next = self.reset.val();
-        self.jobs.reset.next = self.reset.val();
-        self.copy.reset.next = self.reset.val();
-
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.back.settings);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.front.settings);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.admit.settings);
-        self.front.running.next = self.control.running.val();
-
+        self.front.running.next = self.back.running.val();
         PacketSink::link(&mut self.frames, &mut self.front.frames);
         self.frame_done.next = self.front.frame_done.val();
-
         MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.classify.packets);
         MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.classify.flow_lookup);
         MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.classify.flow_reply);
@@ -168,26 +151,20 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
             &mut self.disposition_count,
             &mut self.admit.disposition_count,
         );
-
-        MessageSource::<Plan>::join(&mut self.admit.plans, &mut self.split.plans);
-        MessageSource::<Piece>::join(&mut self.place.pieces, &mut self.split.pieces);
-        MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.jobs.sink);
-        MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
-        self.control.memory.next = self.copy.memory.val();
-        self.copy.flush_address.next = self.control.flush_address.val();
-        self.front.read_address.next = self.copy.read_address.val();
-        self.copy.read_data.next = self.front.read_data.val();
-        PulseSource::<Bits<16>>::join(&mut self.copy.release, &mut self.front.release);
-        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.copy.write_job);
-        PacketSource::link(&mut self.write_data, &mut self.copy.write_data);
-        MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.copy.flush_job);
-        PacketSink::link(&mut self.flush_data, &mut self.copy.flush_data);
+        MessageSource::<Plan>::join(&mut self.admit.plans, &mut self.back.plans);
+        MessageSource::<Piece>::join(&mut self.place.pieces, &mut self.back.pieces);
+        self.front.read_address.next = self.back.read_address.val();
+        self.back.read_data.next = self.front.read_data.val();
+        PulseSource::<Bits<16>>::join(&mut self.back.release, &mut self.front.release);
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.back.write_job);
+        PacketSource::link(&mut self.write_data, &mut self.back.write_data);
+        MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.back.flush_job);
+        PacketSink::link(&mut self.flush_data, &mut self.back.flush_data);
         MessageSource::<Confirmation>::link(
             &mut self.confirmation_source,
-            &mut self.copy.confirmation,
+            &mut self.back.confirmation,
         );
-        PulseSource::<RingFetch>::link(&mut self.header_produced, &mut self.copy.published);
-
+        PulseSource::<RingFetch>::link(&mut self.header_produced, &mut self.back.published);
         // Drops of the store come first: `admit` waits for a cycle without one.
         self.admit.drop_busy.next = self.front.drop_count.valid.val();
         self.drop_count.valid.next =

@@ -77,7 +77,8 @@ impl Logic for Split {
         self.maker.offset.next = self.progress.at.val();
         self.maker.flush_memory.next = self.progress.memory.val();
 
-        // A step offers one job; pieces need a piece, flushes a memory, releases that no piece is left.
+        // A step offers one job; pieces need a piece, flushes a memory, releases that no piece is
+        // left.
         self.jobs.payload.next = self.maker.job.val();
         self.offered.next = self.state.val() != SplitState::Idle;
         if self.state.val() == SplitState::Pieces {

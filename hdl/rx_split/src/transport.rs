@@ -1,7 +1,7 @@
 //! Third part of the parser: TCP, UDP and profile fields, and the flow key.
 //!
 //! ```text
-//!  header ──► fields, profile ──► profile fits? lengths ──► position, message key (2 steps) ──► info
+//!  header ──► fields, profile ──► lengths ──► position, message key ──► flow key ──► info
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|

@@ -1,6 +1,7 @@
 //! The verdict over a frame, from everything known at its last beat.
 //!
-//! Timing: latency one cycle, one beat a cycle, no back-pressure. `parsed` holds the frame's entry when its
+//! Timing: latency one cycle, one beat a cycle, no back-pressure. `parsed` holds the frame's entry
+//! when its
 //! last beat arrives and is taken with it.
 //!
 //! Invariants:

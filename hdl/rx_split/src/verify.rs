@@ -8,15 +8,16 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | beats, network | in | beats behind the first part of the parser, and what the first beat told |
-//! | parsed | in | what the parser found, once a frame, at the latest seven cycles behind its last beat |
+//! | beats, network | in | beats behind the first part of the parser, and what the first told |
+//! | parsed | in | what the parser found, within seven cycles of the frame's last beat |
 //! | source | out | the beats; the last one has `refused` and `reason` |
 //! | info | out | everything about the packet, valid with the last beat |
 //!
 //! Timing: one beat a cycle, latency nine cycles, no back-pressure.
 //!
 //! Invariants:
-//! 1. The first check that fails names the reason: the door's, malformed_ip, ip_checksum, malformed_l4,
+//! 1. The first check that fails names the reason: the door's, malformed_ip, ip_checksum,
+//!    malformed_l4,
 //!    l4_checksum.
 //! 2. Ethernet padding counts in no sum: the range ends where the IP length says.
 

@@ -1,7 +1,7 @@
 //! Second part of the parser: cuts the L4 header out of the first three beats.
 //!
 //! ```text
-//!  beats ──► first 3 beats ──► shift by 0..48 in 16 bytes ──► by 0..12 in 4 bytes ──► 72 bytes from L4
+//!  first 3 beats ──► shift by 0, 16, 32, 48 bytes ──► by 0, 4, 8, 12 ──► 72 bytes from L4
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -9,11 +9,13 @@
 //! | network | in | what the frame's first beat told |
 //! | header | out | once a frame: 72 bytes from the L4 header on, and `network` beside them |
 //!
-//! Timing: three cycles after the frame's third beat, or its last if it has fewer; no back-pressure.
+//! Timing: three cycles after the frame's third beat, or its last if it has fewer; no back-
+//! pressure.
 //!
 //! Invariants:
 //! 1. One pulse a frame, in order.
-//! 2. Bytes behind the end of a short frame are left over from earlier ones: who uses the header checks
+//! 2. Bytes behind the end of a short frame are left over from earlier ones: who uses the header
+//!    checks
 //!    lengths first.
 //! 3. Without TCP or UDP the bytes have no meaning.
 

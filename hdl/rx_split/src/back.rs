@@ -1,0 +1,86 @@
+//! The last part of the receive path: from plans to writes.
+//!
+//! ```text
+//!  plans, pieces ─► split ─► jobs ─► copy ─► write_job, write_data, flush_job, confirmation
+//!  settings ──────► control ───────────┘└──► running
+//! ```
+//! Timing: one job a cycle into the FIFO; see `copy` for the rest.
+
+use crate::control::Control;
+use crate::copy::Copy;
+use crate::messages::{CopyJob, Piece, Plan};
+use crate::split::Split;
+use stream::prelude::*;
+
+/// The last part. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Back<const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Receive runs.
+    pub running: Signal<Out, Bit>,
+    /// What to write.
+    pub plans: MessageSink<Plan>,
+    /// Where placed payloads go.
+    pub pieces: MessageSink<Piece>,
+    /// Beat to read.
+    pub read_address: Signal<Out, Bits<A>>,
+    /// That beat, one cycle later.
+    pub read_data: Signal<In, Bits<512>>,
+    /// Pointer up to which the packet store is free again.
+    pub release: PulseSource<Bits<16>>,
+
+    /// Write jobs.
+    pub write_job: MessageSource<WriteJob>,
+    /// Their bytes.
+    pub write_data: PacketSource,
+    /// Flush reads.
+    pub flush_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub flush_data: PacketSink,
+    /// Confirmations behind the fence.
+    pub confirmation: MessageSource<Confirmation>,
+    /// A header entry was handed over.
+    pub published: PulseSource<RingFetch>,
+
+    control: Control,
+    split: Split,
+    jobs: Fifo<CopyJob, 3, 4>,
+    copy: Copy<A>,
+}
+
+impl<const A: usize> Logic for Back<A> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.control.clock.next = self.clock.val();
+        self.control.reset.next = self.reset.val();
+        self.split.clock.next = self.clock.val();
+        self.jobs.clock.next = self.clock.val();
+        self.copy.clock.next = self.clock.val();
+        self.split.reset.next = self.reset.val();
+        self.jobs.reset.next = self.reset.val();
+        self.copy.reset.next = self.reset.val();
+        MessageSink::<Plan>::link(&mut self.plans, &mut self.split.plans);
+        MessageSink::<Piece>::link(&mut self.pieces, &mut self.split.pieces);
+        MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.jobs.sink);
+        MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
+        self.running.next = self.control.running.val();
+        self.control.memory.next = self.copy.memory.val();
+        self.copy.flush_address.next = self.control.flush_address.val();
+        self.read_address.next = self.copy.read_address.val();
+        self.copy.read_data.next = self.read_data.val();
+        PulseSource::<Bits<16>>::link(&mut self.release, &mut self.copy.release);
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.copy.write_job);
+        PacketSource::link(&mut self.write_data, &mut self.copy.write_data);
+        MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.copy.flush_job);
+        PacketSink::link(&mut self.flush_data, &mut self.copy.flush_data);
+        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.copy.confirmation);
+        PulseSource::<RingFetch>::link(&mut self.published, &mut self.copy.published);
+    }
+}
