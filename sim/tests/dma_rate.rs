@@ -156,7 +156,7 @@ fn both_ways_at_mtu_1500() {
 }
 
 #[test]
-fn a_small_write_is_on_the_port_after_five_cycles() {
+fn a_small_write_is_on_the_port_after_six_cycles() {
     let mut rig = Rig::new(PcieConfig::default(), Stall::None, Stall::None);
     let address = rig.slot.memory(4096);
     rig.push_write(&Write {
@@ -173,5 +173,5 @@ fn a_small_write_is_on_the_port_after_five_cycles() {
         rig.cycle();
         cycles += 1;
     }
-    assert_eq!(cycles, 5);
+    assert_eq!(cycles, 6);
 }

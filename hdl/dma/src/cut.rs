@@ -5,7 +5,7 @@
 //!          │ Cutter │
 //!  limit ─►└────────┘            boundaries: multiples of 128 << limit bytes
 //! ```
-//! Timing: latency one cycle, one piece a cycle, no idle cycle between jobs. `job.ready` follows
+//! Timing: latency two cycles, output registered, one piece a cycle, no idle cycle between jobs. `job.ready` follows
 //! `piece.ready` in the same cycle.
 //!
 //! Invariants:
@@ -38,6 +38,8 @@ pub struct Cutter {
     bytes: DFF<Bits<16>>,
     relaxed: DFF<Bit>,
     client: DFF<Bits<2>>,
+    full: DFF<Bit>,
+    stage: DFF<Piece>,
 
     limit_bytes: Signal<Local, Bits<11>>,
     low_mask: Signal<Local, Bits<11>>,
@@ -49,13 +51,14 @@ pub struct Cutter {
     boundary: Signal<Local, Bits<64>>,
     take_piece: Signal<Local, Bit>,
     take_job: Signal<Local, Bit>,
+    has_room: Signal<Local, Bit>,
     result: Signal<Local, Piece>,
 }
 
 impl Logic for Cutter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, first, address, bytes, relaxed, client);
+        dff_setup!(self, clock, busy, first, address, bytes, relaxed, client, full, stage);
 
         self.limit_bytes.next = bits::<11>(128) << self.limit.val();
         self.low_mask.next = self.limit_bytes.val() - 1;
@@ -75,10 +78,15 @@ impl Logic for Cutter {
         self.result.next.last = self.is_last.val();
         self.result.next.relaxed = self.relaxed.q.val();
         self.result.next.client = self.client.q.val();
-        self.piece.payload.next = self.result.val();
-        self.piece.valid.next = self.busy.q.val();
+        self.has_room.next = !self.full.q.val() | self.piece.ready.val();
+        if self.has_room.val() {
+            self.full.d.next = self.busy.q.val();
+            self.stage.d.next = self.result.val();
+        }
+        self.piece.payload.next = self.stage.q.val();
+        self.piece.valid.next = self.full.q.val();
 
-        self.take_piece.next = self.busy.q.val() & self.piece.ready.val();
+        self.take_piece.next = self.busy.q.val() & self.has_room.val();
         self.take_job.next =
             !self.reset.val() & (!self.busy.q.val() | (self.take_piece.val() & self.is_last.val()));
         self.job.ready.next = self.take_job.val();
@@ -98,6 +106,7 @@ impl Logic for Cutter {
         }
         if self.reset.val() {
             self.busy.d.next = false;
+            self.full.d.next = false;
         }
     }
 }

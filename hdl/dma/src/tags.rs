@@ -47,7 +47,7 @@ pub struct TagTimer {
     /// Reads that wait.
     pub outstanding: Signal<In, Bits<64>>,
 
-    /// A read has waited too long.
+    /// A read had waited too long one cycle ago; it may have ended since.
     pub expired: Signal<Out, Bit>,
     /// Its tag.
     pub expired_tag: Signal<Out, Bits<6>>,
@@ -56,6 +56,8 @@ pub struct TagTimer {
     prescaler: DFF<Bits<32>>,
     now: DFF<Bits<4>>,
     scan: DFF<Bits<6>>,
+    late: DFF<Bit>,
+    late_tag: DFF<Bits<6>>,
 
     age: Signal<Local, Bits<4>>,
     tick_last: Constant<Bits<32>>,
@@ -76,6 +78,8 @@ impl TagTimer {
             prescaler: Default::default(),
             now: Default::default(),
             scan: Default::default(),
+            late: Default::default(),
+            late_tag: Default::default(),
             age: Default::default(),
             tick_last: Constant::new((timeout_cycles / 8 - 1).to_bits()),
         }
@@ -85,7 +89,7 @@ impl TagTimer {
 impl Logic for TagTimer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, prescaler, now, scan);
+        dff_setup!(self, clock, prescaler, now, scan, late, late_tag);
         self.started.clock.next = self.clock.val();
         self.started.write_address.next = self.issue_tag.val();
         self.started.write_data.next = self.now.q.val();
@@ -100,9 +104,11 @@ impl Logic for TagTimer {
         self.started.read_address.next = self.scan.q.val();
         self.age.next = self.now.q.val() - self.started.read_data.val();
         // The eighth in which it began may have been almost over, hence nine.
-        self.expired.next =
+        self.late.d.next =
             self.outstanding.val().get_bit(self.scan.q.val().index()) & (self.age.val() >= 9);
-        self.expired_tag.next = self.scan.q.val();
+        self.late_tag.d.next = self.scan.q.val();
+        self.expired.next = self.late.q.val();
+        self.expired_tag.next = self.late_tag.q.val();
     }
 }
 
@@ -333,7 +339,8 @@ impl Logic for TagTable {
         PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.masks.event_0);
         PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.masks.event_1);
         self.masks.outstanding.next = self.outstanding_bits.q.val();
-        self.late_mask.next = self.masks.late.val() | self.expired_mask.val();
+        self.late_mask.next =
+            self.masks.late.val() | (self.expired_mask.val() & self.outstanding_bits.q.val());
         self.end_mask.next = self.masks.finish.val() | self.late_mask.val();
 
         self.busy_bits.d.next = (self.busy_bits.q.val() | self.issue_mask.val())
