@@ -1,4 +1,5 @@
-//! The send path with its neighbours around it, and the judge that compares it with the golden model.
+//! The send path with its neighbours around it, and the judge that compares it with the golden
+//! model.
 //!
 //! ```text
 //!   descriptors ──> TxMerge <──> Responders, Reads
@@ -251,7 +252,8 @@ impl<M: Memory> Rig<M> {
         self.bench.now() - start
     }
 
-    /// Runs everything posted and compares frames, events, counts and ring indices with the golden model.
+    /// Runs everything posted and compares frames, events, counts and ring indices with the golden
+    /// model; returns the errors.
     pub fn judge(&mut self, cycles_max: u64) -> Vec<Option<SendError>> {
         let expected: Vec<_> = self.expected.drain(..).collect();
         self.run_until_done(self.posted, cycles_max);
