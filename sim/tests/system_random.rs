@@ -1,0 +1,437 @@
+//! The Verilated card against the golden card: the same commands, the same frames, the same memory.
+//!
+//! ```text
+//!               ┌─► Device ─ SimulatedBus ─ card (Verilator) ◄── MAC ◄─┐
+//!   commands ───┤                                                      ├── random frames
+//!               └─► Device ─ GoldenBus ── golden card ◄────────────────┘
+//! ```
+//! Proven for random packets over all flows of the small card, with VLAN tags, IPv4 and IPv6, options,
+//! any order, overlaps, malformed and damaged frames, moving floors and vanishing regions: every header
+//! entry, every deferred payload, every byte of every buffer and its guards, and every counter of packets
+//! agree, and every frame is accounted for.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use abi::config::SMALL;
+use abi::reason::{Disposition, DropReason};
+use host::bus::{Bus, DmaMemory, MemoryKind};
+use host::control::commands as cmd;
+use host::control::commands::{Acceptance, Direction, Entry, FlowInstall, FlowName, Segment};
+use host::control::placement::KeyTable;
+use host::control::regions::Regions;
+use host::device::{Device, DeviceConfig};
+use host::rings::HeaderEntry;
+use pcie_sim::PcieConfig;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::lab::Card;
+use sim::mac::Frame;
+use sim::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+
+const FLOWS: u16 = 64;
+const PACKETS: usize = 10_240;
+const BATCH: usize = 32;
+const REGION_BYTES: usize = 64 << 10;
+const GUARD_BYTES: u64 = 256;
+const GUARD: u8 = 0xa5;
+const LIST: u16 = 8;
+
+/// One of the two cards, driven by the same calls.
+struct Half<B: Bus> {
+    device: Device<B>,
+    memories: Vec<DmaMemory>,
+    regions: Regions,
+    entries: Vec<HeaderEntry>,
+    refused: Vec<(u64, u8)>,
+}
+
+impl<B: Bus> Half<B> {
+    fn open(bus: B) -> Self {
+        let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+        let regions = Regions::new(SMALL.region_bits as u32, SMALL.page_bits as u32);
+        let memories = (0..FLOWS)
+            .map(|_| {
+                let kind = MemoryKind::Application;
+                let memory = device.bus().allocate(kind, REGION_BYTES, REGION_BYTES);
+                let memory = memory.expect("memory");
+                let mut fill = |bytes: &mut [u8]| bytes.fill(GUARD);
+                let bus = device.bus();
+                bus.application_memory(&memory, 0, REGION_BYTES, &mut fill)
+                    .expect("its bytes");
+                memory
+            })
+            .collect();
+        Half {
+            device,
+            memories,
+            regions,
+            entries: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    /// Posts commands and waits until the last is confirmed.
+    fn command(&mut self, entries: Vec<Entry>) {
+        let mut last = None;
+        for entry in entries {
+            last = Some(self.device.command(entry));
+        }
+        let Some(last) = last else { return };
+        for _ in 0..10_000 {
+            self.device.poll().expect("it polls");
+            if self.device.confirmed(last) {
+                while let Some(refused) = self.device.take_refused() {
+                    self.refused.push((refused.ticket.0, refused.status as u8));
+                }
+                return;
+            }
+            self.device.bus().advance().expect("time passes");
+        }
+        panic!("a command is not confirmed");
+    }
+
+    /// Removes a region and installs it with a new key: segments posted before are refused now.
+    fn replace_region(&mut self, index: u16) {
+        let entry = self.regions.removal(index).expect("a region");
+        self.command(vec![entry]);
+        self.regions.forget(index);
+        let memory = self.memories[usize::from(index)];
+        let (region, commands) = self.regions.register(memory, 0).expect("room");
+        assert_eq!(region.index, index);
+        self.command(commands);
+    }
+
+    /// Puts a flow on the card, with a region of its own.
+    fn install(&mut self, flow: &Flow, key: Vec<Entry>) {
+        let memory = self.memories[usize::from(flow.name.flow)];
+        let (_, mut commands) = self.regions.register(memory, 0).expect("room");
+        commands.push(install(flow));
+        commands.extend(key);
+        self.command(commands);
+    }
+
+    fn take_entries(&mut self) {
+        while let Some(entry) = self.device.next_header().expect("an entry") {
+            self.entries.push(entry);
+        }
+        self.device.return_headers().expect("a doorbell");
+    }
+
+    fn bytes(&mut self, index: usize) -> Vec<u8> {
+        let memory = self.memories[index];
+        let mut bytes = Vec::new();
+        let mut read = |window: &mut [u8]| bytes.extend_from_slice(window);
+        let bus = self.device.bus();
+        bus.application_memory(&memory, 0, REGION_BYTES, &mut read)
+            .expect("its bytes");
+        bytes
+    }
+}
+
+/// What the test knows of a flow.
+#[derive(Clone, Debug)]
+struct Flow {
+    name: FlowName,
+    ports: (u16, u16),
+    ipv6: bool,
+    base: u32,
+    floor: u32,
+    posted: u32,
+    head: u16,
+    tail: u16,
+    ends: Vec<u32>,
+}
+
+impl Flow {
+    fn addresses(&self) -> Addresses {
+        let id = self.name.flow as u8;
+        if self.ipv6 {
+            let mut source = [0xfd; 16];
+            let mut destination = [0xfd; 16];
+            (source[15], destination[15]) = (id, 1);
+            Addresses::V6(source, destination)
+        } else {
+            Addresses::V4([10, 0, 1, id], [10, 0, 0, 1])
+        }
+    }
+
+    fn key(&self) -> [u8; abi::flow_key::KEY_BYTES] {
+        let (source, destination): (std::net::IpAddr, std::net::IpAddr) = match self.addresses() {
+            Addresses::V4(source, destination) => (source.into(), destination.into()),
+            Addresses::V6(source, destination) => (source.into(), destination.into()),
+        };
+        let remote = (source, self.ports.0).into();
+        let local = (destination, self.ports.1).into();
+        host::control::packet::flow_key(remote, local)
+    }
+
+    fn post(&mut self, random: &mut SmallRng, region: u16, region_key: u16) -> Option<Entry> {
+        let room = LIST - self.tail.wrapping_sub(self.head);
+        let bytes = random
+            .random_range(1..6000u32)
+            .min(REGION_BYTES as u32 - 1024);
+        let offset =
+            GUARD_BYTES + u64::from(random.random_range(0..REGION_BYTES as u32 - bytes - 512));
+        if room == 0 {
+            return None;
+        }
+        let segment = Segment {
+            index: self.tail,
+            position: self.base.wrapping_add(self.posted),
+            bytes,
+            region,
+            region_key,
+            offset,
+        };
+        self.tail = self.tail.wrapping_add(1);
+        self.posted += bytes;
+        self.ends.push(self.posted);
+        Some(cmd::segment_post(self.name, Direction::Receive, &segment))
+    }
+
+    fn acceptance(&self) -> Acceptance {
+        Acceptance {
+            floor: self.base.wrapping_add(self.floor),
+            ack_low: 1000,
+            ack_high: 2000,
+        }
+    }
+
+    /// Moves the floor somewhere between where it is and the end of what is posted.
+    fn move_floor(&mut self, random: &mut SmallRng) -> Entry {
+        self.floor = random.random_range(self.floor..=self.posted);
+        while self.ends.first().is_some_and(|end| *end <= self.floor) {
+            self.ends.remove(0);
+            self.head = self.head.wrapping_add(1);
+        }
+        cmd::floor_set(self.name, self.acceptance(), self.head)
+    }
+
+    fn packet(&self, random: &mut SmallRng) -> Vec<u8> {
+        let span = (self.posted - self.floor).max(1);
+        let from = match random.random_range(0..10) {
+            0 => self.floor.saturating_sub(random.random_range(0..800)),
+            1 => self.posted.saturating_sub(random.random_range(0..2000)),
+            2 => self.posted + random.random_range(0..3000),
+            3..6 => self.floor,
+            _ => self.floor + random.random_range(0..span),
+        };
+        let length = match random.random_range(0..8) {
+            0 => 0,
+            1 => random.random_range(1..140),
+            2 => random.random_range(1449..8900),
+            _ => random.random_range(1..1449),
+        };
+        let mut payload = vec![0; length];
+        random.fill(&mut payload[..]);
+        let flags = match random.random_range(0..12) {
+            0 => 0x18,
+            1 => 0x11,
+            2 => random.random(),
+            _ => 0x10,
+        };
+        let mut options = Vec::new();
+        if random.random_bool(0.5) {
+            options = timestamp_option(random.random(), 0);
+        }
+        options.resize(options.len() + 4 * random.random_range(0..4), 1);
+        let spec = PacketSpec {
+            tags: (0..random.random_range(0..3))
+                .map(|_| random.random())
+                .collect(),
+            addresses: self.addresses(),
+            ip_options: vec![1; 4 * [0, 0, 0, 2, 10][random.random_range(0..5)]],
+            ports: self.ports,
+            layer4: Layer4::Tcp {
+                sequence: self.base.wrapping_add(from),
+                acknowledgement: random.random_range(990..2010),
+                flags,
+                options,
+            },
+            payload,
+        };
+        spec.frame(random.random())
+    }
+}
+
+/// A frame for some flow, or for none; some are spoiled.
+fn frame(flows: &[Flow], random: &mut SmallRng) -> Frame {
+    let mut bytes = flows[random.random_range(0..flows.len())].packet(random);
+    match random.random_range(0..40) {
+        0 => {
+            let at = random.random_range(12..bytes.len());
+            bytes[at] ^= 1 << random.random_range(0..8);
+        }
+        1 => bytes.truncate(random.random_range(60..=bytes.len())),
+        2 => {
+            let length = random.random_range(60..600);
+            bytes = (0..length).map(|_| random.random()).collect();
+        }
+        3 => bytes.resize((bytes.len() + 300).min(9216), 0x5a),
+        _ => {}
+    }
+    Frame {
+        bytes,
+        is_bad: random.random_range(0..60) == 0,
+        time_ps: 0,
+    }
+}
+
+fn install(flow: &Flow) -> Entry {
+    let list = u32::from(flow.name.flow) * u32::from(LIST);
+    cmd::flow_install(&FlowInstall {
+        name: flow.name,
+        owner: 0,
+        domain: 0,
+        acceptance: flow.acceptance(),
+        send_floor: 0,
+        lists: [(list, 3), (list, 3)],
+    })
+}
+
+fn flows(random: &mut SmallRng) -> Vec<Flow> {
+    (0..FLOWS)
+        .map(|id| Flow {
+            name: FlowName {
+                flow: id,
+                generation: random.random(),
+            },
+            ports: (random.random(), random.random()),
+            ipv6: id % 3 == 0,
+            base: if id % 4 == 0 {
+                u32::MAX - 3000
+            } else {
+                random.random()
+            },
+            floor: 0,
+            posted: 0,
+            head: 0,
+            tail: 0,
+            ends: Vec::new(),
+        })
+        .collect()
+}
+
+/// Changes some flows between two batches: floors, segments, and now and then a region.
+fn changes(
+    flows: &mut [Flow],
+    random: &mut SmallRng,
+    keys: &mut [u16],
+    rtl: &mut Half<SimulatedBus>,
+    golden: &mut Half<GoldenBus>,
+) {
+    let mut both = Vec::new();
+    for flow in flows.iter_mut() {
+        let region = flow.name.flow;
+        if random.random_bool(0.2) {
+            both.push(flow.move_floor(random));
+        }
+        while random.random_bool(0.6) {
+            let Some(entry) = flow.post(random, region, keys[usize::from(region)]) else {
+                break;
+            };
+            both.push(entry);
+        }
+    }
+    rtl.command(both.clone());
+    golden.command(both);
+    if random.random_bool(0.1) {
+        let index = random.random_range(0..FLOWS);
+        rtl.replace_region(index);
+        golden.replace_region(index);
+        keys[usize::from(index)] = rtl.regions.get(index).expect("it is back").key;
+    }
+}
+
+fn compare(rtl: &mut Half<SimulatedBus>, golden: &mut Half<GoldenBus>, batch: usize) {
+    rtl.take_entries();
+    golden.take_entries();
+    for (number, (ours, theirs)) in rtl.entries.iter().zip(&golden.entries).enumerate() {
+        assert_eq!(ours, theirs, "batch {batch}, entry {number}");
+    }
+    assert_eq!(rtl.entries.len(), golden.entries.len(), "batch {batch}");
+    assert_eq!(
+        rtl.refused, golden.refused,
+        "batch {batch}: refused commands"
+    );
+    rtl.entries.clear();
+    golden.entries.clear();
+}
+
+fn packet_counters<B: Bus>(half: &mut Half<B>) -> Vec<(&'static str, u64)> {
+    let counters = half.device.counters().expect("counters");
+    let known = |name: &str| {
+        Disposition::ALL.iter().any(|d| d.name() == name)
+            || DropReason::ALL.iter().any(|d| d.name() == name)
+    };
+    counters
+        .into_iter()
+        .filter(|(name, _)| known(name))
+        .collect()
+}
+
+#[test]
+fn ten_thousand_random_packets_over_64_flows_agree_with_the_golden_card() {
+    let seed = sim::stall::seed();
+    let mut random = SmallRng::seed_from_u64(seed);
+    let pcie = PcieConfig {
+        seed,
+        jitter_ns: 200,
+        reorder_permille: 200,
+        random_split_permille: 300,
+        rq_stall_permille: 100,
+        ..PcieConfig::default()
+    };
+    let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
+    let card = Rc::new(RefCell::new(card.expect("it builds")));
+    let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
+    let mut golden_card = GoldenCard::new(SMALL);
+    let mut rtl = Half::open(bus);
+    let mut golden = Half::open(GoldenBus::new(golden_card.clone()));
+    let mut flows = flows(&mut random);
+    let mut table = KeyTable::new(*rtl.device.secrets(), SMALL.bucket_bits as u32);
+    let mut keys = Vec::new();
+    for flow in &flows {
+        let key = table.insert(flow.key(), flow.name.flow).expect("it fits");
+        rtl.install(flow, key.clone());
+        golden.install(flow, key);
+        keys.push(rtl.regions.get(flow.name.flow).expect("it is there").key);
+    }
+    for batch in 0..PACKETS / BATCH {
+        changes(&mut flows, &mut random, &mut keys, &mut rtl, &mut golden);
+        for _ in 0..BATCH {
+            let frame = frame(&flows, &mut random);
+            golden_card.receive(frame.clone());
+            card.borrow_mut().mac.receive_frame(frame, 0);
+            card.borrow_mut().run(random.random_range(0..600));
+        }
+        card.borrow_mut().run(4_000);
+        compare(&mut rtl, &mut golden, batch);
+    }
+    for index in 0..usize::from(FLOWS) {
+        assert_eq!(
+            rtl.bytes(index),
+            golden.bytes(index),
+            "memory of flow {index}"
+        );
+    }
+    let (ours, theirs) = (packet_counters(&mut rtl), packet_counters(&mut golden));
+    println!("{ours:?}, {} cycles", card.borrow().cycles());
+    assert_eq!(ours, theirs);
+    assert_eq!(
+        ours.iter().map(|(_, count)| count).sum::<u64>(),
+        PACKETS as u64
+    );
+    let violations = card.borrow().violations();
+    assert!(
+        violations.is_empty(),
+        "{} violations, first {}",
+        violations.len(),
+        violations[0]
+    );
+}
