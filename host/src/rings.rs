@@ -3,7 +3,9 @@
 //! Indices run freely; a slot is `index mod size`. The host never edits an entry that it has
 //! posted.
 
-use abi::config::{COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
+use abi::config::{
+    COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
+};
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry};
 
@@ -174,7 +176,8 @@ impl HeaderQueue {
                 self.slot_address(self.consumed.wrapping_add(1)),
                 &mut second,
             )?;
-            header.extend_from_slice(&second);
+            let rest = METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
+            header.extend_from_slice(&second[rest..]);
         }
         header.truncate(header_entry::HEADER_BYTES.get(&slot) as usize);
         let deferred = self.take_slow_buffer(bus, &slot)?;

@@ -5,10 +5,10 @@
 //!   commands ───┤                                                      ├── random frames
 //!               └─► Device ─ GoldenBus ── golden card ◄────────────────┘
 //! ```
-//! Proven for random packets over all flows of the small card, with VLAN tags, IPv4 and IPv6, options,
-//! any order, overlaps, malformed and damaged frames, moving floors and vanishing regions: every header
-//! entry, every deferred payload, every byte of every buffer and its guards, and every counter of packets
-//! agree, and every frame is accounted for.
+//! Proven for random packets over all flows of the small card, with VLAN tags, IPv4 and IPv6,
+//! options, any order, overlaps, malformed and damaged frames, moving floors and vanishing regions:
+//! every header entry, every deferred payload, every byte of every buffer and its guards, and every
+//! counter of packets agree, and every frame is accounted for.
 
 use std::cell::RefCell;
 use std::rc::Rc;

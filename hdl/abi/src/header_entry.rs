@@ -1,8 +1,11 @@
 //! A header entry: what the card writes to an owner's header queue, in arrival order.
 //!
 //! ```text
-//! slot 0: | metadata 32 B | header bytes 0..96 |   slot 1 (if two_slots): | header bytes 96.. |
+//! slot 0: | metadata 32 B | header bytes 0..96 |
+//! slot 1: | metadata 32 B | header bytes 64..160 |      (only if two_slots)
 //! ```
+//! The second slot repeats the metadata, with the phase of its own pass: so that what is left of it
+//! never looks like an entry of a later pass.
 //! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The
 //! phase starts at 1 after the queue is enabled and flips at every wrap of the queue.
 
@@ -112,6 +115,9 @@ pub const FIELDS: &[Field] = &[
     L4_OFFSET,
     EVENT_VALUE,
 ];
+
+/// Header byte that follows the metadata of a second slot.
+pub const SECOND_SLOT_HEADER_AT: usize = 64;
 
 /// [`KIND`] of a packet.
 pub const KIND_PACKET: u8 = 1;

@@ -5,12 +5,17 @@
 //! Invariants:
 //! 1. Payload may be written with relaxed ordering, header entries not.
 //! 2. The first slot is the last job of its packet: it publishes the entry and releases the packet.
-//! 3. A second slot begins at header byte 96, the middle of the packet's second beat.
+//! 3. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
+//!    on at header byte 64, the packet's second beat: no slot ever holds a stale phase.
 
 use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
 use crate::split_state::SplitState;
-use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
+use abi::config::{METADATA_BYTES, SLOT_BYTES};
+use abi::header_entry::{PHASE, SECOND_SLOT_HEADER_AT};
 use stream::prelude::*;
+
+/// Header bytes before those of the second slot, less the metadata in front of them.
+const SECOND_SKIPPED_BYTES: u64 = (SECOND_SLOT_HEADER_AT - METADATA_BYTES) as u64;
 
 /// The jobs. See the module's head.
 #[derive(LogicBlock)]
@@ -39,7 +44,8 @@ pub struct JobMaker {
     second: Signal<Local, CopyJob>,
     slot_bytes: Constant<Bits<14>>,
     metadata_bytes: Constant<Bits<14>>,
-    slot_header_bytes: Constant<Bits<14>>,
+    second_skipped_bytes: Constant<Bits<14>>,
+    phase_bit: Constant<Bits<256>>,
 }
 
 impl Default for JobMaker {
@@ -61,7 +67,8 @@ impl Default for JobMaker {
             second: Default::default(),
             slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
             metadata_bytes: Constant::new((METADATA_BYTES as u64).to_bits()),
-            slot_header_bytes: Constant::new((SLOT_HEADER_BYTES as u64).to_bits()),
+            second_skipped_bytes: Constant::new(SECOND_SKIPPED_BYTES.to_bits()),
+            phase_bit: Constant::new((1u64 << PHASE.offset).to_bits()),
         }
     }
 }
@@ -94,14 +101,18 @@ impl Logic for JobMaker {
 
         self.second.next = self.slot.val();
         self.second.next.start = self.packet.val().start + 1;
-        self.second.next.head = false;
         self.second.next.address = self.place.val().second_address;
         self.second.next.keep =
-            bit_cast::<14, 8>(self.packet.val().header_bytes) - self.slot_header_bytes.val();
+            bit_cast::<14, 8>(self.packet.val().header_bytes) - self.second_skipped_bytes.val();
+        if self.place.val().second_address < self.place.val().slot_address {
+            // It is in the next pass.
+            self.second.next.metadata = self.metadata.val() ^ self.phase_bit.val();
+        }
         self.second.next.release = false;
         self.second.next.publish = false;
 
         self.payload.next = self.second.val();
+        self.payload.next.head = false;
         self.payload.next.start = self.packet.val().start + self.payload_start.val();
         self.payload.next.shift = self.offset.val().get_bits::<6>(0);
         self.payload.next.address = self.piece.val().address;

@@ -351,21 +351,15 @@ impl GoldenDevice {
         let bits = owner.bits(2);
         let two_slots = header.len() > SLOT_HEADER_BYTES;
         h::TWO_SLOTS.set(&mut metadata, two_slots.into());
-        h::PHASE.set(&mut metadata, phase(owner.headers, bits));
-        let mut record = metadata.to_vec();
-        record.extend_from_slice(header);
-        record.resize(
-            if two_slots {
-                2 * SLOT_BYTES
-            } else {
-                SLOT_BYTES
-            },
-            0,
-        );
         let base = owner.base(r::CONTEXT_HEADER_BASE);
-        for (number, slot) in record.chunks(SLOT_BYTES).enumerate().rev() {
-            let index = owner.headers.wrapping_add(number as u32) & ((1 << bits) - 1);
-            memory.write(base + u64::from(index) * SLOT_BYTES as u64, slot);
+        for number in (0..1 + u32::from(two_slots)).rev() {
+            let index = owner.headers.wrapping_add(number);
+            h::PHASE.set(&mut metadata, phase(index, bits));
+            let mut slot = metadata.to_vec();
+            slot.extend_from_slice(&header[number as usize * h::SECOND_SLOT_HEADER_AT..]);
+            slot.resize(SLOT_BYTES, 0);
+            let at = u64::from(index & ((1 << bits) - 1)) * SLOT_BYTES as u64;
+            memory.write(base + at, &slot);
         }
         owner.headers = owner.headers.wrapping_add(1 + u32::from(two_slots));
     }
