@@ -30,7 +30,8 @@ pub const FLOW_BANKS: usize = 2;
 pub const PIECES_MAX: usize = 16;
 /// Most pieces (segment and page ends) one send descriptor's payload may lie in.
 pub const SEND_PIECES_MAX: usize = 128;
-/// Longest read of payload, bytes; reads end at its multiples. A failed one takes along what it feeds.
+/// Longest read of payload, bytes; reads end at its multiples. A failed one takes along what it
+/// feeds.
 pub const SEND_READ_BYTES_MAX: usize = 4_096;
 /// Smallest page of a region, log2 bytes.
 pub const PAGE_BITS_MIN: usize = 12;

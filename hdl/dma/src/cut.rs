@@ -5,8 +5,8 @@
 //!          │ Cutter │
 //!  limit ─►└────────┘            boundaries: multiples of 128 << limit bytes
 //! ```
-//! Timing: latency two cycles, output registered, one piece a cycle, no idle cycle between jobs. `job.ready` follows
-//! `piece.ready` in the same cycle.
+//! Timing: latency two cycles, output registered, one piece a cycle, no idle cycle between jobs.
+//! `job.ready` follows `piece.ready` in the same cycle.
 //!
 //! Invariants:
 //! 1. The pieces of a job are contiguous, in rising order, and cover exactly its bytes.

@@ -302,16 +302,8 @@ pub struct RcSplit {
 impl Logic for RcSplit {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            is_inside,
-            index,
-            tail_done,
-            lane,
-            slice_valid,
-            slice_stage
-        );
+        dff_setup!(self, clock, is_inside, index, tail_done, lane);
+        dff_setup!(self, clock, slice_valid, slice_stage);
         self.hold.clock.next = self.clock.val();
         self.hold.link_reset.next = self.link_reset.val();
         self.hold.rc_tdata.next = self.rc_tdata.val();

@@ -308,16 +308,8 @@ impl TagTable {
 impl Logic for TagTable {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            busy_bits,
-            outstanding_bits,
-            done_bits,
-            failed_bits,
-            quarantined_bits,
-            is_draining
-        );
+        dff_setup!(self, clock, busy_bits, outstanding_bits, done_bits);
+        dff_setup!(self, clock, failed_bits, quarantined_bits, is_draining);
         self.timer.clock.next = self.clock.val();
         self.timer.issue.next = self.issue.val();
         self.timer.issue_tag.next = self.issue_tag.val();
