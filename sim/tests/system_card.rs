@@ -165,6 +165,18 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
         provider.counters(),
         card.borrow().cycles()
     );
+    let total = |names: &[&str]| -> u64 {
+        let counted = counters.iter().filter(|(name, _)| names.contains(name));
+        counted.map(|(_, count)| count).sum()
+    };
+    let ends: Vec<&str> = Disposition::ALL.iter().map(|d| d.name()).collect();
+    let drops: Vec<&str> = DropReason::ALL.iter().map(|d| d.name()).collect();
+    let frames_in = card.borrow().mac.received_count().frames;
+    assert_eq!(
+        frames_in,
+        total(&ends) + total(&drops),
+        "frames are not conserved"
+    );
     assert_clean(&card);
     let outcome = outcome.expect("it ends");
     assert!(outcome.is_exact(), "{outcome:?}");
