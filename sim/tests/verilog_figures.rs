@@ -22,6 +22,9 @@ mod stock;
 /// Inputs prepared once, so that the measured loop only copies them.
 const PATTERNS: usize = 64;
 
+/// For each input its values, in the words that Verilator stores.
+type Patterns = Vec<(String, Vec<Vec<u32>>)>;
+
 struct Figures {
     lines: usize,
     modules: usize,
@@ -70,27 +73,15 @@ fn run(model: &mut Model, clocks: &[PortId], inputs: &[(PortId, Vec<Vec<u32>>)],
     }
 }
 
-fn compare<B: Block>(name: &str, mut block: B) {
-    block.connect_all();
-    check_all(&block).expect("checks");
-    let ports = ports_of(&block);
-    let stamp = format!("// {:?}\n", Instant::now());
-    let ours = verilog::emit(&block, "dut").expect("emits").single_file();
-    let mut stock_ports = ports.clone();
-    for port in &mut stock_ports {
-        port.name = stock::port_name(&port.name);
-    }
-    let mut candidates = [
-        prepare(&(stamp.clone() + &stock::emit(&block, "dut")), &stock_ports),
-        prepare(&(stamp + &ours), &ports),
-    ];
+/// The names of the clocks; the other inputs with random values, resets kept low.
+fn stimulus(ports: &[Port]) -> (Vec<String>, Patterns) {
     let mut random = SmallRng::seed_from_u64(1);
     let is_input = |port: &&Port| port.direction == PortDirection::Input;
     let (clocks, inputs): (Vec<&Port>, Vec<&Port>) = ports
         .iter()
         .filter(is_input)
         .partition(|port| port.is_clock);
-    let patterns: Vec<(String, Vec<Vec<u32>>)> = inputs
+    let patterns: Patterns = inputs
         .iter()
         .map(|port| {
             let mut pattern = || -> Vec<u32> {
@@ -110,6 +101,25 @@ fn compare<B: Block>(name: &str, mut block: B) {
             )
         })
         .collect();
+    let clocks = clocks.iter().map(|port| port.name.clone()).collect();
+    (clocks, patterns)
+}
+
+fn compare<B: Block>(name: &str, mut block: B) {
+    block.connect_all();
+    check_all(&block).expect("checks");
+    let ports = ports_of(&block);
+    let stamp = format!("// {:?}\n", Instant::now());
+    let ours = verilog::emit(&block, "dut").expect("emits").single_file();
+    let mut stock_ports = ports.clone();
+    for port in &mut stock_ports {
+        port.name = stock::port_name(&port.name);
+    }
+    let mut candidates = [
+        prepare(&(stamp.clone() + &stock::emit(&block, "dut")), &stock_ports),
+        prepare(&(stamp + &ours), &ports),
+    ];
+    let (clocks, patterns) = stimulus(&ports);
     for round in 0..6 {
         let candidate = &mut candidates[round % 2];
         let name_of = |field: &str| match round % 2 {
@@ -119,7 +129,7 @@ fn compare<B: Block>(name: &str, mut block: B) {
         let model = &mut candidate.model;
         let clocks: Vec<PortId> = clocks
             .iter()
-            .map(|port| model.port(&name_of(&port.name)))
+            .map(|port| model.port(&name_of(port)))
             .collect();
         let inputs: Vec<(PortId, Vec<Vec<u32>>)> = patterns
             .iter()
@@ -142,7 +152,8 @@ fn compare<B: Block>(name: &str, mut block: B) {
             .fold(0.0, |a: f64, b| a.max(*b))
     };
     println!(
-        "{name:22} lines {:6} {:6}  modules {:4} {:4}  build s {:5.1} {:5.1}  kcycles/s {:7.0} {:7.0}  x{:.2}",
+        "{name:12} lines {:6} {:6}  modules {:4} {:4}  build s {:5.1} {:5.1}  \
+         kcycles/s {:7.0} {:7.0}  x{:.2}",
         stock.lines,
         ours.lines,
         stock.modules,

@@ -118,7 +118,8 @@ impl Logic for Traps {
         self.sum_halved.next = (self.a.val() + self.b.val()) >> 1;
         self.shifted_compared.next = (self.a.val() << self.by.val()) >= self.b.val();
         self.mixed.next = self.a.val() & self.mask.val() == self.b.val() | self.mask.val();
-        self.xor_or_and.next = self.a.val() ^ self.b.val() | self.a.val() & 0x0f ^ self.mask.val();
+        self.xor_or_and.next =
+            self.a.val() ^ self.b.val() | self.a.val() & 0x0f ^ self.mask.val();
         self.narrow_sum.next = bit_cast::<4, 8>(self.a.val() + self.b.val());
         self.narrow_shift.next = bit_cast::<3, 8>((self.a.val() ^ self.b.val()) >> self.by.val());
         self.sum_slice.next = (self.a.val() + self.b.val()).get_bits::<3>(4);

@@ -9,7 +9,7 @@
 //!
 //! | Rust | Verilog |
 //! |---|---|
-//! | a block, in as many places as it stands | one module, one instance per place, named as the field |
+//! | a block, wherever it stands | one module; an instance per place, named as the field |
 //! | `DFF` field | `reg` with its initial value, assigned `@(posedge clock)` in the owner |
 //! | `Constant`, enumeration value | `localparam` with its width |
 //! | clock assignments, joins | direct connections |
@@ -34,6 +34,7 @@ mod names;
 mod order;
 mod parts;
 mod path;
+mod prepare;
 mod print;
 mod reserved;
 mod show;
