@@ -128,7 +128,8 @@ impl Logic for Traps {
         self.parity.next = (self.a.val() + self.b.val()).xor();
         self.negated.next = (bits::<8>(0) - self.a.val()) + 3;
         self.picked.next = self.wide.val().get_bits::<40>(self.at.val().index());
-        self.one_bit.next = (self.wide.val() ^ (self.wide.val() >> 1)).get_bit(self.at.val().index());
+        self.one_bit.next =
+            (self.wide.val() ^ (self.wide.val() >> 1)).get_bit(self.at.val().index());
         self.replaced.next = self.a.val().replace_bit(5, self.c.val());
         self.wide_shift.next = (!self.wide.val() << self.at.val()) - 1;
         self.constant_sum.next = self.mask.val() + 0xf0;
