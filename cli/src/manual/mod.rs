@@ -349,7 +349,12 @@ fn write_records(out: &mut String) -> std::fmt::Result {
     let header = config::SLOT_HEADER_BYTES;
     writeln!(
         out,
-        "The first slot has room for {header} of them. The phase publishes the entry.\n"
+        "The first slot has room for {header} of them. The phase publishes the entry."
+    )?;
+    let at = header_entry::SECOND_SLOT_HEADER_AT;
+    writeln!(
+        out,
+        "A second slot repeats the metadata; header bytes from {at} on follow there.\n"
     )?;
     write_fields(out, header_entry::FIELDS)?;
     writeln!(out, "## Send descriptor\n")?;
