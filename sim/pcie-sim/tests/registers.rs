@@ -145,7 +145,8 @@ fn status_of_the_card_reaches_the_host() {
         bench.card.mute = true;
         let read = bench.sim.mmio_read(BAR, 4).unwrap();
         bench.run(300);
-        let mut words = vec![0; if status == 0 { 4 } else { 3 }];
+        // A refusal carries five dwords for the log of the hard block.
+        let mut words = vec![0; if status == 0 { 4 } else { 8 }];
         cc::BYTE_COUNT.set(&mut words, 4);
         cc::DWORD_COUNT.set(&mut words, u64::from(status == 0));
         cc::STATUS.set(&mut words, status);
