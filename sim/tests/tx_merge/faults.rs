@@ -71,8 +71,8 @@ fn payload_that_was_not_read_but_sent() {
 #[test]
 fn checksum_that_is_not_inverted() {
     let fault = Fault {
-        original: "<= ~l4_fold_2;",
-        planted: "<= l4_fold_2;",
+        original: "{~l4_fold_2,",
+        planted: "{l4_fold_2,",
     };
     let world = World::one_segment(1 << 16, 0);
     let record = world.tcp_send(1_000, 1448).bytes();
