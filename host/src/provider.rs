@@ -332,6 +332,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Ok(());
         }
         let requests = connection.cancel();
+        self.completions.push_back(Completion::Failed(id, why));
         self.transport.abort(connection.stream)?;
         connection.remove(&mut self.device);
         self.completions.extend(
@@ -339,7 +340,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 .into_iter()
                 .map(|request| Completion::Cancelled { request }),
         );
-        self.completions.push_back(Completion::Failed(id, why));
         Ok(())
     }
 

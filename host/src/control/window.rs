@@ -103,7 +103,12 @@ impl Window {
             return None;
         }
         let acknowledged = self.last.as_ref()?.acknowledged;
+        let offered = self.edge;
         let field = self.field(acknowledged, posted_end);
+        if self.edge == offered {
+            // Nothing more than the peer knows: repeating it would only be a duplicate ACK.
+            return None;
+        }
         let last = self.last.as_ref()?;
         let mut bytes = last.bytes.clone();
         let sequence = last.parsed.l4_offset + 4;
