@@ -58,14 +58,10 @@ pub enum Phase {
 /// What a step brought about.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// The connection opened in this step.
-    pub opened: bool,
     /// Receive requests that are done.
     pub received: Vec<Done>,
     /// Send requests that are done.
     pub sent: Vec<Done>,
-    /// The peer has closed its half.
-    pub end_of_stream: bool,
     /// The flow left the card.
     pub gone: bool,
     /// Something moved.
