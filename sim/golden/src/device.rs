@@ -14,7 +14,7 @@ use abi::config::{
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::{completion, header_entry as h, profile, registers as r, send_descriptor, ABI_VERSION};
 
-use crate::packet::Profile;
+use crate::packet::{check_length, Profile};
 use crate::rx::{receive, undo, Delivery};
 use crate::tables::Tables;
 use crate::tx;
@@ -292,6 +292,7 @@ impl GoldenDevice {
         if self.control & r::CONTROL_RX == 0 {
             return Err(DropReason::Stopped);
         }
+        check_length(frame)?;
         if bad_fcs {
             return Err(DropReason::BadFcs);
         }
@@ -365,7 +366,8 @@ impl GoldenDevice {
     }
 }
 
-fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; METADATA_BYTES] {
+/// Metadata of a packet's header entry, but for what depends on its slot in the queue.
+pub fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; METADATA_BYTES] {
     let packet = &delivery.packet;
     let placed = matches!(
         delivery.disposition,

@@ -86,14 +86,20 @@ struct Ip<'a> {
     version: u8,
 }
 
-/// Parses a frame without FCS whose FCS was good.
-pub fn parse(frame: &[u8], profiles: &[Profile; 4]) -> Result<Packet, DropReason> {
-    if frame.len() < FRAME_BYTES_MIN {
-        return Err(DropReason::Runt);
-    }
+/// Refuses a frame that no Ethernet has; its FCS is not looked at.
+pub fn check_length(frame: &[u8]) -> Result<(), DropReason> {
     if frame.len() > FRAME_BYTES_MAX {
         return Err(DropReason::Giant);
     }
+    if frame.len() < FRAME_BYTES_MIN {
+        return Err(DropReason::Runt);
+    }
+    Ok(())
+}
+
+/// Parses a frame without FCS whose FCS was good.
+pub fn parse(frame: &[u8], profiles: &[Profile; 4]) -> Result<Packet, DropReason> {
+    check_length(frame)?;
     let mut l3_offset = 14;
     let mut ether_type = word16(frame, 12);
     for _ in 0..2 {

@@ -61,6 +61,14 @@ impl List {
         }
         Err(beyond)
     }
+
+    /// Moves the head on; what lies before it is gone.
+    fn drop_before(&mut self, head: u16) {
+        while self.head != head {
+            self.entries.remove(&self.head);
+            self.head = self.head.wrapping_add(1);
+        }
+    }
 }
 
 /// A flow entry.
@@ -142,6 +150,13 @@ impl Tables {
         self.flows.clear();
         self.regions.clear();
         self.pages.clear();
+    }
+
+    /// Takes regions and pages over from tables of another moment: for an access that was checked
+    /// later than the flow was looked up.
+    pub fn adopt_regions(&mut self, other: &Tables) {
+        self.regions.clone_from(&other.regions);
+        self.pages.clone_from(&other.pages);
     }
 
     /// The flow that a key leads to.
@@ -364,7 +379,7 @@ fn set_floor(flow: &mut Flow, entry: &[u8]) -> Status {
     flow.ack_low = c::ACK_LOW.get(entry) as u32;
     flow.ack_high = c::ACK_HIGH.get(entry) as u32;
     flow.timestamp_floor = c::TIMESTAMP_FLOOR.get(entry) as u32;
-    flow.lists[0].head = head;
+    flow.lists[0].drop_before(head);
     Status::Ok
 }
 
@@ -375,7 +390,7 @@ fn set_send_floor(flow: &mut Flow, entry: &[u8]) -> Status {
         return Status::BadRange;
     }
     flow.send_floor = floor;
-    flow.lists[1].head = head;
+    flow.lists[1].drop_before(head);
     Status::Ok
 }
 
