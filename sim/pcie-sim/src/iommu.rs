@@ -13,6 +13,7 @@
 
 use crate::memory::{MemoryError, MemoryId};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use thiserror::Error;
 
 /// Granularity of mappings in bytes.
@@ -90,6 +91,7 @@ struct Mapping {
 #[derive(Clone, Debug, Default)]
 pub struct Iommu {
     mappings: BTreeMap<u64, Mapping>,
+    denied: Vec<Range<u64>>,
 }
 
 impl Iommu {
@@ -134,6 +136,12 @@ impl Iommu {
         }
     }
 
+    /// Refuses every access of the card to these bus addresses from now on. The host still finds
+    /// the memory behind them.
+    pub fn deny(&mut self, bus_addresses: Range<u64>) {
+        self.denied.push(bus_addresses);
+    }
+
     /// Where an access of the bus leads.
     pub fn translate(
         &self,
@@ -142,7 +150,9 @@ impl Iommu {
         write: bool,
     ) -> Result<(MemoryId, u64), Refusal> {
         let (start, mapping) = self.covering(bus_address, bytes).ok_or(Refusal::Unmapped)?;
-        match mapping.rights.allow(write) {
+        let end = bus_address + bytes;
+        let hits = |denied: &Range<u64>| denied.start < end && bus_address < denied.end;
+        match mapping.rights.allow(write) && !self.denied.iter().any(hits) {
             true => Ok((mapping.memory, mapping.offset + (bus_address - start))),
             false => Err(Refusal::Rights),
         }
@@ -185,6 +195,17 @@ mod tests {
         assert_eq!(iommu.translate(0xfffc, 4, false), Err(Refusal::Unmapped));
         assert_eq!(iommu.translate(0x10000, 4, true), Err(Refusal::Rights));
         assert_eq!(iommu.locate(0x10004, 4), Ok((MemoryId::Dram, 0x4004)));
+    }
+
+    #[test]
+    fn denied_bytes_are_refused_and_still_there_for_the_host() {
+        let mut iommu = mapped();
+        iommu.deny(0x11000..0x11800);
+        assert_eq!(iommu.translate(0x11000, 4, false), Err(Refusal::Rights));
+        assert_eq!(iommu.translate(0x10ffc, 8, false), Err(Refusal::Rights));
+        assert!(iommu.translate(0x10ffc, 4, false).is_ok());
+        assert!(iommu.translate(0x11800, 4, false).is_ok());
+        assert!(iommu.locate(0x11000, 4).is_ok());
     }
 
     #[test]

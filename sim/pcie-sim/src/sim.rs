@@ -22,6 +22,7 @@ use crate::statistics::{Direction, Statistics};
 use crate::tlp::Completion;
 use crate::transmit::Upstream;
 use crate::violation::{Log, Report};
+use std::ops::Range;
 
 /// What travels to the card.
 #[derive(Clone, Debug)]
@@ -298,6 +299,13 @@ impl PcieSim {
         self.root.iommu.unmap(bus_address, bytes)?;
         self.root.drain();
         Ok(())
+    }
+
+    /// Lets the IOMMU refuse every access of the card to these bus addresses from now on; the host
+    /// still reaches the memory behind them. Writes that were translated before land.
+    pub fn deny(&mut self, bus_addresses: Range<u64>) {
+        self.root.iommu.deny(bus_addresses);
+        self.root.drain();
     }
 
     /// Takes unused whole pages of DRAM and maps them; the bus address is `bus_base` plus their
