@@ -85,6 +85,11 @@ impl SimulatedCard {
         let design = Design::build(card.top, &card.verilog, &card.ports, options)
             .map_err(BlockError::from)?;
         lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
+        SimulatedCard::of(&design, pcie)
+    }
+
+    /// Connects a card that is built already.
+    pub fn of(design: &Design, pcie: PcieConfig) -> Result<Self, CardError> {
         let mut model = design.model();
         model.clear_inputs();
         let mut clocks = Clocks::new();

@@ -40,6 +40,16 @@ pub fn field<T: Synth>(bytes: &[u8], name: &str) -> u64 {
     })
 }
 
+/// First bit and width of field `name` in the packed struct `T`.
+///
+/// # Panics
+/// If there is no such field.
+pub fn place<T: Synth>(name: &str) -> (usize, usize) {
+    let descriptor = T::descriptor();
+    locate(&descriptor, name)
+        .unwrap_or_else(|| panic!("`{}` has no field `{name}`", descriptor.name))
+}
+
 fn locate(descriptor: &TypeDescriptor, name: &str) -> Option<(usize, usize)> {
     let TypeKind::Composite(fields) = &descriptor.kind else {
         return None;

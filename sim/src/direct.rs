@@ -1,0 +1,356 @@
+//! A card driven by hand: commands, frames and descriptors, no transport.
+//!
+//! ```text
+//!   test ── commands, descriptors ──► Device ─ SimulatedBus ══ card (Verilator) ◄── frames ── test
+//!        ◄─ entries, memory ────────                                           ──► frames
+//! ```
+//! Regions are filled with [`GUARD`] when they are made, and every flow has one TCP connection.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+
+use abi::reason::{Disposition, DropReason};
+use host::bus::{Bus, DmaMemory, MemoryKind};
+use host::control::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
+use host::control::descriptor::{tcp_send, Payload};
+use host::control::packet::{flow_key, parse_tcp};
+use host::control::placement::KeyTable;
+use host::control::regions::{Region, Regions};
+use host::device::{Device, DeviceConfig, RefusedCommand, Ticket};
+use host::rings::HeaderEntry;
+use pcie_sim::PcieConfig;
+
+use crate::bus::SimulatedBus;
+use crate::card::SimulatedCard;
+use crate::lab::Card;
+use crate::mac::Frame;
+use crate::traffic::{Addresses, Layer4, PacketSpec};
+
+/// What fills memory that nobody has written.
+pub const GUARD: u8 = 0xa5;
+/// Cycles in which everything comes to rest.
+const REST_CYCLES: u64 = 8_000;
+/// Cycles after which a command should have been confirmed.
+const COMMAND_CYCLES_MAX: u64 = 200_000;
+
+/// Header bytes of a packet of [`Flow::packet`].
+pub const HEADER_BYTES: usize = 14 + 20 + 20;
+
+/// A flow with its connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Flow {
+    /// Id and generation.
+    pub name: FlowName,
+    /// First position, and the floor at the beginning.
+    pub base: u32,
+    /// Protection domain.
+    pub domain: u16,
+}
+
+impl Flow {
+    /// A flow of generation 1 in domain 0.
+    pub fn new(flow: u16, base: u32) -> Flow {
+        let name = FlowName {
+            flow,
+            generation: 1,
+        };
+        Flow {
+            name,
+            base,
+            domain: 0,
+        }
+    }
+
+    fn ends(&self) -> (SocketAddr, SocketAddr) {
+        let ip = |host: u8| IpAddr::from([10, 0, 0, host]);
+        let local = SocketAddr::from((ip(1), 80));
+        (SocketAddr::from((ip(2), 9000 + self.name.flow)), local)
+    }
+
+    /// Its key in the flow table.
+    pub fn key(&self) -> [u8; abi::flow_key::KEY_BYTES] {
+        let (remote, local) = self.ends();
+        flow_key(remote, local)
+    }
+
+    /// A packet of its peer, at an offset of the stream.
+    pub fn packet(&self, offset: u32, payload: &[u8]) -> PacketSpec {
+        let (remote, local) = self.ends();
+        PacketSpec {
+            tags: Vec::new(),
+            addresses: Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
+            ip_options: Vec::new(),
+            ports: (remote.port(), local.port()),
+            layer4: Layer4::Tcp {
+                sequence: self.base.wrapping_add(offset),
+                acknowledgement: 1,
+                flags: 0x10,
+                options: Vec::new(),
+            },
+            payload: payload.to_vec(),
+        }
+    }
+
+    /// The command that installs it, with both lists in their committed places.
+    pub fn install(&self) -> Entry {
+        cmd::flow_install(&FlowInstall {
+            name: self.name,
+            owner: 0,
+            domain: self.domain,
+            acceptance: self.acceptance(0),
+            send_floor: self.base,
+            lists: [(u32::from(self.name.flow) * 8, 3); 2],
+        })
+    }
+
+    fn acceptance(&self, offset: u32) -> Acceptance {
+        Acceptance {
+            floor: self.base.wrapping_add(offset),
+            ack_low: 0,
+            ack_high: 1 << 20,
+        }
+    }
+
+    /// The command that moves its floor, and the list's head.
+    pub fn floor(&self, offset: u32, head: u16) -> Entry {
+        cmd::floor_set(self.name, self.acceptance(offset), head)
+    }
+
+    /// The command that moves its send floor, and the list's head.
+    pub fn send_floor(&self, offset: u32, head: u16) -> Entry {
+        cmd::send_floor_set(self.name, self.base.wrapping_add(offset), head)
+    }
+
+    /// The command that posts a segment for `bytes` bytes of the stream from `offset` on.
+    pub fn segment(
+        &self,
+        direction: Direction,
+        (index, offset, bytes): (u16, u32, u32),
+        (region, at): (&Region, u64),
+    ) -> Entry {
+        let segment = cmd::Segment {
+            index,
+            position: self.base.wrapping_add(offset),
+            bytes,
+            region: region.index,
+            region_key: region.key,
+            offset: at,
+        };
+        cmd::segment_post(self.name, direction, &segment)
+    }
+
+    /// The descriptor that sends a range of the stream in frames of at most `mss_bytes`.
+    pub fn descriptor(&self, offset: u32, bytes: u32, mss_bytes: u16) -> Vec<u8> {
+        let mut template = self.packet(offset, &[]).frame(0);
+        template.truncate(HEADER_BYTES);
+        let header = parse_tcp(&template).expect("it is TCP");
+        let payload = Payload {
+            name: self.name,
+            position: self.base.wrapping_add(offset),
+            bytes,
+            mss_bytes,
+            segment_index: 0,
+        };
+        tcp_send(&template, &header, &payload)
+    }
+}
+
+/// The card and what drives it. See the module's head.
+pub struct Direct {
+    /// The card.
+    pub card: Rc<RefCell<SimulatedCard>>,
+    /// The driver.
+    pub device: Device<SimulatedBus>,
+    /// Regions as the host placed them.
+    pub regions: Regions,
+    keys: KeyTable,
+    posted: u64,
+}
+
+impl Direct {
+    /// Opens a card that was made with `pcie`.
+    ///
+    /// # Panics
+    /// If it does not open.
+    pub fn open(card: SimulatedCard, pcie: &PcieConfig, rings: DeviceConfig) -> Direct {
+        let card = Rc::new(RefCell::new(card));
+        let bus = SimulatedBus::new(card.clone(), pcie).expect("a bus");
+        let device = Device::open(bus, rings).expect("it opens");
+        let sizes = device.sizes();
+        Direct {
+            regions: Regions::new(sizes.region_bits, sizes.page_bits),
+            keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
+            card,
+            device,
+            posted: 0,
+        }
+    }
+
+    /// Posts commands without waiting; the ticket of the last.
+    pub fn post(&mut self, entries: impl IntoIterator<Item = Entry>) -> Ticket {
+        for entry in entries {
+            self.device.command(entry);
+            self.posted += 1;
+        }
+        self.device.poll().expect("it polls");
+        Ticket(self.posted - 1)
+    }
+
+    /// Runs in small steps until a command is confirmed.
+    ///
+    /// # Panics
+    /// If it takes too long.
+    pub fn wait(&mut self, ticket: Ticket) {
+        let end = self.card.borrow().cycles() + COMMAND_CYCLES_MAX;
+        while !self.device.confirmed(ticket) {
+            self.card.borrow_mut().run(4);
+            self.device.poll().expect("it polls");
+            let cycles = self.card.borrow().cycles();
+            assert!(cycles < end, "command {} is not confirmed", ticket.0);
+        }
+    }
+
+    /// Posts commands and waits for the last; the refused ones.
+    pub fn command(&mut self, entries: impl IntoIterator<Item = Entry>) -> Vec<RefusedCommand> {
+        let ticket = self.post(entries);
+        self.wait(ticket);
+        std::iter::from_fn(|| self.device.take_refused()).collect()
+    }
+
+    /// The same, where none may be refused.
+    ///
+    /// # Panics
+    /// If one is.
+    pub fn done(&mut self, entries: impl IntoIterator<Item = Entry>) {
+        let refused = self.command(entries);
+        assert!(refused.is_empty(), "{refused:?}");
+    }
+
+    /// Memory, filled with [`GUARD`] and registered in a domain.
+    pub fn region(&mut self, kind: MemoryKind, bytes: usize, domain: u16) -> Region {
+        let memory = self.device.bus().allocate(kind, bytes, 4096);
+        let memory = memory.expect("memory");
+        self.fill(&memory, 0, &vec![GUARD; bytes]);
+        self.register(memory, domain)
+    }
+
+    /// Registers memory.
+    pub fn register(&mut self, memory: DmaMemory, domain: u16) -> Region {
+        let (region, commands) = self.regions.register(memory, domain).expect("room");
+        self.done(commands);
+        region
+    }
+
+    /// Takes a region off the card.
+    pub fn deregister(&mut self, region: &Region) {
+        let removal = self.regions.removal(region.index).expect("it is there");
+        self.done([removal]);
+        self.regions.forget(region.index);
+    }
+
+    /// Puts a flow on the card.
+    pub fn install(&mut self, flow: &Flow) {
+        let key = self.keys.insert(flow.key(), flow.name.flow);
+        let commands = std::iter::once(flow.install()).chain(key.expect("room"));
+        self.done(commands);
+    }
+
+    /// Takes a flow off the card.
+    pub fn remove(&mut self, flow: &Flow) {
+        let key = self.keys.remove(flow.name.flow).expect("it has a key");
+        self.done([key, cmd::flow_remove(flow.name)]);
+    }
+
+    /// Writes application memory.
+    pub fn fill(&mut self, memory: &DmaMemory, offset: usize, bytes: &[u8]) {
+        let mut write = |window: &mut [u8]| window.copy_from_slice(bytes);
+        let bus = self.device.bus();
+        bus.application_memory(memory, offset, bytes.len(), &mut write)
+            .expect("it is there");
+    }
+
+    /// Application memory as it is now.
+    pub fn memory(&self, memory: &DmaMemory) -> Vec<u8> {
+        let mut bytes = vec![0; memory.bytes];
+        let card = self.card.borrow();
+        card.pcie
+            .read(memory.address, &mut bytes)
+            .expect("it is mapped");
+        bytes
+    }
+
+    /// Puts a frame on the wire.
+    pub fn receive(&mut self, bytes: Vec<u8>, is_bad: bool) {
+        self.card.receive(Frame {
+            bytes,
+            is_bad,
+            time_ps: 0,
+        });
+    }
+
+    /// Lets time pass.
+    pub fn run(&mut self, cycles: u64) {
+        self.card.borrow_mut().run(cycles);
+        self.device.poll().expect("it polls");
+    }
+
+    /// Lets everything that is under way come to rest.
+    pub fn rest(&mut self) {
+        loop {
+            self.run(REST_CYCLES);
+            if self.card.is_quiet() {
+                return self.run(REST_CYCLES);
+            }
+        }
+    }
+
+    /// The entries so far.
+    pub fn entries(&mut self) -> Vec<HeaderEntry> {
+        let mut entries = Vec::new();
+        while let Some(entry) = self.device.next_header().expect("an entry") {
+            entries.push(entry);
+        }
+        self.device.return_headers().expect("a doorbell");
+        entries
+    }
+
+    /// Frames that the card has sent.
+    pub fn sent(&mut self) -> Vec<Vec<u8>> {
+        let mut frames = Vec::new();
+        self.card.take_sent(&mut frames);
+        frames.into_iter().map(|frame| frame.bytes).collect()
+    }
+
+    /// Counters by name.
+    pub fn counters(&mut self) -> HashMap<&'static str, u64> {
+        let counters = self.device.counters().expect("counters");
+        counters.into_iter().collect()
+    }
+
+    /// # Panics
+    /// If a frame moved no counter or two, or a rule of a link was broken.
+    pub fn conclude(&mut self) {
+        let counters = self.counters();
+        let ends = Disposition::ALL.iter().map(|end| counters[end.name()]);
+        let drops = DropReason::ALL.iter().map(|drop| counters[drop.name()]);
+        let frames = self.card.borrow().mac.received_count().frames;
+        assert_eq!(
+            ends.chain(drops).sum::<u64>(),
+            frames,
+            "frames are not conserved"
+        );
+        let violations = self.card.borrow().violations();
+        assert!(violations.is_empty(), "{violations:#?}");
+    }
+}
+
+/// The disposition of an entry.
+///
+/// # Panics
+/// If it has none.
+pub fn disposition(entry: &HeaderEntry) -> Disposition {
+    let code = abi::header_entry::DISPOSITION.get(&entry.metadata) as u8;
+    Disposition::from_code(code).expect("a disposition")
+}

@@ -1,0 +1,181 @@
+//! A card with faults planted in its Verilog, each switched on by number while it runs.
+//!
+//! ```text
+//!   emitted card ── at_input, at_output ──► the same card, and a port `planted_fault`
+//!        .port(net)   becomes   .port(TOP.planted_fault == 3 ? wrong : net)
+//! ```
+//! Faults sit where stages meet, at named ports of named instances, so they outlive what is inside
+//! the stages. One model holds them all: a check runs on it with fault 0, that is none, where it
+//! must pass, and with the fault that breaks its rule, where it must fail.
+//!
+//! Invariants
+//! 1. A module, instance or port that is not there once is a panic that names it, never a fault
+//!    that was not planted.
+
+use hdl::nic::emit_card;
+use hdl::ports::{Port, PortDirection};
+
+use crate::design::{Design, Options};
+
+/// Port that switches a fault on; 0 is none.
+pub const FAULT_PORT: &str = "planted_fault";
+const FAULT_BITS: usize = 8;
+
+/// The text. See the module's head.
+pub struct Planted {
+    top: &'static str,
+    verilog: String,
+    ports: Vec<Port>,
+}
+
+impl Planted {
+    /// The card of a named configuration, without a fault yet.
+    ///
+    /// # Panics
+    /// If there is no such configuration, or it does not emit.
+    pub fn card(config: &str) -> Planted {
+        let emitted = emit_card(config).unwrap_or_else(|| panic!("no configuration '{config}'"));
+        let card = emitted.unwrap_or_else(|error| panic!("{config}: {error}"));
+        let mut ports = card.ports;
+        ports.push(Port {
+            name: FAULT_PORT.to_owned(),
+            direction: PortDirection::Input,
+            bits: FAULT_BITS,
+            is_clock: false,
+        });
+        let mut planted = Planted {
+            top: card.top,
+            verilog: card.verilog,
+            ports,
+        };
+        let start = planted.module(card.top);
+        let head = format!("module {} (", card.top);
+        assert!(
+            planted.verilog[start..].starts_with(&head),
+            "`{head}` does not begin the module"
+        );
+        let port = format!("\n    input wire [{}:0] {FAULT_PORT},", FAULT_BITS - 1);
+        planted.verilog.insert_str(start + head.len(), &port);
+        planted
+    }
+
+    /// Byte offset of a module.
+    fn module(&self, name: &str) -> usize {
+        let mut found = self
+            .verilog
+            .match_indices("module ")
+            .filter(|(at, _)| *at == 0 || self.verilog[..*at].ends_with('\n'))
+            .map(|(at, _)| at)
+            .filter(|at| {
+                let rest = &self.verilog[at + "module ".len()..];
+                rest.starts_with(name) && !rest[name.len()..].starts_with(is_name)
+            });
+        match (found.next(), found.next()) {
+            (Some(at), None) => at,
+            _ => panic!("module `{name}` is not in the card, or there are several"),
+        }
+    }
+
+    /// Byte offset and text of what is connected to a port.
+    fn connection(&self, module: &str, instance: &str, port: &str) -> (usize, &str) {
+        let start = self.module(module);
+        let rest = &self.verilog[start..];
+        let body = &rest[..rest.find("\nendmodule").expect("a module ends")];
+        let opening = format!(" {instance} (");
+        let at = body
+            .find(&opening)
+            .unwrap_or_else(|| panic!("`{module}` has no instance `{instance}`"));
+        let instance_text = &body[at..at + body[at..].find(");").expect("an instance ends")];
+        let opening = format!(".{port}(");
+        let within = instance_text
+            .find(&opening)
+            .unwrap_or_else(|| panic!("`{module}.{instance}` has no port `{port}`"));
+        let from = within + opening.len();
+        let length = instance_text[from..].find(')').unwrap_or_else(|| {
+            panic!("`{module}.{instance}.{port}` is connected in a way not known here")
+        });
+        let net = &instance_text[from..from + length];
+        let is_plain = !net.is_empty() && net.chars().all(is_name);
+        assert!(
+            is_plain,
+            "`{module}.{instance}.{port}` is connected to `{net}`, not to a net"
+        );
+        (start + at + from, net)
+    }
+
+    /// The net at a port of an instance.
+    pub fn net(&self, module: &str, instance: &str, port: &str) -> String {
+        self.connection(module, instance, port).1.to_owned()
+    }
+
+    /// With `fault`, an input of an instance gets `wrong(net)` in place of the net.
+    pub fn at_input(
+        &mut self,
+        fault: u8,
+        [module, instance, port]: [&str; 3],
+        wrong: impl Fn(&str) -> String,
+    ) {
+        let (at, net) = self.connection(module, instance, port);
+        let net = net.to_owned();
+        let text = format!("{} ? {} : {net}", self.is_on(fault), wrong(&net));
+        self.verilog.replace_range(at..at + net.len(), &text);
+    }
+
+    /// With `fault`, an output of the top module leaves it as `wrong(net)`.
+    pub fn at_output(
+        &mut self,
+        fault: u8,
+        [instance, port]: [&str; 2],
+        wrong: impl Fn(&str) -> String,
+    ) {
+        let top = self.top;
+        let (at, net) = self.connection(top, instance, port);
+        let net = net.to_owned();
+        let known = self.ports.iter().find(|port| port.name == net);
+        let bits = known
+            .unwrap_or_else(|| panic!("`{net}` is no port of the card"))
+            .bits;
+        let inner = format!("planted_{net}");
+        self.verilog.replace_range(at..at + net.len(), &inner);
+        let (is_on, wrong) = (self.is_on(fault), wrong(&inner));
+        let text = format!(
+            "\n    wire [{}:0] {inner};\n    assign {net} = {is_on} ? {wrong} : {inner};",
+            bits - 1
+        );
+        // Behind the port list: a net is declared before it is used.
+        let start = self.module(top);
+        let head = self.verilog[start..].find(");").expect("a port list ends") + 2;
+        self.verilog.insert_str(start + head, &text);
+    }
+
+    fn is_on(&self, fault: u8) -> String {
+        format!("({}.{FAULT_PORT} == {FAULT_BITS}'d{fault})", self.top)
+    }
+
+    /// Builds the model with all its faults.
+    ///
+    /// # Panics
+    /// If the text does not build.
+    pub fn build(self) -> Design {
+        let options = Options { trace: false };
+        let built = Design::build(self.top, &self.verilog, &self.ports, options);
+        built.unwrap_or_else(|error| panic!("the card with faults: {error}"))
+    }
+}
+
+fn is_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+/// A value of `width` bits in which the bits from `at` on are those of `inner`.
+pub fn with_bits(net: &str, width: usize, (at, bits): (usize, usize), inner: &str) -> String {
+    let mut parts = Vec::new();
+    if at + bits < width {
+        parts.push(format!("{net}[{}:{}]", width - 1, at + bits));
+    }
+    parts.push(inner.to_owned());
+    if at > 0 {
+        parts.push(format!("{net}[{}:0]", at - 1));
+    }
+    format!("{{{}}}", parts.join(", "))
+}
