@@ -1,0 +1,149 @@
+//! The transport is a box with headers in and headers out: the control stack lowers the windows it
+//! lets pass to what is posted, and never moves a right edge left.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use abi::config::SMALL;
+use host::bus::MemoryKind;
+use host::control::packet::{parse_tcp, ACK, SYN};
+use host::device::DeviceConfig;
+use host::provider::Provider;
+use host::transport::peer::SmoltcpPeer;
+use host::transport::{Clock, InterfaceAddress, LinkConfig, SmoltcpTransport, Tuning};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
+use sim::mac::Frame;
+use sim::wire::Disturbance;
+
+use crate::rig::Found;
+use crate::wrapped::{Seen, Wrapped, Wrong};
+
+/// A machine of the test's network.
+pub fn link(host: u8) -> LinkConfig {
+    LinkConfig {
+        mac: [0x02, 0, 0, 0, 0, host],
+        addresses: vec![InterfaceAddress {
+            address: format!("10.77.0.{host}").parse().expect("an address"),
+            prefix_bits: 24,
+        }],
+        gateways: Vec::new(),
+        mtu_bytes: 1500,
+        tuning: Tuning::REAL_TIME,
+    }
+}
+
+/// Watches what the card's side offers to its peer.
+struct Windows {
+    seen: Rc<RefCell<Seen>>,
+    shift: u8,
+    edge: Option<u32>,
+    judged: u32,
+    broken: Option<String>,
+}
+
+impl Windows {
+    fn judge(&mut self, frame: &[u8]) {
+        let Some(header) = parse_tcp(frame) else {
+            return;
+        };
+        if header.flags & SYN != 0 {
+            self.shift = header.window_scale.unwrap_or(0);
+            return;
+        }
+        let Some(posted_end) = self.seen.borrow().posted_end else {
+            return;
+        };
+        if header.flags & ACK == 0 {
+            return;
+        }
+        let window = u32::from(header.window) << self.shift;
+        let edge = header.acknowledgement.wrapping_add(window);
+        // The last rest below the scale's unit is rounded up, and the peer's FIN takes a number.
+        let unit = 1i32 << self.shift;
+        let beyond = edge.wrapping_sub(posted_end) as i32;
+        if beyond > unit {
+            self.broken = Some(format!("a window {beyond} bytes beyond what is posted"));
+        }
+        let left = self
+            .edge
+            .map_or(0, |before| before.wrapping_sub(edge) as i32);
+        // A scaled window cannot name every edge: less than its unit is rounding (RFC 7323, 2.4).
+        if left >= unit && window > 0 {
+            self.broken = Some(format!("a right edge {left} bytes left of the last"));
+        }
+        let further = self
+            .edge
+            .is_none_or(|before| edge.wrapping_sub(before) as i32 > 0);
+        if further {
+            self.edge = Some(edge);
+        }
+        self.judged += 1;
+    }
+}
+
+impl Observer for Windows {
+    fn round(&mut self, _status: Status) -> Result<(), LabError> {
+        match &self.broken {
+            Some(broken) => Err(LabError::Stopped(broken.clone())),
+            None => Ok(()),
+        }
+    }
+
+    fn frame(&mut self, side: Side, frame: &Frame) {
+        if side == Side::ToPeer {
+            self.judge(&frame.bytes);
+        }
+    }
+}
+
+fn check(wrong: Wrong) -> Found {
+    let clock = || Clock::Wall { divisor: 1 };
+    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
+    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
+    let mut card = GoldenCard::new(SMALL);
+    let seen = Rc::new(RefCell::new(Seen::default()));
+    let bus = Wrapped::new(GoldenBus::new(card.clone()), wrong, seen.clone());
+    let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
+    let mut windows = Windows {
+        seen,
+        shift: 0,
+        edge: None,
+        judged: 0,
+        broken: None,
+    };
+    let plan = Exchange {
+        bytes: 2 << 20,
+        seed: 10,
+        disturbance: Disturbance::default(),
+        memory: MemoryKind::Application,
+        idle_rounds_max: 10_000,
+    };
+    let mut lab = Lab {
+        provider: &mut provider,
+        card: &mut card,
+        peer: &mut peer,
+    };
+    let remote = "10.77.0.2:5001".parse().expect("an address");
+    match lab.run(remote, &plan, &mut windows) {
+        Err(LabError::Stopped(broken)) => return Err(broken),
+        Err(other) => panic!("{other}"),
+        Ok(outcome) => assert!(outcome.is_exact(), "{outcome:?}"),
+    }
+    assert!(windows.judged > 100, "{} windows judged", windows.judged);
+    let copied = provider.counters().copied_payload_bytes;
+    ensure!(
+        copied == 0,
+        "the CPU copied {copied} bytes of an undisturbed stream"
+    );
+    Ok(())
+}
+
+#[test]
+fn decision_10_windows_are_those_of_posted_memory() {
+    if let Err(broken) = check(Wrong::Nothing) {
+        panic!("{broken}");
+    }
+    let broken = check(Wrong::WindowRaised).expect_err("a raised window went unnoticed");
+    println!("caught: {broken}");
+}

@@ -1,0 +1,79 @@
+//! A card with a fault to switch on, and the two runs of a check.
+
+use std::sync::OnceLock;
+
+use host::device::DeviceConfig;
+use pcie_sim::PcieConfig;
+use sim::card::SimulatedCard;
+use sim::design::Design;
+use sim::direct::Direct;
+use sim::planted::FAULT_PORT;
+
+use crate::faults::{planted, Fault};
+
+/// What a check finds: `Err` says how the rule is broken.
+pub type Found = Result<(), String>;
+
+/// Ends a check with `Err` unless a condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($text:tt)+) => {
+        let holds: bool = $condition;
+        if !holds {
+            return Err(format!($($text)+));
+        }
+    };
+}
+
+/// A card with a fault that is not switched on yet.
+pub struct Rig {
+    /// The card and its driver.
+    pub direct: Direct,
+    fault: Option<Fault>,
+}
+
+impl Rig {
+    fn new(pcie: &PcieConfig, fault: Option<Fault>) -> Rig {
+        static DESIGN: OnceLock<Design> = OnceLock::new();
+        let design = DESIGN.get_or_init(|| planted().build());
+        let card = SimulatedCard::of(design, pcie.clone()).expect("a card");
+        let rings = DeviceConfig {
+            slow_bits: 3,
+            ..DeviceConfig::default()
+        };
+        Rig {
+            direct: Direct::open(card, pcie, rings),
+            fault,
+        }
+    }
+
+    /// Switches the fault on, if this run has one.
+    pub fn arm(&mut self) {
+        if let Some(fault) = self.fault {
+            let model = &mut self.direct.card.borrow_mut().model;
+            let port = model.port(FAULT_PORT);
+            model.set(port, fault as u64);
+        }
+    }
+}
+
+/// Runs a check without and with a fault.
+///
+/// # Panics
+/// If it finds something without the fault, or nothing with it.
+pub fn proves(fault: Fault, pcie: &PcieConfig, check: impl Fn(&mut Rig) -> Found) {
+    let mut rig = Rig::new(pcie, None);
+    if let Err(broken) = check(&mut rig) {
+        panic!("{broken}");
+    }
+    let mut rig = Rig::new(pcie, Some(fault));
+    match check(&mut rig) {
+        Ok(()) => panic!("{fault:?} went unnoticed"),
+        Err(broken) => println!("{fault:?} is caught: {broken}"),
+    }
+}
+
+/// Bytes that follow from where they are and from nothing else.
+pub fn pattern(salt: u8, bytes: usize) -> Vec<u8> {
+    let byte = |at: usize| (at as u32).wrapping_mul(0x9e37_79b1) >> 24;
+    (0..bytes).map(|at| byte(at) as u8 ^ salt).collect()
+}
