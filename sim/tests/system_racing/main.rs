@@ -1,0 +1,362 @@
+//! The whole card under everything at once: traffic over a bad wire and sends, while the tables
+//! change under both, nothing waiting for anything.
+//!
+//! ```text
+//!   slots ── commands ──►┌──────┐◄── wire with faults ◄── traffic
+//!   send ── descriptors ►│ card │
+//!        ◄── frames ─────└──┬───┘
+//!                           ├─ header entries ──► receive ──┐ explained by a state of history?
+//!                           ├─ events, frames ──► send ─────┘
+//!                           └─ memory ──────────► arena: nothing written that is not open
+//! ```
+//! Proven, with 64 flows over TCP and two UDP profiles, IPv4 and IPv6, in host and GPU memory:
+//! each packet ends as the golden model says in a state between the last command confirmed before
+//! it and the last issued when its entry was seen, in order per flow; each send likewise; after a
+//! confirmation nothing happens that the state before it allowed; no byte that is announced,
+//! truncated, removed or between buffers ever changes; every frame is counted once.
+//!
+//! `ZERONIC_LONG=1` runs the default sizes as long as the small ones.
+
+mod arena;
+mod history;
+mod receive;
+mod send;
+mod slots;
+mod software;
+mod traffic;
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use abi::config::{CardConfig, DEFAULT, SMALL};
+use abi::header_entry as h;
+use abi::reason::CommandStatus;
+use golden::tables::Tables;
+use host::bus::{Bus, MemoryKind};
+use host::control::placement::KeyTable;
+use host::device::{Device, DeviceConfig, Ticket};
+use pcie_sim::PcieConfig;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::wire::{Disturbance, Wire};
+
+use arena::Arena;
+use history::{History, GROUP_SLOTS};
+use receive::{Given, Receives};
+use send::Sends;
+use slots::{SLOTS, SLOT_BYTES};
+use software::{Effect, Software};
+
+/// Commands under way, at most.
+const COMMANDS_MAX: u64 = 100;
+/// Pages of a region: a slot's part crosses their ends.
+const REGION_ALIGN: usize = 32 << 10;
+/// Cycles after which everything that comes of a descriptor is there.
+const SETTLED_CYCLES: u64 = 20_000;
+/// Cycles after which everything has come to rest.
+const REST_CYCLES: u64 = 60_000;
+
+const WIRE: Disturbance = Disturbance {
+    loss: 0.02,
+    reorder: 0.04,
+    duplicate: 0.03,
+    corrupt: 0.01,
+    corrupt_unseen: 0.02,
+    delay_ps: 0,
+};
+
+struct World {
+    random: SmallRng,
+    card: Rc<RefCell<SimulatedCard>>,
+    device: Device<SimulatedBus>,
+    software: Software,
+    history: History,
+    wire: Wire,
+    receive: Receives,
+    send: Sends,
+    effects: VecDeque<(u64, Effect)>,
+    refusals: Vec<(u64, CommandStatus)>,
+    confirmed: u64,
+    /// Rounds in which nothing of the queues is given back.
+    asleep: u32,
+    /// Cycle since which it is awake: events wait for room in the queue.
+    awake_since: u64,
+}
+
+/// Slots whose keys are those of their packets, and the memory of their regions.
+fn new_software(
+    config: &CardConfig,
+    random: &mut SmallRng,
+    device: &mut Device<SimulatedBus>,
+    card: &Rc<RefCell<SimulatedCard>>,
+) -> Software {
+    let mut slots = slots::slots(config, random);
+    for slot in &mut slots {
+        let frame = traffic::packet(slot, 0, 1, random).frame(0);
+        let parsed = golden::packet::parse(&frame, &traffic::profiles());
+        slot.key = parsed.expect("it is a packet").key;
+    }
+    let arenas = (0..SLOTS / GROUP_SLOTS).map(|group| {
+        let kind = match group % 4 {
+            3 => MemoryKind::Gpu,
+            _ => MemoryKind::Application,
+        };
+        let memory = device
+            .bus()
+            .allocate(kind, GROUP_SLOTS * SLOT_BYTES, REGION_ALIGN)
+            .expect("memory");
+        Arena::new(&mut card.borrow_mut(), memory, 0xa5)
+    });
+    let arenas = arenas.collect();
+    let keys = KeyTable::new(*device.secrets(), config.bucket_bits as u32);
+    Software::new(config, keys, slots, arenas)
+}
+
+impl World {
+    fn new(config: &CardConfig, seed: u64) -> World {
+        let mut random = SmallRng::seed_from_u64(seed);
+        let pcie = PcieConfig {
+            seed,
+            jitter_ns: 200,
+            reorder_permille: 200,
+            random_split_permille: 300,
+            rq_stall_permille: 100,
+            relaxed_pass_permille: 200,
+            ..PcieConfig::default()
+        };
+        let card = SimulatedCard::new(config.name, pcie.clone(), Options { trace: false });
+        let card = Rc::new(RefCell::new(card.expect("it builds")));
+        let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
+        let rings = DeviceConfig {
+            header_bits: 7,
+            slow_bits: 5,
+            ..DeviceConfig::default()
+        };
+        let mut device = Device::open(bus, rings).expect("it opens");
+        for (register, value) in traffic::profile_registers() {
+            let written = device.bus().write_register(register, value);
+            written.expect("a register");
+        }
+        // An answer comes behind all register writes: receive runs.
+        let control = device.bus().read_register(abi::registers::CONTROL);
+        control.expect("it answers");
+        let mut tables = Tables::new(*config);
+        tables.secrets = *device.secrets();
+        tables.profiles = traffic::profiles();
+        let software = new_software(config, &mut random, &mut device, &card);
+        World {
+            software,
+            history: History::new(tables),
+            wire: Wire::new(WIRE, seed ^ 1),
+            receive: Receives::default(),
+            send: Sends::default(),
+            effects: VecDeque::new(),
+            refusals: Vec::new(),
+            confirmed: 0,
+            asleep: 0,
+            awake_since: 0,
+            random,
+            card,
+            device,
+        }
+    }
+
+    fn cycles(&self) -> u64 {
+        self.card.borrow().cycles()
+    }
+
+    /// Issues some commands, whatever is under way.
+    fn change(&mut self) {
+        for _ in 0..self.random.random_range(0..8) {
+            if self.history.issued() - self.confirmed > COMMANDS_MAX {
+                return;
+            }
+            let card = &mut self.card.borrow_mut();
+            for issue in self.software.act(&mut self.random, card) {
+                let ticket = self.device.command(issue.entry);
+                let status = self.history.apply(&issue.entry, issue.touch);
+                assert_eq!(ticket, Ticket(self.history.issued() - 1));
+                if status != CommandStatus::Ok {
+                    self.refusals.push((ticket.0, status));
+                }
+                if let Some(effect) = issue.effect {
+                    assert_eq!(status, CommandStatus::Ok, "command {ticket:?}");
+                    self.effects.push_back((self.history.issued(), effect));
+                }
+            }
+        }
+        let now = (self.confirmed, self.cycles());
+        if let Some(record) = self.send.post(&self.software, &mut self.random, now) {
+            self.device.send(record);
+        }
+        self.device.poll().expect("it polls");
+    }
+
+    /// Puts a burst of frames on the wire.
+    fn traffic(&mut self) {
+        for _ in 0..self.random.random_range(1..8) {
+            let frame = traffic::frame(&mut self.software.slots, &mut self.random);
+            let mut arriving = Vec::new();
+            self.wire.carry(frame, &mut arriving);
+            for mut frame in arriving {
+                traffic::tag(&mut frame.bytes, self.receive.given.len() as u64);
+                self.receive.given.push(Given {
+                    bytes: frame.bytes.clone(),
+                    is_bad: frame.is_bad,
+                    confirmed: self.confirmed,
+                    is_judged: false,
+                });
+                self.card.borrow_mut().mac.receive_frame(frame, 0);
+            }
+        }
+    }
+
+    /// Looks at everything that the card has written and sent.
+    fn observe(&mut self) {
+        let before = self.confirmed;
+        self.device.poll().expect("it polls");
+        while self.device.confirmed(Ticket(self.confirmed)) {
+            self.confirmed += 1;
+        }
+        let issued = self.history.issued();
+        while let Some(entry) = self.device.next_header().expect("an entry") {
+            if h::KIND.get(&entry.metadata) == u64::from(h::KIND_EVENT) {
+                self.send.event(&entry, issued);
+                continue;
+            }
+            let window = (before, issued);
+            let pieces = self
+                .receive
+                .judge(&entry, window, &self.history, &self.software);
+            for piece in pieces {
+                let holds = |address: u64, memory: &host::bus::DmaMemory| {
+                    (memory.address..memory.address + memory.bytes as u64).contains(&address)
+                };
+                let groups = &mut self.software.groups;
+                let group = groups
+                    .iter_mut()
+                    .find(|group| holds(piece.address, &group.arena.memory))
+                    .expect("a region");
+                let card = &self.card.borrow();
+                group.arena.written(card, piece.address, &piece.bytes);
+            }
+        }
+        let sent: Vec<_> = self.card.borrow_mut().mac.sent.drain(..).collect();
+        for frame in sent {
+            self.send.sent(frame, issued);
+        }
+        // Only now: what was written before the confirmation had to be there when it was seen.
+        while self
+            .effects
+            .front()
+            .is_some_and(|(n, _)| *n <= self.confirmed)
+        {
+            let Some((_, effect)) = self.effects.pop_front() else {
+                break;
+            };
+            let card = &mut self.card.borrow_mut();
+            self.software.confirmed(effect, self.random.random(), card);
+        }
+        let cycles = self.cycles();
+        if self.asleep > 0 {
+            self.awake_since = cycles;
+        }
+        let settled = cycles.saturating_sub(SETTLED_CYCLES);
+        if settled > self.awake_since {
+            self.send.judge(&self.software, &self.history, settled);
+        }
+        let needed = self.send.needs_from().unwrap_or(self.confirmed);
+        self.history.forget_before(needed.min(self.confirmed));
+        // Now and then the application sleeps: queue and slow buffers run full.
+        if self.asleep == 0 && self.random.random_bool(0.01) {
+            self.asleep = self.random.random_range(5..50);
+        }
+        self.asleep = self.asleep.saturating_sub(1);
+        if self.asleep == 0 {
+            self.device.return_headers().expect("a doorbell");
+        }
+    }
+
+    fn check_memory(&self, all: bool) {
+        for group in &self.software.groups {
+            group.arena.check(&self.card.borrow(), all);
+        }
+    }
+
+    fn run(&mut self, packets: usize) {
+        let mut round = 0;
+        while self.receive.given.len() < packets {
+            self.change();
+            self.traffic();
+            let cycles = self.random.random_range(0..1500);
+            self.card.borrow_mut().run(cycles);
+            self.observe();
+            round += 1;
+            if round % 64 == 0 {
+                self.check_memory(false);
+            }
+        }
+        let end = self.cycles() + REST_CYCLES;
+        while self.cycles() < end {
+            self.card.borrow_mut().run(1000);
+            self.observe();
+            self.device.return_headers().expect("a doorbell");
+        }
+        self.conclude();
+    }
+
+    fn conclude(&mut self) {
+        assert_eq!(
+            self.confirmed,
+            self.history.issued(),
+            "unconfirmed commands"
+        );
+        assert!(self.send.is_done(), "descriptors without an end");
+        self.check_memory(true);
+        let mut refused = Vec::new();
+        while let Some(command) = self.device.take_refused() {
+            refused.push((command.ticket.0, command.status));
+        }
+        assert_eq!(refused, self.refusals);
+        let counters = self
+            .device
+            .counters()
+            .expect("counters")
+            .into_iter()
+            .collect();
+        println!(
+            "{} frames, {} packets with a race, {} commands, {} descriptors, {} cycles",
+            self.receive.given.len(),
+            self.receive.raced,
+            self.history.issued(),
+            self.send.judged,
+            self.cycles()
+        );
+        println!("{:?}, failed sends {:?}", counters, self.send.failed);
+        self.receive.conclude(&counters);
+        let card = self.card.borrow();
+        let violations = card.violations();
+        assert!(violations.is_empty(), "{violations:#?}");
+        assert!(card.pcie.fault_log().is_empty(), "refused accesses");
+        assert!(self.receive.raced > 0, "nothing raced");
+    }
+}
+
+fn is_long() -> bool {
+    std::env::var_os("ZERONIC_LONG").is_some()
+}
+
+#[test]
+fn ten_thousand_packets_race_with_commands_in_the_small_card() {
+    World::new(&SMALL, sim::stall::seed()).run(10_240);
+}
+
+#[test]
+fn packets_race_with_commands_in_the_default_card() {
+    let packets = if is_long() { 10_240 } else { 2_048 };
+    World::new(&DEFAULT, sim::stall::seed()).run(packets);
+}
