@@ -1,0 +1,119 @@
+//! `docs/testplan.md` against the tests that there are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use abi::reason::{Disposition, DropReason, SendError};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Words between backquotes in a table cell.
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// Names of the functions marked `#[test]`.
+fn tests_of(text: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    let mut marked = false;
+    for line in text.lines().map(str::trim) {
+        marked |= line == "#[test]";
+        if let Some(rest) = line.strip_prefix("fn ").filter(|_| marked) {
+            names.insert(rest.split('(').next().unwrap_or(rest));
+            marked = false;
+        }
+    }
+    names
+}
+
+/// Rows of the plan: what is proven, file, test.
+fn rows(plan: &str) -> Vec<(&str, &str, &str)> {
+    plan.lines()
+        .filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"))
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.split(" | ").collect();
+            match (cells[..].first(), cells.last().map(|cell| quoted(cell))) {
+                (Some(point), Some(words)) if words.len() == 2 && cells.len() == 3 => {
+                    Some((*point, words[0], words[1]))
+                }
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            rust_files(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_test_in_the_plan_exists() {
+    let root = Path::new(ROOT);
+    let plan = read(&root.join("docs/testplan.md"));
+    let rows = rows(&plan);
+    let lines = plan.lines().filter(|line| line.contains(".rs`")).count();
+    // The head names the file of this test, which is no row.
+    assert_eq!(rows.len() + 1, lines, "a row that is not `file` `test`");
+    for (_, file, test) in rows {
+        let text = read(&root.join(file));
+        assert!(tests_of(&text).contains(test), "{file} has no test {test}");
+    }
+}
+
+#[test]
+fn every_system_and_decision_test_is_in_the_plan() {
+    let root = Path::new(ROOT);
+    let plan = read(&root.join("docs/testplan.md"));
+    let planned: BTreeSet<(&str, &str)> = rows(&plan).into_iter().map(|r| (r.1, r.2)).collect();
+    let tests = root.join("sim/tests");
+    let mut files = Vec::new();
+    rust_files(&tests, &mut files);
+    for file in files {
+        let within = file.strip_prefix(&tests).expect("it lies there");
+        let within = within.to_str().expect("a name");
+        if !within.starts_with("system_") && !within.starts_with("decisions/") {
+            continue;
+        }
+        let name = format!("sim/tests/{within}");
+        for test in tests_of(&read(&file)) {
+            assert!(
+                planned.contains(&(&name[..], test)),
+                "{name}: {test} is not in the plan"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_disposition_reason_and_decision_has_a_row() {
+    let plan = read(&Path::new(ROOT).join("docs/testplan.md"));
+    let rows = rows(&plan);
+    let points: BTreeSet<&str> = rows.iter().flat_map(|row| quoted(row.0)).collect();
+    let names = Disposition::ALL.iter().map(|code| code.name());
+    let names = names.chain(DropReason::ALL.iter().map(|code| code.name()));
+    for name in names.chain(SendError::ALL.iter().map(|code| code.name())) {
+        assert!(points.contains(name), "{name} has no row");
+    }
+    for number in 1..=13 {
+        let prefix = format!("{number} ");
+        let test = format!("decision_{number:02}_");
+        let is_it =
+            |row: &&(&str, &str, &str)| row.0.starts_with(&prefix) && row.2.starts_with(&test);
+        assert!(
+            rows.iter().any(|row| is_it(&row)),
+            "decision {number} has no row"
+        );
+    }
+}
