@@ -3,13 +3,15 @@
 //! ```text
 //!   control stack ── read_register, write_register ──►┌──────┐
 //!   control stack ── read_memory, write_memory ─────► │ Bus  │ ◄── DMA of the card
-//!   application   ── application_memory ────────────► └──────┘
+//!   application   ── share, then a mapping ─────────► └──────┘
 //! ```
 //! Memory comes in two kinds. Control memory (rings, slow buffers) belongs to the control stack.
-//! Application memory holds payload: the control stack holds its address, never its bytes, and
-//! [`Bus::application_memory`] is the one door to it.
+//! Application memory holds payload: [`Bus::share`] names its pages, the application maps them for
+//! itself, and the control stack maps them without access ([`crate::memory`]).
 
 use thiserror::Error;
+
+use crate::memory::MemoryRange;
 
 /// What a bus call may answer.
 pub type Result<T> = std::result::Result<T, BusError>;
@@ -106,15 +108,8 @@ pub trait Bus {
     /// Writes control memory.
     fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()>;
 
-    /// Gives `visit` the bytes of application memory, for the application itself and for the one
-    /// function of the control stack that copies deferred payload.
-    fn application_memory(
-        &mut self,
-        memory: &DmaMemory,
-        offset: usize,
-        bytes: usize,
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()>;
+    /// The pages of a piece of application memory, to be mapped.
+    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange>;
 
     /// The address that a flush read of the memory kind goes to, if it needs one.
     fn flush_address(&self, kind: MemoryKind) -> Option<u64>;

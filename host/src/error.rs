@@ -77,6 +77,14 @@ pub enum HostError {
     /// No such region.
     #[error("no region {0}")]
     UnknownRegion(u16),
+    /// The memory of a region cannot be mapped.
+    #[error("region {region} cannot be mapped: {source}")]
+    Mapping {
+        /// Region index.
+        region: u16,
+        /// The error number of the call.
+        source: std::io::Error,
+    },
     /// Bytes that the transport accepted are neither in place nor deferred: the card broke its
     /// contract.
     #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are nowhere")]

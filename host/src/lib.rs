@@ -2,9 +2,11 @@
 
 pub mod bus;
 pub mod control;
+mod copier;
 pub mod device;
 pub mod error;
 mod headers;
+pub mod memory;
 mod progress;
 pub mod provider;
 pub mod rings;

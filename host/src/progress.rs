@@ -1,42 +1,12 @@
-//! How the provider's connections make progress, and the one function that touches application
-//! memory.
+//! How the provider's connections make progress.
 
-use crate::bus::{Bus, DmaMemory};
+use crate::bus::Bus;
 use crate::control::connection::{missing, Handshake, Phase};
 use crate::control::packet::flow_key;
 use crate::control::receive::ReceiveSide;
-use crate::control::regions::Regions;
-use crate::device::Device;
 use crate::error::{HostError, Result};
 use crate::provider::{Completion, ConnectionId, Provider, DEFERRED_BYTES_MAX};
 use crate::transport::{StreamState, Transport};
-
-/// Copies between deferred payload and application buffers: the only way by which the control stack
-/// touches payload in application memory, and the place where such bytes are counted.
-pub(crate) struct Copier<'a> {
-    pub(crate) regions: &'a Regions,
-    pub(crate) copied_bytes: &'a mut u64,
-}
-
-impl Copier<'_> {
-    fn visit<B: Bus>(
-        &mut self,
-        device: &mut Device<B>,
-        (region, offset, bytes): (u16, u64, usize),
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()> {
-        let memory: DmaMemory = self
-            .regions
-            .get(region)
-            .ok_or(HostError::UnknownRegion(region))?
-            .memory;
-        device
-            .bus()
-            .application_memory(&memory, offset as usize, bytes, visit)?;
-        *self.copied_bytes += bytes as u64;
-        Ok(())
-    }
-}
 
 impl<B: Bus, T: Transport> Provider<B, T> {
     pub(crate) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
@@ -46,16 +16,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         if connection.phase == Phase::Opening {
             return self.try_install(id);
         }
-        let mut copier = Copier {
-            regions: &self.regions,
-            copied_bytes: &mut self.counters.copied_payload_bytes,
-        };
-        let name = connection.name;
-        let mut copy = |device: &mut Device<B>, receive: &mut ReceiveSide, floor: u64| {
+        let (copier, name) = (&mut self.copier, connection.name);
+        let mut copy = |receive: &mut ReceiveSide, floor: u64| {
             for copy in receive.copies(floor).map_err(|hole| missing(name, hole))? {
-                let place = (copy.region, copy.offset, copy.bytes.len());
-                let mut write = |target: &mut [u8]| target.copy_from_slice(&copy.bytes);
-                copier.visit(device, place, &mut write)?;
+                copier.write(copy.region, copy.offset, &copy.bytes)?;
             }
             Ok(())
         };
@@ -132,17 +96,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 return Ok(());
             }
         };
-        let mut copier = Copier {
-            regions: &self.regions,
-            copied_bytes: &mut self.counters.copied_payload_bytes,
-        };
         let mut rescued = Vec::new();
         for rescue in rescues {
-            let mut bytes = Vec::new();
-            let place = (rescue.region, rescue.offset, rescue.bytes);
-            copier.visit(&mut self.device, place, &mut |source| {
-                bytes.extend_from_slice(source)
-            })?;
+            let bytes = self
+                .copier
+                .read(rescue.region, rescue.offset, rescue.bytes)?;
             rescued.push((rescue.stream_offset, bytes));
         }
         for done in connection.end_withdrawal(rescued) {
@@ -197,6 +155,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.removals = open;
         let done: Vec<(crate::device::Ticket, u16)> = done;
         for (_, index) in done {
+            self.copier.remove(index);
             if let Some(region) = self.regions.forget(index) {
                 self.device.bus().release(region.memory)?;
             }

@@ -20,8 +20,10 @@ use crate::control::connection::{Connection, Handshake, Phase};
 use crate::control::placement::KeyTable;
 use crate::control::receive::Buffer;
 use crate::control::regions::{Region, Regions};
+use crate::copier::Copier;
 use crate::device::{Device, DeviceConfig, Ticket};
 use crate::error::{HostError, Result};
+use crate::memory::ApplicationMapping;
 use crate::transport::{ListenerId, Transport};
 
 /// Deferred payload that one flow may hold, bytes. Beyond it headers are withheld: a counted loss.
@@ -93,6 +95,7 @@ pub struct Provider<B: Bus, T: Transport> {
     generations: Vec<u8>,
     pub(crate) flows_used: HashSet<u16>,
     pub(crate) regions: Regions,
+    pub(crate) copier: Copier,
     pub(crate) removals: Vec<(Ticket, u16)>,
     pub(crate) completions: VecDeque<Completion>,
     pub(crate) counters: ProviderCounters,
@@ -109,6 +112,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             generations: vec![0; 1 << sizes.flow_bits],
             flows_used: HashSet::new(),
             regions: Regions::new(sizes.region_bits, sizes.page_bits),
+            copier: Copier::default(),
             device,
             transport,
             connections: HashMap::new(),
@@ -133,7 +137,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// What the control stack did so far.
     pub fn counters(&self) -> ProviderCounters {
-        self.counters
+        ProviderCounters {
+            copied_payload_bytes: self.copier.copied_bytes(),
+            ..self.counters
+        }
     }
 
     /// Allocates application memory and registers it with the card.
@@ -141,6 +148,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let align = bytes.next_power_of_two().clamp(4096, 2 << 20);
         let memory = self.device.bus().allocate(kind, bytes, align)?;
         let (region, commands) = self.regions.register(memory, 0)?;
+        self.copier
+            .add(region.index, &self.device.bus().share(&memory)?)?;
         for entry in commands {
             self.device.command(entry);
         }
@@ -155,9 +164,20 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// The memory of a region, for the application.
+    /// The memory of a region.
     pub fn memory(&self, region: RegionId) -> Result<DmaMemory> {
         Ok(self.region(region)?.memory)
+    }
+
+    /// Maps a region for the application. It must not touch a buffer between the buffer's request
+    /// and its completion.
+    pub fn map(&mut self, region: RegionId) -> Result<ApplicationMapping> {
+        let memory = self.memory(region)?;
+        let range = self.device.bus().share(&memory)?;
+        let region = region.0;
+        range
+            .map()
+            .map_err(|source| HostError::Mapping { region, source })
     }
 
     fn region(&self, region: RegionId) -> Result<&Region> {

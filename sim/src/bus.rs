@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use abi::registers::BAR_BYTES;
 use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
 use crate::card::SimulatedCard;
@@ -166,20 +167,14 @@ impl Bus for SimulatedBus {
             .map_err(device)
     }
 
-    fn application_memory(
-        &mut self,
-        memory: &DmaMemory,
-        offset: usize,
-        bytes: usize,
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()> {
-        let address = memory.address + offset as u64;
-        self.check(address, bytes, false)?;
-        let mut card = self.card.borrow_mut();
-        let mut window = vec![0; bytes];
-        card.pcie.read(address, &mut window).map_err(device)?;
-        visit(&mut window);
-        card.pcie.write(address, &window).map_err(device)
+    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
+        self.check(memory.address, memory.bytes, false)?;
+        let card = self.card.borrow();
+        let bytes = memory.bytes as u64;
+        let located = card.pcie.locate(memory.address, bytes);
+        let (place, offset) = located.map_err(device)?;
+        let range = card.files[&place].range(offset as usize, memory.bytes);
+        range.map_err(|error| BusError::Device(error.to_string()))
     }
 
     fn flush_address(&self, kind: MemoryKind) -> Option<u64> {

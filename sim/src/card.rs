@@ -13,6 +13,7 @@
 //!    [`SimulatedCard::violations`].
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::bench::BlockError;
@@ -24,7 +25,8 @@ use crate::pcie_ports::PciePorts;
 use crate::verilated::Model;
 use crate::width::lint_width_warnings;
 use hdl::nic::emit_card;
-use pcie_sim::{CardInputs, CardOutputs, ConfigError, PcieConfig, PcieSim};
+use host::memory::MemoryFile;
+use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
 
 /// Period of the card's clock: 250 MHz.
 pub const USER_CLOCK_PS: u64 = 4000;
@@ -43,6 +45,9 @@ pub enum CardError {
     /// The PCIe parameters contradict themselves.
     #[error(transparent)]
     Pcie(#[from] ConfigError),
+    /// The system has no memory for the host's or a GPU's.
+    #[error("memory of the simulated machine: {0}")]
+    Memory(#[from] std::io::Error),
 }
 
 impl Card for Rc<RefCell<SimulatedCard>> {
@@ -67,6 +72,8 @@ pub struct SimulatedCard {
     pub model: Model,
     /// Link, root complex and memories.
     pub pcie: PcieSim,
+    /// The pages of the memories, for mappings of other parties.
+    pub files: BTreeMap<MemoryId, MemoryFile>,
     /// The MAC and its end of the wire.
     pub mac: Mac,
     clocks: Clocks,
@@ -96,7 +103,14 @@ impl SimulatedCard {
         let user_clock = clocks.add(&mut model, "user_clk", USER_CLOCK_PS, USER_CLOCK_PS / 2);
         clocks.add(&mut model, "gt_txusrclk2", CLOCK_PS, MAC_PHASE_PS);
         let ports = PciePorts::new(&model);
-        let pcie = PcieSim::new(pcie)?;
+        let mut files = BTreeMap::new();
+        let mut pages = |memory, bytes| -> Result<MemoryBytes, CardError> {
+            let file = MemoryFile::new(bytes)?;
+            let mapping = file.map_device()?;
+            files.insert(memory, file);
+            Ok(Box::new(mapping))
+        };
+        let pcie = PcieSim::with_memories(pcie, &mut pages)?;
         let inputs = *pcie.inputs();
         ports.drive(&mut model, &inputs);
         let mac = Mac::new(&model, "rx_axis", "tx_axis");
@@ -104,6 +118,7 @@ impl SimulatedCard {
         let mut card = SimulatedCard {
             model,
             pcie,
+            files,
             mac,
             clocks,
             user_clock,
@@ -126,6 +141,7 @@ impl SimulatedCard {
             ports,
             outputs,
             inputs,
+            files: _,
         } = self;
         clocks.run(model, *user_clock, cycles, &mut |model, tick| match (
             tick.clock == *user_clock,

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use abi::config::CardConfig;
 use golden::device::{GoldenDevice, Memory};
 use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
 
 use crate::lab::Card;
 use crate::mac::Frame;
@@ -15,19 +16,26 @@ use crate::mac::Frame;
 const BUS_BASE: u64 = 0x1_0000_0000;
 const PAGE_BYTES: u64 = 4096;
 
+/// One allocated piece of memory.
+struct Piece {
+    kind: MemoryKind,
+    file: MemoryFile,
+    bytes: DeviceMapping,
+}
+
 /// Host memory by pieces, and what was refused.
 #[derive(Default)]
 struct HostMemory {
-    pieces: BTreeMap<u64, (MemoryKind, Vec<u8>)>,
+    pieces: BTreeMap<u64, Piece>,
     faults: Vec<DmaFault>,
 }
 
 impl HostMemory {
     fn window(&mut self, address: u64, bytes: usize) -> Option<(MemoryKind, &mut [u8])> {
-        let (&base, (kind, piece)) = self.pieces.range_mut(..=address).next_back()?;
+        let (&base, piece) = self.pieces.range_mut(..=address).next_back()?;
         let at = (address - base) as usize;
-        let window = piece.get_mut(at..at.checked_add(bytes)?)?;
-        Some((*kind, window))
+        let window = piece.bytes.get_mut(at..at.checked_add(bytes)?)?;
+        Some((piece.kind, window))
     }
 }
 
@@ -101,26 +109,29 @@ impl GoldenBus {
         }
     }
 
+    /// Gives `visit` a piece of control memory.
     fn visit(
         &mut self,
         address: u64,
         bytes: usize,
-        control: bool,
         visit: &mut dyn FnMut(&mut [u8]),
     ) -> Result<()> {
-        let kind = if control { "control" } else { "application" };
         match self.card.borrow_mut().memory.window(address, bytes) {
-            Some((found, window)) if (found == MemoryKind::Control) == control => {
+            Some((MemoryKind::Control, window)) => {
                 visit(window);
                 Ok(())
             }
             _ => Err(BusError::BadAddress {
                 address,
                 bytes,
-                kind,
+                kind: "control",
             }),
         }
     }
+}
+
+fn device(error: std::io::Error) -> BusError {
+    BusError::Device(error.to_string())
 }
 
 impl Bus for GoldenBus {
@@ -137,7 +148,12 @@ impl Bus for GoldenBus {
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
         let address = self.bus_next.next_multiple_of(align as u64);
         self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
-        let piece = (kind, vec![0; bytes]);
+        let file = MemoryFile::new(bytes).map_err(device)?;
+        let piece = Piece {
+            kind,
+            bytes: file.map_device().map_err(device)?,
+            file,
+        };
         self.card.borrow_mut().memory.pieces.insert(address, piece);
         Ok(DmaMemory {
             address,
@@ -152,25 +168,29 @@ impl Bus for GoldenBus {
     }
 
     fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.visit(address, into.len(), true, &mut |window| {
+        self.visit(address, into.len(), &mut |window| {
             into.copy_from_slice(window)
         })
     }
 
     fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        self.visit(address, from.len(), true, &mut |window| {
+        self.visit(address, from.len(), &mut |window| {
             window.copy_from_slice(from)
         })
     }
 
-    fn application_memory(
-        &mut self,
-        memory: &DmaMemory,
-        offset: usize,
-        bytes: usize,
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()> {
-        self.visit(memory.address + offset as u64, bytes, false, visit)
+    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
+        let card = self.card.borrow();
+        match card.memory.pieces.get(&memory.address) {
+            Some(Piece { kind, file, .. }) if *kind != MemoryKind::Control => {
+                file.range(0, memory.bytes).map_err(device)
+            }
+            _ => Err(BusError::BadAddress {
+                address: memory.address,
+                bytes: memory.bytes,
+                kind: "application",
+            }),
+        }
     }
 
     fn flush_address(&self, _kind: MemoryKind) -> Option<u64> {

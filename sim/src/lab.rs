@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 
 use host::bus::{Bus, MemoryKind};
 use host::error::HostError;
+use host::memory::ApplicationMapping;
 use host::provider::{Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
 use host::transport::{Transport, TransportError};
@@ -157,6 +158,8 @@ pub struct Lab<'a, B: Bus, T: Transport, C: Card> {
 struct Application {
     connection: ConnectionId,
     region: RegionId,
+    /// The application's own view of the region.
+    memory: ApplicationMapping,
     random: RandomBytes,
     sent_posted: u64,
     sent_done: u64,
@@ -191,6 +194,7 @@ impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
         let mut application = Application {
             connection,
             region,
+            memory: self.provider.map(region)?,
             random: RandomBytes::new(seed),
             sent_posted: 0,
             sent_done: 0,
@@ -384,19 +388,15 @@ impl Application {
         bytes: u64,
     ) -> Result<bool, HostError> {
         let mut moved = false;
-        let memory = provider.memory(self.region)?;
         while self.sent_posted < bytes {
             let Some(buffer) = self.free_sends.pop() else {
                 break;
             };
             let length = (bytes - self.sent_posted).min(BUFFER_BYTES as u64) as usize;
             let offset = buffer * BUFFER_BYTES;
-            let random = &mut self.random;
-            let mut fill = |window: &mut [u8]| random.fill(window);
-            provider
-                .device()
-                .bus()
-                .application_memory(&memory, offset, length, &mut fill)?;
+            let mut bytes = vec![0; length];
+            self.random.fill(&mut bytes);
+            self.memory.write(offset, &bytes);
             let request = buffer as u64;
             provider.send(
                 self.connection,
@@ -439,18 +439,9 @@ impl Application {
             } => {
                 let buffer = request as usize;
                 assert!(request >= RECEIVE_REQUESTS, "receive request {request}");
-                let memory = provider.memory(self.region)?;
-                let hasher = &mut self.hasher;
-                provider
-                    .device()
-                    .bus()
-                    .application_memory(
-                        &memory,
-                        buffer * BUFFER_BYTES,
-                        length as usize,
-                        &mut |window| hasher.update(&*window),
-                    )
-                    .map_err(HostError::from)?;
+                let mut arrived = vec![0; length as usize];
+                self.memory.read(buffer * BUFFER_BYTES, &mut arrived);
+                self.hasher.update(&arrived);
                 self.received += u64::from(length);
                 self.receives.pop_front();
                 self.post_receive(provider, buffer, bytes)?;

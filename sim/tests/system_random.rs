@@ -21,6 +21,7 @@ use host::control::commands::{Acceptance, Direction, Entry, FlowInstall, FlowNam
 use host::control::placement::KeyTable;
 use host::control::regions::Regions;
 use host::device::{Device, DeviceConfig};
+use host::memory::ApplicationMapping;
 use host::rings::HeaderEntry;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
@@ -59,10 +60,7 @@ impl<B: Bus> Half<B> {
                 let kind = MemoryKind::Application;
                 let memory = device.bus().allocate(kind, REGION_BYTES, REGION_BYTES);
                 let memory = memory.expect("memory");
-                let mut fill = |bytes: &mut [u8]| bytes.fill(GUARD);
-                let bus = device.bus();
-                bus.application_memory(&memory, 0, REGION_BYTES, &mut fill)
-                    .expect("its bytes");
+                mapping(&mut device, &memory).write(0, &[GUARD; REGION_BYTES]);
                 memory
             })
             .collect();
@@ -124,13 +122,16 @@ impl<B: Bus> Half<B> {
 
     fn bytes(&mut self, index: usize) -> Vec<u8> {
         let memory = self.memories[index];
-        let mut bytes = Vec::new();
-        let mut read = |window: &mut [u8]| bytes.extend_from_slice(window);
-        let bus = self.device.bus();
-        bus.application_memory(&memory, 0, REGION_BYTES, &mut read)
-            .expect("its bytes");
+        let mut bytes = vec![0; REGION_BYTES];
+        mapping(&mut self.device, &memory).read(0, &mut bytes);
         bytes
     }
+}
+
+/// The application's view of its memory.
+fn mapping<B: Bus>(device: &mut Device<B>, memory: &DmaMemory) -> ApplicationMapping {
+    let range = device.bus().share(memory).expect("application memory");
+    range.map().expect("a mapping")
 }
 
 /// What the test knows of a flow.

@@ -251,12 +251,11 @@ fn guards_intact<B: Bus, C: Model>(
                 }
             }
         }
-        rig.region(index, 0..region.bytes as u64, &mut |bytes| {
-            for (start, end) in written.gaps(0, bytes.len() as u64) {
-                let guard = &bytes[start as usize..end as usize];
-                intact &= guard.iter().all(|byte| *byte == region.guard);
-            }
-        })?;
+        let bytes = rig.read(index, 0..region.bytes as u64);
+        for (start, end) in written.gaps(0, bytes.len() as u64) {
+            let guard = &bytes[start as usize..end as usize];
+            intact &= guard.iter().all(|byte| *byte == region.guard);
+        }
     }
     Ok(intact)
 }
@@ -288,10 +287,7 @@ fn write_buffers<B: Bus, C: Model>(
     for (flow, landed) in plan.flows.iter().zip(&progress.landed) {
         for (number, segment) in flow.segments.iter().enumerate() {
             let file = format!("buffers/{}-{number}.bin", flow.name);
-            let mut bytes = Vec::new();
-            rig.region(segment.region, segment.place(), &mut |window| {
-                bytes = window.to_vec()
-            })?;
+            let bytes = rig.read(segment.region, segment.place());
             std::fs::write(out.join(&file), &bytes).with_context(|| format!("buffer {file}"))?;
             let parts = landed_in(landed, segment.stream());
             reports.push(BufferReport {

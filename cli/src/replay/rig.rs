@@ -22,6 +22,7 @@ use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
 use host::device::{Device, DeviceConfig};
+use host::memory::ApplicationMapping;
 use host::rings::HeaderEntry;
 use sim::card::SimulatedCard;
 use sim::golden_card::GoldenCard;
@@ -80,6 +81,8 @@ pub struct Rig<B: Bus, C: Model> {
     pub card: C,
     /// The regions of the plan.
     pub regions: Vec<Region>,
+    /// The application's views of them.
+    mappings: Vec<ApplicationMapping>,
     /// The flows of the plan.
     pub flows: Vec<Installed>,
     keys: KeyTable,
@@ -107,9 +110,11 @@ impl<B: Bus, C: Model> Rig<B, C> {
         }
         let keys = KeyTable::new(*device.secrets(), sizes.bucket_bits);
         let mut table = Regions::new(sizes.region_bits, sizes.page_bits);
-        let mut regions = Vec::new();
+        let (mut regions, mut mappings) = (Vec::new(), Vec::new());
         for region in &plan.regions {
-            regions.push(register(&mut device, &mut table, region)?);
+            let (region, mapping) = register(&mut device, &mut table, region)?;
+            regions.push(region);
+            mappings.push(mapping);
         }
         let pool_next = 1 << (sizes.flow_bits + SEGMENTS_COMMITTED_BITS as u32);
         let flows = Vec::new();
@@ -117,6 +122,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
             device,
             card,
             regions,
+            mappings,
             flows,
             keys,
             pool_next,
@@ -286,19 +292,16 @@ impl<B: Bus, C: Model> Rig<B, C> {
         })
     }
 
-    /// Shows `visit` a part of a region.
-    pub fn region(
-        &mut self,
-        index: usize,
-        part: Range<u64>,
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()> {
-        let memory = self.regions[index].memory;
-        let (offset, bytes) = (part.start as usize, (part.end - part.start) as usize);
-        Ok(self
-            .device
-            .bus()
-            .application_memory(&memory, offset, bytes, visit)?)
+    /// A copy of a part of a region.
+    pub fn read(&self, index: usize, part: Range<u64>) -> Vec<u8> {
+        let mut bytes = vec![0; (part.end - part.start) as usize];
+        self.mappings[index].read(part.start as usize, &mut bytes);
+        bytes
+    }
+
+    /// Writes into a region.
+    pub fn write(&mut self, index: usize, offset: u64, from: &[u8]) {
+        self.mappings[index].write(offset as usize, from);
     }
 }
 
@@ -312,15 +315,13 @@ fn register<B: Bus>(
     device: &mut Device<B>,
     table: &mut Regions,
     plan: &RegionPlan,
-) -> Result<Region> {
+) -> Result<(Region, ApplicationMapping)> {
     let memory: DmaMemory = device.bus().allocate(plan.memory, plan.bytes, 4096)?;
-    let mut fill = |bytes: &mut [u8]| bytes.fill(plan.guard);
-    device
-        .bus()
-        .application_memory(&memory, 0, plan.bytes, &mut fill)?;
+    let mut mapping = device.bus().share(&memory)?.map()?;
+    mapping.write(0, &vec![plan.guard; plan.bytes]);
     let (region, commands) = table.register(memory, 0)?;
     for entry in commands {
         device.command(entry);
     }
-    Ok(region)
+    Ok((region, mapping))
 }

@@ -277,16 +277,15 @@ fn fill<B: Bus, C: Model>(
             continue;
         }
         let at = segment.offset + (from - segment.position);
-        rig.region(segment.region, at..at + (to - from), &mut |window| {
-            for (held, position) in window.iter_mut().zip(from..) {
-                let byte = payload[(position - start) as usize];
-                let is_fresh = fresh
-                    .iter()
-                    .any(|(from, to)| (*from..*to).contains(&position));
-                differs |= !is_fresh && *held != byte;
-                *held = byte;
-            }
-        })?;
+        let new = &payload[(from - start) as usize..(to - start) as usize];
+        let held = rig.read(segment.region, at..at + (to - from));
+        for ((held, new), position) in held.iter().zip(new).zip(from..) {
+            let is_fresh = fresh
+                .iter()
+                .any(|(from, to)| (*from..*to).contains(&position));
+            differs |= !is_fresh && held != new;
+        }
+        rig.write(segment.region, at, new);
     }
     filled.insert(start, end);
     if differs {

@@ -23,9 +23,8 @@ use abi::config::SEGMENTS_COMMITTED_BITS;
 /// How far below the send floor an ACK number is still accepted: a window's worth of delay.
 const ACK_BEHIND: u32 = 1 << 24;
 
-/// Copies what the bytes below a confirmed floor still miss; the provider's one door to application
-/// memory.
-pub type CopyBelow<'a, B> = dyn FnMut(&mut Device<B>, &mut ReceiveSide, u64) -> Result<()> + 'a;
+/// Copies what the bytes below a confirmed floor still miss.
+pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
 
 /// What the two SYNs of a connection said.
 #[derive(Clone, Debug, Default)]
@@ -64,8 +63,6 @@ pub struct Progress {
     pub sent: Vec<Done>,
     /// The flow left the card.
     pub gone: bool,
-    /// Something moved.
-    pub moved: bool,
 }
 
 /// One connection.
@@ -197,12 +194,11 @@ impl Connection {
         &mut self,
         device: &mut Device<B>,
         transport: &mut T,
-        copy: &mut CopyBelow<'_, B>,
+        copy: &mut CopyBelow<'_>,
     ) -> Result<Progress> {
         let mut progress = Progress::default();
         if let Phase::Removing(ticket) = self.phase {
             progress.gone = device.confirmed(ticket);
-            progress.moved = progress.gone;
             return Ok(progress);
         }
         self.step_receive(device, transport, copy, &mut progress)?;
@@ -216,7 +212,7 @@ impl Connection {
         &mut self,
         device: &mut Device<B>,
         transport: &mut T,
-        copy: &mut CopyBelow<'_, B>,
+        copy: &mut CopyBelow<'_>,
         progress: &mut Progress,
     ) -> Result<()> {
         let Some(receive) = &mut self.receive else {
@@ -224,13 +220,12 @@ impl Connection {
         };
         receive.post(self.name, |entry| device.command(entry));
         let floor = receive.confirm(|ticket| device.confirmed(ticket));
-        copy(device, receive, floor)?;
+        copy(receive, floor)?;
         progress.received.extend(receive.announce(floor));
         let wanted = receive.drainable();
         if wanted > 0 {
             let drained = transport.drain(self.stream, wanted)?;
             receive.accept(drained.bytes);
-            progress.moved |= drained.bytes > 0;
             self.end_seen |= drained.end_of_stream;
         }
         if receive.floor_wanted().is_some() {
@@ -288,7 +283,6 @@ impl Connection {
         if feedable > 0 {
             let fed = transport.feed(self.stream, feedable)?;
             send.feed(fed);
-            progress.moved |= fed > 0;
         }
         let status = transport.status(self.stream)?;
         self.end_seen |= status.end_of_stream;
@@ -296,7 +290,6 @@ impl Connection {
             if let Some((floor, head)) = send.acknowledge(status.unacknowledged_bytes) {
                 let ticket = device.command(send_floor_set(self.name, floor, head));
                 send.floor_asked(ticket);
-                progress.moved = true;
             }
         }
         if self.finish_asked && !self.finished && send.all_fed() {

@@ -1,10 +1,13 @@
-//! Reads and adjusts the headers that pass: Ethernet, VLAN tags, IPv4 or IPv6, TCP.
+//! Reads and adjusts the TCP headers that pass; where the layers begin is found by
+//! [`crate::transport::header`].
 //!
 //! Sources: RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 791, RFC 8200, IEEE 802.1Q.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use abi::flow_key;
+
+use crate::transport::header::TcpLayout;
 
 /// TCP flag FIN.
 pub const FIN: u8 = 0x01;
@@ -50,45 +53,16 @@ fn word32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Finds the TCP header of a packet; `None` for everything that is not plain TCP.
+/// Reads the TCP header of a packet; `None` for everything that is not plain TCP.
 pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
-    let mut l3_offset = 14;
-    let mut ether_type = word16(packet, 12)?;
-    for _ in 0..2 {
-        if matches!(ether_type, 0x8100 | 0x88a8) {
-            ether_type = word16(packet, l3_offset + 2)?;
-            l3_offset += 4;
-        }
-    }
-    let ip = packet.get(l3_offset..)?;
-    let (l4_offset, source, destination) = match ether_type {
-        0x0800 => {
-            let header_bytes = usize::from(ip.first()? & 0x0f) * 4;
-            let fragment = word16(ip, 6)? & 0x3fff;
-            if *ip.get(9)? != PROTOCOL_TCP || fragment != 0 || header_bytes < 20 {
-                return None;
-            }
-            let at = |at: usize| -> Option<IpAddr> { Some(Ipv4Addr::from(word32(ip, at)?).into()) };
-            (l3_offset + header_bytes, at(12)?, at(16)?)
-        }
-        0x86dd => {
-            if *ip.get(6)? != PROTOCOL_TCP {
-                return None;
-            }
-            let at = |at: usize| -> Option<IpAddr> {
-                let bytes: [u8; 16] = ip.get(at..at + 16)?.try_into().ok()?;
-                Some(Ipv6Addr::from(bytes).into())
-            };
-            (l3_offset + 40, at(8)?, at(24)?)
-        }
-        _ => return None,
-    };
-    let tcp = packet.get(l4_offset..)?;
+    let layout = TcpLayout::parse(packet).ok()?;
+    let (source, destination) = addresses(&packet[layout.network..], layout.ipv6)?;
+    let tcp = &packet[layout.segment..];
     let flags = *tcp.get(13)?;
     Some(TcpHeader {
-        l3_offset,
-        l4_offset,
-        ipv6: ether_type == 0x86dd,
+        l3_offset: layout.network,
+        l4_offset: layout.segment,
+        ipv6: layout.ipv6,
         source: SocketAddr::new(source, word16(tcp, 0)?),
         destination: SocketAddr::new(destination, word16(tcp, 2)?),
         sequence: word32(tcp, 4)?,
@@ -101,6 +75,19 @@ pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
             None
         },
     })
+}
+
+/// Source and destination of an IP header.
+fn addresses(ip: &[u8], ipv6: bool) -> Option<(IpAddr, IpAddr)> {
+    let at = |v4: usize, v6: usize| -> Option<IpAddr> {
+        if ipv6 {
+            let bytes: [u8; 16] = ip.get(v6..v6 + 16)?.try_into().ok()?;
+            Some(Ipv6Addr::from(bytes).into())
+        } else {
+            Some(Ipv4Addr::from(word32(ip, v4)?).into())
+        }
+    };
+    Some((at(12, 8)?, at(16, 24)?))
 }
 
 fn window_scale_option(tcp: &[u8]) -> Option<u8> {

@@ -138,6 +138,9 @@ fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
 /// The offset of the TCP header and of the packet's end.
 fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
     let header_bytes = usize::from(byte(frame, network, "IPv4")? & 0xf) * 4;
+    if header_bytes < 20 {
+        return Err(not_tcp("IPv4 header length", header_bytes as u32));
+    }
     let fragment = word(frame, network + 6, "IPv4")? & 0x3fff;
     if fragment != 0 {
         return Err(not_tcp("fragment", u32::from(fragment)));
@@ -272,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_and_another_protocol_are_not_tcp() {
+    fn a_fragment_a_short_header_and_another_protocol_are_not_tcp() {
         let mut fragment = tcp4(0, 0, 8);
         fragment[20] = 0x20;
         assert!(matches!(
@@ -280,6 +283,15 @@ mod tests {
             Err(TransportError::NotTcp {
                 field: "fragment",
                 value: 0x2000
+            })
+        ));
+        let mut short = tcp4(0, 0, 8);
+        short[14] = 0x44;
+        assert!(matches!(
+            TcpLayout::parse(&short),
+            Err(TransportError::NotTcp {
+                field: "IPv4 header length",
+                value: 16
             })
         ));
         let mut udp = tcp4(0, 0, 8);

@@ -10,6 +10,9 @@
 use crate::config::GpuConfig;
 use crate::tlp::Request;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::fmt;
+use std::ops::DerefMut;
 use thiserror::Error;
 
 /// Which memory.
@@ -43,15 +46,24 @@ pub enum MemoryError {
     Exhausted(u64),
 }
 
+/// The bytes of a memory: a vector, or pages that others map, too.
+pub type MemoryBytes = Box<dyn DerefMut<Target = [u8]>>;
+
 /// One memory and the part of it that the bus can reach.
-#[derive(Clone, Debug)]
 struct Bank {
-    bytes: Vec<u8>,
+    bytes: MemoryBytes,
     reachable: u64,
 }
 
+impl fmt::Debug for Bank {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (bytes, reachable) = (self.bytes.len(), self.reachable);
+        write!(formatter, "{reachable} of {bytes} bytes")
+    }
+}
+
 /// All memories.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Memories {
     dram: Bank,
     gpus: Vec<Bank>,
@@ -60,19 +72,33 @@ pub struct Memories {
 }
 
 impl Memories {
-    /// Zeroed memories of the configured sizes.
-    pub fn new(dram_bytes: usize, gpus: &[GpuConfig]) -> Self {
-        let bank = |bytes, reachable| Bank {
-            bytes: vec![0; bytes],
-            reachable,
+    /// Memories of the configured sizes, whose bytes `bytes` provides.
+    pub fn new<E>(
+        dram_bytes: usize,
+        gpus: &[GpuConfig],
+        bytes: &mut dyn FnMut(MemoryId, usize) -> Result<MemoryBytes, E>,
+    ) -> Result<Self, E> {
+        let mut bank = |memory, size, reachable| -> Result<Bank, E> {
+            let bytes = bytes(memory, size)?;
+            assert_eq!(bytes.len(), size, "bytes of {memory:?}");
+            Ok(Bank { bytes, reachable })
         };
-        Self {
-            dram: bank(dram_bytes, dram_bytes as u64),
-            gpus: gpus
-                .iter()
-                .map(|g| bank(g.memory_bytes, g.bar_bytes))
-                .collect(),
+        let dram = bank(MemoryId::Dram, dram_bytes, dram_bytes as u64)?;
+        let gpus = gpus.iter().enumerate();
+        let gpus = gpus.map(|(n, gpu)| bank(MemoryId::Gpu(n), gpu.memory_bytes, gpu.bar_bytes));
+        Ok(Self {
+            dram,
+            gpus: gpus.collect::<Result<_, E>>()?,
             allocated: BTreeMap::new(),
+        })
+    }
+
+    /// Zeroed memories of the configured sizes.
+    pub fn zeroed(dram_bytes: usize, gpus: &[GpuConfig]) -> Self {
+        let mut zeros = |_, size| Ok::<_, Infallible>(Box::new(vec![0u8; size]) as MemoryBytes);
+        match Self::new(dram_bytes, gpus, &mut zeros) {
+            Ok(memories) => memories,
+            Err(never) => match never {},
         }
     }
 
@@ -187,7 +213,7 @@ mod tests {
     use super::*;
 
     fn memories() -> Memories {
-        Memories::new(
+        Memories::zeroed(
             8192,
             &[GpuConfig {
                 memory_bytes: 8192,

@@ -107,7 +107,7 @@ struct ActiveRead {
 }
 
 /// The root complex.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct RootComplex {
     pub iommu: Iommu,
     pub memories: Memories,
@@ -126,14 +126,14 @@ pub(crate) struct RootComplex {
 }
 
 impl RootComplex {
-    /// Empty queues over fresh memories.
-    pub fn new(config: &PcieConfig) -> Self {
+    /// Empty queues over `memories`.
+    pub fn new(config: &PcieConfig, memories: Memories) -> Self {
         let gpu = |_: &_| Path::new(cycles(config.gpu_write_ns));
         let mut paths = vec![Path::new(cycles(config.dram_write_ns))];
         paths.extend(config.gpus.iter().map(gpu));
         Self {
             iommu: Iommu::default(),
-            memories: Memories::new(config.dram_bytes, &config.gpus),
+            memories,
             injector: Injector::default(),
             fault_log: Vec::new(),
             interrupts: VecDeque::new(),

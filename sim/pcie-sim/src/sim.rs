@@ -14,7 +14,7 @@ use crate::fault::{Fault, FaultRecord, Target};
 use crate::hard_block::HardBlock;
 use crate::iommu::{IommuError, Refusal, Rights, PAGE_BYTES};
 use crate::link::Link;
-use crate::memory::{MemoryError, MemoryId};
+use crate::memory::{Memories, MemoryBytes, MemoryError, MemoryId};
 use crate::mmio::{Mmio, MmioError, MmioRead, MmioResult};
 use crate::ports::{CardInputs, CardOutputs};
 use crate::root_complex::{Interrupt, RootComplex};
@@ -32,7 +32,7 @@ enum Downstream {
 }
 
 /// A simulated slot with a root complex behind it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct PcieSim {
     config: PcieConfig,
     cycle: u64,
@@ -49,23 +49,38 @@ impl PcieSim {
     /// Power on: link up, memory decoding and bus mastering off, `user_reset` high for 16 cycles.
     pub fn new(config: PcieConfig) -> Result<Self, ConfigError> {
         config.validate()?;
+        let memories = Memories::zeroed(config.dram_bytes, &config.gpus);
+        Ok(Self::powered_on(config, memories))
+    }
+
+    /// The same with memories whose bytes `bytes` provides, zeroed and of the size asked for.
+    pub fn with_memories<E: From<ConfigError>>(
+        config: PcieConfig,
+        bytes: &mut dyn FnMut(MemoryId, usize) -> Result<MemoryBytes, E>,
+    ) -> Result<Self, E> {
+        config.validate()?;
+        let memories = Memories::new(config.dram_bytes, &config.gpus, bytes)?;
+        Ok(Self::powered_on(config, memories))
+    }
+
+    fn powered_on(config: PcieConfig, memories: Memories) -> Self {
         let link = &config.link;
         let latency = crate::config::cycles(link.latency_ns);
         let inputs = CardInputs {
             user_reset: true,
             ..CardInputs::default()
         };
-        Ok(Self {
+        Self {
             cycle: 0,
             inputs,
             hard_block: HardBlock::new(&config),
-            root: RootComplex::new(&config),
+            root: RootComplex::new(&config, memories),
             mmio: Mmio::new(&config),
             down: Link::new(link.bytes_per_cycle_fixed(), latency),
             down_statistics: Direction::default(),
             log: Log::default(),
             config,
-        })
+        }
     }
 
     /// What the card sees in the present cycle.
@@ -333,6 +348,11 @@ impl PcieSim {
         self.unmap(bus_address, bytes)?;
         self.root.memories.free(offset);
         Ok(())
+    }
+
+    /// The memory behind a bus address, and where in it.
+    pub fn locate(&self, bus_address: u64, bytes: u64) -> Result<(MemoryId, u64), IommuError> {
+        self.root.iommu.locate(bus_address, bytes)
     }
 
     /// What the host reads behind a bus address: only what has become visible.

@@ -1,0 +1,355 @@
+//! Application memory: one file of pages, mapped by each side for itself.
+//!
+//! ```text
+//!                        ┌─ DeviceMapping       the card's DMA (a simulated one's)
+//!   MemoryFile (pages) ──┼─ ApplicationMapping  the application's own
+//!                        └─ GuardedMapping      the control stack's: no access at all
+//! ```
+//! The control stack needs an address for each application buffer, because deferred payload has to
+//! be copied into it, but it must not touch payload by mistake. So its mapping has no access right;
+//! [`GuardedMapping::open`] gives it to the pages of one range for the time of one call, and only
+//! the [`crate::copier`] can make a guarded mapping.
+//!
+//! Invariants
+//! 1. Outside of [`GuardedMapping::open`] an access through a guarded mapping is a SIGSEGV; a
+//!    system call that is given its address answers EFAULT.
+//! 2. No mapping reaches beyond its range.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Bytes of a page: what access rights are given for.
+pub const PAGE_BYTES: usize = 4096;
+
+/// Pages without a name in a file system, all zero at first; they take room when they are written.
+#[derive(Clone, Debug)]
+pub struct MemoryFile {
+    descriptor: Arc<OwnedFd>,
+    bytes: usize,
+}
+
+impl MemoryFile {
+    /// A file of `bytes` bytes.
+    pub fn new(bytes: usize) -> io::Result<Self> {
+        // SAFETY: the name is a C string; the call has no other argument that is a pointer.
+        let number = unsafe { libc::memfd_create(c"zeronic".as_ptr(), libc::MFD_CLOEXEC) };
+        if number < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the call succeeded, so `number` is a new descriptor that nobody else owns.
+        let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+        let length = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
+        // SAFETY: the descriptor is open; the call takes no pointer.
+        if unsafe { libc::ftruncate(descriptor.as_raw_fd(), length) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            descriptor: Arc::new(descriptor),
+            bytes,
+        })
+    }
+
+    /// `bytes` bytes from `offset`, a multiple of [`PAGE_BYTES`], as something to map.
+    pub fn range(&self, offset: usize, bytes: usize) -> io::Result<MemoryRange> {
+        let fits = offset
+            .checked_add(bytes)
+            .is_some_and(|end| end <= self.bytes);
+        if bytes == 0 || !fits || !offset.is_multiple_of(PAGE_BYTES) {
+            let all = self.bytes;
+            let text = format!("{bytes} bytes at {offset:#x} are no pages of a file of {all}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        }
+        Ok(MemoryRange {
+            file: self.clone(),
+            offset,
+            bytes,
+        })
+    }
+
+    /// The whole file for the device.
+    pub fn map_device(&self) -> io::Result<DeviceMapping> {
+        let range = self.range(0, self.bytes)?;
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        Ok(DeviceMapping(Mapping::new(&range, rights)?))
+    }
+}
+
+/// Pages of a [`MemoryFile`], not mapped yet: what a bus hands out for application memory.
+#[derive(Clone, Debug)]
+pub struct MemoryRange {
+    file: MemoryFile,
+    offset: usize,
+    bytes: usize,
+}
+
+impl MemoryRange {
+    /// The application's own mapping.
+    pub fn map(&self) -> io::Result<ApplicationMapping> {
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        Ok(ApplicationMapping(Mapping::new(self, rights)?))
+    }
+
+    /// The control stack's mapping, without access.
+    pub(crate) fn guard(&self) -> io::Result<GuardedMapping> {
+        Ok(GuardedMapping(Mapping::new(self, libc::PROT_NONE)?))
+    }
+}
+
+/// A mapping of a range, of whatever rights; ends with the value.
+#[derive(Debug)]
+struct Mapping {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the pages belong to the process, not to a thread; all access goes through `&self` or
+// `&mut self` of one of the three kinds of mapping.
+unsafe impl Send for Mapping {}
+
+impl Mapping {
+    fn new(range: &MemoryRange, rights: libc::c_int) -> io::Result<Self> {
+        let (null, shared) = (std::ptr::null_mut(), libc::MAP_SHARED);
+        let number = range.file.descriptor.as_raw_fd();
+        let offset = range.offset as libc::off_t;
+        // SAFETY: a new mapping at an address that the kernel chooses touches no other object; the
+        // descriptor is open, and the range lies inside its file.
+        let start = unsafe { libc::mmap(null, range.bytes, rights, shared, number, offset) };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast::<u8>());
+        Ok(Self {
+            start: start.ok_or(io::ErrorKind::AddrNotAvailable)?,
+            bytes: range.bytes,
+        })
+    }
+
+    /// The address of `bytes` bytes at `offset`. Panics when they are not inside.
+    fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
+        let end = offset.checked_add(bytes);
+        let all = self.bytes;
+        assert!(
+            end.is_some_and(|end| end <= all),
+            "{bytes} bytes at {offset} of {all} mapped ones"
+        );
+        // SAFETY: `offset` is at most the length of the mapping.
+        unsafe { self.start.as_ptr().add(offset) }
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new` with this length, and nothing borrows it any more.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// A whole file as a simulated card's DMA sees it.
+#[derive(Debug)]
+pub struct DeviceMapping(Mapping);
+
+impl Deref for DeviceMapping {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: the mapping is readable and this long; the simulated card is the one that writes
+        // while it runs, and it does so through `&mut self`.
+        unsafe { std::slice::from_raw_parts(self.0.start.as_ptr(), self.0.bytes) }
+    }
+}
+
+impl DerefMut for DeviceMapping {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as for `deref`; the borrow is exclusive among the users of this mapping.
+        unsafe { std::slice::from_raw_parts_mut(self.0.start.as_ptr(), self.0.bytes) }
+    }
+}
+
+/// The application's own view of a buffer. Bytes are copied in and out: the card may write them at
+/// any time between a request and its completion, so they are never lent.
+#[derive(Debug)]
+pub struct ApplicationMapping(Mapping);
+
+impl ApplicationMapping {
+    /// Length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes
+    }
+
+    /// Copies out of the buffer. Panics beyond its end.
+    pub fn read(&self, offset: usize, into: &mut [u8]) {
+        let source = self.0.at(offset, into.len());
+        // SAFETY: `at` has checked the range; `into` is a buffer of its own.
+        unsafe { std::ptr::copy_nonoverlapping(source, into.as_mut_ptr(), into.len()) };
+    }
+
+    /// Copies into the buffer. Panics beyond its end.
+    pub fn write(&mut self, offset: usize, from: &[u8]) {
+        let target = self.0.at(offset, from.len());
+        // SAFETY: `at` has checked the range; `from` is a buffer of its own.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), target, from.len()) };
+    }
+}
+
+/// The control stack's view of a buffer: an address without access.
+#[derive(Debug)]
+pub(crate) struct GuardedMapping(Mapping);
+
+impl GuardedMapping {
+    /// Gives `visit` the bytes of a range, and only while it runs.
+    pub(crate) fn open(
+        &mut self,
+        offset: usize,
+        bytes: usize,
+        visit: &mut dyn FnMut(&mut [u8]),
+    ) -> io::Result<()> {
+        let start = self.0.at(offset, bytes);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let first_page = offset / PAGE_BYTES * PAGE_BYTES;
+        let pages = Pages {
+            start: self.0.at(first_page, 0),
+            bytes: (offset + bytes).next_multiple_of(PAGE_BYTES) - first_page,
+        };
+        pages.allow(libc::PROT_READ | libc::PROT_WRITE)?;
+        let closing = Closing(pages);
+        // SAFETY: `at` has checked the range and its pages were just made accessible; the borrow
+        // ends before they are closed. The floor's fence has passed, so the card does not write
+        // here.
+        visit(unsafe { std::slice::from_raw_parts_mut(start, bytes) });
+        drop(closing);
+        Ok(())
+    }
+
+    /// The address of the first byte, to show that it cannot be touched.
+    #[cfg(test)]
+    pub(crate) fn address(&self) -> *const u8 {
+        self.0.start.as_ptr()
+    }
+}
+
+/// Whole pages of a mapping.
+struct Pages {
+    start: *mut u8,
+    bytes: usize,
+}
+
+impl Pages {
+    fn allow(&self, rights: libc::c_int) -> io::Result<()> {
+        // SAFETY: the pages belong to one guarded mapping, which nothing borrows outside `open`.
+        match unsafe { libc::mprotect(self.start.cast(), self.bytes, rights) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+/// Closes pages again, also when the visitor panics.
+struct Closing(Pages);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        let closed = self.0.allow(libc::PROT_NONE);
+        assert!(closed.is_ok(), "application memory stays open: {closed:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What ends a child that reads (or writes) one byte: its signal, 0 for none.
+    fn signal_of_access(address: *const u8, write: bool) -> i32 {
+        // SAFETY: the child calls nothing but the access and `_exit`, which are safe after a fork
+        // of a process with threads.
+        unsafe {
+            let child = libc::fork();
+            assert!(child >= 0, "fork: {}", io::Error::last_os_error());
+            if child == 0 {
+                match write {
+                    true => address.cast_mut().write_volatile(1),
+                    false => drop(std::hint::black_box(address.read_volatile())),
+                }
+                libc::_exit(0);
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &mut status, 0), child);
+            match libc::WIFSIGNALED(status) {
+                true => libc::WTERMSIG(status),
+                false => 0,
+            }
+        }
+    }
+
+    fn range() -> MemoryRange {
+        let file = MemoryFile::new(4 * PAGE_BYTES).unwrap();
+        file.range(PAGE_BYTES, 2 * PAGE_BYTES).unwrap()
+    }
+
+    #[test]
+    fn the_control_stack_cannot_touch_an_application_buffer() {
+        let range = range();
+        let mut guarded = range.guard().unwrap();
+        let mut application = range.map().unwrap();
+        let address = guarded.address();
+        for write in [false, true] {
+            assert_eq!(signal_of_access(address, write), libc::SIGSEGV);
+        }
+        // The same pages are open to the application, and to the one who asks, for a moment.
+        application.write(10, b"payload");
+        assert_eq!(signal_of_access(application.0.at(0, 1), true), 0);
+        let mut seen = Vec::new();
+        let mut open_signal = None;
+        let mut copy = |bytes: &mut [u8]| {
+            seen.extend_from_slice(bytes);
+            open_signal = Some(signal_of_access(bytes.as_ptr(), true));
+            bytes.fill(b'x');
+        };
+        guarded.open(10, 7, &mut copy).unwrap();
+        assert_eq!((seen.as_slice(), open_signal), (&b"payload"[..], Some(0)));
+        for write in [false, true] {
+            assert_eq!(signal_of_access(address, write), libc::SIGSEGV);
+        }
+        let mut bytes = [0; 9];
+        application.read(9, &mut bytes);
+        assert_eq!(&bytes, b"\0xxxxxxx\0");
+    }
+
+    #[test]
+    fn only_the_pages_of_the_range_are_opened() {
+        let range = range();
+        let mut guarded = range.guard().unwrap();
+        let second = guarded.0.at(PAGE_BYTES, 1).cast_const();
+        let mut signal = None;
+        let mut check = |_: &mut [u8]| signal = Some(signal_of_access(second, false));
+        guarded.open(PAGE_BYTES - 8, 8, &mut check).unwrap();
+        assert_eq!(signal, Some(libc::SIGSEGV));
+    }
+
+    #[test]
+    fn a_visitor_that_panics_leaves_the_buffer_closed() {
+        let mut guarded = range().guard().unwrap();
+        let address = guarded.address();
+        let visit = std::panic::AssertUnwindSafe(|| {
+            guarded.open(0, 1, &mut |_| panic!("a visitor")).unwrap();
+        });
+        assert!(std::panic::catch_unwind(visit).is_err());
+        assert_eq!(signal_of_access(address, false), libc::SIGSEGV);
+    }
+
+    #[test]
+    fn ranges_are_pages_of_the_file() {
+        let file = MemoryFile::new(2 * PAGE_BYTES).unwrap();
+        assert!(file.range(0, 2 * PAGE_BYTES).is_ok());
+        assert!(file.range(PAGE_BYTES, 1).is_ok());
+        for (offset, bytes) in [(1, 1), (0, 0), (PAGE_BYTES, PAGE_BYTES + 1), (4096, !0)] {
+            let refused = file.range(offset, bytes).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::InvalidInput, "{refused}");
+        }
+    }
+}
