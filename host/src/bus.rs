@@ -9,6 +9,8 @@
 //! Application memory holds payload: [`Bus::share`] names its pages, the application maps them for
 //! itself, and the control stack maps them without access ([`crate::memory`]).
 
+use std::time::Duration;
+
 use thiserror::Error;
 
 use crate::memory::MemoryRange;
@@ -119,4 +121,11 @@ pub trait Bus {
 
     /// Lets the card work for a moment: a real device needs nothing, a simulated one runs.
     fn advance(&mut self) -> Result<()>;
+
+    /// Lets the card write the message of an interrupt vector.
+    fn enable_interrupt(&mut self, vector: u16) -> Result<()>;
+
+    /// Waits for an interrupt, at most for `limit` of the card's time, and takes it; its vector. A
+    /// bus without interrupts returns `None` at once.
+    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>>;
 }

@@ -1,31 +1,33 @@
-//! One card, opened: its registers checked, owner 0's rings set up, commands and descriptors
-//! moving.
+//! One card, opened: its registers checked, its owners' rings, commands and descriptors moving.
 //!
+//! ```text
+//!   Device ── owner 0: privileged commands, packets without a flow
+//!          ├─ owner 1 ── rings, doorbell page, interrupt of an application
+//!          └─ ...
+//! ```
 //! Life of a command: [`Device::command`] queues it and gives a [`Ticket`]; [`Device::poll`] posts
 //! what fits, rings the doorbell once, and takes completions; [`Device::confirmed`] says whether a
-//! ticket's fence has passed. Tickets are confirmed in order.
+//! ticket's fence has passed. The tickets of one owner are confirmed in order; those of different
+//! owners have no order, so what depends on another owner's command waits for its confirmation.
 
-use std::collections::VecDeque;
+use std::time::Duration;
 
-use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
-use abi::{command, flow_key, registers, ABI_VERSION};
+use abi::{flow_key, registers, ABI_VERSION};
 
-use crate::bus::{Bus, DmaMemory, MemoryKind};
+use crate::bus::{Bus, MemoryKind};
+use crate::control::commands::Entry;
+use crate::control::profile::Profile;
 use crate::error::{HostError, Result};
-use crate::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing};
+use crate::owner::Owner;
+pub use crate::owner::RingSizes;
+use crate::rings::HeaderEntry;
 
-/// Sizes of owner 0's rings, log2 entries, and the seed of the flow hashes.
+/// How a card is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceConfig {
-    /// Command ring and completion ring.
-    pub command_bits: u32,
-    /// Send ring, slots.
-    pub send_bits: u32,
-    /// Header queue, slots.
-    pub header_bits: u32,
-    /// Slow buffers.
-    pub slow_bits: u32,
+    /// Rings of owner 0.
+    pub rings: RingSizes,
     /// Seed of the flow table's hash secrets. Take it from the system's entropy where peers are
     /// hostile.
     pub hash_seed: u64,
@@ -34,10 +36,7 @@ pub struct DeviceConfig {
 impl Default for DeviceConfig {
     fn default() -> Self {
         Self {
-            command_bits: 8,
-            send_bits: 9,
-            header_bits: 10,
-            slow_bits: 6,
+            rings: RingSizes::default(),
             hash_seed: 1,
         }
     }
@@ -60,9 +59,28 @@ pub struct CardSizes {
     pub owner_bits: u32,
 }
 
-/// Names a command until it is confirmed. Tickets count from 0.
+/// Names a command until it is confirmed: its owner in the top 8 bits, below it the number of the
+/// command, from 0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ticket(pub u64);
+
+impl Ticket {
+    const OWNER_SHIFT: u32 = 56;
+
+    pub(crate) fn new(owner: u8, number: u64) -> Self {
+        Self(u64::from(owner) << Self::OWNER_SHIFT | number)
+    }
+
+    /// The owner whose ring the command went through.
+    pub fn owner(self) -> u8 {
+        (self.0 >> Self::OWNER_SHIFT) as u8
+    }
+
+    /// Number of the command among its owner's.
+    pub fn number(self) -> u64 {
+        self.0 & ((1 << Self::OWNER_SHIFT) - 1)
+    }
+}
 
 /// A command that the card refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,29 +91,23 @@ pub struct RefusedCommand {
     pub opcode: u8,
     /// Flow id in the command.
     pub flow: u16,
+    /// Generation in the command.
+    pub generation: u8,
     /// Why.
     pub status: CommandStatus,
 }
 
-/// Bits between polls of the reset, before giving up.
+/// Polls of the reset before giving up.
 const RESET_POLLS_MAX: u32 = 10_000;
+/// Time of one cycle of the card's clock, which moderation counts in.
+const CYCLE: Duration = Duration::from_nanos(4);
 
-/// An open card with owner 0's rings.
+/// An open card. See the module's head.
 pub struct Device<B: Bus> {
     bus: B,
     sizes: CardSizes,
     secrets: [[u32; flow_key::SECRET_WORDS]; 2],
-    commands: PostRing,
-    waiting: VecDeque<[u8; COMMAND_BYTES]>,
-    in_flight: VecDeque<(u8, u16)>,
-    posted: u64,
-    confirmed: u64,
-    refused: VecDeque<RefusedCommand>,
-    completions: CompletionRing,
-    sends: PostRing,
-    send_waiting: VecDeque<Vec<u8>>,
-    send_status: DmaMemory,
-    headers: HeaderQueue,
+    owners: Vec<Owner>,
 }
 
 impl<B: Bus> Device<B> {
@@ -118,35 +130,58 @@ impl<B: Bus> Device<B> {
         let secrets = write_secrets(&mut bus, config.hash_seed)?;
         for kind in [MemoryKind::Gpu] {
             if let Some(address) = bus.flush_address(kind) {
-                write_register_64(
-                    &mut bus,
-                    registers::FLUSH + 8 * u32::from(kind.number()),
-                    address,
-                )?;
+                let register = registers::FLUSH + 8 * u32::from(kind.number());
+                bus.write_register(register, address as u32)?;
+                bus.write_register(register + 4, (address >> 32) as u32)?;
             }
         }
-        let rings = Rings::allocate(&mut bus, config)?;
-        rings.enable(&mut bus, config)?;
-        bus.write_register(
-            registers::CONTROL,
-            registers::CONTROL_RX | registers::CONTROL_TX,
-        )?;
-        Ok(Self {
+        let mut device = Self {
             bus,
             sizes,
             secrets,
-            commands: PostRing::new(rings.commands, COMMAND_BYTES, config.command_bits),
-            waiting: VecDeque::new(),
-            in_flight: VecDeque::new(),
-            posted: 0,
-            confirmed: 0,
-            refused: VecDeque::new(),
-            completions: CompletionRing::new(rings.completions, config.command_bits),
-            sends: PostRing::new(rings.sends, SLOT_BYTES, config.send_bits),
-            send_waiting: VecDeque::new(),
-            send_status: rings.send_status,
-            headers: HeaderQueue::new(rings.headers, config.header_bits, rings.slow),
-        })
+            owners: Vec::new(),
+        };
+        device.open_owner(config.rings)?;
+        device.bus.write_register(
+            registers::CONTROL,
+            registers::CONTROL_RX | registers::CONTROL_TX,
+        )?;
+        Ok(device)
+    }
+
+    /// Sets up the rings of one more owner; its number.
+    pub fn open_owner(&mut self, rings: RingSizes) -> Result<u8> {
+        let (number, limit) = (self.owners.len(), 1usize << self.sizes.owner_bits);
+        if number >= limit {
+            return Err(HostError::TableFull {
+                what: "owners",
+                limit,
+            });
+        }
+        let owner = Owner::open(&mut self.bus, number as u8, rings)?;
+        self.bus.enable_interrupt(number as u16)?;
+        self.owners.push(owner);
+        Ok(number as u8)
+    }
+
+    fn owner(&mut self, number: u8) -> Result<&mut Owner> {
+        let open = self.owners.len();
+        self.owners
+            .get_mut(usize::from(number))
+            .ok_or(HostError::UnknownOwner {
+                owner: number,
+                open,
+            })
+    }
+
+    /// Sets a header profile beside TCP.
+    pub fn set_profile(&mut self, number: u8, profile: &Profile) -> Result<()> {
+        let words = profile.words(number)?;
+        let at = registers::PROFILES + u32::from(number) * registers::PROFILE_STRIDE;
+        // What selects the profile comes last: it is complete when it is in use.
+        self.bus.write_register(at + 4, words[1])?;
+        self.bus.write_register(at, words[0])?;
+        Ok(())
     }
 
     /// The bus, for memory and simulated time.
@@ -164,135 +199,103 @@ impl<B: Bus> Device<B> {
         &self.secrets
     }
 
-    /// Queues a command.
-    pub fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
-        let ticket = Ticket(self.posted + self.waiting.len() as u64);
-        self.waiting.push_back(entry);
-        ticket
+    /// Queues a command of owner 0, who may change everything.
+    pub fn command(&mut self, entry: Entry) -> Ticket {
+        self.owners[0].command(entry)
+    }
+
+    /// Queues a command of an owner, who may change its own flows.
+    pub fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
+        Ok(self.owner(owner)?.command(entry))
     }
 
     /// Whether the fence of a command has passed. True for a refused one, too: it had no effect.
     pub fn confirmed(&self, ticket: Ticket) -> bool {
-        ticket.0 < self.confirmed
+        let owner = self.owners.get(usize::from(ticket.owner()));
+        owner.is_some_and(|owner| owner.has_confirmed(ticket))
     }
 
     /// The next refused command, if there is one.
     pub fn take_refused(&mut self) -> Option<RefusedCommand> {
-        self.refused.pop_front()
+        self.owners.iter_mut().find_map(Owner::take_refused)
     }
 
-    /// Queues a send descriptor of one or two slots.
+    /// Queues a send descriptor of one or two slots in the send ring of owner 0.
     pub fn send(&mut self, descriptor: Vec<u8>) {
-        assert!(
-            matches!(descriptor.len(), SLOT_BYTES | 0x100),
-            "one or two slots"
-        );
-        self.send_waiting.push_back(descriptor);
+        self.owners[0].send(descriptor);
+    }
+
+    /// Queues a send descriptor in the send ring of an owner: payload is fetched for its own flows.
+    pub fn send_of(&mut self, owner: u8, descriptor: Vec<u8>) -> Result<()> {
+        self.owner(owner)?.send(descriptor);
+        Ok(())
     }
 
     /// Descriptors not handed to the card yet.
     pub fn sends_waiting(&self) -> usize {
-        self.send_waiting.len()
+        self.owners.iter().map(Owner::sends_waiting).sum()
     }
 
-    /// The next header entry, if there is one. [`Device::poll`] tells the card what was taken.
+    /// The next header entry of any owner, if there is one.
     pub fn next_header(&mut self) -> Result<Option<HeaderEntry>> {
-        Ok(self.headers.poll(&mut self.bus)?)
+        for owner in &mut self.owners {
+            if let Some(entry) = owner.next_header(&mut self.bus)? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
     }
 
     /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
     /// moved.
     pub fn poll(&mut self) -> Result<bool> {
-        let mut moved = self.post_commands()?;
-        moved |= self.post_sends()?;
-        moved |= self.take_completions()?;
+        let mut moved = false;
+        for owner in &mut self.owners {
+            moved |= owner.poll(&mut self.bus)?;
+        }
         Ok(moved)
     }
 
-    /// Tells the card how far the header queue and the slow buffers were emptied.
+    /// Tells the card how far the header queues and the slow buffers were emptied.
     pub fn return_headers(&mut self) -> Result<()> {
-        let (consumed, slow) = (self.headers.consumed(), self.headers.slow_consumed());
-        self.bus
-            .write_register(registers::DOORBELLS + registers::DOORBELL_HEADER, consumed)?;
-        self.bus
-            .write_register(registers::DOORBELLS + registers::DOORBELL_SLOW, slow)?;
+        for owner in &mut self.owners {
+            owner.return_headers(&mut self.bus)?;
+        }
         Ok(())
     }
 
-    fn post_commands(&mut self) -> Result<bool> {
-        let mut moved = false;
-        while !self.waiting.is_empty() && self.commands.room(self.confirmed as u32) > 0 {
-            if let Some(entry) = self.waiting.pop_front() {
-                self.commands.post(&mut self.bus, &entry)?;
-                let flow = command::FLOW.get(&entry) as u16;
-                self.in_flight
-                    .push_back((command::OPCODE.get(&entry) as u8, flow));
-                self.posted += 1;
-                moved = true;
-            }
-        }
-        if moved {
-            let produced = self.commands.produced();
-            self.bus
-                .write_register(registers::DOORBELLS + registers::DOORBELL_COMMAND, produced)?;
-        }
-        Ok(moved)
+    /// Sets the least time between two interrupts of an owner, and how many unseen header slots
+    /// interrupt it before that (0: none).
+    pub fn set_moderation(&mut self, interval: Duration, entries: u32) -> Result<()> {
+        let cycles = interval.as_nanos() / CYCLE.as_nanos();
+        let word = u32::try_from(cycles).map_err(|_| HostError::BadSize {
+            name: "moderation interval, ns",
+            value: u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX),
+            min: 0,
+            max: u64::from(u32::MAX) * CYCLE.as_nanos() as u64,
+        })?;
+        self.bus
+            .write_register(registers::INTERRUPT_INTERVAL, word)?;
+        self.bus
+            .write_register(registers::INTERRUPT_ENTRIES, entries)?;
+        Ok(())
     }
 
-    fn post_sends(&mut self) -> Result<bool> {
-        if self.send_waiting.is_empty() {
+    /// Waits for header entries that were not taken yet, at most for `limit`. Returns whether an
+    /// interrupt came.
+    ///
+    /// Nothing is missed: each owner is armed with the last index it has seen, and an entry beyond
+    /// that, however old, fires at once. Confirmations raise no interrupt, so while a command is
+    /// under way, which takes about a microsecond, this returns at once: poll.
+    pub fn wait(&mut self, limit: Duration) -> Result<bool> {
+        if self.owners.iter().any(Owner::has_commands) || self.sends_waiting() > 0 {
+            self.bus.advance()?;
             return Ok(false);
         }
-        let mut status = [0; 4];
-        self.bus
-            .read_memory(self.send_status.address, &mut status)?;
-        let consumed = u32::from_le_bytes(status);
-        let mut moved = false;
-        while let Some(descriptor) = self.send_waiting.front() {
-            let slots = (descriptor.len() / SLOT_BYTES) as u32;
-            if self.sends.room(consumed) < slots {
-                break;
-            }
-            for slot in descriptor.chunks(SLOT_BYTES) {
-                self.sends.post(&mut self.bus, slot)?;
-            }
-            self.send_waiting.pop_front();
-            moved = true;
+        for owner in &self.owners {
+            owner.arm(&mut self.bus)?;
         }
-        if moved {
-            let produced = self.sends.produced();
-            self.bus
-                .write_register(registers::DOORBELLS + registers::DOORBELL_SEND, produced)?;
-        }
-        Ok(moved)
-    }
-
-    fn take_completions(&mut self) -> Result<bool> {
-        let mut moved = false;
-        while let Some(completion) = self.completions.poll(&mut self.bus)? {
-            moved = true;
-            // An entry confirms every command up to its own.
-            let ahead = completion.index.wrapping_sub(self.confirmed as u32);
-            for step in 0..=ahead {
-                let Some((opcode, flow)) = self.in_flight.pop_front() else {
-                    break;
-                };
-                if step == ahead {
-                    let status = completion.status.unwrap_or(CommandStatus::BadOpcode);
-                    if status != CommandStatus::Ok {
-                        let ticket = Ticket(self.confirmed);
-                        self.refused.push_back(RefusedCommand {
-                            ticket,
-                            opcode,
-                            flow,
-                            status,
-                        });
-                    }
-                }
-                self.confirmed += 1;
-            }
-        }
-        Ok(moved)
+        Ok(self.bus.wait_interrupt(limit)?.is_some())
     }
 
     /// Packets by disposition and by drop reason, and failed sends, as the card counted them since
@@ -327,69 +330,6 @@ impl<B: Bus> Device<B> {
         let low = self.bus.read_register(offset)?;
         let high = self.bus.read_register(offset + 4)?;
         Ok(u64::from(high) << 32 | u64::from(low))
-    }
-}
-
-struct Rings {
-    commands: DmaMemory,
-    completions: DmaMemory,
-    sends: DmaMemory,
-    send_status: DmaMemory,
-    headers: DmaMemory,
-    slow: DmaMemory,
-}
-
-impl Rings {
-    fn allocate(bus: &mut dyn Bus, config: DeviceConfig) -> Result<Self> {
-        for (name, bits) in [
-            ("command_bits", config.command_bits),
-            ("send_bits", config.send_bits),
-            ("header_bits", config.header_bits),
-            ("slow_bits", config.slow_bits),
-        ] {
-            let (min, max) = (registers::RING_BITS_MIN, registers::RING_BITS_MAX);
-            if !(min..=max).contains(&bits) {
-                let (value, min, max) = (bits.into(), min.into(), max.into());
-                return Err(HostError::BadSize {
-                    name,
-                    value,
-                    min,
-                    max,
-                });
-            }
-        }
-        let mut ring = |entry_bytes: usize, bits: u32, align: usize| {
-            bus.allocate(MemoryKind::Control, (entry_bytes << bits).max(4096), align)
-        };
-        Ok(Self {
-            commands: ring(COMMAND_BYTES, config.command_bits, 4096)?,
-            completions: ring(COMPLETION_BYTES, config.command_bits, 4096)?,
-            sends: ring(SLOT_BYTES, config.send_bits, 4096)?,
-            send_status: ring(64, 0, 4096)?,
-            headers: ring(SLOT_BYTES, config.header_bits, 4096)?,
-            slow: ring(SLOW_BUFFER_BYTES, config.slow_bits, SLOW_BUFFER_BYTES)?,
-        })
-    }
-
-    fn enable(&self, bus: &mut dyn Bus, config: DeviceConfig) -> Result<()> {
-        let context = registers::CONTEXTS;
-        for (offset, memory) in [
-            (registers::CONTEXT_COMMAND_BASE, &self.commands),
-            (registers::CONTEXT_COMPLETION_BASE, &self.completions),
-            (registers::CONTEXT_SEND_BASE, &self.sends),
-            (registers::CONTEXT_SEND_STATUS, &self.send_status),
-            (registers::CONTEXT_HEADER_BASE, &self.headers),
-            (registers::CONTEXT_SLOW_BASE, &self.slow),
-        ] {
-            write_register_64(bus, context + offset, memory.address)?;
-        }
-        let sizes = config.command_bits
-            | config.send_bits << 8
-            | config.header_bits << 16
-            | config.slow_bits << 24;
-        bus.write_register(context + registers::CONTEXT_SIZES, sizes)?;
-        bus.write_register(context + registers::CONTEXT_ENABLE, 1)?;
-        Ok(())
     }
 }
 
@@ -441,10 +381,4 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
-}
-
-fn write_register_64(bus: &mut dyn Bus, offset: u32, value: u64) -> Result<()> {
-    bus.write_register(offset, value as u32)?;
-    bus.write_register(offset + 4, (value >> 32) as u32)?;
-    Ok(())
 }

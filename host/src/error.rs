@@ -43,6 +43,34 @@ pub enum HostError {
         /// Largest value.
         max: u64,
     },
+    /// No such owner.
+    #[error("no owner {owner}: {open} are open")]
+    UnknownOwner {
+        /// Owner asked for.
+        owner: u8,
+        /// Owners that are open, from 0 on.
+        open: usize,
+    },
+    /// No such application.
+    #[error("no application {application}: {open} are open")]
+    UnknownApplication {
+        /// Application asked for.
+        application: u8,
+        /// Applications that are open, from 0 on.
+        open: usize,
+    },
+    /// A buffer in a region of another application.
+    #[error("region {region} belongs to application {owner}, connection {connection} to {user}")]
+    ForeignRegion {
+        /// Region index.
+        region: u16,
+        /// The application that registered it.
+        owner: u8,
+        /// Connection that was to use it.
+        connection: u32,
+        /// The application of that connection.
+        user: u8,
+    },
     /// A table of the card is full.
     #[error("all {limit} {what} are in use")]
     TableFull {
@@ -52,8 +80,8 @@ pub enum HostError {
         limit: usize,
     },
     /// The card refused a command.
-    #[error("command {opcode} of flow {flow} failed: {status}")]
-    CommandFailed {
+    #[error("command {opcode} of flow {flow} refused: {status}")]
+    CommandRefused {
         /// Opcode.
         opcode: u8,
         /// Flow id in the command.
@@ -61,6 +89,9 @@ pub enum HostError {
         /// Name of the status.
         status: &'static str,
     },
+    /// A message of that number is on its way already.
+    #[error("message {0} is on its way already")]
+    MessageKnown(u64),
     /// A buffer that does not lie inside its region.
     #[error("{bytes} bytes at offset {offset} do not fit a region of {region_bytes} bytes")]
     BadBuffer {
@@ -74,6 +105,9 @@ pub enum HostError {
     /// No such connection.
     #[error("no connection {0}")]
     UnknownConnection(u32),
+    /// A request of a connection whose sending half, or the whole of it, was ended before.
+    #[error("connection {0} was finished")]
+    Finished(u32),
     /// No such region.
     #[error("no region {0}")]
     UnknownRegion(u16),

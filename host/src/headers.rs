@@ -9,7 +9,7 @@ use crate::bus::Bus;
 use crate::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
 use crate::control::packet::{self, clear_checksums, parse_tcp, TcpHeader, SYN};
 use crate::error::Result;
-use crate::provider::{Provider, DEFERRED_BYTES_MAX};
+use crate::provider::{ConnectionId, Provider, DEFERRED_BYTES_MAX};
 use crate::rings::HeaderEntry;
 use crate::transport::{FrameKind, TransmitHeader, Transport};
 
@@ -41,21 +41,24 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     fn take_event(&mut self, entry: &HeaderEntry) -> Result<()> {
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let flow = header_entry::FLOW.get(&entry.metadata) as u16;
+        let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
         let error = SendError::from_code(code);
         if error == Some(SendError::StaleSend) {
             // A retransmission that crossed its acknowledgement: nothing is missing.
             return Ok(());
         }
         let name = error.map_or("unknown", SendError::name);
-        let hit = self
-            .connections
-            .iter()
-            .find(|(_, c)| c.name.flow == flow)
-            .map(|(id, _)| *id);
-        match hit {
+        match self.connection_of(flow, generation) {
             Some(id) => self.fail(id, format!("send failed: {name}")),
             None => Ok(()),
         }
+    }
+
+    /// The connection whose flow has this id and generation.
+    pub(crate) fn connection_of(&self, flow: u16, generation: u8) -> Option<ConnectionId> {
+        let id = self.flows.get(&flow)?;
+        let connection = self.connections.get(id)?;
+        (connection.name.generation == generation).then_some(*id)
     }
 
     fn take_packet(&mut self, entry: HeaderEntry) -> Result<()> {
@@ -73,7 +76,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         };
         let tuple = (parsed.destination, parsed.source);
         if parsed.flags & SYN != 0 {
-            let handshake = self.handshakes.entry(tuple).or_default();
+            let handshake = self.handshakes.of(tuple);
             handshake.remote = Some(parsed.sequence);
             handshake.remote_scales = parsed.window_scale.is_some();
         }
@@ -101,7 +104,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             .and_then(|id| self.connections.get_mut(id));
         let receive = connection.and_then(|c| c.receive.as_mut());
         let Some(receive) = receive else {
-            let handshake = self.handshakes.entry(tuple).or_default();
+            let handshake = self.handshakes.of(tuple);
             let Some(payload) = &entry.deferred else {
                 return true;
             };
@@ -136,28 +139,29 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             let Some(header) = self.transport.poll_header()? else {
                 return Ok(());
             };
-            self.send_header(header);
+            self.send_header(header)?;
         }
         Ok(())
     }
 
-    fn send_header(&mut self, header: TransmitHeader) {
+    fn send_header(&mut self, header: TransmitHeader) -> Result<()> {
         let mut bytes = header.bytes;
         if bytes.len() > INLINE_BYTES_MAX {
             self.counters.oversize_frames += 1;
-            return;
+            return Ok(());
         }
         let parsed = match header.kind {
             FrameKind::Tcp => parse_tcp(&bytes),
             FrameKind::Whole => None,
         };
         let Some(parsed) = parsed else {
-            return self.device.send(raw(&bytes));
+            self.device.send(raw(&bytes));
+            return Ok(());
         };
         clear_checksums(&mut bytes, &parsed);
         let tuple = (parsed.source, parsed.destination);
         if parsed.flags & SYN != 0 {
-            let handshake = self.handshakes.entry(tuple).or_default();
+            let handshake = self.handshakes.of(tuple);
             handshake.local = Some(parsed.sequence);
             handshake.local_scale = parsed.window_scale;
         }
@@ -165,22 +169,26 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             .tuples
             .get(&tuple)
             .and_then(|id| self.connections.get_mut(id));
-        let Some(connection) = connection else {
-            packet::close_window(&mut bytes, &parsed);
-            return self.device.send(tcp_header(&bytes, &parsed));
-        };
-        match &connection.receive {
-            Some(side) => {
-                let acknowledged = side.offset(parsed.acknowledgement).unwrap_or(0);
-                let (payload, end) = (header.payload_bytes, side.window_end());
-                connection
-                    .window
-                    .lower(&mut bytes, &parsed, payload, acknowledged, end);
+        let side = connection.as_ref().and_then(|c| c.receive.as_ref());
+        let offer = side.map(|side| {
+            let acknowledged = side.offset(parsed.acknowledgement).unwrap_or(0);
+            (acknowledged, side.window_end())
+        });
+        let (Some(connection), Some((acknowledged, end))) = (connection, offer) else {
+            match self.handshakes.get_mut(tuple) {
+                Some(handshake) => handshake.offer_nothing(&mut bytes, &parsed),
+                None => packet::close_window(&mut bytes, &parsed),
             }
-            None => packet::close_window(&mut bytes, &parsed),
-        }
+            self.device.send(tcp_header(&bytes, &parsed));
+            return Ok(());
+        };
+        let payload_bytes = header.payload_bytes;
+        connection
+            .window
+            .lower(&mut bytes, &parsed, payload_bytes, acknowledged, end);
+        let owner = connection.owner;
         if header.payload_bytes == 0 {
-            return self.device.send(tcp_header(&bytes, &parsed));
+            return self.device.send_of(owner, tcp_header(&bytes, &parsed));
         }
         let index = connection
             .send
@@ -197,6 +205,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             mss_bytes: mss,
             segment_index: index.unwrap_or(0),
         };
-        self.device.send(tcp_send(&bytes, &parsed, &payload));
+        self.device
+            .send_of(owner, tcp_send(&bytes, &parsed, &payload))
     }
 }

@@ -1,7 +1,8 @@
 //! How the provider's connections make progress.
 
 use crate::bus::Bus;
-use crate::control::connection::{missing, Handshake, Phase};
+use crate::control::connection::{missing, Phase};
+use crate::control::descriptor::tcp_header;
 use crate::control::packet::flow_key;
 use crate::control::receive::ReceiveSide;
 use crate::error::{HostError, Result};
@@ -14,7 +15,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Ok(());
         };
         if connection.phase == Phase::Opening {
-            return self.try_install(id);
+            return match connection.is_ending() {
+                (true, _) => self.give_up(id),
+                _ => self.try_install(id),
+            };
         }
         let (copier, name) = (&mut self.copier, connection.name);
         let mut copy = |receive: &mut ReceiveSide, floor: u64| {
@@ -23,7 +27,12 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             }
             Ok(())
         };
-        let progress = connection.step(&mut self.device, &mut self.transport, &mut copy)?;
+        let progress = connection.step(
+            &mut self.device,
+            &mut self.transport,
+            &mut self.shared,
+            &mut copy,
+        )?;
         for done in progress.received {
             let (request, bytes) = (done.request, done.bytes);
             self.completions
@@ -35,11 +44,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             });
         }
         if progress.gone {
-            return self.forget(id);
+            self.forget(id);
+            return Ok(());
         }
         self.step_withdrawal(id)?;
-        self.step_window(id);
-        Ok(())
+        self.step_window(id)
     }
 
     fn try_install(&mut self, id: ConnectionId) -> Result<()> {
@@ -55,11 +64,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return self.fail(id, why);
         }
         let tuple = (connection.local, connection.remote);
-        let handshake = self
-            .handshakes
-            .get(&tuple)
-            .cloned()
-            .unwrap_or_else(Handshake::default);
+        let handshake = self.handshakes.get(tuple).cloned().unwrap_or_default();
         let known = handshake.local.is_some() && handshake.remote.is_some();
         if status.state != StreamState::Open || !known {
             return Ok(());
@@ -74,7 +79,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 limit,
             })?;
         connection.install(&mut self.device, &handshake, keys, DEFERRED_BYTES_MAX);
-        self.handshakes.remove(&tuple);
+        self.handshakes.remove(tuple);
         self.completions.push_back(Completion::Opened(id));
         Ok(())
     }
@@ -83,7 +88,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
         };
-        connection.start_withdrawal(&mut self.device);
+        connection.start_withdrawal(&mut self.device)?;
         let device = &self.device;
         let rescues = match &connection.receive {
             Some(receive) if receive.withdrawn(|ticket| device.confirmed(ticket)) => {
@@ -112,28 +117,39 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     /// Repeats the last ACK when segments were posted beyond the window that the peer knows.
-    fn step_window(&mut self, id: ConnectionId) {
+    fn step_window(&mut self, id: ConnectionId) -> Result<()> {
         let Some(connection) = self.connections.get_mut(&id) else {
-            return;
+            return Ok(());
         };
         let Some(receive) = &connection.receive else {
-            return;
+            return Ok(());
         };
         if let Some((bytes, parsed)) = connection.window.update(receive.window_end()) {
-            self.device
-                .send(crate::control::descriptor::tcp_header(&bytes, &parsed));
+            let descriptor = tcp_header(&bytes, &parsed);
+            self.device.send_of(connection.owner, descriptor)?;
             self.counters.window_updates += 1;
         }
+        Ok(())
     }
 
-    /// The flow has left the card: its name, key and tuple are free again.
-    fn forget(&mut self, id: ConnectionId) -> Result<()> {
+    /// A connection that was closed before it opened: nothing of it is on the card.
+    fn give_up(&mut self, id: ConnectionId) -> Result<()> {
+        if let Some(connection) = self.connections.get(&id) {
+            self.transport.close(connection.stream)?;
+        }
+        self.forget(id);
+        Ok(())
+    }
+
+    /// The flow is not on the card, or has left it: its name, key, lists and tuple are free again.
+    pub(crate) fn forget(&mut self, id: ConnectionId) {
         let Some(mut connection) = self.connections.remove(&id) else {
-            return Ok(());
+            return;
         };
         if let Some(entry) = self.keys.remove(connection.name.flow) {
             self.device.command(entry);
         }
+        connection.end_lists(&mut self.shared);
         let requests = connection.cancel();
         let cancelled = requests
             .into_iter()
@@ -141,10 +157,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.completions.extend(cancelled);
         self.tuples.remove(&(connection.local, connection.remote));
         self.handshakes
-            .remove(&(connection.local, connection.remote));
-        self.flows_used.remove(&connection.name.flow);
+            .remove((connection.local, connection.remote));
+        self.flows.remove(&connection.name.flow);
+        self.flows_free.push(connection.name.flow);
         self.completions.push_back(Completion::Closed(id));
-        Ok(())
     }
 
     pub(crate) fn end_removals(&mut self) -> Result<()> {

@@ -9,25 +9,37 @@
 //! ```
 //! All calls return at once; [`Provider::poll`] makes progress and returns completions. Buffers lie
 //! in memory that was registered; the application must not touch a buffer between its request and
-//! its completion.
+//! its completion. Several applications share a card: each has an owner's rings and a protection
+//! domain of its own, and neither the provider nor the card lets it use another one's memory.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use crate::bus::{Bus, DmaMemory, MemoryKind};
 use crate::control::commands::FlowName;
-use crate::control::connection::{Connection, Handshake, Phase};
+use crate::control::connection::{Connection, Shared};
+use crate::control::handshake::{Handshakes, Tuple};
 use crate::control::placement::KeyTable;
 use crate::control::receive::Buffer;
 use crate::control::regions::{Region, Regions};
 use crate::copier::Copier;
-use crate::device::{Device, DeviceConfig, Ticket};
+use crate::device::{Device, DeviceConfig, RingSizes, Ticket};
 use crate::error::{HostError, Result};
 use crate::memory::ApplicationMapping;
-use crate::transport::{ListenerId, Transport};
+use crate::transport::{ListenerId, StreamId, Transport, TransportError};
 
 /// Deferred payload that one flow may hold, bytes. Beyond it headers are withheld: a counted loss.
 pub(crate) const DEFERRED_BYTES_MAX: usize = 4 << 20;
+
+/// Names an application of a provider: its owner's number on the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ApplicationId(pub u8);
+
+impl ApplicationId {
+    /// The one that a provider has from the beginning.
+    pub const FIRST: Self = Self(0);
+}
 
 /// Names a connection of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -82,6 +94,11 @@ pub struct ProviderCounters {
     pub window_updates: u64,
     /// Fragments withheld: their payload cannot be placed.
     pub withheld_fragments: u64,
+    /// Segment entries that flows have borrowed now.
+    pub borrowed_entries: u32,
+    /// Times that a flow wanted a longer segment list and the card had none to lend; its requests
+    /// wait.
+    pub list_refusals: u64,
 }
 
 /// The provider. See the module's head.
@@ -89,11 +106,15 @@ pub struct Provider<B: Bus, T: Transport> {
     pub(crate) device: Device<B>,
     pub(crate) transport: T,
     pub(crate) connections: HashMap<ConnectionId, Connection>,
-    pub(crate) tuples: HashMap<(SocketAddr, SocketAddr), ConnectionId>,
-    pub(crate) handshakes: HashMap<(SocketAddr, SocketAddr), Handshake>,
+    pub(crate) tuples: HashMap<Tuple, ConnectionId>,
+    pub(crate) handshakes: Handshakes,
     pub(crate) keys: KeyTable,
     generations: Vec<u8>,
-    pub(crate) flows_used: HashSet<u16>,
+    pub(crate) flows: HashMap<u16, ConnectionId>,
+    pub(crate) flows_free: Vec<u16>,
+    pub(crate) shared: Shared,
+    applications: usize,
+    listeners: HashMap<ListenerId, ApplicationId>,
     pub(crate) regions: Regions,
     pub(crate) copier: Copier,
     pub(crate) removals: Vec<(Ticket, u16)>,
@@ -110,14 +131,18 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(Self {
             keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
             generations: vec![0; 1 << sizes.flow_bits],
-            flows_used: HashSet::new(),
+            flows: HashMap::new(),
+            flows_free: (0..=u16::MAX).take(1 << sizes.flow_bits).rev().collect(),
+            shared: Shared::new(sizes.flow_bits, sizes.segment_bits),
+            applications: 1,
+            listeners: HashMap::new(),
             regions: Regions::new(sizes.region_bits, sizes.page_bits),
             copier: Copier::default(),
             device,
             transport,
             connections: HashMap::new(),
             tuples: HashMap::new(),
-            handshakes: HashMap::new(),
+            handshakes: Handshakes::default(),
             removals: Vec::new(),
             completions: VecDeque::new(),
             counters: ProviderCounters::default(),
@@ -139,25 +164,69 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     pub fn counters(&self) -> ProviderCounters {
         ProviderCounters {
             copied_payload_bytes: self.copier.copied_bytes(),
+            borrowed_entries: self.shared.borrowed_entries(),
+            list_refusals: self.shared.refusals,
             ..self.counters
         }
     }
 
-    /// Allocates application memory and registers it with the card.
-    pub fn register(&mut self, kind: MemoryKind, bytes: usize) -> Result<RegionId> {
-        let align = bytes.next_power_of_two().clamp(4096, 2 << 20);
+    /// Lets one more application use the card, with rings and a protection domain of its own.
+    pub fn open_application(&mut self, rings: RingSizes) -> Result<ApplicationId> {
+        let owner = self.device.open_owner(rings)?;
+        self.applications += 1;
+        Ok(ApplicationId(owner))
+    }
+
+    fn check(&self, application: ApplicationId) -> Result<()> {
+        match usize::from(application.0) < self.applications {
+            true => Ok(()),
+            false => Err(HostError::UnknownApplication {
+                application: application.0,
+                open: self.applications,
+            }),
+        }
+    }
+
+    /// Allocates memory of an application and registers it with the card.
+    pub fn register(
+        &mut self,
+        application: ApplicationId,
+        kind: MemoryKind,
+        bytes: usize,
+    ) -> Result<RegionId> {
+        self.check(application)?;
+        Regions::check_length(bytes as u64)?;
+        let align = bytes.min(2 << 20).next_power_of_two().max(4096);
         let memory = self.device.bus().allocate(kind, bytes, align)?;
-        let (region, commands) = self.regions.register(memory, 0)?;
-        self.copier
-            .add(region.index, &self.device.bus().share(&memory)?)?;
+        let registered = self.register_memory(application, memory);
+        if registered.is_err() {
+            self.device.bus().release(memory)?;
+        }
+        registered
+    }
+
+    fn register_memory(
+        &mut self,
+        application: ApplicationId,
+        memory: DmaMemory,
+    ) -> Result<RegionId> {
+        let range = self.device.bus().share(&memory)?;
+        let (region, commands) = self.regions.register(memory, application.0.into())?;
+        if let Err(error) = self.copier.add(region.index, &range) {
+            self.regions.forget(region.index);
+            return Err(error);
+        }
         for entry in commands {
             self.device.command(entry);
         }
         Ok(RegionId(region.index))
     }
 
-    /// Removes a region: the card stops using it, then its memory is released.
+    /// Removes a region: the card stops using it, then its memory is released. Connections that
+    /// still have buffers in it get their payload deferred, and fail when it would have to be
+    /// copied there.
     pub fn deregister(&mut self, region: RegionId) -> Result<()> {
+        self.region(region)?;
         let entry = self.regions.removal(region.0)?;
         let ticket = self.device.command(entry);
         self.removals.push((ticket, region.0));
@@ -180,42 +249,53 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             .map_err(|source| HostError::Mapping { region, source })
     }
 
+    /// A region that is registered and not on its way out.
     fn region(&self, region: RegionId) -> Result<&Region> {
+        let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
         self.regions
             .get(region.0)
+            .filter(|_| !leaving)
             .ok_or(HostError::UnknownRegion(region.0))
     }
 
-    /// Starts a connection.
-    pub fn connect(&mut self, remote: SocketAddr) -> Result<ConnectionId> {
+    /// Starts a connection of an application.
+    pub fn connect(
+        &mut self,
+        application: ApplicationId,
+        remote: SocketAddr,
+    ) -> Result<ConnectionId> {
+        self.check(application)?;
         let stream = self.transport.connect(remote)?;
-        self.adopt(stream)
+        self.adopt(application, stream)
     }
 
-    /// Opens a port.
-    pub fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
-        Ok(self.transport.listen(local)?)
+    /// Opens a port for an application.
+    pub fn listen(&mut self, application: ApplicationId, local: SocketAddr) -> Result<ListenerId> {
+        self.check(application)?;
+        let listener = self.transport.listen(local)?;
+        self.listeners.insert(listener, application);
+        Ok(listener)
     }
 
-    /// The next connection of a listener, if there is one.
+    /// The next connection of a listener, if there is one; of the listener's application.
     pub fn accept(&mut self, listener: ListenerId) -> Result<Option<ConnectionId>> {
-        match self.transport.accept(listener)? {
-            Some(stream) => self.adopt(stream).map(Some),
-            None => Ok(None),
-        }
+        let Some(stream) = self.transport.accept(listener)? else {
+            return Ok(None);
+        };
+        let application = self.listeners.get(&listener).copied();
+        let application = application.ok_or(TransportError::UnknownListener(listener))?;
+        self.adopt(application, stream).map(Some)
     }
 
-    fn adopt(&mut self, stream: crate::transport::StreamId) -> Result<ConnectionId> {
-        let (local, remote) = self.transport.addresses(stream)?;
-        let limit = self.generations.len();
-        let flow = (0..limit)
-            .map(|flow| flow as u16)
-            .find(|flow| !self.flows_used.contains(flow))
-            .ok_or(HostError::TableFull {
+    fn adopt(&mut self, application: ApplicationId, stream: StreamId) -> Result<ConnectionId> {
+        let tuple = self.transport.addresses(stream)?;
+        let Some(flow) = self.flows_free.pop() else {
+            self.transport.abort(stream)?;
+            return Err(HostError::TableFull {
                 what: "flows",
-                limit,
-            })?;
-        self.flows_used.insert(flow);
+                limit: self.generations.len(),
+            });
+        };
         let generation = &mut self.generations[usize::from(flow)];
         *generation = generation.wrapping_add(1);
         let name = FlowName {
@@ -225,25 +305,31 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let id = ConnectionId(self.connection_next);
         self.connection_next += 1;
         self.connections
-            .insert(id, Connection::new(stream, local, remote, name));
-        self.tuples.insert((local, remote), id);
-        self.handshakes.entry((local, remote)).or_default();
+            .insert(id, Connection::new(stream, tuple, name, application.0));
+        self.flows.insert(flow, id);
+        self.tuples.insert(tuple, id);
+        self.handshakes.claim(tuple);
         Ok(id)
     }
 
-    fn buffer(&self, region: RegionId, offset: u64, bytes: u32, request: u64) -> Result<Buffer> {
+    /// Checks a request's place: in a region of the connection's application, inside it.
+    fn buffer(
+        &mut self,
+        id: ConnectionId,
+        (region, offset, bytes): (RegionId, u64, u32),
+        request: u64,
+    ) -> Result<Buffer> {
+        let user = self.connection(id)?.owner;
         let region = self.region(region)?;
-        let region_bytes = region.memory.bytes as u64;
-        let fits = offset
-            .checked_add(bytes.into())
-            .is_some_and(|end| end <= region_bytes);
-        if bytes == 0 || bytes > abi::config::FLOW_REACH_BYTES / 4 || !fits {
-            return Err(HostError::BadBuffer {
-                offset,
-                bytes: bytes.into(),
-                region_bytes,
+        if region.domain != u16::from(user) {
+            return Err(HostError::ForeignRegion {
+                region: region.index,
+                owner: region.domain as u8,
+                connection: id.0,
+                user,
             });
         }
+        region.check(offset, bytes)?;
         let (region, region_key) = (region.index, region.key);
         Ok(Buffer {
             request,
@@ -270,8 +356,12 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         bytes: u32,
         request: u64,
     ) -> Result<()> {
-        let buffer = self.buffer(region, offset, bytes, request)?;
-        self.connection(id)?.add_send(buffer);
+        let buffer = self.buffer(id, (region, offset, bytes), request)?;
+        let connection = self.connection(id)?;
+        if connection.is_ending() != (false, false) {
+            return Err(HostError::Finished(id.0));
+        }
+        connection.add_send(buffer);
         Ok(())
     }
 
@@ -286,9 +376,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         partial: bool,
         request: u64,
     ) -> Result<()> {
-        let mut buffer = self.buffer(region, offset, bytes, request)?;
+        let mut buffer = self.buffer(id, (region, offset, bytes), request)?;
         buffer.partial = partial;
-        self.connection(id)?.add_receive(buffer);
+        let connection = self.connection(id)?;
+        if connection.is_ending().0 {
+            return Err(HostError::Finished(id.0));
+        }
+        connection.add_receive(buffer);
         Ok(())
     }
 
@@ -298,14 +392,19 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// Closes a connection: sends what was posted, then takes its flow off the card.
+    /// Closes a connection: sends what was posted, then takes its flow off the card. Receive
+    /// requests that are still open then are cancelled.
     pub fn close(&mut self, id: ConnectionId) -> Result<()> {
-        let connection = self.connection(id)?;
-        connection.finish();
-        if matches!(connection.phase, Phase::Installed) {
-            connection.phase = Phase::Closing;
+        match self.connection(id)?.close() {
+            true => Err(HostError::Finished(id.0)),
+            false => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Waits for header entries, at most for `limit` of the card's time; see [`Device::wait`].
+    /// Returns whether there may be something to poll for.
+    pub fn wait(&mut self, limit: Duration) -> Result<bool> {
+        self.device.wait(limit)
     }
 
     /// Lets card, transport and connections make progress; the completions since the last call.
@@ -314,7 +413,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.take_faults()?;
         self.device.poll()?;
         self.take_headers()?;
-        self.take_refused();
+        self.take_refused()?;
         // The connections look at their streams in every step; what counts here is that the
         // transport goes on.
         while self.transport.poll_event()?.is_some() {}
@@ -325,69 +424,16 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(self.completions.drain(..).collect())
     }
 
-    /// A refused posted write leaves no other trace: its flows stop before anything is announced.
-    fn take_faults(&mut self) -> Result<()> {
-        for fault in self.device.bus().take_faults() {
-            let Some(region) = self.regions.at(fault.address).map(|region| region.index) else {
-                continue;
-            };
-            let hit: Vec<ConnectionId> = self
-                .connections
-                .iter()
-                .filter(|(_, c)| c.receive.as_ref().is_some_and(|r| r.uses_region(region)))
-                .map(|(id, _)| *id)
-                .collect();
-            for id in hit {
-                self.fail(id, format!("DMA write refused at {:#x}", fault.address))?;
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn fail(&mut self, id: ConnectionId, why: String) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(&id) else {
-            return Ok(());
-        };
-        if matches!(connection.phase, Phase::Removing(_)) {
-            return Ok(());
-        }
-        let requests = connection.cancel();
-        self.completions.push_back(Completion::Failed(id, why));
-        self.transport.abort(connection.stream)?;
-        connection.remove(&mut self.device);
-        self.completions.extend(
-            requests
-                .into_iter()
-                .map(|request| Completion::Cancelled { request }),
-        );
-        Ok(())
-    }
-
-    fn take_refused(&mut self) {
-        while let Some(refused) = self.device.take_refused() {
-            let hit = self
-                .connections
-                .iter()
-                .find(|(_, c)| c.name.flow == refused.flow);
-            let id = hit.map(|(id, _)| *id);
-            let why = format!(
-                "command {} refused: {}",
-                refused.opcode,
-                refused.status.name()
-            );
-            if let Some(id) = id {
-                self.completions.push_back(Completion::Failed(id, why));
-            }
-        }
-    }
-
     fn step_connections(&mut self) -> Result<()> {
         let mut ids: Vec<ConnectionId> = self.connections.keys().copied().collect();
         ids.sort_unstable();
         for id in ids {
             if let Err(error) = self.step_connection(id) {
                 match error {
-                    HostError::Transport(_) | HostError::BytesMissing { .. } => {
+                    HostError::Transport(_)
+                    | HostError::BytesMissing { .. }
+                    | HostError::UnknownRegion(_)
+                    | HostError::Mapping { .. } => {
                         self.fail(id, error.to_string())?;
                     }
                     other => return Err(other),

@@ -42,11 +42,6 @@ impl PostRing {
         (1 << self.bits) - self.produced.wrapping_sub(consumed)
     }
 
-    /// Entries from the producer index to the end of the ring.
-    pub fn to_end(&self) -> u32 {
-        (1 << self.bits) - (self.produced & ((1 << self.bits) - 1))
-    }
-
     /// Writes one entry; the caller has checked [`PostRing::room`] and rings the doorbell
     /// afterwards.
     pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> Result<()> {
@@ -116,6 +111,8 @@ fn phase_of(index: u32, bits: u32) -> u64 {
 /// One header entry, taken out of the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderEntry {
+    /// The owner in whose queue it was.
+    pub owner: u8,
     /// The 32 bytes of metadata; fields in [`abi::header_entry`].
     pub metadata: [u8; METADATA_BYTES],
     /// Header bytes, from the Ethernet header on.
@@ -127,34 +124,42 @@ pub struct HeaderEntry {
 /// The consuming side of a header queue with its slow buffers.
 #[derive(Debug)]
 pub struct HeaderQueue {
+    owner: u8,
     slots: DmaMemory,
     bits: u32,
     consumed: u32,
     slow: DmaMemory,
     slow_consumed: u32,
+    /// What the card was told last: slots and slow buffers.
+    returned: (u32, u32),
 }
 
 impl HeaderQueue {
-    /// A queue of 2^`bits` slots in `slots`, with the slow buffers in `slow`.
-    pub fn new(slots: DmaMemory, bits: u32, slow: DmaMemory) -> Self {
+    /// The queue of an owner: 2^`bits` slots in `slots`, slow buffers in `slow`.
+    pub fn new(owner: u8, slots: DmaMemory, bits: u32, slow: DmaMemory) -> Self {
         assert!(slots.bytes >= SLOT_BYTES << bits, "queue memory too small");
         Self {
+            owner,
             slots,
             bits,
             consumed: 0,
             slow,
             slow_consumed: 0,
+            returned: (0, 0),
         }
     }
 
-    /// Slots consumed so far, for the doorbell.
+    /// Slots consumed so far.
     pub fn consumed(&self) -> u32 {
         self.consumed
     }
 
-    /// Slow buffers given back so far, for the doorbell.
-    pub fn slow_consumed(&self) -> u32 {
-        self.slow_consumed
+    /// Slots and slow buffers consumed, for the doorbells, when the card does not know them yet.
+    pub fn take_returns(&mut self) -> Option<(u32, u32)> {
+        let now = (self.consumed, self.slow_consumed);
+        let changed = now != self.returned;
+        self.returned = now;
+        changed.then_some(now)
     }
 
     fn slot_address(&self, index: u32) -> u64 {
@@ -185,6 +190,7 @@ impl HeaderQueue {
         let mut metadata = [0; METADATA_BYTES];
         metadata.copy_from_slice(&slot[..METADATA_BYTES]);
         Ok(Some(HeaderEntry {
+            owner: self.owner,
             metadata,
             header,
             deferred,

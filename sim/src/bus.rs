@@ -6,18 +6,23 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use abi::registers::BAR_BYTES;
+use abi::registers::{BAR_BYTES, MSIX_TABLE};
 use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
-use crate::card::SimulatedCard;
+use crate::card::{SimulatedCard, USER_CLOCK_PS};
 
 /// Cycles of one [`Bus::advance`].
 pub const ADVANCE_CYCLES: u64 = 250;
 /// Cycles after which a register read is given up.
 const READ_CYCLES_MAX: u64 = 100_000;
+/// Cycles between two looks for an interrupt.
+const INTERRUPT_CYCLES: u64 = 16;
+/// Bytes of an entry of the MSI-X table.
+const MSIX_ENTRY_BYTES: u32 = 16;
 /// First bus address handed out.
 const BUS_BASE: u64 = 0x1_0000_0000;
 
@@ -29,8 +34,11 @@ pub struct SimulatedBus {
     dram_next: u64,
     gpu_next: u64,
     allocated: Vec<DmaMemory>,
+    /// Released memory: where, first byte, length.
+    free: Vec<(MemoryId, u64, u64)>,
     flush_address: u64,
     advance_cycles: u64,
+    interrupt_base: u64,
 }
 
 impl SimulatedBus {
@@ -45,8 +53,10 @@ impl SimulatedBus {
             dram_next: 0,
             gpu_next: 0,
             allocated: Vec::new(),
+            free: Vec::new(),
             flush_address: 0,
             advance_cycles: ADVANCE_CYCLES,
+            interrupt_base: config.interrupt_base,
         };
         if !config.gpus.is_empty() {
             let page = bus.allocate(MemoryKind::Gpu, PAGE_BYTES as usize, PAGE_BYTES as usize)?;
@@ -125,11 +135,16 @@ impl Bus for SimulatedBus {
         };
         let mut card = self.card.borrow_mut();
         let zeros = vec![0; length as usize];
+        let released = (self.free.iter()).position(|free| (free.0, free.2) == (memory, length));
+        let offset = released.map_or(*next, |index| self.free[index].1);
         card.pcie
-            .map(address, length, memory, *next, Rights::ReadWrite)
+            .map(address, length, memory, offset, Rights::ReadWrite)
             .and_then(|()| card.pcie.write(address, &zeros))
             .map_err(|_| BusError::NoMemory { bytes })?;
-        *next += length;
+        match released {
+            Some(index) => drop(self.free.swap_remove(index)),
+            None => *next += length,
+        }
         // An unmapped page between two pieces: an overrun faults instead of landing in a neighbour.
         self.bus_next = address + length + PAGE_BYTES;
         let memory = DmaMemory {
@@ -143,11 +158,11 @@ impl Bus for SimulatedBus {
 
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
         let length = (memory.bytes as u64).next_multiple_of(PAGE_BYTES);
-        self.card
-            .borrow_mut()
-            .pcie
-            .unmap(memory.address, length)
-            .map_err(device)?;
+        let mut card = self.card.borrow_mut();
+        let located = card.pcie.locate(memory.address, length);
+        let (place, offset) = located.map_err(device)?;
+        card.pcie.unmap(memory.address, length).map_err(device)?;
+        self.free.push((place, offset, length));
         self.allocated
             .retain(|other| other.address != memory.address);
         Ok(())
@@ -194,5 +209,31 @@ impl Bus for SimulatedBus {
     fn advance(&mut self) -> Result<()> {
         self.card.borrow_mut().run(self.advance_cycles);
         Ok(())
+    }
+
+    fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
+        self.card.borrow_mut().pcie.set_msix(true, false);
+        let entry = MSIX_TABLE + MSIX_ENTRY_BYTES * u32::from(vector);
+        // Address, data, and a vector control word that does not mask.
+        self.write_register(entry, self.interrupt_base as u32)?;
+        self.write_register(entry + 4, (self.interrupt_base >> 32) as u32)?;
+        self.write_register(entry + 8, vector.into())?;
+        self.write_register(entry + 12, 0)
+    }
+
+    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
+        let mut card = self.card.borrow_mut();
+        let cycles = limit.as_nanos() * 1000 / u128::from(USER_CLOCK_PS);
+        let end = card.cycles() + cycles as u64;
+        loop {
+            if let Some(interrupt) = card.pcie.next_interrupt() {
+                return Ok(Some(interrupt.data as u16));
+            }
+            let left = end.saturating_sub(card.cycles());
+            if left == 0 {
+                return Ok(None);
+            }
+            card.run(left.min(INTERRUPT_CYCLES));
+        }
     }
 }

@@ -64,6 +64,11 @@ impl Card for Rc<RefCell<SimulatedCard>> {
     fn is_quiet(&self) -> bool {
         self.borrow().mac.is_quiet()
     }
+
+    fn wire_busy_ps(&self) -> u64 {
+        let card = self.borrow();
+        card.mac.receive_free_ps().saturating_sub(card.now_ps())
+    }
 }
 
 /// The card with its surroundings.

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::config::CardConfig;
 use golden::device::{GoldenDevice, Memory};
@@ -91,6 +92,10 @@ impl Card for Rc<RefCell<GoldenCard>> {
 
     fn is_quiet(&self) -> bool {
         true
+    }
+
+    fn wire_busy_ps(&self) -> u64 {
+        0
     }
 }
 
@@ -203,5 +208,14 @@ impl Bus for GoldenBus {
 
     fn advance(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn enable_interrupt(&mut self, _vector: u16) -> Result<()> {
+        Ok(())
+    }
+
+    /// Nothing happens between two calls, so there is nothing to wait for.
+    fn wait_interrupt(&mut self, _limit: Duration) -> Result<Option<u16>> {
+        Ok(None)
     }
 }

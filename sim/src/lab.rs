@@ -14,11 +14,13 @@ use std::net::SocketAddr;
 use host::bus::{Bus, MemoryKind};
 use host::error::HostError;
 use host::memory::ApplicationMapping;
-use host::provider::{Completion, ConnectionId, Provider, RegionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
 use host::transport::{Transport, TransportError};
 use sha2::{Digest, Sha256};
 
+use crate::bus::ADVANCE_CYCLES;
+use crate::card::USER_CLOCK_PS;
 use crate::mac::Frame;
 use crate::wire::{Disturbance, Wire};
 
@@ -29,6 +31,11 @@ const BUFFERS: usize = 8;
 /// Longest frame that a peer may hand out.
 const FRAME_BUFFER_BYTES: usize = 65_600;
 
+/// Frames of the peer in one round, at most.
+const FRAMES_PER_ROUND: usize = 32;
+/// How far ahead the wire to the card is filled: two rounds of the simulated bus.
+const WIRE_AHEAD_PS: u64 = 2 * ADVANCE_CYCLES * USER_CLOCK_PS;
+
 /// A card's network side.
 pub trait Card {
     /// A frame arrives from the wire.
@@ -37,6 +44,8 @@ pub trait Card {
     fn take_sent(&mut self, into: &mut Vec<Frame>);
     /// Every frame handed in has entered the card.
     fn is_quiet(&self) -> bool;
+    /// How long the wire to the card is busy with the frames handed in, in simulated picoseconds.
+    fn wire_busy_ps(&self) -> u64;
 }
 
 /// Why a run ended without a verdict.
@@ -187,10 +196,12 @@ impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
             receive_bytes_max: None,
         };
         self.peer.listen(remote, script)?;
-        let region = self
-            .provider
-            .register(exchange.memory, 2 * BUFFERS * BUFFER_BYTES)?;
-        let connection = self.provider.connect(remote)?;
+        let region = self.provider.register(
+            ApplicationId::FIRST,
+            exchange.memory,
+            2 * BUFFERS * BUFFER_BYTES,
+        )?;
+        let connection = self.provider.connect(ApplicationId::FIRST, remote)?;
         let mut application = Application {
             connection,
             region,
@@ -285,8 +296,12 @@ impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
         give_to_peer(self.peer, arrived, observer)?;
         let mut buffer = vec![0; FRAME_BUFFER_BYTES];
         let mut arrived = Vec::new();
-        // A bounded burst: the wire's queue must not hold more than the peer would have in flight.
-        while arrived.len() < 32 && self.card.is_quiet() {
+        // The wire must not run dry before the next round, nor hold more than the peer's own queue
+        // would.
+        for _ in 0..FRAMES_PER_ROUND {
+            if self.card.wire_busy_ps() > WIRE_AHEAD_PS {
+                break;
+            }
             let Some(length) = self.peer.poll_frame(&mut buffer)? else {
                 break;
             };
@@ -300,10 +315,10 @@ impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
                 },
                 &mut arrived,
             );
-        }
-        for frame in arrived {
-            observer.frame(Side::ToCard, &frame);
-            self.card.receive(frame);
+            for frame in arrived.drain(..) {
+                observer.frame(Side::ToCard, &frame);
+                self.card.receive(frame);
+            }
         }
         Ok(moved)
     }

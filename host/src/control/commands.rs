@@ -5,6 +5,8 @@ use abi::config::COMMAND_BYTES;
 use abi::field::Field;
 use abi::flow_key::KEY_BYTES;
 
+use super::lists::List;
+
 /// One command, packed.
 pub type Entry = [u8; COMMAND_BYTES];
 
@@ -203,6 +205,17 @@ pub fn segment_truncate(name: FlowName, index: u16, bytes: u32) -> Entry {
         (field::SEGMENT_BYTES, bytes.into()),
     ]);
     pack(field::SEGMENT_TRUNCATE, &fields)
+}
+
+/// list_move: the list goes on at another place, entries and all.
+pub fn list_move(name: FlowName, direction: Direction, list: List) -> Entry {
+    let mut fields = named(name).to_vec();
+    fields.extend([
+        (field::DIRECTION, u64::from(direction == Direction::Send)),
+        (field::LIST_BASE, list.base.into()),
+        (field::LIST_BITS, list.bits.into()),
+    ]);
+    pack(field::LIST_MOVE, &fields)
 }
 
 /// region_install, both rights.

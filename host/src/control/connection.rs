@@ -1,15 +1,22 @@
 //! One connection: its flow on the card, its receive and send side, its end.
 //!
 //! ```text
-//!   Opening ─ open, both SYNs seen ─► Installed ─ close, all acknowledged ─► Removing ─► gone
+//!   Opening ─ open, both SYNs seen ─► Installing ─ confirmed ─► Installed
+//!                                                                  │ close, all acknowledged
+//!                                                  gone ◄─ Removing ◄┘
 //! ```
-//! A step of a connection makes whatever progress its inputs allow; it never waits.
+//! A step of a connection makes whatever progress its inputs allow; it never waits. Flow, key and
+//! list moves are commands of owner 0; segments and floors go through the ring of the connection's
+//! own owner, so they start when the flow's install is confirmed.
 
 use std::net::SocketAddr;
 
 use super::commands::{
-    floor_set, flow_install, flow_remove, send_floor_set, Acceptance, Entry, FlowInstall, FlowName,
+    floor_set, flow_install, flow_remove, segment_truncate, send_floor_set, Acceptance, Direction,
+    Entry, FlowInstall, FlowName,
 };
+use super::handshake::Handshake;
+use super::lists::{List, ListPool};
 use super::receive::{Buffer, Done, ReceiveSide};
 use super::send::SendSide;
 use super::window::Window;
@@ -18,40 +25,53 @@ use crate::device::{Device, Ticket};
 use crate::error::{HostError, Result};
 use crate::transport::{StreamId, StreamState, Transport};
 
-use abi::config::SEGMENTS_COMMITTED_BITS;
-
 /// How far below the send floor an ACK number is still accepted: a window's worth of delay.
 const ACK_BEHIND: u32 = 1 << 24;
 
 /// Copies what the bytes below a confirmed floor still miss.
 pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
 
-/// What the two SYNs of a connection said.
-#[derive(Clone, Debug, Default)]
-pub struct Handshake {
-    /// Initial sequence number of this side.
-    pub local: Option<u32>,
-    /// Initial sequence number of the peer.
-    pub remote: Option<u32>,
-    /// Window scale that this side offered.
-    pub local_scale: Option<u8>,
-    /// Whether the peer offered window scaling.
-    pub remote_scales: bool,
-    /// Payload that came before the flow was known, with its sequence numbers.
-    pub early: Vec<(u32, Vec<u8>)>,
-}
-
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// The handshake is on its way.
     Opening,
+    /// The flow's install is on its way.
+    Installing(Ticket),
     /// The flow is on the card.
     Installed,
-    /// The application is done; the last bytes go out.
-    Closing,
     /// The flow leaves the card.
     Removing(Ticket),
+}
+
+/// What the flows of a card share: the pools that they borrow lists from.
+#[derive(Debug)]
+pub struct Shared {
+    /// Pool of the receive lists.
+    pub receive: ListPool,
+    /// Pool of the send lists.
+    pub send: ListPool,
+    /// Times that a list wanted to grow and its pool was empty.
+    pub refusals: u64,
+    all: u32,
+}
+
+impl Shared {
+    /// All of a card with 2^`flow_bits` flows and 2^`segment_bits` entries in each direction.
+    pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
+        let pool = ListPool::new(flow_bits, segment_bits);
+        Self {
+            all: 2 * pool.free_entries(),
+            receive: pool.clone(),
+            send: pool,
+            refusals: 0,
+        }
+    }
+
+    /// Entries that are lent to flows now.
+    pub fn borrowed_entries(&self) -> u32 {
+        self.all - self.receive.free_entries() - self.send.free_entries()
+    }
 }
 
 /// What a step brought about.
@@ -76,6 +96,8 @@ pub struct Connection {
     pub remote: SocketAddr,
     /// Flow on the card.
     pub name: FlowName,
+    /// Owner of the flow: the application's number, which is its protection domain, too.
+    pub owner: u8,
     /// Where it stands.
     pub phase: Phase,
     /// Receive side, once the handshake is known.
@@ -89,6 +111,7 @@ pub struct Connection {
     /// Requests made before the handshake was known.
     pub early_sends: Vec<Buffer>,
     finish_asked: bool,
+    close_asked: bool,
     finished: bool,
     end_seen: bool,
     end_reported: bool,
@@ -97,12 +120,18 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that waits for its handshake.
-    pub fn new(stream: StreamId, local: SocketAddr, remote: SocketAddr, name: FlowName) -> Self {
+    pub fn new(
+        stream: StreamId,
+        (local, remote): (SocketAddr, SocketAddr),
+        name: FlowName,
+        owner: u8,
+    ) -> Self {
         Self {
             stream,
             local,
             remote,
             name,
+            owner,
             phase: Phase::Opening,
             receive: None,
             send: None,
@@ -110,6 +139,7 @@ impl Connection {
             early_receives: Vec::new(),
             early_sends: Vec::new(),
             finish_asked: false,
+            close_asked: false,
             finished: false,
             end_seen: false,
             end_reported: false,
@@ -120,6 +150,18 @@ impl Connection {
     /// Asks for the sending half to end after everything posted.
     pub fn finish(&mut self) {
         self.finish_asked = true;
+    }
+
+    /// Asks for the end of the connection after everything posted. Returns whether it was asked for
+    /// before.
+    pub fn close(&mut self) -> bool {
+        self.finish_asked = true;
+        std::mem::replace(&mut self.close_asked, true)
+    }
+
+    /// Whether the connection was closed, and whether its sending half was finished.
+    pub fn is_ending(&self) -> (bool, bool) {
+        (self.close_asked, self.finish_asked)
     }
 
     /// Adds a receive request.
@@ -150,9 +192,9 @@ impl Connection {
         let (Some(local), Some(remote)) = (handshake.local, handshake.remote) else {
             return;
         };
-        let capacity = 1u16 << SEGMENTS_COMMITTED_BITS;
-        let mut receive = ReceiveSide::new(remote.wrapping_add(1), capacity);
-        let mut send = SendSide::new(local.wrapping_add(1), capacity);
+        let flow = self.name.flow;
+        let mut receive = ReceiveSide::new(remote.wrapping_add(1), flow);
+        let mut send = SendSide::new(local.wrapping_add(1), flow);
         for buffer in self.early_receives.drain(..) {
             receive.add(buffer);
         }
@@ -170,23 +212,22 @@ impl Connection {
         } else {
             0
         };
-        self.window = Window::new(shift);
-        let list = u32::from(self.name.flow) << SEGMENTS_COMMITTED_BITS;
-        let lists = [(list, SEGMENTS_COMMITTED_BITS as u8); 2];
-        device.command(flow_install(&FlowInstall {
+        self.window = handshake.window.clone().scaled(shift);
+        let list = List::committed(flow);
+        let mut ticket = device.command(flow_install(&FlowInstall {
             name: self.name,
-            owner: 0,
-            domain: 0,
+            owner: self.owner,
+            domain: self.owner.into(),
             acceptance: acceptance(&receive, &send),
             send_floor: send.position(0),
-            lists,
+            lists: [(list.base, list.bits); 2],
         }));
         for entry in keys {
-            device.command(entry);
+            ticket = device.command(entry);
         }
         self.receive = Some(receive);
         self.send = Some(send);
-        self.phase = Phase::Installed;
+        self.phase = Phase::Installing(ticket);
     }
 
     /// Makes what progress the inputs allow.
@@ -194,18 +235,69 @@ impl Connection {
         &mut self,
         device: &mut Device<B>,
         transport: &mut T,
+        shared: &mut Shared,
         copy: &mut CopyBelow<'_>,
     ) -> Result<Progress> {
         let mut progress = Progress::default();
-        if let Phase::Removing(ticket) = self.phase {
-            progress.gone = device.confirmed(ticket);
-            return Ok(progress);
+        match self.phase {
+            Phase::Opening => return Ok(progress),
+            Phase::Installing(ticket) if !device.confirmed(ticket) => return Ok(progress),
+            Phase::Installing(_) => self.phase = Phase::Installed,
+            Phase::Installed => {}
+            Phase::Removing(ticket) => {
+                progress.gone = device.confirmed(ticket);
+                return Ok(progress);
+            }
         }
+        self.step_lists(device, shared);
         self.step_receive(device, transport, copy, &mut progress)?;
         self.step_send(device, transport, &mut progress)?;
-        self.refresh_acceptance(device);
+        self.refresh_acceptance(device)?;
         self.step_close(device, transport)?;
         Ok(progress)
+    }
+
+    /// Lets both lists grow and shrink with the requests.
+    fn step_lists<B: Bus>(&mut self, device: &mut Device<B>, shared: &mut Shared) {
+        let Shared {
+            receive: receive_pool,
+            send: send_pool,
+            refusals,
+            ..
+        } = shared;
+        let receive = self.receive.as_mut().map(|side| {
+            (
+                Direction::Receive,
+                side.waiting(),
+                &mut side.list,
+                receive_pool,
+            )
+        });
+        let send = self
+            .send
+            .as_mut()
+            .map(|side| (Direction::Send, side.waiting(), &mut side.list, send_pool));
+        for (direction, waiting, list, pool) in receive.into_iter().chain(send) {
+            list.confirm(|ticket| device.confirmed(ticket), pool);
+            let mut command = |entry| device.command(entry);
+            list.adapt(
+                (self.name, direction),
+                waiting,
+                pool,
+                refusals,
+                &mut command,
+            );
+        }
+    }
+
+    /// The flow has left the card: what its lists borrowed goes back.
+    pub fn end_lists(&mut self, shared: &mut Shared) {
+        if let Some(receive) = &mut self.receive {
+            receive.list.end(&mut shared.receive);
+        }
+        if let Some(send) = &mut self.send {
+            send.list.end(&mut shared.send);
+        }
     }
 
     fn step_receive<B: Bus, T: Transport>(
@@ -218,7 +310,7 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return Ok(());
         };
-        receive.post(self.name, |entry| device.command(entry));
+        receive.post(self.name, |entry| device.command_of(self.owner, entry))?;
         let floor = receive.confirm(|ticket| device.confirmed(ticket));
         copy(receive, floor)?;
         progress.received.extend(receive.announce(floor));
@@ -242,18 +334,32 @@ impl Connection {
             .map_or_else(Vec::new, |r| r.finish_withdrawal(rescued, end))
     }
 
-    /// Withdraws the receive buffers when the stream has ended or a partial request can go back.
-    pub fn start_withdrawal<B: Bus>(&mut self, device: &mut Device<B>) {
+    /// Withdraws the receive buffers when the stream has ended or a partial request can go back: a
+    /// single buffer ends where its bytes end, of several the list's head moves past all.
+    pub fn start_withdrawal<B: Bus>(&mut self, device: &mut Device<B>) -> Result<()> {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
-            return;
+            return Ok(());
         };
-        let ended = self.end_seen && receive.has_requests() && !receive.is_withdrawing();
-        if ended || receive.wants_partial() {
-            let entry = floor_set(self.name, acceptance(receive, send), receive.tail());
-            let ticket = device.command(entry);
-            receive.floor_asked(ticket);
-            receive.withdraw(ticket);
+        if self.phase != Phase::Installed {
+            return Ok(());
         }
+        let ended = self.end_seen && receive.has_requests() && !receive.is_withdrawing();
+        let partial = receive.wants_partial();
+        let ticket = match receive.cut().filter(|_| partial && !ended) {
+            Some((index, bytes)) => {
+                device.command_of(self.owner, segment_truncate(self.name, index, bytes))?
+            }
+            None if ended || partial => {
+                let head = receive.list.tail();
+                let entry = floor_set(self.name, acceptance(receive, send), head);
+                let ticket = device.command_of(self.owner, entry)?;
+                receive.floor_asked(ticket, head);
+                ticket
+            }
+            None => return Ok(()),
+        };
+        receive.withdraw(ticket);
+        Ok(())
     }
 
     /// Whether the end of the stream is to be reported now, once.
@@ -273,7 +379,7 @@ impl Connection {
         let Some(send) = &mut self.send else {
             return Ok(());
         };
-        if send.post(self.name, |entry| device.command(entry)) {
+        if send.post(self.name, |entry| device.command_of(self.owner, entry))? {
             self.acceptance_stale = true;
         }
         progress
@@ -288,7 +394,8 @@ impl Connection {
         self.end_seen |= status.end_of_stream;
         if status.state != StreamState::Connecting {
             if let Some((floor, head)) = send.acknowledge(status.unacknowledged_bytes) {
-                let ticket = device.command(send_floor_set(self.name, floor, head));
+                let entry = send_floor_set(self.name, floor, head);
+                let ticket = device.command_of(self.owner, entry)?;
                 send.floor_asked(ticket);
             }
         }
@@ -299,16 +406,18 @@ impl Connection {
         Ok(())
     }
 
-    fn refresh_acceptance<B: Bus>(&mut self, device: &mut Device<B>) {
+    fn refresh_acceptance<B: Bus>(&mut self, device: &mut Device<B>) -> Result<()> {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
-            return;
+            return Ok(());
         };
         if self.acceptance_stale && !receive.is_withdrawing() {
-            let entry = floor_set(self.name, acceptance(receive, send), receive.head());
-            let ticket = device.command(entry);
-            receive.floor_asked(ticket);
+            let head = receive.head();
+            let entry = floor_set(self.name, acceptance(receive, send), head);
+            let ticket = device.command_of(self.owner, entry)?;
+            receive.floor_asked(ticket, head);
             self.acceptance_stale = false;
         }
+        Ok(())
     }
 
     fn step_close<B: Bus, T: Transport>(
@@ -316,7 +425,7 @@ impl Connection {
         device: &mut Device<B>,
         transport: &mut T,
     ) -> Result<()> {
-        if self.phase != Phase::Closing || !self.finished {
+        if !self.close_asked || !self.finished {
             return Ok(());
         }
         let status = transport.status(self.stream)?;

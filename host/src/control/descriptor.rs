@@ -49,13 +49,38 @@ fn pack(inline: &[u8], fields: &[(Field, u64)]) -> Vec<u8> {
     descriptor
 }
 
-fn checksum_fields(header: &TcpHeader) -> [(Field, u64); 5] {
+/// Where the layers of a header begin, and which they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layers {
+    /// Offset of the IP header.
+    pub l3_offset: usize,
+    /// Offset of the transport header.
+    pub l4_offset: usize,
+    /// IPv6, not IPv4.
+    pub ipv6: bool,
+    /// UDP, not TCP.
+    pub udp: bool,
+}
+
+impl From<&TcpHeader> for Layers {
+    fn from(header: &TcpHeader) -> Self {
+        Self {
+            l3_offset: header.l3_offset,
+            l4_offset: header.l4_offset,
+            ipv6: header.ipv6,
+            udp: false,
+        }
+    }
+}
+
+fn checksum_fields(layers: Layers) -> [(Field, u64); 6] {
     [
-        (field::IP_CHECKSUM, u64::from(!header.ipv6)),
+        (field::IP_CHECKSUM, u64::from(!layers.ipv6)),
         (field::L4_CHECKSUM, 1),
-        (field::IPV6, header.ipv6.into()),
-        (field::L3_OFFSET, header.l3_offset as u64),
-        (field::L4_OFFSET, header.l4_offset as u64),
+        (field::IPV6, layers.ipv6.into()),
+        (field::UDP, layers.udp.into()),
+        (field::L3_OFFSET, layers.l3_offset as u64),
+        (field::L4_OFFSET, layers.l4_offset as u64),
     ]
 }
 
@@ -64,16 +89,16 @@ pub fn raw(frame: &[u8]) -> Vec<u8> {
     pack(frame, &[(field::KIND, field::KIND_RAW.into())])
 }
 
-/// A TCP packet without payload; the card inserts its checksums.
-pub fn tcp_header(packet: &[u8], header: &TcpHeader) -> Vec<u8> {
-    let mut fields = checksum_fields(header).to_vec();
+/// A packet without payload; the card inserts its checksums.
+fn header(packet: &[u8], layers: Layers) -> Vec<u8> {
+    let mut fields = checksum_fields(layers).to_vec();
     fields.push((field::KIND, field::KIND_RAW.into()));
     pack(packet, &fields)
 }
 
-/// A TCP packet whose payload the card fetches.
-pub fn tcp_send(packet: &[u8], header: &TcpHeader, payload: &Payload) -> Vec<u8> {
-    let mut fields = checksum_fields(header).to_vec();
+/// A packet whose payload the card fetches.
+fn send(packet: &[u8], layers: Layers, payload: &Payload) -> Vec<u8> {
+    let mut fields = checksum_fields(layers).to_vec();
     fields.extend([
         (field::KIND, field::KIND_SEND.into()),
         (field::FLOW, payload.name.flow.into()),
@@ -84,4 +109,37 @@ pub fn tcp_send(packet: &[u8], header: &TcpHeader, payload: &Payload) -> Vec<u8>
         (field::SEGMENT_INDEX, payload.segment_index.into()),
     ]);
     pack(packet, &fields)
+}
+
+/// A TCP packet without payload; the card inserts its checksums.
+pub fn tcp_header(packet: &[u8], parsed: &TcpHeader) -> Vec<u8> {
+    header(packet, parsed.into())
+}
+
+/// A TCP packet whose payload the card fetches.
+pub fn tcp_send(packet: &[u8], parsed: &TcpHeader, payload: &Payload) -> Vec<u8> {
+    send(packet, parsed.into(), payload)
+}
+
+/// A UDP packet without payload of the flow's stream; the card inserts its checksums.
+pub fn udp_header(packet: &[u8], layers: Layers) -> Vec<u8> {
+    header(
+        packet,
+        Layers {
+            udp: true,
+            ..layers
+        },
+    )
+}
+
+/// A UDP packet whose payload the card fetches.
+pub fn udp_send(packet: &[u8], layers: Layers, payload: &Payload) -> Vec<u8> {
+    send(
+        packet,
+        Layers {
+            udp: true,
+            ..layers
+        },
+        payload,
+    )
 }

@@ -9,20 +9,26 @@
 //! |---|---|
 //! | `packet.rs` | reads and adjusts packet headers |
 //! | `commands.rs` | packs commands |
+//! | `lists.rs` | where segment lists lie, committed and borrowed |
+//! | `profile.rs` | header profiles beside TCP |
 //! | `placement.rs` | which key slot holds which flow |
 //! | `ranges.rs` | sets of stream ranges |
 //! | `descriptor.rs` | packs send descriptors |
 //! | `regions.rs` | registered regions and page entries |
 //! | `window.rs` | lowers and reopens the offered window |
 //! | `connection.rs` | one connection: its flow, both sides, its end |
+//! | `handshake.rs` | what the SYNs said, before there is a flow |
 //! | `receive.rs` | one flow's receive side: what landed, what was deferred, what is announced |
 //! | `send.rs` | one flow's send side: posted buffers, what is fed, what is acknowledged |
 
 pub mod commands;
 pub mod connection;
 pub mod descriptor;
+pub mod handshake;
+pub mod lists;
 pub mod packet;
 pub mod placement;
+pub mod profile;
 pub mod ranges;
 pub mod receive;
 pub mod regions;

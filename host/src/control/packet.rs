@@ -78,7 +78,7 @@ pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
 }
 
 /// Source and destination of an IP header.
-fn addresses(ip: &[u8], ipv6: bool) -> Option<(IpAddr, IpAddr)> {
+pub(crate) fn addresses(ip: &[u8], ipv6: bool) -> Option<(IpAddr, IpAddr)> {
     let at = |v4: usize, v6: usize| -> Option<IpAddr> {
         if ipv6 {
             let bytes: [u8; 16] = ip.get(v6..v6 + 16)?.try_into().ok()?;
@@ -102,6 +102,26 @@ fn window_scale_option(tcp: &[u8]) -> Option<u8> {
         }
     }
     None
+}
+
+/// Replaces the options that only a SYN may carry (largest segment, window scale, SACK permitted)
+/// by no-operations.
+pub fn clear_syn_options(packet: &mut [u8], header: &TcpHeader) {
+    let Some(tcp) = packet.get_mut(header.l4_offset..) else {
+        return;
+    };
+    let end = (usize::from(tcp[12] >> 4) * 4).min(tcp.len());
+    let mut at = 20;
+    while at + 1 < end && tcp[at] != 0 {
+        let bytes = match tcp[at] {
+            1 => 1,
+            _ => usize::from(tcp[at + 1]).max(2),
+        };
+        if matches!(tcp[at], 2..=4) && at + bytes <= end {
+            tcp[at..at + bytes].fill(1);
+        }
+        at += bytes;
+    }
 }
 
 /// Replaces the window field.

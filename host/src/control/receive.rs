@@ -13,13 +13,18 @@
 //!    floor at or beyond them, so the card never writes an announced byte again.
 //! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed: the
 //!    first copy that landed stands.
-//! 3. Buffers are withdrawn (list head moved past them, confirmed) before they go back unfilled.
+//! 3. Buffers are withdrawn (the only one cut at its last accepted byte, several passed by the
+//!    list's head; confirmed) before they go back unfilled.
 
 use std::collections::VecDeque;
 
+use abi::config::FLOW_REACH_BYTES;
+
 use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use super::lists::FlowList;
 use super::ranges::RangeSet;
 use crate::device::Ticket;
+use crate::error::Result;
 
 /// A piece of a registered region, named by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,17 +92,17 @@ pub struct Done {
 #[derive(Debug)]
 pub struct ReceiveSide {
     base: u32,
-    capacity: u16,
+    /// The list on the card.
+    pub list: FlowList,
     waiting: VecDeque<Buffer>,
     posted: VecDeque<Posted>,
-    tail: u16,
     posted_end: u64,
     confirmed_end: u64,
     pending_posts: VecDeque<(Ticket, u64)>,
     accepted: u64,
     announced: u64,
     floor_asked: u64,
-    pending_floors: VecDeque<(Ticket, u64)>,
+    pending_floors: VecDeque<(Ticket, u64, u16)>,
     withdrawing: Option<Ticket>,
     landed: RangeSet,
     deferred: VecDeque<(u64, Vec<u8>)>,
@@ -105,14 +110,13 @@ pub struct ReceiveSide {
 }
 
 impl ReceiveSide {
-    /// A side whose first byte has sequence number `base`, with a list of `capacity` segments.
-    pub fn new(base: u32, capacity: u16) -> Self {
+    /// The side of a flow whose first byte has sequence number `base`.
+    pub fn new(base: u32, flow: u16) -> Self {
         Self {
             base,
-            capacity,
+            list: FlowList::new(flow),
             waiting: VecDeque::new(),
             posted: VecDeque::new(),
-            tail: 0,
             posted_end: 0,
             confirmed_end: 0,
             pending_posts: VecDeque::new(),
@@ -164,12 +168,9 @@ impl ReceiveSide {
 
     /// First list index still needed once everything accepted is announced.
     pub fn head(&self) -> u16 {
-        let needed = self
-            .posted
-            .iter()
-            .filter(|p| p.end() > self.accepted)
-            .count();
-        self.tail.wrapping_sub(needed as u16)
+        let passed = self.posted.partition_point(|p| p.end() <= self.accepted);
+        let needed = self.posted.len() - passed;
+        self.list.tail().wrapping_sub(needed as u16)
     }
 
     /// Takes a buffer; it is posted when the list has room.
@@ -177,29 +178,46 @@ impl ReceiveSide {
         self.waiting.push_back(buffer);
     }
 
-    /// Posts what the list has room for.
-    pub fn post(&mut self, name: FlowName, mut command: impl FnMut(Entry) -> Ticket) {
-        while self.withdrawing.is_none() && self.posted.len() < usize::from(self.capacity) {
-            let Some(buffer) = self.waiting.pop_front() else {
-                return;
+    /// Requests that are not posted yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Posts what the list has room for, and what the flow may reach.
+    pub fn post(
+        &mut self,
+        name: FlowName,
+        mut command: impl FnMut(Entry) -> Result<Ticket>,
+    ) -> Result<()> {
+        while self.withdrawing.is_none() {
+            let Some(&buffer) = self.waiting.front() else {
+                break;
             };
+            let reach = self.posted_end + u64::from(buffer.bytes) - self.announced;
+            if reach >= FLOW_REACH_BYTES.into() {
+                break;
+            }
+            let Some(index) = self.list.push() else {
+                break;
+            };
+            self.waiting.pop_front();
             let segment = Segment {
-                index: self.tail,
+                index,
                 position: self.position(self.posted_end),
                 bytes: buffer.bytes,
                 region: buffer.region,
                 region_key: buffer.region_key,
                 offset: buffer.offset,
             };
-            let ticket = command(segment_post(name, Direction::Receive, &segment));
+            let ticket = command(segment_post(name, Direction::Receive, &segment))?;
             self.posted.push_back(Posted {
                 buffer,
                 start: self.posted_end,
             });
-            self.tail = self.tail.wrapping_add(1);
             self.posted_end += u64::from(buffer.bytes);
             self.pending_posts.push_back((ticket, self.posted_end));
         }
+        Ok(())
     }
 
     /// Payload landed in place.
@@ -233,10 +251,10 @@ impl ReceiveSide {
         (self.accepted > self.floor_asked).then_some(self.accepted)
     }
 
-    /// A floor at the accepted offset was asked for.
-    pub fn floor_asked(&mut self, ticket: Ticket) {
+    /// A floor at the accepted offset was asked for, with this head of the list.
+    pub fn floor_asked(&mut self, ticket: Ticket, head: u16) {
         self.floor_asked = self.accepted;
-        self.pending_floors.push_back((ticket, self.accepted));
+        self.pending_floors.push_back((ticket, self.accepted, head));
     }
 
     /// Takes confirmations. Returns the offset up to which bytes may be announced.
@@ -249,11 +267,12 @@ impl ReceiveSide {
             self.pending_posts.pop_front();
         }
         let mut floor = self.announced;
-        while let Some(&(ticket, offset)) = self.pending_floors.front() {
+        while let Some(&(ticket, offset, head)) = self.pending_floors.front() {
             if !confirmed(ticket) {
                 break;
             }
             floor = offset;
+            self.list.pass(head);
             self.pending_floors.pop_front();
         }
         floor
@@ -261,7 +280,7 @@ impl ReceiveSide {
 
     /// The copies that complete the bytes up to `floor`. `Err` holds offset and length of bytes
     /// that are nowhere.
-    pub fn copies(&mut self, floor: u64) -> Result<Vec<Copy>, (u64, u64)> {
+    pub fn copies(&mut self, floor: u64) -> std::result::Result<Vec<Copy>, (u64, u64)> {
         let mut copies = Vec::new();
         for (start, end) in self.landed.gaps(self.announced, floor) {
             let mut at = start;
@@ -340,9 +359,12 @@ impl ReceiveSide {
         self.withdrawing.is_none() && settled && started
     }
 
-    /// List index past every posted segment: a floor command with this head withdraws them all.
-    pub fn tail(&self) -> u16 {
-        self.tail
+    /// The only posted buffer, to be ended where the accepted bytes end: its list index and how
+    /// many bytes stay. `None` when others are posted behind it: they must leave the list, too.
+    pub fn cut(&self) -> Option<(u16, u32)> {
+        let front = self.posted.front().filter(|_| self.posted.len() == 1)?;
+        let stay = self.accepted.saturating_sub(front.start);
+        Some((self.list.tail().wrapping_sub(1), stay as u32))
     }
 
     /// All buffers are being withdrawn by the command of `ticket`.

@@ -4,7 +4,10 @@ use super::commands::{page_set, region_install, region_remove, Entry, RegionInst
 use crate::bus::DmaMemory;
 use crate::error::{HostError, Result};
 
-use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN};
+use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN};
+
+/// Longest region, bytes: what the length field of region_install holds.
+const REGION_BYTES_MAX: u64 = (1 << 48) - 1;
 
 /// A registered region.
 #[derive(Clone, Copy, Debug)]
@@ -13,10 +16,29 @@ pub struct Region {
     pub index: u16,
     /// Key, the index's generation.
     pub key: u16,
+    /// Protection domain.
+    pub domain: u16,
     /// The memory behind it.
     pub memory: DmaMemory,
     first_page: u16,
     pages: u16,
+}
+
+impl Region {
+    /// Whether a buffer lies in the region, and is no longer than a request may be.
+    pub fn check(&self, offset: u64, bytes: u32) -> Result<()> {
+        let region_bytes = self.memory.bytes as u64;
+        let end = offset.checked_add(bytes.into());
+        let fits = end.is_some_and(|end| end <= region_bytes);
+        if bytes == 0 || bytes > FLOW_REACH_BYTES / 4 || !fits {
+            return Err(HostError::BadBuffer {
+                offset,
+                bytes: bytes.into(),
+                region_bytes,
+            });
+        }
+        Ok(())
+    }
 }
 
 /// All regions of the card, as the host placed them.
@@ -37,6 +59,19 @@ impl Regions {
         }
     }
 
+    /// Whether a region may be this long.
+    pub fn check_length(bytes: u64) -> Result<()> {
+        match (1..=REGION_BYTES_MAX).contains(&bytes) {
+            true => Ok(()),
+            false => Err(HostError::BadSize {
+                name: "region bytes",
+                value: bytes,
+                min: 1,
+                max: REGION_BYTES_MAX,
+            }),
+        }
+    }
+
     /// A region by index.
     pub fn get(&self, index: u16) -> Option<&Region> {
         self.regions.get(usize::from(index))?.as_ref()
@@ -52,6 +87,7 @@ impl Regions {
 
     /// Registers memory: the region and the commands that make it known.
     pub fn register(&mut self, memory: DmaMemory, domain: u16) -> Result<(Region, Vec<Entry>)> {
+        Self::check_length(memory.bytes as u64)?;
         let limit = self.regions.len();
         let index = self
             .regions
@@ -74,6 +110,7 @@ impl Regions {
         let region = Region {
             index: index as u16,
             key,
+            domain,
             memory,
             first_page: first_page as u16,
             pages: pages as u16,

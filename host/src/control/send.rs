@@ -12,9 +12,19 @@
 
 use std::collections::VecDeque;
 
+use abi::config::FLOW_REACH_BYTES;
+
 use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use super::lists::FlowList;
 use super::receive::{Buffer, Done};
 use crate::device::Ticket;
+use crate::error::Result;
+
+/// Segments of which any so many in a row hold [`DESCRIPTOR_BYTES_MAX`] bytes: with page ends, the
+/// payload of a descriptor then lies in less than `abi::config::SEND_PIECES_MAX` pieces.
+const SMALL_SEGMENTS_MAX: usize = 64;
+/// Longest payload of a descriptor: that of a TSO header of the transport.
+const DESCRIPTOR_BYTES_MAX: u64 = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Posted {
@@ -33,34 +43,35 @@ impl Posted {
 #[derive(Debug)]
 pub struct SendSide {
     base: u32,
-    capacity: u16,
+    /// The list on the card.
+    pub list: FlowList,
     waiting: VecDeque<Buffer>,
     posted: VecDeque<Posted>,
-    tail: u16,
     posted_end: u64,
     confirmed_end: u64,
     pending_posts: VecDeque<(Ticket, u64)>,
     fed: u64,
     floor: u64,
     floor_asked: u64,
-    pending_floors: VecDeque<(Ticket, u64)>,
+    head_asked: u16,
+    pending_floors: VecDeque<(Ticket, u64, u16)>,
 }
 
 impl SendSide {
-    /// A side whose first byte has sequence number `base`, with a list of `capacity` segments.
-    pub fn new(base: u32, capacity: u16) -> Self {
+    /// The side of a flow whose first byte has sequence number `base`.
+    pub fn new(base: u32, flow: u16) -> Self {
         Self {
             base,
-            capacity,
+            list: FlowList::new(flow),
             waiting: VecDeque::new(),
             posted: VecDeque::new(),
-            tail: 0,
             posted_end: 0,
             confirmed_end: 0,
             pending_posts: VecDeque::new(),
             fed: 0,
             floor: 0,
             floor_asked: 0,
+            head_asked: 0,
             pending_floors: VecDeque::new(),
         }
     }
@@ -85,33 +96,55 @@ impl SendSide {
         self.waiting.push_back(buffer);
     }
 
+    /// Requests that are not posted yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Whether one more segment would leave no descriptor with too many pieces, and the flow within
+    /// its reach.
+    fn may_post(&self, buffer: &Buffer) -> bool {
+        let end = self.posted_end + u64::from(buffer.bytes);
+        let run = self.posted.len().checked_sub(SMALL_SEGMENTS_MAX - 1);
+        let first = run.and_then(|at| self.posted.get(at));
+        let large = first.is_none_or(|first| end - first.start >= DESCRIPTOR_BYTES_MAX);
+        large && end - self.floor < FLOW_REACH_BYTES.into()
+    }
+
     /// Posts what the list has room for. Returns whether anything was posted.
-    pub fn post(&mut self, name: FlowName, mut command: impl FnMut(Entry) -> Ticket) -> bool {
+    pub fn post(
+        &mut self,
+        name: FlowName,
+        mut command: impl FnMut(Entry) -> Result<Ticket>,
+    ) -> Result<bool> {
         let mut any = false;
-        while self.posted.len() < usize::from(self.capacity) {
-            let Some(buffer) = self.waiting.pop_front() else {
+        while let Some(&buffer) = self.waiting.front() {
+            if !self.may_post(&buffer) {
+                break;
+            }
+            let Some(index) = self.list.push() else {
                 break;
             };
+            self.waiting.pop_front();
             let segment = Segment {
-                index: self.tail,
+                index,
                 position: self.position(self.posted_end),
                 bytes: buffer.bytes,
                 region: buffer.region,
                 region_key: buffer.region_key,
                 offset: buffer.offset,
             };
-            let ticket = command(segment_post(name, Direction::Send, &segment));
+            let ticket = command(segment_post(name, Direction::Send, &segment))?;
             self.posted.push_back(Posted {
                 buffer,
                 start: self.posted_end,
-                index: self.tail,
+                index,
             });
-            self.tail = self.tail.wrapping_add(1);
             self.posted_end += u64::from(buffer.bytes);
             self.pending_posts.push_back((ticket, self.posted_end));
             any = true;
         }
-        any
+        Ok(any)
     }
 
     /// Bytes the transport may be fed now.
@@ -125,11 +158,6 @@ impl SendSide {
         self.fed += bytes;
     }
 
-    /// Bytes fed in all.
-    pub fn fed(&self) -> u64 {
-        self.fed
-    }
-
     /// Whether every request was fed.
     pub fn all_fed(&self) -> bool {
         self.waiting.is_empty() && self.fed == self.posted_end
@@ -139,32 +167,31 @@ impl SendSide {
     pub fn segment_index(&self, position: u32) -> Option<u16> {
         let ahead = position.wrapping_sub(self.position(self.floor)) as i32;
         let offset = self.floor.checked_add_signed(i64::from(ahead))?;
-        self.posted
-            .iter()
-            .find(|p| (p.start..p.end()).contains(&offset))
-            .map(|p| p.index)
+        let at = self.posted.partition_point(|p| p.end() <= offset);
+        let held = self.posted.get(at).filter(|p| p.start <= offset);
+        held.map(|p| p.index)
     }
 
     /// The peer has acknowledged everything but `unacknowledged` bytes of what was fed. Returns the
     /// floor (sequence number, first index still needed) to ask the card for, if it moved past a
-    /// whole segment or everything is acknowledged.
+    /// whole segment.
     pub fn acknowledge(&mut self, unacknowledged: u64) -> Option<(u32, u16)> {
         let floor = self.fed.saturating_sub(unacknowledged);
-        let segment_passed = self
-            .posted
-            .iter()
-            .any(|p| p.end() <= floor && p.end() > self.floor_asked);
-        if !segment_passed || floor <= self.floor_asked {
+        let at = self.posted.partition_point(|p| p.end() <= floor);
+        let passed = at.checked_sub(1).and_then(|last| self.posted.get(last));
+        if passed.is_none_or(|p| p.end() <= self.floor_asked) {
             return None;
         }
         self.floor_asked = floor;
-        let needed = self.posted.iter().find(|p| p.end() > floor);
-        Some((self.position(floor), needed.map_or(self.tail, |p| p.index)))
+        let needed = self.posted.get(at);
+        self.head_asked = needed.map_or(self.list.tail(), |p| p.index);
+        Some((self.position(floor), self.head_asked))
     }
 
     /// The floor of [`SendSide::acknowledge`] was asked for.
     pub fn floor_asked(&mut self, ticket: Ticket) {
-        self.pending_floors.push_back((ticket, self.floor_asked));
+        self.pending_floors
+            .push_back((ticket, self.floor_asked, self.head_asked));
     }
 
     /// Takes confirmations; the requests that are done.
@@ -176,11 +203,12 @@ impl SendSide {
             self.confirmed_end = end;
             self.pending_posts.pop_front();
         }
-        while let Some(&(ticket, floor)) = self.pending_floors.front() {
+        while let Some(&(ticket, floor, head)) = self.pending_floors.front() {
             if !confirmed(ticket) {
                 break;
             }
             self.floor = floor;
+            self.list.pass(head);
             self.pending_floors.pop_front();
         }
         let mut done = Vec::new();

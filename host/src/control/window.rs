@@ -9,7 +9,7 @@
 //!
 //! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
-use super::packet::{set_window, TcpHeader, ACK, FIN, RST, SYN};
+use super::packet::{clear_syn_options, set_window, TcpHeader, ACK, FIN, RST, SYN};
 
 /// What is needed to offer windows for one connection.
 #[derive(Clone, Debug, Default)]
@@ -31,12 +31,9 @@ struct LastHeader {
 }
 
 impl Window {
-    /// A window scaled by 2^`shift`.
-    pub fn new(shift: u8) -> Self {
-        Self {
-            shift,
-            ..Self::default()
-        }
+    /// The same window, scaled by 2^`shift` from now on.
+    pub fn scaled(self, shift: u8) -> Self {
+        Self { shift, ..self }
     }
 
     /// Lowers the window of an outgoing header that acknowledges stream offset `acknowledged`, when
@@ -52,20 +49,26 @@ impl Window {
         if parsed.flags & RST != 0 {
             return;
         }
-        if parsed.flags & SYN != 0 {
+        let syn = parsed.flags & SYN != 0;
+        if syn {
             // Nothing can be posted before the sequence numbers are known.
             set_window(bytes, parsed, 0);
+        }
+        if parsed.flags & ACK == 0 {
             return;
         }
-        let offered = u64::from(parsed.window) << self.shift;
+        // The window of a SYN is never scaled.
+        let offered = u64::from(parsed.window) << if syn { 0 } else { self.shift };
         self.transport_edge = self.transport_edge.max(acknowledged + offered);
-        let field = self.field(acknowledged, posted_end);
-        set_window(bytes, parsed, field);
+        if !syn {
+            let field = self.field(acknowledged, posted_end);
+            set_window(bytes, parsed, field);
+        }
         let fin = u32::from(parsed.flags & FIN != 0);
         let next_sequence = parsed
             .sequence
             .wrapping_add(payload_bytes)
-            .wrapping_add(fin);
+            .wrapping_add(fin + u32::from(syn));
         let newer = self
             .last
             .as_ref()
@@ -114,6 +117,9 @@ impl Window {
         let sequence = last.parsed.l4_offset + 4;
         bytes[sequence..sequence + 4].copy_from_slice(&last.next_sequence.to_be_bytes());
         bytes[last.parsed.l4_offset + 13] = ACK;
+        if last.parsed.flags & SYN != 0 {
+            clear_syn_options(&mut bytes, &last.parsed);
+        }
         set_window(&mut bytes, &last.parsed, field);
         set_ip_length(&mut bytes, &last.parsed);
         Some((bytes, last.parsed))
@@ -128,4 +134,84 @@ pub fn set_ip_length(bytes: &mut [u8], parsed: &TcpHeader) {
         (parsed.l3_offset + 2, bytes.len() - parsed.l3_offset)
     };
     bytes[at..at + 2].copy_from_slice(&(length as u16).to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::packet::parse_tcp;
+    use super::*;
+
+    const NEXT: u32 = 0x1000_0001;
+
+    /// A header without Ethernet padding: IPv4, TCP with `options`, the window field given.
+    fn header(flags: u8, sequence: u32, window: u16, options: &[u8]) -> (Vec<u8>, TcpHeader) {
+        let total = (40 + options.len()) as u16;
+        let mut bytes = vec![0; 12];
+        bytes.extend([0x08, 0, 0x45, 0]);
+        bytes.extend(total.to_be_bytes());
+        bytes.extend([0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        bytes.extend([0, 80, 0x10, 0]);
+        bytes.extend(sequence.to_be_bytes());
+        bytes.extend(500u32.to_be_bytes());
+        bytes.extend([((20 + options.len()) * 4) as u8, flags]);
+        bytes.extend(window.to_be_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(options);
+        let parsed = parse_tcp(&bytes).unwrap();
+        (bytes, parsed)
+    }
+
+    fn window_of(bytes: &[u8]) -> u16 {
+        parse_tcp(bytes).unwrap().window
+    }
+
+    #[test]
+    fn a_side_that_only_listened_opens_its_window_by_itself() {
+        // Largest segment, SACK permitted, timestamps, window scale.
+        let timestamps = [8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+        let options = [&[2, 4, 5, 0xb4, 4, 2][..], &timestamps, &[1, 3, 3, 7]].concat();
+        let (mut bytes, parsed) = header(SYN | ACK, NEXT - 1, 64_000, &options);
+        let mut window = Window::default();
+        window.lower(&mut bytes, &parsed, 0, 0, 0);
+        assert_eq!(window_of(&bytes), 0);
+        let mut window = window.scaled(7);
+        assert!(window.update(0).is_none(), "nothing is posted");
+        let (update, _) = window.update(1 << 14).expect("an ACK of its own");
+        let sent = parse_tcp(&update).unwrap();
+        assert_eq!((sent.flags, sent.sequence, sent.window), (ACK, NEXT, 128));
+        let sent_options = [&[1; 6][..], &timestamps, &[1; 4]].concat();
+        assert_eq!(update[54..], sent_options);
+        assert!(window.update(1 << 14).is_none(), "it is known");
+    }
+
+    #[test]
+    fn the_right_edge_stays_and_never_passes_what_is_posted_by_a_unit() {
+        let mut window = Window::default().scaled(7);
+        let mut edge = 0;
+        // Acknowledged and posted bytes, as they grow.
+        for (acknowledged, posted) in [
+            (0, 1000),
+            (128, 1000),
+            (900, 1000),
+            (999, 5000),
+            (999, 5100),
+        ] {
+            let (mut bytes, parsed) = header(ACK, NEXT, 60_000, &[]);
+            window.lower(&mut bytes, &parsed, 0, acknowledged, posted);
+            let offered = acknowledged + (u64::from(window_of(&bytes)) << 7);
+            assert!(offered >= edge, "moved left");
+            assert!(offered < posted + 128, "{offered} of {posted}");
+            edge = edge.max(offered);
+        }
+    }
+
+    #[test]
+    fn a_reset_and_a_first_syn_leave_nothing_to_repeat() {
+        let mut window = Window::default();
+        for flags in [SYN, RST] {
+            let (mut bytes, parsed) = header(flags, NEXT, 60_000, &[]);
+            window.lower(&mut bytes, &parsed, 0, 0, 0);
+        }
+        assert!(window.update(1000).is_none());
+    }
 }

@@ -12,8 +12,8 @@ use super::{Result, TransportError};
 pub const HEADER_BYTES_MAX: usize = 192;
 
 const ETHERTYPE_VLAN: [u16; 2] = [0x8100, 0x88a8];
-const ETHERTYPE_IPV4: u16 = 0x0800;
-const ETHERTYPE_IPV6: u16 = 0x86dd;
+pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
+pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const PROTOCOL_TCP: u8 = 6;
 /// Hop-by-hop, routing and destination options: the extensions that TCP may follow.
 const IPV6_EXTENSIONS: [u8; 3] = [0, 43, 60];
@@ -124,7 +124,7 @@ fn fold(mut sum: u64) -> u16 {
 }
 
 /// The offset and EtherType of the network layer behind up to two VLAN tags.
-fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
+pub(crate) fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
     let mut network = 14;
     for _ in 0..2 {
         if !ETHERTYPE_VLAN.contains(&word(frame, network - 2, "Ethernet")?) {

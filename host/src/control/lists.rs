@@ -1,0 +1,368 @@
+//! Where the segment lists lie: eight entries of its own for each flow, and a pool from which a
+//! flow borrows a longer list.
+//!
+//! ```text
+//!   entry 0 ........ 8 x flows ............................ all
+//!           │ committed, flow n at 8 n │ pool: pieces of 2^4 to 2^12 entries, aligned │
+//! ```
+//! One of these for each direction. A piece is split in halves until it fits and joined with its
+//! other half when both are free again (buddy allocation: Knowlton, 1965), so pieces stay aligned
+//! to their size, as the card wants them.
+//!
+//! Invariants
+//! 1. Committed entries are never lent: a flow that borrows cannot take another one's.
+//! 2. A piece is lent to one flow at a time, until it is given back.
+
+use std::collections::BTreeSet;
+
+use super::commands::{list_move, Direction, Entry, FlowName};
+use crate::device::Ticket;
+
+use abi::config::{SEGMENTS_BORROWED_BITS_MAX, SEGMENTS_COMMITTED_BITS};
+
+/// A flow's list: its first entry and log2 of its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    /// First entry.
+    pub base: u32,
+    /// log2 entries.
+    pub bits: u8,
+}
+
+impl List {
+    /// The list that a flow always has.
+    pub fn committed(flow: u16) -> Self {
+        Self {
+            base: u32::from(flow) << SEGMENTS_COMMITTED_BITS,
+            bits: SEGMENTS_COMMITTED_BITS as u8,
+        }
+    }
+
+    /// Entries.
+    pub fn capacity(self) -> u16 {
+        1 << self.bits
+    }
+}
+
+/// The pool of one direction.
+#[derive(Clone, Debug)]
+pub struct ListPool {
+    /// First entries of the free pieces, by log2 of their length.
+    free: Vec<BTreeSet<u32>>,
+}
+
+impl ListPool {
+    /// The pool of a card with 2^`segment_bits` entries, of which 2^`flow_bits` flows have their
+    /// committed ones.
+    pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
+        let mut free = vec![BTreeSet::new(); SEGMENTS_BORROWED_BITS_MAX + 1];
+        let mut at = 1u32 << (flow_bits + SEGMENTS_COMMITTED_BITS as u32);
+        let end = 1u32 << segment_bits;
+        while at < end {
+            let fits = (end - at).ilog2().min(at.trailing_zeros());
+            let bits = fits.min(SEGMENTS_BORROWED_BITS_MAX as u32);
+            free[bits as usize].insert(at);
+            at += 1 << bits;
+        }
+        Self { free }
+    }
+
+    /// Lends a list of 2^`bits` entries; `None` when no piece of that length is left.
+    pub fn take(&mut self, bits: u8) -> Option<List> {
+        let wanted = usize::from(bits);
+        let found = (wanted..self.free.len()).find(|&bits| !self.free[bits].is_empty())?;
+        let base = self.free[found].pop_first()?;
+        for half in wanted..found {
+            self.free[half].insert(base + (1 << half));
+        }
+        Some(List { base, bits })
+    }
+
+    /// Takes a lent list back.
+    pub fn give(&mut self, list: List) {
+        let (mut base, mut bits) = (list.base, usize::from(list.bits));
+        while bits + 1 < self.free.len() && self.free[bits].remove(&(base ^ (1 << bits))) {
+            base &= !(1 << bits);
+            bits += 1;
+        }
+        let fresh = self.free[bits].insert(base);
+        assert!(fresh, "list at {base} was given back twice");
+    }
+
+    /// Entries that are not lent.
+    pub fn free_entries(&self) -> u32 {
+        let pieces = self.free.iter().enumerate();
+        pieces
+            .map(|(bits, pieces)| (pieces.len() as u32) << bits)
+            .sum()
+    }
+}
+
+/// A flow's list of one direction, as the host fills it and the card empties it.
+///
+/// Invariants: an index is posted only while the list has room for it, wherever the list lies; a
+/// list that the flow has left is given back only after the move is confirmed.
+#[derive(Debug)]
+pub struct FlowList {
+    list: List,
+    committed: List,
+    moving: Option<(Ticket, List)>,
+    /// First index that the card may still hold: heads that are confirmed have passed it.
+    head: u16,
+    tail: u16,
+    /// The pool was empty when the list last wanted to grow.
+    refused: bool,
+}
+
+impl FlowList {
+    /// The empty list of a flow that was just installed.
+    pub fn new(flow: u16) -> Self {
+        let committed = List::committed(flow);
+        Self {
+            list: committed,
+            committed,
+            moving: None,
+            head: 0,
+            tail: 0,
+            refused: false,
+        }
+    }
+
+    /// The next index to post.
+    pub fn tail(&self) -> u16 {
+        self.tail
+    }
+
+    /// Entries that the card may hold.
+    pub fn resident(&self) -> u16 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Takes the next index, if the list has room.
+    pub fn push(&mut self) -> Option<u16> {
+        let target = self.moving.map_or(self.list, |(_, list)| list);
+        let room = self.list.capacity().min(target.capacity());
+        let index = self.tail;
+        (self.resident() < room).then(|| {
+            self.tail = self.tail.wrapping_add(1);
+            index
+        })
+    }
+
+    /// The card has confirmed that nothing before `head` is left.
+    pub fn pass(&mut self, head: u16) {
+        if (head.wrapping_sub(self.head) as i16) > 0 {
+            self.head = head;
+        }
+    }
+
+    /// log2 of the length that would suit the list, when it is not the one it has: longer while
+    /// requests wait, the committed one again when half of that is enough.
+    fn wanted(&self, waiting: usize) -> Option<u8> {
+        let resident = usize::from(self.resident());
+        if waiting > 0 && resident >= usize::from(self.list.capacity()) {
+            let bits = (resident + waiting).next_power_of_two().ilog2() as u8;
+            let bits = bits.min(SEGMENTS_BORROWED_BITS_MAX as u8);
+            return (bits > self.list.bits).then_some(bits);
+        }
+        let fits = waiting == 0 && resident <= usize::from(self.committed.capacity()) / 2;
+        (fits && self.list != self.committed).then_some(self.committed.bits)
+    }
+
+    /// Borrows a longer list, or leaves it, as `waiting` requests demand; the command to send as
+    /// owner 0. Counts in `refusals` when the pool has nothing longer to lend: then requests wait
+    /// until the list moves on.
+    pub fn adapt(
+        &mut self,
+        (name, direction): (FlowName, Direction),
+        waiting: usize,
+        pool: &mut ListPool,
+        refusals: &mut u64,
+        command: &mut dyn FnMut(Entry) -> Ticket,
+    ) {
+        if self.moving.is_some() {
+            return;
+        }
+        let Some(wanted) = self.wanted(waiting) else {
+            self.refused &= waiting > 0;
+            return;
+        };
+        let target = if wanted == self.committed.bits {
+            Some(self.committed)
+        } else {
+            (self.list.bits + 1..=wanted)
+                .rev()
+                .find_map(|bits| pool.take(bits))
+        };
+        let Some(target) = target else {
+            *refusals += u64::from(!self.refused);
+            self.refused = true;
+            return;
+        };
+        self.refused = false;
+        let ticket = command(list_move(name, direction, target));
+        self.moving = Some((ticket, target));
+    }
+
+    /// Ends a move that is confirmed: the list that was left goes back to its pool.
+    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, pool: &mut ListPool) {
+        let Some((ticket, list)) = self.moving else {
+            return;
+        };
+        if confirmed(ticket) {
+            let left = std::mem::replace(&mut self.list, list);
+            self.moving = None;
+            self.give_back(left, pool);
+        }
+    }
+
+    /// The flow has left the card: what it borrowed goes back to its pool.
+    pub fn end(&mut self, pool: &mut ListPool) {
+        if let Some((_, list)) = self.moving.take() {
+            self.give_back(list, pool);
+        }
+        let left = std::mem::replace(&mut self.list, self.committed);
+        self.give_back(left, pool);
+    }
+
+    fn give_back(&self, list: List, pool: &mut ListPool) {
+        if list != self.committed {
+            pool.give(list);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_aligned_and_nobody_elses() {
+        // The small card: 64 flows, 4,096 entries.
+        let mut pool = ListPool::new(6, 12);
+        let all = pool.free_entries();
+        assert_eq!(all, 4096 - 512);
+        let mut lent: Vec<List> = Vec::new();
+        let mut state = 5u64;
+        for step in 0..20_000 {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            let (choice, bits) = ((state >> 33) % 3, 4 + ((state >> 40) % 9) as u8);
+            if choice < 2 {
+                let Some(list) = pool.take(bits) else {
+                    continue;
+                };
+                let (start, end) = (list.base, list.base + u32::from(list.capacity()));
+                assert!(start >= 512 && end <= 4096, "step {step}: {list:?}");
+                assert_eq!(start % u32::from(list.capacity()), 0, "{list:?}");
+                for other in &lent {
+                    let other_end = other.base + u32::from(other.capacity());
+                    assert!(
+                        end <= other.base || start >= other_end,
+                        "{list:?} {other:?}"
+                    );
+                }
+                lent.push(list);
+            } else if !lent.is_empty() {
+                pool.give(lent.swap_remove((state >> 48) as usize % lent.len()));
+            }
+            let held: u32 = lent.iter().map(|list| u32::from(list.capacity())).sum();
+            assert_eq!(pool.free_entries() + held, all);
+        }
+        lent.into_iter().for_each(|list| pool.give(list));
+        // Everything has been joined again: the longest list of this card fits.
+        assert_eq!(pool.free_entries(), all);
+        assert_eq!(pool.take(11).map(|list| list.base), Some(2048));
+    }
+
+    #[test]
+    fn an_empty_pool_refuses_and_serves_again() {
+        let mut pool = ListPool::new(6, 12);
+        let lists: Vec<List> = std::iter::from_fn(|| pool.take(9)).collect();
+        assert_eq!(lists.len(), 7);
+        assert_eq!(pool.take(4), None);
+        pool.give(lists[3]);
+        assert_eq!(pool.take(9), Some(lists[3]));
+    }
+
+    #[test]
+    fn the_default_card_lends_lists_of_4096() {
+        let mut pool = ListPool::new(14, 18);
+        assert_eq!(pool.take(12).map(List::capacity), Some(4096));
+        assert_eq!(pool.take(13), None);
+    }
+
+    const NAME: (FlowName, Direction) = (
+        FlowName {
+            flow: 5,
+            generation: 1,
+        },
+        Direction::Receive,
+    );
+
+    fn adapt(list: &mut FlowList, waiting: usize, pool: &mut ListPool) -> (usize, u64) {
+        let (mut moves, mut refusals) = (0, 0);
+        let mut command = |_| {
+            moves += 1;
+            Ticket(9)
+        };
+        list.adapt(NAME, waiting, pool, &mut refusals, &mut command);
+        (moves, refusals)
+    }
+
+    #[test]
+    fn a_list_grows_while_requests_wait_and_returns_when_half_of_eight_is_enough() {
+        let mut pool = ListPool::new(6, 12);
+        let all = pool.free_entries();
+        let mut list = FlowList::new(5);
+        while list.push().is_some() {}
+        assert_eq!(list.resident(), 8);
+        assert_eq!(adapt(&mut list, 20, &mut pool), (1, 0));
+        // Until the move is confirmed there is no more room, and no second move.
+        assert_eq!(list.push(), None);
+        assert_eq!(adapt(&mut list, 20, &mut pool), (0, 0));
+        list.confirm(|_| false, &mut pool);
+        assert_eq!(list.push(), None);
+        list.confirm(|_| true, &mut pool);
+        while list.push().is_some() {}
+        assert_eq!((list.resident(), pool.free_entries()), (32, all - 32));
+        // Floors pass; only the confirmed ones count.
+        list.pass(27);
+        assert_eq!(adapt(&mut list, 0, &mut pool), (0, 0));
+        list.pass(28);
+        assert_eq!(adapt(&mut list, 0, &mut pool), (1, 0));
+        // On its way back the list is as short as the one it goes to.
+        assert_eq!((0..5).filter_map(|_| list.push()).count(), 4);
+        list.confirm(|_| true, &mut pool);
+        assert_eq!(pool.free_entries(), all);
+    }
+
+    #[test]
+    fn an_exhausted_pool_is_counted_once_and_blocks_nobody_else() {
+        let mut pool = ListPool::new(6, 12);
+        let hoard: Vec<List> = (4..=11).rev().flat_map(|bits| pool.take(bits)).collect();
+        while pool.take(4).is_some() {}
+        let (mut list, mut other) = (FlowList::new(5), FlowList::new(6));
+        while list.push().is_some() {}
+        assert_eq!(adapt(&mut list, 1, &mut pool), (0, 1));
+        assert_eq!(adapt(&mut list, 1, &mut pool), (0, 0));
+        assert_eq!((0..9).filter_map(|_| other.push()).count(), 8);
+        pool.give(hoard[0]);
+        assert_eq!(adapt(&mut list, 1, &mut pool), (1, 0));
+    }
+
+    #[test]
+    fn a_flow_that_ends_gives_back_what_it_borrowed() {
+        let mut pool = ListPool::new(6, 12);
+        let all = pool.free_entries();
+        let mut list = FlowList::new(5);
+        while list.push().is_some() {}
+        adapt(&mut list, 3000, &mut pool);
+        list.confirm(|_| true, &mut pool);
+        while list.push().is_some() {}
+        assert_eq!(list.resident(), 2048);
+        list.end(&mut pool);
+        assert_eq!(pool.free_entries(), all);
+    }
+}

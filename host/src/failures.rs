@@ -1,0 +1,65 @@
+//! What ends connections from outside: refused writes, refused commands, whatever fails in a step.
+
+use crate::bus::Bus;
+use crate::control::connection::Phase;
+use crate::error::Result;
+use crate::provider::{Completion, ConnectionId, Provider};
+use crate::transport::Transport;
+
+impl<B: Bus, T: Transport> Provider<B, T> {
+    /// A refused posted write leaves no other trace: its flows stop before anything is announced.
+    pub(crate) fn take_faults(&mut self) -> Result<()> {
+        for fault in self.device.bus().take_faults() {
+            let Some(region) = self.regions.at(fault.address).map(|region| region.index) else {
+                continue;
+            };
+            let hit: Vec<ConnectionId> = self
+                .connections
+                .iter()
+                .filter(|(_, c)| c.receive.as_ref().is_some_and(|r| r.uses_region(region)))
+                .map(|(id, _)| *id)
+                .collect();
+            for id in hit {
+                self.fail(id, format!("DMA write refused at {:#x}", fault.address))?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn fail(&mut self, id: ConnectionId, why: String) -> Result<()> {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return Ok(());
+        };
+        let phase = connection.phase;
+        if matches!(phase, Phase::Removing(_)) {
+            return Ok(());
+        }
+        let requests = connection.cancel();
+        self.completions.push_back(Completion::Failed(id, why));
+        self.transport.abort(connection.stream)?;
+        if phase != Phase::Opening {
+            connection.remove(&mut self.device);
+        }
+        self.completions.extend(
+            requests
+                .into_iter()
+                .map(|request| Completion::Cancelled { request }),
+        );
+        if phase == Phase::Opening {
+            // Nothing of it is on the card.
+            self.forget(id);
+        }
+        Ok(())
+    }
+
+    /// A command that was refused ends its connection, unless the flow was leaving anyhow.
+    pub(crate) fn take_refused(&mut self) -> Result<()> {
+        while let Some(refused) = self.device.take_refused() {
+            let (opcode, status) = (refused.opcode, refused.status.name());
+            if let Some(id) = self.connection_of(refused.flow, refused.generation) {
+                self.fail(id, format!("command {opcode} refused: {status}"))?;
+            }
+        }
+        Ok(())
+    }
+}

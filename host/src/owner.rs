@@ -1,0 +1,279 @@
+//! One owner of the card: its rings, its commands under way, its header queue.
+//!
+//! ```text
+//!   commands ─► command ring ─► doorbell        completions ─► confirmed, refused
+//!   descriptors ─► send ring ─► doorbell        header queue, slow buffers ─► header entries
+//! ```
+//! Commands are numbered from 0; an entry of the completion ring confirms all up to its own.
+
+use std::collections::VecDeque;
+
+use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
+use abi::reason::CommandStatus;
+use abi::{command, registers};
+
+use crate::bus::{Bus, DmaMemory, MemoryKind};
+use crate::device::{RefusedCommand, Ticket};
+use crate::error::{HostError, Result};
+use crate::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing};
+
+/// Sizes of an owner's rings, log2 entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSizes {
+    /// Command ring and completion ring.
+    pub command_bits: u32,
+    /// Send ring, slots.
+    pub send_bits: u32,
+    /// Header queue, slots.
+    pub header_bits: u32,
+    /// Slow buffers.
+    pub slow_bits: u32,
+}
+
+impl Default for RingSizes {
+    fn default() -> Self {
+        Self {
+            command_bits: 8,
+            send_bits: 9,
+            header_bits: 10,
+            slow_bits: 6,
+        }
+    }
+}
+
+impl RingSizes {
+    fn check(self) -> Result<()> {
+        let (min, max) = (registers::RING_BITS_MIN, registers::RING_BITS_MAX);
+        for (name, bits) in [
+            ("command_bits", self.command_bits),
+            ("send_bits", self.send_bits),
+            ("header_bits", self.header_bits),
+            ("slow_bits", self.slow_bits),
+        ] {
+            if !(min..=max).contains(&bits) {
+                let (value, min, max) = (bits.into(), min.into(), max.into());
+                return Err(HostError::BadSize {
+                    name,
+                    value,
+                    min,
+                    max,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A command that is posted and not confirmed.
+#[derive(Clone, Copy, Debug)]
+struct InFlight {
+    opcode: u8,
+    flow: u16,
+    generation: u8,
+}
+
+/// One owner. See the module's head.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    number: u8,
+    commands: PostRing,
+    waiting: VecDeque<[u8; COMMAND_BYTES]>,
+    in_flight: VecDeque<InFlight>,
+    confirmed: u64,
+    refused: VecDeque<RefusedCommand>,
+    completions: CompletionRing,
+    sends: PostRing,
+    send_waiting: VecDeque<Vec<u8>>,
+    send_status: DmaMemory,
+    headers: HeaderQueue,
+}
+
+impl Owner {
+    /// Allocates the rings of owner `number` and enables its context.
+    pub(crate) fn open(bus: &mut dyn Bus, number: u8, sizes: RingSizes) -> Result<Self> {
+        sizes.check()?;
+        let mut ring = |entry_bytes: usize, bits: u32, align: usize| {
+            bus.allocate(MemoryKind::Control, (entry_bytes << bits).max(4096), align)
+        };
+        let commands = ring(COMMAND_BYTES, sizes.command_bits, 4096)?;
+        let completions = ring(COMPLETION_BYTES, sizes.command_bits, 4096)?;
+        let sends = ring(SLOT_BYTES, sizes.send_bits, 4096)?;
+        let send_status = ring(64, 0, 4096)?;
+        let headers = ring(SLOT_BYTES, sizes.header_bits, 4096)?;
+        let slow = ring(SLOW_BUFFER_BYTES, sizes.slow_bits, SLOW_BUFFER_BYTES)?;
+        let context = registers::CONTEXTS + u32::from(number) * registers::CONTEXT_STRIDE;
+        for (offset, memory) in [
+            (registers::CONTEXT_COMMAND_BASE, &commands),
+            (registers::CONTEXT_COMPLETION_BASE, &completions),
+            (registers::CONTEXT_SEND_BASE, &sends),
+            (registers::CONTEXT_SEND_STATUS, &send_status),
+            (registers::CONTEXT_HEADER_BASE, &headers),
+            (registers::CONTEXT_SLOW_BASE, &slow),
+        ] {
+            bus.write_register(context + offset, memory.address as u32)?;
+            bus.write_register(context + offset + 4, (memory.address >> 32) as u32)?;
+        }
+        let word = sizes.command_bits
+            | sizes.send_bits << 8
+            | sizes.header_bits << 16
+            | sizes.slow_bits << 24;
+        bus.write_register(context + registers::CONTEXT_SIZES, word)?;
+        bus.write_register(context + registers::CONTEXT_ENABLE, 1)?;
+        Ok(Self {
+            number,
+            commands: PostRing::new(commands, COMMAND_BYTES, sizes.command_bits),
+            waiting: VecDeque::new(),
+            in_flight: VecDeque::new(),
+            confirmed: 0,
+            refused: VecDeque::new(),
+            completions: CompletionRing::new(completions, sizes.command_bits),
+            sends: PostRing::new(sends, SLOT_BYTES, sizes.send_bits),
+            send_waiting: VecDeque::new(),
+            send_status,
+            headers: HeaderQueue::new(number, headers, sizes.header_bits, slow),
+        })
+    }
+
+    fn ring(&self, bus: &mut dyn Bus, doorbell: u32, value: u32) -> Result<()> {
+        let page = registers::DOORBELLS + u32::from(self.number) * registers::DOORBELL_STRIDE;
+        Ok(bus.write_register(page + doorbell, value)?)
+    }
+
+    /// Queues a command.
+    pub(crate) fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
+        let ahead = self.in_flight.len() + self.waiting.len();
+        self.waiting.push_back(entry);
+        Ticket::new(self.number, self.confirmed + ahead as u64)
+    }
+
+    /// Whether the fence of a command of this owner has passed.
+    pub(crate) fn has_confirmed(&self, ticket: Ticket) -> bool {
+        ticket.number() < self.confirmed
+    }
+
+    /// Whether a command is queued or under way.
+    pub(crate) fn has_commands(&self) -> bool {
+        !self.in_flight.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// The next refused command, if there is one.
+    pub(crate) fn take_refused(&mut self) -> Option<RefusedCommand> {
+        self.refused.pop_front()
+    }
+
+    /// Queues a send descriptor of one or two slots.
+    pub(crate) fn send(&mut self, descriptor: Vec<u8>) {
+        assert!(
+            matches!(descriptor.len(), SLOT_BYTES | 0x100),
+            "one or two slots"
+        );
+        self.send_waiting.push_back(descriptor);
+    }
+
+    /// Descriptors not handed to the card yet.
+    pub(crate) fn sends_waiting(&self) -> usize {
+        self.send_waiting.len()
+    }
+
+    /// The next header entry, if there is one.
+    pub(crate) fn next_header(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
+        Ok(self.headers.poll(bus)?)
+    }
+
+    /// Tells the card how far the header queue and the slow buffers were emptied, if anything was
+    /// taken since it was told last.
+    pub(crate) fn return_headers(&mut self, bus: &mut dyn Bus) -> Result<()> {
+        let Some((slots, slow)) = self.headers.take_returns() else {
+            return Ok(());
+        };
+        self.ring(bus, registers::DOORBELL_HEADER, slots)?;
+        self.ring(bus, registers::DOORBELL_SLOW, slow)
+    }
+
+    /// Asks for an interrupt at the first header entry that was not taken yet.
+    pub(crate) fn arm(&self, bus: &mut dyn Bus) -> Result<()> {
+        self.ring(bus, registers::DOORBELL_ARM, self.headers.consumed())
+    }
+
+    /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
+    /// moved.
+    pub(crate) fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool> {
+        let mut moved = self.post_commands(bus)?;
+        moved |= self.post_sends(bus)?;
+        moved |= self.take_completions(bus)?;
+        Ok(moved)
+    }
+
+    fn post_commands(&mut self, bus: &mut dyn Bus) -> Result<bool> {
+        let mut moved = false;
+        while self.commands.room(self.confirmed as u32) > 0 {
+            let Some(entry) = self.waiting.pop_front() else {
+                break;
+            };
+            self.commands.post(bus, &entry)?;
+            self.in_flight.push_back(InFlight {
+                opcode: command::OPCODE.get(&entry) as u8,
+                flow: command::FLOW.get(&entry) as u16,
+                generation: command::GENERATION.get(&entry) as u8,
+            });
+            moved = true;
+        }
+        if moved {
+            let produced = self.commands.produced();
+            self.ring(bus, registers::DOORBELL_COMMAND, produced)?;
+        }
+        Ok(moved)
+    }
+
+    fn post_sends(&mut self, bus: &mut dyn Bus) -> Result<bool> {
+        if self.send_waiting.is_empty() {
+            return Ok(false);
+        }
+        let mut status = [0; 4];
+        bus.read_memory(self.send_status.address, &mut status)?;
+        let consumed = u32::from_le_bytes(status);
+        let mut moved = false;
+        while let Some(descriptor) = self.send_waiting.front() {
+            let slots = (descriptor.len() / SLOT_BYTES) as u32;
+            if self.sends.room(consumed) < slots {
+                break;
+            }
+            for slot in descriptor.chunks(SLOT_BYTES) {
+                self.sends.post(bus, slot)?;
+            }
+            self.send_waiting.pop_front();
+            moved = true;
+        }
+        if moved {
+            let produced = self.sends.produced();
+            self.ring(bus, registers::DOORBELL_SEND, produced)?;
+        }
+        Ok(moved)
+    }
+
+    fn take_completions(&mut self, bus: &mut dyn Bus) -> Result<bool> {
+        let mut moved = false;
+        while let Some(completion) = self.completions.poll(bus)? {
+            moved = true;
+            // An entry confirms every command up to its own.
+            let ahead = completion.index.wrapping_sub(self.confirmed as u32);
+            for step in 0..=ahead {
+                let Some(command) = self.in_flight.pop_front() else {
+                    break;
+                };
+                let status = completion.status.unwrap_or(CommandStatus::BadOpcode);
+                if step == ahead && status != CommandStatus::Ok {
+                    self.refused.push_back(RefusedCommand {
+                        ticket: Ticket::new(self.number, self.confirmed),
+                        opcode: command.opcode,
+                        flow: command.flow,
+                        generation: command.generation,
+                        status,
+                    });
+                }
+                self.confirmed += 1;
+            }
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,220 @@
+//! Wrong calls.
+
+use std::net::SocketAddr;
+
+use host::bus::MemoryKind;
+use host::device::RingSizes;
+use host::error::HostError;
+use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::transport::peer::{Script, WirePeer};
+use host::transport::{ListenerId, TransportError};
+
+use crate::rig::{golden, GoldenRig};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
+
+pub fn peer_address(port: u16) -> SocketAddr {
+    ([10, 77, 0, 2], port).into()
+}
+
+/// A rig with an open connection to a peer that sends nothing, and a region of 64 KiB.
+fn connected() -> (GoldenRig, ConnectionId, RegionId) {
+    let mut rig = golden();
+    rig.peer
+        .listen(peer_address(5001), Script::default())
+        .expect("a port");
+    let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
+    let id = rig
+        .provider
+        .connect(FIRST, peer_address(5001))
+        .expect("a connection");
+    rig.completion(|c| *c == Completion::Opened(id));
+    (rig, id, region)
+}
+
+#[test]
+fn a_refused_connection_fails_and_is_forgotten() {
+    let mut rig = golden();
+    let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
+    let id = rig
+        .provider
+        .connect(FIRST, peer_address(9))
+        .expect("it starts");
+    rig.provider
+        .recv(id, region, 0, 4096, false, 77)
+        .expect("a request");
+    rig.completion(|c| matches!(c, Completion::Failed(failed, _) if *failed == id));
+    rig.completion(|c| *c == Completion::Cancelled { request: 77 });
+    rig.completion(|c| *c == Completion::Closed(id));
+    let again = rig.provider.recv(id, region, 0, 1, false, 0);
+    assert!(matches!(again, Err(HostError::UnknownConnection(n)) if n == id.0));
+}
+
+#[test]
+fn after_close_nothing_more_is_accepted() {
+    let (mut rig, id, region) = connected();
+    rig.provider.finish(id).expect("it ends");
+    let send = rig.provider.send(id, region, 0, 1, 0);
+    assert!(matches!(send, Err(HostError::Finished(n)) if n == id.0));
+    rig.provider
+        .recv(id, region, 0, 1, false, 5)
+        .expect("the other half is open");
+    rig.provider.close(id).expect("it closes");
+    let recv = rig.provider.recv(id, region, 0, 1, false, 6);
+    assert!(matches!(recv, Err(HostError::Finished(n)) if n == id.0));
+    let twice = rig.provider.close(id);
+    assert!(matches!(twice, Err(HostError::Finished(n)) if n == id.0));
+    rig.completion(|c| *c == Completion::Closed(id));
+    let gone = rig.provider.close(id);
+    assert!(matches!(gone, Err(HostError::UnknownConnection(n)) if n == id.0));
+}
+
+#[test]
+fn a_connection_that_is_closed_before_it_opens_leaves_nothing() {
+    let mut rig = golden();
+    let id = rig
+        .provider
+        .connect(FIRST, peer_address(9))
+        .expect("it starts");
+    rig.provider.close(id).expect("it closes");
+    rig.completion(|c| *c == Completion::Closed(id));
+    assert_eq!(rig.completions, []);
+}
+
+#[test]
+fn buffers_must_lie_in_a_region_that_is_there() {
+    let (mut rig, id, region) = connected();
+    let bad = |result: Result<(), HostError>| match result {
+        Err(HostError::BadBuffer {
+            offset,
+            bytes,
+            region_bytes,
+        }) => (offset, bytes, region_bytes),
+        other => panic!("{other:?}"),
+    };
+    let all = 64 << 10;
+    assert_eq!(bad(rig.provider.send(id, region, 0, 0, 0)), (0, 0, all));
+    let over = rig.provider.recv(id, region, 1, all as u32, false, 0);
+    assert_eq!(bad(over), (1, all, all));
+    let wrap = rig.provider.send(id, region, u64::MAX, 2, 0);
+    assert_eq!(bad(wrap), (u64::MAX, 2, all));
+    let unknown = rig.provider.send(id, RegionId(40), 0, 1, 0);
+    assert!(matches!(unknown, Err(HostError::UnknownRegion(40))));
+    rig.provider.deregister(region).expect("it goes");
+    let leaving = rig.provider.send(id, region, 0, 1, 0);
+    assert!(matches!(leaving, Err(HostError::UnknownRegion(n)) if n == region.0));
+    let twice = rig.provider.deregister(region);
+    assert!(matches!(twice, Err(HostError::UnknownRegion(n)) if n == region.0));
+    assert!(matches!(
+        rig.provider.map(region),
+        Err(HostError::UnknownRegion(n)) if n == region.0
+    ));
+    let nothing = rig.provider.register(FIRST, DRAM, 0);
+    assert!(matches!(
+        nothing,
+        Err(HostError::BadSize {
+            name: "region bytes",
+            value: 0,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn an_application_uses_its_own_regions_only() {
+    let (mut rig, id, _) = connected();
+    let other = rig
+        .provider
+        .open_application(RingSizes::default())
+        .expect("an owner");
+    assert_eq!(other, ApplicationId(1));
+    let region = rig.provider.register(other, DRAM, 4096).expect("room");
+    let foreign = rig.provider.recv(id, region, 0, 1, false, 0);
+    match foreign {
+        Err(HostError::ForeignRegion {
+            region: index,
+            owner: 1,
+            connection,
+            user: 0,
+        }) => assert_eq!((index, connection), (region.0, id.0)),
+        other => panic!("{other:?}"),
+    }
+    let nobody = ApplicationId(2);
+    let unknown = |error: &HostError| {
+        matches!(
+            error,
+            HostError::UnknownApplication {
+                application: 2,
+                open: 2
+            }
+        )
+    };
+    let refused = rig.provider.register(nobody, DRAM, 1).unwrap_err();
+    assert!(unknown(&refused), "{refused}");
+    let refused = rig.provider.connect(nobody, peer_address(1)).unwrap_err();
+    assert!(unknown(&refused), "{refused}");
+    let local = ([10, 77, 0, 1], 80).into();
+    let refused = rig.provider.listen(nobody, local).unwrap_err();
+    assert!(unknown(&refused), "{refused}");
+    let refused = rig.provider.accept(ListenerId(99)).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            HostError::Transport(TransportError::UnknownListener(ListenerId(99)))
+        ),
+        "{refused}"
+    );
+}
+
+/// The number that ran out and how many there were.
+fn full(error: HostError) -> (&'static str, usize) {
+    match error {
+        HostError::TableFull { what, limit } => (what, limit),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn what_runs_out_is_named_with_its_limit() {
+    let mut rig = golden();
+    for _ in 1..4 {
+        rig.provider
+            .open_application(RingSizes::default())
+            .expect("an owner");
+    }
+    let owners = rig.provider.open_application(RingSizes::default());
+    assert_eq!(full(owners.unwrap_err()), ("owners", 4));
+    for _ in 0..64 {
+        rig.provider.register(FIRST, DRAM, 4096).expect("a region");
+    }
+    let regions = rig.provider.register(FIRST, DRAM, 4096);
+    assert_eq!(full(regions.unwrap_err()), ("regions", 64));
+    for _ in 0..64 {
+        rig.provider
+            .connect(FIRST, peer_address(5001))
+            .expect("a flow");
+    }
+    let flows = rig.provider.connect(FIRST, peer_address(5001));
+    assert_eq!(full(flows.unwrap_err()), ("flows", 64));
+}
+
+#[test]
+fn rings_that_the_card_cannot_take_are_refused() {
+    let mut rig = golden();
+    for (bits, field) in [(1, "send_bits"), (16, "send_bits")] {
+        let rings = RingSizes {
+            send_bits: bits,
+            ..RingSizes::default()
+        };
+        match rig.provider.open_application(rings) {
+            Err(HostError::BadSize {
+                name,
+                value,
+                min: 2,
+                max: 15,
+            }) => assert_eq!((name, value), (field, u64::from(bits))),
+            other => panic!("{other:?}"),
+        }
+    }
+}

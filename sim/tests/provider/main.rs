@@ -1,0 +1,17 @@
+//! The provider's calls, good and bad, on the golden card and on the Verilated one.
+//!
+//! ```text
+//!   test ─ Provider ─ Bus ─ card (golden or RTL) ── frames, some held back ── smoltcp peer
+//!             └ smoltcp on headers only
+//! ```
+//! Proven: every wrong call is an error with its number; listen and accept; a partial receive gives
+//! its buffer back behind a fence and moves what had landed beyond; owners and domains are kept
+//! apart by the card; long lists are borrowed and returned; no interrupt is lost.
+
+mod borrow;
+mod calls;
+mod interrupts;
+mod open;
+mod owners;
+mod partial;
+mod rig;

@@ -1,0 +1,111 @@
+//! Listening, accepting, and receives that end early.
+
+use host::bus::{Bus, MemoryKind};
+use host::provider::{ApplicationId, Completion, ConnectionId};
+use host::transport::peer::{RandomBytes, Script, WirePeer};
+use sim::lab::Card;
+
+use crate::rig::{assert_clean, golden, verilated, Rig};
+
+const SEED: u64 = 3;
+const BUFFER_BYTES: u32 = 64 << 10;
+/// Three packets of smoltcp over Ethernet: 1460, 1460 and 1080 bytes.
+const STREAM_BYTES: usize = 4000;
+const PACKET_BYTES: usize = 1460;
+
+fn received(request: u64) -> impl Fn(&Completion) -> bool {
+    move |c| matches!(c, Completion::Received { request: r, .. } if *r == request)
+}
+
+/// Accepts the peer's connection and asks for the first bytes with `posted` buffers of 64 KiB. The
+/// peer's second packet is late, so its third one lands beyond the end of the first buffer's bytes.
+fn early_end<B: Bus, C: Card>(rig: &mut Rig<B, C>, posted: u64) {
+    let local = ([10, 77, 0, 1], 80).into();
+    let listener = rig
+        .provider
+        .listen(ApplicationId::FIRST, local)
+        .expect("a port");
+    let script = Script {
+        send_bytes: STREAM_BYTES as u64,
+        seed: SEED,
+        receive_bytes_max: None,
+    };
+    rig.hold = vec![1];
+    rig.peer.connect(local, script).expect("it starts");
+    let mut accepted: Option<ConnectionId> = None;
+    rig.until("a connection", |rig| {
+        accepted = rig.provider.accept(listener).expect("a listener");
+        accepted.is_some()
+    });
+    let id = accepted.expect("accepted");
+    let bytes = 4 * BUFFER_BYTES as usize;
+    let region = rig
+        .provider
+        .register(ApplicationId::FIRST, MemoryKind::Application, bytes)
+        .expect("room");
+    let mut memory = rig.provider.map(region).expect("a mapping");
+    memory.write(0, &vec![0xa5; bytes]);
+    for request in 0..posted {
+        let offset = request * u64::from(BUFFER_BYTES);
+        rig.provider
+            .recv(id, region, offset, BUFFER_BYTES, true, request)
+            .expect("a request");
+    }
+    let first = rig.completion(received(0));
+    let (request, bytes) = (0, PACKET_BYTES as u32);
+    assert_eq!(first, Completion::Received { request, bytes });
+    let landed_beyond = (STREAM_BYTES - 2 * PACKET_BYTES) as u64;
+    assert_eq!(rig.provider.counters().copied_payload_bytes, landed_beyond);
+    let mut returned = vec![0; BUFFER_BYTES as usize];
+    memory.read(0, &mut returned);
+    if posted == 1 {
+        let offset = u64::from(BUFFER_BYTES);
+        rig.provider
+            .recv(id, region, offset, BUFFER_BYTES, true, 1)
+            .expect("a request");
+    }
+    rig.until("the late packet", |rig| !rig.held.is_empty());
+    let late = rig.held.remove(0);
+    rig.card.receive(late);
+    let second = rig.completion(received(1));
+    let (request, bytes) = (1, (STREAM_BYTES - PACKET_BYTES) as u32);
+    assert_eq!(second, Completion::Received { request, bytes });
+    rig.completion(|c| *c == Completion::EndOfStream(id));
+    // What had landed beyond was moved to the second buffer: copied out and in.
+    let copied = rig.provider.counters().copied_payload_bytes;
+    assert_eq!(copied, 2 * landed_beyond);
+    let mut expected = vec![0; STREAM_BYTES];
+    RandomBytes::new(SEED).fill(&mut expected);
+    assert_eq!(returned[..PACKET_BYTES], expected[..PACKET_BYTES]);
+    let mut rest = vec![0; STREAM_BYTES - PACKET_BYTES];
+    memory.read(BUFFER_BYTES as usize, &mut rest);
+    assert_eq!(rest, expected[PACKET_BYTES..]);
+    // The first buffer is the application's again: nothing was written to it since.
+    let mut now = vec![0; BUFFER_BYTES as usize];
+    memory.read(0, &mut now);
+    assert!(now == returned, "a buffer was written after its completion");
+}
+
+#[test]
+fn a_single_buffer_is_cut_on_the_golden_card() {
+    early_end(&mut golden(), 1);
+}
+
+#[test]
+fn several_buffers_are_passed_on_the_golden_card() {
+    early_end(&mut golden(), 3);
+}
+
+#[test]
+fn a_single_buffer_is_cut_on_the_verilated_card() {
+    let mut rig = verilated();
+    early_end(&mut rig, 1);
+    assert_clean(&rig.card);
+}
+
+#[test]
+fn several_buffers_are_passed_on_the_verilated_card() {
+    let mut rig = verilated();
+    early_end(&mut rig, 3);
+    assert_clean(&rig.card);
+}

@@ -1,0 +1,156 @@
+//! A provider on a card, golden or Verilated, and a peer in this process: no kernel, no wall clock.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use abi::config::SMALL;
+use host::bus::Bus;
+use host::device::DeviceConfig;
+use host::provider::{Completion, Provider};
+use host::transport::peer::{SmoltcpPeer, WirePeer};
+use host::transport::{
+    Clock, InterfaceAddress, LinkConfig, ManualClock, SmoltcpTransport, Transport, Tuning,
+};
+use pcie_sim::PcieConfig;
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::lab::Card;
+use sim::mac::Frame;
+
+/// Rounds after which a test is stuck.
+const ROUNDS_MAX: u32 = 20_000;
+/// Time that the protocols' clock moves on in a round.
+const ROUND: Duration = Duration::from_micros(500);
+const FRAME_BYTES: usize = 65_600;
+
+/// The golden card in a rig.
+pub type GoldenRig = Rig<GoldenBus, Rc<RefCell<GoldenCard>>>;
+/// The Verilated card in a rig.
+pub type VerilatedRig = Rig<SimulatedBus, Rc<RefCell<SimulatedCard>>>;
+
+/// Our side, the card and the peer.
+pub struct Rig<B: Bus, C: Card> {
+    pub provider: Provider<B, Box<dyn Transport>>,
+    pub card: C,
+    pub peer: SmoltcpPeer,
+    /// Completions that no test has taken.
+    pub completions: Vec<Completion>,
+    /// Frames of the peer that carry payload and are held back: those with these numbers, from 0.
+    pub hold: Vec<usize>,
+    /// Frames that were held back.
+    pub held: Vec<Frame>,
+    payload_frames: usize,
+    clock: ManualClock,
+}
+
+fn link(host: u8) -> LinkConfig {
+    LinkConfig {
+        mac: [0x02, 0, 0, 0, 0, host],
+        addresses: vec![InterfaceAddress {
+            address: [10, 77, 0, host].into(),
+            prefix_bits: 24,
+        }],
+        gateways: Vec::new(),
+        mtu_bytes: 1500,
+        tuning: Tuning::REAL_TIME,
+    }
+}
+
+pub fn golden() -> GoldenRig {
+    let card = GoldenCard::new(SMALL);
+    Rig::new(GoldenBus::new(card.clone()), card)
+}
+
+/// The Verilated card, bare.
+pub fn verilated_card() -> Rc<RefCell<SimulatedCard>> {
+    let options = Options { trace: false };
+    let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
+    Rc::new(RefCell::new(card))
+}
+
+pub fn verilated() -> VerilatedRig {
+    let card = verilated_card();
+    let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
+    Rig::new(bus, card)
+}
+
+/// No rule of a link was broken.
+pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
+    let violations = card.borrow().violations();
+    assert!(violations.is_empty(), "{violations:#?}");
+}
+
+impl<B: Bus, C: Card> Rig<B, C> {
+    fn new(bus: B, card: C) -> Self {
+        let clock = ManualClock::default();
+        let manual = || Clock::Manual(clock.clone());
+        let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
+        let transport: Box<dyn Transport> = Box::new(transport);
+        let peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
+        let provider = Provider::open(bus, transport, DeviceConfig::default());
+        Self {
+            provider: provider.expect("the device opens"),
+            card,
+            peer,
+            completions: Vec::new(),
+            hold: Vec::new(),
+            held: Vec::new(),
+            payload_frames: 0,
+            clock,
+        }
+    }
+
+    /// Lets everybody go on for a moment.
+    pub fn step(&mut self) {
+        self.completions
+            .extend(self.provider.poll().expect("it polls"));
+        let mut sent = Vec::new();
+        self.card.take_sent(&mut sent);
+        for frame in sent {
+            self.peer.inject_frame(&frame.bytes).expect("a frame");
+        }
+        let mut buffer = vec![0; FRAME_BYTES];
+        while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
+            let mut frame = Frame {
+                bytes: buffer[..bytes].to_vec(),
+                ..Frame::default()
+            };
+            frame.bytes.resize(bytes.max(60), 0);
+            // Longer than any header here: it carries payload.
+            if bytes > 120 {
+                self.payload_frames += 1;
+                if self.hold.contains(&(self.payload_frames - 1)) {
+                    self.held.push(frame);
+                    continue;
+                }
+            }
+            self.card.receive(frame);
+        }
+        self.clock.advance(ROUND);
+    }
+
+    /// Goes on until `is_done`.
+    pub fn until(&mut self, what: &str, mut is_done: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..ROUNDS_MAX {
+            if is_done(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("{what}: never; completions {:?}", self.completions);
+    }
+
+    /// Goes on until a completion that `wanted` accepts comes, and takes it.
+    pub fn completion(&mut self, wanted: impl Fn(&Completion) -> bool) -> Completion {
+        let mut found = None;
+        self.until("a completion", |rig| {
+            let at = rig.completions.iter().position(&wanted);
+            found = at.map(|at| rig.completions.remove(at));
+            found.is_some()
+        });
+        found.expect("found")
+    }
+}
