@@ -8,6 +8,7 @@ pub mod error;
 mod failures;
 mod headers;
 pub mod memory;
+pub mod message;
 mod owner;
 mod progress;
 pub mod provider;

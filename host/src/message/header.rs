@@ -1,0 +1,187 @@
+//! The header of a message packet, and the packet around it.
+//!
+//! ```text
+//!   | Ethernet 14 | IPv4 20 or IPv6 40 | UDP 8 | message 8 | position 4 | bytes 4 | kind 1 | 0 3 |
+//! ```
+//! All numbers are big-endian. The card knows of it what [`profile`] says: that 20 bytes follow
+//! UDP, where the position is, and that the message's number belongs to the key.
+
+use std::net::{IpAddr, SocketAddr};
+
+use abi::flow_key;
+
+use crate::control::descriptor::Layers;
+use crate::control::packet::{self, addresses};
+use crate::control::profile::Profile;
+use crate::transport::header::{network_layer, ETHERTYPE_IPV4, ETHERTYPE_IPV6};
+
+/// Bytes of the header behind UDP.
+pub const HEADER_BYTES: usize = 20;
+/// Number of the header profile that the protocol uses.
+pub const PROFILE: u8 = 1;
+const PROTOCOL_UDP: u8 = 17;
+const UDP_BYTES: usize = 8;
+const KIND_DATA: u8 = 0;
+const KIND_ACKNOWLEDGE: u8 = 1;
+
+/// What the card has to know of the protocol on a port.
+pub fn profile(port: u16) -> Profile {
+    Profile {
+        port,
+        header_bytes: HEADER_BYTES as u8,
+        position: (8, 4),
+        message_key: (0, 8),
+    }
+}
+
+/// One end: where its frames go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Station {
+    /// Ethernet address.
+    pub mac: [u8; 6],
+    /// IP address and UDP port.
+    pub address: SocketAddr,
+}
+
+/// What a packet says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Payload of the message, from this position on.
+    Data(u32),
+    /// Everything before this position has arrived.
+    Acknowledge(u32),
+}
+
+/// The header of one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Number of the message, the sender's choice.
+    pub message: u64,
+    /// Bytes of the whole message.
+    pub bytes: u32,
+    /// What the packet says.
+    pub meaning: Meaning,
+}
+
+impl Header {
+    /// The packet from one station to another up to its payload of `payload_bytes`, and its layers.
+    /// Checksums are left to the card.
+    pub fn packet(&self, from: &Station, to: &Station, payload_bytes: usize) -> (Vec<u8>, Layers) {
+        let udp_bytes = (UDP_BYTES + HEADER_BYTES + payload_bytes) as u16;
+        let mut bytes = [to.mac, from.mac].concat();
+        match (from.address.ip(), to.address.ip()) {
+            (IpAddr::V4(source), IpAddr::V4(destination)) => {
+                bytes.extend(ETHERTYPE_IPV4.to_be_bytes());
+                bytes.extend([0x45, 0]);
+                bytes.extend((20 + udp_bytes).to_be_bytes());
+                bytes.extend([0, 0, 0x40, 0, 64, PROTOCOL_UDP, 0, 0]);
+                bytes.extend(source.octets());
+                bytes.extend(destination.octets());
+            }
+            (source, destination) => {
+                bytes.extend(ETHERTYPE_IPV6.to_be_bytes());
+                bytes.extend([0x60, 0, 0, 0]);
+                bytes.extend(udp_bytes.to_be_bytes());
+                bytes.extend([PROTOCOL_UDP, 64]);
+                bytes.extend(v6(source));
+                bytes.extend(v6(destination));
+            }
+        }
+        let layers = Layers {
+            l3_offset: 14,
+            l4_offset: bytes.len(),
+            ipv6: !(from.address.is_ipv4() && to.address.is_ipv4()),
+            udp: true,
+        };
+        bytes.extend(from.address.port().to_be_bytes());
+        bytes.extend(to.address.port().to_be_bytes());
+        bytes.extend(udp_bytes.to_be_bytes());
+        bytes.extend([0, 0]);
+        bytes.extend(self.message.to_be_bytes());
+        let (position, kind) = match self.meaning {
+            Meaning::Data(position) => (position, KIND_DATA),
+            Meaning::Acknowledge(position) => (position, KIND_ACKNOWLEDGE),
+        };
+        bytes.extend(position.to_be_bytes());
+        bytes.extend(self.bytes.to_be_bytes());
+        bytes.extend([kind, 0, 0, 0]);
+        (bytes, layers)
+    }
+
+    /// Reads a packet whose UDP header begins at `l4_offset`; its sender's address comes along.
+    pub fn read(packet: &[u8], l4_offset: usize) -> Option<(SocketAddr, Self)> {
+        let (l3_offset, ethertype) = network_layer(packet).ok()?;
+        let ip = packet.get(l3_offset..)?;
+        let (source, _) = addresses(ip, ethertype == ETHERTYPE_IPV6)?;
+        let udp = packet.get(l4_offset..)?;
+        let port = u16::from_be_bytes(*udp.first_chunk()?);
+        let header: &[u8; HEADER_BYTES] = udp.get(UDP_BYTES..)?.first_chunk()?;
+        let word = |at: usize| {
+            let bytes = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+            u32::from_be_bytes(bytes)
+        };
+        let meaning = match header[16] {
+            KIND_DATA => Meaning::Data(word(8)),
+            KIND_ACKNOWLEDGE => Meaning::Acknowledge(word(8)),
+            _ => return None,
+        };
+        let header = Self {
+            message: u64::from(word(0)) << 32 | u64::from(word(4)),
+            bytes: word(12),
+            meaning,
+        };
+        Some((SocketAddr::new(source, port), header))
+    }
+}
+
+fn v6(address: IpAddr) -> [u8; 16] {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+        IpAddr::V6(address) => address.octets(),
+    }
+}
+
+/// The flow-table key of a message from `remote` to `local`.
+pub fn key(remote: SocketAddr, local: SocketAddr, message: u64) -> [u8; flow_key::KEY_BYTES] {
+    let mut key = packet::flow_key(remote, local);
+    key[flow_key::PROTOCOL] = PROTOCOL_UDP;
+    key[flow_key::FAMILY_PROFILE] |= PROFILE << 4;
+    key[flow_key::MESSAGE_KEY].copy_from_slice(&message.to_be_bytes());
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_read_as_it_was_written() {
+        for addresses in [
+            ["10.0.0.1:7700", "10.0.0.2:7701"],
+            ["[fd00::1]:7700", "[fd00::2]:1"],
+        ] {
+            let [from, to] = addresses.map(|text| Station {
+                mac: [2, 0, 0, 0, 0, 1],
+                address: text.parse().unwrap(),
+            });
+            for meaning in [Meaning::Data(0x1234_5678), Meaning::Acknowledge(9)] {
+                let header = Header {
+                    message: 0x0102_0304_0506_0708,
+                    bytes: 70_000,
+                    meaning,
+                };
+                let (packet, layers) = header.packet(&from, &to, 1000);
+                let read = Header::read(&packet, layers.l4_offset);
+                assert_eq!(read, Some((from.address, header)));
+                assert_eq!(
+                    Header::read(&packet[..packet.len() - 1], layers.l4_offset),
+                    None
+                );
+                let length_at = if layers.ipv6 { 18 } else { 16 };
+                let length = u16::from_be_bytes([packet[length_at], packet[length_at + 1]]);
+                let counted = if layers.ipv6 { layers.l4_offset } else { 14 };
+                assert_eq!(usize::from(length), packet.len() + 1000 - counted);
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A protocol of our own over UDP, through the RTL as it is: the card learns it from a header
+//! profile.
+//!
+//! ```text
+//!   Endpoint ─ SimulatedBus ─ card (RTL) ── bad wires ── golden card ─ GoldenBus ─ Endpoint
+//! ```
+//! Proven: messages in both directions arrive exact and in place, several at a time, each in the
+//! buffer of its own number; over a bad wire, too.
+
+use std::cell::RefCell;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use abi::config::SMALL;
+use host::bus::{Bus, MemoryKind};
+use host::device::DeviceConfig;
+use host::error::HostError;
+use host::memory::ApplicationMapping;
+use host::message::{Endpoint, MessageDone, Station};
+use host::provider::RegionId;
+use host::transport::peer::RandomBytes;
+use pcie_sim::PcieConfig;
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::lab::Card;
+use sim::mac::Frame;
+use sim::wire::{Disturbance, Wire};
+
+const ROUNDS_MAX: u32 = 20_000;
+const ROUND: Duration = Duration::from_micros(100);
+const MTU_BYTES: u16 = 1500;
+/// Messages in each direction; lengths around the packet, and several windows.
+const LENGTHS: [u32; 5] = [1, 1431, 1432, 1433, 60_001];
+const REGION_BYTES: usize = 256 << 10;
+const GUARD: u8 = 0xa5;
+
+fn station(host: u8, ipv6: bool) -> Station {
+    let address: SocketAddr = match ipv6 {
+        false => ([10, 77, 0, host], 7700).into(),
+        true => ([0xfd77, 0, 0, 0, 0, 0, 0, host.into()], 7700).into(),
+    };
+    Station {
+        mac: [2, 0, 0, 0, 0, host],
+        address,
+    }
+}
+
+/// One end with its memory: what it sends in the first half, what it receives in the second.
+struct End<B: Bus> {
+    endpoint: Endpoint<B>,
+    region: RegionId,
+    memory: ApplicationMapping,
+    done: Vec<MessageDone>,
+}
+
+fn bytes_of(seed: u64, message: u64, bytes: u32) -> Vec<u8> {
+    let mut all = vec![0; bytes as usize];
+    RandomBytes::new(seed << 32 | message).fill(&mut all);
+    all
+}
+
+/// Where message `number` lies in its half: apart from the one before, at an odd offset.
+fn place(number: usize) -> usize {
+    let before: usize = LENGTHS[..number].iter().map(|bytes| *bytes as usize).sum();
+    before + 67 * (number + 1)
+}
+
+impl<B: Bus> End<B> {
+    fn new(bus: B, host: u8, ipv6: bool, seed: u64) -> Self {
+        let local = station(host, ipv6);
+        let endpoint = Endpoint::open(bus, local, MTU_BYTES, DeviceConfig::default());
+        let mut endpoint = endpoint.expect("it opens");
+        let registered = endpoint.register(MemoryKind::Application, REGION_BYTES);
+        let (region, mut memory) = registered.expect("room");
+        memory.write(0, &vec![GUARD; REGION_BYTES]);
+        let other = station(3 - host, ipv6);
+        for (number, &bytes) in LENGTHS.iter().enumerate() {
+            let message = 0xfeed_0000_0000 + number as u64;
+            memory.write(place(number), &bytes_of(seed, message, bytes));
+            let (from, into) = (place(number), REGION_BYTES / 2 + place(number));
+            endpoint
+                .expect(other, message, (region, into as u64, bytes), number as u64)
+                .expect("a flow");
+            let again = endpoint.expect(other, message, (region, 0, 1), 0);
+            assert!(matches!(again, Err(HostError::MessageKnown(n)) if n == message));
+            let source = (region, from as u64, bytes);
+            endpoint
+                .send(other, message, source, 100 + number as u64)
+                .expect("a flow");
+        }
+        Self {
+            endpoint,
+            region,
+            memory,
+            done: Vec::new(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.done.len() == 2 * LENGTHS.len()
+    }
+
+    /// Every message is in its place, and nothing else was written.
+    fn judge(&self, other_seed: u64) {
+        let mut expected = vec![GUARD; REGION_BYTES / 2];
+        for (number, &bytes) in LENGTHS.iter().enumerate() {
+            let message = 0xfeed_0000_0000 + number as u64;
+            let at = place(number);
+            expected[at..at + bytes as usize]
+                .copy_from_slice(&bytes_of(other_seed, message, bytes));
+        }
+        let mut held = vec![0; REGION_BYTES / 2];
+        self.memory.read(REGION_BYTES / 2, &mut held);
+        let wrong = held.iter().zip(&expected).position(|(a, b)| a != b);
+        assert_eq!(wrong, None, "first wrong byte");
+        for number in 0..LENGTHS.len() as u64 {
+            let done = |what| self.done.iter().filter(|d| **d == what).count();
+            assert_eq!(done(MessageDone::Received { request: number }), 1);
+            assert_eq!(
+                done(MessageDone::Sent {
+                    request: 100 + number
+                }),
+                1
+            );
+        }
+    }
+}
+
+fn carry(from: &mut impl Card, wire: &mut Wire, to: &mut impl Card) {
+    let (mut sent, mut arrived) = (Vec::new(), Vec::new());
+    from.take_sent(&mut sent);
+    for frame in sent {
+        let bytes = frame.bytes;
+        wire.carry(
+            Frame {
+                bytes,
+                ..Frame::default()
+            },
+            &mut arrived,
+        );
+    }
+    arrived.into_iter().for_each(|frame| to.receive(frame));
+}
+
+/// Both ends exchange all messages; the payload bytes that the CPU of the Verilated side copied.
+fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
+    let seed = sim::stall::seed();
+    let options = Options { trace: false };
+    let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
+    let mut card = Rc::new(RefCell::new(card));
+    let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
+    let mut golden = GoldenCard::new(SMALL);
+    let mut here = End::new(bus, 1, ipv6, seed);
+    let mut there = End::new(GoldenBus::new(golden.clone()), 2, ipv6, seed + 1);
+    let mut out = Wire::new(disturbance, seed + 2);
+    let mut back = Wire::new(disturbance, seed + 3);
+    let mut now = Duration::ZERO;
+    // The Verilated card's flows are in place before anything comes: nothing has to be deferred.
+    for _ in 0..100 {
+        here.done.extend(here.endpoint.poll(now).expect("it polls"));
+    }
+    for _ in 0..ROUNDS_MAX {
+        if here.is_done() && there.is_done() {
+            break;
+        }
+        here.done.extend(here.endpoint.poll(now).expect("it polls"));
+        there
+            .done
+            .extend(there.endpoint.poll(now).expect("it polls"));
+        carry(&mut card, &mut out, &mut golden);
+        carry(&mut golden, &mut back, &mut card);
+        now += ROUND;
+    }
+    here.judge(seed + 1);
+    there.judge(seed);
+    let violations = card.borrow().violations();
+    assert!(violations.is_empty(), "{violations:#?}");
+    let unknown = here
+        .endpoint
+        .send(station(2, ipv6), 1, (RegionId(here.region.0 + 1), 0, 1), 0);
+    assert!(matches!(unknown, Err(HostError::UnknownRegion(n)) if n == here.region.0 + 1));
+    here.endpoint.copied_payload_bytes()
+}
+
+#[test]
+fn messages_are_placed_without_a_copy() {
+    assert_eq!(exchange(false, Disturbance::default()), 0);
+}
+
+#[test]
+fn messages_are_placed_over_ipv6() {
+    assert_eq!(exchange(true, Disturbance::default()), 0);
+}
+
+#[test]
+fn messages_arrive_over_a_bad_wire() {
+    let disturbance = Disturbance {
+        loss: 0.02,
+        reorder: 0.02,
+        duplicate: 0.02,
+        corrupt: 0.01,
+        corrupt_unseen: 0.01,
+        delay_ps: 0,
+    };
+    exchange(false, disturbance);
+}
