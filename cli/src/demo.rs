@@ -1,6 +1,7 @@
 //! `zeronic demo`: a Linux TCP peer, the Verilated card, an application, and a verdict.
 
 use std::cell::RefCell;
+use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -17,8 +18,8 @@ use host::transport::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use pcie_sim::PcieConfig;
-use sim::bus::SimulatedBus;
-use sim::card::SimulatedCard;
+use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
+use sim::card::{SimulatedCard, USER_CLOCK_PS};
 use sim::design::Options;
 use sim::lab::{Exchange, Lab, LabError, Observer, Outcome, Side, Status};
 use sim::mac::Frame;
@@ -113,12 +114,17 @@ pub struct DemoArguments {
 
 /// Runs the demo. True when every byte is right and every packet is accounted for.
 pub fn run(arguments: &DemoArguments) -> Result<bool> {
+    check_outputs(arguments)?;
     let card = build_card(arguments)?;
     let config = pcie_config(arguments);
     let bus = SimulatedBus::new(card.clone(), &config)?;
     let (transport, transport_name) = open_transport(arguments)?;
     let (mut peer, peer_name) = open_peer(arguments)?;
     println!("peer: {peer_name}; transport: {transport_name}, headers only");
+    println!(
+        "simulated time: {} ns in every round of the host, idle or not; none is skipped",
+        ADVANCE_CYCLES * USER_CLOCK_PS / 1000
+    );
     let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
     if let Some(path) = &arguments.wave {
         let mut card = card.borrow_mut();
@@ -151,6 +157,23 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         write_json(&report, path).with_context(|| format!("report {}", path.display()))?;
     }
     Ok(report.ok)
+}
+
+/// Whether the files that the user named can be written, before a long run rather than after it.
+fn check_outputs(arguments: &DemoArguments) -> Result<(), UsageError> {
+    let outputs = [
+        ("--wave", &arguments.wave),
+        ("--pcap", &arguments.pcap),
+        ("--json", &arguments.json),
+    ];
+    for (option, path) in outputs {
+        let Some(path) = path else {
+            continue;
+        };
+        let opened = OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|error| UsageError(format!("{option} {}: {error}", path.display())))?;
+    }
+    Ok(())
 }
 
 /// Adds what the checkers saw to an error: it is usually the cause.

@@ -1,0 +1,108 @@
+//! The demo as a user sees it: exit status, JSON, waveform, capture. Both ends are smoltcp, so that
+//! it runs where the kernel's TCP is forbidden, too.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use fst_reader::{FstFilter, FstReader, FstSignalValue};
+use serde_json::Value;
+use sim::pcapng::read_capture;
+
+use crate::run::{accepted, folder, refused};
+
+const BYTES: u64 = 20_000;
+
+fn keys(value: &Value) -> Vec<&str> {
+    let object = value.as_object().expect("an object");
+    let mut keys: Vec<&str> = object.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    keys
+}
+
+#[test]
+fn a_short_demo_says_what_it_did() {
+    let out = folder("demo");
+    let path = |name: &str| out.join(name).to_str().expect("a path").to_owned();
+    let (json, wave, pcap) = (path("d.json"), path("d.fst"), path("d.pcapng"));
+    let bytes = BYTES.to_string();
+    let text = accepted(&[
+        "demo",
+        "--config",
+        "small",
+        "--peer",
+        "smoltcp",
+        "--transport",
+        "smoltcp",
+        "--ipv6",
+        "--bytes",
+        &bytes,
+        "--json",
+        &json,
+        "--wave",
+        &wave,
+        "--pcap",
+        &pcap,
+    ]);
+    for part in [
+        "peer: smoltcp; transport: smoltcp",
+        "simulated time",
+        "every byte is right",
+    ] {
+        assert!(text.contains(part), "'{part}' is not in: {text}");
+    }
+    let report = std::fs::read(&json).expect("the report");
+    let report: Value = serde_json::from_slice(&report).expect("JSON");
+    let expected = [
+        "copied_payload_bytes",
+        "cycles_per_second",
+        "dispositions",
+        "ok",
+        "peer",
+        "rx",
+        "sim_time_ns",
+        "tx",
+    ];
+    assert_eq!(keys(&report), expected);
+    for direction in ["rx", "tx"] {
+        let direction = &report[direction];
+        assert_eq!(keys(direction), ["bytes", "goodput_gbps", "sha256"]);
+        assert_eq!(direction["bytes"], BYTES);
+        assert_eq!(direction["sha256"].as_str().map(str::len), Some(64));
+    }
+    assert_ne!(report["rx"]["sha256"], report["tx"]["sha256"]);
+    assert_eq!(report["ok"], true);
+    // The capture: both ways, all IPv6, every frame that the card was given.
+    let frames = read_capture(out.join("d.pcapng").as_path()).expect("a capture");
+    assert!(frames
+        .iter()
+        .all(|frame| frame.bytes[12..14] == [0x86, 0xdd]));
+    let payload: usize = frames.iter().map(|frame| frame.bytes.len()).sum();
+    assert!(payload as u64 > 2 * BYTES, "{payload} bytes captured");
+    // The waveform, in another project's reader: the card's signals change until the end.
+    let file = BufReader::new(File::open(&wave).expect("a waveform"));
+    let mut reader = FstReader::open(file).expect("FST");
+    let header = reader.get_header();
+    assert!(header.var_count > 1000, "{} signals", header.var_count);
+    // The last microsecond.
+    let from = header.end_time - 1_000_000;
+    let (mut changes, mut last) = (0u64, 0);
+    let count = |time: u64, _, _: FstSignalValue<'_>| {
+        changes += 1;
+        last = last.max(time);
+    };
+    let filter = FstFilter::filter_time(from, header.end_time);
+    reader.read_signals(&filter, count).expect("FST");
+    assert!(changes > 250, "{changes} changes in 250 cycles");
+    assert!(
+        (from..=header.end_time).contains(&last),
+        "last change at {last}"
+    );
+}
+
+#[test]
+fn files_that_cannot_be_written_are_named_before_the_run() {
+    for option in ["--json", "--wave", "--pcap"] {
+        let file = "/nowhere/at/all";
+        refused(&["demo", option, file], &[option, file, "No such file"]);
+    }
+}
