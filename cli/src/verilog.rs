@@ -1,10 +1,14 @@
-//! `zeronic verilog`: the card as a Verilog file, its port list and the register manual.
+//! `zeronic verilog`: the card's Verilog, its port list, the register manual, and where names in a
+//! timing report come from.
 //!
 //! ```text
-//!   DIR/zeronic.v      the card, flat port names of the vendor's hard blocks
+//!   DIR/zeronic.v      the top module, flat port names of the vendor's hard blocks
+//!   DIR/MODULE.v       every other module; with --single-file all are in zeronic.v
+//!   DIR/files.f        the files in the order in which tools read them
 //!   DIR/ports.md       every port with direction, width and meaning
 //!   DIR/registers.md   the register manual
 //! ```
+//! The top module and its file are called after the configuration: `zeronic`, `zeronic_small`.
 
 use std::path::{Path, PathBuf};
 
@@ -36,14 +40,20 @@ pub const BOARDS: &[Board] = &[Board {
 #[derive(Debug, Args)]
 pub struct VerilogArguments {
     /// Board that the card is for
-    #[arg(long, value_name = "NAME", required_unless_present = "manual")]
+    #[arg(long, value_name = "NAME", required_unless_present_any = ["manual", "explain"])]
     board: Option<String>,
     /// Folder to write to; made if missing
-    #[arg(long, value_name = "DIR", required_unless_present = "manual")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["manual", "explain"])]
     out: Option<PathBuf>,
     /// Sizes of the card's tables: default or small
     #[arg(long, value_name = "NAME", default_value = "default")]
     config: String,
+    /// Write all modules into one file
+    #[arg(long)]
+    single_file: bool,
+    /// Say which block, file and field a hierarchical name comes from, as a timing report has it
+    #[arg(long, value_name = "SIGNAL", conflicts_with_all = ["out", "board", "single_file"])]
+    explain: Option<String>,
     /// Write the register manual to this file (- is standard output)
     #[arg(long, value_name = "FILE")]
     manual: Option<PathBuf>,
@@ -53,6 +63,9 @@ pub struct VerilogArguments {
 pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     if let Some(path) = &arguments.manual {
         write_manual(path)?;
+    }
+    if let Some(signal) = &arguments.explain {
+        print!("{}", explained(&card_of(&arguments.config)?, signal)?);
     }
     let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
         return Ok(true);
@@ -65,16 +78,53 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         "Module `{}` for {}, configuration {}",
         card.top, board.description, arguments.config
     );
-    for (name, text) in [
-        ("zeronic.v", card.verilog),
-        ("ports.md", port_table(&title, &card.ports)),
-        ("registers.md", manual()),
-    ] {
+    let mut files = match arguments.single_file {
+        true => vec![(format!("{}.v", card.top), card.design.single_file())],
+        false => card.design.files(),
+    };
+    files.push(("ports.md".to_owned(), port_table(&title, &card.ports)));
+    files.push(("registers.md".to_owned(), manual()));
+    let mut lines = 0;
+    for (name, text) in &files {
         let path = out.join(name);
-        std::fs::write(&path, &text).with_context(|| format!("file {}", path.display()))?;
-        println!("{} ({} lines)", path.display(), text.lines().count());
+        std::fs::write(&path, text).with_context(|| format!("file {}", path.display()))?;
+        lines += text.lines().count();
     }
+    let (count, top) = (files.len(), card.top);
+    println!(
+        "{count} files, {lines} lines in {}; top module {top}",
+        out.display()
+    );
     Ok(true)
+}
+
+/// What a hierarchical name is.
+fn explained(card: &EmittedCard, signal: &str) -> Result<String, UsageError> {
+    let origin = card.design.explain(signal);
+    let origin = origin.map_err(|error| UsageError(format!("{signal}: {error}")))?;
+    let mut text = format!("{signal}\n");
+    let mut row = |what: &str, value: String| text.push_str(&format!("  {what:8}  {value}\n"));
+    let place = match (origin.file, origin.line) {
+        (Some(file), Some(line)) => format!(", {file}:{line}"),
+        _ => String::new(),
+    };
+    row(
+        "block",
+        origin.block.unwrap_or("unknown").to_owned() + &place,
+    );
+    if let Some(field) = origin.field {
+        let bit = origin
+            .bit
+            .map_or(String::new(), |bit| format!(", bit {bit}"));
+        row("field", field + &bit);
+    }
+    let instance = match origin.path.as_str() {
+        "" => "the top",
+        path => path,
+    };
+    row("instance", instance.to_owned());
+    row("module", format!("{0}, {0}.v", origin.module));
+    Ok(text)
 }
 
 fn write_manual(path: &Path) -> Result<()> {

@@ -23,7 +23,7 @@ use stream::prelude::*;
 use crate::datapath::Datapath;
 use crate::host_interface::HostInterface;
 use crate::ip::cmac::{MacReceive, MacSend};
-use crate::ports::{emit, ports_of, EmitError, Port};
+use crate::ports::{design, ports_of, EmitError, Port};
 
 /// The card as a Rust value is large: it is made and walked on a stack of its own.
 const STACK_BYTES: usize = 1 << 30;
@@ -58,7 +58,7 @@ pub struct EmittedCard {
     /// Name of the top module.
     pub top: &'static str,
     /// Verilog of the whole card.
-    pub verilog: String,
+    pub design: verilog::Design,
     /// Ports of the top module.
     pub ports: Vec<Port>,
 }
@@ -77,10 +77,9 @@ pub fn emit_card(config: &str) -> Option<Result<EmittedCard, EmitError>> {
 }
 
 fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, EmitError> {
-    let verilog = emit(card, top)?;
     Ok(EmittedCard {
         top,
-        verilog,
+        design: design(card, top)?,
         ports: ports_of(card),
     })
 }

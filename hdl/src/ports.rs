@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   block ──┬── ports_of ──> [Port]     name as in the Verilog, direction, bits
-//!           └── emit ──────> Verilog    connect, check, lint, print
+//!           └── design, emit > Verilog  connect, check, lint, print
 //! ```
 //!
 //! Invariants
@@ -88,15 +88,20 @@ pub fn ports_of(block: &dyn Block) -> Vec<Port> {
     probe.ports
 }
 
-/// Connects, checks and prints a block; the top module is called `top_name`.
+/// Connects, checks and prints a block as one text; the top module is called `top_name`.
 pub fn emit<B: Block>(block: &mut B, top_name: &str) -> Result<String, EmitError> {
+    Ok(design(block, top_name)?.single_file())
+}
+
+/// Connects, checks and prints a block, module by module; the top module is called `top_name`.
+pub fn design<B: Block>(block: &mut B, top_name: &str) -> Result<verilog::Design, EmitError> {
     block.connect_all();
     check_all(block).map_err(EmitError::from)?;
     let findings = lint::lint(block, top_name);
     if !findings.is_empty() {
         return Err(EmitError::Lint(findings));
     }
-    Ok(verilog::emit(block, top_name)?.single_file())
+    Ok(verilog::emit(block, top_name)?)
 }
 
 impl From<CheckError> for EmitError {

@@ -94,7 +94,7 @@ impl SimulatedCard {
     pub fn new(config: &str, pcie: PcieConfig, options: Options) -> Result<Self, CardError> {
         let emitted = emit_card(config).ok_or_else(|| CardError::Config(config.to_owned()))?;
         let card = emitted.map_err(BlockError::from)?;
-        let design = Design::build(card.top, &card.verilog, &card.ports, options)
+        let design = Design::build(card.top, &card.design.single_file(), &card.ports, options)
             .map_err(BlockError::from)?;
         lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
         SimulatedCard::of(&design, pcie)

@@ -1,26 +1,50 @@
-//! `zeronic verilog`: the files it writes.
+//! `zeronic verilog`: the files it writes, and what it says about a name.
 
-use crate::run::{accepted, folder, ROOT};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::run::{accepted, folder, refused, ROOT};
+
+/// Writes the small card into a new folder; name and text of each file.
+fn written(name: &str, more: &[&str]) -> BTreeMap<String, String> {
+    let out = folder(name);
+    let path = out.to_str().expect("a path");
+    let board = ["verilog", "--board", "vcu118", "--config", "small"];
+    accepted(&[&board[..], &["--out", path], more].concat());
+    files_of(&out)
+}
+
+fn files_of(folder: &Path) -> BTreeMap<String, String> {
+    let files = std::fs::read_dir(folder).expect("a folder").flatten();
+    files
+        .map(|file| {
+            let text = std::fs::read_to_string(file.path()).expect("a text");
+            (file.file_name().to_string_lossy().into_owned(), text)
+        })
+        .collect()
+}
+
+fn modules(text: &str) -> Vec<&str> {
+    let names = text.lines().filter_map(|line| line.strip_prefix("module "));
+    names
+        .map(|rest| rest.split([' ', '(', ';']).next().unwrap_or(rest))
+        .collect()
+}
 
 #[test]
 fn card_ports_and_manual_are_written() {
-    let out = folder("verilog");
-    let path = out.to_str().expect("a path");
-    let board = ["verilog", "--board", "vcu118", "--config", "small"];
-    accepted(&[&board[..], &["--out", path]].concat());
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("a file");
-    let verilog = read("zeronic.v");
-    assert!(verilog.contains("module zeronic_small "), "no top module");
-    let ports = read("ports.md");
-    let rows: Vec<_> = ports
+    let files = written("verilog", &[]);
+    let top = &files["zeronic_small.v"];
+    assert_eq!(modules(top), ["zeronic_small"]);
+    let rows: Vec<_> = files["ports.md"]
         .lines()
         .filter(|line| line.starts_with("| `"))
         .collect();
-    assert!(rows.len() > 10, "{ports}");
+    assert!(rows.len() > 10, "{rows:?}");
     for row in rows {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
         let name = cells[1].trim_matches('`');
-        assert!(verilog.contains(name), "port {name} is not in the Verilog");
+        assert!(top.contains(name), "port {name} is not in the Verilog");
         assert!(
             !cells[4].is_empty(),
             "port {name} has no meaning in cli/src/ports.rs"
@@ -28,7 +52,77 @@ fn card_ports_and_manual_are_written() {
         assert!(!name.contains('$'), "port {name} is not flat");
     }
     let manual = std::fs::read_to_string(format!("{ROOT}/docs/registers.md")).expect("a file");
-    assert_eq!(read("registers.md"), manual);
+    assert_eq!(files["registers.md"], manual);
+}
+
+#[test]
+fn each_module_is_a_file_of_the_list() {
+    let files = written("verilog_files", &[]);
+    let list: Vec<&str> = files["files.f"].lines().collect();
+    assert!(list.len() > 100, "{list:?}");
+    assert_eq!(list.last(), Some(&"zeronic_small.v"));
+    for file in &list {
+        let name = file.strip_suffix(".v").expect("a Verilog file");
+        assert_eq!(modules(&files[*file]), [name]);
+    }
+    let verilog = files.keys().filter(|name| name.ends_with(".v")).count();
+    assert_eq!(verilog, list.len(), "a file that is not in the list");
+}
+
+#[test]
+fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
+    let files = written("verilog_again", &[]);
+    assert!(files == written("verilog_once_more", &[]), "runs differ");
+    let single = written("verilog_single", &["--single-file"]);
+    assert!(!single.contains_key("files.f"));
+    let list = files["files.f"].lines();
+    let apart: Vec<&str> = list.map(|file| file.trim_end_matches(".v")).collect();
+    assert_eq!(modules(&single["zeronic_small.v"]), apart);
+}
+
+#[test]
+fn names_of_a_timing_report_are_explained() {
+    let files = written("verilog_names", &[]);
+    // Any register of any module will do: instances and registers are found by their text alone.
+    let (instance, module) = files["zeronic_small.v"]
+        .lines()
+        .find_map(|line| {
+            let (module, rest) = line.trim().split_once(' ')?;
+            let instance = rest.strip_suffix(" (")?;
+            let registers = files.get(&format!("{module}.v"))?.contains("\n    reg  [");
+            registers.then_some((instance, module))
+        })
+        .expect("an instance with registers");
+    let register = files[&format!("{module}.v")]
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("reg  [")?.split_once("] "))
+        .map(|(_, name)| name.trim_end_matches(';'))
+        .expect("a register");
+    let signal = format!("card/{instance}/{register}_reg[1]/D");
+    let small = ["verilog", "--config", "small", "--explain"];
+    let text = accepted(&[&small[..], &[&signal]].concat());
+    for part in [
+        &format!("instance  {instance}\n"),
+        &format!("module    {module}, {module}.v\n"),
+        ", hdl/",
+        ".rs:",
+        "bit 1\n",
+    ] {
+        assert!(text.contains(part), "'{part}' is not in:\n{text}");
+    }
+    let wrong = format!("{instance}/{register}x_reg[1]/D");
+    refused(
+        &[&small[..], &[&wrong]].concat(),
+        &[instance, register, "near"],
+    );
+}
+
+#[test]
+fn wrong_configurations_and_mixtures_are_refused() {
+    let explain = ["verilog", "--explain", "x", "--config"];
+    refused(&[&explain[..], &["smal"]].concat(), &["smal", "small"]);
+    let mixture = ["verilog", "--explain", "x", "--out", "y"];
+    refused(&mixture, &["--explain", "--out"]);
 }
 
 #[test]

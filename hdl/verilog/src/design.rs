@@ -1,12 +1,11 @@
 //! All modules of a design: each distinct block once, under a name that says what it is.
 
 use std::collections::BTreeMap;
-use std::io;
-use std::path::Path;
 
 use rust_hdl_core::prelude::{Block, Verilog};
 
 use crate::error::{EmitError, Reason};
+use crate::explain::{self, UnknownName};
 use crate::header;
 use crate::module::{self, Body};
 use crate::names::snake_case;
@@ -29,6 +28,8 @@ pub struct Module {
 pub struct Origin {
     /// The module that holds it.
     pub module: String,
+    /// Instances below the top that lead there, joined by `/`.
+    pub path: String,
     /// The Rust type of the block, if its source is known.
     pub block: Option<&'static str>,
     /// The block's source file, from the root of the repository.
@@ -37,6 +38,8 @@ pub struct Origin {
     pub line: Option<usize>,
     /// Path of the field in the block, parts joined by `.`; None for the block itself.
     pub field: Option<String>,
+    /// The bit of the field, if the name selects one.
+    pub bit: Option<usize>,
 }
 
 /// Modules, the ones below before the ones above, the top last.
@@ -299,66 +302,101 @@ impl Design {
         text
     }
 
-    /// One file per module, `externals.v` if there are any, and `files.f`, which lists them.
-    pub fn write_to(&self, folder: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(folder)?;
-        let mut list = String::new();
+    /// Name and text of each file: one per module, `externals.v` if there are any, and `files.f`,
+    /// which lists them in the order in which tools read them.
+    pub fn files(&self) -> Vec<(String, String)> {
+        let mut files = Vec::new();
         if !self.externals.is_empty() {
-            std::fs::write(
-                folder.join("externals.v"),
-                self.externals.join("\n\n") + "\n",
-            )?;
-            list.push_str("externals.v\n");
+            let text = self.externals.join("\n\n") + "\n";
+            files.push(("externals.v".to_owned(), text));
         }
         for module in &self.modules {
-            let file = format!("{}.v", module.name);
             let text = format!("{OPENING}\n{}\n{CLOSING}", module.text);
-            std::fs::write(folder.join(&file), text)?;
-            list.push_str(&file);
-            list.push('\n');
+            files.push((format!("{}.v", module.name), text));
         }
-        std::fs::write(folder.join("files.f"), list)
+        let names = files.iter().map(|(name, _)| format!("{name}\n"));
+        let list = names.collect();
+        files.push(("files.f".to_owned(), list));
+        files
     }
 
     /// Which block, file and field a hierarchical name comes from.
     ///
-    /// Takes names as tools print them: parts joined by `/` or `.`, with or without the top
-    /// module, with a bit (`count_reg[3]`) or a pin (`count_reg[3]/D`) at the end.
-    pub fn explain(&self, path: &str) -> Option<Origin> {
-        let mut parts: Vec<&str> = path.split(['/', '.']).filter(|p| !p.is_empty()).collect();
-        let mut at = self.top;
-        if parts.first() == Some(&self.top_name().as_str()) {
-            parts.remove(0);
-        }
-        let mut parts = parts.into_iter().peekable();
-        while let Some(child) = parts.peek() {
-            match self.definitions[at].instances.get(*child) {
-                Some(definition) => at = *definition,
-                None => break,
+    /// Takes names as tools print them: parts joined by `/` or `.`, the card at the top or inside a
+    /// larger design, with a bit, a pin, and what a tool adds (see [`UnknownName`]'s module).
+    pub fn explain(&self, path: &str) -> Result<Origin, UnknownName> {
+        let parts = explain::parts(path);
+        let mut best = self.follow(&parts);
+        for above in 1..parts.len() {
+            if best.is_ok() {
+                break;
             }
-            parts.next();
+            // What is above the card in a larger design is not ours to know. The start that leads
+            // furthest says best what is wrong.
+            let next = self.follow(&parts[above..]);
+            let depth = |found: &Result<Origin, UnknownName>| match found {
+                Ok(_) => usize::MAX,
+                Err(error) => error.path.len(),
+            };
+            if depth(&next) > depth(&best) {
+                best = next;
+            }
+        }
+        best
+    }
+
+    fn follow(&self, parts: &[&str]) -> Result<Origin, UnknownName> {
+        let mut at = self.top;
+        let mut path = Vec::new();
+        let mut parts = match parts {
+            [first, rest @ ..] if *first == self.top_name() => rest,
+            all => all,
+        };
+        while let [part, rest @ ..] = parts {
+            let Some(definition) = self.definitions[at].instances.get(*part) else {
+                break;
+            };
+            (at, parts) = (*definition, rest);
+            path.push(*part);
         }
         let definition = &self.definitions[at];
-        let field = match parts.next() {
-            Some(signal) => Some(definition.field(signal)?),
-            None => None,
+        let unknown = |part: &str| {
+            let known = definition.instances.keys().chain(definition.fields.keys());
+            UnknownName {
+                module: definition.module(),
+                path: path.join("/"),
+                part: part.to_owned(),
+                near: explain::near(part, known),
+            }
         };
-        Some(Origin {
+        let (field, bit) = match parts {
+            [] => (None, None),
+            [signal, pin @ ..] => {
+                let field = definition.field(signal).ok_or_else(|| unknown(signal))?;
+                match pin {
+                    [] => {}
+                    [pin] if explain::is_pin(pin) => {}
+                    [other, ..] => return Err(unknown(other)),
+                }
+                (Some(field), explain::bit(signal))
+            }
+        };
+        Ok(Origin {
             module: definition.module(),
+            path: path.join("/"),
             block: definition.source.map(|source| source.name),
             file: definition.source.map(|source| source.file),
             line: definition.source.map(|source| source.line),
             field,
+            bit,
         })
     }
 }
 
 impl Definition {
     fn field(&self, signal: &str) -> Option<String> {
-        let bare = signal.split('[').next().unwrap_or(signal);
-        let found = self.fields.get(bare);
-        found
-            .or_else(|| self.fields.get(bare.strip_suffix("_reg")?))
-            .cloned()
+        let stems = explain::stems(signal);
+        let mut found = stems.iter().filter_map(|stem| self.fields.get(stem));
+        found.next().cloned()
     }
 }

@@ -24,6 +24,7 @@
 
 mod design;
 mod error;
+mod explain;
 mod expr;
 mod header;
 mod kernel;
@@ -46,6 +47,7 @@ mod value;
 
 pub use design::{Design, Module, Origin};
 pub use error::{EmitError, Reason};
+pub use explain::UnknownName;
 pub use names::port_name;
 pub use reserved::is_reserved;
 

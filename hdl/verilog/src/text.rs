@@ -53,15 +53,36 @@ pub(crate) fn body(node: &Node) -> Found<Body> {
         names.insert(atom.field.clone(), name);
     }
     lines.extend(renamed(text.trim_end(), &names).lines().map(str::to_owned));
+    let mut fields: BTreeMap<String, String> = names
+        .iter()
+        .map(|(field, name)| (name.clone(), field.replace('$', ".")))
+        .collect();
+    for name in declared(text) {
+        fields.entry(name.clone()).or_insert(name);
+    }
     Ok(Body {
         ports,
         lines,
-        fields: names
-            .iter()
-            .map(|(field, name)| (name.clone(), field.replace('$', ".")))
-            .collect(),
+        fields,
         instances: Vec::new(),
     })
+}
+
+/// The registers and memories that the text declares: `reg [7:0] memory[15:0];`.
+fn declared(text: &str) -> Vec<String> {
+    let declarations = text.lines().filter_map(|line| {
+        let (before, rest) = line.split_once("reg ")?;
+        let is_declaration = before.trim().is_empty() || before.trim().ends_with("*)");
+        let name = rest.trim_start().trim_start_matches(|c: char| c != ']');
+        let name = match name.strip_prefix(']') {
+            Some(behind_range) if rest.trim_start().starts_with('[') => behind_range,
+            _ => rest,
+        };
+        let end = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let name = name.trim_start().split(end).next()?;
+        (is_declaration && !name.is_empty()).then(|| name.to_owned())
+    });
+    declarations.collect()
 }
 
 /// The text with whole identifiers replaced.
@@ -84,6 +105,13 @@ fn renamed(text: &str, names: &BTreeMap<String, String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn declarations_are_found() {
+        let text = "(* ram_style = \"block\" *) reg [7:0] memory[15:0];\nreg first;\n\
+                    if (reg_enable) first <= 1;";
+        assert_eq!(declared(text), ["memory", "first"]);
+    }
 
     #[test]
     fn whole_identifiers_are_renamed() {

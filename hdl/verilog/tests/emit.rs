@@ -126,30 +126,63 @@ fn taken_name_gives_way_to_the_port() {
 #[test]
 fn names_from_a_timing_report_lead_to_block_and_field() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
-    let explained = |path| {
-        let origin = design.explain(path)?;
-        Some((origin.module, origin.field))
+    let explained = |path: &str| {
+        let origin = design.explain(path);
+        origin.map(|origin| (origin.module, origin.field))
     };
-    let of = |module: &str, field: &str| Some((module.to_owned(), Some(field.to_owned())));
-    assert_eq!(
-        explained("card/lanes_2/total_reg[3]/D"),
-        of("lanes_0", "total.q")
-    );
+    let of = |module: &str, field: &str| -> Result<_, verilog::UnknownName> {
+        Ok((module.to_owned(), Some(field.to_owned())))
+    };
+    for path in [
+        "card/lanes_2/total_reg[3]/D",
+        "lanes_2.total",
+        "board_i/nic/lanes_2/total_reg[3]_rep__0/CE",
+        "lanes_2/total[3]_i_2__1/I0",
+        "lanes_2/\\total[3] ",
+    ] {
+        assert_eq!(explained(path), of("lanes_0", "total.q"), "{path}");
+    }
     assert_eq!(explained("narrow.total"), of("narrow", "total.q"));
     assert_eq!(explained("numbers_value[7]"), of("card", "numbers.value"));
-    assert_eq!(explained("lanes_1"), Some(("lanes_0".to_owned(), None)));
-    assert_eq!(explained("lanes_1/absent"), None);
+    assert_eq!(explained("lanes_1"), Ok(("lanes_0".to_owned(), None)));
+    assert_eq!(
+        design.explain("lanes_2/total_reg[3]").map(|o| o.bit),
+        Ok(Some(3))
+    );
 }
 
 #[test]
-fn files_and_their_list_are_written() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("card");
+fn wrong_names_say_where_they_end_and_what_is_near() {
     let design = emit(&connected::<Card>(), "card").expect("emits");
-    design.write_to(&folder).expect("writes");
-    let list = std::fs::read_to_string(folder.join("files.f")).expect("a list");
+    let wrong = |path| {
+        let error = design.explain(path).expect_err("is wrong");
+        (
+            error.path.clone(),
+            error.part.clone(),
+            error.near.clone(),
+            error.to_string(),
+        )
+    };
+    let (path, part, near, text) = wrong("card/lanes_1/totla_reg[3]/D");
+    assert_eq!((&path[..], &part[..]), ("lanes_1", "totla_reg[3]"));
+    assert_eq!(near, ["total"]);
+    assert!(
+        text.contains("lanes_1 (module lanes_0) has no 'totla_reg[3]'"),
+        "{text}"
+    );
+    assert_eq!(wrong("lanes_2/total/total").1, "total", "no pin");
+    assert_eq!(wrong("lane_1/total").0, "");
+}
+
+#[test]
+fn each_module_has_a_file_and_a_place_in_the_list() {
+    let design = emit(&connected::<Card>(), "card").expect("emits");
+    let files = design.files();
+    let (name, list) = files.last().expect("a list");
+    assert_eq!(name, "files.f");
     assert_eq!(list, "lanes_0.v\nnarrow.v\ncard.v\n");
-    for (file, module) in list.lines().zip(&design.modules) {
-        let text = std::fs::read_to_string(folder.join(file)).expect("a file");
+    for ((file, module), (name, text)) in list.lines().zip(&design.modules).zip(&files) {
+        assert_eq!(file, name);
         assert!(text.contains(&module.text));
     }
 }
