@@ -10,6 +10,9 @@
 //! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
 //! zeros: the place for such an epoch. Reading the address that is written in the same cycle
 //! returns the old value in all.
+//!
+//! Each says by the attribute `ram_style` what it is to become, so that Vivado and Yosys agree:
+//! distributed RAM, BRAM, or URAM where 4,096 entries of 64 bits and more fill one.
 
 use std::collections::HashMap;
 
@@ -17,6 +20,20 @@ use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicBlock;
 
 type Store<T> = Box<HashMap<usize, T>>;
+
+/// Address bits of one URAM (UG573: 4,096 x 72).
+const ULTRA_ADDRESS_BITS: usize = 12;
+/// Narrower entries leave too much of a URAM empty.
+const ULTRA_BITS_MIN: usize = 64;
+
+/// What a memory with a registered read, 2^`address_bits` entries of `bits`, is to become.
+const fn style(bits: usize, address_bits: usize) -> &'static str {
+    if address_bits >= ULTRA_ADDRESS_BITS && bits >= ULTRA_BITS_MIN {
+        "ultra"
+    } else {
+        "block"
+    }
+}
 
 /// Memory with a read in the same cycle, 2^A entries of T.
 #[derive(LogicBlock, Default)]
@@ -107,13 +124,14 @@ impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
     fn hdl(&self) -> Verilog {
         Verilog::Custom(format!(
             "\
-reg [{width}:0] memory[{last}:0];
+(* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
 
 always @(posedge clock) begin
    read_data <= memory[read_address];
    if (write_enable) memory[write_address] <= write_data;
 end
 ",
+            style = style(T::BITS, A),
             width = T::BITS - 1,
             last = (1usize << A) - 1,
         ))
@@ -170,5 +188,27 @@ end
             bits = T::BITS,
             last = (1usize << A) - 1,
         ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attribute(block: &impl Logic) -> String {
+        let Verilog::Custom(text) = block.hdl() else {
+            panic!("a memory is text");
+        };
+        text.split('"').nth(1).unwrap_or("none").to_owned()
+    }
+
+    #[test]
+    fn memories_say_what_they_become() {
+        assert_eq!(attribute(&LutRam::<Bits<8>, 4>::default()), "distributed");
+        assert_eq!(attribute(&BlockRam::<Bits<521>, 9>::default()), "block");
+        assert_eq!(attribute(&BlockRam::<Bits<63>, 12>::default()), "block");
+        assert_eq!(attribute(&BlockRam::<Bits<64>, 12>::default()), "ultra");
+        assert_eq!(attribute(&BlockRam::<Bits<400>, 11>::default()), "block");
+        assert_eq!(attribute(&ZeroedRam::<Bits<16>, 16>::default()), "block");
     }
 }
