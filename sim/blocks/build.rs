@@ -1,0 +1,177 @@
+//! Finds every block in the sources and writes how to make and to drive each.
+//!
+//! ```text
+//!   hdl/**/src/*.rs ──> structs that derive LogicBlock, LogicStruct, LogicState ──> OUT_DIR
+//!                        block   ──> an entry: how to make it; each `pub` field is driven
+//!                        struct  ──> a random value of each field
+//!                        enum    ──> a random variant
+//! ```
+//! Blocks with parameters, and those that `new` makes, are in `sizes.rs`; one that is not there is
+//! listed as missing, and a test fails with its name.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+mod sizes;
+mod source;
+
+use source::{items, Item, Kind};
+
+/// Crates with blocks, and their folders below `hdl`.
+const CRATES: [(&str, &str); 6] = [
+    ("stream", "stream"),
+    ("tables", "tables"),
+    ("rx_split", "rx_split"),
+    ("tx_merge", "tx_merge"),
+    ("dma", "dma"),
+    ("hdl", "."),
+];
+
+fn main() {
+    let manifest = env::var("CARGO_MANIFEST_DIR").expect("set by Cargo");
+    let root = Path::new(&manifest).join("../../hdl");
+    println!("cargo:rerun-if-changed={}", root.display());
+    for file in ["build.rs", "sizes.rs", "source.rs"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
+    let mut found = Vec::new();
+    for (name, folder) in CRATES {
+        let source = root.join(folder).join("src");
+        let mut files = Vec::new();
+        gather(&source, &mut files);
+        files.sort();
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap_or_default();
+            let inside = file.strip_prefix(&source).unwrap_or(&file);
+            let place = match folder {
+                "." => format!("hdl/src/{}", inside.display()),
+                folder => format!("hdl/{folder}/src/{}", inside.display()),
+            };
+            let module = module(&source, name, inside);
+            for item in items(&text) {
+                found.push((module.clone(), place.clone(), item));
+            }
+        }
+    }
+    let target = PathBuf::from(env::var("OUT_DIR").expect("set by Cargo")).join("blocks.rs");
+    fs::write(target, generated(&found)).expect("the build folder is writable");
+}
+
+fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            gather(&path, files);
+        } else if path.extension().is_some_and(|end| end == "rs") {
+            files.push(path);
+        }
+    }
+}
+
+/// The module of a file as others name it; a private module's blocks are named by the crate.
+fn module(source: &Path, name: &str, file: &Path) -> String {
+    let mut module = name.to_owned();
+    let mut folder = source.to_owned();
+    for part in file.with_extension("").components() {
+        let part = part.as_os_str().to_string_lossy().into_owned();
+        if part == "lib" || part == "mod" {
+            break;
+        }
+        let above = match folder == source {
+            true => folder.join("lib.rs"),
+            false => folder.join("mod.rs"),
+        };
+        let text = fs::read_to_string(above).unwrap_or_default();
+        if !text.contains(&format!("pub mod {part};")) {
+            break;
+        }
+        module.push_str("::");
+        module.push_str(&part);
+        folder.push(part);
+    }
+    module
+}
+
+fn generated(found: &[(String, String, Item)]) -> String {
+    let mut entries = String::new();
+    let mut drivers = String::new();
+    let mut missing = String::new();
+    for (module, file, item) in found {
+        let path = format!("{module}::{}", item.name);
+        match &item.kind {
+            Kind::Block(fields) => {
+                let drive = drive(fields.iter().filter(|f| f.is_public).map(|f| &f.name[..]));
+                implement(&mut drivers, &item.generics, "Drive", &path, &drive);
+                match sizes::made(&item.name, &item.generics, item.has_default) {
+                    Some((arguments, call)) => put(
+                        &mut entries,
+                        &format!(
+                            "Entry {{ name: {path:?}, sizes: {arguments:?}, file: {file:?}, \
+                             line: {}, make: || Box::new({path}{arguments}::{call}) }},\n",
+                            item.line
+                        ),
+                    ),
+                    None => put(&mut missing, &format!("{path:?},\n")),
+                }
+            }
+            Kind::Struct(fields) => {
+                let drive = drive(fields.iter().map(|f| &f.name[..]));
+                implement(&mut drivers, &item.generics, "Drive", &path, &drive);
+            }
+            Kind::Enum(variants) => {
+                let choices: Vec<String> =
+                    variants.iter().map(|v| format!("{path}::{v}")).collect();
+                let choose = format!("*self = stimulus.choose(&[{}]);", choices.join(", "));
+                implement(&mut drivers, &item.generics, "Drive", &path, &choose);
+            }
+        }
+    }
+    format!(
+        "/// Every block that can be made.\n\
+         pub const BLOCKS: &[Entry] = &[\n{entries}];\n\
+         /// Blocks for which `sizes.rs` has no entry.\n\
+         pub const MISSING: &[&str] = &[\n{missing}];\n{drivers}"
+    )
+}
+
+/// Statements that drive fields; a reset is mostly kept low.
+fn drive<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+    let statements = fields.map(|field| {
+        let method = match field.ends_with("reset") {
+            true => "drive_rarely",
+            false => "drive",
+        };
+        format!("self.{field}.{method}(stimulus);")
+    });
+    statements.collect()
+}
+
+fn implement(out: &mut String, generics: &str, what: &str, path: &str, body: &str) {
+    let parameters = source::parameters(generics);
+    let bounds: Vec<String> = parameters
+        .iter()
+        .map(|parameter| match parameter.is_const {
+            true => format!("const {}: usize", parameter.name),
+            false => format!("{}: Synth + Drive", parameter.name),
+        })
+        .collect();
+    let names: Vec<&str> = parameters.iter().map(|p| p.name.as_str()).collect();
+    let angle = |parts: String| match parts.is_empty() {
+        true => parts,
+        false => format!("<{parts}>"),
+    };
+    put(
+        out,
+        &format!(
+            "impl{} {what} for {path}{} {{\n\
+             fn drive(&mut self, stimulus: &mut Stimulus) {{ {body} }}\n}}\n",
+            angle(bounds.join(", ")),
+            angle(names.join(", ")),
+        ),
+    );
+}
+
+fn put(out: &mut String, text: &str) {
+    out.write_str(text).expect("a String takes all text");
+}

@@ -1,0 +1,76 @@
+//! Sizes at which blocks with parameters are made, and how those without a default are made.
+//!
+//! Small, so that random inputs reach full, empty and wrapped states.
+
+/// Parameters and constructor of single blocks.
+const BLOCKS: &[(&str, &str, &str)] = &[
+    ("LutRam", "::<Bits<12>, 3>", "default()"),
+    ("BlockRam", "::<Bits<12>, 3>", "default()"),
+    ("ZeroedRam", "::<Bits<12>, 3>", "default()"),
+    ("CrossingRam", "::<Bits<12>, 3>", "default()"),
+    ("EpochRam", "::<Bits<12>, 3>", "default()"),
+    ("Synchronizer", "::<Bits<4>>", "default()"),
+    ("Fifo", "::<Bits<12>, 2, 3>", "default()"),
+    ("AsyncFifo", "::<Bits<12>, 3, 4>", "default()"),
+    ("FrameFifo", "::<3, 4>", "new(true, true)"),
+    ("CounterBank", "::<3>", "default()"),
+    ("MsixTable", "::<2, 4, 4>", "default()"),
+    ("Interrupt", "::<2, 4, 4>", "default()"),
+    ("Ring", "::<2, 4>", "new(dma::ring_state::COMMAND_RING)"),
+    (
+        "RingState",
+        "::<2, 4>",
+        "new(dma::ring_state::COMMAND_RING)",
+    ),
+    ("RingPlan", "::<2>", "new(dma::ring_state::COMMAND_RING)"),
+    ("RingSpan", "", "new(dma::ring_state::COMMAND_RING)"),
+    ("RingIndices", "::<2>", "new(0)"),
+    ("OwnerWord", "::<2>", "new(0)"),
+    ("OwnerAddress", "::<2>", "new(0)"),
+    ("ToeplitzHash", "", "new(0)"),
+    ("Unanswered", "", "new(1000)"),
+    ("Identity", "", "new(&abi::config::SMALL)"),
+    ("Csr", "", "new(&abi::config::SMALL)"),
+    ("HostInterface", "::<2, 4, 4>", "new(&abi::config::SMALL)"),
+    ("PayloadLane", "", "new(0)"),
+    ("ReorderLane", "", "new(0)"),
+    ("TagTimer", "", "new(50)"),
+    ("TagTable", "", "new(50)"),
+    ("ReadEngine", "", "new(1000)"),
+    ("Requester", "", "new(1000)"),
+];
+
+/// What a parameter is, where no line above says otherwise.
+const PARAMETERS: &[(&str, &str)] = &[
+    ("FLOW_BITS", "{ abi::config::SMALL.flow_bits }"),
+    ("BUCKET_BITS", "{ abi::config::SMALL.bucket_bits }"),
+    ("SEGMENT_BITS", "{ abi::config::SMALL.segment_bits }"),
+    ("REGION_BITS", "{ abi::config::SMALL.region_bits }"),
+    ("PAGE_BITS", "{ abi::config::SMALL.page_bits }"),
+    ("OWNER_BITS", "{ abi::config::SMALL.owner_bits }"),
+    ("OWNERS", "{ 1 << abi::config::SMALL.owner_bits }"),
+    ("TABLE_BITS", "{ abi::config::SMALL.owner_bits + 2 }"),
+    ("O", "{ abi::config::SMALL.owner_bits }"),
+    ("B", "{ abi::config::SMALL.owner_bits }"),
+    ("N", "{ 1 << abi::config::SMALL.owner_bits }"),
+    ("A", "10"),
+];
+
+/// Parameters in angle brackets, and the call that makes the block.
+pub fn made(name: &str, generics: &str, has_default: bool) -> Option<(String, &'static str)> {
+    if let Some((_, sizes, call)) = BLOCKS.iter().find(|block| block.0 == name) {
+        return Some(((*sizes).to_owned(), call));
+    }
+    if !has_default {
+        return None;
+    }
+    let mut sizes = Vec::new();
+    for parameter in crate::source::parameters(generics) {
+        let known = PARAMETERS.iter().find(|known| known.0 == parameter.name);
+        sizes.push(known?.1);
+    }
+    Some(match sizes.is_empty() {
+        true => (String::new(), "default()"),
+        false => (format!("::<{}>", sizes.join(", ")), "default()"),
+    })
+}

@@ -1,0 +1,297 @@
+//! Every block of the card, from rust-hdl's simulator and from its Verilog, under the same random
+//! inputs: every output compared before and after every clock edge.
+//!
+//! ```text
+//!   registry ──> block ─┬─> rust-hdl's simulator ───────────────> ports ─┐
+//!                       └─> Verilog ─> bank of many ─> Verilator ─> ports ┴─ equal?
+//! ```
+//! Leaf blocks (registers, no other children) share models, a bank for each crate; a block above
+//! them has a model of its own. `cargo test` runs the leaf blocks; with `ZERONIC_LONG=1` all.
+//! A failure names block, port and step; `ZERONIC_SEED` replays it.
+
+use hdl::ports::{ports_of, Port, PortDirection};
+use rust_hdl_core::prelude::*;
+use sim::design::Design;
+use sim::verilated::{Model, PortId};
+
+/// Changes of inputs, each followed by a clock edge.
+const STEPS: usize = 400;
+/// Rounds after which rust-hdl's simulator must have settled.
+const SETTLE_MAX: usize = 200;
+
+/// A block on both sides.
+struct Pair {
+    name: &'static str,
+    rust: Box<dyn blocks::Subject>,
+    stimulus: blocks::Stimulus,
+    ports: Vec<Compared>,
+}
+
+struct Compared {
+    port: Port,
+    in_model: PortId,
+}
+
+/// The values of a block's ports in rust-hdl's simulator, in the order of `ports_of`.
+#[derive(Default)]
+struct Values {
+    depth: usize,
+    values: Vec<Vec<u8>>,
+}
+
+impl Probe for Values {
+    fn visit_start_scope(&mut self, _: &str, _: &dyn Block) {
+        self.depth += 1;
+    }
+
+    fn visit_atom(&mut self, _: &str, signal: &dyn Atom) {
+        let is_port = matches!(
+            signal.kind(),
+            AtomKind::InputParameter | AtomKind::OutputParameter | AtomKind::OutputPassthrough
+        );
+        if self.depth == 1 && is_port {
+            let text = format!("{:x}", signal.verilog());
+            let digits = text.rsplit("'h").next().unwrap_or_default().bytes().rev();
+            let mut bytes = vec![0; signal.bits().div_ceil(8)];
+            for (index, digit) in digits.enumerate() {
+                let nibble = char::from(digit).to_digit(16).expect("hexadecimal") as u8;
+                bytes[index / 2] |= nibble << (4 * (index % 2));
+            }
+            self.values.push(bytes);
+        }
+    }
+
+    fn visit_end_scope(&mut self, _: &str, _: &dyn Block) {
+        self.depth -= 1;
+    }
+}
+
+impl Pair {
+    fn settle(&mut self) {
+        for _ in 0..SETTLE_MAX {
+            self.rust.update_all();
+            if !self.rust.has_changed() {
+                return;
+            }
+        }
+        panic!("{} does not settle in rust-hdl's simulator", self.name);
+    }
+
+    fn values(&self) -> Vec<Vec<u8>> {
+        let mut values = Values::default();
+        self.rust.accept("top", &mut values);
+        values.values
+    }
+
+    fn give(&self, model: &mut Model) {
+        for (compared, value) in self.ports.iter().zip(self.values()) {
+            if compared.port.direction == PortDirection::Input {
+                model.set_bytes(compared.in_model, &value);
+            }
+        }
+    }
+
+    fn compare(&self, model: &Model, step: usize, seed: u64) {
+        for (compared, expected) in self.ports.iter().zip(self.values()) {
+            if compared.port.direction != PortDirection::Output {
+                continue;
+            }
+            let mut found = vec![0; expected.len()];
+            model.get_bytes(compared.in_model, &mut found);
+            assert_eq!(
+                expected, found,
+                "{}: {} in step {step}; replay with ZERONIC_SEED={seed}",
+                self.name, compared.port.name
+            );
+        }
+    }
+}
+
+/// One Verilog module with each block in it, its ports behind `bN_`.
+fn bank(blocks: &[&dyn Block]) -> (String, Vec<Vec<Port>>) {
+    let mut text = String::new();
+    let (mut header, mut body) = (Vec::new(), String::new());
+    let mut all = Vec::new();
+    for (index, block) in blocks.iter().enumerate() {
+        let name = format!("b{index}");
+        let design = verilog::emit(*block, &name).unwrap_or_else(|error| panic!("{error}"));
+        text.push_str(&design.modules[0].text);
+        let mut connections = Vec::new();
+        let mut ports = ports_of(*block);
+        for port in &mut ports {
+            let inside = port.verilog_name();
+            port.name = format!("{name}_{inside}");
+            let direction = match port.direction {
+                PortDirection::Input => "input",
+                PortDirection::Output => "output",
+                PortDirection::InOut => "inout",
+            };
+            header.push(format!(
+                "    {direction} wire [{}:0] {}",
+                port.bits - 1,
+                port.name
+            ));
+            connections.push(format!(".{inside}({})", port.name));
+        }
+        body.push_str(&format!("{name} i{index} ({});\n", connections.join(", ")));
+        all.push(ports);
+    }
+    text.push_str(&format!(
+        "module bank (\n{}\n);\n{body}endmodule\n",
+        header.join(",\n")
+    ));
+    (text, all)
+}
+
+fn run(mut pairs: Vec<Pair>, model: &mut Model, seed: u64) {
+    for step in 0..STEPS {
+        for pair in &mut pairs {
+            pair.stimulus.values(&mut *pair.rust);
+            pair.settle();
+            pair.give(model);
+        }
+        model.eval();
+        pairs
+            .iter()
+            .for_each(|pair| pair.compare(model, step, seed));
+        for pair in &mut pairs {
+            if pair.stimulus.edge(&mut *pair.rust, step / 2) {
+                pair.settle();
+                pair.give(model);
+            }
+        }
+        model.eval();
+        pairs
+            .iter()
+            .for_each(|pair| pair.compare(model, step, seed));
+    }
+}
+
+fn pair(
+    entry: &blocks::Entry,
+    block: Box<dyn blocks::Subject>,
+    ports: &[Port],
+    model: &Model,
+    seed: u64,
+) -> Pair {
+    Pair {
+        name: entry.name,
+        rust: block,
+        stimulus: blocks::Stimulus::new(seed),
+        ports: ports
+            .iter()
+            .map(|port| Compared {
+                port: port.clone(),
+                in_model: model.port(&port.name),
+            })
+            .collect(),
+    }
+}
+
+type Made = (blocks::Entry, Box<dyn blocks::Subject>);
+
+fn compare_bank(made: Vec<Made>, name: &str, seed: u64) {
+    let views: Vec<&dyn Block> = made
+        .iter()
+        .map(|(_, block)| &**block as &dyn Block)
+        .collect();
+    let (text, ports) = bank(&views);
+    let flat: Vec<Port> = ports.iter().flatten().cloned().collect();
+    let design = Design::build_quick("bank", &text, &flat);
+    let mut model = design
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
+        .model();
+    model.clear_inputs();
+    let pairs = made.into_iter().zip(&ports);
+    let pairs = pairs.map(|((entry, block), ports)| pair(&entry, block, ports, &model, seed));
+    let pairs: Vec<Pair> = pairs.collect();
+    println!("{name}: {} blocks, {STEPS} steps each", pairs.len());
+    run(pairs, &mut model, seed);
+}
+
+fn compare_alone((entry, block): Made, seed: u64) {
+    let design = verilog::emit(&*block, "dut").unwrap_or_else(|error| panic!("{error}"));
+    let ports = ports_of(&*block);
+    let design = Design::build_quick("dut", &design.single_file(), &ports);
+    let mut model = design
+        .unwrap_or_else(|error| panic!("{}: {error}", entry.name))
+        .model();
+    model.clear_inputs();
+    let pair = pair(&entry, block, &ports, &model, seed);
+    println!("{}: {STEPS} steps", entry.name);
+    run(vec![pair], &mut model, seed);
+}
+
+/// The blocks of a crate, leaves or others.
+fn made(of: &str, leaves: bool) -> Vec<Made> {
+    let entries = blocks::BLOCKS.iter();
+    let entries = entries.filter(|entry| entry.name.split("::").next() == Some(of));
+    let made = entries.map(|entry| {
+        let mut block = (entry.make)();
+        block.connect_all();
+        (*entry, block)
+    });
+    made.filter(|(_, block)| blocks::is_leaf(&**block) == leaves)
+        .collect()
+}
+
+fn on_large_stack(work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(1 << 30);
+        let thread = thread.spawn_scoped(scope, work).expect("starts");
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+fn leaves_of(of: &str) {
+    let seed = sim::stall::seed();
+    on_large_stack(|| compare_bank(made(of, true), of, seed));
+}
+
+#[test]
+fn leaf_blocks_of_stream() {
+    leaves_of("stream");
+}
+
+#[test]
+fn leaf_blocks_of_tables() {
+    leaves_of("tables");
+}
+
+#[test]
+fn leaf_blocks_of_rx_split() {
+    leaves_of("rx_split");
+}
+
+#[test]
+fn leaf_blocks_of_tx_merge() {
+    leaves_of("tx_merge");
+}
+
+#[test]
+fn leaf_blocks_of_dma() {
+    leaves_of("dma");
+}
+
+#[test]
+fn leaf_blocks_of_hdl() {
+    leaves_of("hdl");
+}
+
+#[test]
+fn blocks_with_children() {
+    if std::env::var_os("ZERONIC_LONG").is_none() {
+        println!("skipped: set ZERONIC_LONG=1; it builds a model of each block and takes an hour");
+        return;
+    }
+    let seed = sim::stall::seed();
+    for of in ["stream", "tables", "rx_split", "tx_merge", "dma", "hdl"] {
+        on_large_stack(|| {
+            for made in made(of, false) {
+                compare_alone(made, seed);
+            }
+        });
+    }
+}
