@@ -1,0 +1,177 @@
+//! Two front ends and Yosys find nothing in the emitted Verilog: the whole card and the stages.
+//!
+//! ```text
+//!   card, stages ──> one file per module ─┬─> Verilator -Wall    hdl/verilog/waivers.vlt
+//!                                         ├─> slang -Wextra      no waiver
+//!                                         └─> Yosys check -assert, no latch
+//! ```
+//! Waivers stand with their reasons in that file; nothing else is let pass.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use sim::toolchain::{slang_python, Toolchain, Yosys};
+
+/// The stages with a module of their own, as the registry names them.
+const STAGES: [&str; 6] = [
+    "rx_split::RxSplit",
+    "tx_merge::TxMerge",
+    "tables::tables::Tables",
+    "dma::requester::Requester",
+    "dma::completer::Completer",
+    "hdl::ip::cmac::MacSend",
+];
+
+/// Runs slang as its own program would run: arguments in, diagnostics out.
+const SLANG: &str = "\
+import sys
+from pyslang import driver
+d = driver.Driver()
+d.addStandardArgs()
+ok = d.parseCommandLine('slang ' + ' '.join(sys.argv[1:])) and d.processOptions()
+ok = ok and d.parseAllSources()
+ok = ok and d.runFullCompilation(False)
+sys.exit(0 if ok else 1)
+";
+
+/// Writes a design as users get it; the folder, and the files in order.
+fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join("lint")
+        .join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).expect("an old folder goes");
+    }
+    fs::create_dir_all(&folder).expect("a new folder");
+    for (file, text) in design.files() {
+        fs::write(folder.join(file), text).expect("writes");
+    }
+    let list = fs::read_to_string(folder.join("files.f")).expect("a list");
+    (folder, list.lines().map(str::to_owned).collect())
+}
+
+/// The small card and the stages, each connected.
+fn designs() -> Vec<(String, verilog::Design)> {
+    let card = hdl::nic::emit_card("small").expect("a configuration");
+    let mut designs = vec![("card".to_owned(), card.expect("emits").design)];
+    for name in STAGES {
+        let entry = blocks::BLOCKS.iter().find(|entry| entry.name == name);
+        let entry = entry.unwrap_or_else(|| panic!("no block {name}"));
+        let short = name.rsplit("::").next().unwrap_or(name).to_lowercase();
+        let mut block = (entry.make)();
+        block.connect_all();
+        let design = verilog::emit(&*block, &short).expect("emits");
+        designs.push((short, design));
+    }
+    designs
+}
+
+fn on_large_stack(work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(1 << 30);
+        let thread = thread.spawn_scoped(scope, work).expect("starts");
+        thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    });
+}
+
+fn text_of(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn verilator(folder: &Path, files: &[String], top: &str) -> (bool, String) {
+    let tools = Toolchain::locate().expect("Verilator");
+    let waivers = Path::new(env!("CARGO_MANIFEST_DIR")).join("../hdl/verilog/waivers.vlt");
+    let output = Command::new(&tools.verilator)
+        .env("VERILATOR_ROOT", &tools.root)
+        .current_dir(folder)
+        .args(["--lint-only", "-Wall", "--top-module", top])
+        .arg(waivers)
+        .args(files)
+        .output()
+        .expect("Verilator starts");
+    (output.status.success(), text_of(&output))
+}
+
+fn slang(folder: &Path, files: &[String], top: &str) -> (bool, String) {
+    let output = Command::new(slang_python().expect("slang"))
+        .current_dir(folder)
+        .args(["-c", SLANG, "--lint-only", "-Wextra", "-Werror"])
+        .args(["--top", top])
+        .args(files)
+        .output()
+        .expect("Python starts");
+    (output.status.success(), text_of(&output))
+}
+
+fn yosys_check(folder: &Path, files: &[String], top: &str) -> (bool, String) {
+    let script = format!(
+        "read_verilog {}\nhierarchy -check -top {top}\nproc\n\
+         select -assert-none t:$dlatch t:$adlatch t:$dlatchsr\n\
+         flatten\nopt_clean\ncheck -assert\n",
+        files.join(" ")
+    );
+    fs::write(folder.join("check.ys"), script).expect("writes");
+    let output = Command::new(Yosys::locate().expect("Yosys").program)
+        .current_dir(folder)
+        .args(["-q", "-s", "check.ys"])
+        .output()
+        .expect("Yosys starts");
+    (output.status.success(), text_of(&output))
+}
+
+type Tool = fn(&Path, &[String], &str) -> (bool, String);
+
+fn all_pass(tool: Tool, name: &str) {
+    on_large_stack(|| {
+        for (short, design) in designs() {
+            let (folder, files) = written(&design, &format!("{name}_{short}"));
+            let (passed, log) = tool(&folder, &files, &design.top_name());
+            assert!(passed, "{short}: {log}");
+        }
+    });
+}
+
+#[test]
+fn verilator_warns_of_nothing() {
+    all_pass(verilator, "verilator");
+}
+
+#[test]
+fn slang_warns_of_nothing() {
+    all_pass(slang, "slang");
+}
+
+#[test]
+fn yosys_finds_no_latch_loop_or_doubly_driven_net() {
+    all_pass(yosys_check, "yosys");
+}
+
+/// A module with one fault of each kind that a tool must find.
+fn faulty(name: &str, body: &str) -> (PathBuf, Vec<String>) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lint");
+    fs::create_dir_all(&folder).expect("a folder");
+    let text = format!(
+        "module faulty (input wire a, input wire [3:0] b, output wire [3:0] c);\n\
+         {body}\nendmodule\n"
+    );
+    fs::write(folder.join(name), text).expect("writes");
+    (folder, vec![name.to_owned()])
+}
+
+#[test]
+fn each_tool_finds_its_fault() {
+    let widths = "assign c = {a, b};";
+    let twice = "assign c = b;\nassign c = {4{a}};";
+    for (tool, name, body) in [
+        (verilator as Tool, "faulty_verilator.v", widths),
+        (slang as Tool, "faulty_slang.v", widths),
+        (yosys_check as Tool, "faulty_yosys.v", twice),
+    ] {
+        let (folder, files) = faulty(name, body);
+        let (passed, log) = tool(&folder, &files, "faulty");
+        assert!(!passed, "{body}: {log}");
+    }
+}
