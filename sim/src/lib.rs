@@ -7,6 +7,7 @@
 //! ```
 #![deny(unsafe_code)]
 
+pub mod area;
 pub mod bench;
 pub mod bus;
 pub mod card;

@@ -1,11 +1,12 @@
 //! Figures of the two emitters, rust-hdl's own and ours, in one run.
 //!
 //! ```text
-//!   block ─┬─ stock text ─> Verilator ─> model ─┐
-//!          └─ our text ───> Verilator ─> model ─┴─ same random inputs ─> cycles per second
+//!   block ─┬─ stock text ─┬─> Verilator ─> model ─┐
+//!          │              └─> Yosys ─> LUTs, FFs  ├─ same random inputs ─> cycles per second
+//!          └─ our text ───── likewise ────────────┘
 //! ```
-//!
-//! `cargo test -p sim --test verilog_figures -- --ignored --nocapture` prints the table.
+//! Times are those of this thread on the processor, so that a busy machine changes them little.
+//! `ZERONIC_LONG=1 cargo test -p sim --test verilog_figures -- --nocapture` prints the table.
 
 use std::time::Instant;
 
@@ -29,7 +30,27 @@ struct Figures {
     lines: usize,
     modules: usize,
     build_seconds: f64,
+    yosys_seconds: f64,
+    luts: u64,
+    registers: u64,
     cycles_per_second: Vec<f64>,
+}
+
+/// Seconds that this thread has run.
+fn thread_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
+    let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok());
+    nanoseconds.map_or(0.0, |ns: f64| ns / 1e9)
+}
+
+/// Wall-clock seconds of Yosys, LUTs and flip-flops.
+fn synthesize(text: &str) -> (f64, u64, u64) {
+    let started = Instant::now();
+    let netlist = sim::area::synthesis::synthesize("dut", text).expect("synthesizes");
+    let seconds = started.elapsed().as_secs_f64();
+    let flat = sim::area::flat::Flat::of(&netlist, "dut").expect("is complete");
+    let usage = sim::area::usage::blocks(&flat, 0)[0].usage;
+    (seconds, usage.luts, usage.registers)
 }
 
 struct Candidate {
@@ -44,11 +65,15 @@ fn prepare(text: &str, ports: &[Port]) -> Candidate {
     let mut model = design.model();
     model.clear_inputs();
     let is_module = |line: &&str| line.trim_start().starts_with("module ");
+    let (yosys_seconds, luts, registers) = synthesize(text);
     Candidate {
         figures: Figures {
             lines: text.lines().count(),
             modules: text.lines().filter(is_module).count(),
             build_seconds,
+            yosys_seconds,
+            luts,
+            registers,
             cycles_per_second: Vec::new(),
         },
         model,
@@ -136,12 +161,12 @@ fn compare<B: Block>(name: &str, mut block: B) {
             .map(|(name, patterns)| (model.port(&name_of(name)), patterns.clone()))
             .collect();
         run(model, &clocks, &inputs, 2_000);
-        let (mut cycles, started) = (0, Instant::now());
-        while started.elapsed().as_secs_f64() < 0.5 {
+        let (mut cycles, started) = (0, thread_seconds());
+        while thread_seconds() - started < 0.5 {
             run(model, &clocks, &inputs, 2_000);
             cycles += 2_000;
         }
-        let rate = cycles as f64 / started.elapsed().as_secs_f64();
+        let rate = f64::from(cycles) / (thread_seconds() - started);
         candidate.figures.cycles_per_second.push(rate);
     }
     let [stock, ours] = candidates.map(|candidate| candidate.figures);
@@ -153,13 +178,19 @@ fn compare<B: Block>(name: &str, mut block: B) {
     };
     println!(
         "{name:12} lines {:6} {:6}  modules {:4} {:4}  build s {:5.1} {:5.1}  \
-         kcycles/s {:7.0} {:7.0}  x{:.2}",
+         yosys s {:5.1} {:5.1}  LUT {:6} {:6}  FF {:6} {:6}  kcycles/s {:7.0} {:7.0}  x{:.2}",
         stock.lines,
         ours.lines,
         stock.modules,
         ours.modules,
         stock.build_seconds,
         ours.build_seconds,
+        stock.yosys_seconds,
+        ours.yosys_seconds,
+        stock.luts,
+        ours.luts,
+        stock.registers,
+        ours.registers,
         best(&stock) / 1e3,
         best(&ours) / 1e3,
         best(&ours) / best(&stock),

@@ -1,0 +1,67 @@
+//! Area and longest paths of a design, as Yosys maps it to UltraScale+.
+//!
+//! ```text
+//!   Verilog ── synthesis ──> netlist ── flat ──┬── usage ──> LUTs, flip-flops, BRAM, URAM by block
+//!                                              └── levels ─> paths between registers, by clock
+//!                                                  report <── both
+//! ```
+//! The hierarchy is kept: nothing is simplified across a block's border, so that each figure
+//! belongs to one block. A tool that dissolves borders finds less.
+
+pub mod cells;
+pub mod flat;
+pub mod levels;
+pub mod netlist;
+pub mod report;
+pub mod synthesis;
+pub mod usage;
+
+use crate::area::flat::{Flat, MissingModule};
+use crate::area::levels::{Loop, Timing};
+use crate::area::netlist::Netlist;
+use crate::area::report::{Report, DOMAINS};
+use crate::area::synthesis::SynthesisError;
+
+/// Blocks shown below the top.
+const DEPTH: usize = 4;
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum AreaError {
+    /// No netlist.
+    #[error(transparent)]
+    Synthesis(#[from] SynthesisError),
+    /// The netlist is incomplete.
+    #[error(transparent)]
+    Module(#[from] MissingModule),
+    /// Paths without end.
+    #[error(transparent)]
+    Loop(#[from] Loop),
+    /// A clock port is missing.
+    #[error("the design has no clock port '{0}'")]
+    Clock(&'static str),
+}
+
+/// Synthesizes a design with the card's clock ports and measures it.
+pub fn measure(top: &str, verilog: &str) -> Result<Report, AreaError> {
+    report_of(&synthesis::synthesize(top, verilog)?, top)
+}
+
+/// Measures a netlist.
+pub fn report_of(netlist: &Netlist, top: &str) -> Result<Report, AreaError> {
+    let flat = Flat::of(netlist, top)?;
+    let mut paths = Vec::new();
+    for domain in DOMAINS {
+        let clock = flat.top_net(domain.port);
+        let clock = clock.ok_or(AreaError::Clock(domain.port))?;
+        let ports = flat.instances[0].module.ports.keys().map(String::as_str);
+        let of_clock = |port: &&str| domain.prefixes.iter().any(|p| port.starts_with(p));
+        let ports = ports.filter(of_clock).collect();
+        paths.push(Timing::of(&flat, clock, ports)?.paths());
+    }
+    Ok(Report {
+        blocks: usage::blocks(&flat, DEPTH),
+        memories: usage::memories(&flat),
+        paths,
+    })
+}
