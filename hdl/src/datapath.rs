@@ -83,7 +83,7 @@ pub struct Datapath<
     pub command_done: Signal<Out, Bit>,
 
     rx_split: RxSplit<PACKET_STORE_BITS, OWNER_BITS, OWNERS>,
-    tables: Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
+    tables: Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
     tx_merge: TxMerge,
 }
 

@@ -15,7 +15,9 @@ use rand::Rng;
 use sim::stall::{seed, Stall};
 use tables_model::bench::*;
 use tables_model::traffic::{random_key, Traffic};
-use tables_model::{Access, Command, Model, SegmentAnswer};
+use tables_model::{
+    list_of, lookup, segment_at, segment_by_index, translate, Access, Command, Model, SegmentAnswer,
+};
 
 use sim::payload::bytes_of;
 use stream::messages::CursorWrite;
@@ -35,9 +37,11 @@ impl Test {
         let secrets: [[u32; SECRET_WORDS]; 2] = traffic.random.random();
         let mut tables = Tables::new(source, sink, seed);
         tables.write_secrets(&secrets);
+        let mut model = Model::new(SMALL);
+        model.secrets = secrets;
         Test {
             tables,
-            model: Model::new(SMALL, secrets),
+            model,
             traffic,
             index: u32::MAX - 50,
             seen: BTreeMap::new(),
@@ -79,16 +83,17 @@ impl Test {
     fn move_cursors(&mut self) {
         for _ in 0..4 {
             let id = self.traffic.flow(&self.model);
-            let Some(flow) = self.model.flows.get(&id) else {
+            let Some(flow) = self.model.flow_mut(id) else {
                 continue;
             };
             let move_by = self.traffic.random.random_range(0..9_000u32);
             let cursor = flow.floor.wrapping_add(move_by).wrapping_sub(2_000);
+            // A cursor behind the floor counts as the floor.
+            flow.cursor = flow.floor.wrapping_add(move_by.saturating_sub(2_000));
             self.tables.cursors.push(bytes_of(CursorWrite {
                 flow: u64::from(id).into(),
                 cursor: u64::from(cursor).into(),
             }));
-            self.model.set_cursor(id, cursor);
         }
         self.tables.cycles(6);
     }
@@ -107,9 +112,7 @@ impl Test {
             (0..count)
                 .map(|_| {
                     let flow = self.traffic.flow(&self.model);
-                    let head = self.model.lists[usize::from(tx)]
-                        .get(&flow)
-                        .map_or(0, |l| l.head);
+                    let head = list_of(&self.model, tx, flow).head;
                     let near = self.traffic.random.random_range(0..12u16);
                     let index = head.wrapping_add(near).wrapping_sub(3);
                     let position = self.traffic.position(tx, flow, &self.model);
@@ -152,16 +155,13 @@ impl Test {
         let count = keys.len();
         let replies = self.tables.replies(Port::Flow, count);
         for (key, reply) in keys.iter().zip(&replies) {
-            let expected = self.model.lookup(key).map(|(id, mut flow)| {
-                flow.send_floor = 0;
-                (id, flow)
-            });
+            let expected = lookup(&self.model, key);
             assert_eq!(flow_answer(reply), expected, "key {key:02x?}");
             self.count(if expected.is_some() { "hit" } else { "no flow" });
         }
         let replies = self.tables.replies(Port::SendFlow, count);
         for (flow, reply) in flows.iter().zip(&replies) {
-            let expected = self.model.flows.get(flow);
+            let expected = self.model.flow(*flow);
             let expected = expected.map(|f| (f.generation, f.owner, f.domain, f.send_floor));
             assert_eq!(send_flow_answer(reply), expected, "flow {flow}");
             self.count(if expected.is_some() {
@@ -174,13 +174,14 @@ impl Test {
             let replies = self.tables.replies(port, count);
             for (request, reply) in segments[usize::from(tx)].iter().zip(&replies) {
                 let (flow, by_index, index, position) = *request;
-                if !self.model.flows.contains_key(&flow) {
+                let Some(state) = self.model.flow(flow) else {
                     continue;
-                }
+                };
+                let list = &state.lists[usize::from(tx)];
                 let expected = if by_index {
-                    self.model.segment_by_index(tx, flow, index)
+                    segment_by_index(list, index)
                 } else {
-                    self.model.segment_at(tx, flow, position)
+                    segment_at(list, position)
                 };
                 assert_eq!(segment_answer(reply), expected, "tx {tx}: {request:?}");
                 self.count(match expected {
@@ -193,7 +194,7 @@ impl Test {
         for (tx, port) in [(0, Port::RxRegion), (1, Port::TxRegion)] {
             let replies = self.tables.replies(port, count);
             for (access, reply) in accesses[tx].iter().zip(&replies) {
-                let expected = self.model.translate(access);
+                let expected = translate(&self.model, access);
                 assert_eq!(region_answer(reply), expected, "{access:?}");
                 self.count(match expected {
                     Some((_, bytes, _)) if bytes == access.bytes => "granted",

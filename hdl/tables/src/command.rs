@@ -47,6 +47,7 @@ pub struct CommandProcessor<
     const SEGMENT_BITS: usize,
     const REGION_BITS: usize,
     const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
 > {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -90,7 +91,7 @@ pub struct CommandProcessor<
     pub region_busy: Signal<In, Bit>,
 
     batch: CommandBatch,
-    work: CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
+    work: CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
 
     steps: CommandSequence,
 
@@ -109,7 +110,9 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Default for CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Default
+    for CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     fn default() -> Self {
         Self {
@@ -151,7 +154,9 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Logic for CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Logic
+    for CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     #[hdl_gen]
     fn update(&mut self) {

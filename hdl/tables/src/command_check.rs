@@ -3,10 +3,12 @@
 //! | fault | commands |
 //! |---|---|
 //! | `index_bad`: flow id | all that name a flow (not `key_clear`) |
+//! | `index_bad`: owner | `flow_install` |
 //! | `index_bad`: bucket | `key_set`, `key_clear` |
 //! | `index_bad`: region | `segment_post`, `region_install`, `region_remove` |
 //! | `index_bad`: page entry (of a region: the last one it needs) | `page_set`, `region_install` |
 //! | `range_bad`: list beyond all entries, or of more than 2^12 | `flow_install`, `list_move` |
+//! | `range_bad`: segment beyond the last byte that an offset can name | `segment_post` |
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
@@ -133,6 +135,7 @@ pub struct CommandCheck<
     const SEGMENT_BITS: usize,
     const REGION_BITS: usize,
     const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
 > {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -151,17 +154,21 @@ pub struct CommandCheck<
     pages: PageRange<PAGE_BITS>,
 
     flow_bad: Signal<Local, Bit>,
+    owner_bad: Signal<Local, Bit>,
     bucket_bad: Signal<Local, Bit>,
     region_bad: Signal<Local, Bit>,
     page_bad: Signal<Local, Bit>,
     segment_region_bad: Signal<Local, Bit>,
     misaligned: Signal<Local, Bit>,
+    segment_behind: Signal<Local, Bits<49>>,
     flow_beyond: Constant<Bits<16>>,
+    owner_beyond: Constant<Bits<16>>,
     bucket_beyond: Constant<Bits<16>>,
     region_beyond: Constant<Bits<16>>,
     page_beyond: Constant<Bits<16>>,
     zero: Constant<Bits<16>>,
     page_low: Constant<Bits<12>>,
+    offsets: Constant<Bits<49>>,
 }
 
 impl<
@@ -170,7 +177,9 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Default for CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Default
+    for CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     fn default() -> Self {
         Self {
@@ -184,17 +193,21 @@ impl<
             moved_list: Default::default(),
             pages: Default::default(),
             flow_bad: Default::default(),
+            owner_bad: Default::default(),
             bucket_bad: Default::default(),
             region_bad: Default::default(),
             page_bad: Default::default(),
             segment_region_bad: Default::default(),
             misaligned: Default::default(),
+            segment_behind: Default::default(),
             flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
+            owner_beyond: Constant::new(crate::beyond_mask(OWNER_BITS).to_bits()),
             bucket_beyond: Constant::new(crate::beyond_mask(BUCKET_BITS).to_bits()),
             region_beyond: Constant::new(crate::beyond_mask(REGION_BITS).to_bits()),
             page_beyond: Constant::new(crate::beyond_mask(PAGE_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
             page_low: Constant::new(0u64.to_bits()),
+            offsets: Constant::new((1u64 << 48).to_bits()),
         }
     }
 }
@@ -205,7 +218,9 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Logic for CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Logic
+    for CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     #[hdl_gen]
     fn update(&mut self) {
@@ -222,6 +237,9 @@ impl<
 
         self.flow_bad.next =
             (self.data.val().get_bits::<16>(16) & self.flow_beyond.val()) != self.zero.val();
+        self.owner_bad.next = (bit_cast::<16, 8>(self.data.val().get_bits::<8>(32))
+            & self.owner_beyond.val())
+            != self.zero.val();
         self.bucket_bad.next =
             (self.data.val().get_bits::<16>(32) & self.bucket_beyond.val()) != self.zero.val();
         self.region_bad.next =
@@ -232,6 +250,9 @@ impl<
             (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != self.zero.val();
         self.misaligned.next = self.data.val().get_bits::<12>(64) != self.page_low.val();
 
+        self.segment_behind.next = bit_cast::<49, 48>(self.data.val().get_bits::<48>(160))
+            + bit_cast::<49, 31>(self.data.val().get_bits::<31>(96));
+
         self.index_bad.next = false;
         self.range_bad.next = false;
         match self.kind.val() {
@@ -239,6 +260,7 @@ impl<
             CommandKind::Nop => {}
             CommandKind::SegmentPost => {
                 self.index_bad.next = self.flow_bad.val() | self.segment_region_bad.val();
+                self.range_bad.next = self.segment_behind.val() > self.offsets.val();
             }
             CommandKind::KeySet => {
                 self.index_bad.next = self.flow_bad.val() | self.bucket_bad.val();
@@ -247,7 +269,7 @@ impl<
                 self.index_bad.next = self.bucket_bad.val();
             }
             CommandKind::FlowInstall => {
-                self.index_bad.next = self.flow_bad.val();
+                self.index_bad.next = self.flow_bad.val() | self.owner_bad.val();
                 self.range_bad.next = self.rx_list.range_bad.val() | self.tx_list.range_bad.val();
             }
             CommandKind::ListMove => {

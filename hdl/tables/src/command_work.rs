@@ -26,6 +26,7 @@ pub struct CommandWork<
     const SEGMENT_BITS: usize,
     const REGION_BITS: usize,
     const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
 > {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -66,7 +67,7 @@ pub struct CommandWork<
     flow_decode: FlowDecode,
     list_decode: ListDecode,
     region_decode: RegionDecode,
-    check: CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
+    check: CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
     reach: ReachCheck,
     judge: CommandJudge,
 
@@ -82,7 +83,9 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Default for CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Default
+    for CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     fn default() -> Self {
         Self {
@@ -123,7 +126,9 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Logic for CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Logic
+    for CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     #[hdl_gen]
     fn update(&mut self) {

@@ -48,6 +48,7 @@ pub type SmallTables = Tables<
     { abi::config::SMALL.segment_bits },
     { abi::config::SMALL.region_bits },
     { abi::config::SMALL.page_bits },
+    { abi::config::SMALL.owner_bits },
 >;
 
 /// [`Tables`] in the sizes of `abi::config::DEFAULT`.
@@ -57,6 +58,7 @@ pub type DefaultTables = Tables<
     { abi::config::DEFAULT.segment_bits },
     { abi::config::DEFAULT.region_bits },
     { abi::config::DEFAULT.page_bits },
+    { abi::config::DEFAULT.owner_bits },
 >;
 
 /// The bits of a 16-bit index that are beyond a table of 2^`bits` entries.

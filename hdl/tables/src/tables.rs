@@ -47,6 +47,7 @@ pub struct Tables<
     const SEGMENT_BITS: usize,
     const REGION_BITS: usize,
     const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
 > {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -97,7 +98,8 @@ pub struct Tables<
     /// A piece of a ring could not be read; none of it was carried out.
     pub command_read_failed: Signal<Out, Bit>,
 
-    command: CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>,
+    command:
+        CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
     flows: FlowTable<FLOW_BITS, BUCKET_BITS>,
     rx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
     tx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
@@ -110,7 +112,8 @@ impl<
         const SEGMENT_BITS: usize,
         const REGION_BITS: usize,
         const PAGE_BITS: usize,
-    > Logic for Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS>
+        const OWNER_BITS: usize,
+    > Logic for Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
 {
     #[hdl_gen]
     fn update(&mut self) {

@@ -4,7 +4,7 @@
 //! ```text
 //!   frame ─► packet::parse ─► rx::receive(tables) ─► drop, or entry + writes + deferred payload
 //!   descriptor ─► tx::send(tables, memory) ─► frames, or an error
-//!   command ─► tables::Tables::apply ─► status
+//!   command ─► tables::Tables::apply (commands) ─► status
 //!   registers, rings ─► device::GoldenDevice (all of the above behind the card's contract)
 //! ```
 //! It imports `abi` and nothing else of the card, so it can judge the card.
@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod checksum;
+pub mod commands;
 pub mod device;
 pub mod packet;
 pub mod rx;

@@ -1,13 +1,9 @@
-//! The card's state and the commands that change it.
+//! The card's state: flows, lists, regions, and what a lookup of each answers. `commands` changes it.
 
 use std::collections::HashMap;
 
-use abi::command as c;
-use abi::config::{
-    CardConfig, BUCKET_WAYS, FLOW_BANKS, FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN,
-};
+use abi::config::{CardConfig, BUCKET_WAYS, FLOW_BANKS};
 use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
-use abi::reason::CommandStatus as Status;
 
 use crate::packet::Profile;
 
@@ -29,19 +25,34 @@ pub struct Segment {
 /// A flow's list: a ring of entries, indices modulo 2^16.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
+    /// Its first entry among those of all lists.
+    pub base: u32,
     /// Entries that fit, log2.
     pub bits: u32,
     /// First index in use.
     pub head: u16,
     /// First index not in use.
     pub tail: u16,
-    entries: HashMap<u16, Segment>,
+    pub(crate) entries: HashMap<u16, Segment>,
 }
 
 impl List {
+    /// How many segments are resident.
+    pub fn held(&self) -> u16 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// The index that a request by index means: one before the head counts as the head.
+    pub fn clamp(&self, index: u16) -> u16 {
+        if (index.wrapping_sub(self.head) as i16) < 0 {
+            return self.head;
+        }
+        index
+    }
+
     /// The entry at an index.
     pub fn at(&self, index: u16) -> Option<Segment> {
-        let held = index.wrapping_sub(self.head) < self.tail.wrapping_sub(self.head);
+        let held = index.wrapping_sub(self.head) < self.held();
         self.entries.get(&index).copied().filter(|_| held)
     }
 
@@ -103,14 +114,22 @@ pub struct Flow {
 /// A region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
-    key: u16,
-    domain: u16,
-    write: bool,
-    read: bool,
-    memory: u8,
-    page_bits: u32,
-    first_page: u16,
-    bytes: u64,
+    /// Key.
+    pub key: u16,
+    /// Protection domain.
+    pub domain: u16,
+    /// The card may write.
+    pub write: bool,
+    /// The card may read.
+    pub read: bool,
+    /// Memory that holds it.
+    pub memory: u8,
+    /// log2 bytes of a page.
+    pub page_bits: u32,
+    /// First page entry.
+    pub first_page: u16,
+    /// Length.
+    pub bytes: u64,
 }
 
 /// Where an access goes: bus address, contiguous bytes, memory.
@@ -119,15 +138,18 @@ pub type Grant = (u64, u64, u8);
 /// All tables of the card in one epoch.
 #[derive(Clone, Debug)]
 pub struct Tables {
-    config: CardConfig,
+    pub(crate) config: CardConfig,
     /// Hash secrets of both banks.
     pub secrets: [[u32; SECRET_WORDS]; FLOW_BANKS],
     /// Header profiles.
     pub profiles: [Profile; 4],
-    keys: HashMap<(u64, u64, u64), ([u8; KEY_BYTES], u16)>,
-    flows: HashMap<u16, Flow>,
-    regions: HashMap<u16, Region>,
-    pages: HashMap<u16, u64>,
+    /// Key slots by bank, bucket and way.
+    pub(crate) keys: HashMap<(u64, u64, u64), ([u8; KEY_BYTES], u16)>,
+    /// Valid flows.
+    pub flows: HashMap<u16, Flow>,
+    /// Valid regions.
+    pub regions: HashMap<u16, Region>,
+    pub(crate) pages: HashMap<u16, u64>,
 }
 
 impl Tables {
@@ -159,20 +181,21 @@ impl Tables {
         self.pages.clone_from(&other.pages);
     }
 
-    /// The flow that a key leads to.
-    pub fn lookup(&self, key: &[u8; KEY_BYTES]) -> Option<u16> {
+    /// The bucket of a key in a bank.
+    pub fn bucket(&self, bank: u64, key: &[u8; KEY_BYTES]) -> u64 {
         let mask = (1u64 << self.config.bucket_bits) - 1;
-        for bank in 0..FLOW_BANKS as u64 {
-            let bucket = u64::from(hash(key, &self.secrets[bank as usize])) & mask;
-            for way in 0..BUCKET_WAYS as u64 {
-                if let Some((stored, flow)) = self.keys.get(&(bank, bucket, way)) {
-                    if stored == key && self.flows.contains_key(flow) {
-                        return Some(*flow);
-                    }
-                }
-            }
-        }
-        None
+        u64::from(hash(key, &self.secrets[bank as usize])) & mask
+    }
+
+    /// The flow that a key leads to: of several slots with the key the highest answers.
+    pub fn lookup(&self, key: &[u8; KEY_BYTES]) -> Option<u16> {
+        let slots = (0..FLOW_BANKS as u64)
+            .flat_map(|bank| (0..BUCKET_WAYS as u64).map(move |way| (bank, way)));
+        let (_, flow) = slots
+            .rev()
+            .filter_map(|(bank, way)| self.keys.get(&(bank, self.bucket(bank, key), way)))
+            .find(|(stored, _)| stored == key)?;
+        self.flows.contains_key(flow).then_some(*flow)
     }
 
     /// A valid flow.
@@ -197,7 +220,7 @@ impl Tables {
         let region = self.regions.get(&segment.region)?;
         let right = if write { region.write } else { region.read };
         let at = segment.offset + offset;
-        let inside = at.checked_add(bytes).is_some_and(|end| end <= region.bytes);
+        let inside = at >> 48 == 0 && at + bytes <= region.bytes;
         if region.key != segment.region_key || region.domain != domain || !right || !inside {
             return None;
         }
@@ -205,230 +228,13 @@ impl Tables {
             .first_page
             .wrapping_add((at >> region.page_bits) as u16);
         let within = at & ((1 << region.page_bits) - 1);
-        let address = self.pages.get(&page).copied().unwrap_or(0) + within;
+        // A page entry that was never set, or is set for a smaller page, is the host's mistake; it
+        // must not lead elsewhere than under its own address.
+        let address = self.pages.get(&page)? | within;
         Some((
             address,
             bytes.min((1 << region.page_bits) - within),
             region.memory,
         ))
-    }
-
-    /// Carries out one command of an owner.
-    pub fn apply(&mut self, owner: u8, entry: &[u8]) -> Status {
-        let opcode = c::OPCODE.get(entry) as u8;
-        let flow = c::FLOW.get(entry);
-        let known = matches!(opcode, c::NOP..=c::SEND_FLOOR_SET | c::KEY_SET..=c::PAGE_SET);
-        if !known {
-            return Status::BadOpcode;
-        }
-        if opcode >= c::PRIVILEGED_FIRST && owner != 0 {
-            return Status::NotOwner;
-        }
-        if flow >> self.config.flow_bits != 0 {
-            return Status::BadIndex;
-        }
-        match opcode {
-            c::NOP => Status::Ok,
-            c::KEY_SET | c::KEY_CLEAR => self.key(entry),
-            c::FLOW_INSTALL => self.install(entry),
-            c::REGION_INSTALL | c::REGION_REMOVE => self.region(entry),
-            c::PAGE_SET => self.page(entry),
-            _ => self.of_flow(owner, opcode, entry),
-        }
-    }
-
-    fn key(&mut self, entry: &[u8]) -> Status {
-        let bucket = c::KEY_BUCKET.get(entry);
-        if bucket >> self.config.bucket_bits != 0 {
-            return Status::BadIndex;
-        }
-        let slot = (c::KEY_BANK.get(entry), bucket, c::KEY_WAY.get(entry));
-        if c::OPCODE.get(entry) == u64::from(c::KEY_CLEAR) {
-            self.keys.remove(&slot);
-        } else {
-            let mut key = [0; KEY_BYTES];
-            key.copy_from_slice(&entry[c::KEY_AT_BYTES..]);
-            self.keys.insert(slot, (key, c::FLOW.get(entry) as u16));
-        }
-        Status::Ok
-    }
-
-    fn install(&mut self, entry: &[u8]) -> Status {
-        if c::OWNER.get(entry) >> self.config.owner_bits != 0 {
-            return Status::BadIndex;
-        }
-        let list = |base: abi::field::Field, bits: abi::field::Field| {
-            let (base, bits) = (base.get(entry), bits.get(entry));
-            let fits = base + (1 << bits) <= 1 << self.config.segment_bits && bits <= 12;
-            fits.then(|| List {
-                bits: bits as u32,
-                ..List::default()
-            })
-        };
-        let rx = list(c::RX_LIST_BASE, c::RX_LIST_BITS);
-        let tx = list(c::TX_LIST_BASE, c::TX_LIST_BITS);
-        let (Some(rx), Some(tx)) = (rx, tx) else {
-            return Status::BadRange;
-        };
-        let floor = c::INSTALL_FLOOR.get(entry) as u32;
-        let flow = Flow {
-            generation: c::GENERATION.get(entry) as u8,
-            owner: c::OWNER.get(entry) as u8,
-            profile: c::PROFILE.get(entry) as u8,
-            timestamp_check: c::TIMESTAMP_CHECK.get(entry) == 1,
-            domain: c::DOMAIN.get(entry) as u16,
-            floor,
-            cursor: floor,
-            ack_low: c::INSTALL_ACK_LOW.get(entry) as u32,
-            ack_high: c::INSTALL_ACK_HIGH.get(entry) as u32,
-            timestamp_floor: c::INSTALL_TIMESTAMP_FLOOR.get(entry) as u32,
-            send_floor: c::INSTALL_SEND_FLOOR.get(entry) as u32,
-            lists: [rx, tx],
-        };
-        self.flows.insert(c::FLOW.get(entry) as u16, flow);
-        Status::Ok
-    }
-
-    fn region(&mut self, entry: &[u8]) -> Status {
-        let index = c::REGION.get(entry);
-        if index >> self.config.region_bits != 0 {
-            return Status::BadIndex;
-        }
-        if c::OPCODE.get(entry) == u64::from(c::REGION_REMOVE) {
-            let key = c::REGION_KEY.get(entry) as u16;
-            if self
-                .regions
-                .get(&(index as u16))
-                .is_some_and(|region| region.key == key)
-            {
-                self.regions.remove(&(index as u16));
-            }
-            return Status::Ok;
-        }
-        let page_bits = c::REGION_PAGE_BITS.get(entry) as usize;
-        if !(PAGE_BITS_MIN..=PAGE_BITS_MAX).contains(&page_bits) {
-            return Status::BadRange;
-        }
-        let region = Region {
-            key: c::REGION_KEY.get(entry) as u16,
-            domain: c::REGION_DOMAIN.get(entry) as u16,
-            write: c::REGION_WRITE.get(entry) == 1,
-            read: c::REGION_READ.get(entry) == 1,
-            memory: c::REGION_MEMORY.get(entry) as u8,
-            page_bits: page_bits as u32,
-            first_page: c::REGION_FIRST_PAGE.get(entry) as u16,
-            bytes: c::REGION_BYTES.get(entry),
-        };
-        self.regions.insert(index as u16, region);
-        Status::Ok
-    }
-
-    fn page(&mut self, entry: &[u8]) -> Status {
-        let page = c::PAGE.get(entry);
-        if page >> self.config.page_bits != 0 {
-            return Status::BadIndex;
-        }
-        self.pages.insert(page as u16, c::PAGE_ADDRESS.get(entry));
-        Status::Ok
-    }
-
-    fn of_flow(&mut self, owner: u8, opcode: u8, entry: &[u8]) -> Status {
-        let id = c::FLOW.get(entry) as u16;
-        let generation = c::GENERATION.get(entry) as u8;
-        let Some(flow) = self.flows.get_mut(&id) else {
-            return Status::BadFlow;
-        };
-        if flow.generation != generation {
-            return Status::BadFlow;
-        }
-        if owner != 0 && flow.owner != owner {
-            return Status::NotOwner;
-        }
-        match opcode {
-            c::FLOW_REMOVE => {
-                self.flows.remove(&id);
-                Status::Ok
-            }
-            c::FLOOR_SET => set_floor(flow, entry),
-            c::SEND_FLOOR_SET => set_send_floor(flow, entry),
-            c::SEGMENT_POST => post_segment(flow, entry),
-            c::SEGMENT_TRUNCATE => truncate_segment(flow, entry),
-            _ => Status::Ok,
-        }
-    }
-}
-
-fn moves_forward(from: u32, to: u32) -> bool {
-    to.wrapping_sub(from) < FLOW_REACH_BYTES
-}
-
-fn head_is_held(list: &List, head: u16) -> bool {
-    head.wrapping_sub(list.head) <= list.tail.wrapping_sub(list.head)
-}
-
-fn set_floor(flow: &mut Flow, entry: &[u8]) -> Status {
-    let floor = c::FLOOR.get(entry) as u32;
-    let head = c::HEAD.get(entry) as u16;
-    if !moves_forward(flow.floor, floor) || !head_is_held(&flow.lists[0], head) {
-        return Status::BadRange;
-    }
-    flow.floor = floor;
-    if (flow.cursor.wrapping_sub(floor) as i32) < 0 {
-        flow.cursor = floor;
-    }
-    flow.ack_low = c::ACK_LOW.get(entry) as u32;
-    flow.ack_high = c::ACK_HIGH.get(entry) as u32;
-    flow.timestamp_floor = c::TIMESTAMP_FLOOR.get(entry) as u32;
-    flow.lists[0].drop_before(head);
-    Status::Ok
-}
-
-fn set_send_floor(flow: &mut Flow, entry: &[u8]) -> Status {
-    let floor = c::FLOOR.get(entry) as u32;
-    let head = c::HEAD.get(entry) as u16;
-    if !moves_forward(flow.send_floor, floor) || !head_is_held(&flow.lists[1], head) {
-        return Status::BadRange;
-    }
-    flow.send_floor = floor;
-    flow.lists[1].drop_before(head);
-    Status::Ok
-}
-
-fn post_segment(flow: &mut Flow, entry: &[u8]) -> Status {
-    let bytes = c::SEGMENT_BYTES.get(entry) as u32;
-    let list = &mut flow.lists[c::DIRECTION.get(entry) as usize];
-    let index = c::SEGMENT_INDEX.get(entry) as u16;
-    let held = u32::from(list.tail.wrapping_sub(list.head));
-    if index != list.tail || held >= 1 << list.bits {
-        return Status::ListFull;
-    }
-    if bytes == 0 || bytes > FLOW_REACH_BYTES {
-        return Status::BadRange;
-    }
-    let segment = Segment {
-        position: c::SEGMENT_POSITION.get(entry) as u32,
-        bytes,
-        region: c::SEGMENT_REGION.get(entry) as u16,
-        region_key: c::SEGMENT_REGION_KEY.get(entry) as u16,
-        offset: c::SEGMENT_OFFSET.get(entry),
-    };
-    list.entries.insert(index, segment);
-    list.tail = list.tail.wrapping_add(1);
-    Status::Ok
-}
-
-fn truncate_segment(flow: &mut Flow, entry: &[u8]) -> Status {
-    let bytes = c::SEGMENT_BYTES.get(entry) as u32;
-    let list = &mut flow.lists[c::DIRECTION.get(entry) as usize];
-    let index = c::SEGMENT_INDEX.get(entry) as u16;
-    if list.at(index).is_none() {
-        return Status::BadRange;
-    }
-    match list.entries.get_mut(&index) {
-        Some(segment) if bytes <= segment.bytes => {
-            segment.bytes = bytes;
-            Status::Ok
-        }
-        _ => Status::BadRange,
     }
 }

@@ -328,7 +328,6 @@ pub fn flow_answer(reply: &[u8]) -> Option<(u16, Flow)> {
             ack_low: word("ack_low") as u32,
             ack_high: word("ack_high") as u32,
             timestamp_floor: word("timestamp_floor") as u32,
-            send_floor: 0,
         };
         (word("flow") as u16, flow)
     })

@@ -10,7 +10,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 
 use super::bench::command;
-use super::{Access, Command, Model};
+use super::{floor_of, list_of, segments_of, Access, Command, Model};
 
 /// The source of all choices.
 pub struct Traffic {
@@ -103,7 +103,10 @@ impl Traffic {
             r.random()
         };
         let mut fields = vec![
-            (OWNER, r.random_range(0..4)),
+            (
+                OWNER,
+                r.random_range(0..4) + 4 * u64::from(r.random_ratio(1, 40)),
+            ),
             (PROFILE, r.random_range(0..4)),
             (TIMESTAMP_CHECK, r.random_range(0..2)),
             (DOMAIN, r.random_range(0..3)),
@@ -129,14 +132,8 @@ impl Traffic {
 
     fn floor(&mut self, opcode: u8, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
         let tx = opcode == SEND_FLOOR_SET;
-        let floor = model
-            .flows
-            .get(&flow)
-            .map_or(0, |f| if tx { f.send_floor } else { f.floor });
-        let list = model.lists[usize::from(tx)]
-            .get(&flow)
-            .cloned()
-            .unwrap_or_default();
+        let floor = floor_of(model, tx, flow);
+        let list = list_of(model, tx, flow);
         let step = match self.random.random_range(0..40) {
             0 => 1 << 30,
             1 => (1 << 30) - 1,
@@ -145,8 +142,8 @@ impl Traffic {
             _ => self.random.random_range(0..20_000),
         };
         let past = usize::from(self.rarely());
-        let head = self.random.random_range(0..=list.segments.len() / 2 + past);
-        let head = head + past * list.segments.len();
+        let held = usize::from(list.held());
+        let head = self.random.random_range(0..=held / 2 + past) + past * held;
         vec![
             (FLOOR, floor.wrapping_add(step).into()),
             (ACK_LOW, self.random.random::<u32>().into()),
@@ -158,23 +155,15 @@ impl Traffic {
 
     fn post(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
         let tx = self.random.random::<bool>();
-        let list = model.lists[usize::from(tx)]
-            .get(&flow)
-            .cloned()
-            .unwrap_or_default();
-        let floor = model
-            .flows
-            .get(&flow)
-            .map_or(0, |f| if tx { f.send_floor } else { f.floor });
+        let list = list_of(model, tx, flow);
+        let floor = floor_of(model, tx, flow);
         let gap = if self.random.random_ratio(1, 4) {
             self.random.random_range(0..50)
         } else {
             0
         };
-        let start = list
-            .segments
-            .back()
-            .map_or(floor, |s| s.position.wrapping_add(s.bytes));
+        let last = list.at(list.tail.wrapping_sub(1));
+        let start = last.map_or(floor, |s| s.position.wrapping_add(s.bytes));
         let mut position = start.wrapping_add(gap);
         let mut bytes = self.random.random_range(1..3_000);
         match self.random.random_range(0..60) {
@@ -185,7 +174,7 @@ impl Traffic {
             4 => bytes = 1 << 28,
             _ => {}
         }
-        let index = list.tail().wrapping_add(u16::from(self.rarely()));
+        let index = list.tail.wrapping_add(u16::from(self.rarely()));
         vec![
             (DIRECTION, tx.into()),
             (SEGMENT_INDEX, index.into()),
@@ -200,21 +189,22 @@ impl Traffic {
                 },
             ),
             (SEGMENT_REGION_KEY, self.random.random::<u16>().into()),
-            (SEGMENT_OFFSET, self.random.random::<u64>() >> 16),
+            (
+                SEGMENT_OFFSET,
+                self.random.random::<u64>() >> self.random.random_range(16..40),
+            ),
         ]
     }
 
     fn truncate(&mut self, flow: u16, model: &Model) -> Vec<(abi::field::Field, u64)> {
         let tx = self.random.random::<bool>();
-        let list = model.lists[usize::from(tx)]
-            .get(&flow)
-            .cloned()
-            .unwrap_or_default();
-        let at = self.random.random_range(0..=list.segments.len());
-        let bytes = list.segments.get(at).map_or(1, |segment| segment.bytes);
+        let list = list_of(model, tx, flow);
+        let at = self.random.random_range(0..=list.held());
+        let index = list.head.wrapping_add(at);
+        let bytes = list.at(index).map_or(1, |segment| segment.bytes);
         vec![
             (DIRECTION, tx.into()),
-            (SEGMENT_INDEX, list.head.wrapping_add(at as u16).into()),
+            (SEGMENT_INDEX, index.into()),
             (
                 SEGMENT_BYTES,
                 self.random.random_range(0..=bytes + bytes / 8).into(),
@@ -224,12 +214,12 @@ impl Traffic {
 
     fn key(&mut self, opcode: u8, flow: u16, model: &Model) -> Command {
         let key = *self.keys.choose(&mut self.random).unwrap();
-        let bank = self.random.random_range(0..2u8);
+        let bank = self.random.random_range(0..2);
         let beyond = 32 * u64::from(self.rarely());
         let fields = [
             (FLOW, flow.into()),
-            (KEY_BANK, bank.into()),
-            (KEY_BUCKET, u64::from(model.bucket(bank, &key)) + beyond),
+            (KEY_BANK, bank),
+            (KEY_BUCKET, model.bucket(bank, &key) + beyond),
             (KEY_WAY, self.random.random_range(0..4)),
         ];
         let mut entry = command(opcode, &fields);
@@ -276,15 +266,9 @@ impl Traffic {
 
     /// A position at or around the edges of a flow's segments.
     pub fn position(&mut self, tx: bool, flow: u16, model: &Model) -> u32 {
-        let list = model.lists[usize::from(tx)]
-            .get(&flow)
-            .cloned()
-            .unwrap_or_default();
-        let segments: Vec<_> = list.segments.into_iter().collect();
-        let floor = model
-            .flows
-            .get(&flow)
-            .map_or(0, |f| if tx { f.send_floor } else { f.floor });
+        let list = list_of(model, tx, flow);
+        let segments = segments_of(&list);
+        let floor = floor_of(model, tx, flow);
         let Some(segment) = segments.choose(&mut self.random) else {
             return floor;
         };
