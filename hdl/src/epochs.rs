@@ -8,12 +8,13 @@
 //!
 //! Invariants:
 //! 1. `command`, `user_reset`, a function level reset, or the loss of bus mastering begins one
-//!    epoch: `epoch` changes in the first cycle of `reset`. It is never 0.
+//!    epoch: `epoch` changes in the first cycle of `reset`. It counts from 1 to `EPOCH_MAX`.
 //! 2. `flr_done` rises when a function level reset has had its epoch, and falls with
 //!    `flr_in_process`.
 //!
 //! Source: PCIe 3.0, 6.6.2 (function level reset); design decision 12.
 
+use abi::config::EPOCH_MAX;
 use stream::prelude::*;
 
 /// Cycles of one reset.
@@ -33,7 +34,7 @@ pub struct Epochs {
     /// Software asks for a new epoch.
     pub command: Signal<In, Bit>,
 
-    /// Epoch, never 0.
+    /// Epoch, 1 to `EPOCH_MAX`.
     pub epoch: Signal<Out, Bits<16>>,
     /// An epoch begins.
     pub reset: Signal<Out, Bit>,
@@ -79,7 +80,7 @@ impl Default for Epochs {
             cycles: Constant::new(RESET_CYCLES.to_bits()),
             one_5: Constant::new(1u64.to_bits()),
             one_16: Constant::new(1u64.to_bits()),
-            last_index: Constant::new(0xfffeu64.to_bits()),
+            last_index: Constant::new(u64::from(EPOCH_MAX - 1).to_bits()),
         }
     }
 }
@@ -100,7 +101,7 @@ impl Logic for Epochs {
 
         self.resetting.next = self.left.q.val().any();
         self.reset.next = self.resetting.val();
-        // The register counts from 0 to 0xfffe, the epoch from 1 to 0xffff.
+        // The register counts from 0 to EPOCH_MAX - 1, the epoch from 1 to EPOCH_MAX.
         self.next.next = self.index.q.val() + self.one_16.val();
         self.epoch.next = self.next.val();
         if self.resetting.val() & !self.held.val() {

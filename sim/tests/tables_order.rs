@@ -4,6 +4,7 @@
 mod tables_model;
 
 use abi::command::*;
+use abi::config::EPOCH_MAX;
 use abi::flow_key::KEY_BYTES;
 use abi::reason::CommandStatus;
 use rand::rngs::SmallRng;
@@ -89,7 +90,7 @@ fn hits(port: Port, reply: &[u8]) -> bool {
 #[test]
 fn earliest_replies_come_as_the_heads_say() {
     let mut tables = installed();
-    for ((port, request), cycles) in requests().into_iter().zip([8, 3, 8, 7]) {
+    for ((port, request), cycles) in requests().into_iter().zip([8, 3, 9, 8]) {
         let reply = tables.ask(port, &[request]).remove(0);
         assert!(hits(port, &reply), "{port:?}");
         let pair = &tables.pairs[port as usize];
@@ -335,6 +336,58 @@ fn nothing_is_valid_before_an_install_of_this_epoch() {
         tables.start_epoch(epoch + 1);
     }
     tables.assert_clean();
+}
+
+#[test]
+fn nothing_of_an_old_epoch_is_valid_when_its_number_comes_again() {
+    let mut tables = installed();
+    for epoch in [2, EPOCH_MAX] {
+        tables.start_epoch(epoch);
+    }
+    // Epoch 1 again: its entries of long ago still lie in the memories.
+    tables.start_epoch(1);
+    let asked_at = tables.bench.now();
+    tables.send_commands(0, 0, &[floor(FLOW_ID, 1_001, 0)], false);
+    for round in 0..40 {
+        for (port, request) in requests() {
+            let reply = tables.ask(port, &[request]).remove(0);
+            // List states have no epoch of their own: the flow's counts.
+            assert!(
+                port == Port::RxSegment || !hits(port, &reply),
+                "round {round}: {port:?}"
+            );
+        }
+    }
+    // The command waited until the entries were gone; the lookups did not.
+    assert_eq!(tables.confirmed(0, 0, 1), [CommandStatus::BadFlow]);
+    let confirmed_at = *tables.confirmed_at.cycles.last().expect("confirmed");
+    assert!(
+        confirmed_at >= asked_at + 256 - 4,
+        "largest table: 256 key slots"
+    );
+    for entry in [install(FLOW_ID, (40, 3)), key_set(FLOW_ID)] {
+        tables.execute(entry);
+    }
+    let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+    assert!(flow_answer(&reply).is_some(), "what is new is valid");
+    tables.assert_clean();
+}
+
+#[test]
+fn a_reset_during_the_scrubbing_does_not_end_it() {
+    let mut tables = installed();
+    tables.start_epoch(EPOCH_MAX);
+    tables.start_epoch(1);
+    tables.cycles(3);
+    tables.start_epoch(2);
+    tables.start_epoch(EPOCH_MAX);
+    tables.cycles(300);
+    tables.start_epoch(1);
+    tables.cycles(300);
+    for (port, request) in requests() {
+        let reply = tables.ask(port, &[request]).remove(0);
+        assert!(port == Port::RxSegment || !hits(port, &reply), "{port:?}");
+    }
 }
 
 #[test]

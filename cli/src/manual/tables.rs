@@ -57,7 +57,7 @@ pub const REGISTERS: &[Register] = registers! {
     SIZES_0 r "log2: flows, buckets, segments, regions in bytes 0 to 3"
     SIZES_1 r "log2: page entries, owners in bytes 0 and 1"
     FEATURES r ""
-    EPOCH r "current epoch, bits 15:0, never 0"
+    EPOCH r "current epoch, bits 15:0, 1 to 0xfffe"
     CONTROL rw ""
     STATUS r "bit 0: a tag is quarantined; 1: bus mastering is on; 2: the link is up"
     INTERRUPT_INTERVAL w "least time between two interrupts of an owner, in cycles of 4 ns; 0: none"

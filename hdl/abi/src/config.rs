@@ -33,6 +33,8 @@ pub const SEND_PIECES_MAX: usize = 128;
 /// Longest read of payload, bytes; reads end at its multiples. A failed one takes along what it
 /// feeds.
 pub const SEND_READ_BYTES_MAX: usize = 4_096;
+/// Largest epoch; after it comes 1 again. 0 and 0xffff are of no epoch.
+pub const EPOCH_MAX: u16 = 0xfffe;
 /// Smallest page of a region, log2 bytes.
 pub const PAGE_BITS_MIN: usize = 12;
 /// Largest page of a region, log2 bytes.

@@ -29,7 +29,7 @@ pub const FEATURE_IPV6: u32 = 1 << 0;
 pub const FEATURE_TSO: u32 = 1 << 1;
 /// Feature: header profiles beside TCP.
 pub const FEATURE_PROFILES: u32 = 1 << 2;
-/// Current epoch, bits 15:0. Never 0.
+/// Current epoch, bits 15:0: 1 to 0xfffe, then 1 again.
 pub const EPOCH: u32 = 0x0014;
 /// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (everything is
 /// invalid after).

@@ -1,10 +1,10 @@
-//! The command processor: carries commands out one by one, in ring order, and confirms each.
+//! The command processor: carries commands out in ring order, and confirms each.
 //!
 //! ```text
 //!  command_fetch ─┐                       ┌─► key_update, change   (flow table)
 //!  commands ──────┴─► batch ──► command ──┼─► rx_list, tx_list     (segment lists)
-//!                       query ◄──► flow ──┼─► region, page (region table)
-//!                                         └─► confirmation
+//!                       query ◄──► flow ──┼─► region, page         (region table)
+//!                                         └─► confirmations (8) ──► confirmation
 //! ```
 //!
 //! | Port | Direction | Meaning and duty |
@@ -14,29 +14,29 @@
 //! | `command_done` | out | pulse: a confirmation was handed out |
 //! | `command_read_failed` | out | pulse: a packet was given up, nothing of it is confirmed |
 //! | `query`, `queried` | out, in | the flow that the command names |
-//! | `rx_list`, `rx_result` | out, in | changes of lists; each is answered by a pulse |
-//! | `tx_list`, `tx_result` | out, in | the same |
+//! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::list_control`] |
+//! | `hold` | in | no command is taken: the tables are being scrubbed |
 //! | others | out | updates |
 //!
-//! Timing: a command that changes no list takes 9 cycles, one that does 7 more, `flow_install` 14
-//! more, `list_move` about 8 more for each entry. Outputs but `confirmation` are functions of
-//! registers through the decoders.
+//! Timing: a command takes 6 cycles, a refused one 5; `region_remove` about 4 more, `segment_truncate`
+//! about 10 more, `list_move` as long as its list's updater. A floor that lifts the cursor waits for
+//! a cycle without a cursor move. Confirmations wait for their taker in a FIFO: their fence does not
+//! hold up the next commands until 7 wait.
 //!
 //! Invariants:
 //! 1. A refused command changes nothing.
 //! 2. `confirmation` is offered after the last memory was written: a lookup requested later sees
 //!    the change.
-//! 3. `floor_set` moves the head first, then the floor; `flow_install` empties both lists, then
-//!    makes the flow valid: no packet between them is placed by a mixture that neither state would
-//!    allow.
-//! 4. `reset` forgets the command in work; it is not confirmed.
+//! 3. `floor_set` moves head and floor, `flow_install` empties both lists and makes the flow valid,
+//!    in one cycle; a packet whose flow was looked up before and its list searched after is deferred
+//!    at worst.
+//! 4. `reset` forgets the command in work and the confirmations that wait.
 
 use crate::command_batch::CommandBatch;
-use crate::command_sequence::{CommandSequence, CommandState};
+use crate::command_sequence::CommandSequence;
 use crate::command_work::CommandWork;
-use crate::updates::{
-    CommandBeat, FlowControl, FlowUpdate, KeyUpdate, ListUpdate, PageUpdate, RegionUpdate,
-};
+use crate::list_control::ListControlSource;
+use crate::updates::{CommandBeat, FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
 
 /// The processor. See the module's head.
@@ -75,20 +75,18 @@ pub struct CommandProcessor<
     pub key_update: PulseSource<KeyUpdate>,
     /// Flow state to write.
     pub change: MessageSource<FlowUpdate>,
-    /// Change of a receive list.
-    pub rx_list: MessageSource<ListUpdate>,
-    /// Its CommandStatus.
-    pub rx_result: PulseSink<Bits<8>>,
-    /// Change of a send list.
-    pub tx_list: MessageSource<ListUpdate>,
-    /// Its CommandStatus.
-    pub tx_result: PulseSink<Bits<8>>,
+    /// Receive lists.
+    pub rx_list: ListControlSource,
+    /// Send lists.
+    pub tx_list: ListControlSource,
     /// Region to write.
     pub region: PulseSource<RegionUpdate>,
     /// Page entry to write.
     pub page: PulseSource<PageUpdate>,
     /// A region's removal is under way.
     pub region_busy: Signal<In, Bit>,
+    /// Take no command.
+    pub hold: Signal<In, Bit>,
 
     batch: CommandBatch,
     work: CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
@@ -97,11 +95,17 @@ pub struct CommandProcessor<
 
     beat: DFF<CommandBeat>,
     flow: DFF<FlowControl>,
+    ended: DFF<Confirmation>,
+    ended_valid: DFF<Bit>,
     done: DFF<Bit>,
 
-    data: Signal<Local, Bits<512>>,
-    at: Signal<Local, CommandState>,
-    writing: Signal<Local, Bit>,
+    confirmations: Fifo<Confirmation, 3, 4>,
+
+    asked: Signal<Local, Bits<512>>,
+    room: Signal<Local, Bit>,
+    act_ready: Signal<Local, Bit>,
+    commit: Signal<Local, Bit>,
+    enough: Constant<Bits<4>>,
 }
 
 impl<
@@ -129,21 +133,25 @@ impl<
             key_update: Default::default(),
             change: Default::default(),
             rx_list: Default::default(),
-            rx_result: Default::default(),
             tx_list: Default::default(),
-            tx_result: Default::default(),
             region: Default::default(),
             page: Default::default(),
             region_busy: Default::default(),
+            hold: Default::default(),
             batch: Default::default(),
             work: Default::default(),
             steps: Default::default(),
             beat: Default::default(),
             flow: Default::default(),
+            ended: Default::default(),
+            ended_valid: Default::default(),
             done: Default::default(),
-            data: Default::default(),
-            at: Default::default(),
-            writing: Default::default(),
+            confirmations: Default::default(),
+            asked: Default::default(),
+            room: Default::default(),
+            act_ready: Default::default(),
+            commit: Default::default(),
+            enough: Constant::new(7u64.to_bits()),
         }
     }
 }
@@ -160,21 +168,29 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, beat, flow, done);
+        dff_setup!(self, clock, beat, flow, ended, ended_valid, done);
         self.batch.clock.next = self.clock.val();
         self.batch.reset.next = self.reset.val();
         self.work.clock.next = self.clock.val();
         self.work.epoch.next = self.epoch.val();
         self.steps.clock.next = self.clock.val();
         self.steps.reset.next = self.reset.val();
+        self.confirmations.clock.next = self.clock.val();
+        self.confirmations.reset.next = self.reset.val();
         PacketSink::link(&mut self.commands, &mut self.batch.commands);
         MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.batch.command_fetch);
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
+        // A command is taken when its confirmation will have a place, beside one on its way there.
+        self.room.next = (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
+        self.steps.command_valid.next = self.batch.command.valid.val() & self.room.val();
+        self.batch.command.ready.next = self.steps.take.val();
+        self.asked.next = self.batch.command.payload.val().data;
+        self.query.valid.next = self.steps.take.val();
+        self.query.payload.next = self.asked.val().get_bits::<16>(16);
+
         // The command and its flow are kept while the sequence works on them.
-        self.at.next = self.steps.at.val();
-        self.batch.command.ready.next = self.at.val() == CommandState::Idle;
-        if self.at.val() == CommandState::Idle {
+        if self.steps.take.val() {
             self.beat.d.next = self.batch.command.payload.val();
         }
         if self.queried.valid.val() {
@@ -182,49 +198,41 @@ impl<
         }
         self.work.beat.next = self.beat.q.val();
         self.work.flow.next = self.flow.q.val();
-        self.work.install_tx.next = self.steps.install_tx.val();
-
-        self.steps.command_valid.next = self.batch.command.valid.val();
+        ListControlSource::link(&mut self.rx_list, &mut self.work.rx_list);
+        ListControlSource::link(&mut self.tx_list, &mut self.work.tx_list);
         self.steps.flow_valid.next = self.queried.valid.val();
-        self.steps.kind.next = self.work.kind.val();
         self.steps.judged.next = self.work.status.val();
-        self.steps.list_ready.next = self.rx_list.ready.val();
-        self.steps.list_done.next = self.rx_result.valid.val();
-        self.steps.list_status.next = self.rx_result.payload.val();
-        if self.work.list_tx.val() {
-            self.steps.list_ready.next = self.tx_list.ready.val();
-            self.steps.list_done.next = self.tx_result.valid.val();
-            self.steps.list_status.next = self.tx_result.payload.val();
-        }
-        self.steps.change_ready.next = self.change.ready.val();
-        self.steps.busy.next = self.region_busy.val();
-        self.steps.confirm_ready.next = self.confirmation.ready.val();
+        self.steps.works.next = self.work.works.val();
+        self.steps.busy.next = self.region_busy.val() | self.work.list_busy.val();
+        self.steps.refused.next = self.work.list_refused.val();
 
-        // Updates; none in a reset cycle, where the epoch may already be the next one.
-        self.data.next = self.beat.q.val().data;
-        self.query.valid.next = self.at.val() == CommandState::Query;
-        self.query.payload.next = self.data.val().get_bits::<16>(16);
-        self.rx_list.valid.next =
-            (self.at.val() == CommandState::ListAsk) & !self.work.list_tx.val();
-        self.rx_list.payload.next = self.work.list_update.val();
-        self.tx_list.valid.next =
-            (self.at.val() == CommandState::ListAsk) & self.work.list_tx.val();
-        self.tx_list.payload.next = self.work.list_update.val();
-        self.change.valid.next = (self.at.val() == CommandState::Change) & !self.reset.val();
+        // All updates of a command in one cycle; none in a reset cycle, where the epoch may
+        // already be the next one.
+        self.act_ready.next = self.change.ready.val() | !self.work.writes_flow.val();
+        self.steps.act_ready.next = self.act_ready.val();
+        self.commit.next = self.steps.acting.val() & self.act_ready.val() & !self.reset.val();
+        self.work.commit.next = self.commit.val();
+        self.change.valid.next =
+            self.steps.acting.val() & self.work.writes_flow.val() & !self.reset.val();
         self.change.payload.next = self.work.flow_update.val();
-        self.writing.next = (self.at.val() == CommandState::Write) & !self.reset.val();
-        self.key_update.valid.next = self.writing.val() & self.work.writes_key.val();
+        self.key_update.valid.next = self.commit.val() & self.work.writes_key.val();
         self.key_update.payload.next = self.work.key_update.val();
-        self.region.valid.next = self.writing.val() & self.work.writes_region.val();
+        self.region.valid.next = self.commit.val() & self.work.writes_region.val();
         self.region.payload.next = self.work.region_update.val();
-        self.page.valid.next = self.writing.val() & self.work.writes_page.val();
+        self.page.valid.next = self.commit.val() & self.work.writes_page.val();
         self.page.payload.next = self.work.page_update.val();
 
-        self.confirmation.valid.next = self.at.val() == CommandState::Confirm;
-        self.confirmation.payload.next.owner = self.beat.q.val().owner;
-        self.confirmation.payload.next.index = self.beat.q.val().index;
-        self.confirmation.payload.next.status = self.steps.status.val();
-        self.done.d.next = (self.at.val() == CommandState::Confirm) & self.confirmation.ready.val();
+        // The memories are written when the confirmation has passed register and FIFO.
+        self.ended_valid.d.next = self.steps.finish.val();
+        self.ended.d.next.owner = self.beat.q.val().owner;
+        self.ended.d.next.index = self.beat.q.val().index;
+        self.ended.d.next.status = self.steps.status.val();
+        self.confirmations.sink.valid.next = self.ended_valid.q.val();
+        self.confirmations.sink.payload.next = self.ended.q.val();
+        self.confirmation.valid.next = self.confirmations.source.valid.val();
+        self.confirmation.payload.next = self.confirmations.source.payload.val();
+        self.confirmations.source.ready.next = self.confirmation.ready.val();
+        self.done.d.next = self.confirmations.source.valid.val() & self.confirmation.ready.val();
         self.command_done.next = self.done.q.val();
     }
 }

@@ -166,16 +166,28 @@ pub struct ListDecode {
     pub data: Signal<In, Bits<512>>,
     /// Its kind.
     pub kind: Signal<In, CommandKind>,
-    /// Second half of a flow install: the send list.
-    pub install_tx: Signal<In, Bit>,
-    /// The list to change is the send list.
+    /// The list concerned is the send list.
     pub tx: Signal<Out, Bit>,
-    /// The change, without `bad_range`.
-    pub list: Signal<Out, ListUpdate>,
+    /// The command changes the receive list.
+    pub rx_changes: Signal<Out, Bit>,
+    /// Its change.
+    pub rx_list: Signal<Out, ListUpdate>,
+    /// The command changes the send list.
+    pub tx_changes: Signal<Out, Bit>,
+    /// Its change.
+    pub tx_list: Signal<Out, ListUpdate>,
 
     entry: Signal<Local, SegmentEntry>,
-    list_bits: Signal<Local, Bits<4>>,
-    entries: Signal<Local, Bits<16>>,
+    asked: Signal<Local, ListUpdate>,
+    rx_base: Signal<Local, Bits<24>>,
+    tx_base: Signal<Local, Bits<24>>,
+    rx_bits: Signal<Local, Bits<4>>,
+    tx_bits: Signal<Local, Bits<4>>,
+    rx_entries: Signal<Local, Bits<16>>,
+    tx_entries: Signal<Local, Bits<16>>,
+    send: Signal<Local, Bit>,
+    both: Signal<Local, Bit>,
+    one_of_them: Signal<Local, Bit>,
     one: Constant<Bits<16>>,
 }
 
@@ -184,12 +196,22 @@ impl Default for ListDecode {
         Self {
             data: Default::default(),
             kind: Default::default(),
-            install_tx: Default::default(),
             tx: Default::default(),
-            list: Default::default(),
+            rx_changes: Default::default(),
+            rx_list: Default::default(),
+            tx_changes: Default::default(),
+            tx_list: Default::default(),
             entry: Default::default(),
-            list_bits: Default::default(),
-            entries: Default::default(),
+            asked: Default::default(),
+            rx_base: Default::default(),
+            tx_base: Default::default(),
+            rx_bits: Default::default(),
+            tx_bits: Default::default(),
+            rx_entries: Default::default(),
+            tx_entries: Default::default(),
+            send: Default::default(),
+            both: Default::default(),
+            one_of_them: Default::default(),
             one: Constant::new(1u64.to_bits()),
         }
     }
@@ -204,45 +226,58 @@ impl Logic for ListDecode {
         self.entry.next.region_key = self.data.val().get_bits::<16>(144);
         self.entry.next.offset = self.data.val().get_bits::<48>(160);
 
-        self.tx.next = self.data.val().get_bit(32);
-        self.list_bits.next = self.data.val().get_bits::<4>(88);
-        self.list.next.operation = ListOperation::Post;
-        self.list.next.flow = self.data.val().get_bits::<16>(16);
-        self.list.next.index = self.data.val().get_bits::<16>(48);
-        self.list.next.base = self.data.val().get_bits::<24>(64);
-        self.list.next.bad_range = false;
+        self.send.next = self.data.val().get_bit(32);
+        self.both.next = false;
+        self.one_of_them.next = true;
+        self.rx_base.next = self.data.val().get_bits::<24>(64);
+        self.rx_bits.next = self.data.val().get_bits::<4>(88);
+        self.tx_base.next = self.data.val().get_bits::<24>(64);
+        self.tx_bits.next = self.data.val().get_bits::<4>(88);
+        self.asked.next.operation = ListOperation::Post;
+        self.asked.next.flow = self.data.val().get_bits::<16>(16);
+        self.asked.next.index = self.data.val().get_bits::<16>(48);
+        self.asked.next.base = 0.into();
+        self.asked.next.mask = 0.into();
+        self.asked.next.entry = self.entry.val();
         match self.kind.val() {
             CommandKind::FlowInstall => {
-                self.tx.next = self.install_tx.val();
-                self.list.next.operation = ListOperation::Install;
-                self.list.next.base = self.data.val().get_bits::<24>(224);
-                self.list_bits.next = self.data.val().get_bits::<4>(248);
-                if self.install_tx.val() {
-                    self.list.next.base = self.data.val().get_bits::<24>(256);
-                    self.list_bits.next = self.data.val().get_bits::<4>(280);
-                }
+                self.both.next = true;
+                self.asked.next.operation = ListOperation::Install;
+                self.rx_base.next = self.data.val().get_bits::<24>(224);
+                self.rx_bits.next = self.data.val().get_bits::<4>(248);
+                self.tx_base.next = self.data.val().get_bits::<24>(256);
+                self.tx_bits.next = self.data.val().get_bits::<4>(280);
             }
             CommandKind::FloorSet => {
-                self.tx.next = false;
-                self.list.next.operation = ListOperation::SetHead;
-                self.list.next.index = self.data.val().get_bits::<16>(160);
+                self.send.next = false;
+                self.asked.next.operation = ListOperation::SetHead;
+                self.asked.next.index = self.data.val().get_bits::<16>(160);
             }
             CommandKind::SendFloorSet => {
-                self.tx.next = true;
-                self.list.next.operation = ListOperation::SetHead;
-                self.list.next.index = self.data.val().get_bits::<16>(160);
+                self.send.next = true;
+                self.asked.next.operation = ListOperation::SetHead;
+                self.asked.next.index = self.data.val().get_bits::<16>(160);
             }
+            CommandKind::SegmentPost => {}
             CommandKind::SegmentTruncate => {
-                self.list.next.operation = ListOperation::Truncate;
+                self.asked.next.operation = ListOperation::Truncate;
             }
             CommandKind::ListMove => {
-                self.list.next.operation = ListOperation::Move;
+                self.asked.next.operation = ListOperation::Move;
             }
-            _ => {}
+            _ => self.one_of_them.next = false,
         }
-        self.entries.next = self.one.val() << bit_cast::<16, 4>(self.list_bits.val());
-        self.list.next.mask = self.entries.val() - self.one.val();
-        self.list.next.entry = self.entry.val();
+        self.tx.next = self.send.val();
+        self.rx_changes.next = self.both.val() | (self.one_of_them.val() & !self.send.val());
+        self.tx_changes.next = self.both.val() | (self.one_of_them.val() & self.send.val());
+        self.rx_entries.next = self.one.val() << bit_cast::<16, 4>(self.rx_bits.val());
+        self.tx_entries.next = self.one.val() << bit_cast::<16, 4>(self.tx_bits.val());
+        self.rx_list.next = self.asked.val();
+        self.rx_list.next.base = self.rx_base.val();
+        self.rx_list.next.mask = self.rx_entries.val() - self.one.val();
+        self.tx_list.next = self.asked.val();
+        self.tx_list.next.base = self.tx_base.val();
+        self.tx_list.next.mask = self.tx_entries.val() - self.one.val();
     }
 }
 
@@ -292,8 +327,10 @@ impl Logic for RegionDecode {
 
         self.region.next.region = self.data.val().get_bits::<16>(32);
         self.region.next.epoch = self.none.val();
+        self.region.next.by_key = true;
         if self.kind.val() == CommandKind::RegionInstall {
             self.region.next.epoch = self.epoch.val();
+            self.region.next.by_key = false;
         }
         self.region.next.entry = self.entry.val();
 

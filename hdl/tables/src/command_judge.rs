@@ -1,4 +1,4 @@
-//! The status of a command before the lists have their say. Combinational.
+//! The status of a command. Combinational.
 //!
 //! The checks in their order; the first that fails is the status:
 //!
@@ -9,11 +9,9 @@
 //! | `bad_index` | see [`crate::command_check`] |
 //! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
 //! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
-//! | `list_full` | decided by the list |
-//! | `bad_range` | see [`crate::command_check`]; a floor that goes back, or 2^30 or more on; |
-//! | | a segment that starts or ends more than 2^30 from its direction's floor; see the list |
-//!
-//! `bad_range` of a command that changes a list goes on to the list, which ranks it.
+//! | `list_full` | see [`crate::list_judge`] |
+//! | `bad_range` | see [`crate::command_check`] and [`crate::list_judge`]; a floor that goes back, or |
+//! | | 2^30 or more on; a segment that starts or ends more than 2^30 from its direction's floor |
 
 use crate::command_kind::CommandKind;
 use crate::updates::{FlowControl, FlowInstalled, SegmentEntry};
@@ -36,7 +34,7 @@ pub struct ReachCheck {
     pub flow: Signal<In, FlowControl>,
     /// They do not.
     pub range_bad: Signal<Out, Bit>,
-    /// The new floor lies behind the stored cursor's place: the cursor must follow.
+    /// The new floor has passed the stored cursor, which must follow; high for other commands.
     pub cursor_behind: Signal<Out, Bit>,
 
     old_floor: Signal<Local, Bits<32>>,
@@ -86,8 +84,7 @@ impl Logic for ReachCheck {
         self.behind.next = self.start.val() + self.entry.val().bytes;
         self.behind_room.next = self.reach.val() - self.behind.val();
         self.cursor_ahead.next = self.flow.val().cursor - self.floor.val();
-        self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
-
+        self.cursor_behind.next = true;
         self.range_bad.next = false;
         match self.kind.val() {
             CommandKind::SegmentPost => {
@@ -95,6 +92,7 @@ impl Logic for ReachCheck {
                     | self.behind_room.val().get_bit(31);
             }
             CommandKind::FloorSet => {
+                self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
                 self.range_bad.next = self.step.val() >= self.reach.val();
             }
             CommandKind::SendFloorSet => {
@@ -120,21 +118,23 @@ pub struct CommandJudge {
     pub flow: Signal<In, FlowControl>,
     /// From the check.
     pub index_bad: Signal<In, Bit>,
-    /// From the check.
+    /// From the check, the reach and the list.
     pub range_bad: Signal<In, Bit>,
+    /// From the list.
+    pub list_full: Signal<In, Bit>,
     /// CommandStatus.
     pub status: Signal<Out, Bits<8>>,
 
     installed: Signal<Local, FlowInstalled>,
     stranger: Signal<Local, Bit>,
     of_flow: Signal<Local, Bit>,
-    of_list: Signal<Local, Bit>,
     host: Constant<Bits<8>>,
     ok: Constant<Bits<8>>,
     bad_opcode: Constant<Bits<8>>,
     bad_index: Constant<Bits<8>>,
     not_owner: Constant<Bits<8>>,
     bad_flow: Constant<Bits<8>>,
+    full: Constant<Bits<8>>,
     bad_range: Constant<Bits<8>>,
 }
 
@@ -149,17 +149,18 @@ impl Default for CommandJudge {
             flow: Default::default(),
             index_bad: Default::default(),
             range_bad: Default::default(),
+            list_full: Default::default(),
             status: Default::default(),
             installed: Default::default(),
             stranger: Default::default(),
             of_flow: Default::default(),
-            of_list: Default::default(),
             host: Constant::new(0u64.to_bits()),
             ok: code(CommandStatus::Ok),
             bad_opcode: code(CommandStatus::BadOpcode),
             bad_index: code(CommandStatus::BadIndex),
             not_owner: code(CommandStatus::NotOwner),
             bad_flow: code(CommandStatus::BadFlow),
+            full: code(CommandStatus::ListFull),
             bad_range: code(CommandStatus::BadRange),
         }
     }
@@ -169,24 +170,13 @@ impl Logic for CommandJudge {
     #[hdl_gen]
     fn update(&mut self) {
         self.installed.next = self.flow.val().installed;
-        self.of_list.next = false;
         self.of_flow.next = true;
         match self.kind.val() {
-            CommandKind::FloorSet => {
-                self.of_list.next = true;
-            }
-            CommandKind::SegmentPost => {
-                self.of_list.next = true;
-            }
-            CommandKind::SegmentTruncate => {
-                self.of_list.next = true;
-            }
-            CommandKind::SendFloorSet => {
-                self.of_list.next = true;
-            }
-            CommandKind::ListMove => {
-                self.of_list.next = true;
-            }
+            CommandKind::FloorSet => {}
+            CommandKind::SegmentPost => {}
+            CommandKind::SegmentTruncate => {}
+            CommandKind::SendFloorSet => {}
+            CommandKind::ListMove => {}
             CommandKind::FlowRemove => {}
             _ => {
                 self.of_flow.next = false;
@@ -196,8 +186,11 @@ impl Logic for CommandJudge {
         // The last assignment wins: the checks stand in reverse order.
         self.stranger.next = self.owner.val() != self.host.val();
         self.status.next = self.ok.val();
-        if self.range_bad.val() & !self.of_list.val() {
+        if self.range_bad.val() {
             self.status.next = self.bad_range.val();
+        }
+        if self.list_full.val() {
+            self.status.next = self.full.val();
         }
         if self.of_flow.val()
             & self.stranger.val()

@@ -1,4 +1,4 @@
-//! From the opcode to the kind of a command. Combinational.
+//! From the opcode to the kind of a command, and what that kind changes. Combinational.
 
 use abi::command as opcode;
 use stream::prelude::*;
@@ -130,6 +130,51 @@ impl Logic for KindDecode {
         }
         if self.opcode.val() == self.page_set.val() {
             self.kind.next = CommandKind::PageSet;
+        }
+    }
+}
+
+/// Which tables a kind of command writes.
+#[derive(LogicBlock, Default)]
+pub struct KindUses {
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// It writes the flow's state.
+    pub writes_flow: Signal<Out, Bit>,
+    /// It writes a key slot.
+    pub writes_key: Signal<Out, Bit>,
+    /// It writes a region.
+    pub writes_region: Signal<Out, Bit>,
+    /// It writes a page entry.
+    pub writes_page: Signal<Out, Bit>,
+    /// The change takes longer than a cycle.
+    pub works: Signal<Out, Bit>,
+}
+
+impl Logic for KindUses {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.writes_flow.next = false;
+        self.writes_key.next = false;
+        self.writes_region.next = false;
+        self.writes_page.next = false;
+        self.works.next = false;
+        match self.kind.val() {
+            CommandKind::FloorSet => self.writes_flow.next = true,
+            CommandKind::SendFloorSet => self.writes_flow.next = true,
+            CommandKind::FlowInstall => self.writes_flow.next = true,
+            CommandKind::FlowRemove => self.writes_flow.next = true,
+            CommandKind::KeySet => self.writes_key.next = true,
+            CommandKind::KeyClear => self.writes_key.next = true,
+            CommandKind::RegionInstall => self.writes_region.next = true,
+            CommandKind::PageSet => self.writes_page.next = true,
+            CommandKind::RegionRemove => {
+                self.writes_region.next = true;
+                self.works.next = true;
+            }
+            CommandKind::SegmentTruncate => self.works.next = true,
+            CommandKind::ListMove => self.works.next = true,
+            _ => {}
         }
     }
 }

@@ -1,20 +1,22 @@
-//! One command taken apart: its kind, its status so far, and the updates that it asks for.
+//! One command taken apart: its kind, its status, and the updates that it asks for.
 //!
 //! ```text
 //!  beat ──► kind ──► check ─┐
-//!  flow ─────────► reach ───┴─► judge ──► status
-//!                    └──────► flow_update, list_update   beat ──► key, region, page updates
+//!  flow ─────────► reach ───┼─► register ──► judge ──► status
+//!  rx_list, tx_list ◄──► ───┘
+//!  beat ──► key, flow, region, page updates
 //! ```
-//! Timing: combinational from `beat`, `flow` and `install_tx`, but for the page count of a region:
-//! `status` is right from the second cycle of a `beat` on.
+//! Timing: the updates are combinational from `beat`; `status` is right two cycles after the later of
+//! `flow` and the lists' answers, three after `beat`.
 
 use crate::command_check::CommandCheck;
 use crate::command_decode::{FlowDecode, ListDecode, RegionDecode};
 use crate::command_judge::{CommandJudge, ReachCheck};
-use crate::command_kind::{CommandKind, KindDecode};
+use crate::command_kind::{CommandKind, KindDecode, KindUses};
+use crate::list_control::{ListAnswers, ListControlSource};
 use crate::updates::{
-    CommandBeat, FlowControl, FlowFloor, FlowUpdate, KeyUpdate, ListUpdate, PageUpdate,
-    RegionUpdate, SegmentEntry,
+    CommandBeat, FlowControl, FlowUpdate, KeyUpdate, ListUpdate, PageUpdate, RegionUpdate,
+    SegmentEntry,
 };
 use stream::prelude::*;
 
@@ -37,17 +39,23 @@ pub struct CommandWork<
     pub beat: Signal<In, CommandBeat>,
     /// The flow that it names.
     pub flow: Signal<In, FlowControl>,
-    /// Second half of a flow install: the send list.
-    pub install_tx: Signal<In, Bit>,
+    /// Receive list.
+    pub rx_list: ListControlSource,
+    /// Send list.
+    pub tx_list: ListControlSource,
+    /// The tables change in this cycle.
+    pub commit: Signal<In, Bit>,
 
-    /// Its kind.
-    pub kind: Signal<Out, CommandKind>,
-    /// CommandStatus, before the lists have their say.
+    /// CommandStatus.
     pub status: Signal<Out, Bits<8>>,
-    /// The list to change is the send list.
-    pub list_tx: Signal<Out, Bit>,
-    /// Change of a list.
-    pub list_update: Signal<Out, ListUpdate>,
+    /// The change takes longer than a cycle.
+    pub works: Signal<Out, Bit>,
+    /// A list is at work.
+    pub list_busy: Signal<Out, Bit>,
+    /// A list has not done the change.
+    pub list_refused: Signal<Out, Bit>,
+    /// The command writes it.
+    pub writes_flow: Signal<Out, Bit>,
     /// Change of the flow's state.
     pub flow_update: Signal<Out, FlowUpdate>,
     /// The command writes it.
@@ -64,6 +72,8 @@ pub struct CommandWork<
     pub page_update: Signal<Out, PageUpdate>,
 
     kind_decode: KindDecode,
+    uses: KindUses,
+    answers: ListAnswers,
     flow_decode: FlowDecode,
     list_decode: ListDecode,
     region_decode: RegionDecode,
@@ -71,9 +81,14 @@ pub struct CommandWork<
     reach: ReachCheck,
     judge: CommandJudge,
 
+    index_bad: DFF<Bit>,
+    range_bad: DFF<Bit>,
+    list_full: DFF<Bit>,
+    cursor_behind: DFF<Bit>,
+
+    kind: Signal<Local, CommandKind>,
+    list_update: Signal<Local, ListUpdate>,
     data: Signal<Local, Bits<512>>,
-    floor: Signal<Local, FlowFloor>,
-    new_floor: Signal<Local, Bits<32>>,
     entry: Signal<Local, SegmentEntry>,
 }
 
@@ -93,11 +108,14 @@ impl<
             epoch: Default::default(),
             beat: Default::default(),
             flow: Default::default(),
-            install_tx: Default::default(),
-            kind: Default::default(),
+            rx_list: Default::default(),
+            tx_list: Default::default(),
+            commit: Default::default(),
             status: Default::default(),
-            list_tx: Default::default(),
-            list_update: Default::default(),
+            works: Default::default(),
+            list_busy: Default::default(),
+            list_refused: Default::default(),
+            writes_flow: Default::default(),
             flow_update: Default::default(),
             writes_key: Default::default(),
             key_update: Default::default(),
@@ -106,15 +124,21 @@ impl<
             writes_page: Default::default(),
             page_update: Default::default(),
             kind_decode: Default::default(),
+            uses: Default::default(),
+            answers: Default::default(),
             flow_decode: Default::default(),
             list_decode: Default::default(),
             region_decode: Default::default(),
             check: Default::default(),
             reach: Default::default(),
             judge: Default::default(),
+            index_bad: Default::default(),
+            range_bad: Default::default(),
+            list_full: Default::default(),
+            cursor_behind: Default::default(),
+            kind: Default::default(),
+            list_update: Default::default(),
             data: Default::default(),
-            floor: Default::default(),
-            new_floor: Default::default(),
             entry: Default::default(),
         }
     }
@@ -132,58 +156,72 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, index_bad, range_bad, list_full, cursor_behind);
         self.check.clock.next = self.clock.val();
         self.data.next = self.beat.val().data;
         self.kind_decode.opcode.next = self.data.val().get_bits::<8>(0);
         self.kind.next = self.kind_decode.kind.val();
-
         self.flow_decode.data.next = self.data.val();
-        self.flow_decode.kind.next = self.kind_decode.kind.val();
+        self.flow_decode.kind.next = self.kind.val();
         self.flow_decode.epoch.next = self.epoch.val();
         self.list_decode.data.next = self.data.val();
-        self.list_decode.kind.next = self.kind_decode.kind.val();
-        self.list_decode.install_tx.next = self.install_tx.val();
+        self.list_decode.kind.next = self.kind.val();
         self.region_decode.data.next = self.data.val();
-        self.region_decode.kind.next = self.kind_decode.kind.val();
+        self.region_decode.kind.next = self.kind.val();
         self.region_decode.epoch.next = self.epoch.val();
         self.check.data.next = self.data.val();
-        self.check.kind.next = self.kind_decode.kind.val();
+        self.check.kind.next = self.kind.val();
 
-        self.floor.next = self.flow_decode.flow.val().floor;
-        self.new_floor.next = self.floor.val().floor;
-        if self.list_decode.tx.val() {
-            self.new_floor.next = self.flow_decode.flow.val().send_floor;
-        }
-        self.entry.next = self.list_decode.list.val().entry;
-        self.reach.kind.next = self.kind_decode.kind.val();
+        // What the lists are asked, and what they say.
+        self.list_update.next = self.list_decode.rx_list.val();
+        self.rx_list.change.next = self.list_decode.rx_list.val();
+        self.tx_list.change.next = self.list_decode.tx_list.val();
+        self.rx_list.commit.next = self.commit.val() & self.list_decode.rx_changes.val();
+        self.tx_list.commit.next = self.commit.val() & self.list_decode.tx_changes.val();
+        self.answers.rx.next = self.list_decode.rx_changes.val();
+        self.answers.rx_full.next = self.rx_list.full.val();
+        self.answers.rx_range_bad.next = self.rx_list.range_bad.val();
+        self.answers.rx_refused.next = self.rx_list.refused.val();
+        self.answers.tx.next = self.list_decode.tx_changes.val();
+        self.answers.tx_full.next = self.tx_list.full.val();
+        self.answers.tx_range_bad.next = self.tx_list.range_bad.val();
+        self.answers.tx_refused.next = self.tx_list.refused.val();
+        self.list_refused.next = self.answers.refused.val();
+        self.list_busy.next = self.rx_list.busy.val() | self.tx_list.busy.val();
+
+        // Everything that can be wrong, in one register each.
+        self.entry.next = self.list_update.val().entry;
+        self.reach.kind.next = self.kind.val();
         self.reach.tx.next = self.list_decode.tx.val();
-        self.reach.floor.next = self.new_floor.val();
+        self.reach.floor.next = self.data.val().get_bits::<32>(32);
         self.reach.entry.next = self.entry.val();
         self.reach.flow.next = self.flow.val();
-
-        self.judge.kind.next = self.kind_decode.kind.val();
+        self.index_bad.d.next = self.check.index_bad.val();
+        self.range_bad.d.next =
+            self.check.range_bad.val() | self.reach.range_bad.val() | self.answers.range_bad.val();
+        self.list_full.d.next = self.answers.full.val();
+        self.cursor_behind.d.next = self.reach.cursor_behind.val();
+        self.judge.kind.next = self.kind.val();
         self.judge.privileged.next = self.kind_decode.privileged.val();
         self.judge.owner.next = self.beat.val().owner;
         self.judge.generation.next = self.data.val().get_bits::<8>(8);
         self.judge.flow.next = self.flow.val();
-        self.judge.index_bad.next = self.check.index_bad.val();
-        self.judge.range_bad.next = self.check.range_bad.val();
+        self.judge.index_bad.next = self.index_bad.q.val();
+        self.judge.range_bad.next = self.range_bad.q.val();
+        self.judge.list_full.next = self.list_full.q.val();
         self.status.next = self.judge.status.val();
 
-        self.list_tx.next = self.list_decode.tx.val();
-        self.list_update.next = self.list_decode.list.val();
-        self.list_update.next.bad_range = self.check.range_bad.val() | self.reach.range_bad.val();
+        self.uses.kind.next = self.kind.val();
+        self.works.next = self.uses.works.val();
+        self.writes_flow.next = self.uses.writes_flow.val();
+        self.writes_key.next = self.uses.writes_key.val();
+        self.writes_region.next = self.uses.writes_region.val();
+        self.writes_page.next = self.uses.writes_page.val();
         self.flow_update.next = self.flow_decode.flow.val();
-        if self.kind_decode.kind.val() == CommandKind::FloorSet {
-            self.flow_update.next.write_cursor = self.reach.cursor_behind.val();
-        }
-        self.writes_key.next = (self.kind_decode.kind.val() == CommandKind::KeySet)
-            | (self.kind_decode.kind.val() == CommandKind::KeyClear);
+        self.flow_update.next.write_cursor =
+            self.flow_decode.flow.val().write_cursor & self.cursor_behind.q.val();
         self.key_update.next = self.flow_decode.key.val();
-        self.writes_region.next = (self.kind_decode.kind.val() == CommandKind::RegionInstall)
-            | (self.kind_decode.kind.val() == CommandKind::RegionRemove);
         self.region_update.next = self.region_decode.region.val();
-        self.writes_page.next = self.kind_decode.kind.val() == CommandKind::PageSet;
         self.page_update.next = self.region_decode.page.val();
     }
 }

@@ -22,13 +22,16 @@ pub mod flow_table;
 pub mod flow_writer;
 pub mod key_table;
 pub mod key_way;
+pub mod list_control;
+pub mod list_copy;
 pub mod list_judge;
 pub mod list_ports;
-pub mod list_steps;
+
 pub mod list_updater;
 pub mod region_check;
 pub mod region_pipe;
 pub mod region_table;
+pub mod scrubber;
 pub mod search_compare;
 pub mod search_front;
 pub mod search_loop;

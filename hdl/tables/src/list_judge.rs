@@ -3,17 +3,16 @@
 //! | operation | allowed when | else |
 //! |---|---|---|
 //! | install | always | |
-//! | post | index = tail, tail - head <= mask | `list_full` |
-//! | | 1 <= bytes <= 2^30, range fine | `bad_range` |
-//! | truncate | head <= index < tail (and no growth, which the updater checks) | `bad_range` |
-//! | set head | head <= index <= tail, range fine | `bad_range` |
-//! | move | tail - head <= new mask + 1 | `list_full` |
-//! | | empty, or old and new place do not overlap; range fine | `bad_range` |
+//! | post | index = tail, tail - head <= mask | `full` |
+//! | | 1 <= bytes <= 2^30 | `range_bad` |
+//! | truncate | head <= index < tail (and no growth, which the updater checks) | `range_bad` |
+//! | set head | head <= index <= tail | `range_bad` |
+//! | move | tail - head <= new mask + 1 | `full` |
+//! | | empty, or old and new place do not overlap | `range_bad` |
 //!
-//! Differences of indices are modulo 2^16.
+//! Differences of indices are modulo 2^16. Both may be high; the command's judge ranks them.
 
 use crate::updates::{ListOperation, ListState, ListUpdate, SegmentEntry};
-use abi::reason::CommandStatus;
 use stream::prelude::*;
 
 /// The judge. See the module's head.
@@ -23,8 +22,10 @@ pub struct ListJudge {
     pub change: Signal<In, ListUpdate>,
     /// The list as it is.
     pub list: Signal<In, ListState>,
-    /// CommandStatus.
-    pub status: Signal<Out, Bits<8>>,
+    /// It does not fit, or is not the tail's turn.
+    pub full: Signal<Out, Bit>,
+    /// A length or an index outside its limits.
+    pub range_bad: Signal<Out, Bit>,
     /// The list holds nothing.
     pub empty: Signal<Out, Bit>,
 
@@ -41,9 +42,6 @@ pub struct ListJudge {
     one: Constant<Bits<16>>,
     no_bytes: Constant<Bits<32>>,
     bytes_max: Constant<Bits<32>>,
-    ok: Constant<Bits<8>>,
-    list_full: Constant<Bits<8>>,
-    bad_range: Constant<Bits<8>>,
 }
 
 impl Default for ListJudge {
@@ -51,7 +49,8 @@ impl Default for ListJudge {
         Self {
             change: Default::default(),
             list: Default::default(),
-            status: Default::default(),
+            full: Default::default(),
+            range_bad: Default::default(),
             empty: Default::default(),
             entry: Default::default(),
             extent: Default::default(),
@@ -66,9 +65,6 @@ impl Default for ListJudge {
             one: Constant::new(1u64.to_bits()),
             no_bytes: Constant::new(0u64.to_bits()),
             bytes_max: Constant::new((1u64 << 30).to_bits()),
-            ok: Constant::new((CommandStatus::Ok as u64).to_bits()),
-            list_full: Constant::new((CommandStatus::ListFull as u64).to_bits()),
-            bad_range: Constant::new((CommandStatus::BadRange as u64).to_bits()),
         }
     }
 }
@@ -91,35 +87,23 @@ impl Logic for ListJudge {
         self.bytes_bad.next = (self.entry.val().bytes == self.no_bytes.val())
             | (self.entry.val().bytes > self.bytes_max.val());
 
-        self.status.next = self.ok.val();
+        self.full.next = false;
+        self.range_bad.next = false;
         match self.change.val().operation {
             ListOperation::Post => {
-                if self.bytes_bad.val() | self.change.val().bad_range {
-                    self.status.next = self.bad_range.val();
-                }
-                if (self.change.val().index != self.list.val().tail)
-                    | (self.extent.val() > self.list.val().mask)
-                {
-                    self.status.next = self.list_full.val();
-                }
+                self.full.next = (self.change.val().index != self.list.val().tail)
+                    | (self.extent.val() > self.list.val().mask);
+                self.range_bad.next = self.bytes_bad.val();
             }
             ListOperation::Truncate => {
-                if self.offset.val() >= self.extent.val() {
-                    self.status.next = self.bad_range.val();
-                }
+                self.range_bad.next = self.offset.val() >= self.extent.val();
             }
             ListOperation::SetHead => {
-                if (self.offset.val() > self.extent.val()) | self.change.val().bad_range {
-                    self.status.next = self.bad_range.val();
-                }
+                self.range_bad.next = self.offset.val() > self.extent.val();
             }
             ListOperation::Move => {
-                if self.change.val().bad_range | (self.overlap.val() & !self.is_empty.val()) {
-                    self.status.next = self.bad_range.val();
-                }
-                if !self.is_empty.val() & (self.last.val() > self.change.val().mask) {
-                    self.status.next = self.list_full.val();
-                }
+                self.full.next = !self.is_empty.val() & (self.last.val() > self.change.val().mask);
+                self.range_bad.next = self.overlap.val() & !self.is_empty.val();
             }
             _ => {}
         }
@@ -130,7 +114,8 @@ impl Logic for ListJudge {
 mod tests {
     use super::*;
 
-    fn status(list: [u64; 4], change: ListUpdate) -> CommandStatus {
+    /// `full` and `range_bad` of a change of the list (base, mask, head, tail).
+    fn judged(list: [u64; 4], change: ListUpdate) -> (bool, bool) {
         let mut dut = ListJudge::default();
         dut.connect_all();
         check_all(&dut).unwrap();
@@ -142,8 +127,12 @@ mod tests {
         };
         dut.change.next = change;
         assert!(simulate(&mut dut, 20));
-        CommandStatus::from_code(dut.status.val().index() as u8).expect("a status")
+        (dut.full.val(), dut.range_bad.val())
     }
+
+    const FINE: (bool, bool) = (false, false);
+    const FULL: (bool, bool) = (true, false);
+    const RANGE: (bool, bool) = (false, true);
 
     fn post(index: u64, bytes: u64) -> ListUpdate {
         let mut change = ListUpdate {
@@ -158,19 +147,13 @@ mod tests {
     #[test]
     fn posts_at_the_tail_until_the_list_is_full() {
         let wrapped = [64, 7, 0xfffc, 3];
-        assert_eq!(status(wrapped, post(3, 1)), CommandStatus::Ok);
-        assert_eq!(status(wrapped, post(4, 1)), CommandStatus::ListFull);
-        assert_eq!(
-            status([64, 7, 0xfffc, 4], post(4, 1)),
-            CommandStatus::ListFull
-        );
-        assert_eq!(status(wrapped, post(3, 0)), CommandStatus::BadRange);
-        assert_eq!(status(wrapped, post(3, 1 << 30)), CommandStatus::Ok);
-        assert_eq!(
-            status(wrapped, post(3, (1 << 30) + 1)),
-            CommandStatus::BadRange
-        );
-        assert_eq!(status(wrapped, post(9, 0)), CommandStatus::ListFull);
+        assert_eq!(judged(wrapped, post(3, 1)), FINE);
+        assert_eq!(judged(wrapped, post(4, 1)), FULL);
+        assert_eq!(judged([64, 7, 0xfffc, 4], post(4, 1)), FULL);
+        assert_eq!(judged(wrapped, post(3, 0)), RANGE);
+        assert_eq!(judged(wrapped, post(3, 1 << 30)), FINE);
+        assert_eq!(judged(wrapped, post(3, (1 << 30) + 1)), RANGE);
+        assert_eq!(judged(wrapped, post(9, 0)), (true, true));
     }
 
     #[test]
@@ -182,11 +165,11 @@ mod tests {
             ..ListUpdate::default()
         };
         let list = [64, 7, 0, 5];
-        assert_eq!(status(list, to(72, 7)), CommandStatus::Ok);
-        assert_eq!(status(list, to(71, 7)), CommandStatus::BadRange);
-        assert_eq!(status(list, to(56, 7)), CommandStatus::Ok);
-        assert_eq!(status(list, to(57, 7)), CommandStatus::BadRange);
-        assert_eq!(status(list, to(72, 3)), CommandStatus::ListFull);
-        assert_eq!(status([64, 7, 5, 5], to(64, 3)), CommandStatus::Ok);
+        assert_eq!(judged(list, to(72, 7)), FINE);
+        assert_eq!(judged(list, to(71, 7)), RANGE);
+        assert_eq!(judged(list, to(56, 7)), FINE);
+        assert_eq!(judged(list, to(57, 7)), RANGE);
+        assert_eq!(judged(list, to(72, 3)), FULL);
+        assert_eq!(judged([64, 7, 5, 5], to(64, 3)), FINE);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  list, cursor ──────────────► fetch: the entry at the cursor
-//!  list, change, cursor, entry ► write: in the present place, by a move in the new one
+//!  list, change, stored, entry ► write: in the present place, by a move in the new one
 //!  list, change ──────────────► after: the list's state when all is done
 //! ```
 
@@ -16,8 +16,10 @@ pub struct ListPorts {
     pub change: Signal<In, ListUpdate>,
     /// The list.
     pub list: Signal<In, ListState>,
-    /// List index in work.
+    /// List index to read next.
     pub cursor: Signal<In, Bits<16>>,
+    /// List index to write next.
+    pub stored: Signal<In, Bits<16>>,
     /// The entry read there.
     pub entry: Signal<In, SegmentEntry>,
     /// Token that reads the entry at the cursor.
@@ -26,11 +28,16 @@ pub struct ListPorts {
     pub write: Signal<Out, EntryWrite>,
     /// The list when the change is done.
     pub after: Signal<Out, ListState>,
+    /// First list index that the change reads.
+    pub first: Signal<Out, Bits<16>>,
+    /// List index behind the last that it reads.
+    pub stop: Signal<Out, Bits<16>>,
 
     asked_entry: Signal<Local, SegmentEntry>,
     written: Signal<Local, SegmentEntry>,
     place: Signal<Local, Bits<16>>,
     tail_after: Signal<Local, Bits<16>>,
+    index_after: Signal<Local, Bits<16>>,
     base: Signal<Local, Bits<24>>,
     zero: Constant<Bits<16>>,
     one: Constant<Bits<16>>,
@@ -42,14 +49,18 @@ impl Default for ListPorts {
             change: Default::default(),
             list: Default::default(),
             cursor: Default::default(),
+            stored: Default::default(),
             entry: Default::default(),
             fetch: Default::default(),
             write: Default::default(),
             after: Default::default(),
+            first: Default::default(),
+            stop: Default::default(),
             asked_entry: Default::default(),
             written: Default::default(),
             place: Default::default(),
             tail_after: Default::default(),
+            index_after: Default::default(),
             base: Default::default(),
             zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
@@ -67,14 +78,18 @@ impl Logic for ListPorts {
         self.fetch.next.mask = self.list.val().mask;
         self.fetch.next.low = self.cursor.val();
         self.fetch.next.count = self.one.val();
+        self.fetch.next.half = self.zero.val();
         self.fetch.next.index = self.zero.val();
         self.fetch.next.tail = self.list.val().tail;
         self.fetch.next.position = 0.into();
 
         self.asked_entry.next = self.change.val().entry;
         self.tail_after.next = self.list.val().tail + self.one.val();
+        self.index_after.next = self.change.val().index + self.one.val();
+        self.first.next = self.change.val().index;
+        self.stop.next = self.index_after.val();
         self.base.next = self.list.val().base;
-        self.place.next = self.cursor.val() & self.list.val().mask;
+        self.place.next = self.stored.val() & self.list.val().mask;
         self.written.next = self.entry.val();
         self.after.next = self.list.val();
         match self.change.val().operation {
@@ -85,6 +100,7 @@ impl Logic for ListPorts {
                 self.after.next.tail = self.zero.val();
             }
             ListOperation::Post => {
+                self.place.next = self.change.val().index & self.list.val().mask;
                 self.written.next = self.asked_entry.val();
                 self.after.next.tail = self.tail_after.val();
             }
@@ -95,10 +111,12 @@ impl Logic for ListPorts {
                 self.after.next.head = self.change.val().index;
             }
             ListOperation::Move => {
+                self.first.next = self.list.val().head;
+                self.stop.next = self.list.val().tail;
                 self.after.next.base = self.change.val().base;
                 self.after.next.mask = self.change.val().mask;
                 self.base.next = self.change.val().base;
-                self.place.next = self.cursor.val() & self.change.val().mask;
+                self.place.next = self.stored.val() & self.change.val().mask;
             }
         }
         self.write.next.address = self.base.val() + bit_cast::<24, 16>(self.place.val());

@@ -1,53 +1,49 @@
 //! Carries out commands on the lists of one direction, one at a time.
 //!
 //! ```text
-//!  change ──► read list ──► judge ──► (fetch entry ──► store entry)* ──► write list ──► result
+//!  control ──► states (own copy) ──► list ──► judge ──► control
+//!                                     │
+//!                                     └─► [copy: fetch ──► entry]* ──► entry_write, state_write
 //! ```
 //!
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
-//! | `change`, `result` | in, out | one result (CommandStatus) for each change, a pulse |
-//! | `state_read`, `state_flow`, `state` | out, out, in | reads a list state; one cycle |
+//! | `control` | in, out | changes by commands; see [`crate::list_control`] |
 //! | `state_write`, `entry_write` | out | writes |
-//! | `fetch`, `fetched` | out, in | reads an entry through the search loop |
+//! | `fetch`, `fetched` | out, in | reads entries through the search loop, in order |
 //!
-//! Timing: a post, a head move or an install takes 6 cycles, a truncate about 13, a move about 8
-//! for each entry.
+//! Timing: an install, a post, a head move and a move of nothing are in the memories two cycles after
+//! `commit`, and are never `busy`. A truncate takes about 9 cycles more, a move about 8 and one for
+//! each entry, more while searches keep the loop busy.
 //!
 //! Invariants:
-//! 1. `result` comes after the last write; whoever reads the list later sees the change.
-//! 2. A change that is refused writes nothing.
+//! 1. A change whose `commit` came in a cycle is seen by whoever reads the list two cycles later, or
+//!    after `busy` has fallen.
+//! 2. A truncate that is refused writes nothing.
 //! 3. A move copies entries before the list's state names the new place: searches never see a
 //!    half-made copy.
-//! 4. `reset` forgets the change in work; its result does not come.
+//! 4. `reset` forgets the change in work.
 
+use crate::list_control::ListControlSink;
+use crate::list_copy::ListCopy;
 use crate::list_judge::ListJudge;
 use crate::list_ports::ListPorts;
-use crate::list_steps::{ListSteps, UpdaterState};
 use crate::updates::{
     EntryWrite, ListOperation, ListState, ListUpdate, ListWrite, SearchToken, SegmentEntry,
 };
 use stream::prelude::*;
 
 /// The updater. See the module's head.
-#[derive(LogicBlock)]
-pub struct ListUpdater {
+#[derive(LogicBlock, Default)]
+pub struct ListUpdater<const FLOW_BITS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
     /// Start of an epoch.
     pub reset: Signal<In, Bit>,
 
-    /// Changes.
-    pub change: MessageSink<ListUpdate>,
-    /// Their results.
-    pub result: PulseSource<Bits<8>>,
+    /// Changes by commands.
+    pub control: ListControlSink,
 
-    /// A list state is read in this cycle.
-    pub state_read: Signal<Out, Bit>,
-    /// Flow of that list.
-    pub state_flow: Signal<Out, Bits<16>>,
-    /// The state, one cycle later.
-    pub state: Signal<In, ListState>,
     /// A list state to write.
     pub state_write: PulseSource<ListWrite>,
     /// A segment entry to write.
@@ -57,105 +53,89 @@ pub struct ListUpdater {
     /// That entry.
     pub fetched: PulseSink<SegmentEntry>,
 
-    asked: DFF<ListUpdate>,
+    states: BlockRam<ListState, FLOW_BITS>,
     list: DFF<ListState>,
-    cursor: DFF<Bits<16>>,
     entry: DFF<SegmentEntry>,
+    entry_valid: DFF<Bit>,
+    state_pending: DFF<ListWrite>,
+    state_pending_valid: DFF<Bit>,
+    entry_pending: DFF<EntryWrite>,
+    entry_pending_valid: DFF<Bit>,
 
-    steps: ListSteps,
     judge: ListJudge,
     ports: ListPorts,
+    copy: ListCopy,
 
+    change: Signal<Local, ListUpdate>,
     asked_entry: Signal<Local, SegmentEntry>,
-    at: Signal<Local, UpdaterState>,
-    cursor_after: Signal<Local, Bits<16>>,
-    one: Constant<Bits<16>>,
+    operation: Signal<Local, ListOperation>,
+    truncates: Signal<Local, Bit>,
 }
 
-impl Default for ListUpdater {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            change: Default::default(),
-            result: Default::default(),
-            state_read: Default::default(),
-            state_flow: Default::default(),
-            state: Default::default(),
-            state_write: Default::default(),
-            entry_write: Default::default(),
-            fetch: Default::default(),
-            fetched: Default::default(),
-            asked: Default::default(),
-            list: Default::default(),
-            cursor: Default::default(),
-            entry: Default::default(),
-            steps: Default::default(),
-            judge: Default::default(),
-            ports: Default::default(),
-            asked_entry: Default::default(),
-            at: Default::default(),
-            cursor_after: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
-}
-
-impl Logic for ListUpdater {
+impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, list, cursor, entry);
-        self.judge.change.next = self.asked.q.val();
+        dff_setup!(self, clock, list, entry, entry_valid);
+        dff_setup!(
+            self,
+            clock,
+            state_pending,
+            state_pending_valid,
+            entry_pending,
+            entry_pending_valid
+        );
+
+        // The list that the change names, two cycles after it.
+        self.change.next = self.control.change.val();
+        self.states.clock.next = self.clock.val();
+        self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.change.val().flow);
+        self.list.d.next = self.states.read_data.val();
+        self.judge.change.next = self.change.val();
         self.judge.list.next = self.list.q.val();
-        self.ports.change.next = self.asked.q.val();
+        self.control.full.next = self.judge.full.val();
+        self.control.range_bad.next = self.judge.range_bad.val();
+        self.ports.change.next = self.change.val();
         self.ports.list.next = self.list.q.val();
-        self.ports.cursor.next = self.cursor.q.val();
+        self.ports.cursor.next = self.copy.cursor.val();
+        self.ports.stored.next = self.copy.stored.val();
         self.ports.entry.next = self.entry.q.val();
 
-        // What the steps look at.
-        self.asked_entry.next = self.asked.q.val().entry;
-        self.cursor_after.next = self.cursor.q.val() + self.one.val();
-        self.steps.clock.next = self.clock.val();
-        self.steps.reset.next = self.reset.val();
-        self.steps.change_valid.next = self.change.valid.val();
-        self.steps.operation.next = self.asked.q.val().operation;
-        self.steps.judged.next = self.judge.status.val();
-        self.steps.empty.next = self.judge.empty.val();
-        self.steps.fetch_ready.next = self.fetch.ready.val();
-        self.steps.fetched_valid.next = self.fetched.valid.val();
-        self.steps.grows.next = self.asked_entry.val().bytes > self.entry.q.val().bytes;
-        self.steps.last_entry.next = self.cursor_after.val() == self.list.q.val().tail;
-
-        // What they keep.
-        self.at.next = self.steps.at.val();
-        match self.at.val() {
-            UpdaterState::Idle => {
-                self.asked.d.next = self.change.payload.val();
-                self.cursor.d.next = self.change.payload.val().index;
-            }
-            UpdaterState::Load => self.list.d.next = self.state.val(),
-            UpdaterState::Judge => {
-                if self.asked.q.val().operation == ListOperation::Move {
-                    self.cursor.d.next = self.list.q.val().head;
-                }
-            }
-            UpdaterState::Wait => self.entry.d.next = self.fetched.payload.val(),
-            UpdaterState::Store => self.cursor.d.next = self.cursor_after.val(),
-            _ => {}
-        }
-
-        // What they do.
-        self.change.ready.next = self.at.val() == UpdaterState::Idle;
-        self.result.valid.next = self.at.val() == UpdaterState::Finish;
-        self.result.payload.next = self.steps.status.val();
-        self.state_read.next = self.at.val() == UpdaterState::Read;
-        self.state_flow.next = self.asked.q.val().flow;
-        self.state_write.valid.next = self.at.val() == UpdaterState::Commit;
-        self.state_write.payload.next.flow = self.asked.q.val().flow;
-        self.state_write.payload.next.state = self.ports.after.val();
-        self.fetch.valid.next = self.at.val() == UpdaterState::Fetch;
+        // The steps. Entries come back in the order in which they were fetched.
+        self.operation.next = self.change.val().operation;
+        self.asked_entry.next = self.change.val().entry;
+        self.entry.d.next = self.fetched.payload.val();
+        self.entry_valid.d.next = self.fetched.valid.val() & !self.reset.val();
+        self.truncates.next = self.operation.val() == ListOperation::Truncate;
+        self.copy.clock.next = self.clock.val();
+        self.copy.reset.next = self.reset.val();
+        self.copy.commit.next = self.control.commit.val();
+        self.copy.truncates.next = self.truncates.val();
+        self.copy.copies.next = self.truncates.val()
+            | ((self.operation.val() == ListOperation::Move) & !self.judge.empty.val());
+        self.copy.posts.next = self.operation.val() == ListOperation::Post;
+        self.copy.first.next = self.ports.first.val();
+        self.copy.stop.next = self.ports.stop.val();
+        self.copy.fetch_ready.next = self.fetch.ready.val();
+        self.copy.fetched_valid.next = self.entry_valid.q.val();
+        self.copy.grows.next =
+            self.truncates.val() & (self.asked_entry.val().bytes > self.entry.q.val().bytes);
+        self.control.busy.next = self.copy.busy.val();
+        self.control.refused.next = self.copy.refused.val();
+        self.fetch.valid.next = self.copy.fetch_valid.val();
         self.fetch.payload.next = self.ports.fetch.val();
-        self.entry_write.valid.next = self.steps.entry_write.val();
-        self.entry_write.payload.next = self.ports.write.val();
+
+        // The writes, a cycle later.
+        self.state_pending_valid.d.next = self.copy.write_state.val();
+        self.state_pending.d.next.flow = self.change.val().flow;
+        self.state_pending.d.next.state = self.ports.after.val();
+        self.entry_pending_valid.d.next = self.copy.write_entry.val();
+        self.entry_pending.d.next = self.ports.write.val();
+        self.states.write_address.next = bit_cast::<FLOW_BITS, 16>(self.state_pending.q.val().flow);
+        self.states.write_data.next = self.state_pending.q.val().state;
+        self.states.write_enable.next = self.state_pending_valid.q.val();
+        self.state_write.valid.next = self.state_pending_valid.q.val();
+        self.state_write.payload.next = self.state_pending.q.val();
+        self.entry_write.valid.next = self.entry_pending_valid.q.val();
+        self.entry_write.payload.next = self.entry_pending.q.val();
     }
 }

@@ -1,4 +1,5 @@
-//! The arithmetic of a region access, in two combinational steps with a register between them.
+//! The arithmetic of a region access, in two combinational steps with a register between them, and
+//! what accompanies it on its way.
 //!
 //! ```text
 //!  request, region ──► RegionCheck ──► checked ──► RegionLocate ──► located
@@ -97,5 +98,73 @@ impl Logic for RegionLocate {
             self.located.next.bytes = bit_cast::<32, 31>(self.room.val());
         }
         self.located.next.memory = self.checked.val().memory;
+    }
+}
+
+/// A removal on its way: comes with its key, and takes the stamp away when the region has it.
+#[derive(LogicBlock, Default)]
+pub struct RegionRemoval {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// The request of this cycle is a removal.
+    pub remove: Signal<In, Bit>,
+    /// The region read two cycles after its request is valid and has the request's key.
+    pub key_equal: Signal<In, Bit>,
+    /// Take the stamp away in this cycle.
+    pub removes: Signal<Out, Bit>,
+    /// A removal is under way.
+    pub busy: Signal<Out, Bit>,
+
+    stages: DFF<Bits<2>>,
+}
+
+impl Logic for RegionRemoval {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, stages);
+        self.stages.d.next =
+            (self.stages.q.val() << 1) | bit_cast::<2, 1>(self.remove.val().into());
+        self.busy.next = self.stages.q.val().any();
+        self.removes.next = self.stages.q.val().get_bit(1) & self.key_equal.val();
+        if self.reset.val() {
+            self.stages.d.next = 0.into();
+        }
+    }
+}
+
+/// Which stages of the pipeline hold an access, and of which port.
+#[derive(LogicBlock, Default)]
+pub struct RegionStages {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: none does.
+    pub reset: Signal<In, Bit>,
+    /// An access enters.
+    pub enter: Signal<In, Bit>,
+    /// Its port.
+    pub enter_port: Signal<In, Bit>,
+    /// An access leaves, seven cycles later.
+    pub leave: Signal<Out, Bit>,
+    /// Its port.
+    pub leave_port: Signal<Out, Bit>,
+
+    valid: DFF<Bits<7>>,
+    port: DFF<Bits<7>>,
+}
+
+impl Logic for RegionStages {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, port);
+        self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<7, 1>(self.enter.val().into());
+        self.port.d.next =
+            (self.port.q.val() << 1) | bit_cast::<7, 1>(self.enter_port.val().into());
+        self.leave.next = self.valid.q.val().get_bit(6);
+        self.leave_port.next = self.port.q.val().get_bit(6);
+        if self.reset.val() {
+            self.valid.d.next = 0.into();
+        }
     }
 }

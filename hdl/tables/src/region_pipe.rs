@@ -1,10 +1,10 @@
 //! Checks accesses to regions and translates them, one a cycle.
 //!
 //! ```text
-//!  request ─► region ─► register ─► check ─► bounds ─► page ─► address ─► reply
+//!  request ─► region ─► register ─► check ─► bounds ─► page ─► register ─► address ─► reply
 //!             memory                key ...  page entry  memory
 //! ```
-//! Timing: a pulse in, a pulse out six cycles later with its `port`; never stalls. A write is seen
+//! Timing: a pulse in, a pulse out seven cycles later with its `port`; never stalls. A write is seen
 //! by a request of the next cycle.
 //!
 //! Invariants:
@@ -14,7 +14,7 @@
 //! 3. A removal with another key changes nothing; it has done its work when `busy` is low.
 
 use crate::epoch_ram::EpochRam;
-use crate::region_check::{RegionCheck, RegionLocate};
+use crate::region_check::{RegionCheck, RegionLocate, RegionRemoval, RegionStages};
 use crate::updates::{
     PageUpdate, RegionAsk, RegionChecked, RegionEntry, RegionLocated, RegionUpdate,
 };
@@ -38,7 +38,7 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     pub reply: PulseSource<RegionReply>,
     /// Port of the reply.
     pub reply_port: Signal<Out, Bit>,
-    /// Regions to write; a removal's payload, with epoch 0, stays until `busy` is low.
+    /// Regions to write; a payload that goes by key stays until `busy` is low.
     pub region_write: PulseSink<RegionUpdate>,
     /// Page entries to write.
     pub page_write: PulseSink<PageUpdate>,
@@ -48,23 +48,26 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     regions: EpochRam<RegionEntry, REGION_BITS>,
     pages: EpochRam<Bits<64>, PAGE_BITS>,
 
-    valid: DFF<Bits<6>>,
-    port: DFF<Bits<6>>,
-    removal: DFF<Bits<2>>,
     read: DFF<RegionRequest>,
     registered: DFF<RegionRequest>,
     in_range: DFF<Bit>,
+    in_range_read: DFF<Bit>,
     region: DFF<RegionEntry>,
-    current: DFF<Bit>,
+    region_epoch: DFF<Bits<16>>,
     checked: DFF<RegionChecked>,
     located: DFF<RegionLocated>,
     paged: DFF<RegionLocated>,
+    page: DFF<Bits<64>>,
+    page_epoch: DFF<Bits<16>>,
+    page_located: DFF<RegionLocated>,
     answer: DFF<RegionReply>,
 
     check: RegionCheck,
     locate: RegionLocate,
+    removal: RegionRemoval,
+    stages: RegionStages,
 
-    removes: Signal<Local, Bit>,
+    current: Signal<Local, Bit>,
     asked: Signal<Local, RegionRequest>,
     zero: Constant<Bits<16>>,
     region_beyond: Constant<Bits<16>>,
@@ -87,21 +90,24 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             busy: Default::default(),
             regions: Default::default(),
             pages: Default::default(),
-            valid: Default::default(),
-            port: Default::default(),
-            removal: Default::default(),
             read: Default::default(),
             registered: Default::default(),
             in_range: Default::default(),
+            in_range_read: Default::default(),
             region: Default::default(),
-            current: Default::default(),
+            region_epoch: Default::default(),
             checked: Default::default(),
             located: Default::default(),
             paged: Default::default(),
+            page: Default::default(),
+            page_epoch: Default::default(),
+            page_located: Default::default(),
             answer: Default::default(),
             check: Default::default(),
             locate: Default::default(),
-            removes: Default::default(),
+            removal: Default::default(),
+            stages: Default::default(),
+            current: Default::default(),
             asked: Default::default(),
             zero: Constant::new(0u64.to_bits()),
             region_beyond: Constant::new(crate::beyond_mask(REGION_BITS).to_bits()),
@@ -114,10 +120,17 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, read, registered, in_range);
         dff_setup!(
-            self, clock, valid, port, removal, read, registered, in_range, region, current,
-            checked, located, paged, answer
+            self,
+            clock,
+            in_range_read,
+            region,
+            region_epoch,
+            checked,
+            located
         );
+        dff_setup!(self, clock, paged, page, page_epoch, page_located, answer);
         self.regions.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
 
@@ -129,55 +142,55 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
             (self.asked.val().region & self.region_beyond.val()) == self.zero.val();
         self.registered.d.next = self.read.q.val();
         self.region.d.next = self.regions.read_data.val();
-        self.current.d.next =
-            self.in_range.q.val() & (self.regions.read_epoch.val() == self.epoch.val());
+        self.region_epoch.d.next = self.regions.read_epoch.val();
+        self.in_range_read.d.next = self.in_range.q.val();
 
         // Check, bounds.
+        self.current.next =
+            self.in_range_read.q.val() & (self.region_epoch.q.val() == self.epoch.val());
         self.check.request.next = self.registered.q.val();
         self.check.region.next = self.region.q.val();
-        self.check.current.next = self.current.q.val();
+        self.check.current.next = self.current.val();
         self.checked.d.next = self.check.checked.val();
         self.locate.checked.next = self.checked.q.val();
         self.located.d.next = self.locate.located.val();
 
-        // Page: memory, then address.
+        // Page: memory, register, then address.
         self.pages.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
         self.paged.d.next = self.located.q.val();
+        self.page.d.next = self.pages.read_data.val();
+        self.page_epoch.d.next = self.pages.read_epoch.val();
+        self.page_located.d.next = self.paged.q.val();
         self.answer.d.next.granted =
-            self.paged.q.val().granted & (self.pages.read_epoch.val() == self.epoch.val());
+            self.page_located.q.val().granted & (self.page_epoch.q.val() == self.epoch.val());
         self.answer.d.next.address =
-            self.pages.read_data.val() | bit_cast::<64, 31>(self.paged.q.val().page_offset);
-        self.answer.d.next.bytes = self.paged.q.val().bytes;
-        self.answer.d.next.memory = self.paged.q.val().memory;
+            self.page.q.val() | bit_cast::<64, 31>(self.page_located.q.val().page_offset);
+        self.answer.d.next.bytes = self.page_located.q.val().bytes;
+        self.answer.d.next.memory = self.page_located.q.val().memory;
 
-        self.valid.d.next =
-            (self.valid.q.val() << 1) | bit_cast::<6, 1>(self.request.valid.val().into());
-        self.port.d.next =
-            (self.port.q.val() << 1) | bit_cast::<6, 1>(self.request.payload.val().port.into());
-        self.reply.valid.next = self.valid.q.val().get_bit(5);
-        self.reply_port.next = self.port.q.val().get_bit(5);
+        self.stages.clock.next = self.clock.val();
+        self.stages.reset.next = self.reset.val();
+        self.stages.enter.next = self.request.valid.val();
+        self.stages.enter_port.next = self.request.payload.val().port;
+        self.reply.valid.next = self.stages.leave.val();
+        self.reply_port.next = self.stages.leave_port.val();
         self.reply.payload.next = self.answer.q.val();
 
-        // A removal comes with its key and takes the stamp away when the region has it.
-        self.removal.d.next =
-            (self.removal.q.val() << 1) | bit_cast::<2, 1>(self.remove.val().into());
-        self.busy.next = self.removal.q.val().any();
-        self.removes.next = self.removal.q.val().get_bit(1)
-            & self.current.q.val()
-            & (self.region.q.val().key == self.registered.q.val().region_key);
+        self.removal.clock.next = self.clock.val();
+        self.removal.reset.next = self.reset.val();
+        self.removal.remove.next = self.remove.val();
+        self.removal.key_equal.next =
+            self.current.val() & (self.region.q.val().key == self.registered.q.val().region_key);
+        self.busy.next = self.removal.busy.val();
         self.regions.write_address.next =
             bit_cast::<REGION_BITS, 16>(self.region_write.payload.val().region);
         self.regions.write_data.next = self.region_write.payload.val().entry;
         self.regions.write_epoch.next = self.region_write.payload.val().epoch;
-        self.regions.write_enable.next = self.region_write.valid.val() | self.removes.val();
+        self.regions.write_enable.next = self.region_write.valid.val() | self.removal.removes.val();
         self.pages.write_address.next =
             bit_cast::<PAGE_BITS, 16>(self.page_write.payload.val().page);
         self.pages.write_data.next = self.page_write.payload.val().address;
         self.pages.write_epoch.next = self.page_write.payload.val().epoch;
         self.pages.write_enable.next = self.page_write.valid.val();
-        if self.reset.val() {
-            self.valid.d.next = 0.into();
-            self.removal.d.next = 0.into();
-        }
     }
 }

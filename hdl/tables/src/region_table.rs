@@ -12,7 +12,7 @@
 //! | `tx_request`, `tx_reply` | in, out | the same |
 //! | `region`, `page` | in | updates, taken at once; visible to requests taken later |
 //!
-//! Timing: one access a cycle for both ports together; a reply is offered seven cycles after its
+//! Timing: one access a cycle for both ports together; a reply is offered eight cycles after its
 //! request at the earliest. When both ports ask, they take turns. `ready` depends on the other
 //! port's `valid`.
 //!
@@ -43,7 +43,7 @@ pub struct RegionTable<const REGION_BITS: usize, const PAGE_BITS: usize> {
     /// Where they go.
     pub tx_reply: MessageSource<RegionReply>,
 
-    /// Regions to write; a removal's payload, with epoch 0, stays until `busy` is low.
+    /// Regions to write; a payload that goes by key stays until `busy` is low.
     pub region: PulseSink<RegionUpdate>,
     /// Page entries to write.
     pub page: PulseSink<PageUpdate>,
@@ -65,7 +65,6 @@ pub struct RegionTable<const REGION_BITS: usize, const PAGE_BITS: usize> {
     tx_wants: Signal<Local, Bit>,
     rx_accept: Signal<Local, Bit>,
     tx_accept: Signal<Local, Bit>,
-    none: Constant<Bits<16>>,
 }
 
 impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
@@ -97,7 +96,6 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             tx_wants: Default::default(),
             rx_accept: Default::default(),
             tx_accept: Default::default(),
-            none: Constant::new(0u64.to_bits()),
         }
     }
 }
@@ -120,10 +118,9 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.tx_replies.clock.next = self.clock.val();
         self.tx_replies.reset.next = self.reset.val();
 
-        // An install is written; a removal goes through the pipe, which compares the key.
+        // What goes by key passes through the pipe, which compares it; all else is written.
         self.updated.next = self.region.payload.val().entry;
-        self.removes.next =
-            self.region.valid.val() & (self.region.payload.val().epoch == self.none.val());
+        self.removes.next = self.region.valid.val() & self.region.payload.val().by_key;
         self.pipe.region_write.valid.next = self.region.valid.val() & !self.removes.val();
         self.pipe.region_write.payload.next = self.region.payload.val();
         self.remove.d.next = self.removes.val() & !self.reset.val();

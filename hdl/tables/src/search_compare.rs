@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Invariants:
-//! 1. The last candidate that starts at or before the position stays among the candidates.
-//! 2. A search of n candidates ends after at most ceil(log2 n) + 1 entries.
+//! 1. The entry that holds the position stays among the candidates: one that starts at or before the
+//!    position without holding it rules out itself and all before it.
+//! 2. A search of n candidates ends after at most floor(log2 n) + 1 entries.
 
 use crate::updates::{SearchResult, SearchToken, SegmentEntry};
 use stream::prelude::*;
@@ -28,12 +29,16 @@ pub struct SearchCompare {
     pub result: Signal<Out, SearchResult>,
 
     half: Signal<Local, Bits<16>>,
-    upper_half: Signal<Local, Bits<16>>,
+    upper: Signal<Local, Bits<16>>,
+    half_last: Signal<Local, Bits<16>>,
+    upper_last: Signal<Local, Bits<16>>,
     index_after: Signal<Local, Bits<16>>,
     below: Signal<Local, Bit>,
     holds: Signal<Local, Bit>,
+    more: Signal<Local, Bit>,
     zero: Constant<Bits<16>>,
     one: Constant<Bits<16>>,
+    two: Constant<Bits<16>>,
 }
 
 impl Default for SearchCompare {
@@ -46,12 +51,16 @@ impl Default for SearchCompare {
             next_round: Default::default(),
             result: Default::default(),
             half: Default::default(),
-            upper_half: Default::default(),
+            upper: Default::default(),
+            half_last: Default::default(),
+            upper_last: Default::default(),
             index_after: Default::default(),
             below: Default::default(),
             holds: Default::default(),
+            more: Default::default(),
             zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
+            two: Constant::new(2u64.to_bits()),
         }
     }
 }
@@ -59,20 +68,29 @@ impl Default for SearchCompare {
 impl Logic for SearchCompare {
     #[hdl_gen]
     fn update(&mut self) {
-        self.half.next = self.token.val().count >> 1;
-        self.upper_half.next = self.token.val().count - self.half.val();
+        // `half` candidates lie below the entry, `upper` above it.
+        self.half.next = self.token.val().half;
+        self.half_last.next = self.half.val() - self.one.val();
+        self.upper_last.next = self.token.val().count - self.half.val() - self.two.val();
+        self.upper.next = self.token.val().count - self.half.val() - self.one.val();
         self.index_after.next = self.token.val().index + self.one.val();
         self.below.next = self.ahead.val().get_bit(31);
         self.holds.next = !self.below.val() & (self.ahead.val() < self.entry.val().bytes);
-        self.again.next =
-            !self.token.val().by_index & !self.holds.val() & (self.half.val() != self.zero.val());
 
         self.next_round.next = self.token.val();
         self.next_round.next.count = self.half.val();
+        self.next_round.next.half = self.half_last.val() >> 1;
+        self.more.next = self.half.val() != self.zero.val();
         if !self.below.val() {
-            self.next_round.next.low = self.token.val().index;
-            self.next_round.next.count = self.upper_half.val();
+            self.next_round.next.low = self.index_after.val();
+            self.next_round.next.count = self.upper.val();
+            self.next_round.next.half = self.upper_last.val() >> 1;
+            self.more.next = self.upper.val() != self.zero.val();
         }
+        self.again.next = !self.token.val().by_index
+            & (self.token.val().count != self.zero.val())
+            & !self.holds.val()
+            & self.more.val();
 
         self.result.next.slot = self.token.val().slot;
         self.result.next.found = (self.token.val().count != self.zero.val())

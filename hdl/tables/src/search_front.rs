@@ -2,11 +2,11 @@
 //! slot.
 //!
 //! ```text
-//!  request ──► state_flow ──► state (one cycle later) ──► token ──► tokens
-//!     ▲ slot, slot_free                         (FIFO of 8)
+//!  request ──► state_flow ──► state (one cycle later) ──► register ──► token ──► tokens
+//!     ▲ slot, slot_free                                            (FIFO of 8)
 //! ```
-//! Timing: one request a cycle while a slot is free and `state_busy` is low, on both of which
-//! `request.ready` depends combinationally; its token is offered two cycles later.
+//! Timing: one request a cycle while a slot is free, on which `request.ready` depends; its token is
+//! offered three cycles later.
 //!
 //! Invariants:
 //! 1. `slot_take` is high exactly when a request is taken; so at most 8 tokens exist and the FIFO
@@ -29,8 +29,6 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     /// Searches.
     pub tokens: MessageSource<SearchToken>,
 
-    /// The list states are read by somebody else in this cycle.
-    pub state_busy: Signal<In, Bit>,
     /// Flow whose list state is wanted.
     pub state_flow: Signal<Out, Bits<16>>,
     /// That state, one cycle later.
@@ -44,12 +42,17 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     pub slot_take: Signal<Out, Bit>,
 
     queue: Fifo<SearchToken, 3, 4>,
+    reading: DFF<Bit>,
     valid: DFF<Bit>,
+    read: DFF<SegmentRequest>,
+    read_slot: DFF<Bits<3>>,
     asked: DFF<SegmentRequest>,
     asked_slot: DFF<Bits<3>>,
+    list: DFF<ListState>,
 
     accept: Signal<Local, Bit>,
     extent: Signal<Local, Bits<16>>,
+    last: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
     flow_beyond: Constant<Bits<16>>,
     zero: Constant<Bits<16>>,
@@ -63,18 +66,22 @@ impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
             reset: Default::default(),
             request: Default::default(),
             tokens: Default::default(),
-            state_busy: Default::default(),
             state_flow: Default::default(),
             state: Default::default(),
             slot_free: Default::default(),
             slot: Default::default(),
             slot_take: Default::default(),
             queue: Default::default(),
+            reading: Default::default(),
             valid: Default::default(),
+            read: Default::default(),
+            read_slot: Default::default(),
             asked: Default::default(),
             asked_slot: Default::default(),
+            list: Default::default(),
             accept: Default::default(),
             extent: Default::default(),
+            last: Default::default(),
             offset: Default::default(),
             flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
@@ -86,34 +93,41 @@ impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
 impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, asked, asked_slot);
+        dff_setup!(self, clock, reading, valid, read, read_slot, asked, asked_slot, list);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         MessageSource::<SearchToken>::link(&mut self.tokens, &mut self.queue.source);
 
-        self.accept.next = self.request.valid.val() & self.slot_free.val() & !self.state_busy.val();
-        self.request.ready.next = self.slot_free.val() & !self.state_busy.val();
+        self.accept.next = self.request.valid.val() & self.slot_free.val();
+        self.request.ready.next = self.slot_free.val();
         self.slot_take.next = self.accept.val();
         self.state_flow.next = self.request.payload.val().flow;
-        self.valid.d.next = self.accept.val() & !self.reset.val();
-        self.asked.d.next = self.request.payload.val();
-        self.asked_slot.d.next = self.slot.val();
+        self.reading.d.next = self.accept.val() & !self.reset.val();
+        self.read.d.next = self.request.payload.val();
+        self.read_slot.d.next = self.slot.val();
+        self.valid.d.next = self.reading.q.val() & !self.reset.val();
+        self.asked.d.next = self.read.q.val();
+        self.asked_slot.d.next = self.read_slot.q.val();
+        self.list.d.next = self.state.val();
 
-        self.extent.next = self.state.val().tail - self.state.val().head;
-        self.offset.next = self.asked.q.val().index - self.state.val().head;
+        self.extent.next = self.list.q.val().tail - self.list.q.val().head;
+        self.last.next = self.extent.val() - self.one.val();
+        self.offset.next = self.asked.q.val().index - self.list.q.val().head;
         self.queue.sink.valid.next = self.valid.q.val();
         self.queue.sink.payload.next.slot = self.asked_slot.q.val();
         self.queue.sink.payload.next.fetch = false;
         self.queue.sink.payload.next.by_index = self.asked.q.val().by_index;
-        self.queue.sink.payload.next.base = self.state.val().base;
-        self.queue.sink.payload.next.mask = self.state.val().mask;
-        self.queue.sink.payload.next.low = self.state.val().head;
+        self.queue.sink.payload.next.base = self.list.q.val().base;
+        self.queue.sink.payload.next.mask = self.list.q.val().mask;
+        self.queue.sink.payload.next.low = self.list.q.val().head;
         self.queue.sink.payload.next.count = self.extent.val();
+        self.queue.sink.payload.next.half = self.last.val() >> 1;
         self.queue.sink.payload.next.index = self.zero.val();
-        self.queue.sink.payload.next.tail = self.state.val().tail;
+        self.queue.sink.payload.next.tail = self.list.q.val().tail;
         self.queue.sink.payload.next.position = self.asked.q.val().position;
         if self.asked.q.val().by_index & (self.extent.val() != self.zero.val()) {
             self.queue.sink.payload.next.count = self.one.val();
+            self.queue.sink.payload.next.half = self.zero.val();
             if !self.offset.val().get_bit(15) {
                 self.queue.sink.payload.next.low = self.asked.q.val().index;
                 if self.offset.val() >= self.extent.val() {

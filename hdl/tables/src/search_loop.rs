@@ -5,11 +5,12 @@
 //!                     ▲                                                 │
 //!                     └────────────── half the candidates ◄─────────────┘
 //! ```
-//! A search keeps `count` candidates from index `low` on; a round reads `low + count / 2`. It ends
-//! when that entry holds the position, or when the last candidate was read.
+//! A search keeps `count` candidates from index `low` on; a round reads `low + half`, where `half` is
+//! (count - 1) / 2. It ends when that entry holds the position, or when no candidate is left.
 //!
 //! Timing: five tokens are under way at a time. A token that goes round keeps its place; `ready` of
-//! `fetch` and `tokens` depends on that (registers only), and `tokens.ready` on `fetch.valid`.
+//! `fetch` and `tokens` depends on that (registers only), and on the other's `valid`: while searches
+//! wait, a fetch takes every fourth free place.
 //!
 //! Invariants:
 //! 1. Every token taken comes out once, as a `result` or, with `fetch`, as `fetched`.
@@ -20,6 +21,58 @@
 use crate::search_compare::SearchCompare;
 use crate::updates::{EntryWrite, SearchResult, SearchToken, SegmentEntry};
 use stream::prelude::*;
+
+/// Who gets a free place of the loop: a fetch when no search waits, or three have gone before it.
+#[derive(LogicBlock)]
+pub struct FetchTurn {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// A fetch waits.
+    pub fetch_waits: Signal<In, Bit>,
+    /// A search waits.
+    pub search_waits: Signal<In, Bit>,
+    /// A place is free.
+    pub place_free: Signal<In, Bit>,
+    /// A fetch would get it.
+    pub fetch_first: Signal<Out, Bit>,
+
+    passed: DFF<Bits<2>>,
+
+    first: Signal<Local, Bit>,
+    one: Constant<Bits<2>>,
+    zero: Constant<Bits<2>>,
+}
+
+impl Default for FetchTurn {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            fetch_waits: Default::default(),
+            search_waits: Default::default(),
+            place_free: Default::default(),
+            fetch_first: Default::default(),
+            passed: Default::default(),
+            first: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for FetchTurn {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, passed);
+        self.first.next = self.passed.q.val().all() | !self.search_waits.val();
+        self.fetch_first.next = self.first.val();
+        if self.fetch_waits.val() & self.place_free.val() {
+            self.passed.d.next = self.passed.q.val() + self.one.val();
+            if self.first.val() {
+                self.passed.d.next = self.zero.val();
+            }
+        }
+    }
+}
 
 /// The loop. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -33,7 +86,7 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
     pub tokens: MessageSink<SearchToken>,
     /// Their answers.
     pub result: PulseSource<SearchResult>,
-    /// One entry for an update: goes before the searches.
+    /// One entry for an update.
     pub fetch: MessageSink<SearchToken>,
     /// That entry.
     pub fetched: PulseSource<SegmentEntry>,
@@ -53,10 +106,12 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
     ahead: DFF<Bits<32>>,
 
     compare: SearchCompare,
+    turn: FetchTurn,
 
     index: Signal<Local, Bits<16>>,
     again: Signal<Local, Bit>,
     choose: Signal<Local, Bit>,
+    fetch_now: Signal<Local, Bit>,
 }
 
 impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
@@ -89,12 +144,17 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         self.fetched.valid.next = self.valid.q.val().get_bit(4) & self.compared.q.val().fetch;
         self.fetched.payload.next = self.entry_compared.q.val();
 
-        // Choose: the token that goes round, else a fetch, else a new search.
-        self.fetch.ready.next = !self.again.val();
-        self.tokens.ready.next = !self.again.val() & !self.fetch.valid.val();
+        // Choose: the token that goes round, else a new search, else (or in its turn) a fetch.
+        self.turn.clock.next = self.clock.val();
+        self.turn.fetch_waits.next = self.fetch.valid.val();
+        self.turn.search_waits.next = self.tokens.valid.val();
+        self.turn.place_free.next = !self.again.val();
+        self.fetch_now.next = self.fetch.valid.val() & self.turn.fetch_first.val();
+        self.fetch.ready.next = !self.again.val() & self.turn.fetch_first.val();
+        self.tokens.ready.next = !self.again.val() & !self.fetch_now.val();
         self.choose.next = self.again.val() | self.fetch.valid.val() | self.tokens.valid.val();
         self.chosen.d.next = self.tokens.payload.val();
-        if self.fetch.valid.val() {
+        if self.fetch_now.val() {
             self.chosen.d.next = self.fetch.payload.val();
         }
         if self.again.val() {
@@ -102,7 +162,7 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         }
 
         // Address, memory, register, difference.
-        self.index.next = self.chosen.q.val().low + (self.chosen.q.val().count >> 1);
+        self.index.next = self.chosen.q.val().low + self.chosen.q.val().half;
         self.addressed.d.next = self.chosen.q.val();
         self.addressed.d.next.index = self.index.val();
         self.address.d.next = self.chosen.q.val().base

@@ -3,35 +3,38 @@
 //!
 //! ```text
 //!  request ──► front ──► loop ──► replies ──► reply
-//!                ▲ list states     ▲ entries
-//!  change ──► updater ─────────────┘ ──► result
+//!                ▲ list states  ▲ entries
+//!  control ──► updater ─────────┘
 //! ```
 //!
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
 //! | `request`, `reply` | in, out | one reply for each request, in order; at most 8 unanswered |
-//! | `change`, `result` | in, out | commands; one CommandStatus for each, a pulse |
+//! | `control` | in, out | changes by commands; see [`crate::list_control`] |
 //!
 //! A flow's list is a ring of `mask + 1` entries from `base` on; list indices count modulo 2^16,
 //! and [head, tail) is resident. Whether the flow exists is the flow table's business: only flows
 //! of this epoch are asked for.
 //!
-//! Timing: a reply comes 8 cycles after its request at the earliest, and 5 more for each further
-//! round of the search: at most ceil(log2(tail - head)) rounds more. Five searches are under way at
-//! a time. An update keeps requests waiting for single cycles only.
+//! Timing: a reply comes 9 cycles after its request at the earliest, and 5 more for each further
+//! round of the search. n resident segments need at most floor(log2 n) + 1 rounds, the first half of
+//! a full committed list at most 3. Five searches are under way at a time, so n rounds a search are
+//! n cycles a search, sustained. An update never keeps a request waiting; an entry that it reads
+//! takes one round of the loop, every fourth free one at most while searches wait.
 //!
 //! Invariants:
 //! 1. `found` only for an entry in [head, tail) that holds the position, or that has the index (an
 //!    index before the head counts as the head).
 //! 2. `beyond`: the position lies at or behind the end of the last entry, the index at or behind
 //!    the tail, or the list is empty.
-//! 3. A request taken after `result` sees the change.
+//! 3. A request taken two cycles after `commit`, or after `busy` has fallen, sees the change.
 
+use crate::list_control::ListControlSink;
 use crate::list_updater::ListUpdater;
 use crate::search_front::SearchFront;
 use crate::search_loop::SearchLoop;
 use crate::search_replies::SearchReplies;
-use crate::updates::{EntryWrite, ListState, ListUpdate, SearchToken};
+use crate::updates::{EntryWrite, ListState, SearchToken};
 use stream::prelude::*;
 
 /// The lists. See the module's head.
@@ -48,17 +51,13 @@ pub struct SegmentList<const FLOW_BITS: usize, const SEGMENT_BITS: usize> {
     pub reply: MessageSource<SegmentReply>,
 
     /// Changes by commands.
-    pub change: MessageSink<ListUpdate>,
-    /// Their results.
-    pub result: PulseSource<Bits<8>>,
+    pub control: ListControlSink,
 
     states: BlockRam<ListState, FLOW_BITS>,
     front: SearchFront<FLOW_BITS>,
     search: SearchLoop<SEGMENT_BITS>,
     replies: SearchReplies,
-    updater: ListUpdater,
-
-    state_flow: Signal<Local, Bits<16>>,
+    updater: ListUpdater<FLOW_BITS>,
 }
 
 impl<const FLOW_BITS: usize, const SEGMENT_BITS: usize> Logic
@@ -85,21 +84,14 @@ impl<const FLOW_BITS: usize, const SEGMENT_BITS: usize> Logic
         self.front.slot.next = self.replies.slot.val();
         self.replies.slot_take.next = self.front.slot_take.val();
 
-        MessageSink::<ListUpdate>::link(&mut self.change, &mut self.updater.change);
-        PulseSource::<Bits<8>>::link(&mut self.result, &mut self.updater.result);
+        ListControlSink::link(&mut self.control, &mut self.updater.control);
         MessageSource::<SearchToken>::join(&mut self.updater.fetch, &mut self.search.fetch);
         self.updater.fetched.valid.next = self.search.fetched.valid.val();
         self.updater.fetched.payload.next = self.search.fetched.payload.val();
         PulseSource::<EntryWrite>::join(&mut self.updater.entry_write, &mut self.search.write);
 
-        self.front.state_busy.next = self.updater.state_read.val();
-        self.state_flow.next = self.front.state_flow.val();
-        if self.updater.state_read.val() {
-            self.state_flow.next = self.updater.state_flow.val();
-        }
-        self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.state_flow.val());
+        self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.front.state_flow.val());
         self.front.state.next = self.states.read_data.val();
-        self.updater.state.next = self.states.read_data.val();
         self.states.write_address.next =
             bit_cast::<FLOW_BITS, 16>(self.updater.state_write.payload.val().flow);
         self.states.write_data.next = self.updater.state_write.payload.val().state;

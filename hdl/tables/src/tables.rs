@@ -2,9 +2,9 @@
 //! change them.
 //!
 //! ```text
-//!  commands ──► command ──┬──► flows ◄──► flow_lookup, cursor_write, send_flow
-//!                │        ├──► rx_list ◄──► rx_segment     tx_list ◄──► tx_segment
-//!                ▼        └──► regions ◄──► rx_region, tx_region
+//!  commands ──► command ──┬──► scrubber ──┬──► flows ◄──► flow_lookup, cursor_write, send_flow
+//!                │        │               └──► regions ◄──► rx_region, tx_region
+//!                ▼        └──► rx_list ◄──► rx_segment     tx_list ◄──► tx_segment
 //!          confirmation
 //! ```
 //!
@@ -21,22 +21,22 @@
 //! | `*_region_request`, `*_region_reply` | in, out | accesses checked and translated |
 //! | `command_done`, `command_read_failed` | out | pulses for the counters |
 //!
-//! Timing: earliest replies: flow 8, send flow 3, segment 8 (and 5 for each further round), region
-//! 7 cycles after the request. All replies come in request order.
+//! Timing: earliest replies: flow 8, send flow 3, segment 9 (and 5 for each further round), region
+//! 8 cycles after the request. All replies come in request order.
 //!
 //! Invariants:
-//! 1. Nothing is valid before it was installed in the current epoch.
+//! 1. Nothing is valid before it was installed in the current epoch, also when its number has been
+//!    used before.
 //! 2. A lookup requested after a confirmation was handed out sees the command's effect.
 //! 3. `reset` forgets everything in flight: requests unanswered then are never answered.
-//!
-//! Limit: an epoch number comes back after 65,535 resets; entries of that epoch would then be valid
-//! again.
 
 use crate::command::CommandProcessor;
 use crate::flow_table::FlowTable;
+use crate::list_control::ListControlSource;
 use crate::region_table::RegionTable;
+use crate::scrubber::Scrubber;
 use crate::segment_list::SegmentList;
-use crate::updates::{FlowControl, FlowUpdate, KeyUpdate, ListUpdate, PageUpdate, RegionUpdate};
+use crate::updates::{FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
 
 /// The state of the card. See the module's head.
@@ -100,6 +100,7 @@ pub struct Tables<
 
     command:
         CommandProcessor<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
+    scrubber: Scrubber<FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS>,
     flows: FlowTable<FLOW_BITS, BUCKET_BITS>,
     rx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
     tx_list: SegmentList<FLOW_BITS, SEGMENT_BITS>,
@@ -119,17 +120,21 @@ impl<
     fn update(&mut self) {
         self.command.clock.next = self.clock.val();
         self.command.reset.next = self.reset.val();
-        self.command.epoch.next = self.epoch.val();
+        self.command.epoch.next = self.scrubber.table_epoch.val();
+        self.command.hold.next = self.scrubber.busy.val();
+        self.scrubber.clock.next = self.clock.val();
+        self.scrubber.reset.next = self.reset.val();
+        self.scrubber.epoch.next = self.epoch.val();
         self.flows.clock.next = self.clock.val();
         self.flows.reset.next = self.reset.val();
-        self.flows.epoch.next = self.epoch.val();
+        self.flows.epoch.next = self.scrubber.table_epoch.val();
         self.rx_list.clock.next = self.clock.val();
         self.rx_list.reset.next = self.reset.val();
         self.tx_list.clock.next = self.clock.val();
         self.tx_list.reset.next = self.reset.val();
         self.regions.clock.next = self.clock.val();
         self.regions.reset.next = self.reset.val();
-        self.regions.epoch.next = self.epoch.val();
+        self.regions.epoch.next = self.scrubber.table_epoch.val();
 
         // Commands.
         PacketSink::link(&mut self.commands, &mut self.command.commands);
@@ -139,15 +144,17 @@ impl<
         self.command_read_failed.next = self.command.command_read_failed.val();
         PulseSource::<Bits<16>>::join(&mut self.command.query, &mut self.flows.query);
         PulseSource::<FlowControl>::join(&mut self.flows.queried, &mut self.command.queried);
-        PulseSource::<KeyUpdate>::join(&mut self.command.key_update, &mut self.flows.key_update);
-        MessageSource::<FlowUpdate>::join(&mut self.command.change, &mut self.flows.change);
-        MessageSource::<ListUpdate>::join(&mut self.command.rx_list, &mut self.rx_list.change);
-        PulseSource::<Bits<8>>::join(&mut self.rx_list.result, &mut self.command.rx_result);
-        MessageSource::<ListUpdate>::join(&mut self.command.tx_list, &mut self.tx_list.change);
-        PulseSource::<Bits<8>>::join(&mut self.tx_list.result, &mut self.command.tx_result);
-        PulseSource::<RegionUpdate>::join(&mut self.command.region, &mut self.regions.region);
+        PulseSource::<KeyUpdate>::join(&mut self.command.key_update, &mut self.scrubber.key_in);
+        PulseSource::<KeyUpdate>::join(&mut self.scrubber.key_out, &mut self.flows.key_update);
+        MessageSource::<FlowUpdate>::join(&mut self.command.change, &mut self.scrubber.change_in);
+        MessageSource::<FlowUpdate>::join(&mut self.scrubber.change_out, &mut self.flows.change);
+        ListControlSource::join(&mut self.command.rx_list, &mut self.rx_list.control);
+        ListControlSource::join(&mut self.command.tx_list, &mut self.tx_list.control);
+        PulseSource::<RegionUpdate>::join(&mut self.command.region, &mut self.scrubber.region_in);
+        PulseSource::<RegionUpdate>::join(&mut self.scrubber.region_out, &mut self.regions.region);
         self.command.region_busy.next = self.regions.busy.val();
-        PulseSource::<PageUpdate>::join(&mut self.command.page, &mut self.regions.page);
+        PulseSource::<PageUpdate>::join(&mut self.command.page, &mut self.scrubber.page_in);
+        PulseSource::<PageUpdate>::join(&mut self.scrubber.page_out, &mut self.regions.page);
 
         // Lookups of both directions.
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.flows.settings);

@@ -141,8 +141,6 @@ pub struct ListUpdate {
     pub mask: Bits<16>,
     /// Segment.
     pub entry: SegmentEntry,
-    /// The command's range is wrong: refuse, unless a lower status applies.
-    pub bad_range: Bit,
 }
 
 /// One region.
@@ -173,6 +171,8 @@ pub struct RegionUpdate {
     pub region: Bits<16>,
     /// Epoch to store; 0 removes the region.
     pub epoch: Bits<16>,
+    /// Only when the region has the entry's key.
+    pub by_key: Bit,
     /// The region.
     pub entry: RegionEntry,
 }
@@ -216,6 +216,8 @@ pub struct SearchToken {
     pub low: Bits<16>,
     /// Candidates; 0: the answer is `beyond`.
     pub count: Bits<16>,
+    /// Candidates before the one to read.
+    pub half: Bits<16>,
     /// Index read in this round.
     pub index: Bits<16>,
     /// End of the list.

@@ -8,17 +8,8 @@ use abi::reason::CommandStatus as Status;
 
 use crate::tables::{Flow, List, Region, Segment, Tables};
 
-/// What a command is for.
 fn is_known(opcode: u8) -> bool {
     matches!(opcode, c::NOP..=c::SEND_FLOOR_SET | c::KEY_SET..=c::PAGE_SET)
-}
-
-/// The commands that change an installed flow.
-fn changes_flow(opcode: u8) -> bool {
-    matches!(
-        opcode,
-        c::FLOOR_SET..=c::SEND_FLOOR_SET | c::FLOW_REMOVE | c::LIST_MOVE
-    )
 }
 
 impl Tables {
@@ -152,8 +143,8 @@ impl Tables {
         Ok(())
     }
 
+    /// The commands that change an installed flow.
     fn of_flow(&mut self, owner: u8, opcode: u8, entry: &[u8]) -> Result<(), Status> {
-        debug_assert!(changes_flow(opcode));
         let id = c::FLOW.get(entry) as u16;
         let generation = c::GENERATION.get(entry) as u8;
         let moved = self.list_at(c::LIST_BASE.get(entry), c::LIST_BITS.get(entry));

@@ -8,8 +8,8 @@
 use std::collections::VecDeque;
 
 use abi::config::{
-    CardConfig, COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES,
-    SLOW_BUFFER_BYTES,
+    CardConfig, COMMAND_BYTES, COMPLETION_BYTES, EPOCH_MAX, METADATA_BYTES, SLOT_BYTES,
+    SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::{completion, header_entry as h, profile, registers as r, send_descriptor, ABI_VERSION};
@@ -173,7 +173,7 @@ impl GoldenDevice {
     }
 
     fn start_epoch(&mut self) {
-        self.epoch = self.epoch.wrapping_add(1).max(1);
+        self.epoch = self.epoch % EPOCH_MAX + 1;
         self.control = 0;
         self.tables.clear();
         self.owners.fill(Owner::default());

@@ -7,7 +7,9 @@ use abi::field::Field;
 use abi::flow_key::{KEY_BYTES, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use abi::registers::{HASH_SECRET, HASH_SECRET_STRIDE};
-use sim::bench::{Agent, Bench};
+use hdl::ports::{emit, ports_of};
+use sim::bench::{options_from_environment, Agent, Bench};
+use sim::design::Design;
 use sim::monitor::StreamMonitor;
 use sim::payload::{bytes_of, field};
 use sim::sink::MessageSink;
@@ -171,6 +173,29 @@ impl Tables {
     pub fn new(source: Stall, sink: Stall, seed: u64) -> Tables {
         let bench = Bench::of(&mut SmallTables::default(), "tables").expect("builds");
         sim::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
+        Tables::around(bench, source, sink, seed)
+    }
+
+    /// Small tables but for 2^14 segment entries in each direction.
+    pub fn wide(source: Stall, sink: Stall, seed: u64) -> Tables {
+        let mut block = tables::Tables::<6, 5, 14, 6, 6, 2>::default();
+        let bench = Bench::of(&mut block, "wide_tables").expect("builds");
+        Tables::around(bench, source, sink, seed)
+    }
+
+    /// Small tables whose Verilog has a fault planted. The text must be there exactly once.
+    pub fn with_fault(original: &str, planted: &str) -> Tables {
+        let mut block = SmallTables::default();
+        let verilog = emit(&mut block, "tables").expect("the block emits");
+        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
+        let faulty = verilog.replace(original, planted);
+        let options = options_from_environment();
+        let design = Design::build("tables", &faulty, &ports_of(&block), options);
+        let bench = Bench::new(design.expect("it builds").model());
+        Tables::around(bench, Stall::None, Stall::None, 1)
+    }
+
+    fn around(bench: Bench, source: Stall, sink: Stall, seed: u64) -> Tables {
         let model = &bench.model;
         let counter = |name| Counter { name, count: 0 };
         let mut tables = Tables {
@@ -255,7 +280,7 @@ impl Tables {
 
     /// Waits for the confirmations of a piece and gives their statuses.
     pub fn confirmed(&mut self, owner: u8, index: u32, count: usize) -> Vec<CommandStatus> {
-        let limit = self.bench.now() + 60_000;
+        let limit = self.bench.now() + 100_000;
         while self.confirmations.messages.len() < count {
             self.cycle();
             assert!(self.bench.now() < limit, "confirmations do not come");
@@ -418,6 +443,17 @@ pub fn post(flow: u64, index: u16, position: u32, bytes: u32) -> Command {
         (SEGMENT_OFFSET, u64::from(index) << 20),
     ];
     command(SEGMENT_POST, &fields)
+}
+
+/// list_move of the receive list.
+pub fn list_move(flow: u64, base: u64, bits: u64) -> Command {
+    let fields = [
+        (FLOW, flow),
+        (GENERATION, 9),
+        (LIST_BASE, base),
+        (LIST_BITS, bits),
+    ];
+    command(LIST_MOVE, &fields)
 }
 
 /// floor_set.

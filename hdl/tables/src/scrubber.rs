@@ -1,0 +1,182 @@
+//! Removes every entry before an epoch number comes again, and passes updates on at all other times.
+//!
+//! ```text
+//!  key_in, change_in, region_in, page_in ──►┌────────┐──► key_out, change_out, region_out, page_out
+//!  epoch, reset ───────────────────────────►│ walk   │──► table_epoch, busy
+//!                                           └────────┘
+//! ```
+//! Epochs are numbered from 1 to 0xfffe and then from 1 again. An entry of the old epoch 1 that
+//! nobody has overwritten would be valid in the new one. So when a `reset` comes with a smaller
+//! epoch than the last, the walk clears all stamps, one entry of each table a cycle.
+//!
+//! | Port | Direction | Meaning and duty |
+//! |---|---|---|
+//! | `epoch`, `reset` | in | the card's epoch; `reset` is high when a new one starts |
+//! | `table_epoch` | out | the epoch that the tables compare with |
+//! | `busy` | out | the walk runs: nothing may be updated |
+//! | `*_in`, `*_out` | in, out | updates of the tables |
+//!
+//! Timing: combinational while no walk runs. A walk takes as many cycles as the largest table
+//! has entries (65,536 in the default sizes), once in 65,534 epochs. Lookups are never stalled: they find nothing.
+//!
+//! Invariants:
+//! 1. While `busy`, `table_epoch` is 0xffff, which no entry ever carries.
+//! 2. When `busy` falls no entry carries an epoch.
+//! 3. A `reset` during a walk does not end it.
+
+use crate::updates::{FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
+use stream::prelude::*;
+
+/// log2 cycles of one walk: the largest table, all key slots together being one.
+const fn walk_bits(tables: [usize; 4]) -> usize {
+    let [flow_bits, bucket_bits, region_bits, page_bits] = tables;
+    let sizes = [flow_bits, bucket_bits + 3, region_bits, page_bits];
+    let mut largest = 0;
+    let mut at = 0;
+    while at < sizes.len() {
+        if sizes[at] > largest {
+            largest = sizes[at];
+        }
+        at += 1;
+    }
+    assert!(largest <= 16, "a walk counts in 16 bits");
+    largest
+}
+
+/// The scrubber. See the module's head.
+#[derive(LogicBlock)]
+pub struct Scrubber<
+    const FLOW_BITS: usize,
+    const BUCKET_BITS: usize,
+    const REGION_BITS: usize,
+    const PAGE_BITS: usize,
+> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Epoch that the tables compare with.
+    pub table_epoch: Signal<Out, Bits<16>>,
+    /// The walk runs.
+    pub busy: Signal<Out, Bit>,
+
+    /// Key slot to write.
+    pub key_in: PulseSink<KeyUpdate>,
+    /// The same.
+    pub key_out: PulseSource<KeyUpdate>,
+    /// Flow state to write.
+    pub change_in: MessageSink<FlowUpdate>,
+    /// The same.
+    pub change_out: MessageSource<FlowUpdate>,
+    /// Region to write.
+    pub region_in: PulseSink<RegionUpdate>,
+    /// The same.
+    pub region_out: PulseSource<RegionUpdate>,
+    /// Page entry to write.
+    pub page_in: PulseSink<PageUpdate>,
+    /// The same.
+    pub page_out: PulseSource<PageUpdate>,
+
+    last: DFF<Bits<16>>,
+    walking: DFF<Bit>,
+    at: DFF<Bits<16>>,
+
+    unused: Constant<Bits<16>>,
+    none: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+    last_place: Constant<Bits<16>>,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+    > Default for Scrubber<FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            epoch: Default::default(),
+            table_epoch: Default::default(),
+            busy: Default::default(),
+            key_in: Default::default(),
+            key_out: Default::default(),
+            change_in: Default::default(),
+            change_out: Default::default(),
+            region_in: Default::default(),
+            region_out: Default::default(),
+            page_in: Default::default(),
+            page_out: Default::default(),
+            last: Default::default(),
+            walking: Default::default(),
+            at: Default::default(),
+            unused: Constant::new(0xffffu64.to_bits()),
+            none: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            last_place: Constant::new(
+                ((1u64 << walk_bits([FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS])) - 1)
+                    .to_bits(),
+            ),
+        }
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+    > Logic for Scrubber<FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, last, walking, at);
+        self.busy.next = self.walking.q.val();
+        self.table_epoch.next = self.epoch.val();
+        self.key_out.valid.next = self.key_in.valid.val();
+        self.key_out.payload.next = self.key_in.payload.val();
+        self.change_out.valid.next = self.change_in.valid.val();
+        self.change_out.payload.next = self.change_in.payload.val();
+        self.change_in.ready.next = self.change_out.ready.val();
+        self.region_out.valid.next = self.region_in.valid.val();
+        self.region_out.payload.next = self.region_in.payload.val();
+        self.page_out.valid.next = self.page_in.valid.val();
+        self.page_out.payload.next = self.page_in.payload.val();
+
+        // The walk: a smaller table is walked several times.
+        if self.walking.q.val() {
+            self.table_epoch.next = self.unused.val();
+            self.key_out.valid.next = true;
+            self.key_out.payload.next.slot = self.at.q.val().get_bits::<3>(0);
+            self.key_out.payload.next.bucket = self.at.q.val() >> 3;
+            self.key_out.payload.next.epoch = self.none.val();
+            self.change_out.valid.next = true;
+            self.change_out.payload.next.flow = self.at.q.val();
+            self.change_out.payload.next.write_installed = true;
+            self.change_out.payload.next.write_cursor = false;
+            self.change_out.payload.next.epoch = self.none.val();
+            self.region_out.valid.next = true;
+            self.region_out.payload.next.region = self.at.q.val();
+            self.region_out.payload.next.by_key = false;
+            self.region_out.payload.next.epoch = self.none.val();
+            self.page_out.valid.next = true;
+            self.page_out.payload.next.page = self.at.q.val();
+            self.page_out.payload.next.epoch = self.none.val();
+            self.at.d.next = self.at.q.val() + self.one.val();
+            if self.at.q.val() == self.last_place.val() {
+                self.walking.d.next = false;
+                self.at.d.next = self.none.val();
+            }
+        }
+        if self.reset.val() {
+            self.last.d.next = self.epoch.val();
+            if self.epoch.val() < self.last.q.val() {
+                self.walking.d.next = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The judges catch faults planted in the Verilog; every scenario here passes without its fault.
+
+mod tables_model;
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use abi::command::*;
+use abi::config::EPOCH_MAX;
+use abi::flow_key::KEY_BYTES;
+use abi::reason::CommandStatus;
+use sim::stall::Stall;
+use tables_model::bench::*;
+use tables_model::{Access, Command, SegmentAnswer};
+
+const FLOW_ID: u64 = 5;
+const KEY: [u8; KEY_BYTES] = [0; KEY_BYTES];
+
+const ACCESS: Access = Access {
+    region: 4,
+    key: 7,
+    domain: 3,
+    write: true,
+    offset: 0,
+    bytes: 64,
+};
+
+/// Flow 5 with eight segments of 100 bytes from 1,000 on, its key, and a region of 4,096 bytes.
+fn set_up(mut tables: Tables) -> Tables {
+    tables.execute(install(FLOW_ID, (40, 3)));
+    let mut key = command(KEY_SET, &[(FLOW, FLOW_ID)]);
+    key[KEY_AT_BYTES..].copy_from_slice(&KEY);
+    tables.execute(key);
+    for n in 0..8u16 {
+        tables.execute(post(FLOW_ID, n, 1_000 + 100 * u32::from(n), 100));
+    }
+    let fields = [
+        (REGION, 4),
+        (REGION_KEY, 7),
+        (REGION_DOMAIN, 3),
+        (REGION_WRITE, 1),
+        (REGION_PAGE_BITS, 12),
+        (REGION_BYTES, 4_096),
+    ];
+    tables.execute(command(REGION_INSTALL, &fields));
+    tables.execute(command(PAGE_SET, &[(PAGE_ADDRESS, 0x7000)]));
+    tables
+}
+
+/// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
+fn catches(original: &str, planted: &str, scenario: impl Fn(&mut Tables)) {
+    let faulty = Tables::with_fault(original, planted);
+    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut set_up(faulty))));
+    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
+    scenario(&mut set_up(Tables::new(Stall::None, Stall::None, 1)));
+}
+
+fn status_of(tables: &mut Tables, owner: u8, command: Command) -> CommandStatus {
+    tables.send_commands(owner, 7, &[command], false);
+    tables.confirmed(owner, 7, 1)[0]
+}
+
+fn is_granted(tables: &mut Tables, access: Access) -> bool {
+    let reply = tables
+        .ask(Port::RxRegion, &[region_request(&access)])
+        .remove(0);
+    region_answer(&reply).is_some()
+}
+
+fn segment(tables: &mut Tables, position: u32) -> SegmentAnswer {
+    let request = segment_request(FLOW_ID as u16, false, 0, position);
+    segment_answer(&tables.ask(Port::RxSegment, &[request]).remove(0))
+}
+
+fn flow_is_found(tables: &mut Tables) -> bool {
+    let reply = tables.ask(Port::Flow, &[flow_request(&KEY)]).remove(0);
+    flow_answer(&reply).is_some()
+}
+
+#[test]
+fn generation_that_is_not_compared_is_caught() {
+    catches(
+        "(~flow[0]) | (installed[7:0] != generation)",
+        "~flow[0]",
+        |tables| {
+            let mut stale = floor(FLOW_ID, 1_100, 1);
+            GENERATION.set(&mut stale, 8);
+            assert_eq!(status_of(tables, 0, stale), CommandStatus::BadFlow);
+        },
+    );
+}
+
+#[test]
+fn owner_that_is_not_compared_is_caught() {
+    catches(
+        "(of_flow & stranger) & (installed[15:8] != owner)",
+        "1'd0",
+        |tables| {
+            let status = status_of(tables, 2, floor(FLOW_ID, 1_100, 1));
+            assert_eq!(status, CommandStatus::NotOwner);
+        },
+    );
+}
+
+#[test]
+fn domain_that_is_not_compared_is_caught() {
+    catches(" & (region[31:16] == request[47:32])}", "}", |tables| {
+        let domain = ACCESS.domain + 1;
+        assert!(is_granted(tables, ACCESS));
+        assert!(!is_granted(tables, Access { domain, ..ACCESS }));
+    });
+}
+
+#[test]
+fn region_key_that_is_not_compared_is_caught() {
+    catches(" & (region[15:0] == request[31:16])", "", |tables| {
+        let key = ACCESS.key + 1;
+        assert!(!is_granted(tables, Access { key, ..ACCESS }));
+    });
+}
+
+#[test]
+fn right_that_is_not_compared_is_caught() {
+    catches("right = region[33];", "right = 1'd1;", |tables| {
+        let write = false;
+        assert!(!is_granted(tables, Access { write, ..ACCESS }));
+    });
+}
+
+#[test]
+fn epoch_that_is_not_compared_is_caught() {
+    catches(
+        "current <= slots_read_epoch == epoch;",
+        "current <= 1'd1;",
+        |tables| {
+            tables.start_epoch(2);
+            tables.execute(install(FLOW_ID, (40, 3)));
+            assert!(!flow_is_found(tables), "its key is of the epoch before");
+        },
+    );
+}
+
+#[test]
+fn epoch_that_comes_again_unscrubbed_is_caught() {
+    catches("walking <= 1'd1;", "walking <= 1'd0;", |tables| {
+        tables.start_epoch(EPOCH_MAX);
+        tables.start_epoch(1);
+        assert!(!flow_is_found(tables));
+    });
+}
+
+#[test]
+fn bounds_off_by_one_are_caught() {
+    catches(
+        "checked[0] & (checked[49:1] <= {1'd0, checked[97:50]})",
+        "checked[0] & (checked[49:1] <= ({1'd0, checked[97:50]} + 49'd1))",
+        |tables| {
+            let at = |offset| Access { offset, ..ACCESS };
+            assert!(is_granted(tables, at(4_096 - 64)));
+            assert!(!is_granted(tables, at(4_096 - 63)));
+        },
+    );
+}
+
+#[test]
+fn floor_that_does_not_trim_the_list_is_caught() {
+    catches("after[55:40] = change[34:19];", "", |tables| {
+        assert!(matches!(segment(tables, 1_050), SegmentAnswer::Found(0, _)));
+        tables.execute(floor(FLOW_ID, 1_200, 2));
+        assert_eq!(segment(tables, 1_050), SegmentAnswer::Missing);
+        tables.execute(post(FLOW_ID, 8, 1_800, 100));
+    });
+}
+
+#[test]
+fn list_that_is_never_full_is_caught() {
+    catches(
+        "full = (change[34:19] != list[71:56]) | (extent > list[39:24]);",
+        "full = change[34:19] != list[71:56];",
+        |tables| {
+            let ninth = post(FLOW_ID, 8, 1_800, 100);
+            assert_eq!(status_of(tables, 0, ninth), CommandStatus::ListFull);
+        },
+    );
+}
+
+#[test]
+fn update_that_is_visible_after_its_confirmation_is_caught() {
+    let late = "reg [15:0] late = 16'd0;
+    always @(posedge clock) late <= {late[14:0], state_pending_valid};
+    assign state_write_valid = late[15];";
+    catches(
+        "assign state_write_valid = state_pending_valid;",
+        late,
+        |tables| {
+            // The request goes out in the cycle after the confirmation.
+            tables.execute(floor(FLOW_ID, 1_200, 2));
+            assert_eq!(segment(tables, 1_050), SegmentAnswer::Missing);
+        },
+    );
+}
+
+#[test]
+fn move_that_forgets_its_entries_is_caught() {
+    catches("write_entry = ~grows;", "write_entry = 1'd0;", |tables| {
+        tables.execute(list_move(FLOW_ID, 1_024, 5));
+        for n in 0..8 {
+            let SegmentAnswer::Found(index, found) = segment(tables, 1_000 + 100 * n) else {
+                panic!("segment {n} is gone");
+            };
+            assert_eq!((u32::from(index), found.position), (n, 1_000 + 100 * n));
+        }
+    });
+}
