@@ -62,6 +62,16 @@ pub enum ConfigName {
     Small,
 }
 
+impl ConfigName {
+    /// The name by which the card is built.
+    pub fn name(self) -> &'static str {
+        match self {
+            ConfigName::Default => "default",
+            ConfigName::Small => "small",
+        }
+    }
+}
+
 /// Arguments of `zeronic demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
@@ -246,11 +256,7 @@ fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
         trace: arguments.wave.is_some(),
     };
     let config = pcie_config(arguments);
-    let name = match arguments.config {
-        ConfigName::Default => "default",
-        ConfigName::Small => "small",
-    };
-    let card = SimulatedCard::new(name, config, options);
+    let card = SimulatedCard::new(arguments.config.name(), config, options);
     Ok(Rc::new(RefCell::new(
         card.context("the card does not build")?,
     )))

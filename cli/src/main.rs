@@ -1,5 +1,6 @@
-//! The `zeronic` program: see the card work, write its Verilog, replay captures into it.
+//! The `zeronic` program: see the card work, measure it, write its Verilog, replay captures into it.
 
+mod bench;
 mod demo;
 mod manual;
 mod options;
@@ -31,6 +32,8 @@ enum Command {
     /// Replays a capture into the card's receive port, or its outgoing packets through the send
     /// side.
     Sim(replay::SimArguments),
+    /// Measures the card in simulated time, beside what physics allows.
+    Bench(bench::BenchArguments),
 }
 
 /// A wrong command line in one line.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => demo::run(demo),
         Command::Verilog(verilog) => verilog::run(verilog),
         Command::Sim(sim) => replay::run(sim),
+        Command::Bench(arguments) => bench::run(arguments),
     };
     match result {
         Ok(true) => ExitCode::SUCCESS,

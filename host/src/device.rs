@@ -215,6 +215,11 @@ impl<B: Bus> Device<B> {
         owner.is_some_and(|owner| owner.has_confirmed(ticket))
     }
 
+    /// Commands queued or posted whose fence has not passed.
+    pub fn unconfirmed(&self) -> usize {
+        self.waiting.len() + self.in_flight.len()
+    }
+
     /// The next refused command, if there is one.
     pub fn take_refused(&mut self) -> Option<RefusedCommand> {
         self.owners.iter_mut().find_map(Owner::take_refused)

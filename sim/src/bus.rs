@@ -5,6 +5,7 @@
 //! allocated, and unmaps it when it is released.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ pub struct SimulatedBus {
     bus_next: u64,
     dram_next: u64,
     gpu_next: u64,
-    allocated: Vec<DmaMemory>,
+    allocated: BTreeMap<u64, DmaMemory>,
     /// Released memory: where, first byte, length.
     free: Vec<(MemoryId, u64, u64)>,
     flush_address: u64,
@@ -52,7 +53,7 @@ impl SimulatedBus {
             bus_next: BUS_BASE,
             dram_next: 0,
             gpu_next: 0,
-            allocated: Vec::new(),
+            allocated: BTreeMap::new(),
             free: Vec::new(),
             flush_address: 0,
             advance_cycles: ADVANCE_CYCLES,
@@ -78,7 +79,8 @@ impl SimulatedBus {
             address >= memory.address && end <= memory.address + memory.bytes as u64
         };
         let kind = if control { "control" } else { "application" };
-        match self.allocated.iter().find(holds) {
+        let below = self.allocated.range(..=address).next_back();
+        match below.map(|(_, memory)| memory).filter(holds) {
             Some(memory) if (memory.kind == MemoryKind::Control) == control => Ok(()),
             _ => Err(BusError::BadAddress {
                 address,
@@ -134,12 +136,15 @@ impl Bus for SimulatedBus {
             MemoryKind::Gpu => (MemoryId::Gpu(0), &mut self.gpu_next),
         };
         let mut card = self.card.borrow_mut();
-        let zeros = vec![0; length as usize];
         let released = (self.free.iter()).position(|free| (free.0, free.2) == (memory, length));
         let offset = released.map_or(*next, |index| self.free[index].1);
         card.pcie
             .map(address, length, memory, offset, Rights::ReadWrite)
-            .and_then(|()| card.pcie.write(address, &zeros))
+            // Only memory handed out before may hold something else than zeros.
+            .and_then(|()| match released {
+                Some(_) => card.pcie.write(address, &vec![0; length as usize]),
+                None => Ok(()),
+            })
             .map_err(|_| BusError::NoMemory { bytes })?;
         match released {
             Some(index) => drop(self.free.swap_remove(index)),
@@ -152,7 +157,7 @@ impl Bus for SimulatedBus {
             bytes,
             kind,
         };
-        self.allocated.push(memory);
+        self.allocated.insert(address, memory);
         Ok(memory)
     }
 
@@ -163,8 +168,7 @@ impl Bus for SimulatedBus {
         let (place, offset) = located.map_err(device)?;
         card.pcie.unmap(memory.address, length).map_err(device)?;
         self.free.push((place, offset, length));
-        self.allocated
-            .retain(|other| other.address != memory.address);
+        self.allocated.remove(&memory.address);
         Ok(())
     }
 

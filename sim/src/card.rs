@@ -15,6 +15,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use crate::bench::BlockError;
 use crate::clocks::{ClockId, Clocks, Edge};
@@ -22,6 +23,7 @@ use crate::design::{Design, Options};
 use crate::lab::Card;
 use crate::mac::{Frame, Mac, CLOCK_PS};
 use crate::pcie_ports::PciePorts;
+use crate::probe::Probe;
 use crate::verilated::Model;
 use crate::width::lint_width_warnings;
 use hdl::nic::emit_card;
@@ -71,6 +73,51 @@ impl Card for Rc<RefCell<SimulatedCard>> {
     }
 }
 
+/// Where the wall's time goes while the card is simulated. It is measured, never judged.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Profile {
+    /// All of it, inside [`SimulatedCard::run`].
+    pub total: Duration,
+    link: Duration,
+    wire: Duration,
+    calls: u64,
+}
+
+impl Profile {
+    /// One call in this many is timed, and counts for all: an odd number, so that no kind of call
+    /// is left out.
+    const EVERY: u64 = 15;
+
+    fn sample(&mut self) -> Option<Instant> {
+        self.calls += 1;
+        self.calls.is_multiple_of(Self::EVERY).then(Instant::now)
+    }
+
+    fn add(&mut self, is_link: bool, time: Duration) {
+        let part = if is_link {
+            &mut self.link
+        } else {
+            &mut self.wire
+        };
+        *part += time * Self::EVERY as u32;
+    }
+
+    /// Link, root complex and memories, with their ports.
+    pub fn link(&self) -> Duration {
+        self.link
+    }
+
+    /// The MAC and the wire, with their ports.
+    pub fn wire(&self) -> Duration {
+        self.wire
+    }
+
+    /// The rest: the Verilated model and its clocks.
+    pub fn model(&self) -> Duration {
+        self.total.saturating_sub(self.link + self.wire)
+    }
+}
+
 /// The card with its surroundings.
 pub struct SimulatedCard {
     /// The model; waveforms are recorded through it.
@@ -81,6 +128,10 @@ pub struct SimulatedCard {
     pub files: BTreeMap<MemoryId, MemoryFile>,
     /// The MAC and its end of the wire.
     pub mac: Mac,
+    /// Notes what passes the ports, once it is set.
+    pub probe: Option<Probe>,
+    /// Takes the time that the models around the card need, once it is set.
+    pub profile: Option<Profile>,
     clocks: Clocks,
     user_clock: ClockId,
     ports: PciePorts,
@@ -125,6 +176,8 @@ impl SimulatedCard {
             pcie,
             files,
             mac,
+            probe: None,
+            profile: None,
             clocks,
             user_clock,
             ports,
@@ -141,6 +194,8 @@ impl SimulatedCard {
             model,
             pcie,
             mac,
+            probe,
+            profile,
             clocks,
             user_clock,
             ports,
@@ -148,18 +203,36 @@ impl SimulatedCard {
             inputs,
             files: _,
         } = self;
-        clocks.run(model, *user_clock, cycles, &mut |model, tick| match (
-            tick.clock == *user_clock,
-            tick.edge,
-        ) {
-            (true, Edge::Before) => ports.sample(model, outputs),
-            (true, Edge::After) => {
-                *inputs = *pcie.step(outputs);
-                ports.drive(model, inputs);
+        let begin = profile.as_ref().map(|_| Instant::now());
+        clocks.run(model, *user_clock, cycles, &mut |model, tick| {
+            let is_user = tick.clock == *user_clock;
+            let start = profile.as_mut().and_then(Profile::sample);
+            match (is_user, tick.edge) {
+                (true, Edge::Before) => {
+                    ports.sample(model, outputs);
+                    if let Some(probe) = probe {
+                        probe.link(outputs, inputs, tick.time_ps);
+                    }
+                }
+                (true, Edge::After) => {
+                    *inputs = *pcie.step(outputs);
+                    ports.drive(model, inputs);
+                }
+                (false, Edge::Before) => {
+                    mac.sample(model, tick.time_ps);
+                    if let Some(probe) = probe {
+                        probe.wire(model, tick.time_ps);
+                    }
+                }
+                (false, Edge::After) => mac.drive(model, tick.time_ps),
             }
-            (false, Edge::Before) => mac.sample(model, tick.time_ps),
-            (false, Edge::After) => mac.drive(model, tick.time_ps),
+            if let (Some(start), Some(profile)) = (start, profile.as_mut()) {
+                profile.add(is_user, start.elapsed());
+            }
         });
+        if let (Some(begin), Some(profile)) = (begin, profile.as_mut()) {
+            profile.total += begin.elapsed();
+        }
     }
 
     /// Cycles of the card's clock so far.

@@ -246,11 +246,9 @@ impl Model {
             bytes[count..].fill(0);
             return;
         }
-        let words = self.words(id);
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            *byte = words
-                .get(index / 4)
-                .map_or(0, |word| word.to_le_bytes()[index % 4]);
+        let words = self.words(id).iter().copied().chain(std::iter::repeat(0));
+        for (piece, word) in bytes.chunks_mut(4).zip(words) {
+            piece.copy_from_slice(&word.to_le_bytes()[..piece.len()]);
         }
     }
 
@@ -265,9 +263,13 @@ impl Model {
             return;
         }
         let words = self.words_mut(id);
-        for (index, word) in words.iter_mut().enumerate() {
-            let byte = |i: usize| bytes.get(4 * index + i).copied().unwrap_or(0);
-            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        let mut pieces = bytes.chunks(4);
+        for word in words.iter_mut() {
+            let mut whole = [0; 4];
+            if let Some(piece) = pieces.next() {
+                whole[..piece.len()].copy_from_slice(piece);
+            }
+            *word = u32::from_le_bytes(whole);
         }
         if !bits.is_multiple_of(32) {
             words[bits / 32] &= (1 << (bits % 32)) - 1;

@@ -1,6 +1,7 @@
 //! The `zeronic` program as a user sees it: exit status, what it prints, what it writes.
 
 mod arguments;
+mod bench;
 mod demo;
 mod disturbed;
 mod documents;

@@ -72,14 +72,6 @@ impl List {
         }
         Err(beyond)
     }
-
-    /// Moves the head on; what lies before it is gone.
-    fn drop_before(&mut self, head: u16) {
-        while self.head != head {
-            self.entries.remove(&self.head);
-            self.head = self.head.wrapping_add(1);
-        }
-    }
 }
 
 /// A flow entry.

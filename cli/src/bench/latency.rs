@@ -1,0 +1,174 @@
+//! `bench latency`: through the card, port to port.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use sim::measure::latency::{
+    receive_alone, receive_loaded, send_alone, Latencies, LOAD, RECEIVE_BYTES, SEND_BYTES,
+};
+use sim::measure::scenario::{Scenario, Size};
+
+use super::write_json;
+use crate::demo::ConfigName;
+
+/// Time that a payload of 64 bytes may take from the wire to the PCIe port.
+const RECEIVE_GOAL_NS: f64 = 300.0;
+/// What sending may take beside two round trips on PCIe.
+const SEND_GOAL_NS: f64 = 300.0;
+
+/// What to measure.
+#[derive(Clone, Debug, Args)]
+pub struct LatencyArguments {
+    /// Simulated time of each part, in microseconds
+    #[arg(long, default_value_t = 1000, value_name = "US")]
+    time: u64,
+    /// Sizes of the card's tables
+    #[arg(long, value_enum, default_value_t = ConfigName::Default)]
+    config: ConfigName,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Latencies of one kind.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Spread {
+    /// Shortest, ns.
+    pub min: f64,
+    /// Half take no longer.
+    pub p50: f64,
+    /// 99 of 100 take no longer.
+    pub p99: f64,
+    /// Longest.
+    pub max: f64,
+    /// Packets.
+    pub packets: usize,
+}
+
+impl From<&Latencies> for Spread {
+    fn from(latencies: &Latencies) -> Self {
+        Self {
+            min: latencies.quantile(0.0),
+            p50: latencies.quantile(0.5),
+            p99: latencies.quantile(0.99),
+            max: latencies.quantile(1.0),
+            packets: latencies.all().len(),
+        }
+    }
+}
+
+/// All latencies and the verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Every byte, count and rule is right, in all parts.
+    pub ok: bool,
+    /// Last beat of a frame with 64 bytes of payload to the first beat of its payload write.
+    pub rx_ns: Spread,
+    /// Doorbell to the first beat of a frame with 1 KiB of payload.
+    pub tx_ns: Spread,
+    /// Last beat to the first beat of the header entry.
+    pub rx_entry_ns: Spread,
+    /// `rx_ns` at 90 % of what wire and link allow.
+    pub rx_loaded_ns: Spread,
+    /// `rx_entry_ns` under the same load.
+    pub rx_loaded_entry_ns: Spread,
+    /// That load, in millions of packets a second.
+    pub rx_loaded_mpps: f64,
+    /// What receiving may take.
+    pub rx_goal_ns: f64,
+    /// What sending may take.
+    pub tx_goal_ns: f64,
+    /// The first of what is wrong.
+    pub problems: Vec<String>,
+    /// Every latency, for plots.
+    #[serde(skip)]
+    pub curves: Vec<(&'static str, Vec<f64>)>,
+}
+
+/// Measures all parts.
+pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
+    let mut base = Scenario::new(Size::Frame(64));
+    base.card = config.name().to_owned();
+    base.time_ns = time_us * 1000;
+    let alone = receive_alone(&base)?;
+    let loaded = receive_loaded(&base)?;
+    let send = send_alone(&base)?;
+    let mut problems = Vec::new();
+    let parts = [
+        ("receive alone", &alone.outcome),
+        ("receive under load", &loaded.outcome),
+        ("send", &send.outcome),
+    ];
+    for (part, outcome) in parts {
+        let first = outcome.problems.first.iter();
+        problems.extend(first.map(|problem| format!("{part}: {problem}")));
+    }
+    Ok(Report {
+        ok: problems.is_empty(),
+        rx_ns: (&alone.payload).into(),
+        tx_ns: (&send.frame).into(),
+        rx_entry_ns: (&alone.entry).into(),
+        rx_loaded_ns: (&loaded.payload).into(),
+        rx_loaded_entry_ns: (&loaded.entry).into(),
+        rx_loaded_mpps: loaded.mpps,
+        rx_goal_ns: RECEIVE_GOAL_NS,
+        tx_goal_ns: 2.0 * base.pcie.latency_ns as f64 + SEND_GOAL_NS,
+        problems,
+        curves: vec![
+            ("payload, alone", alone.payload.all().to_vec()),
+            ("header entry, alone", alone.entry.all().to_vec()),
+            ("payload, loaded", loaded.payload.all().to_vec()),
+            ("header entry, loaded", loaded.entry.all().to_vec()),
+        ],
+    })
+}
+
+impl Report {
+    /// Name, latencies and goal of each part.
+    pub fn rows(&self) -> [(String, Spread, f64); 5] {
+        let load = 100.0 * LOAD;
+        let rx = format!("last beat in to payload write, {RECEIVE_BYTES} B");
+        let entry = "last beat in to header entry".to_owned();
+        let at_load = format!("at {load:.0} % load ({:.1} Mpps)", self.rx_loaded_mpps);
+        [
+            (rx.clone(), self.rx_ns, self.rx_goal_ns),
+            (entry.clone(), self.rx_entry_ns, self.rx_goal_ns),
+            (
+                format!("{rx}, {at_load}"),
+                self.rx_loaded_ns,
+                self.rx_goal_ns,
+            ),
+            (
+                format!("{entry}, {at_load}"),
+                self.rx_loaded_entry_ns,
+                self.rx_goal_ns,
+            ),
+            (
+                format!("doorbell to first wire beat, {SEND_BYTES} B"),
+                self.tx_ns,
+                self.tx_goal_ns,
+            ),
+        ]
+    }
+}
+
+/// Measures, prints, writes.
+pub fn run(arguments: &LatencyArguments) -> Result<bool> {
+    let report = measure(arguments.config, arguments.time)?;
+    let mut table = super::table(&["ns", "min", "p50", "p99", "max", "goal"]);
+    for (name, spread, goal) in report.rows() {
+        let times = [spread.min, spread.p50, spread.p99, spread.max, goal];
+        let cells = times.iter().map(|time| format!("{time:.0}"));
+        table.add_row(std::iter::once(name).chain(cells));
+    }
+    println!("{table}");
+    super::print_verdict(report.ok, &report.problems);
+    write(&report, arguments.json.as_deref())?;
+    Ok(report.ok)
+}
+
+fn write(report: &Report, path: Option<&Path>) -> Result<()> {
+    path.map_or(Ok(()), |path| write_json(report, path))
+}

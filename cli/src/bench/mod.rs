@@ -1,0 +1,81 @@
+//! `zeronic bench`: what the simulated card reaches, beside what physics allows.
+//!
+//! ```text
+//!   rx, tx, duplex ── one scenario      latency ── port to port      sim ── speed of the simulation
+//!   all ── every row of the page: Markdown, and HTML with plots
+//! ```
+//! Figures are in the card's time; every run judges every byte, and exits with 0 only if all are
+//! right.
+
+mod all;
+mod latency;
+mod page;
+mod plot;
+mod speed;
+mod throughput;
+
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand};
+use comfy_table::presets::UTF8_BORDERS_ONLY;
+use comfy_table::Table;
+use serde::Serialize;
+
+/// Arguments of `zeronic bench`.
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    #[command(subcommand)]
+    command: BenchCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum BenchCommand {
+    /// Receives: from the wire into application memory.
+    Rx(throughput::ThroughputArguments),
+    /// Sends: from application memory to the wire.
+    Tx(throughput::ThroughputArguments),
+    /// Both at once.
+    Duplex(throughput::ThroughputArguments),
+    /// Latency through the card, port to port.
+    Latency(latency::LatencyArguments),
+    /// Speed of the simulation itself.
+    Sim(speed::SpeedArguments),
+    /// Everything, on a page of Markdown and one of HTML with plots.
+    All(all::AllArguments),
+}
+
+/// Runs one bench. True when every byte is right.
+pub fn run(arguments: &BenchArguments) -> Result<bool> {
+    match &arguments.command {
+        BenchCommand::Rx(throughput) => throughput.run(true, false),
+        BenchCommand::Tx(throughput) => throughput.run(false, true),
+        BenchCommand::Duplex(throughput) => throughput.run(true, true),
+        BenchCommand::Latency(arguments) => latency::run(arguments),
+        BenchCommand::Sim(arguments) => speed::run(arguments),
+        BenchCommand::All(arguments) => all::run(arguments),
+    }
+}
+
+fn write_json(report: &impl Serialize, path: &Path) -> Result<()> {
+    let file = File::create(path).with_context(|| format!("report {}", path.display()))?;
+    serde_json::to_writer_pretty(file, report)?;
+    Ok(())
+}
+
+fn table(head: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(UTF8_BORDERS_ONLY);
+    if !head.is_empty() {
+        table.set_header(head);
+    }
+    table
+}
+
+fn print_verdict(ok: bool, problems: &[String]) {
+    for problem in problems {
+        println!("wrong: {problem}");
+    }
+    println!("{}", if ok { "every byte is right" } else { "FAILED" });
+}

@@ -1,0 +1,105 @@
+//! `bench sim`: how fast the card is simulated, and where the time goes.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+use sim::card::Profile;
+use sim::design::Options;
+use sim::measure::run::Measurement;
+use sim::measure::scenario::{Scenario, Size};
+
+use super::write_json;
+use crate::demo::ConfigName;
+
+/// What to measure.
+#[derive(Clone, Debug, Args)]
+pub struct SpeedArguments {
+    /// Simulated time, in microseconds
+    #[arg(long, default_value_t = 1000, value_name = "US")]
+    time: u64,
+    /// Sizes of the card's tables
+    #[arg(long, value_enum, default_value_t = ConfigName::Default)]
+    config: ConfigName,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// Speed and its parts.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Every byte, count and rule is right.
+    pub ok: bool,
+    /// Cycles of 250 MHz for each second of the wall, all checks on.
+    pub cycles_per_second: f64,
+    /// Share of the time in the Verilated model, both clocks.
+    pub model: f64,
+    /// In link, root complex, IOMMU and memories.
+    pub link: f64,
+    /// In the MAC and the wire.
+    pub wire: f64,
+    /// In host, peer and the judging of bytes and frames.
+    pub parties: f64,
+    /// The first of what is wrong.
+    pub problems: Vec<String>,
+}
+
+/// Simulates duplex traffic of MTU 1500 and takes the time.
+pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
+    let mut scenario = Scenario::new(Size::Mtu(1500));
+    scenario.receive = true;
+    scenario.send = true;
+    scenario.burst = 45;
+    scenario.card = config.name().to_owned();
+    scenario.time_ns = time_us * 1000;
+    let measurement = Measurement::open(&scenario, Options::default())?;
+    let card = measurement.host.card.clone();
+    card.borrow_mut().profile = Some(Profile::default());
+    let (cycles, started) = (card.borrow().cycles(), Instant::now());
+    let outcome = measurement.run(&mut |_| {})?;
+    let seconds = started.elapsed().as_secs_f64();
+    let cycles = card.borrow().cycles() - cycles;
+    let profile = card.borrow().profile.unwrap_or_default();
+    let share = |time: std::time::Duration| time.as_secs_f64() / seconds;
+    Ok(Report {
+        ok: outcome.is_ok(),
+        cycles_per_second: cycles as f64 / seconds,
+        model: share(profile.model()),
+        link: share(profile.link()),
+        wire: share(profile.wire()),
+        parties: 1.0 - share(profile.total),
+        problems: outcome.problems.first,
+    })
+}
+
+impl Report {
+    /// Each part's name and share.
+    pub fn parts(&self) -> [(&'static str, f64); 4] {
+        [
+            ("Verilated card, both clocks", self.model),
+            ("PCIe link, root complex, memories", self.link),
+            ("MAC and wire", self.wire),
+            ("host, peer, judging", self.parties),
+        ]
+    }
+}
+
+/// Measures, prints, writes.
+pub fn run(arguments: &SpeedArguments) -> Result<bool> {
+    let report = measure(arguments.config, arguments.time)?;
+    let mut table = super::table(&["simulation", "duplex, MTU 1500, all checks"]);
+    let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
+    table.add_row(["speed".to_owned(), speed]);
+    for (name, share) in report.parts() {
+        table.add_row([name.to_owned(), format!("{:.1} %", 100.0 * share)]);
+    }
+    println!("{table}");
+    super::print_verdict(report.ok, &report.problems);
+    if let Some(path) = &arguments.json {
+        write_json(&report, path)?;
+    }
+    Ok(report.ok)
+}

@@ -1,0 +1,291 @@
+//! `bench rx`, `bench tx`, `bench duplex`: throughput of one scenario.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use sim::design::Options;
+use sim::measure::limits::{tightest, Limit};
+use sim::measure::run::{Figures, Measurement, Outcome};
+use sim::measure::scenario::{Acks, Family, Order, Scenario, Size};
+
+use super::write_json;
+use crate::demo::ConfigName;
+use crate::options::UsageError;
+
+/// Most payload of one send descriptor where one flow sends alone.
+const DESCRIPTOR_BYTES_MAX: usize = 65_535;
+
+/// Order of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OrderName {
+    /// By position.
+    InOrder,
+    /// Permuted in windows of 64 packets within each flow.
+    Random,
+}
+
+/// IP versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FamilyName {
+    /// IPv4 alone.
+    V4,
+    /// Every other flow IPv6.
+    Mixed,
+}
+
+/// Acknowledgements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AckName {
+    /// They ride in data.
+    Data,
+    /// One frame of its own for every two segments.
+    Pure,
+}
+
+/// What to measure.
+#[derive(Clone, Debug, Args)]
+pub struct ThroughputArguments {
+    /// Full TCP segments in packets of that many bytes
+    #[arg(long, default_value_t = 1500, value_name = "BYTES")]
+    mtu: u32,
+    /// Frames of that many bytes (FCS included) at wire speed instead; 64 to 9216
+    #[arg(long, conflicts_with = "mtu", value_name = "BYTES")]
+    frame: Option<u32>,
+    /// Flows, used round robin
+    #[arg(long, default_value_t = 1)]
+    flows: u16,
+    /// Order of each flow's packets
+    #[arg(long, value_enum, default_value_t = OrderName::InOrder)]
+    order: OrderName,
+    /// IP version; random order means mixed unless said otherwise
+    #[arg(long, value_name = "VERSION")]
+    ip: Option<FamilyName>,
+    /// Where acknowledgements travel
+    #[arg(long, value_enum, default_value_t = AckName::Data)]
+    acks: AckName,
+    /// Packets of a flow in a row, and in one send descriptor [default: 1; one flow alone sends
+    /// up to 64 KiB]
+    #[arg(long, value_name = "PACKETS")]
+    burst: Option<u32>,
+    /// Simulated time that is measured at least, in microseconds
+    #[arg(long, default_value_t = 1000, value_name = "US")]
+    time: u64,
+    /// Passes over each list of segments at least
+    #[arg(long, default_value_t = 2)]
+    wraps: u64,
+    /// Size at whose multiples the host cuts read completions: 64, 128 or 256
+    #[arg(long, default_value_t = 256, value_name = "BYTES")]
+    completion: u32,
+    /// Completion headers that the hard block's buffer holds
+    #[arg(long, default_value_t = 256, value_name = "COUNT")]
+    completion_headers: u32,
+    /// Sizes of the card's tables
+    #[arg(long, value_enum, default_value_t = ConfigName::Default)]
+    config: ConfigName,
+    /// Seed of contents, positions and order
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+impl ThroughputArguments {
+    fn scenario(&self, receive: bool, send: bool) -> Scenario {
+        let size = self.frame.map_or(Size::Mtu(self.mtu), Size::Frame);
+        let mut scenario = Scenario::new(size);
+        let is_random = self.order == OrderName::Random;
+        let is_mixed = self.ip.map_or(is_random, |ip| ip == FamilyName::Mixed);
+        scenario.receive = receive;
+        scenario.send = send;
+        scenario.card = self.config.name().to_owned();
+        scenario.pcie.completion_payload_bytes = self.completion;
+        scenario.pcie.completion_headers = self.completion_headers;
+        scenario.pcie.seed = self.seed;
+        scenario.flows = self.flows;
+        scenario.order = if is_random {
+            Order::Random
+        } else {
+            Order::InOrder
+        };
+        scenario.family = if is_mixed { Family::Mixed } else { Family::V4 };
+        scenario.acks = match self.acks {
+            AckName::Data => Acks::InData,
+            AckName::Pure => Acks::Pure,
+        };
+        let alone = DESCRIPTOR_BYTES_MAX / scenario.payload_bytes(false).max(1_024);
+        let usual = if self.flows == 1 { alone as u32 } else { 1 };
+        scenario.burst = self.burst.unwrap_or(usual);
+        scenario.time_ns = self.time * 1000;
+        scenario.wraps_min = self.wraps;
+        scenario.seed = self.seed;
+        scenario
+    }
+
+    /// Measures.
+    pub fn measure(&self, receive: bool, send: bool) -> Result<Report> {
+        let scenario = self.scenario(receive, send);
+        scenario
+            .check()
+            .map_err(|bad| UsageError(bad.to_string()))?;
+        let started = Instant::now();
+        let outcome = measure(&scenario)?;
+        Ok(Report::new(
+            &scenario,
+            &outcome,
+            started.elapsed().as_secs_f64(),
+        ))
+    }
+
+    /// Measures, prints, writes.
+    pub fn run(&self, receive: bool, send: bool) -> Result<bool> {
+        let report = self.measure(receive, send)?;
+        report.print();
+        if let Some(path) = &self.json {
+            write_json(&report, path)?;
+        }
+        Ok(report.ok)
+    }
+}
+
+/// Measures one scenario with a progress bar.
+fn measure(scenario: &Scenario) -> Result<Outcome> {
+    let bar = ProgressBar::new(scenario.time_ns / 1000);
+    let style = "{elapsed_precise} [{bar:40}] {pos}/{len} us of simulated time";
+    bar.set_style(ProgressStyle::with_template(style)?.progress_chars("=> "));
+    let measurement = Measurement::open(scenario, Options::default())?;
+    let outcome = measurement.run(&mut |status| bar.set_position(status.time_ns / 1000));
+    bar.finish_and_clear();
+    Ok(outcome?)
+}
+
+/// Figures of a scenario beside their limit.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Every byte, count and rule is right.
+    pub ok: bool,
+    /// Payload; of both directions the slower.
+    pub goodput_gbps: f64,
+    /// What physics allows, each direction.
+    pub limit_gbps: f64,
+    /// Packets a second, in millions; of both directions the slower.
+    pub mpps: f64,
+    /// What physics allows, each direction.
+    pub limit_mpps: f64,
+    /// What sets the limit.
+    pub limited_by: &'static str,
+    /// Every limit, in millions of packets a second.
+    pub limits_mpps: BTreeMap<&'static str, f64>,
+    /// Figure over limit.
+    pub ratio: f64,
+    /// Frames without a header entry.
+    pub frames_lost: u64,
+    /// Simulated time that was measured.
+    pub sim_time_ns: u64,
+    /// Where acknowledgements travel.
+    pub ack_policy: &'static str,
+    /// Payload of both directions.
+    pub rx_goodput_gbps: Option<f64>,
+    /// The same.
+    pub tx_goodput_gbps: Option<f64>,
+    /// Packets on the wire to the card, in millions a second.
+    pub rx_offered_mpps: Option<f64>,
+    /// Fewest passes over a list of segments.
+    pub list_wraps: u64,
+    /// Share of the time in which no flow had a buffer posted for the peer.
+    pub window_closed: f64,
+    /// Share of the lanes that was used, card to host.
+    pub lanes_up: f64,
+    /// Share of the lanes that was used, host to card.
+    pub lanes_down: f64,
+    /// Cycles in which the hard block held a request back.
+    pub rq_stall_cycles: u64,
+    /// The card's own counters, zeros left out.
+    pub counters: BTreeMap<&'static str, u64>,
+    /// The first of what is wrong.
+    pub problems: Vec<String>,
+    /// Cycles of 250 MHz simulated for each second of the wall, setup included.
+    pub cycles_per_second: f64,
+}
+
+impl Report {
+    /// Puts an outcome beside its limit.
+    pub fn new(scenario: &Scenario, outcome: &Outcome, seconds: f64) -> Self {
+        let both = [outcome.receive, outcome.send];
+        let least = |of: fn(&Figures) -> f64| {
+            let figures = both.iter().flatten().map(of);
+            figures.fold(f64::INFINITY, f64::min)
+        };
+        let (goodput_gbps, mpps) = (least(|f| f.goodput_gbps), least(|f| f.mpps));
+        let limit = tightest(&outcome.limits);
+        let by_name = |limit: &Limit| (limit.by, limit.mpps);
+        Self {
+            ok: outcome.is_ok(),
+            goodput_gbps,
+            limit_gbps: limit.gbps,
+            mpps,
+            limit_mpps: limit.mpps,
+            limited_by: limit.by,
+            limits_mpps: outcome.limits.iter().map(by_name).collect(),
+            ratio: mpps / limit.mpps,
+            frames_lost: outcome.frames_lost,
+            sim_time_ns: outcome.time_ns,
+            ack_policy: scenario.acks.describe(),
+            rx_goodput_gbps: outcome.receive.map(|f| f.goodput_gbps),
+            tx_goodput_gbps: outcome.send.map(|f| f.goodput_gbps),
+            rx_offered_mpps: outcome.receive.map(|f| f.offered_mpps),
+            list_wraps: both.iter().flatten().map(|f| f.wraps).min().unwrap_or(0),
+            window_closed: outcome.window_closed,
+            lanes_up: outcome.lanes[0],
+            lanes_down: outcome.lanes[1],
+            rq_stall_cycles: outcome.rq_stall_cycles,
+            counters: outcome.counters.iter().copied().collect(),
+            problems: outcome.problems.first.clone(),
+            cycles_per_second: outcome.cycles as f64 / seconds,
+        }
+    }
+
+    fn print(&self) {
+        let mut table = super::table(&[]);
+        let mut row = |name: &str, value: String| {
+            table.add_row([name.to_owned(), value]);
+        };
+        for (name, goodput) in [
+            ("received", self.rx_goodput_gbps),
+            ("sent", self.tx_goodput_gbps),
+        ] {
+            if let Some(goodput) = goodput {
+                row(name, format!("{goodput:.2} Gb/s of payload"));
+            }
+        }
+        row("packets", format!("{:.3} Mpps", self.mpps));
+        let (gbps, mpps, by) = (self.limit_gbps, self.limit_mpps, self.limited_by);
+        row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
+        row("reached", format!("{:.2} % of it", 100.0 * self.ratio));
+        row("frames lost", self.frames_lost.to_string());
+        row("acknowledgements", self.ack_policy.to_owned());
+        let time = self.sim_time_ns as f64 / 1e6;
+        row(
+            "simulated",
+            format!("{time:.3} ms, lists wrapped {} times", self.list_wraps),
+        );
+        let (up, down) = (100.0 * self.lanes_up, 100.0 * self.lanes_down);
+        row("lanes used", format!("{up:.1} % up, {down:.1} % down"));
+        let closed = 100.0 * self.window_closed;
+        row("window closed", format!("{closed:.1} % of the time"));
+        for (name, count) in &self.counters {
+            row(&format!("  {name}"), count.to_string());
+        }
+        row(
+            "simulation",
+            format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second),
+        );
+        println!("{table}");
+        super::print_verdict(self.ok, &self.problems);
+    }
+}

@@ -1,0 +1,445 @@
+//! The host of a measurement: driver, regions, flows, and what it does between two looks.
+//!
+//! ```text
+//!   commands ──► Device ── rings, doorbells ──► card          all DMA and MMIO on the simulated link,
+//!   header entries, completions ◄── Device ◄── card           the host's own work takes no time
+//! ```
+//! It looks every [`POLL_CYCLES`] cycles: takes what has come, posts what is free, rings doorbells
+//! that changed. Application memory is read and written at its own side, as a CPU does.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use host::bus::{Bus, MemoryKind};
+use host::control::commands::{
+    floor_set, flow_install, list_move, send_floor_set, Acceptance, Direction, Entry, FlowInstall,
+    FlowName,
+};
+use host::control::lists::List;
+use host::control::packet::flow_key;
+use host::control::placement::KeyTable;
+use host::control::regions::{Region, Regions};
+use host::device::{Device, DeviceConfig, Ticket};
+use host::error::HostError;
+use host::rings::HeaderEntry;
+
+use super::buffers::{region_bytes, Buffers, Floor, GUARD};
+use super::content::Content;
+use super::frames::{ends, Template};
+use super::scenario::{Order, Scenario};
+use super::MeasureError;
+use crate::bus::SimulatedBus;
+use crate::card::SimulatedCard;
+use crate::design::Options;
+
+/// Cycles of the card between two looks of the host.
+pub const POLL_CYCLES: u64 = 64;
+/// Header slots taken after which the card is told, at the latest.
+const RETURN_SLOTS: u32 = 64;
+/// Looks in which nothing moves during setup before it is given up.
+const SETUP_POLLS_MAX: u32 = 20_000;
+/// Memory beside the buffers: rings, slow buffers.
+const OTHER_BYTES: usize = 64 << 20;
+/// How far beyond the send floor ACK numbers are accepted.
+const ACK_REACH: u32 = 1 << 29;
+
+/// One flow at the host and at its peer.
+pub struct Flow {
+    /// Name on the card.
+    pub name: FlowName,
+    /// Headers of packets to the card.
+    pub arriving: Template,
+    /// Headers of packets from the card.
+    pub leaving: Template,
+    /// What the peer sends, and what the application sends.
+    pub contents: [Content; 2],
+    /// Receive buffers.
+    pub receive: Buffers,
+    /// Send buffers.
+    pub send: Buffers,
+    /// Whether it is IPv6.
+    pub is_ipv6: bool,
+    /// Payload of a full packet.
+    pub payload_bytes: usize,
+    /// Offset up to which everything was received.
+    pub received: u64,
+    /// Offset up to which the peer has acknowledged what was sent, as far as the host knows.
+    pub acknowledged: u64,
+    /// Offset up to which what was sent has reached the peer.
+    pub delivered: u64,
+}
+
+/// What a confirmation means.
+enum Pending {
+    Post(usize, Direction, u64),
+    Floor(usize, Direction, Floor),
+}
+
+/// The host with its card.
+pub struct Host {
+    /// The card in its slot.
+    pub card: Rc<RefCell<SimulatedCard>>,
+    /// The driver.
+    pub device: Device<SimulatedBus>,
+    /// The flows.
+    pub flows: Vec<Flow>,
+    /// What went wrong, in order; the first few are kept.
+    pub problems: Problems,
+    /// Flows whose peer waits for an acknowledgement in a frame of its own.
+    pub acks_owed: VecDeque<u16>,
+    pending: VecDeque<(Ticket, Pending)>,
+    unreturned: u32,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Problems {
+    /// The first few, as text.
+    pub first: Vec<String>,
+    /// All of them.
+    pub count: u64,
+}
+
+impl Problems {
+    const KEPT: usize = 8;
+
+    /// Notes one.
+    pub fn add(&mut self, what: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.first.len() < Self::KEPT {
+            self.first.push(what());
+        }
+    }
+}
+
+fn slot_sizes(scenario: &Scenario, flow: u16) -> Vec<u32> {
+    let (count, _) = scenario.list(flow);
+    (0..count)
+        .map(|slot| scenario.segment_bytes(flow, slot))
+        .collect()
+}
+
+fn memory_bytes(scenario: &Scenario) -> usize {
+    let directions = usize::from(scenario.receive) + usize::from(scenario.send);
+    let of_flow = |flow| region_bytes(slot_sizes(scenario, flow).into_iter());
+    (0..scenario.flows).map(of_flow).sum::<usize>() * directions + OTHER_BYTES
+}
+
+/// A number that depends on everything that it is given.
+fn scatter(seed: u64, number: u64) -> u64 {
+    let mut bytes = [0; 8];
+    Content::new(seed, number).fill(0, &mut bytes);
+    u64::from_le_bytes(bytes)
+}
+
+impl Host {
+    /// Builds the card, opens it, installs every flow and posts its first buffers.
+    pub fn open(scenario: &Scenario, options: Options) -> Result<Self, MeasureError> {
+        let mut pcie = scenario.pcie.clone();
+        pcie.dram_bytes = pcie.dram_bytes.max(memory_bytes(scenario));
+        let card = SimulatedCard::new(&scenario.card, pcie.clone(), options)?;
+        let card = Rc::new(RefCell::new(card));
+        let bus = SimulatedBus::new(card.clone(), &pcie).map_err(HostError::from)?;
+        let config = DeviceConfig {
+            command_bits: 10,
+            send_bits: 10,
+            header_bits: 12,
+            hash_seed: scenario.seed,
+            ..DeviceConfig::default()
+        };
+        let device = Device::open(bus, config)?;
+        let mut host = Self {
+            card,
+            device,
+            flows: Vec::with_capacity(usize::from(scenario.flows)),
+            problems: Problems::default(),
+            acks_owed: VecDeque::new(),
+            pending: VecDeque::new(),
+            unreturned: 0,
+        };
+        host.install(scenario)?;
+        Ok(host)
+    }
+
+    fn install(&mut self, scenario: &Scenario) -> Result<(), MeasureError> {
+        let sizes = self.device.sizes();
+        if u32::from(scenario.flows) > 1 << sizes.flow_bits {
+            return Err(MeasureError::TooManyFlows(scenario.flows));
+        }
+        let mut keys = KeyTable::new(*self.device.secrets(), sizes.bucket_bits);
+        let mut regions = Regions::new(sizes.region_bits, sizes.page_bits);
+        // Borrowed lists lie behind the committed ones.
+        let mut pool = 8u32 << sizes.flow_bits;
+        for number in 0..scenario.flows {
+            let flow = self.make_flow(scenario, number, &mut regions)?;
+            let (remote, local) = ends(number, scenario.is_ipv6(number));
+            let placed = keys.insert(flow_key(remote, local), number);
+            let entries = placed.ok_or(MeasureError::TooManyFlows(number))?;
+            self.send_commands(&install_entries(&flow, scenario, &mut pool));
+            self.send_commands(&entries);
+            self.flows.push(flow);
+            for direction in [Direction::Receive, Direction::Send] {
+                self.post(usize::from(number), direction)?;
+            }
+            self.settle(1 << 12)?;
+        }
+        self.settle(0)
+    }
+
+    fn make_flow(
+        &mut self,
+        scenario: &Scenario,
+        number: u16,
+        regions: &mut Regions,
+    ) -> Result<Flow, MeasureError> {
+        let seed = scenario.seed;
+        let is_ipv6 = scenario.is_ipv6(number);
+        let (remote, local) = ends(number, is_ipv6);
+        let name = FlowName {
+            flow: number,
+            generation: scatter(seed, u64::from(number) << 8) as u8,
+        };
+        let content = |side: u64| Content::new(seed, u64::from(number) << 1 | side);
+        let mut side = |direction, used: bool| -> Result<Buffers, MeasureError> {
+            let salt = if direction == Direction::Send {
+                1 << 32
+            } else {
+                0
+            };
+            let base = scatter(seed, salt | u64::from(number)) as u32;
+            let shift = |slot: usize| match scenario.order {
+                Order::InOrder => 0,
+                Order::Random => scatter(seed, u64::from(number) << 16 | slot as u64),
+            };
+            if !used {
+                return Ok(Buffers::none(name, direction, base));
+            }
+            let sizes = slot_sizes(scenario, number);
+            let region = self.register(&sizes, number, regions)?;
+            Ok(Buffers::new(name, direction, base, region, &sizes, shift))
+        };
+        Ok(Flow {
+            receive: side(Direction::Receive, scenario.receive)?,
+            send: side(Direction::Send, scenario.send)?,
+            name,
+            arriving: Template::new(remote, local, scenario.timestamps()),
+            leaving: Template::new(local, remote, scenario.timestamps()),
+            contents: [content(0), content(1)],
+            is_ipv6,
+            payload_bytes: scenario.payload_bytes(is_ipv6),
+            received: 0,
+            acknowledged: 0,
+            delivered: 0,
+        })
+    }
+
+    /// A region of its own with guards all over, known to the card.
+    fn register(
+        &mut self,
+        sizes: &[u32],
+        number: u16,
+        regions: &mut Regions,
+    ) -> Result<Region, MeasureError> {
+        let bytes = region_bytes(sizes.iter().copied());
+        let memory = self
+            .device
+            .bus()
+            .allocate(MemoryKind::Application, bytes, bytes);
+        let memory = memory.map_err(HostError::from)?;
+        self.write(memory.address, &vec![GUARD; bytes])?;
+        let (region, commands) = regions.register(memory, number)?;
+        self.send_commands(&commands);
+        Ok(region)
+    }
+
+    fn send_commands(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            self.device.command(*entry);
+        }
+    }
+
+    /// Lets the card work until at most `left` commands are not confirmed.
+    fn settle(&mut self, left: usize) -> Result<(), MeasureError> {
+        let mut polls = 0;
+        while self.device.unconfirmed() > left {
+            self.look()?;
+            self.card.borrow_mut().run(POLL_CYCLES);
+            polls += 1;
+            if polls > SETUP_POLLS_MAX {
+                return Err(MeasureError::Stuck("setup"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Posts and takes commands' confirmations; acts on them.
+    pub fn look(&mut self) -> Result<(), MeasureError> {
+        self.device.poll()?;
+        while let Some(refused) = self.device.take_refused() {
+            self.problems
+                .add(|| format!("command refused: {refused:?}"));
+        }
+        while let Some((ticket, _)) = self.pending.front() {
+            if !self.device.confirmed(*ticket) {
+                break;
+            }
+            let Some((_, pending)) = self.pending.pop_front() else {
+                break;
+            };
+            match pending {
+                Pending::Post(flow, direction, end) => self.side(flow, direction).confirm_post(end),
+                Pending::Floor(flow, direction, floor) => {
+                    while self.side(flow, direction).release(&floor).is_some() {}
+                    self.post(flow, direction)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn side(&mut self, flow: usize, direction: Direction) -> &mut Buffers {
+        match direction {
+            Direction::Receive => &mut self.flows[flow].receive,
+            Direction::Send => &mut self.flows[flow].send,
+        }
+    }
+
+    /// Posts every free buffer of a direction; send buffers get their content first.
+    fn post(&mut self, flow: usize, direction: Direction) -> Result<(), MeasureError> {
+        while let Some((posted, entry)) = self.side(flow, direction).next() {
+            if direction == Direction::Send {
+                let mut bytes = vec![0; posted.bytes as usize];
+                self.flows[flow].contents[1].fill(posted.start, &mut bytes);
+                self.write(posted.address, &bytes)?;
+            }
+            let ticket = self.device.command(entry);
+            let pending = Pending::Post(flow, direction, posted.end());
+            self.pending.push_back((ticket, pending));
+        }
+        Ok(())
+    }
+
+    /// The peer's bytes up to `offset` are received without a gap.
+    pub fn received(&mut self, flow: usize, offset: u64) {
+        let it = &mut self.flows[flow];
+        it.received = offset;
+        let Some(floor) = it.receive.use_up(offset) else {
+            return;
+        };
+        let acceptance = it.acceptance(floor.offset);
+        let entry = floor_set(it.name, acceptance, floor.head as u16);
+        let ticket = self.device.command(entry);
+        let pending = Pending::Floor(flow, Direction::Receive, floor);
+        self.pending.push_back((ticket, pending));
+    }
+
+    /// The peer acknowledges what was sent up to `offset`.
+    pub fn acknowledged(&mut self, flow: usize, offset: u64) {
+        let it = &mut self.flows[flow];
+        it.acknowledged = it.acknowledged.max(offset);
+        let Some(floor) = it.send.use_up(offset) else {
+            return;
+        };
+        let position = it.send.position(floor.offset);
+        let entry = send_floor_set(it.name, position, floor.head as u16);
+        let ticket = self.device.command(entry);
+        let pending = Pending::Floor(flow, Direction::Send, floor);
+        self.pending.push_back((ticket, pending));
+    }
+
+    /// The next header entry.
+    pub fn next_entry(&mut self) -> Result<Option<HeaderEntry>, MeasureError> {
+        let entry = self.device.next_header()?;
+        if let Some(entry) = &entry {
+            let two_slots = abi::header_entry::TWO_SLOTS.get(&entry.metadata);
+            self.unreturned += 1 + two_slots as u32;
+            if self.unreturned >= RETURN_SLOTS || entry.deferred.is_some() {
+                self.return_entries()?;
+            }
+        }
+        Ok(entry)
+    }
+
+    /// Tells the card how far the header queue was emptied.
+    pub fn return_entries(&mut self) -> Result<(), MeasureError> {
+        if self.unreturned > 0 {
+            self.unreturned = 0;
+            self.device.return_headers()?;
+        }
+        Ok(())
+    }
+
+    /// Reads application memory from its own side.
+    pub fn read(&self, address: u64, into: &mut [u8]) -> Result<(), MeasureError> {
+        let card = self.card.borrow();
+        card.pcie.read(address, into).map_err(MeasureError::Memory)
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) -> Result<(), MeasureError> {
+        let mut card = self.card.borrow_mut();
+        card.pcie.write(address, from).map_err(MeasureError::Memory)
+    }
+
+    /// Every byte of every region outside the buffers still holds the guard.
+    pub fn check_guards(&mut self) -> Result<(), MeasureError> {
+        let mut bytes = Vec::new();
+        for flow in &self.flows {
+            for side in [&flow.receive, &flow.send] {
+                let Some(memory) = side.memory() else {
+                    continue;
+                };
+                bytes.resize(memory.bytes, 0);
+                self.read(memory.address, &mut bytes)?;
+                if let Some(at) = side.first_broken_guard(&bytes) {
+                    let id = flow.name.flow;
+                    self.problems
+                        .add(|| format!("flow {id}: guard at {at:#x} overwritten"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Flow {
+    fn acceptance(&self, floor: u64) -> Acceptance {
+        Acceptance {
+            floor: self.receive.position(floor),
+            ack_low: self.send.position(self.acknowledged),
+            ack_high: self
+                .send
+                .position(self.acknowledged)
+                .wrapping_add(ACK_REACH),
+        }
+    }
+}
+
+/// Installs a flow; a list longer than the committed one moves to the pool while it is empty.
+fn install_entries(flow: &Flow, scenario: &Scenario, pool: &mut u32) -> Vec<Entry> {
+    let number = flow.name.flow;
+    let (_, bits) = scenario.list(number);
+    let committed = abi::config::SEGMENTS_COMMITTED_BITS as u8;
+    let place = (u32::from(number) << committed, committed);
+    let mut entries = vec![flow_install(&FlowInstall {
+        name: flow.name,
+        owner: 0,
+        domain: number,
+        acceptance: flow.acceptance(0),
+        send_floor: flow.send.position(0),
+        lists: [place, place],
+    })];
+    if bits > committed {
+        *pool = pool.next_multiple_of(1 << bits);
+        let used = [
+            (scenario.receive, Direction::Receive),
+            (scenario.send, Direction::Send),
+        ];
+        for (_, direction) in used.iter().filter(|(is_used, _)| *is_used) {
+            let list = List { base: *pool, bits };
+            entries.push(list_move(flow.name, *direction, list));
+        }
+        *pool += 1 << bits;
+    }
+    entries
+}

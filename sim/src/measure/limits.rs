@@ -1,0 +1,303 @@
+//! What physics allows: the limits that every measured figure is put beside.
+//!
+//! ```text
+//!   wire      one packet takes 20 (preamble, gap) + frame bytes, FCS included, at 100 Gb/s
+//!   up        lanes / (payload + 24 a write TLP + 152 a header entry + shares of ring traffic)
+//!   down      lanes / (payload + 20 a completion + descriptor slots + shares of ring traffic)
+//!   reads     bytes in flight / round trip: completion headers x boundary, or completion data
+//! ```
+//! Lanes: 16 x 8 GT/s x 128/130, less 2.5 % for DLLPs: 15.36 GB/s each way (all of [`PcieConfig`]).
+//! Each formula is optimistic: pieces are cut as few times as possible, nothing waits for anything.
+//! So a figure near its limit is good, and one above it is an error of the bench.
+
+use abi::config::{COMMAND_BYTES, SLOT_BYTES};
+use pcie_sim::PcieConfig;
+
+use crate::mac::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
+
+/// A pure ACK: the shortest frame that holds the headers with a timestamp option.
+pub const ACK_FRAME_BYTES: f64 = 70.0;
+
+/// What one packet carries and costs besides its payload; averages, so fractions are meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// Payload bytes of a packet.
+    pub payload_bytes: f64,
+    /// Frame bytes, FCS included.
+    pub frame_bytes: f64,
+    /// Header entries that it causes, one slot each.
+    pub entries: f64,
+    /// Commands that the host posts for it.
+    pub commands: f64,
+    /// Send-ring slots that it takes.
+    pub slots: f64,
+    /// Frames of [`ACK_FRAME_BYTES`] that acknowledge it in the other direction.
+    pub pure_acks: f64,
+}
+
+/// The limit of one direction, and by what it is set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limit {
+    /// Packets a second, in millions.
+    pub mpps: f64,
+    /// Payload, Gb/s.
+    pub gbps: f64,
+    /// `wire`, `pcie up`, `pcie down` or `reads in flight`.
+    pub by: &'static str,
+}
+
+/// Nanoseconds that a frame of that many bytes, FCS included, occupies the wire.
+pub fn wire_ns(frame_bytes: f64) -> f64 {
+    let around = (PREAMBLE_BYTES + GAP_BYTES) as f64;
+    (frame_bytes + around) * BYTE_PS as f64 / 1000.0
+}
+
+/// Bytes that one direction of the lanes carries in a nanosecond.
+pub fn lanes_bytes_per_ns(pcie: &PcieConfig) -> f64 {
+    let per_cycle = pcie.link.bytes_per_cycle_fixed() as f64 / f64::from(1 << 20);
+    per_cycle / pcie_sim::CYCLE_NS as f64
+}
+
+/// Lane bytes of one write of `bytes`, cut only at the maximum payload size.
+pub fn write_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
+    let tlps = (bytes / f64::from(pcie.mps_bytes)).ceil();
+    bytes + tlps * f64::from(pcie.link.request_overhead_bytes)
+}
+
+/// Lane bytes of the completions of `bytes` of a long read.
+pub fn completion_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
+    let each = f64::from(pcie.completion_payload_bytes);
+    bytes * (1.0 + f64::from(pcie.link.completion_overhead_bytes) / each)
+}
+
+/// Lane bytes of the requests that ask for `bytes` of a long read.
+pub fn request_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
+    bytes / f64::from(pcie.mrrs_bytes) * f64::from(pcie.link.request_overhead_bytes)
+}
+
+/// Bytes a nanosecond that reads can bring, by what may be in flight in one round trip.
+pub fn reads_bytes_per_ns(pcie: &PcieConfig) -> f64 {
+    let by_headers = pcie.completion_headers * pcie.rcb_bytes;
+    let by_data = pcie.completion_data * 16;
+    f64::from(by_headers.min(by_data)) / pcie.latency_ns as f64
+}
+
+/// Lane bytes from the card to the host for one received packet of `load`.
+pub fn receive_up(pcie: &PcieConfig, load: &Load) -> f64 {
+    let payload = match load.payload_bytes > 0.0 {
+        true => write_bytes(pcie, load.payload_bytes),
+        false => 0.0,
+    };
+    let entries = load.entries * write_bytes(pcie, SLOT_BYTES as f64);
+    payload + entries + commands_up(pcie, load) + slots_up(pcie, load.pure_acks)
+}
+
+/// Lane bytes from the host to the card for one received packet.
+pub fn receive_down(pcie: &PcieConfig, load: &Load) -> f64 {
+    commands_down(pcie, load) + slots_down(pcie, load.pure_acks)
+}
+
+/// Lane bytes from the card to the host for one sent packet.
+pub fn send_up(pcie: &PcieConfig, load: &Load) -> f64 {
+    let entries = load.pure_acks * write_bytes(pcie, SLOT_BYTES as f64);
+    let reads = request_bytes(pcie, load.payload_bytes);
+    reads + slots_up(pcie, load.slots) + commands_up(pcie, load) + entries
+}
+
+/// Lane bytes from the host to the card for one sent packet.
+pub fn send_down(pcie: &PcieConfig, load: &Load) -> f64 {
+    let payload = completion_bytes(pcie, load.payload_bytes);
+    payload + slots_down(pcie, load.slots) + commands_down(pcie, load)
+}
+
+fn commands_up(pcie: &PcieConfig, load: &Load) -> f64 {
+    // Commands are fetched in long reads; one completion entry confirms a fetched batch at best,
+    // which is too little to count.
+    request_bytes(pcie, load.commands * COMMAND_BYTES as f64)
+}
+
+fn commands_down(pcie: &PcieConfig, load: &Load) -> f64 {
+    completion_bytes(pcie, load.commands * COMMAND_BYTES as f64)
+}
+
+fn slots_up(pcie: &PcieConfig, slots: f64) -> f64 {
+    request_bytes(pcie, slots * SLOT_BYTES as f64)
+}
+
+fn slots_down(pcie: &PcieConfig, slots: f64) -> f64 {
+    completion_bytes(pcie, slots * SLOT_BYTES as f64)
+}
+
+/// Limits from rates in packets a nanosecond.
+fn limits(load: &Load, candidates: &[(&'static str, f64)]) -> Vec<Limit> {
+    let limit = |&(by, packets_per_ns): &(&'static str, f64)| Limit {
+        mpps: packets_per_ns * 1000.0,
+        gbps: packets_per_ns * load.payload_bytes * 8.0,
+        by,
+    };
+    let real = candidates.iter().filter(|(_, rate)| rate.is_finite());
+    real.map(limit).collect()
+}
+
+/// The tightest of several limits.
+pub fn tightest(limits: &[Limit]) -> Limit {
+    let none = Limit {
+        mpps: f64::INFINITY,
+        gbps: f64::INFINITY,
+        by: "nothing",
+    };
+    limits.iter().fold(none, |least, limit| {
+        if limit.mpps < least.mpps {
+            *limit
+        } else {
+            least
+        }
+    })
+}
+
+/// Packets a nanosecond that the wire of the other direction lets be acknowledged.
+fn ack_wire(load: &Load) -> f64 {
+    1.0 / (load.pure_acks * wire_ns(ACK_FRAME_BYTES))
+}
+
+/// The limits of receiving alone.
+pub fn receive_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
+    let lanes = lanes_bytes_per_ns(pcie);
+    let candidates = [
+        ("wire", 1.0 / wire_ns(load.frame_bytes)),
+        ("pcie up", lanes / receive_up(pcie, load)),
+        ("pcie down", lanes / receive_down(pcie, load)),
+        ("wire of ACKs", ack_wire(load)),
+    ];
+    limits(load, &candidates)
+}
+
+/// The limits of sending alone.
+pub fn send_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
+    let lanes = lanes_bytes_per_ns(pcie);
+    let read = load.payload_bytes + load.slots * SLOT_BYTES as f64;
+    let candidates = [
+        ("wire", 1.0 / wire_ns(load.frame_bytes)),
+        ("pcie up", lanes / send_up(pcie, load)),
+        ("pcie down", lanes / send_down(pcie, load)),
+        ("reads in flight", reads_bytes_per_ns(pcie) / read),
+        ("wire of ACKs", ack_wire(load)),
+    ];
+    limits(load, &candidates)
+}
+
+/// The limits of each direction when both run at the same packet rate.
+pub fn duplex_limits(pcie: &PcieConfig, receive: &Load, send: &Load) -> Vec<Limit> {
+    let lanes = lanes_bytes_per_ns(pcie);
+    let up = receive_up(pcie, receive) + send_up(pcie, send);
+    let down = receive_down(pcie, receive) + send_down(pcie, send);
+    let read = send.payload_bytes + send.slots * SLOT_BYTES as f64;
+    // ACKs of one direction share the wire with the data of the other.
+    let acks = receive.pure_acks.max(send.pure_acks) * wire_ns(ACK_FRAME_BYTES);
+    let frame_bytes = receive.frame_bytes.max(send.frame_bytes);
+    let candidates = [
+        ("wire", 1.0 / (wire_ns(frame_bytes) + acks)),
+        ("pcie up", lanes / up),
+        ("pcie down", lanes / down),
+        ("reads in flight", reads_bytes_per_ns(pcie) / read),
+    ];
+    limits(receive, &candidates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(payload: f64, frame: f64) -> Load {
+        Load {
+            payload_bytes: payload,
+            frame_bytes: frame,
+            entries: 1.0,
+            ..Load::default()
+        }
+    }
+
+    fn near(a: f64, b: f64, tolerance: f64) {
+        assert!((a - b).abs() <= tolerance, "{a} is not {b}");
+    }
+
+    /// TCP with timestamps over IPv4: 52 bytes of headers in the MTU.
+    #[test]
+    fn goodput_of_the_wire_is_that_of_the_issue() {
+        let pcie = PcieConfig::default();
+        let wire = |payload, frame| receive_limits(&pcie, &load(payload, frame))[0];
+        near(wire(8948.0, 9018.0).gbps, 99.0, 0.01);
+        near(wire(1448.0, 1518.0).gbps, 94.15, 0.005);
+        near(wire(0.0, 64.0).mpps, 148.8, 0.05);
+    }
+
+    /// One 128-byte write for header and metadata, or one of 96 and one of 32 + ...: what the lanes
+    /// must carry at wire speed with MTU 1500.
+    #[test]
+    fn header_and_metadata_share_one_write() {
+        let pcie = PcieConfig::default();
+        let packet = load(1448.0, 1518.0);
+        let per_packet = receive_up(&pcie, &packet);
+        near(per_packet * 8.0 / wire_ns(1518.0), 113.4, 0.05);
+        let apart = per_packet + write_bytes(&pcie, 64.0);
+        near(apart * 8.0 / wire_ns(1518.0), 119.1, 0.05);
+    }
+
+    #[test]
+    fn lanes_carry_what_the_design_says() {
+        let pcie = PcieConfig::default();
+        near(lanes_bytes_per_ns(&pcie), 15.36, 0.005);
+        // 128-byte completions, and 256-byte writes one TLP a beat: the engine's own ceilings are
+        // no limits of the link.
+        near(
+            receive_limit(&pcie, &load(1448.0, 1518.0)).gbps,
+            94.15,
+            0.005,
+        );
+        assert_eq!(receive_limit(&pcie, &load(0.0, 64.0)).by, "pcie up");
+        near(receive_limit(&pcie, &load(0.0, 64.0)).mpps, 101.05, 0.05);
+    }
+
+    #[test]
+    fn small_completions_and_few_headers_limit_sending() {
+        let send = Load {
+            slots: 1.0 / 45.0,
+            entries: 0.0,
+            ..load(1448.0, 1518.0)
+        };
+        let with = |size: u32, headers: u32| {
+            let pcie = PcieConfig {
+                completion_payload_bytes: size,
+                completion_headers: headers,
+                ..PcieConfig::default()
+            };
+            tightest(&send_limits(&pcie, &send))
+        };
+        assert_eq!(with(256, 256).by, "wire");
+        assert_eq!(with(64, 256).by, "pcie down");
+        near(with(64, 256).gbps, 93.4, 0.3);
+        assert_eq!(with(128, 128).by, "reads in flight");
+        near(with(128, 128).gbps, 72.7, 0.3);
+    }
+
+    #[test]
+    fn both_directions_share_the_lanes() {
+        let pcie = PcieConfig::default();
+        let receive = load(1448.0, 1518.0);
+        let send = Load {
+            slots: 1.0,
+            entries: 0.0,
+            ..receive
+        };
+        let limit = |pcie: &PcieConfig| tightest(&duplex_limits(pcie, &receive, &send));
+        assert_eq!(limit(&pcie).by, "wire");
+        let narrow = PcieConfig {
+            link: pcie_sim::LinkConfig {
+                lanes: 8,
+                ..pcie.link
+            },
+            ..pcie
+        };
+        assert!(limit(&narrow).gbps < 60.0);
+    }
+}

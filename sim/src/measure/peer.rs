@@ -1,0 +1,372 @@
+//! The other end of the wire: keeps it full towards the card, and knows what must come of it.
+//!
+//! ```text
+//!   round robin over flows ──► frame ──► MAC ──► card ──► header entries, in the same order
+//!                                 └── in flight ───────────► compared: flow, position, header bytes
+//!                                                            payload read from application memory
+//! ```
+//! A flow's packets go only where buffers are posted and confirmed: the window that a control stack
+//! offers. Entries come up in the order of arrival, so whatever an entry passes over was lost.
+
+use std::collections::VecDeque;
+
+use abi::config::METADATA_BYTES;
+use abi::header_entry as entry;
+use abi::reason::Disposition;
+use host::rings::HeaderEntry;
+
+use super::frames::{Fields, ACK};
+use super::host::{Flow, Host, POLL_CYCLES};
+use super::scenario::{Acks, Order, Scenario};
+use super::sequence::{Arrivals, Sequence};
+use super::MeasureError;
+use crate::card::USER_CLOCK_PS;
+use crate::mac::{Frame, FCS_BYTES};
+
+/// How far ahead the wire is filled: more than one look of the host.
+const AHEAD_PS: u64 = 600_000;
+/// Longest header that is compared.
+const HEADER_BYTES: usize = 86;
+
+/// Until a frame is given up though no entry has come after it.
+const GIVE_UP_PS: u64 = 50_000_000;
+
+/// A frame on its way.
+struct InFlight {
+    sent_ps: u64,
+    flow: u16,
+    offset: u64,
+    bytes: usize,
+    position: u32,
+    header: [u8; HEADER_BYTES],
+    header_bytes: usize,
+}
+
+/// What has arrived, counted at the moment the host saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// Payload bytes in application memory, judged.
+    pub payload_bytes: u64,
+    /// Packets with payload.
+    pub packets: u64,
+    /// Header entries.
+    pub entries: u64,
+    /// Frames that no entry came for.
+    pub lost: u64,
+}
+
+/// One flow at the peer.
+#[derive(Default)]
+struct Stream {
+    sequence: Sequence,
+    arrivals: Arrivals,
+    ack_owed: u32,
+}
+
+/// The peer of every flow.
+pub struct Peer {
+    /// What has arrived.
+    pub arrived: Arrived,
+    /// Time in which the wire stood idle since no flow's window was open, ps.
+    pub window_closed_ps: u64,
+    /// Frames put on the wire.
+    pub frames: u64,
+    /// Their bytes, FCS included.
+    pub frame_bytes: u64,
+    streams: Vec<Stream>,
+    in_flight: VecDeque<InFlight>,
+    /// Acknowledgements that wait to be sent as frames of their own.
+    acks: VecDeque<(u16, u64)>,
+    turn: usize,
+    turn_left: u32,
+    burst: u32,
+    order: Order,
+    may_lose: bool,
+    sends_data: bool,
+    pure_acks: bool,
+    random: u64,
+    serial: u16,
+    now_ps: u64,
+    next_ps: u64,
+    interval_ps: u64,
+    buffer: Vec<u8>,
+    scratch: Vec<u8>,
+}
+
+impl Peer {
+    /// A peer of that many flows that has sent nothing.
+    pub fn new(scenario: &Scenario) -> Self {
+        Self {
+            arrived: Arrived::default(),
+            window_closed_ps: 0,
+            frames: 0,
+            frame_bytes: 0,
+            streams: (0..scenario.flows).map(|_| Stream::default()).collect(),
+            in_flight: VecDeque::new(),
+            acks: VecDeque::new(),
+            turn: 0,
+            turn_left: scenario.burst,
+            burst: scenario.burst,
+            order: scenario.order,
+            may_lose: scenario.may_lose(),
+            sends_data: scenario.receive,
+            pure_acks: scenario.acks == Acks::Pure,
+            random: scenario.seed | 1,
+            serial: 0,
+            now_ps: 0,
+            next_ps: 0,
+            interval_ps: scenario.interval_ps,
+            buffer: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Sends no more data.
+    pub fn stop(&mut self) {
+        self.sends_data = false;
+    }
+
+    /// Fills the wire to a little beyond now: acknowledgements first, then data.
+    pub fn fill_wire(&mut self, host: &mut Host) {
+        let card = host.card.clone();
+        let mut card = card.borrow_mut();
+        let now = card.now_ps();
+        self.now_ps = now;
+        while card.mac.receive_free_ps().max(self.next_ps) < now + AHEAD_PS {
+            let frame = match self.acks.pop_front() {
+                Some((flow, offset)) => self.pure_ack(host, flow, offset),
+                None if self.sends_data => match self.data(host) {
+                    Some(frame) => frame,
+                    None => {
+                        let idle = now.saturating_sub(card.mac.receive_free_ps());
+                        self.window_closed_ps += idle.min(POLL_CYCLES * USER_CLOCK_PS);
+                        return;
+                    }
+                },
+                None => return,
+            };
+            self.frames += 1;
+            self.frame_bytes += frame.len() as u64 + FCS_BYTES;
+            let frame = Frame {
+                bytes: frame,
+                ..Frame::default()
+            };
+            let earliest = now.max(self.next_ps);
+            card.mac.receive_frame(frame, earliest);
+            self.next_ps = earliest + self.interval_ps;
+        }
+    }
+
+    /// Acknowledges with a frame of its own.
+    pub fn acknowledge(&mut self, flow: u16, offset: u64) {
+        self.acks.push_back((flow, offset));
+    }
+
+    fn pure_ack(&mut self, host: &Host, flow: u16, offset: u64) -> Vec<u8> {
+        let sent = self.streams[usize::from(flow)].sequence.given();
+        self.frame(host, flow, sent, 0, Some(offset))
+    }
+
+    /// The next data frame: the flow whose turn it is, or the next one with an open window.
+    fn data(&mut self, host: &Host) -> Option<Vec<u8>> {
+        for _ in 0..=self.streams.len() {
+            if self.turn_left > 0 {
+                if let Some(offset) = self.next_packet(host) {
+                    self.turn_left -= 1;
+                    let flow = self.turn as u16;
+                    let bytes = host.flows[self.turn].payload_bytes;
+                    return Some(self.frame(host, flow, offset, bytes, None));
+                }
+            }
+            self.turn = (self.turn + 1) % self.streams.len();
+            self.turn_left = self.burst;
+        }
+        None
+    }
+
+    fn next_packet(&mut self, host: &Host) -> Option<u64> {
+        let flow = &host.flows[self.turn];
+        let (bytes, end) = (flow.payload_bytes as u64, flow.receive.confirmed_end());
+        let sequence = &mut self.streams[self.turn].sequence;
+        sequence.next(self.order, bytes, end, &mut self.random)
+    }
+
+    fn frame(
+        &mut self,
+        host: &Host,
+        flow: u16,
+        offset: u64,
+        bytes: usize,
+        acknowledged: Option<u64>,
+    ) -> Vec<u8> {
+        let it = &host.flows[usize::from(flow)];
+        self.serial = self.serial.wrapping_add(1);
+        let acknowledged = acknowledged.unwrap_or(it.delivered);
+        let fields = Fields {
+            sequence: it.receive.position(offset),
+            acknowledgement: it.send.position(acknowledged),
+            flags: ACK,
+            id: self.serial,
+        };
+        let frame = it.arriving.frame(&fields, it.contents[0], offset, bytes);
+        let header_bytes = it.arriving.bytes();
+        let mut header = [0; HEADER_BYTES];
+        header[..header_bytes].copy_from_slice(&frame[..header_bytes]);
+        self.in_flight.push_back(InFlight {
+            sent_ps: self.now_ps,
+            flow,
+            offset,
+            bytes,
+            position: fields.sequence,
+            header,
+            header_bytes,
+        });
+        frame
+    }
+
+    /// Takes every header entry that has come up and judges it.
+    pub fn take_entries(&mut self, host: &mut Host) -> Result<(), MeasureError> {
+        while let Some(entry) = host.next_entry()? {
+            self.arrived.entries += 1;
+            self.take(host, &entry)?;
+        }
+        self.give_up_old(host);
+        Ok(())
+    }
+
+    /// Without this a window whose last frames were all lost would never move again. Losses are
+    /// judged at the end: a figure is shown though it fails.
+    fn give_up_old(&mut self, host: &mut Host) {
+        let is_old = |sent: &InFlight, now: u64| sent.sent_ps + GIVE_UP_PS < now;
+        while self
+            .in_flight
+            .front()
+            .is_some_and(|f| is_old(f, self.now_ps))
+        {
+            if let Some(sent) = self.in_flight.pop_front() {
+                self.arrived.lost += 1;
+                self.arrive(host, &sent);
+            }
+        }
+    }
+
+    fn take(&mut self, host: &mut Host, seen: &HeaderEntry) -> Result<(), MeasureError> {
+        if entry::KIND.get(&seen.metadata) != u64::from(entry::KIND_PACKET) {
+            let code = entry::DISPOSITION.get(&seen.metadata);
+            host.problems
+                .add(|| format!("event {code} from the send side"));
+            return Ok(());
+        }
+        while let Some(sent) = self.in_flight.pop_front() {
+            if sent.header[..sent.header_bytes] == seen.header[..] {
+                return self.judge(host, &sent, &seen.metadata);
+            }
+            self.arrived.lost += 1;
+            self.arrive(host, &sent);
+        }
+        host.problems
+            .add(|| "an entry that belongs to no frame".to_owned());
+        Ok(())
+    }
+
+    /// Compares one entry and the bytes that it announces with what was sent.
+    fn judge(
+        &mut self,
+        host: &mut Host,
+        sent: &InFlight,
+        metadata: &[u8; METADATA_BYTES],
+    ) -> Result<(), MeasureError> {
+        let disposition = Disposition::from_code(entry::DISPOSITION.get(metadata) as u8);
+        let expected = match (sent.bytes, disposition) {
+            (0, Some(Disposition::NoPayload)) => true,
+            (1.., Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)) => true,
+            _ => false,
+        };
+        let names_it = entry::FLOW.get(metadata) == u64::from(sent.flow)
+            && entry::POSITION.get(metadata) == u64::from(sent.position)
+            && entry::PAYLOAD_BYTES.get(metadata) == sent.bytes as u64
+            && entry::TRIMMED_BYTES.get(metadata) == 0
+            && entry::VERIFIED.get(metadata) == 1;
+        let (flow, offset) = (sent.flow, sent.offset);
+        if !expected || !names_it {
+            let name = disposition.map_or("unknown", Disposition::name);
+            host.problems
+                .add(|| format!("flow {flow}, offset {offset}: entry says {name}, {metadata:?}"));
+        } else if !self.is_in_memory(host, sent)? {
+            host.problems
+                .add(|| format!("flow {flow}, offset {offset}: wrong bytes in memory"));
+        } else if sent.bytes > 0 {
+            self.arrived.packets += 1;
+            self.arrived.payload_bytes += sent.bytes as u64;
+        }
+        let it = &host.flows[usize::from(flow)];
+        let number = acknowledgement(&sent.header, it);
+        if let Some(acknowledged) = it.send.offset_near(number, it.acknowledged) {
+            host.acknowledged(usize::from(flow), acknowledged);
+        }
+        self.arrive(host, sent);
+        Ok(())
+    }
+
+    fn is_in_memory(&mut self, host: &Host, sent: &InFlight) -> Result<bool, MeasureError> {
+        let it = &host.flows[usize::from(sent.flow)];
+        let Some(pieces) = it.receive.pieces(sent.offset, sent.bytes) else {
+            return Ok(false);
+        };
+        for (address, offset, bytes) in pieces {
+            self.buffer.resize(bytes, 0);
+            host.read(address, &mut self.buffer)?;
+            let wrong = it.contents[0].first_wrong(offset, &self.buffer, &mut self.scratch);
+            if wrong.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Marks a frame's range as dealt with: received, or given up where frames may be lost.
+    fn arrive(&mut self, host: &mut Host, sent: &InFlight) {
+        if sent.bytes == 0 {
+            return;
+        }
+        let flow = usize::from(sent.flow);
+        let stream = &mut self.streams[flow];
+        let received = stream.arrivals.add(sent.offset, sent.bytes as u64);
+        host.received(flow, received);
+        stream.ack_owed += 1;
+        if self.pure_acks && stream.ack_owed == 2 {
+            stream.ack_owed = 0;
+            host.acks_owed.push_back(sent.flow);
+        }
+    }
+
+    /// Gives up what is still in flight once the card is quiet, and judges the losses.
+    pub fn give_up_rest(&mut self, host: &mut Host) {
+        self.arrived.lost += self.in_flight.len() as u64;
+        let lost = self.arrived.lost;
+        if lost > 0 && !self.may_lose {
+            host.problems
+                .add(|| format!("{lost} frames without an entry"));
+        }
+        while let Some(sent) = self.in_flight.pop_front() {
+            self.arrive(host, &sent);
+        }
+    }
+
+    /// Frames without an entry so far.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Fewest packets that a flow was sent.
+    pub fn packets_min(&self) -> u64 {
+        let packets = self.streams.iter().map(|stream| stream.sequence.packets());
+        packets.min().unwrap_or(0)
+    }
+}
+
+/// The ACK number in a header of a flow's packet.
+fn acknowledgement(header: &[u8], flow: &Flow) -> u32 {
+    let at = flow.arriving.layer4() + 8;
+    u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+}

@@ -1,0 +1,376 @@
+//! One measurement from warm-up to verdict.
+//!
+//! ```text
+//!   set up ── warm up ──┬── measure ──┬── stop, drain ── judge: entries, memory, guards, counters
+//!                       └─ snapshot   └─ snapshot: the figures are the difference
+//! ```
+
+use abi::reason::{Disposition, DropReason, SendError};
+use pcie_sim::Statistics;
+
+use super::host::{Host, Problems, POLL_CYCLES};
+use super::limits::{duplex_limits, lanes_bytes_per_ns, receive_limits, send_limits, Limit, Load};
+use super::peer::Peer;
+use super::scenario::{Acks, Order, Scenario};
+use super::sender::Sender;
+use super::MeasureError;
+use crate::design::Options;
+
+/// Traffic before the measurement, ns: several round trips of everything.
+const WARM_UP_NS: u64 = 40_000;
+/// Time without any progress after which a run is given up, ns.
+const STUCK_NS: u64 = 300_000;
+
+/// Figures of one direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// Payload in application memory, or on the wire, Gb/s.
+    pub goodput_gbps: f64,
+    /// Packets a second, in millions.
+    pub mpps: f64,
+    /// Packets a second that were offered, in millions.
+    pub offered_mpps: f64,
+    /// Packets measured.
+    pub packets: u64,
+    /// Fewest passes over a flow's list of segments.
+    pub wraps: u64,
+}
+
+/// What came of a measurement.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What went wrong; empty when every byte and every count is right.
+    pub problems: Problems,
+    /// Receiving.
+    pub receive: Option<Figures>,
+    /// Sending.
+    pub send: Option<Figures>,
+    /// The limits of each direction.
+    pub limits: Vec<Limit>,
+    /// Frames for which no header entry came.
+    pub frames_lost: u64,
+    /// Simulated time that was measured.
+    pub time_ns: u64,
+    /// Cycles of the card's clock in all, setup included.
+    pub cycles: u64,
+    /// Share of the measured time in which the peer had no open window.
+    pub window_closed: f64,
+    /// Share of the lanes used, from card to host and from host to card.
+    pub lanes: [f64; 2],
+    /// Cycles of the measured time in which the hard block held a request back.
+    pub rq_stall_cycles: u64,
+    /// The card's counters at the end, zeros left out.
+    pub counters: Vec<(&'static str, u64)>,
+}
+
+impl Outcome {
+    /// Every byte and every count is right.
+    pub fn is_ok(&self) -> bool {
+        self.problems.count == 0
+    }
+}
+
+/// Where a measurement is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Status {
+    /// Simulated time measured so far.
+    pub time_ns: u64,
+    /// Least time that is measured.
+    pub wanted_ns: u64,
+}
+
+/// Counts at one moment.
+#[derive(Clone, Copy)]
+struct Snapshot {
+    time_ps: u64,
+    received: super::peer::Arrived,
+    offered: u64,
+    sent: super::sender::Sent,
+    link: Statistics,
+    window_closed_ps: u64,
+}
+
+/// A card under load.
+pub struct Measurement {
+    /// The host's side.
+    pub host: Host,
+    /// The other end of the wire.
+    pub peer: Peer,
+    /// The sending side.
+    pub sender: Sender,
+    scenario: Scenario,
+}
+
+impl Measurement {
+    /// Sets the card up; nothing flows yet.
+    pub fn open(scenario: &Scenario, options: Options) -> Result<Self, MeasureError> {
+        scenario.check()?;
+        Ok(Self {
+            host: Host::open(scenario, options)?,
+            peer: Peer::new(scenario),
+            sender: Sender::new(scenario),
+            scenario: scenario.clone(),
+        })
+    }
+
+    /// One look of the host, and the cycles until the next.
+    pub fn step(&mut self) -> Result<(), MeasureError> {
+        self.host.look()?;
+        self.peer.take_entries(&mut self.host)?;
+        self.host.return_entries()?;
+        self.sender.take_frames(&mut self.host, &mut self.peer)?;
+        self.sender.post(&mut self.host);
+        self.peer.fill_wire(&mut self.host);
+        self.host.card.borrow_mut().run(POLL_CYCLES);
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let card = self.host.card.borrow();
+        Snapshot {
+            time_ps: card.now_ps(),
+            received: self.peer.arrived,
+            offered: self.peer.frames,
+            sent: self.sender.sent,
+            link: card.pcie.statistics(),
+            window_closed_ps: self.peer.window_closed_ps,
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.host.card.borrow().now_ps() / 1000
+    }
+
+    /// Fewest passes over a list; the longest lists of many flows do not count, since they would
+    /// take seconds.
+    fn wraps(&self) -> [u64; 2] {
+        let flows = self.host.flows.iter().filter(|flow| {
+            self.scenario.flows == 1 || !self.scenario.has_long_list(flow.name.flow)
+        });
+        flows.fold([u64::MAX; 2], |[receive, send], flow| {
+            [
+                receive.min(flow.receive.wraps()),
+                send.min(flow.send.wraps()),
+            ]
+        })
+    }
+
+    /// Whether time, packets and passes over the lists suffice.
+    fn is_enough(&self, start_ns: u64) -> bool {
+        let scenario = &self.scenario;
+        if self.now_ns() < start_ns + scenario.time_ns {
+            return false;
+        }
+        let [receive, send] = self.wraps();
+        let received = self.peer.packets_min() >= scenario.packets_min
+            && (receive >= scenario.wraps_min || scenario.payload_bytes(false) == 0);
+        let sent = self.sender.packets_min() >= scenario.packets_min
+            && (send >= scenario.wraps_min || self.sender.all_inline(&self.host));
+        (received || !scenario.receive) && (sent || !scenario.send)
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        let arrived = self.peer.arrived;
+        let sent = self.sender.sent;
+        (arrived.entries + arrived.lost, sent.packets + sent.acks)
+    }
+
+    /// Warms up, measures, drains, judges.
+    pub fn run(mut self, observe: &mut dyn FnMut(Status)) -> Result<Outcome, MeasureError> {
+        let begin = self.now_ns();
+        while self.now_ns() < begin + WARM_UP_NS {
+            self.step()?;
+        }
+        let before = self.snapshot();
+        let start_ns = self.now_ns();
+        let mut last = (self.progress(), start_ns);
+        while !self.is_enough(start_ns) && self.host.problems.count == 0 {
+            for _ in 0..64 {
+                self.step()?;
+            }
+            observe(Status {
+                time_ns: self.now_ns() - start_ns,
+                wanted_ns: self.scenario.time_ns,
+            });
+            if self.progress() != last.0 {
+                last = (self.progress(), self.now_ns());
+            } else if self.now_ns() > last.1 + STUCK_NS {
+                self.host
+                    .problems
+                    .add(|| "nothing moves any more".to_owned());
+            }
+        }
+        let after = self.snapshot();
+        let wraps = self.wraps();
+        self.drain()?;
+        self.judge()?;
+        Ok(self.outcome(&before, &after, wraps))
+    }
+
+    fn drain(&mut self) -> Result<(), MeasureError> {
+        self.peer.stop();
+        self.sender.stop();
+        let mut last = (self.progress(), self.now_ns());
+        let is_busy = |it: &Self| {
+            let frames = it.peer.in_flight() > 0 || it.sender.expected() > 0;
+            frames || it.host.device.unconfirmed() > 0 || !it.host.acks_owed.is_empty()
+        };
+        while is_busy(self) && self.now_ns() < last.1 + STUCK_NS / 2 {
+            self.step()?;
+            if self.progress() != last.0 {
+                last = (self.progress(), self.now_ns());
+            }
+        }
+        self.peer.give_up_rest(&mut self.host);
+        let expected = self.sender.expected();
+        if expected > 0 {
+            let problems = &mut self.host.problems;
+            problems.add(|| format!("{expected} descriptors whose frames did not leave"));
+        }
+        Ok(())
+    }
+
+    /// Guards, rules of link and MAC, conservation of frames, and counters that must not move.
+    fn judge(&mut self) -> Result<(), MeasureError> {
+        self.host.check_guards()?;
+        let counters = self.host.device.counters()?;
+        let card = self.host.card.clone();
+        let card = card.borrow();
+        let problems = &mut self.host.problems;
+        for violation in card.violations() {
+            problems.add(|| format!("rule broken: {violation}"));
+        }
+        let faults = card.pcie.fault_log();
+        if let Some(fault) = faults.first() {
+            problems.add(|| format!("{} accesses refused, first {fault:?}", faults.len()));
+        }
+        let of = |name: &str| counters.iter().find(|c| c.0 == name).map_or(0, |c| c.1);
+        let entries: u64 = Disposition::ALL.iter().map(|d| of(d.name())).sum();
+        let drops: u64 = DropReason::ALL.iter().map(|d| of(d.name())).sum();
+        let frames = card.mac.received_count().frames;
+        if frames != entries + drops || entries != self.peer.arrived.entries {
+            let seen = self.peer.arrived.entries;
+            problems
+                .add(|| format!("{frames} frames, {entries} entries, {seen} seen, {drops} drops"));
+        }
+        for reason in DropReason::ALL
+            .iter()
+            .filter(|reason| of(reason.name()) > 0)
+        {
+            let allowed = self.scenario.may_lose() && *reason == DropReason::HeaderQueueFull;
+            if !allowed {
+                let (name, count) = (reason.name(), of(reason.name()));
+                problems.add(|| format!("{count} frames dropped: {name}"));
+            }
+        }
+        for error in SendError::ALL.iter().filter(|error| of(error.name()) > 0) {
+            let (name, count) = (error.name(), of(error.name()));
+            problems.add(|| format!("{count} descriptors failed: {name}"));
+        }
+        Ok(())
+    }
+
+    /// What an average packet of a direction costs.
+    fn load(&self) -> Load {
+        let scenario = &self.scenario;
+        let flows = f64::from(scenario.flows);
+        let sum = |of: &dyn Fn(u16) -> f64| (0..scenario.flows).map(of).sum::<f64>() / flows;
+        let payload = sum(&|flow| scenario.payload_bytes(scenario.is_ipv6(flow)) as f64);
+        let segment = sum(&|flow| {
+            let (count, _) = scenario.list(flow);
+            let sizes = (0..count).map(|slot| f64::from(scenario.segment_bytes(flow, slot)));
+            sizes.sum::<f64>() / count as f64
+        });
+        let is_pure = scenario.acks == Acks::Pure;
+        Load {
+            payload_bytes: payload,
+            frame_bytes: scenario.frame_bytes() as f64,
+            entries: 1.0,
+            // A post for each segment, and a floor for one in eight at most.
+            commands: payload / segment * 1.125,
+            slots: 0.0,
+            pure_acks: if is_pure { 0.5 } else { 0.0 },
+        }
+    }
+
+    fn limits(&self) -> Vec<Limit> {
+        let scenario = &self.scenario;
+        let receive = self.load();
+        let burst = if scenario.order == Order::Random {
+            1
+        } else {
+            scenario.burst
+        };
+        let mut send = Load {
+            entries: 0.0,
+            slots: 1.0 / f64::from(burst),
+            ..receive
+        };
+        if self.sender.all_inline(&self.host) {
+            send = Load {
+                payload_bytes: 0.0,
+                commands: 0.0,
+                slots: 1.0,
+                ..send
+            };
+        }
+        match (scenario.receive, scenario.send) {
+            (true, true) => duplex_limits(&scenario.pcie, &receive, &send),
+            (true, false) => receive_limits(&scenario.pcie, &receive),
+            _ => send_limits(&scenario.pcie, &send),
+        }
+    }
+
+    fn outcome(mut self, before: &Snapshot, after: &Snapshot, wraps: [u64; 2]) -> Outcome {
+        let time_ns = ((after.time_ps - before.time_ps) / 1000).max(1);
+        let figures = |bytes: u64, packets: u64, offered: u64, wraps: u64| Figures {
+            goodput_gbps: bytes as f64 * 8.0 / time_ns as f64,
+            mpps: packets as f64 * 1000.0 / time_ns as f64,
+            offered_mpps: offered as f64 * 1000.0 / time_ns as f64,
+            packets,
+            wraps,
+        };
+        let (first, last) = (&before.received, &after.received);
+        let receive = figures(
+            last.payload_bytes - first.payload_bytes,
+            last.entries - first.entries,
+            after.offered - before.offered,
+            wraps[0],
+        );
+        let (first, last) = (&before.sent, &after.sent);
+        let packets = last.packets - first.packets;
+        let send = figures(
+            last.payload_bytes - first.payload_bytes,
+            packets,
+            packets,
+            wraps[1],
+        );
+        let lanes = |of: fn(&Statistics) -> u64| {
+            let bytes = (of(&after.link) - of(&before.link)) as f64;
+            bytes / time_ns as f64 / lanes_bytes_per_ns(&self.scenario.pcie)
+        };
+        let limits = self.limits();
+        let counters = self.host.device.counters().unwrap_or_default();
+        let cycles = self.host.card.borrow().cycles();
+        Outcome {
+            limits,
+            receive: self.scenario.receive.then_some(receive),
+            send: self.scenario.send.then_some(send),
+            frames_lost: self.peer.arrived.lost,
+            time_ns,
+            cycles,
+            window_closed: (after.window_closed_ps - before.window_closed_ps) as f64
+                / (time_ns * 1000) as f64,
+            lanes: [
+                lanes(|s| s.upstream.link_bytes),
+                lanes(|s| s.downstream.link_bytes),
+            ],
+            rq_stall_cycles: after.link.rq_stall_cycles - before.link.rq_stall_cycles,
+            counters: counters
+                .into_iter()
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+            problems: self.host.problems,
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What is measured: directions, sizes, flows, order, acknowledgements, time.
+
+use abi::config::{FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS};
+use pcie_sim::PcieConfig;
+
+use super::frames::{header_bytes, ETHERNET_BYTES};
+use crate::mac::FCS_BYTES;
+
+/// Packets of a flow that are permuted among each other.
+pub const ORDER_WINDOW: usize = 64;
+
+/// How large packets are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Full TCP segments with timestamps in packets of that many bytes; nothing may be lost.
+    Mtu(u32),
+    /// Frames of that many bytes, FCS included, without timestamps, at wire speed whether or not
+    /// the card keeps up; 64-byte frames are pure ACKs. What the header queue has no room for is
+    /// lost.
+    Frame(u32),
+}
+
+/// Order of a flow's packets on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By position.
+    InOrder,
+    /// Permuted in windows of [`ORDER_WINDOW`] packets.
+    Random,
+}
+
+/// IP version of the flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// IPv4.
+    V4,
+    /// Every other flow IPv6.
+    Mixed,
+}
+
+/// Where acknowledgements travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acks {
+    /// In the data of the other direction; where there is none, they cost nothing and arrive
+    /// [`ACK_DELAY_NS`] after the data.
+    InData,
+    /// A frame of its own for every two segments.
+    Pure,
+}
+
+/// Until an acknowledgement without a frame arrives.
+pub const ACK_DELAY_NS: u64 = 2_000;
+
+impl Acks {
+    /// The policy in one line.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Acks::InData => "ACKs ride in data; where nothing returns, they arrive 2 us later",
+            Acks::Pure => "one pure ACK for every two segments, on the same wire and link",
+        }
+    }
+}
+
+/// One measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The card receives.
+    pub receive: bool,
+    /// The card sends.
+    pub send: bool,
+    /// Named configuration of the card.
+    pub card: String,
+    /// Slot.
+    pub pcie: PcieConfig,
+    /// Packets.
+    pub size: Size,
+    /// Flows, used round robin.
+    pub flows: u16,
+    /// Order on the wire.
+    pub order: Order,
+    /// IP version.
+    pub family: Family,
+    /// Acknowledgements.
+    pub acks: Acks,
+    /// Packets of one flow in a row; for sending, in one descriptor.
+    pub burst: u32,
+    /// Least time from one frame, or one descriptor, to the next, ps; 0: as fast as it goes.
+    pub interval_ps: u64,
+    /// Least simulated time that is measured, ns.
+    pub time_ns: u64,
+    /// Least packets of each flow.
+    pub packets_min: u64,
+    /// Least passes over each list of committed segments.
+    pub wraps_min: u64,
+    /// Seed of contents, positions and order.
+    pub seed: u64,
+}
+
+/// A combination that cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadScenario(pub String);
+
+impl Scenario {
+    /// The stated model: default card, PCIe 3.0 x16, one flow in order, a millisecond.
+    pub fn new(size: Size) -> Self {
+        Self {
+            receive: false,
+            send: false,
+            card: "default".to_owned(),
+            pcie: PcieConfig::default(),
+            size,
+            flows: 1,
+            order: Order::InOrder,
+            family: Family::V4,
+            acks: Acks::InData,
+            burst: 1,
+            interval_ps: 0,
+            time_ns: 1_000_000,
+            packets_min: 8,
+            wraps_min: 2,
+            seed: 1,
+        }
+    }
+
+    /// Whether flow number `flow` is IPv6.
+    pub fn is_ipv6(&self, flow: u16) -> bool {
+        self.family == Family::Mixed && flow % 2 == 1
+    }
+
+    /// Whether packets carry the timestamp option.
+    pub fn timestamps(&self) -> bool {
+        matches!(self.size, Size::Mtu(_))
+    }
+
+    /// Whether frames may be lost where the header queue is full.
+    pub fn may_lose(&self) -> bool {
+        matches!(self.size, Size::Frame(_))
+    }
+
+    /// Payload of a packet.
+    pub fn payload_bytes(&self, is_ipv6: bool) -> usize {
+        let headers = header_bytes(is_ipv6, self.timestamps());
+        match self.size {
+            Size::Mtu(bytes) => (bytes as usize + ETHERNET_BYTES).saturating_sub(headers),
+            Size::Frame(64) => 0,
+            Size::Frame(bytes) => (bytes as usize - FCS_BYTES as usize).saturating_sub(headers),
+        }
+    }
+
+    /// Frame of a packet, FCS included.
+    pub fn frame_bytes(&self) -> usize {
+        match self.size {
+            Size::Mtu(bytes) => bytes as usize + ETHERNET_BYTES + FCS_BYTES as usize,
+            Size::Frame(bytes) => bytes as usize,
+        }
+    }
+
+    /// Bytes of segment number `slot` of flow `flow`'s ring of buffers.
+    ///
+    /// In order: 64 KiB for few flows, for many as much as lets lists wrap in reasonable time. Out
+    /// of order: 4 and 64 KiB mixed.
+    pub fn segment_bytes(&self, flow: u16, slot: usize) -> u32 {
+        match self.order {
+            Order::Random if self.has_long_list(flow) => {
+                [4 << 10, 64 << 10][usize::from(slot % 16 == 7)]
+            }
+            Order::Random => [4 << 10, 64 << 10][slot % 2],
+            Order::InOrder if self.flows <= 64 => 64 << 10,
+            Order::InOrder if self.payload_bytes(false) > 4096 => (4 << 10) - 64,
+            Order::InOrder => (2 << 10) - 64,
+        }
+    }
+
+    /// One in 64 flows has the longest list where the order is random.
+    pub fn has_long_list(&self, flow: u16) -> bool {
+        self.order == Order::Random && flow % 64 == 0
+    }
+
+    /// Segments that flow `flow` keeps posted, and log2 entries of its list.
+    pub fn list(&self, flow: u16) -> (usize, u8) {
+        let committed = SEGMENTS_COMMITTED_BITS as u8;
+        match self.order {
+            Order::InOrder => (1 << committed, committed),
+            Order::Random if self.has_long_list(flow) => (1000, 10),
+            Order::Random => {
+                // A window of packets, one long segment more, and some to be posted anew.
+                let window = ORDER_WINDOW * self.payload_bytes(false) + (64 << 10);
+                let count = (window / (34 << 10) + 4).max(1 << committed);
+                (count, count.next_power_of_two().trailing_zeros() as u8)
+            }
+        }
+    }
+
+    /// Checks that sizes lie inside what the card and the wire can have.
+    pub fn check(&self) -> Result<(), BadScenario> {
+        let refuse = |text: String| Err(BadScenario(text));
+        if !self.receive && !self.send {
+            return refuse("neither direction is measured".to_owned());
+        }
+        match self.size {
+            Size::Mtu(bytes) if !(576..=9000).contains(&bytes) => {
+                return refuse(format!("an MTU of {bytes} is not in 576 to 9000"));
+            }
+            Size::Frame(bytes) if !(64..=FRAME_BYTES_MAX as u32).contains(&bytes) => {
+                return refuse(format!("frames of {bytes} bytes are not in 64 to 9216"));
+            }
+            _ => {}
+        }
+        if self.flows == 0 || self.flows > 16_384 {
+            return refuse(format!("{} flows are not in 1 to 16384", self.flows));
+        }
+        if self.order == Order::Random && self.flows > 256 {
+            return refuse(format!(
+                "{} flows are too many for lists beyond 8",
+                self.flows
+            ));
+        }
+        if self.order == Order::Random && self.may_lose() {
+            return refuse("frames that may be lost are measured in order".to_owned());
+        }
+        if self.burst == 0 || self.burst > 64 {
+            return refuse(format!(
+                "bursts of {} packets are not in 1 to 64",
+                self.burst
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn payload_is_what_headers_leave() {
+        let mtu = Scenario::new(Size::Mtu(1500));
+        assert_eq!(
+            (mtu.payload_bytes(false), mtu.payload_bytes(true)),
+            (1448, 1428)
+        );
+        assert_eq!(mtu.frame_bytes(), 1518);
+        let small = Scenario::new(Size::Frame(64));
+        assert_eq!(small.payload_bytes(false), 0);
+        let frame = Scenario::new(Size::Frame(128));
+        assert_eq!(
+            (frame.payload_bytes(false), frame.payload_bytes(true)),
+            (70, 50)
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        let mut scenario = Scenario::new(Size::Mtu(1500));
+        assert!(scenario.check().is_err());
+        scenario.receive = true;
+        assert_eq!(scenario.check(), Ok(()));
+        scenario.size = Size::Mtu(9001);
+        assert!(scenario.check().is_err());
+        scenario.size = Size::Frame(63);
+        assert!(scenario.check().is_err());
+        scenario.size = Size::Frame(64);
+        assert_eq!(scenario.check(), Ok(()));
+        scenario.order = Order::Random;
+        assert!(scenario.check().is_err());
+    }
+}
