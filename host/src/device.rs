@@ -146,6 +146,8 @@ impl<B: Bus> Device<B> {
             registers::CONTROL,
             registers::CONTROL_RX | registers::CONTROL_TX,
         )?;
+        // The answer of a read comes behind all posted writes: from here on the card runs.
+        device.bus.read_register(registers::CONTROL)?;
         Ok(device)
     }
 

@@ -67,9 +67,10 @@ fn interrupts_keep_their_distance() {
     let interval = Duration::from_micros(20);
     device.set_moderation(interval, 0).expect("it is set");
     let mut woken_at = Vec::new();
-    for _ in 0..3 {
+    for number in 0..3 {
         card.receive(frame(1, 0, b"payload"));
-        assert!(device.wait(PATIENCE).expect("it waits"));
+        let woken = device.wait(PATIENCE).expect("it waits");
+        assert!(woken, "frame {number}");
         woken_at.push(card.borrow().now_ps());
         assert_eq!(take(&mut device), 1);
     }

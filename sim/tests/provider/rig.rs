@@ -42,7 +42,8 @@ pub struct Rig<B: Bus, C: Card> {
     pub hold: Vec<usize>,
     /// Frames that were held back.
     pub held: Vec<Frame>,
-    payload_frames: usize,
+    /// Frames of the peer that carry payload, so far.
+    pub payload_frames: usize,
     clock: ManualClock,
 }
 
@@ -55,7 +56,11 @@ fn link(host: u8) -> LinkConfig {
         }],
         gateways: Vec::new(),
         mtu_bytes: 1500,
-        tuning: Tuning::REAL_TIME,
+        tuning: Tuning {
+            // Small enough for a window without a scale: every byte of a buffer can be offered.
+            receive_buffer_bytes: 60_000,
+            ..Tuning::REAL_TIME
+        },
     }
 }
 
