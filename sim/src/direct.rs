@@ -265,10 +265,8 @@ impl Direct {
 
     /// Writes application memory.
     pub fn fill(&mut self, memory: &DmaMemory, offset: usize, bytes: &[u8]) {
-        let mut write = |window: &mut [u8]| window.copy_from_slice(bytes);
-        let bus = self.device.bus();
-        bus.application_memory(memory, offset, bytes.len(), &mut write)
-            .expect("it is there");
+        let range = self.device.bus().share(memory).expect("it is there");
+        range.map().expect("a mapping").write(offset, bytes);
     }
 
     /// Application memory as it is now.

@@ -20,7 +20,7 @@ use host::control::lists::List;
 use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
-use host::device::{Device, DeviceConfig, Ticket};
+use host::device::{Device, DeviceConfig, RingSizes, Ticket};
 use host::error::HostError;
 use host::rings::HeaderEntry;
 
@@ -142,11 +142,13 @@ impl Host {
         let card = Rc::new(RefCell::new(card));
         let bus = SimulatedBus::new(card.clone(), &pcie).map_err(HostError::from)?;
         let config = DeviceConfig {
-            command_bits: 10,
-            send_bits: 10,
-            header_bits: 12,
+            rings: RingSizes {
+                command_bits: 10,
+                send_bits: 10,
+                header_bits: 12,
+                ..RingSizes::default()
+            },
             hash_seed: scenario.seed,
-            ..DeviceConfig::default()
         };
         let device = Device::open(bus, config)?;
         let mut host = Self {

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use host::device::DeviceConfig;
+use host::device::{DeviceConfig, RingSizes};
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use sim::design::Design;
@@ -37,7 +37,10 @@ impl Rig {
         let design = DESIGN.get_or_init(|| planted().build());
         let card = SimulatedCard::of(design, pcie.clone()).expect("a card");
         let rings = DeviceConfig {
-            slow_bits: 3,
+            rings: RingSizes {
+                slow_bits: 3,
+                ..RingSizes::default()
+            },
             ..DeviceConfig::default()
         };
         Rig {

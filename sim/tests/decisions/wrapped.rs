@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::command as c;
 use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
 use abi::send_descriptor as d;
 use host::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
+use host::memory::MemoryRange;
 
 /// How the bus breaks a rule of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,14 +103,8 @@ impl<B: Bus> Bus for Wrapped<B> {
         self.inner.write_memory(address, from)
     }
 
-    fn application_memory(
-        &mut self,
-        memory: &DmaMemory,
-        offset: usize,
-        bytes: usize,
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()> {
-        self.inner.application_memory(memory, offset, bytes, visit)
+    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
+        self.inner.share(memory)
     }
 
     fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
@@ -126,5 +122,13 @@ impl<B: Bus> Bus for Wrapped<B> {
 
     fn advance(&mut self) -> Result<()> {
         self.inner.advance()
+    }
+
+    fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
+        self.inner.enable_interrupt(vector)
+    }
+
+    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
+        self.inner.wait_interrupt(limit)
     }
 }

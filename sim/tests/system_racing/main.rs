@@ -35,7 +35,7 @@ use abi::reason::CommandStatus;
 use golden::tables::Tables;
 use host::bus::{Bus, MemoryKind};
 use host::control::placement::KeyTable;
-use host::device::{Device, DeviceConfig, Ticket};
+use host::device::{Device, DeviceConfig, RingSizes, Ticket};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -132,8 +132,11 @@ impl World {
         let card = Rc::new(RefCell::new(card.expect("it builds")));
         let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
         let rings = DeviceConfig {
-            header_bits: 7,
-            slow_bits: 5,
+            rings: RingSizes {
+                header_bits: 7,
+                slow_bits: 5,
+                ..RingSizes::default()
+            },
             ..DeviceConfig::default()
         };
         let mut device = Device::open(bus, rings).expect("it opens");
