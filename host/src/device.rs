@@ -219,7 +219,7 @@ impl<B: Bus> Device<B> {
 
     /// Commands queued or posted whose fence has not passed.
     pub fn unconfirmed(&self) -> usize {
-        self.waiting.len() + self.in_flight.len()
+        self.owners.iter().map(Owner::unconfirmed).sum()
     }
 
     /// The next refused command, if there is one.
@@ -295,7 +295,7 @@ impl<B: Bus> Device<B> {
     /// that, however old, fires at once. Confirmations raise no interrupt, so while a command is
     /// under way, which takes about a microsecond, this returns at once: poll.
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
-        if self.owners.iter().any(Owner::has_commands) || self.sends_waiting() > 0 {
+        if self.unconfirmed() > 0 || self.sends_waiting() > 0 {
             self.bus.advance()?;
             return Ok(false);
         }

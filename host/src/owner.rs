@@ -141,9 +141,9 @@ impl Owner {
 
     /// Queues a command.
     pub(crate) fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
-        let ahead = self.in_flight.len() + self.waiting.len();
+        let ahead = self.unconfirmed() as u64;
         self.waiting.push_back(entry);
-        Ticket::new(self.number, self.confirmed + ahead as u64)
+        Ticket::new(self.number, self.confirmed + ahead)
     }
 
     /// Whether the fence of a command of this owner has passed.
@@ -151,9 +151,9 @@ impl Owner {
         ticket.number() < self.confirmed
     }
 
-    /// Whether a command is queued or under way.
-    pub(crate) fn has_commands(&self) -> bool {
-        !self.in_flight.is_empty() || !self.waiting.is_empty()
+    /// Commands queued or under way.
+    pub(crate) fn unconfirmed(&self) -> usize {
+        self.in_flight.len() + self.waiting.len()
     }
 
     /// The next refused command, if there is one.
