@@ -45,7 +45,7 @@ impl Planted {
         });
         let mut planted = Planted {
             top: card.top,
-            verilog: card.verilog,
+            verilog: card.design.single_file(),
             ports,
         };
         let start = planted.module(card.top);
