@@ -179,3 +179,81 @@ pub fn with_bits(net: &str, width: usize, (at, bits): (usize, usize), inner: &st
     }
     format!("{{{}}}", parts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "module top (
+    input wire a,
+    output wire b
+);
+    leaf first (
+        .x(a),
+        .y(b)
+    );
+endmodule
+
+module leaf (
+    input wire x,
+    output wire y
+);
+    assign y = x;
+endmodule
+";
+
+    fn tiny() -> Planted {
+        let port = |name: &str, direction| Port {
+            name: name.to_owned(),
+            direction,
+            bits: 1,
+            is_clock: false,
+        };
+        Planted {
+            top: "top",
+            verilog: TEXT.to_owned(),
+            ports: vec![
+                port("a", PortDirection::Input),
+                port("b", PortDirection::Output),
+            ],
+        }
+    }
+
+    #[test]
+    fn faults_stand_at_the_ports_that_were_named() {
+        let mut planted = tiny();
+        planted.at_input(3, ["top", "first", "x"], |net| format!("~{net}"));
+        planted.at_output(4, ["first", "y"], |net| format!("~{net}"));
+        for text in [
+            ".x((top.planted_fault == 8'd3) ? ~a : a)",
+            ".y(planted_b)",
+            "assign b = (top.planted_fault == 8'd4) ? ~planted_b : planted_b;",
+        ] {
+            assert!(planted.verilog.contains(text), "{}", planted.verilog);
+        }
+    }
+
+    #[test]
+    fn bits_are_replaced_where_they_lie() {
+        assert_eq!(with_bits("n", 8, (0, 1), "1'd1"), "{n[7:1], 1'd1}");
+        assert_eq!(with_bits("n", 8, (2, 6), "f"), "{f, n[1:0]}");
+    }
+
+    #[test]
+    #[should_panic(expected = "module `middle` is not in the card")]
+    fn a_module_that_is_not_there_is_named() {
+        tiny().net("middle", "first", "x");
+    }
+
+    #[test]
+    #[should_panic(expected = "`top` has no instance `second`")]
+    fn an_instance_that_is_not_there_is_named() {
+        tiny().net("top", "second", "x");
+    }
+
+    #[test]
+    #[should_panic(expected = "`top.first` has no port `z`")]
+    fn a_port_that_is_not_there_is_named() {
+        tiny().net("top", "first", "z");
+    }
+}

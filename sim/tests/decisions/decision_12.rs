@@ -1,4 +1,5 @@
-//! Epochs: after a reset, a function reset or the loss of bus mastering nothing is valid.
+//! Epochs: after a reset, a function reset, the loss of bus mastering or of the link nothing is
+//! valid.
 
 use abi::registers as r;
 use host::bus::{Bus, MemoryKind};
@@ -15,6 +16,7 @@ enum Cause {
     Register,
     FunctionReset,
     BusMaster,
+    LinkDown,
 }
 
 fn register(direct: &mut Direct, offset: u32) -> u32 {
@@ -35,9 +37,14 @@ fn begin(direct: &mut Direct, cause: Cause) {
         Cause::Register => write(direct, r::CONTROL, r::CONTROL_RESET),
         Cause::FunctionReset => direct.card.borrow_mut().pcie.start_function_reset(),
         Cause::BusMaster => direct.card.borrow_mut().pcie.set_bus_master(false),
+        Cause::LinkDown => direct.card.borrow_mut().pcie.link_down(),
     }
     direct.card.borrow_mut().run(2_000);
     let card = &mut direct.card.borrow_mut();
+    if !card.pcie.is_link_up() {
+        card.pcie.link_up();
+        card.run(2_000);
+    }
     card.pcie.enable_device();
     card.run(2_000);
 }
@@ -88,7 +95,12 @@ fn check(rig: &mut Rig, cause: Cause) -> Found {
 
 #[test]
 fn decision_12_nothing_survives_its_epoch() {
-    for cause in [Cause::Register, Cause::FunctionReset, Cause::BusMaster] {
+    for cause in [
+        Cause::Register,
+        Cause::FunctionReset,
+        Cause::BusMaster,
+        Cause::LinkDown,
+    ] {
         let check = |rig: &mut Rig| check(rig, cause);
         proves(Fault::EpochStuck, &PcieConfig::default(), check);
     }

@@ -18,6 +18,8 @@
 //! `ZERONIC_LONG=1` runs the default sizes as long as the small ones.
 
 mod arena;
+#[path = "../decisions/faults.rs"]
+mod faults;
 mod history;
 mod receive;
 mod send;
@@ -27,6 +29,7 @@ mod traffic;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
@@ -42,9 +45,11 @@ use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::design::Options;
+use sim::planted::FAULT_PORT;
 use sim::wire::{Disturbance, Wire};
 
 use arena::Arena;
+use faults::{planted, Fault};
 use history::{History, GROUP_SLOTS};
 use receive::{Given, Receives};
 use send::Sends;
@@ -87,6 +92,19 @@ struct World {
     awake_since: u64,
 }
 
+/// A host that answers late, out of order and in pieces.
+fn pcie(seed: u64) -> PcieConfig {
+    PcieConfig {
+        seed,
+        jitter_ns: 200,
+        reorder_permille: 200,
+        random_split_permille: 300,
+        rq_stall_permille: 100,
+        relaxed_pass_permille: 200,
+        ..PcieConfig::default()
+    }
+}
+
 /// Slots whose keys are those of their packets, and the memory of their regions.
 fn new_software(
     config: &CardConfig,
@@ -118,18 +136,13 @@ fn new_software(
 
 impl World {
     fn new(config: &CardConfig, seed: u64) -> World {
+        let card = SimulatedCard::new(config.name, pcie(seed), Options { trace: false });
+        World::around(card.expect("it builds"), config, seed)
+    }
+
+    fn around(card: SimulatedCard, config: &CardConfig, seed: u64) -> World {
         let mut random = SmallRng::seed_from_u64(seed);
-        let pcie = PcieConfig {
-            seed,
-            jitter_ns: 200,
-            reorder_permille: 200,
-            random_split_permille: 300,
-            rq_stall_permille: 100,
-            relaxed_pass_permille: 200,
-            ..PcieConfig::default()
-        };
-        let card = SimulatedCard::new(config.name, pcie.clone(), Options { trace: false });
-        let card = Rc::new(RefCell::new(card.expect("it builds")));
+        let (pcie, card) = (pcie(seed), Rc::new(RefCell::new(card)));
         let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
         let rings = DeviceConfig {
             rings: RingSizes {
@@ -274,10 +287,6 @@ impl World {
         }
         let needed = self.send.needs_from().unwrap_or(self.confirmed);
         self.history.forget_before(needed.min(self.confirmed));
-        // Now and then the application sleeps: queue and slow buffers run full.
-        if self.asleep == 0 && self.random.random_bool(0.01) {
-            self.asleep = self.random.random_range(5..50);
-        }
         self.asleep = self.asleep.saturating_sub(1);
         if self.asleep == 0 {
             self.device.return_headers().expect("a doorbell");
@@ -298,16 +307,20 @@ impl World {
             let cycles = self.random.random_range(0..1500);
             self.card.borrow_mut().run(cycles);
             self.observe();
+            // Now and then the application sleeps: queue and slow buffers run full.
+            if self.asleep == 0 && self.random.random_bool(0.01) {
+                self.asleep = self.random.random_range(5..50);
+            }
             round += 1;
             if round % 64 == 0 {
                 self.check_memory(false);
             }
         }
+        self.asleep = 0;
         let end = self.cycles() + REST_CYCLES;
         while self.cycles() < end {
             self.card.borrow_mut().run(1000);
             self.observe();
-            self.device.return_headers().expect("a doorbell");
         }
         self.conclude();
     }
@@ -362,4 +375,30 @@ fn ten_thousand_packets_race_with_commands_in_the_small_card() {
 fn packets_race_with_commands_in_the_default_card() {
     let packets = if is_long() { 10_240 } else { 2_048 };
     World::new(&DEFAULT, sim::stall::seed()).run(packets);
+}
+
+#[test]
+fn the_judges_of_the_race_catch_planted_faults() {
+    let design = planted().build();
+    let seed = sim::stall::seed();
+    for fault in [
+        Fault::FenceSkipped,
+        Fault::FloorIgnored,
+        Fault::BadFrameBelieved,
+        Fault::SegmentMisplaced,
+        Fault::RegionIgnored,
+        Fault::SendFloorIgnored,
+    ] {
+        let card = SimulatedCard::of(&design, pcie(seed)).expect("a card");
+        let mut world = World::around(card, &SMALL, seed);
+        {
+            let model = &mut world.card.borrow_mut().model;
+            let port = model.port(FAULT_PORT);
+            model.set(port, fault as u64);
+        }
+        let outcome = catch_unwind(AssertUnwindSafe(|| world.run(10_240)));
+        assert!(outcome.is_err(), "{fault:?} went unnoticed");
+        let frames = world.receive.given.len();
+        println!("{fault:?} is caught within {frames} frames");
+    }
 }
