@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!   rx, tx, duplex ── one scenario      latency ── port to port      sim ── speed of the simulation
+//!   area ── of the device, by block
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```
 //! Figures are in the card's time; every run judges every byte, and exits with 0 only if all are
 //! right.
 
 mod all;
+mod area;
 mod latency;
 mod page;
 mod plot;
@@ -40,6 +42,8 @@ enum BenchCommand {
     Duplex(throughput::ThroughputArguments),
     /// Latency through the card, port to port.
     Latency(latency::LatencyArguments),
+    /// LUTs, memories and longest paths, as Yosys maps the card to UltraScale+.
+    Area(area::AreaArguments),
     /// Speed of the simulation itself.
     Sim(speed::SpeedArguments),
     /// Everything, on a page of Markdown and one of HTML with plots.
@@ -53,6 +57,7 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
         BenchCommand::Tx(throughput) => throughput.run(false, true),
         BenchCommand::Duplex(throughput) => throughput.run(true, true),
         BenchCommand::Latency(arguments) => latency::run(arguments),
+        BenchCommand::Area(arguments) => area::run(arguments),
         BenchCommand::Sim(arguments) => speed::run(arguments),
         BenchCommand::All(arguments) => all::run(arguments),
     }
