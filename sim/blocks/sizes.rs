@@ -34,8 +34,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("HostInterface", "::<2, 4, 4>", "new(&abi::config::SMALL)"),
     ("PayloadLane", "", "new(0)"),
     ("ReorderLane", "", "new(0)"),
-    ("TagTimer", "", "new(50)"),
-    ("TagTable", "", "new(50)"),
+    ("TagTimer", "", "new(200)"),
+    ("TagTable", "", "new(200)"),
     ("ReadEngine", "", "new(1000)"),
     ("Requester", "", "new(1000)"),
 ];
