@@ -1,0 +1,42 @@
+//! Yosys infers what each memory says it is to become.
+//!
+//! ```text
+//!   memory block ──> Verilog ──> Yosys (synth_xilinx -family xcup -uram) ──> primitives
+//! ```
+
+use rust_hdl_core::prelude::*;
+use sim::area::flat::Flat;
+use sim::area::synthesis::synthesize;
+use sim::area::usage::{blocks, memories};
+use stream::memory::{BlockRam, LutRam, ZeroedRam};
+
+/// Kinds of the primitives that a memory became, and the flip-flops beside them.
+fn inferred(mut block: impl Block, name: &str) -> (Vec<String>, u64) {
+    block.connect_all();
+    let text = verilog::emit(&block, name).expect("emits").single_file();
+    let netlist = synthesize(name, &text).expect("synthesizes");
+    let flat = Flat::of(&netlist, name).expect("is complete");
+    let memories = memories(&flat);
+    assert_eq!(memories.len(), 1, "{memories:?}");
+    let kinds = memories[0].primitives.keys().cloned().collect();
+    (kinds, blocks(&flat, 0)[0].usage.registers)
+}
+
+#[test]
+fn memories_become_what_they_say() {
+    let (kinds, _) = inferred(LutRam::<Bits<14>, 5>::default(), "lut_ram");
+    assert!(
+        kinds.iter().all(|kind| kind.starts_with("RAM32")),
+        "{kinds:?}"
+    );
+    for (kinds, registers) in [
+        inferred(BlockRam::<Bits<72>, 9>::default(), "block_ram"),
+        inferred(ZeroedRam::<Bits<16>, 11>::default(), "zeroed_ram"),
+    ] {
+        let is_bram = |kind: &String| kind.starts_with("RAMB");
+        assert!(kinds.iter().all(is_bram), "{kinds:?}");
+        assert_eq!(registers, 0, "the read register is the memory's own");
+    }
+    let (kinds, registers) = inferred(BlockRam::<Bits<72>, 12>::default(), "ultra_ram");
+    assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 0));
+}
