@@ -8,7 +8,7 @@
 //!
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
-//! | `rx_request`, `rx_reply` | in, out | replies in request order; at most 8 unanswered |
+//! | `rx_request`, `rx_reply` | in, out | replies in request order; at most 16 unanswered |
 //! | `tx_request`, `tx_reply` | in, out | the same |
 //! | `region`, `page` | in | updates, taken at once; visible to requests taken later |
 //!
@@ -51,8 +51,8 @@ pub struct RegionTable<const REGION_BITS: usize, const PAGE_BITS: usize> {
     pub busy: Signal<Out, Bit>,
 
     pipe: RegionPipe<REGION_BITS, PAGE_BITS>,
-    rx_replies: Fifo<RegionReply, 3, 4>,
-    tx_replies: Fifo<RegionReply, 3, 4>,
+    rx_replies: Fifo<RegionReply, 4, 5>,
+    tx_replies: Fifo<RegionReply, 4, 5>,
     rx_open: Unanswered,
     tx_open: Unanswered,
     remove: DFF<Bit>,
@@ -85,8 +85,8 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             pipe: Default::default(),
             rx_replies: Default::default(),
             tx_replies: Default::default(),
-            rx_open: Unanswered::new(8),
-            tx_open: Unanswered::new(8),
+            rx_open: Unanswered::new(16),
+            tx_open: Unanswered::new(16),
             remove: Default::default(),
             tx_turn: Default::default(),
             removal: Default::default(),
