@@ -28,8 +28,8 @@ const AHEAD_PS: u64 = 600_000;
 /// Longest header that is compared.
 const HEADER_BYTES: usize = 86;
 
-/// Until a frame is given up though no entry has come after it.
-const GIVE_UP_PS: u64 = 50_000_000;
+/// Until frames are given up when no entry comes at all: longer than the card holds any frame back.
+const QUIET_PS: u64 = 20_000_000;
 
 /// A frame on its way.
 struct InFlight {
@@ -87,6 +87,7 @@ pub struct Peer {
     random: u64,
     serial: u16,
     now_ps: u64,
+    last_entry_ps: u64,
     next_ps: u64,
     interval_ps: u64,
     buffer: Vec<u8>,
@@ -114,6 +115,7 @@ impl Peer {
             random: scenario.seed | 1,
             serial: 0,
             now_ps: 0,
+            last_entry_ps: 0,
             next_ps: 0,
             interval_ps: scenario.interval_ps,
             buffer: Vec::new(),
@@ -228,21 +230,19 @@ impl Peer {
     pub fn take_entries(&mut self, host: &mut Host) -> Result<(), MeasureError> {
         while let Some(entry) = host.next_entry()? {
             self.arrived.entries += 1;
+            self.last_entry_ps = self.now_ps;
             self.take(host, &entry)?;
         }
-        self.give_up_old(host);
+        self.give_up_lost(host);
         Ok(())
     }
 
     /// Without this a window whose last frames were all lost would never move again. Losses are
     /// judged at the end: a figure is shown though it fails.
-    fn give_up_old(&mut self, host: &mut Host) {
-        let is_old = |sent: &InFlight, now: u64| sent.sent_ps + GIVE_UP_PS < now;
-        while self
-            .in_flight
-            .front()
-            .is_some_and(|f| is_old(f, self.now_ps))
-        {
+    fn give_up_lost(&mut self, host: &mut Host) {
+        let (last, now) = (self.last_entry_ps, self.now_ps);
+        let is_lost = |sent: &InFlight| sent.sent_ps.max(last) + QUIET_PS < now;
+        while self.in_flight.front().is_some_and(is_lost) {
             if let Some(sent) = self.in_flight.pop_front() {
                 self.arrived.lost += 1;
                 self.arrive(host, &sent);
