@@ -1,4 +1,4 @@
-//! The `zeronic` program: see the card work, measure it, write its Verilog, replay captures into it.
+//! The `zeronic` program: see the card work, measure it, write its Verilog, replay captures.
 
 mod bench;
 mod demo;

@@ -13,8 +13,8 @@
 //! 2. At `Edge::Before` every signal is settled with the inputs of this cycle; inputs set at
 //!    `Edge::After` take effect in the next one, in every clock domain alike.
 //! 3. Edges come in order of time; clocks that rise at the same instant rise together.
-//! 4. Nothing happens at a falling edge, so the design is not evaluated there: it sees the clock low
-//!    when it is settled before the next rising edge of any clock.
+//! 4. Nothing happens at a falling edge, so the design is not evaluated there: it sees the clock
+//!    low when it is settled before the next rising edge of any clock.
 
 use crate::verilated::{Model, PortId};
 

@@ -10,7 +10,7 @@ use sim::measure::limits::tightest;
 use sim::measure::run::{Measurement, Outcome};
 use sim::measure::scenario::{Acks, Family, Order, Scenario, Size};
 
-/// The small card with a packet every 400 ns: what is proven here is the bench, not the card's speed.
+/// The small card with a packet every 400 ns: the bench is proven here, not the card's speed.
 fn small(size: Size) -> Scenario {
     Scenario {
         card: "small".to_owned(),

@@ -1,7 +1,7 @@
 //! `zeronic bench`: what the simulated card reaches, beside what physics allows.
 //!
 //! ```text
-//!   rx, tx, duplex ── one scenario      latency ── port to port      sim ── speed of the simulation
+//!   rx, tx, duplex ── one scenario    latency ── port to port    sim ── speed of the simulation
 //!   area ── of the device, by block
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```

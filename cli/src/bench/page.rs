@@ -122,6 +122,12 @@ impl Page {
             let head = owned(&["part", "figure"]);
             let speed = format!("{:.0} cycles of 250 MHz a second", report.cycles_per_second);
             let mut cells = vec![vec!["duplex, MTU 1500, all checks".to_owned(), speed]];
+            if let Some(speed) = report.cycles_per_core_second {
+                cells.push(vec![
+                    "on a core of its own".to_owned(),
+                    format!("{speed:.0}"),
+                ]);
+            }
             for (name, share) in report.parts() {
                 cells.push(vec![name.to_owned(), format!("{:.1} %", 100.0 * share)]);
             }

@@ -35,6 +35,9 @@ pub struct Report {
     pub ok: bool,
     /// Cycles of 250 MHz for each second of the wall, all checks on.
     pub cycles_per_second: f64,
+    /// The same for each second that the process had a core: what the wall would show on a machine
+    /// that does nothing else. Linux alone tells.
+    pub cycles_per_core_second: Option<f64>,
     /// Share of the time in the Verilated model, both clocks.
     pub model: f64,
     /// In link, root complex, IOMMU and memories.
@@ -45,6 +48,13 @@ pub struct Report {
     pub parties: f64,
     /// The first of what is wrong.
     pub problems: Vec<String>,
+}
+
+/// Seconds for which the main thread had a core so far: the first word of the kernel's record, ns.
+fn core_seconds() -> Option<f64> {
+    let record = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+    let nanoseconds: f64 = record.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 /// Simulates duplex traffic of MTU 1500 and takes the time.
@@ -58,15 +68,19 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     let measurement = Measurement::open(&scenario, Options::default())?;
     let card = measurement.host.card.clone();
     card.borrow_mut().profile = Some(Profile::default());
-    let (cycles, started) = (card.borrow().cycles(), Instant::now());
+    let (cycles, started, on_core) = (card.borrow().cycles(), Instant::now(), core_seconds());
     let outcome = measurement.run(&mut |_| {})?;
     let seconds = started.elapsed().as_secs_f64();
+    let on_core = core_seconds()
+        .zip(on_core)
+        .map(|(after, before)| after - before);
     let cycles = card.borrow().cycles() - cycles;
     let profile = card.borrow().profile.unwrap_or_default();
     let share = |time: std::time::Duration| time.as_secs_f64() / seconds;
     Ok(Report {
         ok: outcome.is_ok(),
         cycles_per_second: cycles as f64 / seconds,
+        cycles_per_core_second: on_core.map(|seconds| cycles as f64 / seconds),
         model: share(profile.model()),
         link: share(profile.link()),
         wire: share(profile.wire()),
@@ -93,6 +107,12 @@ pub fn run(arguments: &SpeedArguments) -> Result<bool> {
     let mut table = super::table(&["simulation", "duplex, MTU 1500, all checks"]);
     let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
     table.add_row(["speed".to_owned(), speed]);
+    if let Some(speed) = report.cycles_per_core_second {
+        table.add_row([
+            "on a core of its own".to_owned(),
+            format!("{speed:.0} cycles/s"),
+        ]);
+    }
     for (name, share) in report.parts() {
         table.add_row([name.to_owned(), format!("{:.1} %", 100.0 * share)]);
     }

@@ -104,7 +104,7 @@ impl Buffers {
             base,
             region: Some(region),
             posted: VecDeque::with_capacity(slots.len()),
-            floor_every: (slots.len() / 4).clamp(1, 8),
+            floor_every: (slots.len() / 8).clamp(1, 8),
             slots,
             tail: 0,
             end: 0,

@@ -1,8 +1,8 @@
 //! The host of a measurement: driver, regions, flows, and what it does between two looks.
 //!
 //! ```text
-//!   commands ──► Device ── rings, doorbells ──► card          all DMA and MMIO on the simulated link,
-//!   header entries, completions ◄── Device ◄── card           the host's own work takes no time
+//!   commands ──► Device ── rings, doorbells ──► card     all DMA and MMIO on the simulated link,
+//!   header entries, completions ◄── Device ◄── card      the host's own work takes no time
 //! ```
 //! It looks every [`POLL_CYCLES`] cycles: takes what has come, posts what is free, rings doorbells
 //! that changed. Application memory is read and written at its own side, as a CPU does.

@@ -1,7 +1,7 @@
 //! Latency through the card, port to port, alone and under load.
 //!
 //! ```text
-//!   receive: last beat of a frame taken ──► first RQ beat of its payload write; of its header entry
+//!   receive: last beat of a frame taken ──► first RQ beat of its payload write; of its entry
 //!   send:    doorbell's beat on CQ      ──► first beat of the frame
 //! ```
 //! Packets do not overtake each other, so the n-th of each kind belongs to the n-th frame; that all

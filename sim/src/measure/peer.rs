@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   round robin over flows ──► frame ──► MAC ──► card ──► header entries, in the same order
-//!                                 └── in flight ───────────► compared: flow, position, header bytes
+//!                                 └── in flight ──────────► compared: flow, position, header bytes
 //!                                                            payload read from application memory
 //! ```
 //! A flow's packets go only where buffers are posted and confirmed: the window that a control stack
