@@ -28,7 +28,7 @@ pub const BUCKET_WAYS: usize = 4;
 pub const FLOW_BANKS: usize = 2;
 /// Most pieces (segment and page ends) one packet may be placed in.
 pub const PIECES_MAX: usize = 16;
-/// Most pieces (segment and page ends) one send descriptor's payload may lie in.
+/// Most reads of one send descriptor's payload; each ends with its segment, if not before.
 pub const SEND_PIECES_MAX: usize = 128;
 /// Longest read of payload, bytes; reads end at its multiples. A failed one takes along what it
 /// feeds.

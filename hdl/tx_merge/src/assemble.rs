@@ -1,16 +1,16 @@
 //! Makes frames of plans, header templates and payload.
 //!
 //! ```text
-//!  plan ───────────┬─► segment ─┬─► cuts (4) ─────┬─► merge ─► checksum ─► frames
-//!  template (32) ──┘            └─► headers (16) ─┤     │         ▲
-//!  answers ───────────────────────────────────────┘     ├─ facts ─┘ (4)
-//!                                                       └─► ended (4)
+//!  plan, numbers ──┬─► segment ─┬─► cuts ─────┬─► merge ─► checksum ─► frames
+//!  template ───────┘            └─► headers ──┤     │         ▲
+//!  answers ───────────────────────────────────┘     ├─ facts ─┘ (4)
+//!                                                   └─► ended (4)
 //! ```
 //! Timing: segment works on headers of later frames while merge sends earlier ones.
 
 use crate::checksum::Checksum;
 use crate::merge::Merge;
-use crate::plan::{FrameCut, HeaderBeat, HeaderLayout, SendPlan};
+use crate::plan::{FrameCut, HeaderLayout, HeaderNumbers, SendPlan};
 use crate::segment::Segment;
 use stream::prelude::*;
 
@@ -24,8 +24,10 @@ pub struct Assemble {
 
     /// Plans.
     pub plan: MessageSink<SendPlan>,
+    /// What their header templates hold.
+    pub numbers: MessageSink<HeaderNumbers>,
     /// Their header templates.
-    pub template: MessageSink<HeaderBeat>,
+    pub template: MessageSink<Bits<512>>,
     /// Their payload.
     pub answers: PacketSink,
     /// A descriptor's frames are made; 1: some could not be read.
@@ -33,10 +35,7 @@ pub struct Assemble {
     /// Complete good frames.
     pub frames: PacketSource,
 
-    template_queue: Fifo<HeaderBeat, 5, 6>,
     segment: Segment,
-    cut_queue: Fifo<FrameCut, 2, 3>,
-    header_queue: Fifo<HeaderBeat, 4, 5>,
     merge: Merge,
     ended_queue: Fifo<Bits<1>, 2, 3>,
     facts_queue: Fifo<HeaderLayout, 2, 3>,
@@ -46,14 +45,8 @@ pub struct Assemble {
 impl Logic for Assemble {
     #[hdl_gen]
     fn update(&mut self) {
-        self.template_queue.clock.next = self.clock.val();
-        self.template_queue.reset.next = self.reset.val();
         self.segment.clock.next = self.clock.val();
         self.segment.reset.next = self.reset.val();
-        self.cut_queue.clock.next = self.clock.val();
-        self.cut_queue.reset.next = self.reset.val();
-        self.header_queue.clock.next = self.clock.val();
-        self.header_queue.reset.next = self.reset.val();
         self.merge.clock.next = self.clock.val();
         self.merge.reset.next = self.reset.val();
         self.ended_queue.clock.next = self.clock.val();
@@ -64,15 +57,10 @@ impl Logic for Assemble {
         self.checksum.reset.next = self.reset.val();
 
         MessageSink::<SendPlan>::link(&mut self.plan, &mut self.segment.plan);
-        MessageSink::<HeaderBeat>::link(&mut self.template, &mut self.template_queue.sink);
-        MessageSource::<HeaderBeat>::join(
-            &mut self.template_queue.source,
-            &mut self.segment.template,
-        );
-        MessageSource::<FrameCut>::join(&mut self.segment.cut, &mut self.cut_queue.sink);
-        MessageSource::<HeaderBeat>::join(&mut self.segment.header, &mut self.header_queue.sink);
-        MessageSource::<FrameCut>::join(&mut self.cut_queue.source, &mut self.merge.cut);
-        MessageSource::<HeaderBeat>::join(&mut self.header_queue.source, &mut self.merge.header);
+        MessageSink::<HeaderNumbers>::link(&mut self.numbers, &mut self.segment.numbers);
+        MessageSink::<Bits<512>>::link(&mut self.template, &mut self.segment.template);
+        MessageSource::<FrameCut>::join(&mut self.segment.cut, &mut self.merge.cut);
+        MessageSource::<Bits<512>>::join(&mut self.segment.header, &mut self.merge.header);
         PacketSink::link(&mut self.answers, &mut self.merge.answers);
         MessageSource::<Bits<1>>::join(&mut self.merge.ended, &mut self.ended_queue.sink);
         MessageSource::<Bits<1>>::link(&mut self.ended, &mut self.ended_queue.source);

@@ -1,37 +1,35 @@
-//! Takes send descriptors over from the ring: checked fields and the header, both queued.
+//! Takes send descriptors over from the ring: checked fields, the header, and the numbers in it.
 //!
 //! ```text
 //!  descriptor_fetch ─┐   ┌────────────┐──► fields
 //!  descriptors ──────┴──►│ shift by   │──► header
-//!  settings ────────────►│ 32 bytes   │──► taken
-//!                        └────────────┘
+//!  settings ────────────►│ 32 bytes   │──► numbers
+//!                        └────────────┘──► taken
 //! ```
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
 //! | `settings` | in | pulse | register writes; `CONTROL` bit 1 starts and stops |
-//! | `descriptor_fetch` | in | message | owner and index, one before each packet |
+//! | `descriptor_fetch` | in | message | owner and index, no later than the packet's first beat |
 //! | `descriptors` | in | packet | 2 or 4 beats |
 //! | `taken` | out | pulse | owner and the index behind the descriptor: its slots are free |
-//! | `fields`, `header` | out | message | one, and 2 or 4, for each descriptor |
+//! | `fields` | out | message | one for each descriptor |
+//! | `header` | out | message | as many beats as `header_bytes` needs, 1 to 4 |
+//! | `numbers` | out | message | one for each descriptor |
 //!
-//! Timing: a descriptor of n beats takes n + 2 cycles.
+//! Timing: one beat a cycle, so that a descriptor of n beats takes n cycles; its fields leave the
+//! cycle after its last beat, its numbers one cycle later.
 //!
 //! Invariants:
 //! 1. Nothing is taken while the send direction is stopped; a descriptor begun is taken to its end.
-//! 2. The fields of a descriptor go with the last of its header beats.
-//! 3. A packet with `abort`, or of one beat, is passed on as `unread`.
+//! 2. The fields of a descriptor come no earlier than the last of its header beats.
+//! 3. A packet with `abort` is passed on as `unread`; no slot of it is free.
 
 use crate::descriptor_check::DescriptorCheck;
-use crate::plan::{HeaderBeat, SendFields};
+use crate::descriptor_control::DescriptorControl;
+use crate::descriptor_numbers::DescriptorNumbers;
+use crate::plan::{HeaderLayout, HeaderNumbers, SendFields};
 use crate::send_switch::SendSwitch;
 use stream::prelude::*;
-
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-enum State {
-    First,
-    Body,
-    Tail,
-}
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -53,92 +51,101 @@ pub struct Descriptor {
     /// Fields of each descriptor.
     pub fields: MessageSource<SendFields>,
     /// Header beats of each descriptor.
-    pub header: MessageSource<HeaderBeat>,
+    pub header: MessageSource<Bits<512>>,
+    /// Numbers in the header of each descriptor.
+    pub numbers: MessageSource<HeaderNumbers>,
 
     check: DescriptorCheck,
+    control: DescriptorControl,
+    capture: DescriptorNumbers,
     switch: SendSwitch,
-    state: DFF<State>,
     unread: DFF<Bit>,
     metadata: DFF<Bits<256>>,
     upper: DFF<Bits<256>>,
-
     fetch: DFF<RingFetch>,
-    fetch_held: DFF<Bit>,
+    name: DFF<RingFetch>,
+    name_held: DFF<Bit>,
 
-    took: Signal<Local, Bit>,
-    take: Signal<Local, Bit>,
-    finish: Signal<Local, Bit>,
+    named: Signal<Local, Bit>,
+    layout: Signal<Local, HeaderLayout>,
+    header_beat: Signal<Local, Bits<512>>,
 }
 
 impl Logic for Descriptor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, unread, metadata, upper, fetch, fetch_held);
+        dff_setup!(self, clock, unread, metadata, upper, fetch, name, name_held);
         self.switch.clock.next = self.clock.val();
         self.switch.reset.next = self.reset.val();
+        self.control.clock.next = self.clock.val();
+        self.control.reset.next = self.reset.val();
+        self.capture.clock.next = self.clock.val();
+        self.capture.reset.next = self.reset.val();
+        self.check.clock.next = self.clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.switch.settings);
-        self.check.metadata.next = self.metadata.q.val();
-        self.check.owner.next = self.fetch.q.val().owner;
-        self.check.unread.next = self.unread.q.val();
+        MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.capture.numbers);
 
-        // The owner comes first.
-        self.descriptor_fetch.ready.next = self.switch.running.val() & !self.fetch_held.q.val();
-        if self.descriptor_fetch.valid.val() & self.switch.running.val() & !self.fetch_held.q.val()
-        {
+        // A name that comes before its packet is held.
+        self.named.next = self.name_held.q.val() | self.descriptor_fetch.valid.val();
+        self.descriptor_fetch.ready.next = self.switch.running.val() & !self.name_held.q.val();
+        if self.control.first.val() {
+            self.name_held.d.next = false;
+        } else if self.switch.running.val() & self.descriptor_fetch.valid.val() {
+            self.name_held.d.next = true;
+        }
+        if !self.name_held.q.val() {
+            self.name.d.next = self.descriptor_fetch.payload.val();
+        }
+
+        // Beats in.
+        self.control.may_begin.next = self.switch.running.val() & self.named.val();
+        self.control.beat_valid.next = self.descriptors.valid.val();
+        self.control.beat_last.next = self.descriptors.last.val();
+        self.descriptors.ready.next = self.control.beat_ready.val();
+        if self.control.first.val() {
+            self.metadata.d.next = self.descriptors.data.val().get_bits::<256>(0);
             self.fetch.d.next = self.descriptor_fetch.payload.val();
-            self.fetch_held.d.next = true;
+            if self.name_held.q.val() {
+                self.fetch.d.next = self.name.q.val();
+            }
+        }
+        if self.control.first.val() | self.control.body.val() {
+            self.upper.d.next = self.descriptors.data.val().get_bits::<256>(256);
+        }
+        if self.control.body.val() {
+            self.unread.d.next = self.descriptors.abort.val();
         }
 
         // The header lies 32 bytes into the packet.
-        self.header.valid.next = false;
-        self.header.payload.next.data =
+        self.layout.next = self.check.header.val();
+        self.control.header_bytes.next = self.layout.val().header_bytes;
+        self.control.header_ready.next = self.header.ready.val();
+        self.header_beat.next =
             bit_cast::<512, 256>(self.upper.q.val()) | (self.descriptors.data.val() << 256);
-        self.header.payload.next.last = false;
-        self.finish.next = false;
-        self.take.next = false;
-        match self.state.q.val() {
-            // Waits for the first beat, which holds the metadata.
-            State::First => {
-                self.take.next = self.fetch_held.q.val();
-            }
-            // Passes a header beat for each further beat.
-            State::Body => {
-                self.take.next = self.header.ready.val();
-                self.header.valid.next = self.descriptors.valid.val();
-            }
-            // Passes the last half beat of the header, then the fields.
-            State::Tail => {
-                self.header.payload.next.data = bit_cast::<512, 256>(self.upper.q.val());
-                self.header.payload.next.last = true;
-                self.header.valid.next = self.fields.ready.val();
-                self.finish.next = self.fields.ready.val() & self.header.ready.val();
-            }
-        }
-        self.descriptors.ready.next = self.take.val();
-        self.took.next = self.take.val() & self.descriptors.valid.val();
-        if self.took.val() {
-            self.upper.d.next = self.descriptors.data.val().get_bits::<256>(256);
-            self.state.d.next = State::Body;
-            if self.state.q.val() == State::First {
-                self.metadata.d.next = self.descriptors.data.val().get_bits::<256>(0);
-            }
-            if self.descriptors.last.val() {
-                self.unread.d.next =
-                    self.descriptors.abort.val() | (self.state.q.val() == State::First);
-                self.state.d.next = State::Tail;
-            }
-        }
-        self.fields.valid.next = self.finish.val();
+        self.header.valid.next = self.control.header_valid.val();
+        self.header.payload.next = self.header_beat.val();
+        self.capture.valid.next = self.control.header_valid.val() & self.header.ready.val();
+        self.capture.beat.next = self.control.header_beat.val();
+        self.capture.data.next = self.header_beat.val();
+        self.capture.layout.next = self.layout.val();
+        self.capture.close.next = self.control.close.val();
+
+        // The end: fields, numbers, and the slots are free.
+        self.check.metadata.next = self.metadata.q.val();
+        self.check.owner.next = self.fetch.q.val().owner;
+        self.check.unread.next = self.unread.q.val();
+        self.check.template_beats.next = self.control.template_beats.val();
+        self.control.fields_ready.next = self.fields.ready.val() & self.capture.room.val();
+        self.fields.valid.next = self.control.close.val();
         self.fields.payload.next = self.check.fields.val();
-        self.taken.valid.next = self.finish.val();
+        self.taken.valid.next = self.control.close.val() & !self.unread.q.val();
         self.taken.payload.next.owner = self.fetch.q.val().owner;
         self.taken.payload.next.index = self.fetch.q.val().index + 1;
         if self.check.two_slots.val() {
             self.taken.payload.next.index = self.fetch.q.val().index + 2;
         }
-        if self.reset.val() | self.finish.val() {
-            self.state.d.next = State::First;
-            self.fetch_held.d.next = false;
+        if self.reset.val() {
+            self.name_held.d.next = false;
         }
     }
 }

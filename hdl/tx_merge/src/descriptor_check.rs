@@ -1,8 +1,11 @@
 //! Takes the 32 metadata bytes of a send descriptor apart and judges them.
 //!
 //! ```text
-//!  metadata ──► combinational ──► fields (with `malformed`), two_slots
+//!  metadata ──► sums and lengths ──► register ──► compare ──► fields (with `malformed`)
 //! ```
+//! Timing: `fields` hold from the second cycle on in which `metadata` is unchanged; `two_slots` and
+//! the header's layout at once.
+//!
 //! Malformed is (contract, "Send, exactly"):
 //! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
 //! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
@@ -39,16 +42,28 @@ const _: () = {
 /// The check. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct DescriptorCheck {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
     /// Bytes 0 to 31 of the descriptor.
     pub metadata: Signal<In, Bits<256>>,
     /// Owner of the ring it came from.
     pub owner: Signal<In, Bits<8>>,
     /// It was not read completely.
     pub unread: Signal<In, Bit>,
+    /// Beats of its header in the template store.
+    pub template_beats: Signal<In, Bits<3>>,
     /// Its fields.
     pub fields: Signal<Out, SendFields>,
     /// It took two slots.
     pub two_slots: Signal<Out, Bit>,
+    /// Its layers.
+    pub header: Signal<Out, HeaderLayout>,
+
+    frame_bytes: DFF<Bits<18>>,
+    l3_end: DFF<Bits<9>>,
+    l4_end: DFF<Bits<9>>,
+    length_bad: DFF<Bit>,
+    offset_bad: DFF<Bit>,
 
     layout: Signal<Local, HeaderLayout>,
     kind: Signal<Local, Bits<8>>,
@@ -57,19 +72,24 @@ pub struct DescriptorCheck {
     payload_bytes: Signal<Local, Bits<18>>,
     mss_bytes: Signal<Local, Bits<14>>,
     chunk_bytes: Signal<Local, Bits<18>>,
-    frame_bytes: Signal<Local, Bits<18>>,
-    l3_end: Signal<Local, Bits<9>>,
-    l4_end: Signal<Local, Bits<9>>,
     layers_needed: Signal<Local, Bit>,
     layers_fit: Signal<Local, Bit>,
-    length_bad: Signal<Local, Bit>,
-    offset_bad: Signal<Local, Bit>,
     payload_bad: Signal<Local, Bit>,
+    malformed: Signal<Local, Bit>,
 }
 
 impl Logic for DescriptorCheck {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            frame_bytes,
+            l3_end,
+            l4_end,
+            length_bad,
+            offset_bad
+        );
         self.kind.next = self.metadata.val().get_bits::<8>(0);
         self.two_slots.next = self.metadata.val().get_bit(8);
         self.layout.next.ip_checksum =
@@ -84,35 +104,35 @@ impl Logic for DescriptorCheck {
         self.mss_bytes.next = self.metadata.val().get_bits::<14>(82);
         self.is_raw.next = self.kind.val() == 2;
         self.is_send.next = self.kind.val() == 1;
-
-        self.length_bad.next = (self.layout.val().header_bytes < 14)
+        self.header.next = self.layout.val();
+        self.length_bad.d.next = (self.layout.val().header_bytes < 14)
             | (self.layout.val().header_bytes > 224)
             | (!self.metadata.val().get_bit(8) & (self.layout.val().header_bytes > 96));
-        self.offset_bad.next = (self.layout.val().l3_offset >= self.layout.val().header_bytes)
+        self.offset_bad.d.next = (self.layout.val().l3_offset >= self.layout.val().header_bytes)
             | (self.layout.val().l4_offset >= self.layout.val().header_bytes);
 
         self.chunk_bytes.next = self.payload_bytes.val();
         if self.payload_bytes.val() > bit_cast::<18, 14>(self.mss_bytes.val()) {
             self.chunk_bytes.next = bit_cast::<18, 14>(self.mss_bytes.val());
         }
-        self.frame_bytes.next =
+        self.frame_bytes.d.next =
             self.chunk_bytes.val() + bit_cast::<18, 8>(self.layout.val().header_bytes);
         self.payload_bad.next = self.payload_bytes.val().any()
             & (!self.mss_bytes.val().any()
                 | (self.mss_bytes.val() > 9_162)
-                | (self.frame_bytes.val() > 9_216));
+                | (self.frame_bytes.q.val() > 9_216));
 
-        self.l3_end.next = bit_cast::<9, 8>(self.layout.val().l3_offset) + 20;
+        self.l3_end.d.next = bit_cast::<9, 8>(self.layout.val().l3_offset) + 20;
         if self.layout.val().ipv6 {
-            self.l3_end.next = bit_cast::<9, 8>(self.layout.val().l3_offset) + 40;
+            self.l3_end.d.next = bit_cast::<9, 8>(self.layout.val().l3_offset) + 40;
         }
-        self.l4_end.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 20;
+        self.l4_end.d.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 20;
         if self.layout.val().udp {
-            self.l4_end.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 8;
+            self.l4_end.d.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 8;
         }
         self.layers_fit.next = (self.layout.val().l3_offset > 13)
-            & (self.l3_end.val() <= bit_cast::<9, 8>(self.layout.val().l4_offset))
-            & (self.l4_end.val() <= bit_cast::<9, 8>(self.layout.val().header_bytes))
+            & (self.l3_end.q.val() <= bit_cast::<9, 8>(self.layout.val().l4_offset))
+            & (self.l4_end.q.val() <= bit_cast::<9, 8>(self.layout.val().header_bytes))
             & (self.metadata.val().get_bit(40) == self.metadata.val().get_bit(48));
         self.layers_needed.next = self.metadata.val().get_bit(9)
             | self.metadata.val().get_bit(10)
@@ -121,14 +141,19 @@ impl Logic for DescriptorCheck {
         self.fields.next.owner = self.owner.val();
         self.fields.next.raw = self.is_raw.val();
         self.fields.next.unread = self.unread.val();
-        self.fields.next.malformed = self.length_bad.val()
+        self.malformed.next = self.length_bad.q.val()
             | !(self.is_raw.val() | self.is_send.val())
-            | (self.is_send.val() & (self.offset_bad.val() | self.payload_bad.val()))
+            | (self.is_send.val() & (self.offset_bad.q.val() | self.payload_bad.val()))
             | (self.layers_needed.val() & !self.layers_fit.val());
+        self.fields.next.malformed = self.malformed.val();
         self.fields.next.layout = self.layout.val();
         self.fields.next.flow = self.metadata.val().get_bits::<16>(16);
         self.fields.next.generation = self.metadata.val().get_bits::<8>(56);
+        self.fields.next.template_beats = self.template_beats.val();
         self.fields.next.payload_bytes = self.payload_bytes.val();
+        if self.malformed.val() | self.unread.val() | self.is_raw.val() {
+            self.fields.next.payload_bytes = 0.into();
+        }
         self.fields.next.mss_bytes = self.mss_bytes.val();
         self.fields.next.position = self.metadata.val().get_bits::<32>(96);
         self.fields.next.segment_index = self.metadata.val().get_bits::<16>(128);

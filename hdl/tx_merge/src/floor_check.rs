@@ -2,11 +2,13 @@
 //! below the send floor.
 //!
 //! ```text
-//!  fields, flow ──► combinational ──► range
+//!  fields, flow ──► distances ──► register ──► end ──► register ──► choose ──► range
 //! ```
 //! Differences are modulo 2^32, read as signed. In this order: not read completely, `read_failed`;
 //! refused by the descriptor check, `send_malformed`; raw, sent as it is; flow not installed or
 //! another generation or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`.
+//!
+//! Timing: two cycles, one descriptor a cycle. `ready` follows `range.ready` in the same cycle.
 
 use crate::plan::{SendFields, SendRange, SendVerdict};
 use abi::reason::SendError;
@@ -18,72 +20,129 @@ const _: () = {
     assert!(SendError::SendMalformed as u8 == 4 && SendError::ReadFailed as u8 == 5);
 };
 
+/// A descriptor beside the floor of its flow.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FloorPlace {
+    /// The descriptor.
+    pub fields: SendFields,
+    /// It needs no flow: raw or unfit.
+    pub no_flow: Bit,
+    /// Its flow is not installed, or another's.
+    pub flow_bad: Bit,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// The floor.
+    pub floor: Bits<32>,
+    /// First byte wanted, less the floor.
+    pub start_ahead: Bits<32>,
+    /// The floor, less the first byte wanted.
+    pub start_behind: Bits<32>,
+}
+
 /// The check. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct FloorCheck {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+    /// A descriptor is offered.
+    pub valid: Signal<In, Bit>,
+    /// It is taken.
+    pub ready: Signal<Out, Bit>,
     /// The descriptor.
     pub fields: Signal<In, SendFields>,
+    /// It needs no flow.
+    pub no_flow: Signal<In, Bit>,
     /// Its flow, if it needs one.
     pub flow: Signal<In, SendFlowReply>,
-    /// It needs none.
-    pub no_flow: Signal<Out, Bit>,
     /// What is decided.
-    pub range: Signal<Out, SendRange>,
+    pub range: MessageSource<SendRange>,
 
+    placed_valid: DFF<Bit>,
+    placed: DFF<FloorPlace>,
+    ended_valid: DFF<Bit>,
+    ended: DFF<FloorPlace>,
+    end_ahead: DFF<Bits<32>>,
+
+    step: Signal<Local, Bit>,
     verdict: Signal<Local, SendVerdict>,
+    first: Signal<Local, SendFields>,
+    asked: Signal<Local, SendFields>,
     payload_wide: Signal<Local, Bits<32>>,
-    end_ahead: Signal<Local, Bits<32>>,
     start_ahead: Signal<Local, Bits<32>>,
-    start_behind: Signal<Local, Bits<32>>,
+    has_payload: Signal<Local, Bit>,
     trimmed: Signal<Local, Bit>,
     stale: Signal<Local, Bit>,
-    flow_bad: Signal<Local, Bit>,
-    unfit: Signal<Local, Bit>,
 }
 
 impl Logic for FloorCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        self.unfit.next = self.fields.val().unread | self.fields.val().malformed;
-        self.no_flow.next = self.unfit.val() | self.fields.val().raw;
-        self.payload_wide.next = bit_cast::<32, 18>(self.fields.val().payload_bytes);
-        self.start_ahead.next = self.fields.val().position - self.flow.val().floor;
-        self.start_behind.next = self.flow.val().floor - self.fields.val().position;
-        self.end_ahead.next = self.start_ahead.val() + self.payload_wide.val();
-        self.flow_bad.next = !self.flow.val().hit
-            | (self.flow.val().generation != self.fields.val().generation)
-            | (self.flow.val().owner != self.fields.val().owner);
-        self.stale.next = self.payload_wide.val().any()
-            & (self.end_ahead.val().get_bit(31) | !self.end_ahead.val().any());
-        self.trimmed.next = self.payload_wide.val().any() & self.start_ahead.val().get_bit(31);
-
-        self.verdict.next.fields = self.fields.val();
-        self.verdict.next.payload_bytes = self.fields.val().payload_bytes;
-        self.verdict.next.trim_bytes = 0.into();
-        self.range.next.position = self.fields.val().position;
-        self.range.next.domain = self.flow.val().domain;
-        if self.unfit.val() | self.fields.val().raw {
-            self.verdict.next.payload_bytes = 0.into();
-        } else if self.trimmed.val() {
-            self.range.next.position = self.flow.val().floor;
-            self.verdict.next.payload_bytes = bit_cast::<18, 32>(self.end_ahead.val());
-            self.verdict.next.trim_bytes = bit_cast::<18, 32>(self.start_behind.val());
+        dff_setup!(
+            self,
+            clock,
+            placed_valid,
+            placed,
+            ended_valid,
+            ended,
+            end_ahead
+        );
+        self.step.next = !self.ended_valid.q.val() | self.range.ready.val();
+        self.ready.next = self.step.val();
+        self.first.next = self.placed.q.val().fields;
+        self.payload_wide.next = bit_cast::<32, 18>(self.first.val().payload_bytes);
+        if self.step.val() {
+            self.placed_valid.d.next = self.valid.val();
+            self.placed.d.next.fields = self.fields.val();
+            self.placed.d.next.no_flow = self.no_flow.val();
+            self.placed.d.next.flow_bad = !self.flow.val().hit
+                | (self.flow.val().generation != self.fields.val().generation)
+                | (self.flow.val().owner != self.fields.val().owner);
+            self.placed.d.next.domain = self.flow.val().domain;
+            self.placed.d.next.floor = self.flow.val().floor;
+            self.placed.d.next.start_ahead = self.fields.val().position - self.flow.val().floor;
+            self.placed.d.next.start_behind = self.flow.val().floor - self.fields.val().position;
+            self.ended_valid.d.next = self.placed_valid.q.val();
+            self.ended.d.next = self.placed.q.val();
+            self.end_ahead.d.next = self.placed.q.val().start_ahead + self.payload_wide.val();
         }
 
-        self.verdict.next.refused = self.flow_bad.val() | self.stale.val();
-        self.verdict.next.error = 4.into();
-        if self.unfit.val() | self.fields.val().raw {
-            self.verdict.next.refused = self.unfit.val();
-            if self.fields.val().unread {
+        self.asked.next = self.ended.q.val().fields;
+        self.has_payload.next = self.asked.val().payload_bytes.any();
+        self.stale.next = self.has_payload.val()
+            & (self.end_ahead.q.val().get_bit(31) | !self.end_ahead.q.val().any());
+        self.start_ahead.next = self.ended.q.val().start_ahead;
+        self.trimmed.next = self.has_payload.val() & self.start_ahead.val().get_bit(31);
+        self.verdict.next.fields = self.asked.val();
+        self.verdict.next.payload_bytes = self.asked.val().payload_bytes;
+        self.verdict.next.trim_bytes = 0.into();
+        self.range.payload.next.position = self.asked.val().position;
+        self.range.payload.next.domain = self.ended.q.val().domain;
+        if self.trimmed.val() {
+            self.range.payload.next.position = self.ended.q.val().floor;
+            self.verdict.next.payload_bytes = bit_cast::<18, 32>(self.end_ahead.q.val());
+            self.verdict.next.trim_bytes = bit_cast::<18, 32>(self.ended.q.val().start_behind);
+        }
+
+        self.verdict.next.refused = self.ended.q.val().flow_bad | self.stale.val();
+        self.verdict.next.error = 0.into();
+        if self.ended.q.val().no_flow {
+            self.verdict.next.refused = self.asked.val().unread | self.asked.val().malformed;
+            self.verdict.next.error = 4.into();
+            if self.asked.val().unread {
                 self.verdict.next.error = 5.into();
             }
-        } else if self.flow_bad.val() {
+        } else if self.ended.q.val().flow_bad {
             self.verdict.next.error = 3.into();
-        } else if self.stale.val() {
-            self.verdict.next.error = 0.into();
         }
-        self.range.next.verdict = self.verdict.val();
-        self.range.next.wanted =
-            !self.verdict.val().refused & self.verdict.val().payload_bytes.any();
+        self.range.payload.next.verdict = self.verdict.val();
+        self.range.payload.next.wanted =
+            self.has_payload.val() & !(self.ended.q.val().flow_bad | self.stale.val());
+        self.range.valid.next = self.ended_valid.q.val();
+        if self.reset.val() {
+            self.placed_valid.d.next = false;
+            self.ended_valid.d.next = false;
+        }
     }
 }

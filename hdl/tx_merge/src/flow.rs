@@ -1,8 +1,8 @@
 //! Asks for each descriptor's flow and compares it with the send floor.
 //!
 //! ```text
-//!  fields ──► flow_request ··· flow_reply ──► floor check ──► range
-//!     └─ raw or unfit ─────────────────────────────────────────┘
+//!  fields ──► register ──► flow_request ··· flow_reply ──┐
+//!                  └──► waiting (8) ─────────────────────┴─► floor check ──► range
 //! ```
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
@@ -10,24 +10,19 @@
 //! | `flow_request`, `flow_reply` | out, in | message | flow state by id |
 //! | `range` | out | message | one for each descriptor, with what was decided |
 //! | `started` | out | 32 | descriptors whose look-ups began, modulo 2^32 |
+//! | `finished_bytes` | in | pulse | payload of a descriptor that is finished |
 //!
-//! Timing: 2 cycles when nothing is looked up, else 3 and the answer.
+//! Timing: one descriptor a cycle; up to 8 wait for their flow.
 //!
 //! Invariants:
 //! 1. `started` counts a descriptor at the latest in the cycle in which its request is offered.
 //! 2. An empty range is never stale: a header without payload is sent whatever the floor.
+//! 3. No look-up begins while 128 KiB of payload or more are under way, so that a confirmation
+//!    waits for no more than that and one descriptor.
 
 use crate::floor_check::FloorCheck;
 use crate::plan::{SendFields, SendRange};
 use stream::prelude::*;
-
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-enum State {
-    Take,
-    Ask,
-    Reply,
-    Offer,
-}
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -47,64 +42,89 @@ pub struct Flow {
     pub range: MessageSource<SendRange>,
     /// Descriptors begun.
     pub started: Signal<Out, Bits<32>>,
+    /// Payload of a descriptor that is finished.
+    pub finished_bytes: PulseSink<Bits<18>>,
 
+    asked: DFF<SendFields>,
+    asked_valid: DFF<Bit>,
+    waiting: Fifo<SendFields, 3, 4>,
     floor: FloorCheck,
-    state: DFF<State>,
     begun: DFF<Bits<32>>,
-    flow: DFF<SendFlowReply>,
+    under_way: DFF<Bits<20>>,
 
-    offer: Signal<Local, Bit>,
+    asks: Signal<Local, Bit>,
+    pass: Signal<Local, Bit>,
+    free: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
+    needs_flow: Signal<Local, Bit>,
+    answered: Signal<Local, Bit>,
+    excess: Signal<Local, Bits<3>>,
+    begun_bytes: Signal<Local, Bits<20>>,
+    ended_bytes: Signal<Local, Bits<20>>,
 }
 
 impl Logic for Flow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, begun, flow);
-        self.floor.fields.next = self.fields.payload.val();
-        self.floor.flow.next = self.flow.q.val();
+        dff_setup!(self, clock, asked, asked_valid, begun, under_way);
+        self.waiting.clock.next = self.clock.val();
+        self.waiting.reset.next = self.reset.val();
+        self.floor.clock.next = self.clock.val();
+        self.floor.reset.next = self.reset.val();
+        MessageSource::<SendRange>::link(&mut self.range, &mut self.floor.range);
         self.started.next = self.begun.q.val();
-        self.flow_request.payload.next = self.fields.payload.val().flow;
-        self.flow_request.valid.next = self.state.q.val() == State::Ask;
-        self.flow_reply.ready.next = self.state.q.val() == State::Reply;
-        self.offer.next = self.state.q.val() == State::Offer;
-        self.range.payload.next = self.floor.range.val();
-        self.range.valid.next = self.offer.val();
-        self.fields.ready.next = self.offer.val() & self.range.ready.val();
 
-        match self.state.q.val() {
-            // Waits for a descriptor, then asks for its flow, unless it is raw or unfit.
-            State::Take => {
-                if self.fields.valid.val() {
-                    self.begun.d.next = self.begun.q.val() + 1;
-                    self.state.d.next = State::Ask;
-                    if self.floor.no_flow.val() {
-                        self.state.d.next = State::Offer;
-                    }
-                }
-            }
-            // Waits until the request is taken.
-            State::Ask => {
-                if self.flow_request.ready.val() {
-                    self.state.d.next = State::Reply;
-                }
-            }
-            // Waits for the flow.
-            State::Reply => {
-                self.flow.d.next = self.flow_reply.payload.val();
-                if self.flow_reply.valid.val() {
-                    self.state.d.next = State::Offer;
-                }
-            }
-            // Waits until the range is taken.
-            State::Offer => {
-                if self.range.ready.val() {
-                    self.state.d.next = State::Take;
-                }
-            }
+        // Ask, unless the descriptor is raw or unfit.
+        self.asks.next =
+            !(self.asked.q.val().unread | self.asked.q.val().malformed | self.asked.q.val().raw);
+        self.flow_request.payload.next = self.asked.q.val().flow;
+        self.flow_request.valid.next =
+            self.asked_valid.q.val() & self.asks.val() & self.waiting.sink.ready.val();
+        self.pass.next = self.asked_valid.q.val()
+            & self.waiting.sink.ready.val()
+            & (!self.asks.val() | self.flow_request.ready.val());
+        self.waiting.sink.valid.next = self.pass.val();
+        self.waiting.sink.payload.next = self.asked.q.val();
+
+        // Begin the next one while there is less than 128 KiB to send.
+        self.excess.next = self.under_way.q.val().get_bits::<3>(17);
+        self.free.next = (!self.asked_valid.q.val() | self.pass.val()) & !self.excess.val().any();
+        self.fields.ready.next = self.free.val();
+        self.starts.next = self.fields.valid.val() & self.free.val();
+        if self.pass.val() {
+            self.asked_valid.d.next = false;
         }
+        self.begun_bytes.next = 0.into();
+        if self.starts.val() {
+            self.asked.d.next = self.fields.payload.val();
+            self.asked_valid.d.next = true;
+            self.begun.d.next = self.begun.q.val() + 1;
+            self.begun_bytes.next = bit_cast::<20, 18>(self.fields.payload.val().payload_bytes);
+        }
+        self.ended_bytes.next = 0.into();
+        if self.finished_bytes.valid.val() {
+            self.ended_bytes.next = bit_cast::<20, 18>(self.finished_bytes.payload.val());
+        }
+        self.under_way.d.next =
+            (self.under_way.q.val() + self.begun_bytes.val()) - self.ended_bytes.val();
+
+        // Go on with the answer.
+        self.needs_flow.next = !(self.waiting.source.payload.val().unread
+            | self.waiting.source.payload.val().malformed
+            | self.waiting.source.payload.val().raw);
+        self.answered.next = self.waiting.source.valid.val()
+            & (self.flow_reply.valid.val() | !self.needs_flow.val());
+        self.floor.valid.next = self.answered.val();
+        self.floor.fields.next = self.waiting.source.payload.val();
+        self.floor.no_flow.next = !self.needs_flow.val();
+        self.floor.flow.next = self.flow_reply.payload.val();
+        self.waiting.source.ready.next = self.answered.val() & self.floor.ready.val();
+        self.flow_reply.ready.next =
+            self.waiting.source.valid.val() & self.needs_flow.val() & self.floor.ready.val();
         if self.reset.val() {
             self.begun.d.next = 0.into();
-            self.state.d.next = State::Take;
+            self.under_way.d.next = 0.into();
+            self.asked_valid.d.next = false;
         }
     }
 }

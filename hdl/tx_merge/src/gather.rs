@@ -1,9 +1,10 @@
-//! Resolves a descriptor's range through the flow's send list and has every piece granted.
+//! Resolves ranges through their flows' send lists and has every piece granted.
 //!
 //! ```text
-//!  range ──► entry by index ──► part that lies in it ──► grant ──► piece
-//!               ▲ next entry ◄───────────────────────────┤
-//!  verdict ◄── refused, or all granted ──────────────────┘
+//!  range ──► queue (8) ─┬─ asked ahead ──► segment_request ··· segment_reply
+//!                       │        ▲ next entry                    │
+//!                       └─ judge ┴───────────────────────────────┘
+//!                            └──► parts (4), verdicts (16) ──► grant ──► piece, verdict
 //! ```
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
@@ -13,19 +14,23 @@
 //! | `verdict` | out | message | one for each descriptor |
 //! | `piece` | out | message | what to read |
 //!
-//! Timing: one descriptor at a time; each entry takes 5 cycles, its answer and the grant.
+//! Timing: a range without payload takes one cycle, one in a single entry three; entries are asked
+//! for up to 8 ranges ahead. A range that goes on in another entry takes 4 cycles more and the
+//! answer for each, and what was asked for behind it is asked for again.
 //!
 //! Invariants:
 //! 1. No piece of a range is visible at `piece` before all of the range is granted.
 //! 2. Entries are taken in order of their index, and an index before the list's head is the head.
 //! 3. Behind an entry that ends at or before the position, the one that holds the position is
-//!    searched: a walk costs at most two answers for each piece, however far off the index is.
+//!    searched: a walk costs at most two answers for each part, however far off the index is.
 //! 4. A position that no such entry holds is `send_no_segment`.
 
+use crate::gather_ask::GatherAsk;
 use crate::gather_control::GatherControl;
 use crate::gather_part::GatherPart;
 use crate::grant::Grant;
-use crate::plan::{SendPiece, SendRange, SendVerdict};
+use crate::plan::{SendPart, SendPiece, SendRange, SendVerdict};
+use crate::range_queue::{RangeAsk, RangeQueue};
 use abi::reason::SendError;
 use stream::prelude::*;
 
@@ -55,23 +60,43 @@ pub struct Gather {
     /// Pieces to read.
     pub piece: MessageSource<SendPiece>,
 
+    queue: RangeQueue,
     control: GatherControl,
+    ask: GatherAsk,
     part: GatherPart,
+    parts: Fifo<SendPart, 2, 3>,
+    verdicts: Fifo<SendVerdict, 4, 5>,
     grant: Grant,
-    fate: DFF<SendVerdict>,
 
-    finish: Signal<Local, Bit>,
+    ahead: Signal<Local, RangeAsk>,
+    judged: Signal<Local, SendRange>,
 }
 
 impl Logic for Gather {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, fate);
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
         self.control.clock.next = self.clock.val();
         self.control.reset.next = self.reset.val();
+        self.ask.clock.next = self.clock.val();
+        self.ask.reset.next = self.reset.val();
+        self.part.clock.next = self.clock.val();
+        self.parts.clock.next = self.clock.val();
+        self.parts.reset.next = self.reset.val();
+        self.verdicts.clock.next = self.clock.val();
+        self.verdicts.reset.next = self.reset.val();
         self.grant.clock.next = self.clock.val();
         self.grant.reset.next = self.reset.val();
-        self.part.clock.next = self.clock.val();
+        MessageSink::<SendRange>::link(&mut self.range, &mut self.queue.sink);
+        MessageSource::<SendPart>::join(&mut self.parts.source, &mut self.grant.part);
+        MessageSource::<SendVerdict>::join(&mut self.verdicts.source, &mut self.grant.judged);
+        MessageSource::<SendVerdict>::link(&mut self.verdict, &mut self.grant.verdict);
+        MessageSource::<SegmentRequest>::link(
+            &mut self.segment_request,
+            &mut self.ask.segment_request,
+        );
+        MessageSink::<SegmentReply>::link(&mut self.segment_reply, &mut self.ask.segment_reply);
         MessageSource::<RegionRequest>::link(
             &mut self.region_request,
             &mut self.grant.region_request,
@@ -79,46 +104,44 @@ impl Logic for Gather {
         MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.grant.region_reply);
         MessageSource::<SendPiece>::link(&mut self.piece, &mut self.grant.piece);
 
-        // What the states wait for.
-        self.control.range_valid.next = self.range.valid.val();
-        self.control.range_wanted.next = self.range.payload.val().wanted;
-        self.control.segment_asked.next = self.segment_request.ready.val();
-        self.control.segment_valid.next = self.segment_reply.valid.val();
+        // Ask for entries, ahead or on, and take the answers.
+        self.ahead.next = self.queue.ask.val();
+        self.control.ahead_valid.next = self.queue.ask_valid.val();
+        self.control.ahead_wanted.next = self.ahead.val().wanted;
+        self.control.ask_ready.next = self.ask.ready.val();
+        self.queue.ask_next.next = self.control.pass_ahead.val();
+        self.queue.rewind.next = self.control.walk.val();
+        self.ask.ahead.next = self.ahead.val();
+        self.ask.ask_ahead.next = self.control.ask_ahead.val();
+        self.ask.on.next = self.part.segment_request.val();
+        self.ask.ask_on.next = self.control.ask_on.val();
+        self.ask.wants.next = self.control.wants.val();
+        self.ask.forget.next = self.control.walk.val();
+        self.control.answered.next = self.ask.used.val();
+        self.part.entry.next = self.segment_reply.payload.val();
+        self.part.keep.next = self.ask.used.val();
+        self.part.load.next = self.control.load.val();
+        self.part.by_position.next = self.control.by_position.val();
+
+        // Judge them.
+        self.judged.next = self.queue.judge.val();
+        self.part.range.next = self.queue.judge.val();
+        self.control.range_valid.next = self.queue.judge_valid.val();
+        self.control.range_wanted.next = self.judged.val().wanted;
         self.control.holds.next = self.part.holds.val();
         self.control.is_before.next = self.part.is_before.val();
-        self.control.grant_valid.next = self.grant.reply.valid.val();
-        self.control.grant_ends.next =
-            self.grant.reply.payload.val().refused | self.part.last.val();
-        self.control.verdict_taken.next = self.verdict.ready.val();
-
-        // What they do.
-        self.range.ready.next = self.control.take.val();
-        self.part.range.next = self.range.payload.val();
-        self.part.load.next = self.control.take.val();
-        self.part.by_position.next = self.control.by_position.val();
-        self.segment_request.valid.next = self.control.ask.val();
-        self.segment_request.payload.next = self.part.segment_request.val();
-        self.segment_reply.ready.next = self.control.reply.val();
-        self.part.entry.next = self.segment_reply.payload.val();
-        self.part.keep.next = self.control.reply.val();
-        self.grant.request.valid.next = self.control.grant.val();
-        self.grant.request.payload.next = self.part.region_request.val();
-        self.part.advance.next = self.control.granted.val() & self.grant.reply.valid.val();
-
-        // The verdict; the pieces appear or vanish with it.
-        if self.control.take.val() {
-            self.fate.d.next = self.range.payload.val().verdict;
-        } else if self.control.no_segment.val() {
-            self.fate.d.next.refused = true;
-            self.fate.d.next.error = 1.into();
-        } else if self.control.granted.val() {
-            self.fate.d.next.refused = self.grant.reply.payload.val().refused;
-            self.fate.d.next.error = self.grant.reply.payload.val().error;
+        self.control.ends.next = self.part.ends.val();
+        self.control.part_ready.next = self.parts.sink.ready.val() & self.verdicts.sink.ready.val();
+        self.part.advance.next = self.control.walk.val() & self.part.holds.val();
+        self.queue.judge_next.next = self.control.done.val();
+        self.parts.sink.valid.next = self.control.part.val() | self.control.nothing.val();
+        self.parts.sink.payload.next = self.part.part.val();
+        self.part.nothing.next = self.control.nothing.val();
+        self.verdicts.sink.valid.next = self.control.done.val();
+        self.verdicts.sink.payload.next = self.judged.val().verdict;
+        if self.control.no_segment.val() {
+            self.verdicts.sink.payload.next.refused = true;
+            self.verdicts.sink.payload.next.error = 1.into();
         }
-        self.verdict.valid.next = self.control.offer.val();
-        self.verdict.payload.next = self.fate.q.val();
-        self.finish.next = self.control.offer.val() & self.verdict.ready.val();
-        self.grant.commit.next = self.finish.val() & !self.fate.q.val().refused;
-        self.grant.discard.next = self.finish.val() & self.fate.q.val().refused;
     }
 }

@@ -3,13 +3,14 @@
 //! ```text
 //!  range ─ load ──► position, rest, index ──► segment request
 //!                        ▲ advance
-//!  entry ─ keep ──► compare ──► holds / is_before, grant request, last
+//!  entry ─ keep ──► distance ──► register ──► room ──► register ──► holds / is_before, part
 //! ```
-//! Timing: the entry is compared from the cycle after `keep` on.
+//! Timing: two cycles from `keep` on: the distance of the position from the entry's start, then the
+//! room behind it.
 //!
 //! Differences of positions are modulo 2^32, read as signed.
 
-use crate::plan::{SendFields, SendRange, SendVerdict};
+use crate::plan::{SendFields, SendPart, SendRange, SendVerdict};
 use stream::prelude::*;
 
 /// The part. See the module's head.
@@ -28,6 +29,8 @@ pub struct GatherPart {
     pub keep: Signal<In, Bit>,
     /// Ask for the entry that holds the position, whatever its index.
     pub by_position: Signal<In, Bit>,
+    /// The range ends without a part.
+    pub nothing: Signal<In, Bit>,
     /// Go to the next entry and behind the part.
     pub advance: Signal<In, Bit>,
 
@@ -37,10 +40,10 @@ pub struct GatherPart {
     pub holds: Signal<Out, Bit>,
     /// The entry ends at or before it.
     pub is_before: Signal<Out, Bit>,
-    /// With `holds`: the access to ask for.
-    pub region_request: Signal<Out, RegionRequest>,
     /// With `holds`: nothing remains behind the part.
-    pub last: Signal<Out, Bit>,
+    pub ends: Signal<Out, Bit>,
+    /// With `holds`: the part; with `nothing` one without bytes.
+    pub part: Signal<Out, SendPart>,
 
     flow: DFF<Bits<16>>,
     domain: DFF<Bits<16>>,
@@ -48,49 +51,32 @@ pub struct GatherPart {
     position: DFF<Bits<32>>,
     rest_bytes: DFF<Bits<18>>,
     held: DFF<SegmentReply>,
+    skip_bytes: DFF<Bits<32>>,
+    room_bytes: DFF<Bits<32>>,
+    fits: DFF<Bit>,
+    reached: DFF<Bit>,
 
     verdict: Signal<Local, SendVerdict>,
     fields: Signal<Local, SendFields>,
-    skip_bytes: Signal<Local, Bits<32>>,
-    room_bytes: Signal<Local, Bits<32>>,
-    part_bytes: Signal<Local, Bits<32>>,
-    rest_next: Signal<Local, Bits<18>>,
-    reached: Signal<Local, Bit>,
+    position_now: Signal<Local, Bits<32>>,
+    last: Signal<Local, Bit>,
 }
 
 impl Logic for GatherPart {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, flow, domain, index, position, rest_bytes, held);
+        dff_setup!(self, clock, flow, domain, index, position, rest_bytes, held, skip_bytes);
+        dff_setup!(self, clock, room_bytes, fits, reached);
         self.segment_request.next.flow = self.flow.q.val();
         self.segment_request.next.by_index = !self.by_position.val();
         self.segment_request.next.index = self.index.q.val();
         self.segment_request.next.position = self.position.q.val();
 
-        self.skip_bytes.next = self.position.q.val() - self.held.q.val().position;
-        self.room_bytes.next = self.held.q.val().bytes - self.skip_bytes.val();
-        self.reached.next = self.held.q.val().found & !self.skip_bytes.val().get_bit(31);
-        self.holds.next = self.reached.val() & (self.skip_bytes.val() < self.held.q.val().bytes);
-        self.is_before.next =
-            self.reached.val() & (self.skip_bytes.val() >= self.held.q.val().bytes);
-
-        self.part_bytes.next = bit_cast::<32, 18>(self.rest_bytes.q.val());
-        if self.room_bytes.val() < bit_cast::<32, 18>(self.rest_bytes.q.val()) {
-            self.part_bytes.next = self.room_bytes.val();
-        }
-        self.rest_next.next = self.rest_bytes.q.val() - bit_cast::<18, 32>(self.part_bytes.val());
-        self.last.next = !self.rest_next.val().any();
-        self.region_request.next.region = self.held.q.val().region;
-        self.region_request.next.region_key = self.held.q.val().region_key;
-        self.region_request.next.domain = self.domain.q.val();
-        self.region_request.next.write = false;
-        self.region_request.next.offset =
-            self.held.q.val().offset + bit_cast::<48, 32>(self.skip_bytes.val());
-        self.region_request.next.bytes = self.part_bytes.val();
-
         self.verdict.next = self.range.val().verdict;
         self.fields.next = self.verdict.val().fields;
+        self.position_now.next = self.position.q.val();
         if self.load.val() {
+            self.position_now.next = self.range.val().position;
             self.flow.d.next = self.fields.val().flow;
             self.domain.d.next = self.range.val().domain;
             self.index.d.next = self.fields.val().segment_index;
@@ -99,11 +85,32 @@ impl Logic for GatherPart {
         }
         if self.keep.val() {
             self.held.d.next = self.entry.val();
+            self.skip_bytes.d.next = self.position_now.val() - self.entry.val().position;
+        }
+
+        self.room_bytes.d.next = self.held.q.val().bytes - self.skip_bytes.q.val();
+        self.fits.d.next = self.skip_bytes.q.val() < self.held.q.val().bytes;
+        self.reached.d.next = self.held.q.val().found & !self.skip_bytes.q.val().get_bit(31);
+        self.holds.next = self.reached.q.val() & self.fits.q.val();
+        self.is_before.next = self.reached.q.val() & !self.fits.q.val();
+        self.last.next = self.room_bytes.q.val() >= bit_cast::<32, 18>(self.rest_bytes.q.val());
+        self.ends.next = self.last.val();
+        self.part.next.wanted = !self.nothing.val();
+        self.part.next.last = self.last.val() | self.nothing.val();
+        self.part.next.region = self.held.q.val().region;
+        self.part.next.region_key = self.held.q.val().region_key;
+        self.part.next.domain = self.domain.q.val();
+        self.part.next.offset =
+            self.held.q.val().offset + bit_cast::<48, 32>(self.skip_bytes.q.val());
+        self.part.next.bytes = bit_cast::<18, 32>(self.room_bytes.q.val());
+        if self.last.val() {
+            self.part.next.bytes = self.rest_bytes.q.val();
         }
         if self.advance.val() {
             self.index.d.next = self.held.q.val().index + 1;
-            self.position.d.next = self.position.q.val() + self.part_bytes.val();
-            self.rest_bytes.d.next = self.rest_next.val();
+            self.position.d.next = self.position.q.val() + self.room_bytes.q.val();
+            self.rest_bytes.d.next =
+                self.rest_bytes.q.val() - bit_cast::<18, 32>(self.room_bytes.q.val());
         }
     }
 }

@@ -1,20 +1,24 @@
-//! Has one part of a segment granted, page by page, and stores its pieces.
+//! Has every part of a range granted, 4 KiB by 4 KiB, and stores its pieces.
 //!
 //! ```text
-//!  request ──► region_request ··· region_reply ──► queue of 128 ──► piece
-//!     ▲             └───────── next page ◄──────────┤
-//!  reply ◄── refused, or all granted ───────────────┘
+//!  part ──► cut at 4 KiB offsets ──► region_request ··· region_reply ──┐
+//!                └──► asked (16) ──────────────────────────────────────┴─► queue of 128 ──► piece
+//!  judged ─────────────────────────────────────────────────── last ───────────────────► verdict
 //! ```
-//! Timing: 2 cycles and the answer for each page.
+//! No page is smaller than 4 KiB and all start at multiples of it, so that each request lies in one
+//! page and its answer is one read.
+//!
+//! Timing: one request a cycle, up to 16 ahead of the answers.
 //!
 //! Invariants:
-//! 1. `reply` pulses when every byte is granted and its pieces are stored, or at the first refusal.
-//! 2. A region's refusal is `send_region_refused`; a range of more than 128 pieces is
-//!    `send_malformed`.
-//! 3. Pieces appear with `commit`, those since the last one vanish with `discard`.
+//! 1. A range's verdict leaves when its last answer is there. What went wrong first counts: a
+//!    region's refusal is `send_region_refused`, a range of more than 128 pieces is
+//!    `send_malformed`; at its end the verdict of `judged`.
+//! 2. Pieces appear with the verdict of a range that is not refused, and vanish with the other.
 
+use crate::grant_cut::{GrantAsked, GrantCut};
 use crate::piece_queue::PieceQueue;
-use crate::plan::{GrantReply, SendPiece};
+use crate::plan::{SendPart, SendPiece, SendVerdict};
 use abi::reason::SendError;
 use stream::prelude::*;
 
@@ -22,14 +26,6 @@ use stream::prelude::*;
 const _: () = {
     assert!(SendError::SendRegionRefused as u8 == 2 && SendError::SendMalformed as u8 == 4);
 };
-
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-enum State {
-    Take,
-    Ask,
-    Reply,
-    Store,
-}
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -39,98 +35,102 @@ pub struct Grant {
     /// Forgets everything.
     pub reset: Signal<In, Bit>,
 
-    /// The part: region, key, domain, offset and bytes; the next one only after its reply.
-    pub request: PulseSink<RegionRequest>,
-    /// Its fate.
-    pub reply: PulseSource<GrantReply>,
+    /// Parts of ranges.
+    pub part: MessageSink<SendPart>,
+    /// What is decided of each range; there before the range's last part.
+    pub judged: MessageSink<SendVerdict>,
     /// Asks for a grant.
     pub region_request: MessageSource<RegionRequest>,
     /// The grant.
     pub region_reply: MessageSink<RegionReply>,
+    /// The range's fate.
+    pub verdict: MessageSource<SendVerdict>,
     /// Pieces of ranges granted completely.
     pub piece: MessageSource<SendPiece>,
-    /// The range is granted: show its pieces.
-    pub commit: Signal<In, Bit>,
-    /// The range is refused: forget its pieces.
-    pub discard: Signal<In, Bit>,
 
+    cut: GrantCut,
+    asked: Fifo<GrantAsked, 4, 5>,
     pieces: PieceQueue,
-    state: DFF<State>,
-    part: DFF<RegionRequest>,
-    page: DFF<RegionReply>,
+    spoiled: DFF<Bit>,
+    spoiled_error: DFF<Bits<8>>,
 
-    offset_next: Signal<Local, Bits<48>>,
-    rest_next: Signal<Local, Bits<32>>,
+    head: Signal<Local, GrantAsked>,
+    refused_now: Signal<Local, Bit>,
+    bad_now: Signal<Local, Bit>,
+    good: Signal<Local, Bit>,
+    answered: Signal<Local, Bit>,
+    placeable: Signal<Local, Bit>,
+    step: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    bad: Signal<Local, Bit>,
+    error: Signal<Local, Bits<8>>,
+    refused: Signal<Local, Bit>,
 }
 
 impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, part, page);
-        self.reply.valid.next = false;
-        self.reply.payload.next.refused = true;
-        self.reply.payload.next.error = 4.into();
-        self.region_request.valid.next = self.state.q.val() == State::Ask;
-        self.region_request.payload.next = self.part.q.val();
-        self.region_reply.ready.next = self.state.q.val() == State::Reply;
+        dff_setup!(self, clock, spoiled, spoiled_error);
+        self.cut.clock.next = self.clock.val();
+        self.cut.reset.next = self.reset.val();
+        self.asked.clock.next = self.clock.val();
+        self.asked.reset.next = self.reset.val();
         self.pieces.clock.next = self.clock.val();
         self.pieces.reset.next = self.reset.val();
-        self.pieces.commit.next = self.commit.val();
-        self.pieces.discard.next = self.discard.val();
+        MessageSink::<SendPart>::link(&mut self.part, &mut self.cut.part);
+        MessageSource::<RegionRequest>::link(
+            &mut self.region_request,
+            &mut self.cut.region_request,
+        );
+        MessageSource::<GrantAsked>::join(&mut self.cut.asked, &mut self.asked.sink);
         MessageSource::<SendPiece>::link(&mut self.piece, &mut self.pieces.source);
-        self.pieces.sink.valid.next =
-            (self.state.q.val() == State::Store) & !self.pieces.full.val();
-        self.pieces.sink.payload.next.address = self.page.q.val().address;
-        self.pieces.sink.payload.next.bytes = bit_cast::<18, 32>(self.page.q.val().bytes);
-        self.offset_next.next =
-            self.part.q.val().offset + bit_cast::<48, 32>(self.page.q.val().bytes);
-        self.rest_next.next = self.part.q.val().bytes - self.page.q.val().bytes;
 
-        match self.state.q.val() {
-            // Waits for a part of a segment.
-            State::Take => {
-                self.part.d.next = self.request.payload.val();
-                if self.request.valid.val() {
-                    self.state.d.next = State::Ask;
-                }
-            }
-            // Waits until the rest of the part is asked for.
-            State::Ask => {
-                if self.region_request.ready.val() {
-                    self.state.d.next = State::Reply;
-                }
-            }
-            // Waits for the grant of it, which names the first page.
-            State::Reply => {
-                self.page.d.next = self.region_reply.payload.val();
-                if self.region_reply.valid.val() {
-                    self.state.d.next = State::Store;
-                    if !self.region_reply.payload.val().granted {
-                        self.reply.valid.next = true;
-                        self.reply.payload.next.error = 2.into();
-                        self.state.d.next = State::Take;
-                    }
-                }
-            }
-            // Waits until the piece is stored, then goes to the next page.
-            State::Store => {
-                if self.pieces.full.val() {
-                    self.reply.valid.next = true;
-                    self.state.d.next = State::Take;
-                } else if self.pieces.sink.ready.val() {
-                    self.part.d.next.offset = self.offset_next.val();
-                    self.part.d.next.bytes = self.rest_next.val();
-                    self.state.d.next = State::Ask;
-                    if !self.rest_next.val().any() {
-                        self.reply.valid.next = true;
-                        self.reply.payload.next.refused = false;
-                        self.state.d.next = State::Take;
-                    }
-                }
+        // What the oldest request has come to.
+        self.head.next = self.asked.source.payload.val();
+        self.answered.next = self.asked.source.valid.val()
+            & (self.region_reply.valid.val() | !self.head.val().wanted);
+        self.refused_now.next = self.head.val().wanted & !self.region_reply.payload.val().granted;
+        self.bad_now.next =
+            self.refused_now.val() | (self.head.val().wanted & self.pieces.full.val());
+        self.good.next = self.head.val().wanted & !self.bad_now.val() & !self.spoiled.q.val();
+        self.bad.next = self.spoiled.q.val() | self.bad_now.val();
+        self.error.next = self.spoiled_error.q.val();
+        if !self.spoiled.q.val() {
+            self.error.next = 4.into();
+            if self.refused_now.val() {
+                self.error.next = 2.into();
             }
         }
+
+        // It goes when there is room for its piece and, at the end of the range, for the verdict.
+        self.placeable.next = !self.good.val() | self.pieces.sink.ready.val();
+        self.step.next = self.answered.val()
+            & self.placeable.val()
+            & (!self.head.val().last | (self.judged.valid.val() & self.verdict.ready.val()));
+        self.ends.next = self.step.val() & self.head.val().last;
+        self.asked.source.ready.next = self.step.val();
+        self.region_reply.ready.next = self.step.val() & self.head.val().wanted;
+        self.pieces.sink.valid.next = self.step.val() & self.good.val();
+        self.pieces.sink.payload.next.address = self.region_reply.payload.val().address;
+        self.pieces.sink.payload.next.bytes = self.head.val().bytes;
+        if self.step.val() {
+            self.spoiled.d.next = self.bad.val() & !self.head.val().last;
+            self.spoiled_error.d.next = self.error.val();
+        }
+
+        // The verdict; the pieces appear or vanish with it.
+        self.refused.next = self.judged.payload.val().refused | self.bad.val();
+        self.verdict.valid.next = self.ends.val();
+        self.verdict.payload.next = self.judged.payload.val();
+        self.verdict.payload.next.refused = self.refused.val();
+        if self.bad.val() {
+            self.verdict.payload.next.error = self.error.val();
+        }
+        self.judged.ready.next = self.ends.val();
+        self.pieces.commit.next = self.ends.val() & !self.refused.val();
+        self.pieces.discard.next = self.ends.val() & self.refused.val();
         if self.reset.val() {
-            self.state.d.next = State::Take;
+            self.spoiled.d.next = false;
         }
     }
 }

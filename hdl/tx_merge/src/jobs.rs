@@ -1,23 +1,19 @@
-//! Cuts granted pieces into read jobs and issues each when its answer has room.
+//! Issues the read of each granted piece when its answer has room.
 //!
 //! ```text
-//!  piece ──► cut at 4 KiB addresses ──► read_job
-//!                  ▲ room of the payload buffer: 512 beats, 32 answers
-//!  beat_freed ─────┘
+//!  piece ──► read_job
+//!              ▲ room of the payload buffer: 512 beats, 128 answers
+//!  beat_freed ─┘
 //! ```
-//! Timing: at most one job every second cycle.
+//! Timing: one job a cycle, offered the cycle after its piece was taken.
 //!
 //! Invariants:
-//! 1. Jobs follow the pieces' order and cover each byte once.
+//! 1. One job for each piece, in their order.
 //! 2. Beats and answers of all jobs issued and not yet freed fit the payload buffer: it never
 //!    stalls the reads.
 
 use crate::plan::SendPiece;
-use abi::config::SEND_READ_BYTES_MAX;
 use stream::prelude::*;
-
-// The literals of the kernel.
-const _: () = assert!(SEND_READ_BYTES_MAX == 4096);
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -38,17 +34,11 @@ pub struct Jobs {
 
     job: DFF<ReadJob>,
     job_valid: DFF<Bit>,
-    done_bytes: DFF<Bits<18>>,
     beats_used: DFF<Bits<10>>,
-    answers_used: DFF<Bits<6>>,
+    answers_used: DFF<Bits<8>>,
 
-    address: Signal<Local, Bits<64>>,
-    page_rest: Signal<Local, Bits<18>>,
-    page_offset: Signal<Local, Bits<18>>,
-    piece_rest: Signal<Local, Bits<18>>,
-    job_bytes: Signal<Local, Bits<18>>,
     job_beats: Signal<Local, Bits<10>>,
-    beats_up: Signal<Local, Bits<18>>,
+    beats_up: Signal<Local, Bits<13>>,
     beats_with_job: Signal<Local, Bits<10>>,
     has_room: Signal<Local, Bit>,
     issue: Signal<Local, Bit>,
@@ -57,46 +47,25 @@ pub struct Jobs {
 impl Logic for Jobs {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            job,
-            job_valid,
-            done_bytes,
-            beats_used,
-            answers_used
-        );
+        dff_setup!(self, clock, job, job_valid, beats_used, answers_used);
         self.read_job.valid.next = self.job_valid.q.val();
         self.read_job.payload.next = self.job.q.val();
 
-        // The next job ends with the piece or at a multiple of 4 KiB.
-        self.address.next =
-            self.piece.payload.val().address + bit_cast::<64, 18>(self.done_bytes.q.val());
-        self.page_offset.next = bit_cast::<18, 12>(self.address.val().get_bits::<12>(0));
-        self.page_rest.next = 4096 - self.page_offset.val();
-        self.piece_rest.next = self.piece.payload.val().bytes - self.done_bytes.q.val();
-        self.job_bytes.next = self.piece_rest.val();
-        if self.page_rest.val() < self.piece_rest.val() {
-            self.job_bytes.next = self.page_rest.val();
-        }
-        self.beats_up.next = self.job_bytes.val() + 63;
-        self.job_beats.next = self.beats_up.val().get_bits::<10>(6);
-
+        self.beats_up.next = self.piece.payload.val().bytes + 63;
+        self.job_beats.next = bit_cast::<10, 7>(self.beats_up.val().get_bits::<7>(6));
         self.beats_with_job.next = self.beats_used.q.val() + self.job_beats.val();
-        self.has_room.next = (self.beats_with_job.val() <= 512) & (self.answers_used.q.val() < 32);
-        self.issue.next = self.piece.valid.val() & !self.job_valid.q.val() & self.has_room.val();
-        self.piece.ready.next = self.issue.val() & (self.job_bytes.val() == self.piece_rest.val());
-        if self.job_valid.q.val() & self.read_job.ready.val() {
+        self.has_room.next = (self.beats_with_job.val() <= 512) & (self.answers_used.q.val() < 128);
+        self.issue.next = self.piece.valid.val()
+            & self.has_room.val()
+            & (!self.job_valid.q.val() | self.read_job.ready.val());
+        self.piece.ready.next = self.issue.val();
+        if self.read_job.ready.val() {
             self.job_valid.d.next = false;
         }
         if self.issue.val() {
             self.job_valid.d.next = true;
-            self.job.d.next.address = self.address.val();
-            self.job.d.next.bytes = bit_cast::<16, 18>(self.job_bytes.val());
-            self.done_bytes.d.next = self.done_bytes.q.val() + self.job_bytes.val();
-            if self.job_bytes.val() == self.piece_rest.val() {
-                self.done_bytes.d.next = 0.into();
-            }
+            self.job.d.next.address = self.piece.payload.val().address;
+            self.job.d.next.bytes = bit_cast::<16, 13>(self.piece.payload.val().bytes);
         }
 
         // Room is used when a job is issued and given back beat by beat.
@@ -114,7 +83,6 @@ impl Logic for Jobs {
         }
         if self.reset.val() {
             self.job_valid.d.next = false;
-            self.done_bytes.d.next = 0.into();
             self.beats_used.d.next = 0.into();
             self.answers_used.d.next = 0.into();
         }

@@ -3,7 +3,7 @@
 //! ```text
 //!  descriptors ─► descriptor ─┬─ fields ─► resolve ─┬─ plan ─► assemble ─► frames
 //!                             │             ▲ │     │           ▲    ▲ │
-//!                             └─ template ──│─│─────│───────────┘    │ │ ended
+//!                 header, its numbers ──────│─│─────│───────────┘    │ │ ended
 //!        flow, segment, region requests ◄───┴─┤     └─ record ─► report ─► send_event
 //!                                        piece▼                      │
 //!                       read_job ◄────────── jobs                    ▼
@@ -27,7 +27,6 @@
 pub mod align;
 pub mod align_join;
 pub mod assemble;
-pub mod byte_patch;
 pub mod checksum;
 pub mod checksum_fold;
 pub mod checksum_insert;
@@ -37,15 +36,20 @@ pub mod checksum_unit;
 pub mod checksum_words;
 pub mod descriptor;
 pub mod descriptor_check;
+pub mod descriptor_control;
+pub mod descriptor_numbers;
 pub mod fence;
 pub mod floor_check;
 pub mod flow;
 pub mod gather;
+pub mod gather_ask;
 pub mod gather_control;
 pub mod gather_part;
 pub mod grant;
-pub mod header_field;
+pub mod grant_cut;
+pub mod header_patch;
 pub mod header_store;
+pub mod header_window;
 pub mod jobs;
 pub mod merge;
 pub mod merge_item;
@@ -53,20 +57,22 @@ pub mod payload;
 pub mod piece_queue;
 pub mod plan;
 pub mod planner;
+pub mod range_queue;
 pub mod report;
 pub mod resolve;
 pub mod rotate;
 pub mod segment;
-pub mod segment_control;
 pub mod segment_frame;
 pub mod send_switch;
+pub mod window_put;
+pub mod window_take;
 
 use assemble::Assemble;
 use descriptor::Descriptor;
 use fence::Fence;
 use jobs::Jobs;
 use payload::Payload;
-use plan::{HeaderBeat, SendFields, SendPiece, SendPlan, SendRecord};
+use plan::{HeaderNumbers, SendFields, SendPiece, SendPlan, SendRecord};
 use report::Report;
 use resolve::Resolve;
 use stream::prelude::*;
@@ -174,7 +180,11 @@ impl Logic for TxMerge {
         self.assemble.clock.next = self.clock.val();
         self.assemble.reset.next = self.reset.val();
         MessageSource::<SendPlan>::join(&mut self.resolve.plan, &mut self.assemble.plan);
-        MessageSource::<HeaderBeat>::join(&mut self.descriptor.header, &mut self.assemble.template);
+        MessageSource::<Bits<512>>::join(&mut self.descriptor.header, &mut self.assemble.template);
+        MessageSource::<HeaderNumbers>::join(
+            &mut self.descriptor.numbers,
+            &mut self.assemble.numbers,
+        );
         PacketSource::join(&mut self.payload.answers, &mut self.assemble.answers);
         PacketSource::link(&mut self.frames, &mut self.assemble.frames);
 
@@ -184,6 +194,10 @@ impl Logic for TxMerge {
         MessageSource::<Bits<1>>::join(&mut self.assemble.ended, &mut self.report.ended);
         MessageSource::<SendEvent>::link(&mut self.send_event, &mut self.report.send_event);
         PulseSource::<Bits<3>>::link(&mut self.error_count, &mut self.report.error_count);
+        PulseSource::<Bits<18>>::join(
+            &mut self.report.finished_bytes,
+            &mut self.resolve.finished_bytes,
+        );
         self.descriptor_done.next = self.report.descriptor_done.val();
 
         self.fence.clock.next = self.clock.val();

@@ -23,7 +23,7 @@
 
 use crate::align::Align;
 use crate::merge_item::MergeItem;
-use crate::plan::{FrameCut, HeaderBeat, HeaderLayout};
+use crate::plan::{FrameCut, HeaderLayout};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
@@ -37,7 +37,7 @@ pub struct Merge {
     /// Frames to put together.
     pub cut: MessageSink<FrameCut>,
     /// Their headers.
-    pub header: MessageSink<HeaderBeat>,
+    pub header: MessageSink<Bits<512>>,
     /// Their payload.
     pub answers: PacketSink,
     /// What checksum needs to know.
@@ -79,7 +79,7 @@ impl Logic for Merge {
         self.answer.next.last = self.answers.last.val();
         self.answer.next.abort = self.answers.abort.val();
         self.item.cut.next = self.cut_now.val();
-        self.item.header_data.next = self.header.payload.val().data;
+        self.item.header_data.next = self.header.payload.val();
         self.item.answer.next = self.answer.val();
         self.align.item.payload.next = self.item.item.val();
         self.last.next = self.item.item.val().last;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  read_data ──┬──► whole answers, 512 beats ──┬──► answers (abort on every beat of a failed one)
-//!              └──► verdicts, 32 ──────────────┘
+//!              └──► verdicts, 128 ─────────────┘
 //! ```
 //! Timing: an answer is offered two cycles after its last beat; one beat a cycle in and out.
 //!
@@ -31,7 +31,7 @@ pub struct Payload {
     pub answer_freed: Signal<Out, Bit>,
 
     store: FrameFifo<9, 10>,
-    verdicts: Fifo<Bits<1>, 5, 6>,
+    verdicts: Fifo<Bits<1>, 7, 8>,
 
     leave: Signal<Local, Bit>,
 }

@@ -7,8 +7,8 @@
 //! Timing: latency one cycle after `commit`, one piece a cycle in and out.
 //!
 //! Invariants:
-//! 1. A piece appears at `source` only after the `commit` that follows it; `discard` drops those
-//!    since the last commit. Commit or discard come in a cycle without a piece.
+//! 1. A piece appears at `source` only after the `commit` that comes with it or follows it;
+//!    `discard` drops those since the last commit. It comes in a cycle without a piece.
 //! 2. `full` is high when the tentative pieces alone fill the queue: no wait would make room.
 
 use crate::plan::SendPiece;
@@ -44,6 +44,7 @@ pub struct PieceQueue {
 
     held: Signal<Local, Bits<8>>,
     tentative: Signal<Local, Bits<8>>,
+    write_after: Signal<Local, Bits<8>>,
     write: Signal<Local, Bit>,
     has_piece: Signal<Local, Bit>,
 }
@@ -66,11 +67,13 @@ impl Logic for PieceQueue {
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.write.val();
 
+        self.write_after.next = self.write_pointer.q.val();
         if self.write.val() {
-            self.write_pointer.d.next = self.write_pointer.q.val() + 1;
+            self.write_after.next = self.write_pointer.q.val() + 1;
         }
+        self.write_pointer.d.next = self.write_after.val();
         if self.commit.val() {
-            self.commit_pointer.d.next = self.write_pointer.q.val();
+            self.commit_pointer.d.next = self.write_after.val();
         }
         if self.discard.val() {
             self.write_pointer.d.next = self.commit_pointer.q.val();

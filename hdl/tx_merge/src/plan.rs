@@ -38,7 +38,9 @@ pub struct SendFields {
     pub flow: Bits<16>,
     /// Generation of the flow.
     pub generation: Bits<8>,
-    /// Payload bytes wanted; undefined for a raw frame.
+    /// Beats of the header in the template store, 1 to 4.
+    pub template_beats: Bits<3>,
+    /// Payload bytes wanted; 0 for a raw frame and for a descriptor that is not fit.
     pub payload_bytes: Bits<18>,
     /// Largest payload of one frame.
     pub mss_bytes: Bits<14>,
@@ -48,20 +50,25 @@ pub struct SendFields {
     pub segment_index: Bits<16>,
 }
 
-/// One beat of a header, from byte 0 of the header on.
+/// What a header template holds at the places that segmentation counts on from (descriptor to
+/// segment), one for each descriptor.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct HeaderBeat {
-    /// Bytes of the beat.
-    pub data: Bits<512>,
-    /// Last beat of this header.
-    pub last: Bit,
+pub struct HeaderNumbers {
+    /// TCP flags.
+    pub flags: Bits<8>,
+    /// TCP sequence number.
+    pub sequence: Bits<32>,
+    /// IPv4 identification.
+    pub identification: Bits<16>,
 }
 
 /// What becomes of a descriptor (planner to segment), in ring order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPlan {
-    /// Nothing is sent; the rest is undefined.
+    /// Nothing is sent; of the rest only `template_beats` counts.
     pub refused: Bit,
+    /// Beats of the header in the template store, 1 to 4.
+    pub template_beats: Bits<3>,
     /// Layers and insertions.
     pub layout: HeaderLayout,
     /// More than one frame.
@@ -81,17 +88,19 @@ pub struct SendPlan {
 pub struct SendRecord {
     /// Refused: the event below is due.
     pub refused: Bit,
+    /// Payload bytes in the descriptor's fields.
+    pub payload_bytes: Bits<18>,
     /// The event; its error counts only when refused.
     pub event_message: SendEvent,
 }
 
-/// A granted piece of payload in bus memory (gather to jobs).
+/// A granted piece of payload in bus memory, one read (gather to jobs).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPiece {
     /// Bus address of the first byte.
     pub address: Bits<64>,
-    /// Bytes, at least 1.
-    pub bytes: Bits<18>,
+    /// Bytes, 1 to 4,096; they do not cross a multiple of 4,096.
+    pub bytes: Bits<13>,
 }
 
 /// One frame to put together (segment to merge); its header follows on the header stream.
@@ -167,11 +176,22 @@ pub struct SendRange {
     pub wanted: Bit,
 }
 
-/// The end of a grant (grant to gather).
+/// A part of a range that lies in one list entry, or the end of a range without one (gather walk to
+/// grant).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct GrantReply {
-    /// Nothing of the range may be read.
-    pub refused: Bit,
-    /// With `refused`: the SendError.
-    pub error: Bits<8>,
+pub struct SendPart {
+    /// There are bytes; without them only `last` counts, and it is 1.
+    pub wanted: Bit,
+    /// The range ends with this part.
+    pub last: Bit,
+    /// Region index.
+    pub region: Bits<16>,
+    /// Region key.
+    pub region_key: Bits<16>,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// Byte offset in the region.
+    pub offset: Bits<48>,
+    /// Bytes.
+    pub bytes: Bits<18>,
 }

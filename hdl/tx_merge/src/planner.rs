@@ -1,10 +1,11 @@
 //! Turns a verdict into a plan for the frames and a record for the report.
 //!
 //! ```text
-//!  verdict ──┬──► plan   (to segment, queue of 4)
-//!            └──► record (to report, queue of 8)
+//!  verdict ──┬──► plan   (to segment, queue of 128)
+//!            └──► record (to report, queue of 128)
 //! ```
-//! Timing: one verdict a cycle; each queue adds a cycle.
+//! Timing: one verdict a cycle; each queue adds a cycle. They hold the descriptors whose payload is
+//! on its way: 128 small ones last for 900 ns at a frame in two cycles.
 //!
 //! Invariants:
 //! 1. One plan and one record for each verdict, in the same order.
@@ -27,8 +28,8 @@ pub struct Planner {
     /// What to report.
     pub record: MessageSource<SendRecord>,
 
-    plan_queue: Fifo<SendPlan, 2, 3>,
-    record_queue: Fifo<SendRecord, 3, 4>,
+    plan_queue: Fifo<SendPlan, 7, 8>,
+    record_queue: Fifo<SendRecord, 7, 8>,
 
     fields: Signal<Local, SendFields>,
     layout: Signal<Local, HeaderLayout>,
@@ -66,6 +67,7 @@ impl Logic for Planner {
         self.fixed_layout.next.ip_checksum =
             (self.layout.val().ip_checksum | self.cut.val()) & !self.layout.val().ipv6;
         self.plan_queue.sink.payload.next.refused = self.verdict.payload.val().refused;
+        self.plan_queue.sink.payload.next.template_beats = self.fields.val().template_beats;
         self.plan_queue.sink.payload.next.layout = self.fixed_layout.val();
         self.plan_queue.sink.payload.next.cut = self.cut.val();
         self.plan_queue.sink.payload.next.rewrite = self.verdict.payload.val().payload_bytes.any();
@@ -79,6 +81,7 @@ impl Logic for Planner {
         self.event_message.next.error = self.verdict.payload.val().error;
         self.event_message.next.position = self.fields.val().position;
         self.record_queue.sink.payload.next.refused = self.verdict.payload.val().refused;
+        self.record_queue.sink.payload.next.payload_bytes = self.fields.val().payload_bytes;
         self.record_queue.sink.payload.next.event_message = self.event_message.val();
     }
 }

@@ -6,7 +6,8 @@
 //!                 │ ▼     │ ├─► piece (to jobs)
 //!                 tables ─┘ ▼
 //! ```
-//! Timing: flow and gather work on different descriptors at the same time.
+//! Timing: a descriptor without payload takes one cycle, one whose payload lies in one list entry
+//! three: every stage works on several descriptors at a time. See [`crate::gather`] for the others.
 
 use crate::flow::Flow;
 use crate::gather::Gather;
@@ -45,6 +46,8 @@ pub struct Resolve {
     pub piece: MessageSource<SendPiece>,
     /// Descriptors begun.
     pub started: Signal<Out, Bits<32>>,
+    /// Payload of a descriptor that is finished.
+    pub finished_bytes: PulseSink<Bits<18>>,
 
     fields_queue: Fifo<SendFields, 3, 4>,
     flow: Flow,
@@ -84,5 +87,6 @@ impl Logic for Resolve {
         MessageSource::<SendPlan>::link(&mut self.plan, &mut self.planner.plan);
         MessageSource::<SendRecord>::link(&mut self.record, &mut self.planner.record);
         self.started.next = self.flow.started.val();
+        PulseSink::<Bits<18>>::link(&mut self.finished_bytes, &mut self.flow.finished_bytes);
     }
 }

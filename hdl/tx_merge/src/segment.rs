@@ -1,31 +1,31 @@
 //! Cuts a descriptor's payload into frames of at most `mss_bytes` and makes each frame's header.
 //!
 //! ```text
-//!  plan ───┐   ┌───────────────┐──► cut
-//!  header ─┴──►│ 4 beats, one  │──► header
-//!              │ byte a cycle  │
-//!              └───────────────┘
+//!  plan, numbers ──► count frames ──► work ──► register ──► windows ─┐
+//!                          │ beat                                    ▼
+//!  template ──► store of 256 beats ──► memory ──► register ──────► patch ──► header (16)
+//!                                                       last beat └────────► cut (16)
 //! ```
 //! | Port | Direction | Bits | Meaning and duty |
 //! |---|---|---|---|
-//! | `plan` | in | message | one for each descriptor |
-//! | `template` | in | message | its 2 or 4 header beats |
+//! | `plan`, `numbers` | in | message | one for each descriptor |
+//! | `template` | in | message | its header beats, there before its plan |
 //! | `cut` | out | message | one for each frame, and one for a refused descriptor |
 //! | `header` | out | message | the frame's header beats; beyond `header_bytes` undefined |
 //!
-//! Timing: 2 or 4 cycles to load a template, 7 to read it when there is payload; then for each
-//! frame 15 to rewrite or 4 to clear checksums, and its header beats. All of it while earlier
-//! frames are sent.
+//! Timing: one header beat a cycle, so that a header of up to 64 bytes takes one; two cycles of
+//! latency.
 //!
 //! Invariants:
-//! 1. The header beats of a frame follow each other as their cuts do.
+//! 1. The header beats of a frame follow each other as their cuts do, the last one with its cut.
 //! 2. Frame n of a descriptor has the template's sequence number + trim + payload before it, its
 //!    identification + n, its own lengths; FIN and PSH only in the last, CWR only in the first.
 //! 3. A checksum field that is to be inserted is zero.
 
+use crate::header_patch::HeaderPatch;
 use crate::header_store::HeaderStore;
-use crate::plan::{FrameCut, HeaderBeat, HeaderLayout, SendPlan};
-use crate::segment_control::SegmentControl;
+use crate::plan::{FrameCut, HeaderNumbers, SendPlan};
+use crate::segment_frame::{HeaderWork, SegmentFrame};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
@@ -38,72 +38,63 @@ pub struct Segment {
 
     /// Plans.
     pub plan: MessageSink<SendPlan>,
+    /// What their templates hold.
+    pub numbers: MessageSink<HeaderNumbers>,
     /// Templates.
-    pub template: MessageSink<HeaderBeat>,
+    pub template: MessageSink<Bits<512>>,
     /// Frames to put together.
     pub cut: MessageSource<FrameCut>,
     /// Their headers.
-    pub header: MessageSource<HeaderBeat>,
+    pub header: MessageSource<Bits<512>>,
 
-    control: SegmentControl,
+    frame: SegmentFrame,
     store: HeaderStore,
+    patch: HeaderPatch,
+    cut_queue: Fifo<FrameCut, 4, 5>,
+    header_queue: Fifo<Bits<512>, 4, 5>,
+    reading_valid: DFF<Bit>,
+    reading: DFF<HeaderWork>,
+    ready_valid: DFF<Bit>,
+    ready: DFF<HeaderWork>,
 
-    layout: Signal<Local, HeaderLayout>,
-    last_byte: Signal<Local, Bits<8>>,
-    last_beat: Signal<Local, Bit>,
-    taken: Signal<Local, Bit>,
-    ends: Signal<Local, Bit>,
-    done: Signal<Local, Bit>,
+    made: Signal<Local, FrameCut>,
 }
 
 impl Logic for Segment {
     #[hdl_gen]
     fn update(&mut self) {
-        self.control.clock.next = self.clock.val();
-        self.control.reset.next = self.reset.val();
+        dff_setup!(self, clock, reading_valid, reading, ready_valid, ready);
+        self.frame.clock.next = self.clock.val();
+        self.frame.reset.next = self.reset.val();
         self.store.clock.next = self.clock.val();
         self.store.reset.next = self.reset.val();
-        self.layout.next = self.plan.payload.val().layout;
+        self.patch.clock.next = self.clock.val();
+        self.cut_queue.clock.next = self.clock.val();
+        self.cut_queue.reset.next = self.reset.val();
+        self.header_queue.clock.next = self.clock.val();
+        self.header_queue.reset.next = self.reset.val();
+        MessageSink::<SendPlan>::link(&mut self.plan, &mut self.frame.plan);
+        MessageSink::<HeaderNumbers>::link(&mut self.numbers, &mut self.frame.numbers);
+        MessageSink::<Bits<512>>::link(&mut self.template, &mut self.store.sink);
+        MessageSource::<FrameCut>::link(&mut self.cut, &mut self.cut_queue.source);
+        MessageSource::<Bits<512>>::link(&mut self.header, &mut self.header_queue.source);
 
-        // What the states wait for.
-        self.last_byte.next = self.layout.val().header_bytes - 1;
-        self.last_beat.next = self.last_byte.val().get_bits::<2>(6) == self.control.beat.val();
-        self.taken.next =
-            self.cut.ready.val() & (self.header.ready.val() | self.control.refuse.val());
-        self.ends.next = self.control.send.val() & self.last_beat.val();
-        self.done.next = self.taken.val()
-            & ((self.ends.val() & self.store.is_last.val()) | self.control.refuse.val());
-        self.control.template_valid.next = self.plan.valid.val() & self.template.valid.val();
-        self.control.template_last.next = self.template.payload.val().last;
-        self.control.refused.next = self.plan.payload.val().refused;
-        self.control.rewrite.next = self.plan.payload.val().rewrite;
-        self.control.inserts.next = self.layout.val().ip_checksum | self.layout.val().l4_checksum;
-        self.control.beat_last.next = self.last_beat.val();
-        self.control.taken.next = self.taken.val();
-        self.control.done.next = self.done.val();
+        // A beat begun always finds room: two are on their way when it begins.
+        self.frame.go.next =
+            (self.header_queue.level.val() < 13) & (self.cut_queue.level.val() < 13);
+        self.store.read_beat.next = self.frame.read_beat.val();
+        self.store.freed_beats.next = self.frame.freed_beats.val();
+        self.reading_valid.d.next = self.frame.valid.val() & !self.reset.val();
+        self.reading.d.next = self.frame.work.val();
+        self.ready_valid.d.next = self.reading_valid.q.val() & !self.reset.val();
+        self.ready.d.next = self.reading.q.val();
+        self.patch.work.next = self.reading.q.val();
+        self.patch.data.next = self.store.data.val();
 
-        // What they do with the header.
-        self.store.plan.next = self.plan.payload.val();
-        self.store.load.next =
-            self.control.load.val() & self.plan.valid.val() & self.template.valid.val();
-        self.store.load_data.next = self.template.payload.val().data;
-        self.store.beat.next = self.control.beat.val();
-        self.store.step.next = self.control.step.val();
-        self.store.capture.next = self.control.capture.val();
-        self.store.patch.next = self.control.patch.val();
-        self.store.advance.next = self.ends.val() & self.taken.val();
-
-        // What they hand on: a cut together with the last header beat, or alone.
-        self.header.valid.next = self.control.send.val() & self.cut.ready.val();
-        self.header.payload.next.data = self.store.data.val();
-        self.header.payload.next.last = self.last_beat.val();
-        self.cut.valid.next =
-            (self.ends.val() & self.header.ready.val()) | self.control.refuse.val();
-        self.cut.payload.next.refused = self.plan.payload.val().refused;
-        self.cut.payload.next.descriptor_end = self.store.is_last.val();
-        self.cut.payload.next.payload_bytes = self.store.payload_bytes.val();
-        self.cut.payload.next.layout = self.layout.val();
-        self.template.ready.next = self.control.load.val() & self.plan.valid.val();
-        self.plan.ready.next = self.done.val();
+        self.made.next = self.ready.q.val().cut;
+        self.header_queue.sink.valid.next = self.ready_valid.q.val() & !self.made.val().refused;
+        self.header_queue.sink.payload.next = self.patch.patched.val();
+        self.cut_queue.sink.valid.next = self.ready_valid.q.val() & self.ready.q.val().last;
+        self.cut_queue.sink.payload.next = self.made.val();
     }
 }

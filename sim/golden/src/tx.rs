@@ -134,18 +134,12 @@ fn fetch(
     read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
 ) -> (Vec<u8>, Vec<Range<usize>>) {
     let (mut payload, mut failed) = (Vec::new(), Vec::new());
-    for &(mut address, mut rest) in pieces {
-        while rest > 0 {
-            let room = SEND_READ_BYTES_MAX - address as usize % SEND_READ_BYTES_MAX;
-            let bytes = rest.min(room);
-            let data = read(address, bytes);
-            if data.is_none() {
-                failed.push(payload.len()..payload.len() + bytes);
-            }
-            payload.extend(data.unwrap_or_else(|| vec![0; bytes]));
-            address += bytes as u64;
-            rest -= bytes;
+    for &(address, bytes) in pieces {
+        let data = read(address, bytes);
+        if data.is_none() {
+            failed.push(payload.len()..payload.len() + bytes);
         }
+        payload.extend(data.unwrap_or_else(|| vec![0; bytes]));
     }
     (payload, failed)
 }
@@ -194,14 +188,18 @@ fn resolve(
         if within < 0 {
             return Err(SendError::SendNoSegment);
         }
-        let wanted = (bytes - at).min((segment.bytes - within as u32) as usize);
-        let grant = tables.translate(&segment, within as u64, wanted as u64, flow.domain, false);
-        let (address, contiguous, _) = grant.ok_or(SendError::SendRegionRefused)?;
+        // A piece is what one read fetches; no page ends inside it.
+        let offset = (segment.offset + within as u64) as usize;
+        let room = SEND_READ_BYTES_MAX - offset % SEND_READ_BYTES_MAX;
+        let rest = (segment.bytes - within as u32) as usize;
+        let piece = (bytes - at).min(rest).min(room);
+        let grant = tables.translate(&segment, within as u64, piece as u64, flow.domain, false);
+        let (address, ..) = grant.ok_or(SendError::SendRegionRefused)?;
         if pieces.len() == SEND_PIECES_MAX {
             return Err(SendError::SendMalformed);
         }
-        pieces.push((address, contiguous as usize));
-        at += contiguous as usize;
+        pieces.push((address, piece));
+        at += piece;
     }
     Ok(pieces)
 }

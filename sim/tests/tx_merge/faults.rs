@@ -37,8 +37,8 @@ fn confirmation_that_skips_the_fence() {
 #[test]
 fn refused_range_that_is_read() {
     let fault = Fault {
-        original: "assign grant_commit = finish & (~fate[143]);",
-        planted: "assign grant_commit = finish;",
+        original: "assign pieces_commit = ends & (~refused);",
+        planted: "assign pieces_commit = ends;",
     };
     let mut world = World::crumbs(4);
     world.flow.segments[3].region_key ^= 1;

@@ -58,8 +58,14 @@ fn random_descriptors_do_what_the_model_does() {
             let tables = random::tables(&mut random);
             let memory = random::memory(&mut random, &tables);
             let mut rig = Rig::new(tables.clone(), memory, 20 * world, (source, sink), seed);
+            rig.set_table_latency(4 * world);
             for _ in 0..60 {
                 let (record, owner) = random::descriptor(&mut random, &tables);
+                rig.post(&record, owner);
+            }
+            // Small ones back to back: raw frames, headers alone, a few bytes, failures among them.
+            for _ in 0..100 {
+                let (record, owner) = random::small_descriptor(&mut random, &tables);
                 rig.post(&record, owner);
             }
             seen.extend(rig.judge(400_000).into_iter().flatten());

@@ -175,8 +175,8 @@ fn set_layers(record: &mut Record, header: &Header, ip_checksum: bool, l4_checks
     record.set(at::UDP, u64::from(header.udp));
 }
 
-/// A send from a flow's list, mostly sane.
-fn zero_copy(random: &mut SmallRng, tables: &Tables) -> (Record, u8) {
+/// A send from a flow's list, mostly sane, of at most `payload_max` bytes.
+fn zero_copy(random: &mut SmallRng, tables: &Tables, payload_max: u32) -> (Record, u8) {
     let id = random.random_range(0..tables.flows.len());
     let Some(flow) = &tables.flows[id] else {
         let mut record = Record::new(at::KIND_SEND, &[0; 54]);
@@ -194,6 +194,7 @@ fn zero_copy(random: &mut SmallRng, tables: &Tables) -> (Record, u8) {
         1 => edge_length(random, 65_535).min(mss * 40),
         _ => edge_length(random, 20_000).min(mss * 20),
     };
+    let payload = payload.min(payload_max);
     let mut record = Record::new(at::KIND_SEND, &header.bytes);
     let flags = random.random_range(0..4);
     set_layers(&mut record, &header, flags != 0, flags != 1);
@@ -214,11 +215,26 @@ fn zero_copy(random: &mut SmallRng, tables: &Tables) -> (Record, u8) {
     (record, flow.owner)
 }
 
+/// A descriptor that takes few cycles: a raw frame, a header alone, or up to 200 bytes of payload.
+pub fn small_descriptor(random: &mut SmallRng, tables: &Tables) -> (Vec<u8>, u8) {
+    match random.random_range(0..4) {
+        0 => (raw(random).bytes(), 2),
+        kind => {
+            let bytes = [0, 1, 200][kind - 1];
+            let (mut record, owner) = zero_copy(random, tables, bytes);
+            if random.random_range(0..20) == 0 {
+                record.set(at::KIND, 3);
+            }
+            (record.bytes(), owner)
+        }
+    }
+}
+
 /// A descriptor and the owner whose ring it comes from.
 pub fn descriptor(random: &mut SmallRng, tables: &Tables) -> (Vec<u8>, u8) {
     let (mut record, mut owner) = match random.random_range(0..5) {
         0 => (raw(random), 2),
-        _ => zero_copy(random, tables),
+        _ => zero_copy(random, tables, 1 << 18),
     };
     match random.random_range(0..100) {
         0 => owner = owner.wrapping_add(1),

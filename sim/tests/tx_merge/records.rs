@@ -29,6 +29,12 @@ impl Record {
         Record::new(at::KIND_RAW, frame)
     }
 
+    /// Its header.
+    pub fn header(&self) -> Vec<u8> {
+        let bytes = at::HEADER_BYTES.get(&self.bytes) as usize;
+        self.bytes[32..32 + bytes].to_vec()
+    }
+
     /// Sets a field.
     pub fn set(&mut self, field: Field, value: u64) {
         field.set(&mut self.bytes, value);

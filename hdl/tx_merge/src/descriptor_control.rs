@@ -1,0 +1,119 @@
+//! The order of a descriptor's beats: which is taken, and which part of the header goes with it.
+//!
+//! ```text
+//!  beat of the packet   0 (metadata) │ 1            │ last         │ (next packet's 0)
+//!  what is handed on                 │ header beat  │ header beat  │ rest of the header, fields
+//! ```
+//! Timing: one beat a cycle; outputs follow the registers and the inputs of the same cycle.
+//!
+//! Invariants:
+//! 1. A header has as many beats as its bytes need, at least 1 and at most those that came.
+//! 2. `close` comes in the cycle after the last beat at the earliest, together with the last beat
+//!    of a header that is not complete by then.
+
+use stream::prelude::*;
+
+/// The control. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct DescriptorControl {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the descriptor.
+    pub reset: Signal<In, Bit>,
+
+    /// A descriptor may be begun: the direction runs and the owner is known.
+    pub may_begin: Signal<In, Bit>,
+    /// A beat is offered.
+    pub beat_valid: Signal<In, Bit>,
+    /// It is the descriptor's last one.
+    pub beat_last: Signal<In, Bit>,
+    /// Length of the header, from the metadata taken.
+    pub header_bytes: Signal<In, Bits<8>>,
+    /// A header beat would be taken.
+    pub header_ready: Signal<In, Bit>,
+    /// Fields and numbers would be taken.
+    pub fields_ready: Signal<In, Bit>,
+
+    /// A beat would be taken.
+    pub beat_ready: Signal<Out, Bit>,
+    /// A first beat is taken.
+    pub first: Signal<Out, Bit>,
+    /// Another beat is taken.
+    pub body: Signal<Out, Bit>,
+    /// The descriptor is taken to its end.
+    pub close: Signal<Out, Bit>,
+    /// Offer a header beat.
+    pub header_valid: Signal<Out, Bit>,
+    /// Its number.
+    pub header_beat: Signal<Out, Bits<3>>,
+    /// With `close`: beats of the header.
+    pub template_beats: Signal<Out, Bits<3>>,
+
+    in_body: DFF<Bit>,
+    closing: DFF<Bit>,
+    complete: DFF<Bit>,
+    beats: DFF<Bits<3>>,
+
+    last_byte: Signal<Local, Bits<8>>,
+    is_last: Signal<Local, Bit>,
+    header_free: Signal<Local, Bit>,
+    offers: Signal<Local, Bit>,
+    opens: Signal<Local, Bit>,
+    begins: Signal<Local, Bit>,
+    goes_on: Signal<Local, Bit>,
+    closes: Signal<Local, Bit>,
+    beats_after: Signal<Local, Bits<3>>,
+}
+
+impl Logic for DescriptorControl {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, in_body, closing, complete, beats);
+        self.header_free.next = self.complete.q.val() | self.header_ready.val();
+        self.closes.next = self.closing.q.val() & self.fields_ready.val() & self.header_free.val();
+        self.opens.next = self.may_begin.val()
+            & !self.in_body.q.val()
+            & (!self.closing.q.val() | self.closes.val());
+        self.begins.next = self.opens.val() & self.beat_valid.val();
+        self.goes_on.next = self.in_body.q.val() & self.header_free.val() & self.beat_valid.val();
+        self.beat_ready.next = self.opens.val() | (self.in_body.q.val() & self.header_free.val());
+        self.first.next = self.begins.val();
+        self.body.next = self.goes_on.val();
+        self.close.next = self.closes.val();
+
+        self.offers.next = !self.complete.q.val()
+            & ((self.in_body.q.val() & self.beat_valid.val())
+                | (self.closing.q.val() & self.fields_ready.val()));
+        self.header_valid.next = self.offers.val();
+        self.header_beat.next = self.beats.q.val();
+        self.last_byte.next = self.header_bytes.val() - 1;
+        self.is_last.next =
+            self.beats.q.val() == bit_cast::<3, 2>(self.last_byte.val().get_bits::<2>(6));
+        self.beats_after.next = self.beats.q.val() + 1;
+        self.template_beats.next = self.beats_after.val();
+        if self.complete.q.val() {
+            self.template_beats.next = self.beats.q.val();
+        }
+
+        if self.offers.val() & self.header_ready.val() {
+            self.beats.d.next = self.beats_after.val();
+            self.complete.d.next = self.is_last.val();
+        }
+        if self.closes.val() {
+            self.closing.d.next = false;
+        }
+        if self.begins.val() {
+            self.in_body.d.next = true;
+            self.beats.d.next = 0.into();
+            self.complete.d.next = false;
+        }
+        if self.goes_on.val() & self.beat_last.val() {
+            self.in_body.d.next = false;
+            self.closing.d.next = true;
+        }
+        if self.reset.val() {
+            self.in_body.d.next = false;
+            self.closing.d.next = false;
+        }
+    }
+}

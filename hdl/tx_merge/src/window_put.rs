@@ -1,0 +1,108 @@
+//! Puts up to 16 bytes into a frame, at any byte, as the frame's beats pass: where they go in one
+//! beat, for [`crate::window_merge`].
+//!
+//! ```text
+//!  window, mask ──► turn by `start` modulo 16 ──► four times ──► placed
+//!                                      └──► lanes of the block of `start` and of the next ──► lanes
+//! ```
+//! A block is an aligned 16 bytes.
+//!
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. `lanes` has ones exactly where a byte of the window with ones in `mask` lies in this beat.
+
+use stream::prelude::*;
+
+/// The placement. See the module's head.
+#[derive(LogicBlock)]
+pub struct WindowPut {
+    /// Number of the beat in the frame; 4 stands for all behind the third.
+    pub beat: Signal<In, Bits<3>>,
+    /// First byte of the window.
+    pub start: Signal<In, Bits<8>>,
+    /// The bytes, first one low.
+    pub window: Signal<In, Bits<128>>,
+    /// Ones for the bytes to put.
+    pub mask: Signal<In, Bits<128>>,
+    /// The bytes of the beat.
+    pub placed: Signal<Out, Bits<512>>,
+    /// Ones where they replace.
+    pub lanes: Signal<Out, Bits<512>>,
+
+    block: Signal<Local, Bits<5>>,
+    block_after: Signal<Local, Bits<5>>,
+    shift: Signal<Local, Bits<7>>,
+    back: Signal<Local, Bits<8>>,
+    turned: Signal<Local, Bits<128>>,
+    turned_mask: Signal<Local, Bits<128>>,
+    from_start: Signal<Local, Bits<128>>,
+    mask_here: Signal<Local, Bits<128>>,
+    mask_after: Signal<Local, Bits<128>>,
+    here: Signal<Local, Bits<512>>,
+    after: Signal<Local, Bits<512>>,
+    place: Signal<Local, Bits<9>>,
+    place_after: Signal<Local, Bits<9>>,
+    ones: Constant<Bits<128>>,
+}
+
+impl Default for WindowPut {
+    fn default() -> Self {
+        Self {
+            beat: Default::default(),
+            start: Default::default(),
+            window: Default::default(),
+            mask: Default::default(),
+            placed: Default::default(),
+            lanes: Default::default(),
+            block: Default::default(),
+            block_after: Default::default(),
+            shift: Default::default(),
+            back: Default::default(),
+            turned: Default::default(),
+            turned_mask: Default::default(),
+            from_start: Default::default(),
+            mask_here: Default::default(),
+            mask_after: Default::default(),
+            here: Default::default(),
+            after: Default::default(),
+            place: Default::default(),
+            place_after: Default::default(),
+            ones: Constant::new(Bits::<128>::mask()),
+        }
+    }
+}
+
+impl Logic for WindowPut {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.shift.next = bit_cast::<7, 4>(self.start.val().get_bits::<4>(0)) << 3;
+        self.back.next = 128 - bit_cast::<8, 7>(self.shift.val());
+        self.turned.next =
+            (self.window.val() << self.shift.val()) | (self.window.val() >> self.back.val());
+        self.turned_mask.next =
+            (self.mask.val() << self.shift.val()) | (self.mask.val() >> self.back.val());
+        self.from_start.next = self.ones.val() << self.shift.val();
+        self.placed.next = bit_cast::<512, 128>(self.turned.val())
+            | (bit_cast::<512, 128>(self.turned.val()) << 128)
+            | (bit_cast::<512, 128>(self.turned.val()) << 256)
+            | (bit_cast::<512, 128>(self.turned.val()) << 384);
+
+        self.block.next = bit_cast::<5, 4>(self.start.val().get_bits::<4>(4));
+        self.block_after.next = self.block.val() + 1;
+        self.place.next = bit_cast::<9, 2>(self.block.val().get_bits::<2>(0)) << 7;
+        self.place_after.next = bit_cast::<9, 2>(self.block_after.val().get_bits::<2>(0)) << 7;
+        self.mask_here.next = self.turned_mask.val() & self.from_start.val();
+        self.mask_after.next = self.turned_mask.val() & !self.from_start.val();
+        self.here.next = 0.into();
+        if self.block.val().get_bits::<3>(2) == self.beat.val() {
+            self.here.next = bit_cast::<512, 128>(self.mask_here.val());
+        }
+        self.after.next = 0.into();
+        if self.block_after.val().get_bits::<3>(2) == self.beat.val() {
+            self.after.next = bit_cast::<512, 128>(self.mask_after.val());
+        }
+        self.lanes.next =
+            (self.here.val() << self.place.val()) | (self.after.val() << self.place_after.val());
+    }
+}
