@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  command_job, command_data ◄─► command_ring ──► command_fetch, commands
-//!  send_ring_job, send_ring_data ◄─► send_ring ─► slots ──► descriptor_fetch, descriptors
+//!  send_ring_job, send_ring_data ◄─► send_ring ─► slots ─► failures ─► descriptor_fetch, descriptors
 //!  confirmation ─► completion ─┐
 //!  taken ─► send_status ───────┴─► write_mux ──► completion_job, completion_data
 //! ```
@@ -12,6 +12,7 @@ use dma::completion::CompletionWriter;
 use dma::ring::Ring;
 use dma::ring_state::{COMMAND_RING, SEND_RING};
 use dma::send_status::SendStatus;
+use dma::slot_failure::SlotFailure;
 use dma::slots::SlotSplitter;
 use dma::small_write::SmallWrite;
 use dma::write_mux::WriteMux;
@@ -58,7 +59,7 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     command_ring: Ring<OWNER_BITS, OWNERS>,
     send_ring: Ring<OWNER_BITS, OWNERS>,
     slots: SlotSplitter<OWNER_BITS, OWNERS>,
-    descriptor_names: Fifo<RingFetch, 2, 3>,
+    failures: SlotFailure,
     completion: CompletionWriter<OWNER_BITS, OWNERS>,
     send_status: SendStatus<OWNER_BITS, OWNERS>,
     write_mux: WriteMux,
@@ -86,7 +87,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BI
             command_ring: Ring::new(COMMAND_RING),
             send_ring: Ring::new(SEND_RING),
             slots: Default::default(),
-            descriptor_names: Default::default(),
+            failures: Default::default(),
             completion: Default::default(),
             send_status: Default::default(),
             write_mux: Default::default(),
@@ -103,8 +104,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         self.send_ring.reset.next = self.reset.val();
         self.slots.clock.next = self.clock.val();
         self.slots.reset.next = self.reset.val();
-        self.descriptor_names.clock.next = self.clock.val();
-        self.descriptor_names.reset.next = self.reset.val();
+        self.failures.clock.next = self.clock.val();
+        self.failures.reset.next = self.reset.val();
         self.completion.clock.next = self.clock.val();
         self.completion.reset.next = self.reset.val();
         self.send_status.clock.next = self.clock.val();
@@ -130,16 +131,20 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         PacketSink::link(&mut self.send_ring_data, &mut self.send_ring.read_data);
         MessageSource::<RingFetch>::join(&mut self.send_ring.fetched, &mut self.slots.fetched);
         PacketSource::join(&mut self.send_ring.entries, &mut self.slots.entries);
-        // The splitter offers a packet when its name was taken, the send path takes both together.
+        PulseSource::<Bits<8>>::join(
+            &mut self.send_ring.ring_failed,
+            &mut self.failures.ring_failed,
+        );
         MessageSource::<RingFetch>::join(
             &mut self.slots.descriptor_fetch,
-            &mut self.descriptor_names.sink,
+            &mut self.failures.slots_fetch,
         );
+        PacketSource::join(&mut self.slots.descriptor, &mut self.failures.slots);
         MessageSource::<RingFetch>::link(
             &mut self.descriptor_fetch,
-            &mut self.descriptor_names.source,
+            &mut self.failures.descriptor_fetch,
         );
-        PacketSource::link(&mut self.descriptors, &mut self.slots.descriptor);
+        PacketSource::link(&mut self.descriptors, &mut self.failures.descriptor);
 
         MessageSink::<Confirmation>::link(
             &mut self.confirmation,

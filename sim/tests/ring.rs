@@ -5,6 +5,7 @@
 //! ```
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use abi::registers;
 use dma::ring::Ring;
@@ -71,6 +72,8 @@ struct Host {
     size_bits: [u32; OWNERS as usize],
     producer: [u32; OWNERS as usize],
     jobs: VecDeque<(u64, Packet)>,
+    /// Cycles from a read to its answer.
+    latency_cycles: Range<u64>,
     /// Aborts the answer to a read of this owner.
     fail: Option<u32>,
     log: Vec<(u32, u32)>,
@@ -93,6 +96,7 @@ impl Host {
             random,
             producer: [0; OWNERS as usize],
             jobs: VecDeque::new(),
+            latency_cycles: 5..200,
             fail: None,
             log: Vec::new(),
         }
@@ -138,7 +142,7 @@ impl Host {
             .collect();
         *index = index.wrapping_add(count);
         let abort = self.fail == Some(owner);
-        let due = now + self.random.random_range(5..200);
+        let due = now + self.random.random_range(self.latency_cycles.clone());
         self.jobs.push_back((
             due,
             Packet {
@@ -391,4 +395,54 @@ fn reset_disables_every_ring() {
     test.settings.doorbell(0, COMMAND_RING.doorbell, 2);
     test.cycles(200);
     assert!(test.host.log.is_empty());
+}
+
+/// Reads that take 900 ns: what is in flight must cover them, even for a single ring.
+#[test]
+fn one_send_ring_comes_at_a_beat_a_cycle() {
+    let mut test = Test::new(SEND_RING, Stall::None, Stall::None, seed());
+    test.host.size_bits = [9; 4];
+    test.host.latency_cycles = 225..226;
+    test.host.enable(1, &mut test.settings);
+    test.cycles(40);
+    let mut before = 0;
+    for round in 0..60 {
+        let consumed = test.check_content().get(&1).copied().unwrap_or(0);
+        let producer = consumed + 512;
+        test.host.producer[1] = producer;
+        test.settings.doorbell(1, SEND_RING.doorbell, producer);
+        test.cycles(50);
+        if round == 19 {
+            before = consumed;
+        }
+    }
+    let slots = test.check_content()[&1] - before;
+    println!("{slots} slots in 2,050 cycles");
+    assert!(slots >= 1_000, "{slots} slots in 2,050 cycles");
+    test.cycles(2_000);
+    test.check_content();
+    test.assert_clean();
+}
+
+#[test]
+fn doorbell_of_an_idle_ring_is_found_at_once() {
+    let mut test = Test::new(SEND_RING, Stall::None, Stall::None, seed());
+    for owner in 0..OWNERS {
+        test.host.enable(owner, &mut test.settings);
+    }
+    test.cycles(40);
+    for owner in [3, 0, 2, 2, 1] {
+        let producer = test.host.producer[owner as usize] + 1;
+        test.host.producer[owner as usize] = producer;
+        test.settings.doorbell(owner, SEND_RING.doorbell, producer);
+        let before = test.host.log.len();
+        let mut cycles = 0;
+        while test.host.log.len() == before {
+            test.cycle();
+            cycles += 1;
+        }
+        assert!(cycles <= 9, "{cycles} cycles to the read of owner {owner}");
+        test.cycles(300);
+    }
+    test.assert_clean();
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 
 use abi::config::SLOT_BYTES;
 use abi::send_descriptor::TWO_SLOTS;
+use dma::slot_failure::SlotFailure;
 use dma::slots::SlotSplitter;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -201,4 +202,74 @@ fn reset_forgets_a_kept_slot() {
     test.push(1, (6, single.clone()));
     test.cycles(50);
     assert_eq!(test.take(), [(1, 6, single)]);
+}
+
+#[test]
+fn a_slot_takes_two_cycles() {
+    let mut test = Test::new(Stall::None, Stall::None, 1);
+    let mut slot = vec![9; SLOT_BYTES];
+    TWO_SLOTS.set(&mut slot, 0);
+    for fetch in 0..40 {
+        test.push(1, (16 * fetch, slot.repeat(16)));
+    }
+    test.cycles(50);
+    let before = test.descriptor.packets.len();
+    test.cycles(1000);
+    assert!(test.descriptor.packets.len() - before >= 499);
+}
+
+/// Failures of rings between descriptors that follow each other without a pause, and on an idle
+/// ring.
+#[test]
+fn failure_goes_between_descriptors() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let bench = Bench::of(&mut SlotFailure::default(), "slot_failure").expect("builds");
+        let model = &bench.model;
+        let mut names = MessageSource::new(model, "slots_fetch", source, seed);
+        let mut packets = PacketSource::new(model, "slots", source, seed ^ 1);
+        let mut names_out = MessageSink::new(model, "descriptor_fetch", sink, seed ^ 2);
+        let mut packets_out = PacketSink::new(model, "descriptor", sink, seed ^ 3);
+        let mut monitors = ["descriptor_fetch", "descriptor"].map(|n| StreamMonitor::new(model, n));
+        let mut bench = bench;
+        let mut pushed = 0u64;
+        for cycle in 0..2_000 {
+            if pushed < 50 && names.is_done() && packets.is_done() {
+                names.push_struct(RingFetch {
+                    owner: 1u64.into(),
+                    index: pushed.into(),
+                });
+                packets.push(vec![
+                    pushed as u8 + 1;
+                    SLOT_BYTES * (1 + pushed as usize % 2)
+                ]);
+                pushed += 1;
+            }
+            let fails = [3, 4, 40, 100, 1_900].contains(&cycle);
+            bench.set("ring_failed$payload", cycle % 16);
+            bench.set("ring_failed$valid", u64::from(fails));
+            let [a, b] = &mut monitors;
+            bench.cycle(&mut [
+                &mut names,
+                &mut packets,
+                &mut names_out,
+                &mut packets_out,
+                a,
+                b,
+            ]);
+        }
+        monitors.iter().for_each(StreamMonitor::assert_clean);
+        let (mut failed, mut next) = (Vec::new(), 0);
+        for (name, packet) in names_out.messages.iter().zip(&packets_out.packets) {
+            let get = |field_name| field::<RingFetch>(name, field_name);
+            if packet.abort {
+                assert_eq!(packet.bytes, vec![0; SLOT_BYTES]);
+                failed.push(get("owner"));
+            } else {
+                assert_eq!((get("owner"), get("index")), (1, next));
+                assert!(packet.bytes.iter().all(|byte| u64::from(*byte) == next + 1));
+                next += 1;
+            }
+        }
+        assert_eq!((failed, next), (vec![3, 4, 8, 4, 12], 50));
+    });
 }

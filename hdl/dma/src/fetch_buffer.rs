@@ -2,12 +2,11 @@
 //!
 //! ```text
 //!  sink ──►┌──────────────────────────┐──► source
-//!          │ 64 beats; committed part │
+//!          │ 512 beats; committed part│
 //!          │ | part being received    │──► held
 //!          └──────────────────────────┘
 //! ```
-//! Timing: a packet can leave one cycle after its last beat came. `source` is read from distributed
-//! RAM in the same cycle; its `valid` is a function of registers.
+//! Timing: a packet can leave two cycles after its last beat came; one beat a cycle in and out.
 //!
 //! Invariants:
 //! 1. A packet leaves whole and in order, or (aborted, or `keep` low in the cycle of its last beat)
@@ -42,20 +41,21 @@ pub struct FetchBuffer {
     /// Good packets.
     pub source: PacketSource,
     /// Beats held.
-    pub held: Signal<Out, Bits<7>>,
+    pub held: Signal<Out, Bits<10>>,
 
-    memory: LutRam<EntryBeat, 6>,
-    write_pointer: DFF<Bits<7>>,
-    commit_pointer: DFF<Bits<7>>,
-    read_pointer: DFF<Bits<7>>,
+    memory: BlockRam<EntryBeat, 9>,
+    write_pointer: DFF<Bits<10>>,
+    commit_pointer: DFF<Bits<10>>,
+    read_pointer: DFF<Bits<10>>,
+    offered: DFF<Bit>,
 
-    level: Signal<Local, Bits<7>>,
-    write_next: Signal<Local, Bits<7>>,
+    level: Signal<Local, Bits<10>>,
+    write_next: Signal<Local, Bits<10>>,
     has_room: Signal<Local, Bit>,
-    has_packet: Signal<Local, Bit>,
-    depth: Constant<Bits<7>>,
-    one: Constant<Bits<7>>,
-    zero: Constant<Bits<7>>,
+    read_next: Signal<Local, Bits<10>>,
+    depth: Constant<Bits<10>>,
+    one: Constant<Bits<10>>,
+    zero: Constant<Bits<10>>,
     beat_bytes: Constant<Bits<7>>,
 }
 
@@ -73,11 +73,12 @@ impl Default for FetchBuffer {
             write_pointer: Default::default(),
             commit_pointer: Default::default(),
             read_pointer: Default::default(),
+            offered: Default::default(),
             level: Default::default(),
             write_next: Default::default(),
             has_room: Default::default(),
-            has_packet: Default::default(),
-            depth: Constant::new(64u32.to_bits()),
+            read_next: Default::default(),
+            depth: Constant::new(512u32.to_bits()),
             one: Constant::new(1u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
             beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
@@ -88,18 +89,24 @@ impl Default for FetchBuffer {
 impl Logic for FetchBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            commit_pointer,
+            read_pointer,
+            offered
+        );
         self.memory.clock.next = self.clock.val();
 
         self.level.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         self.write_next.next = self.write_pointer.q.val() + self.one.val();
         self.has_room.next = self.level.val() != self.depth.val();
-        self.has_packet.next = self.commit_pointer.q.val() != self.read_pointer.q.val();
         self.held.next = self.level.val();
 
         self.sink.ready.next = self.has_room.val();
         self.finished.next = self.sink.valid.val() & self.has_room.val() & self.sink.last.val();
-        self.memory.write_address.next = self.write_pointer.q.val().get_bits::<6>(0);
+        self.memory.write_address.next = self.write_pointer.q.val().get_bits::<9>(0);
         self.memory.write_data.next.data = self.sink.data.val();
         self.memory.write_data.next.last = self.sink.last.val();
         self.memory.write_enable.next = self.sink.valid.val() & self.has_room.val();
@@ -114,19 +121,24 @@ impl Logic for FetchBuffer {
             }
         }
 
-        self.memory.read_address.next = self.read_pointer.q.val().get_bits::<6>(0);
-        self.source.valid.next = self.has_packet.val();
+        // The memory is addressed one cycle ahead, so that its output register is the head.
+        self.read_next.next = self.read_pointer.q.val();
+        if self.offered.q.val() & self.source.ready.val() {
+            self.read_next.next = self.read_pointer.q.val() + self.one.val();
+        }
+        self.read_pointer.d.next = self.read_next.val();
+        self.memory.read_address.next = self.read_next.val().get_bits::<9>(0);
+        self.offered.d.next = self.read_next.val() != self.commit_pointer.q.val();
+        self.source.valid.next = self.offered.q.val();
         self.source.data.next = self.memory.read_data.val().data;
         self.source.last.next = self.memory.read_data.val().last;
         self.source.byte_count.next = self.beat_bytes.val();
         self.source.abort.next = false;
-        if self.has_packet.val() & self.source.ready.val() {
-            self.read_pointer.d.next = self.read_pointer.q.val() + self.one.val();
-        }
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();
             self.commit_pointer.d.next = self.zero.val();
             self.read_pointer.d.next = self.zero.val();
+            self.offered.d.next = false;
         }
     }
 }

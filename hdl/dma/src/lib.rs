@@ -52,7 +52,7 @@ pub mod rotate;
 pub mod send_status;
 pub mod slot_carry;
 pub mod slot_control;
-pub mod slot_phases;
+pub mod slot_failure;
 pub mod slot_track;
 pub mod slots;
 pub mod small_write;

@@ -16,9 +16,9 @@
 //! | `entries` | the entries of one fetch, 64 bytes a beat; never aborted |
 //! | `ring_failed` | owner of a ring that stopped |
 //!
-//! Timing: a doorbell is found within OWNERS cycles, a read leaves 4 cycles later; four reads of up
-//! to 1 KiB are in flight. Answers are always taken: their room is reserved before the read is
-//! asked for.
+//! Timing: the doorbell of an owner is found at once while no ring has work, else within a turn of
+//! all owners; its read leaves 4 cycles later. Up to 16 fetches of up to 2 KiB are in flight.
+//! Answers are always taken: their room is reserved before the read is asked for.
 //!
 //! Invariants:
 //! 1. Entries of one ring leave in index order, each once. A fetch never crosses the ring's end.
@@ -69,10 +69,9 @@ pub struct Ring<const O: usize, const OWNERS: usize> {
 impl<const O: usize, const OWNERS: usize> Ring<O, OWNERS> {
     /// The fetcher of one kind of ring.
     pub fn new(kind: RingKind) -> Self {
-        assert_eq!(
-            kind.entries_max << kind.entry_bits,
-            1024,
-            "a fetch takes up to 16 beats"
+        assert!(
+            kind.entries_max << kind.entry_bits <= 2048,
+            "a fetch takes up to 32 beats"
         );
         Self {
             clock: Default::default(),
@@ -107,6 +106,8 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         // The plan looks at one ring after the other.
         self.state.scan.next = self.plan.owner.val();
         self.plan.view.next = self.state.view.val();
+        self.plan.rung.next = self.state.rung.val();
+        self.plan.rung_owner.next = self.state.rung_owner.val();
         self.plan.advance_ready.next = self.state.ready.val();
         self.state.advance.next = self.plan.advance.val();
         self.state.advance_to.next = self.plan.advance_to.val();

@@ -5,6 +5,7 @@
 //!                               └─producer beyond the ring─► Refuse ──┘
 //! ```
 //! Timing: one owner a cycle while scanning; five cycles a fetch when `read_job` is taken at once.
+//! When a whole turn has found no work, a doorbell's owner is looked at next.
 //!
 //! Invariants:
 //! 1. A fetch has 1 to `entries_max` entries, lies in what the host produced and does not cross the
@@ -59,6 +60,11 @@ pub struct RingPlan<const O: usize> {
     /// What is known of it.
     pub view: Signal<In, RingView>,
 
+    /// A doorbell rings; it counts from the next cycle on.
+    pub rung: Signal<In, Bit>,
+    /// Whose.
+    pub rung_owner: Signal<In, Bits<O>>,
+
     /// `advance` is heard.
     pub advance_ready: Signal<In, Bit>,
     /// Move the consumer index of `owner`.
@@ -82,6 +88,8 @@ pub struct RingPlan<const O: usize> {
     pending: DFF<Bits<32>>,
     index_next: DFF<Bits<32>>,
     job: DFF<ReadJob>,
+    busy: DFF<Bit>,
+    quiet: DFF<Bit>,
 
     work: Signal<Local, Bits<32>>,
     current_next: Signal<Local, Bits<O>>,
@@ -100,6 +108,8 @@ impl<const O: usize> RingPlan<O> {
             room: Default::default(),
             owner: Default::default(),
             view: Default::default(),
+            rung: Default::default(),
+            rung_owner: Default::default(),
             advance_ready: Default::default(),
             advance: Default::default(),
             advance_to: Default::default(),
@@ -114,6 +124,8 @@ impl<const O: usize> RingPlan<O> {
             pending: Default::default(),
             index_next: Default::default(),
             job: Default::default(),
+            busy: Default::default(),
+            quiet: Default::default(),
             work: Default::default(),
             current_next: Default::default(),
             same: Default::default(),
@@ -126,7 +138,7 @@ impl<const O: usize> RingPlan<O> {
 impl<const O: usize> Logic for RingPlan<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, current, seen, pending, index_next, job);
+        dff_setup!(self, clock, phase, current, seen, pending, index_next, job, busy, quiet);
         self.span.clock.next = self.clock.val();
         self.span.index.next = self.seen.q.val().consumer;
         self.span.pending.next = self.pending.q.val();
@@ -153,11 +165,23 @@ impl<const O: usize> Logic for RingPlan<O> {
                 self.seen.d.next = self.view.val();
                 self.pending.d.next = self.work.val();
                 if self.view.val().runs & (self.work.val() != self.zero.val()) {
+                    self.busy.d.next = true;
+                    self.quiet.d.next = false;
                     if self.room.val() {
                         self.phase.d.next = RingPhase::Locate;
                     }
                 } else {
                     self.current.d.next = self.current_next.val();
+                    // A turn ends: it was quiet when nobody had work.
+                    if !self.current_next.val().any() {
+                        self.quiet.d.next = !self.busy.q.val();
+                        self.busy.d.next = false;
+                    }
+                    if self.quiet.q.val() & self.rung.val() {
+                        self.current.d.next = self.rung_owner.val();
+                        self.quiet.d.next = false;
+                        self.busy.d.next = true;
+                    }
                 }
             }
             RingPhase::Locate => self.phase.d.next = RingPhase::Limit,
@@ -189,6 +213,7 @@ impl<const O: usize> Logic for RingPlan<O> {
         }
         if self.reset.val() {
             self.phase.d.next = RingPhase::Scan;
+            self.quiet.d.next = false;
         }
     }
 }

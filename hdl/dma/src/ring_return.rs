@@ -6,10 +6,10 @@
 //!                                  [fetches] ──────────► fetched
 //! ```
 //! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` must answer in the
-//! same cycle. A fetch can leave one cycle after its last beat came.
+//! same cycle. A fetch can leave two cycles after its last beat came.
 //!
 //! Invariants:
-//! 1. `read_data` is always taken: `room` falls while 16 more beats might not fit.
+//! 1. `read_data` is always taken: `room` falls while 32 more beats might not fit.
 //! 2. One message of `fetched` for each packet of `entries`, offered no later than its first beat.
 //! 3. `failed` is high for one cycle when a fetch of a running ring is aborted. An answer that
 //!    nobody asked for, or of a ring that no longer runs in its generation, is dropped.
@@ -47,15 +47,16 @@ pub struct RingReturn<const O: usize> {
     /// The entries.
     pub entries: PacketSource,
 
-    in_flight: Fifo<FetchInFlight, 2, 3>,
+    in_flight: Fifo<FetchInFlight, 4, 5>,
     fetch_buffer: FetchBuffer,
     fetches: Fifo<RingFetch, 6, 7>,
 
-    reserved: Signal<Local, Bits<8>>,
+    reserved: Signal<Local, Bits<11>>,
     keep: Signal<Local, Bit>,
     reserve_bits: Constant<Bits<3>>,
-    reserve_max: Constant<Bits<8>>,
-    in_flight_max: Constant<Bits<3>>,
+    reserve_max: Constant<Bits<11>>,
+    in_flight_max: Constant<Bits<5>>,
+    waiting_max: Constant<Bits<7>>,
 }
 
 impl<const O: usize> Default for RingReturn<O> {
@@ -77,9 +78,10 @@ impl<const O: usize> Default for RingReturn<O> {
             fetches: Default::default(),
             reserved: Default::default(),
             keep: Default::default(),
-            reserve_bits: Constant::new(4u32.to_bits()),
-            reserve_max: Constant::new(48u32.to_bits()),
-            in_flight_max: Constant::new(4u32.to_bits()),
+            reserve_bits: Constant::new(5u32.to_bits()),
+            reserve_max: Constant::new(480u32.to_bits()),
+            in_flight_max: Constant::new(16u32.to_bits()),
+            waiting_max: Constant::new(48u32.to_bits()),
         }
     }
 }
@@ -94,11 +96,12 @@ impl<const O: usize> Logic for RingReturn<O> {
         self.fetch_buffer.reset.next = self.reset.val();
         self.fetches.reset.next = self.reset.val();
 
-        // Every fetch in flight may bring 16 beats; 64 fit.
-        self.reserved.next = (bit_cast::<8, 3>(self.in_flight.level.val())
+        // Every fetch in flight may bring 32 beats, of which 512 fit, and a message, of which 64 do.
+        self.reserved.next = (bit_cast::<11, 5>(self.in_flight.level.val())
             << self.reserve_bits.val())
-            + bit_cast::<8, 7>(self.fetch_buffer.held.val());
+            + bit_cast::<11, 10>(self.fetch_buffer.held.val());
         self.room.next = (self.in_flight.level.val() != self.in_flight_max.val())
+            & (self.fetches.level.val() < self.waiting_max.val())
             & (self.reserved.val() <= self.reserve_max.val());
         self.in_flight.sink.valid.next = self.issued.valid.val();
         self.in_flight.sink.payload.next = self.issued.payload.val();

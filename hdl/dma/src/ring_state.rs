@@ -52,7 +52,7 @@ pub const SEND_RING: RingKind = RingKind {
     size_bit: 8,
     doorbell: registers::DOORBELL_SEND,
     entry_bits: 7,
-    entries_max: 8,
+    entries_max: 16,
 };
 
 /// What a fetcher must know of one ring.
@@ -86,6 +86,11 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     pub scan: Signal<In, Bits<O>>,
     /// What is known of it.
     pub view: Signal<Out, RingView>,
+
+    /// A doorbell rings; it counts from the next cycle on.
+    pub rung: Signal<Out, Bit>,
+    /// Whose.
+    pub rung_owner: Signal<Out, Bits<O>>,
 
     /// `advance` is heard in this cycle.
     pub ready: Signal<Out, Bit>,
@@ -136,6 +141,8 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             ready: Default::default(),
             advance: Default::default(),
             advance_to: Default::default(),
+            rung: Default::default(),
+            rung_owner: Default::default(),
             fail: Default::default(),
             fail_owner: Default::default(),
             check: Default::default(),
@@ -199,6 +206,8 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.indices.advance.next = self.advance.val();
         self.indices.advance_to.next = self.advance_to.val();
         self.ready.next = self.indices.advance_ready.val();
+        self.rung.next = self.indices.rung.val();
+        self.rung_owner.next = self.indices.rung_owner.val();
 
         self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
         self.enables.next =

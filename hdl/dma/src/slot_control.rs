@@ -1,15 +1,15 @@
 //! Decides, beat by beat, where the slots of a fetch go: the control of [`crate::slots`].
 //!
 //! ```text
-//!  Idle ──► Join ──► Take ──► Decide ──► Announce ──► First ──► Second ──► Take or Idle
-//!             │        └─ a second slot ────────────────▲         │
-//!             └─ continues a kept slot: Announce ... Second ──────┘ (Decide: kept ──► Idle)
+//!  beat offered ──► beat held ──► handed on, or kept for the owner
+//!                      ▲ a kept slot goes before it
 //! ```
-//! Timing: all outputs follow the phase register and the inputs of the same cycle.
+//! Timing: outputs follow the registers and the inputs of the same cycle; one beat a cycle.
 //!
-//! Invariants: those of [`crate::slots`].
+//! Invariants: those of [`crate::slots`], and
+//! 1. The first beat of a descriptor of two slots waits for the beat behind it, which tells whether
+//!    the second slot comes in the same fetch.
 
-use crate::slot_phases::{SlotPhase, SlotPhases};
 use crate::slot_track::{SlotInWork, SlotTrack};
 use stream::prelude::*;
 
@@ -34,12 +34,12 @@ pub struct SlotControl {
     pub entry_two_slots: Signal<In, Bit>,
     /// It is taken.
     pub entry_ready: Signal<Out, Bit>,
-    /// It is a first beat: keep it aside.
+    /// It is taken and held.
     pub load: Signal<Out, Bit>,
 
-    /// Owner of the slot.
+    /// Owner of the slot, or of the fetch that comes next.
     pub owner: Signal<Out, Bits<8>>,
-    /// Index of the slot.
+    /// Index of the slot, or the first one of the fetch that comes next.
     pub index: Signal<Out, Bits<32>>,
     /// The slot continues a kept one.
     pub joins: Signal<In, Bit>,
@@ -52,76 +52,95 @@ pub struct SlotControl {
     pub beat_valid: Signal<Out, Bit>,
     /// It is the descriptor's last one.
     pub beat_last: Signal<Out, Bit>,
-    /// It is the first beat of its slot.
-    pub beat_first: Signal<Out, Bit>,
-    /// It is one of the kept slot.
-    pub beat_carried: Signal<Out, Bit>,
+    /// It is the kept slot's first one.
+    pub kept_first: Signal<Out, Bit>,
+    /// It is the kept slot's second one.
+    pub kept_second: Signal<Out, Bit>,
     /// It is taken.
     pub beat_ready: Signal<In, Bit>,
 
-    phases: SlotPhases,
     track: SlotTrack,
-    phase: Signal<Local, SlotPhase>,
-    slot: Signal<Local, SlotInWork>,
+    announced: DFF<Bit>,
 
-    at_second: Signal<Local, Bit>,
-    has_beat: Signal<Local, Bit>,
+    slot: Signal<Local, SlotInWork>,
+    at_kept: Signal<Local, Bit>,
     splits: Signal<Local, Bit>,
-    steps: Signal<Local, Bit>,
-    ends: Signal<Local, Bit>,
+    names: Signal<Local, Bit>,
+    offers: Signal<Local, Bit>,
+    hands_on: Signal<Local, Bit>,
+    free: Signal<Local, Bit>,
+    loads: Signal<Local, Bit>,
 }
 
 impl Logic for SlotControl {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, announced);
         self.slot.next = self.track.slot.val();
-        self.phases.clock.next = self.clock.val();
-        self.phases.reset.next = self.reset.val();
-        self.phases.fetched.next = self.fetched.valid.val();
-        self.phases.joins.next = self.joins.val();
-        self.phases.entry_valid.next = self.entry_valid.val();
-        self.phases.is_second.next = self.slot.val().is_second;
-        self.phases.announced.next = self.descriptor_fetch.ready.val();
-        self.phases.beat_ready.next = self.beat_ready.val();
-        self.phase.next = self.phases.phase.val();
-        self.track.clock.next = self.clock.val();
-        self.track.start.next = self.phase.val() == SlotPhase::Idle;
-        self.track.fetch.next = self.fetched.payload.val();
-        self.track.resume.next = (self.phase.val() == SlotPhase::Join) & self.joins.val();
-        self.track.two_slots.next = self.entry_two_slots.val();
-        self.owner.next = self.slot.val().owner;
-        self.index.next = self.slot.val().index;
-        self.fetched.ready.next = self.phase.val() == SlotPhase::Idle;
-        self.descriptor_fetch.valid.next = self.phase.val() == SlotPhase::Announce;
+        self.owner.next = self.track.owner.val();
+        self.index.next = self.track.index.val();
+
+        // Out: the kept slot, then the beat held.
+        self.kept_first.next = self.slot.val().kept_first;
+        self.kept_second.next = self.slot.val().kept_second;
+        self.at_kept.next = self.slot.val().kept_first | self.slot.val().kept_second;
+        self.splits.next = self.slot.val().valid
+            & !self.at_kept.val()
+            & self.slot.val().first
+            & self.slot.val().opens
+            & self.slot.val().two_slots
+            & self.entry_valid.val()
+            & self.entry_last.val();
+        self.offers.next = self.at_kept.val()
+            | (self.slot.val().valid
+                & (!self.slot.val().first
+                    | !self.slot.val().opens
+                    | !self.slot.val().two_slots
+                    | (self.entry_valid.val() & !self.entry_last.val())));
+        self.names.next = self.slot.val().kept_first
+            | (!self.slot.val().kept_second & self.slot.val().first & self.slot.val().opens);
+        self.descriptor_fetch.valid.next =
+            self.offers.val() & self.names.val() & !self.announced.q.val();
         self.descriptor_fetch.payload.next.owner = self.slot.val().owner;
         self.descriptor_fetch.payload.next.index = self.slot.val().index;
+        self.beat_valid.next = self.offers.val()
+            & (!self.names.val() | self.announced.q.val() | self.descriptor_fetch.ready.val());
+        self.beat_last.next = !self.at_kept.val()
+            & !self.slot.val().first
+            & (!self.slot.val().opens | !self.slot.val().two_slots);
+        self.hands_on.next = self.offers.val()
+            & (!self.names.val() | self.announced.q.val() | self.descriptor_fetch.ready.val())
+            & self.beat_ready.val();
+        if self.hands_on.val() {
+            self.announced.d.next = false;
+        } else if self.offers.val() & self.names.val() & self.descriptor_fetch.ready.val() {
+            self.announced.d.next = true;
+        }
 
-        // Beats in: the first is kept aside, the second goes on or is kept for the owner.
-        self.at_second.next = self.phase.val() == SlotPhase::Second;
-        self.has_beat.next = self.slot.val().is_carried | self.entry_valid.val();
-        self.splits.next = (self.phase.val() == SlotPhase::Decide)
+        // In: the next beat is held, or goes with the held one to the kept slots.
+        self.free.next = !self.slot.val().valid | (self.hands_on.val() & !self.at_kept.val());
+        self.loads.next = self.free.val()
             & self.entry_valid.val()
-            & self.entry_last.val()
-            & self.slot.val().two_slots;
-        self.steps.next = self.at_second.val() & self.has_beat.val() & self.beat_ready.val();
-        self.ends.next = self.entry_last.val() & !self.slot.val().is_carried;
-        self.phases.splits.next = self.splits.val();
-        self.phases.steps.next = self.steps.val();
-        self.phases.ends.next = self.ends.val();
-        self.track.step.next = self.steps.val();
-        self.track.open.next = (self.phase.val() == SlotPhase::Take) & !self.slot.val().is_second;
-        self.load.next = self.phase.val() == SlotPhase::Take;
-        self.drop.next = self.phase.val() == SlotPhase::Join;
+            & (self.slot.val().in_fetch | self.fetched.valid.val());
+        self.entry_ready.next = self.splits.val()
+            | (self.free.val() & (self.slot.val().in_fetch | self.fetched.valid.val()));
+        self.fetched.ready.next =
+            self.free.val() & self.entry_valid.val() & !self.slot.val().in_fetch;
+        self.load.next = self.loads.val();
+        self.drop.next = self.loads.val() & !self.slot.val().in_fetch;
         self.save.next = self.splits.val();
-        self.entry_ready.next = (self.phase.val() == SlotPhase::Take)
-            | self.splits.val()
-            | (self.steps.val() & !self.slot.val().is_carried);
-        // Beats out.
-        self.beat_first.next = self.phase.val() == SlotPhase::First;
-        self.beat_carried.next = self.slot.val().is_carried;
-        self.beat_last.next =
-            self.at_second.val() & (self.slot.val().is_second | !self.slot.val().two_slots);
-        self.beat_valid.next =
-            (self.phase.val() == SlotPhase::First) | (self.at_second.val() & self.has_beat.val());
+
+        self.track.clock.next = self.clock.val();
+        self.track.reset.next = self.reset.val();
+        self.track.fetch.next = self.fetched.payload.val();
+        self.track.load.next = self.loads.val();
+        self.track.load_last.next = self.entry_last.val();
+        self.track.load_two_slots.next = self.entry_two_slots.val();
+        self.track.joins.next = self.joins.val();
+        self.track.keep.next = self.splits.val();
+        self.track.hand_on.next = self.hands_on.val();
+        if self.reset.val() {
+            self.announced.d.next = false;
+        }
     }
 }

@@ -1,26 +1,35 @@
-//! Remembers which slot is in work.
+//! Remembers which beat of which slot is held.
 //!
-//! Timing: every output is a register.
+//! Timing: `slot` is a register; `owner` and `index` name the fetch that comes next while no fetch
+//! is begun.
 //!
 //! Invariants:
-//! 1. `index` is that of the slot in work, from the fetch's first index on, or one before it for a
-//!    kept slot.
+//! 1. `slot.index` is that of the slot held, from the fetch's first index on, or one before it
+//!    while the kept slot goes first.
 
 use stream::prelude::*;
 
-/// The slot in work.
+/// The beat held.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SlotInWork {
+    /// There is one.
+    pub valid: Bit,
+    /// More beats of its fetch follow.
+    pub in_fetch: Bit,
+    /// First beat of the kept slot goes before it.
+    pub kept_first: Bit,
+    /// Second beat of the kept slot goes before it.
+    pub kept_second: Bit,
+    /// It is the first beat of its slot.
+    pub first: Bit,
+    /// Its slot is the first of its descriptor.
+    pub opens: Bit,
+    /// With `opens`: the descriptor takes two slots.
+    pub two_slots: Bit,
     /// Owner.
     pub owner: Bits<8>,
-    /// Index.
+    /// Index of the slot, or of the kept one.
     pub index: Bits<32>,
-    /// Its descriptor takes two slots.
-    pub two_slots: Bit,
-    /// It is the second of them.
-    pub is_second: Bit,
-    /// It is a kept one.
-    pub is_carried: Bit,
 }
 
 /// The memory. See the module's head.
@@ -28,24 +37,34 @@ pub struct SlotInWork {
 pub struct SlotTrack {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// Nothing is held.
+    pub reset: Signal<In, Bit>,
 
-    /// A fetch begins.
-    pub start: Signal<In, Bit>,
-    /// Its message.
+    /// Message of the fetch that comes next.
     pub fetch: Signal<In, RingFetch>,
-    /// The kept slot before it goes first.
-    pub resume: Signal<In, Bit>,
-    /// The first beat of a descriptor came.
-    pub open: Signal<In, Bit>,
-    /// The descriptor takes two slots.
-    pub two_slots: Signal<In, Bit>,
-    /// The slot is done.
-    pub step: Signal<In, Bit>,
+    /// A beat is taken and held.
+    pub load: Signal<In, Bit>,
+    /// It is the fetch's last one.
+    pub load_last: Signal<In, Bit>,
+    /// Its two-slots flag.
+    pub load_two_slots: Signal<In, Bit>,
+    /// The fetch continues a kept slot.
+    pub joins: Signal<In, Bit>,
+    /// The slot held is kept for its owner, with the fetch's last beat.
+    pub keep: Signal<In, Bit>,
+    /// A beat is handed on.
+    pub hand_on: Signal<In, Bit>,
 
-    /// The slot.
+    /// The beat held.
     pub slot: Signal<Out, SlotInWork>,
+    /// Owner of the slot, or of the fetch that comes next.
+    pub owner: Signal<Out, Bits<8>>,
+    /// Index of the slot, or the first one of the fetch that comes next.
+    pub index: Signal<Out, Bits<32>>,
 
     held: DFF<SlotInWork>,
+    half: DFF<Bit>,
+
     index_before: Signal<Local, Bits<32>>,
     index_after: Signal<Local, Bits<32>>,
     one: Constant<Bits<32>>,
@@ -55,14 +74,19 @@ impl Default for SlotTrack {
     fn default() -> Self {
         Self {
             clock: Default::default(),
-            start: Default::default(),
+            reset: Default::default(),
             fetch: Default::default(),
-            resume: Default::default(),
-            open: Default::default(),
-            two_slots: Default::default(),
-            step: Default::default(),
+            load: Default::default(),
+            load_last: Default::default(),
+            load_two_slots: Default::default(),
+            joins: Default::default(),
+            keep: Default::default(),
+            hand_on: Default::default(),
             slot: Default::default(),
+            owner: Default::default(),
+            index: Default::default(),
             held: Default::default(),
+            half: Default::default(),
             index_before: Default::default(),
             index_after: Default::default(),
             one: Constant::new(1u32.to_bits()),
@@ -73,28 +97,65 @@ impl Default for SlotTrack {
 impl Logic for SlotTrack {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held);
-        self.index_before.next = self.held.q.val().index - self.one.val();
-        self.index_after.next = self.held.q.val().index + self.one.val();
-        if self.start.val() {
-            self.held.d.next.owner = self.fetch.val().owner;
-            self.held.d.next.index = self.fetch.val().index;
-            self.held.d.next.is_second = false;
-            self.held.d.next.is_carried = false;
-        }
-        if self.resume.val() {
-            self.held.d.next.index = self.index_before.val();
-            self.held.d.next.two_slots = true;
-            self.held.d.next.is_carried = true;
-        }
-        if self.open.val() {
-            self.held.d.next.two_slots = self.two_slots.val();
-        }
-        if self.step.val() {
-            self.held.d.next.index = self.index_after.val();
-            self.held.d.next.is_second = self.held.q.val().two_slots & !self.held.q.val().is_second;
-            self.held.d.next.is_carried = false;
-        }
+        dff_setup!(self, clock, held, half);
         self.slot.next = self.held.q.val();
+        self.owner.next = self.held.q.val().owner;
+        self.index.next = self.held.q.val().index;
+        if !self.held.q.val().in_fetch {
+            self.owner.next = self.fetch.val().owner;
+            self.index.next = self.fetch.val().index;
+        }
+        self.index_before.next = self.fetch.val().index - self.one.val();
+        self.index_after.next = self.held.q.val().index + self.one.val();
+
+        // A beat leaves, those of the kept slot first.
+        if self.held.q.val().kept_first {
+            if self.hand_on.val() {
+                self.held.d.next.kept_first = false;
+                self.held.d.next.kept_second = true;
+            }
+        } else if self.held.q.val().kept_second {
+            if self.hand_on.val() {
+                self.held.d.next.kept_second = false;
+                self.held.d.next.index = self.index_after.val();
+            }
+        } else if self.hand_on.val() {
+            self.held.d.next.valid = false;
+        }
+        if self.keep.val() {
+            self.held.d.next.valid = false;
+            self.held.d.next.in_fetch = false;
+        }
+
+        // A beat comes: the first of a fetch, of a slot, or the second of a slot.
+        if self.load.val() {
+            self.held.d.next.valid = true;
+            self.held.d.next.in_fetch = !self.load_last.val();
+            self.held.d.next.first = true;
+            self.half.d.next = true;
+            if !self.held.q.val().in_fetch {
+                self.held.d.next.owner = self.fetch.val().owner;
+                self.held.d.next.index = self.fetch.val().index;
+                self.held.d.next.opens = !self.joins.val();
+                self.held.d.next.two_slots = self.load_two_slots.val();
+                self.held.d.next.kept_first = self.joins.val();
+                if self.joins.val() {
+                    self.held.d.next.index = self.index_before.val();
+                }
+            } else if self.half.q.val() {
+                self.held.d.next.first = false;
+                self.half.d.next = false;
+            } else {
+                self.held.d.next.index = self.index_after.val();
+                self.held.d.next.opens = !(self.held.q.val().opens & self.held.q.val().two_slots);
+                self.held.d.next.two_slots = self.load_two_slots.val();
+            }
+        }
+        if self.reset.val() {
+            self.held.d.next.valid = false;
+            self.held.d.next.in_fetch = false;
+            self.held.d.next.kept_first = false;
+            self.held.d.next.kept_second = false;
+        }
     }
 }

@@ -9,10 +9,11 @@
 //! | port | what it carries |
 //! |---|---|
 //! | `fetched`, `entries` | from the send [`crate::ring::Ring`] |
-//! | `descriptor_fetch` | owner and index of a descriptor's first slot, before its first beat |
+//! | `descriptor_fetch` | owner and index of a descriptor's first slot, no later than its first beat |
 //! | `descriptor` | 2 beats, or 4 with `TWO_SLOTS`; never aborted |
 //!
-//! Timing: 4 cycles a slot; a descriptor leaves 3 cycles after its first beat came.
+//! Timing: one beat a cycle, without a pause between fetches; latency one cycle. A kept slot that
+//! goes on costs its two cycles.
 //!
 //! Invariants:
 //! 1. The descriptors of an owner leave in slot order, each whole.
@@ -47,7 +48,7 @@ pub struct SlotSplitter<const O: usize, const OWNERS: usize> {
 
     control: SlotControl,
     carry: SlotCarry<O, OWNERS>,
-    first_beat: DFF<Bits<512>>,
+    beat: DFF<Bits<512>>,
 
     two_slots_bit: Constant<Bits<4>>,
     beat_bytes: Constant<Bits<7>>,
@@ -64,7 +65,7 @@ impl<const O: usize, const OWNERS: usize> Default for SlotSplitter<O, OWNERS> {
             descriptor: Default::default(),
             control: Default::default(),
             carry: Default::default(),
-            first_beat: Default::default(),
+            beat: Default::default(),
             two_slots_bit: Constant::new(abi::send_descriptor::TWO_SLOTS.offset.to_bits()),
             beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
         }
@@ -74,7 +75,7 @@ impl<const O: usize, const OWNERS: usize> Default for SlotSplitter<O, OWNERS> {
 impl<const O: usize, const OWNERS: usize> Logic for SlotSplitter<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, first_beat);
+        dff_setup!(self, clock, beat);
         self.control.clock.next = self.clock.val();
         self.carry.clock.next = self.clock.val();
         self.control.reset.next = self.reset.val();
@@ -96,14 +97,14 @@ impl<const O: usize, const OWNERS: usize> Logic for SlotSplitter<O, OWNERS> {
             .get_bit(self.two_slots_bit.val().index());
         self.entries.ready.next = self.control.entry_ready.val();
         if self.control.load.val() {
-            self.first_beat.d.next = self.entries.data.val();
+            self.beat.d.next = self.entries.data.val();
         }
 
         self.carry.owner.next = bit_cast::<O, 8>(self.control.owner.val());
         self.carry.index.next = self.control.index.val();
         self.control.joins.next = self.carry.joins.val();
         self.carry.save.next = self.control.save.val();
-        self.carry.save_first.next = self.first_beat.q.val();
+        self.carry.save_first.next = self.beat.q.val();
         self.carry.save_second.next = self.entries.data.val();
         self.carry.drop.next = self.control.drop.val();
 
@@ -112,16 +113,11 @@ impl<const O: usize, const OWNERS: usize> Logic for SlotSplitter<O, OWNERS> {
         self.descriptor.last.next = self.control.beat_last.val();
         self.descriptor.byte_count.next = self.beat_bytes.val();
         self.descriptor.abort.next = false;
-        if self.control.beat_carried.val() {
+        self.descriptor.data.next = self.beat.q.val();
+        if self.control.kept_first.val() {
+            self.descriptor.data.next = self.carry.first.val();
+        } else if self.control.kept_second.val() {
             self.descriptor.data.next = self.carry.second.val();
-            if self.control.beat_first.val() {
-                self.descriptor.data.next = self.carry.first.val();
-            }
-        } else {
-            self.descriptor.data.next = self.entries.data.val();
-            if self.control.beat_first.val() {
-                self.descriptor.data.next = self.first_beat.q.val();
-            }
         }
     }
 }
