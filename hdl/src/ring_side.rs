@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  command_job, command_data ◄─► command_ring ──► command_fetch, commands
-//!  send_ring_job, send_ring_data ◄─► send_ring ─► slots ─► failures ─► descriptor_fetch, descriptors
+//!  send_ring_job, send_ring_data ◄─► send_ring ─► slots, failures ─► descriptor_fetch, descriptors
 //!  confirmation ─► completion ─┐
 //!  taken ─► send_status ───────┴─► write_mux ──► completion_job, completion_data
 //! ```

@@ -231,13 +231,16 @@ fn failure_goes_between_descriptors() {
         let mut packets_out = PacketSink::new(model, "descriptor", sink, seed ^ 3);
         let mut monitors = ["descriptor_fetch", "descriptor"].map(|n| StreamMonitor::new(model, n));
         let mut bench = bench;
-        let mut pushed = 0u64;
-        for cycle in 0..2_000 {
-            if pushed < 50 && names.is_done() && packets.is_done() {
+        let (mut named, mut pushed) = (0u64, 0u64);
+        for cycle in 0..12_000 {
+            // A packet comes no earlier than its name is taken, as from the splitter.
+            if named < 50 && named == pushed && packets.is_done() {
                 names.push_struct(RingFetch {
                     owner: 1u64.into(),
-                    index: pushed.into(),
+                    index: named.into(),
                 });
+                named += 1;
+            } else if named > pushed && names.is_done() {
                 packets.push(vec![
                     pushed as u8 + 1;
                     SLOT_BYTES * (1 + pushed as usize % 2)

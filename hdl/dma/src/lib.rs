@@ -48,6 +48,7 @@ pub mod ring_plan;
 pub mod ring_return;
 pub mod ring_span;
 pub mod ring_state;
+pub mod ring_turn;
 pub mod rotate;
 pub mod send_status;
 pub mod slot_carry;

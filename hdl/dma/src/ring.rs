@@ -106,8 +106,7 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         // The plan looks at one ring after the other.
         self.state.scan.next = self.plan.owner.val();
         self.plan.view.next = self.state.view.val();
-        self.plan.rung.next = self.state.rung.val();
-        self.plan.rung_owner.next = self.state.rung_owner.val();
+        PulseSource::<Bits<O>>::join(&mut self.state.rung, &mut self.plan.rung);
         self.plan.advance_ready.next = self.state.ready.val();
         self.state.advance.next = self.plan.advance.val();
         self.state.advance_to.next = self.plan.advance_to.val();

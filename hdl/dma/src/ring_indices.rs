@@ -19,10 +19,8 @@ pub struct RingIndices<const O: usize> {
     /// Register writes of owners.
     pub changed: PulseSink<OwnerWrite>,
 
-    /// A doorbell rings.
-    pub rung: Signal<Out, Bit>,
-    /// Whose.
-    pub rung_owner: Signal<Out, Bits<O>>,
+    /// Whose doorbell rings.
+    pub rung: PulseSource<Bits<O>>,
     /// Ring to tell of.
     pub owner: Signal<In, Bits<O>>,
     /// Index behind the last entry that the host produced.
@@ -54,7 +52,6 @@ impl<const O: usize> RingIndices<O> {
             clock: Default::default(),
             changed: Default::default(),
             rung: Default::default(),
-            rung_owner: Default::default(),
             owner: Default::default(),
             producer: Default::default(),
             consumer: Default::default(),
@@ -84,8 +81,8 @@ impl<const O: usize> Logic for RingIndices<O> {
             & self.changed.payload.val().doorbell
             & (self.changed.payload.val().field == self.doorbell_field.val());
 
-        self.rung.next = self.rings.val();
-        self.rung_owner.next = self.changed_owner.val();
+        self.rung.valid.next = self.rings.val();
+        self.rung.payload.next = self.changed_owner.val();
         self.produced.write_address.next = self.changed_owner.val();
         self.produced.write_data.next = self.changed.payload.val().data;
         self.produced.write_enable.next = self.enables.val() | self.rings.val();

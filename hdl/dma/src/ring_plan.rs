@@ -15,6 +15,7 @@
 
 use crate::ring_span::RingSpan;
 use crate::ring_state::{RingKind, RingView};
+use crate::ring_turn::RingTurn;
 use stream::prelude::*;
 
 /// A fetch that `dma.read` has accepted.
@@ -60,10 +61,8 @@ pub struct RingPlan<const O: usize> {
     /// What is known of it.
     pub view: Signal<In, RingView>,
 
-    /// A doorbell rings; it counts from the next cycle on.
-    pub rung: Signal<In, Bit>,
-    /// Whose.
-    pub rung_owner: Signal<In, Bits<O>>,
+    /// Whose doorbell rings; it counts from the next cycle on.
+    pub rung: PulseSink<Bits<O>>,
 
     /// `advance` is heard.
     pub advance_ready: Signal<In, Bit>,
@@ -83,19 +82,16 @@ pub struct RingPlan<const O: usize> {
 
     span: RingSpan,
     phase: DFF<RingPhase>,
-    current: DFF<Bits<O>>,
     seen: DFF<RingView>,
     pending: DFF<Bits<32>>,
     index_next: DFF<Bits<32>>,
     job: DFF<ReadJob>,
-    busy: DFF<Bit>,
-    quiet: DFF<Bit>,
+    turn: RingTurn<O>,
 
+    has_work: Signal<Local, Bit>,
     work: Signal<Local, Bits<32>>,
-    current_next: Signal<Local, Bits<O>>,
     same: Signal<Local, Bit>,
 
-    owner_one: Constant<Bits<O>>,
     zero: Constant<Bits<32>>,
 }
 
@@ -109,7 +105,6 @@ impl<const O: usize> RingPlan<O> {
             owner: Default::default(),
             view: Default::default(),
             rung: Default::default(),
-            rung_owner: Default::default(),
             advance_ready: Default::default(),
             advance: Default::default(),
             advance_to: Default::default(),
@@ -119,17 +114,14 @@ impl<const O: usize> RingPlan<O> {
             issued: Default::default(),
             span: RingSpan::new(kind),
             phase: Default::default(),
-            current: Default::default(),
             seen: Default::default(),
             pending: Default::default(),
             index_next: Default::default(),
             job: Default::default(),
-            busy: Default::default(),
-            quiet: Default::default(),
+            turn: Default::default(),
+            has_work: Default::default(),
             work: Default::default(),
-            current_next: Default::default(),
             same: Default::default(),
-            owner_one: Constant::new(1u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
         }
     }
@@ -138,50 +130,40 @@ impl<const O: usize> RingPlan<O> {
 impl<const O: usize> Logic for RingPlan<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, current, seen, pending, index_next, job, busy, quiet);
+        dff_setup!(self, clock, phase, seen, pending, index_next, job);
         self.span.clock.next = self.clock.val();
         self.span.index.next = self.seen.q.val().consumer;
         self.span.pending.next = self.pending.q.val();
         self.span.base.next = self.seen.q.val().base;
         self.span.size_bits.next = self.seen.q.val().size_bits;
-        self.owner.next = self.current.q.val();
+        self.owner.next = self.turn.owner.val();
         self.work.next = self.view.val().producer - self.view.val().consumer;
         self.same.next = self.view.val().generation == self.seen.q.val().generation;
-        self.current_next.next = self.current.q.val() + self.owner_one.val();
 
         self.read_job.valid.next = self.phase.q.val() == RingPhase::Offer;
         self.read_job.payload.next = self.job.q.val();
         self.issued.valid.next =
             (self.phase.q.val() == RingPhase::Offer) & self.read_job.ready.val();
-        self.issued.payload.next.owner = bit_cast::<8, O>(self.current.q.val());
+        self.issued.payload.next.owner = bit_cast::<8, O>(self.turn.owner.val());
         self.issued.payload.next.index = self.seen.q.val().consumer;
         self.issued.payload.next.generation = self.seen.q.val().generation;
         self.advance.next = (self.phase.q.val() == RingPhase::Advance) & self.same.val();
         self.advance_to.next = self.index_next.q.val();
         self.refuse.next = (self.phase.q.val() == RingPhase::Refuse) & self.same.val();
 
+        self.has_work.next = self.view.val().runs & (self.work.val() != self.zero.val());
+        self.turn.clock.next = self.clock.val();
+        self.turn.reset.next = self.reset.val();
+        PulseSink::<Bits<O>>::link(&mut self.rung, &mut self.turn.rung);
+        self.turn.found.next = (self.phase.q.val() == RingPhase::Scan) & self.has_work.val();
+        self.turn.idle.next = (self.phase.q.val() == RingPhase::Scan) & !self.has_work.val();
+        self.turn.done.next = false;
         match self.phase.q.val() {
             RingPhase::Scan => {
                 self.seen.d.next = self.view.val();
                 self.pending.d.next = self.work.val();
-                if self.view.val().runs & (self.work.val() != self.zero.val()) {
-                    self.busy.d.next = true;
-                    self.quiet.d.next = false;
-                    if self.room.val() {
-                        self.phase.d.next = RingPhase::Locate;
-                    }
-                } else {
-                    self.current.d.next = self.current_next.val();
-                    // A turn ends: it was quiet when nobody had work.
-                    if !self.current_next.val().any() {
-                        self.quiet.d.next = !self.busy.q.val();
-                        self.busy.d.next = false;
-                    }
-                    if self.quiet.q.val() & self.rung.val() {
-                        self.current.d.next = self.rung_owner.val();
-                        self.quiet.d.next = false;
-                        self.busy.d.next = true;
-                    }
+                if self.has_work.val() & self.room.val() {
+                    self.phase.d.next = RingPhase::Locate;
                 }
             }
             RingPhase::Locate => self.phase.d.next = RingPhase::Limit,
@@ -200,20 +182,19 @@ impl<const O: usize> Logic for RingPlan<O> {
             }
             RingPhase::Advance => {
                 if self.advance_ready.val() {
-                    self.current.d.next = self.current_next.val();
+                    self.turn.done.next = true;
                     self.phase.d.next = RingPhase::Scan;
                 }
             }
             RingPhase::Refuse => {
                 if self.refuse_ready.val() {
-                    self.current.d.next = self.current_next.val();
+                    self.turn.done.next = true;
                     self.phase.d.next = RingPhase::Scan;
                 }
             }
         }
         if self.reset.val() {
             self.phase.d.next = RingPhase::Scan;
-            self.quiet.d.next = false;
         }
     }
 }

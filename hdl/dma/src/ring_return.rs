@@ -96,7 +96,7 @@ impl<const O: usize> Logic for RingReturn<O> {
         self.fetch_buffer.reset.next = self.reset.val();
         self.fetches.reset.next = self.reset.val();
 
-        // Every fetch in flight may bring 32 beats, of which 512 fit, and a message, of which 64 do.
+        // Every fetch in flight may bring 32 beats, of which 512 fit, and a message (64).
         self.reserved.next = (bit_cast::<11, 5>(self.in_flight.level.val())
             << self.reserve_bits.val())
             + bit_cast::<11, 10>(self.fetch_buffer.held.val());

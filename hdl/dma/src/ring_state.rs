@@ -87,10 +87,8 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     /// What is known of it.
     pub view: Signal<Out, RingView>,
 
-    /// A doorbell rings; it counts from the next cycle on.
-    pub rung: Signal<Out, Bit>,
-    /// Whose.
-    pub rung_owner: Signal<Out, Bits<O>>,
+    /// Whose doorbell rings; it counts from the next cycle on.
+    pub rung: PulseSource<Bits<O>>,
 
     /// `advance` is heard in this cycle.
     pub ready: Signal<Out, Bit>,
@@ -142,7 +140,6 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             advance: Default::default(),
             advance_to: Default::default(),
             rung: Default::default(),
-            rung_owner: Default::default(),
             fail: Default::default(),
             fail_owner: Default::default(),
             check: Default::default(),
@@ -183,8 +180,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.enabled.reset.next = self.reset.val();
         self.failed.reset.next = self.reset.val();
 
-        self.registers.write.valid.next = self.settings.valid.val();
-        self.registers.write.payload.next = self.settings.payload.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.base_words.changed.valid.next = self.registers.changed.valid.val();
         self.base_words.changed.payload.next = self.registers.changed.payload.val();
         self.size_words.changed.valid.next = self.registers.changed.valid.val();
@@ -206,8 +202,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.indices.advance.next = self.advance.val();
         self.indices.advance_to.next = self.advance_to.val();
         self.ready.next = self.indices.advance_ready.val();
-        self.rung.next = self.indices.rung.val();
-        self.rung_owner.next = self.indices.rung_owner.val();
+        PulseSource::<Bits<O>>::link(&mut self.rung, &mut self.indices.rung);
 
         self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
         self.enables.next =

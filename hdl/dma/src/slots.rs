@@ -9,7 +9,7 @@
 //! | port | what it carries |
 //! |---|---|
 //! | `fetched`, `entries` | from the send [`crate::ring::Ring`] |
-//! | `descriptor_fetch` | owner and index of a descriptor's first slot, no later than its first beat |
+//! | `descriptor_fetch` | owner and first index of a descriptor, no later than its first beat |
 //! | `descriptor` | 2 beats, or 4 with `TWO_SLOTS`; never aborted |
 //!
 //! Timing: one beat a cycle, without a pause between fetches; latency one cycle. A kept slot that

@@ -26,6 +26,7 @@
 
 use crate::descriptor_check::DescriptorCheck;
 use crate::descriptor_control::DescriptorControl;
+use crate::descriptor_name::DescriptorName;
 use crate::descriptor_numbers::DescriptorNumbers;
 use crate::plan::{HeaderLayout, HeaderNumbers, SendFields};
 use crate::send_switch::SendSwitch;
@@ -58,15 +59,12 @@ pub struct Descriptor {
     check: DescriptorCheck,
     control: DescriptorControl,
     capture: DescriptorNumbers,
+    name: DescriptorName,
     switch: SendSwitch,
     unread: DFF<Bit>,
     metadata: DFF<Bits<256>>,
     upper: DFF<Bits<256>>,
-    fetch: DFF<RingFetch>,
-    name: DFF<RingFetch>,
-    name_held: DFF<Bit>,
 
-    named: Signal<Local, Bit>,
     layout: Signal<Local, HeaderLayout>,
     header_beat: Signal<Local, Bits<512>>,
 }
@@ -74,7 +72,9 @@ pub struct Descriptor {
 impl Logic for Descriptor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, unread, metadata, upper, fetch, name, name_held);
+        dff_setup!(self, clock, unread, metadata, upper);
+        self.name.clock.next = self.clock.val();
+        self.name.reset.next = self.reset.val();
         self.switch.clock.next = self.clock.val();
         self.switch.reset.next = self.reset.val();
         self.control.clock.next = self.clock.val();
@@ -85,29 +85,16 @@ impl Logic for Descriptor {
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.switch.settings);
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.capture.numbers);
 
-        // A name that comes before its packet is held.
-        self.named.next = self.name_held.q.val() | self.descriptor_fetch.valid.val();
-        self.descriptor_fetch.ready.next = self.switch.running.val() & !self.name_held.q.val();
-        if self.control.first.val() {
-            self.name_held.d.next = false;
-        } else if self.switch.running.val() & self.descriptor_fetch.valid.val() {
-            self.name_held.d.next = true;
-        }
-        if !self.name_held.q.val() {
-            self.name.d.next = self.descriptor_fetch.payload.val();
-        }
-
         // Beats in.
-        self.control.may_begin.next = self.switch.running.val() & self.named.val();
+        MessageSink::<RingFetch>::link(&mut self.descriptor_fetch, &mut self.name.descriptor_fetch);
+        self.name.running.next = self.switch.running.val();
+        self.name.take.next = self.control.first.val();
+        self.control.may_begin.next = self.name.named.val();
         self.control.beat_valid.next = self.descriptors.valid.val();
         self.control.beat_last.next = self.descriptors.last.val();
         self.descriptors.ready.next = self.control.beat_ready.val();
         if self.control.first.val() {
             self.metadata.d.next = self.descriptors.data.val().get_bits::<256>(0);
-            self.fetch.d.next = self.descriptor_fetch.payload.val();
-            if self.name_held.q.val() {
-                self.fetch.d.next = self.name.q.val();
-            }
         }
         if self.control.first.val() | self.control.body.val() {
             self.upper.d.next = self.descriptors.data.val().get_bits::<256>(256);
@@ -132,20 +119,17 @@ impl Logic for Descriptor {
 
         // The end: fields, numbers, and the slots are free.
         self.check.metadata.next = self.metadata.q.val();
-        self.check.owner.next = self.fetch.q.val().owner;
+        self.check.owner.next = self.name.fetch.val().owner;
         self.check.unread.next = self.unread.q.val();
         self.check.template_beats.next = self.control.template_beats.val();
         self.control.fields_ready.next = self.fields.ready.val() & self.capture.room.val();
         self.fields.valid.next = self.control.close.val();
         self.fields.payload.next = self.check.fields.val();
         self.taken.valid.next = self.control.close.val() & !self.unread.q.val();
-        self.taken.payload.next.owner = self.fetch.q.val().owner;
-        self.taken.payload.next.index = self.fetch.q.val().index + 1;
+        self.taken.payload.next.owner = self.name.fetch.val().owner;
+        self.taken.payload.next.index = self.name.fetch.val().index + 1;
         if self.check.two_slots.val() {
-            self.taken.payload.next.index = self.fetch.q.val().index + 2;
-        }
-        if self.reset.val() {
-            self.name_held.d.next = false;
+            self.taken.payload.next.index = self.name.fetch.val().index + 2;
         }
     }
 }

@@ -10,10 +10,9 @@
 //! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
 //! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
 //!    the longest frame above 9,216 bytes;
-//! 3. a checksum flag or payload, without room for the layers: the IP header (20 bytes, IPv6 40)
-//!    lies behind the first 14 bytes and ends at or before the L4 header, that (TCP 20, UDP 8)
-//!    ends inside the header, and the two start an even number of bytes apart.
+//! 3. a checksum flag or payload, without room for the layers ([`crate::layers_check`]).
 
+use crate::layers_check::LayersCheck;
 use crate::plan::{HeaderLayout, SendFields};
 use abi::config::{FRAME_BYTES_MAX, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::send_descriptor as at;
@@ -59,9 +58,8 @@ pub struct DescriptorCheck {
     /// Its layers.
     pub header: Signal<Out, HeaderLayout>,
 
+    layers: LayersCheck,
     frame_bytes: DFF<Bits<18>>,
-    l3_end: DFF<Bits<9>>,
-    l4_end: DFF<Bits<9>>,
     length_bad: DFF<Bit>,
     offset_bad: DFF<Bit>,
 
@@ -73,7 +71,6 @@ pub struct DescriptorCheck {
     mss_bytes: Signal<Local, Bits<14>>,
     chunk_bytes: Signal<Local, Bits<18>>,
     layers_needed: Signal<Local, Bit>,
-    layers_fit: Signal<Local, Bit>,
     payload_bad: Signal<Local, Bit>,
     malformed: Signal<Local, Bit>,
 }
@@ -81,15 +78,7 @@ pub struct DescriptorCheck {
 impl Logic for DescriptorCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            frame_bytes,
-            l3_end,
-            l4_end,
-            length_bad,
-            offset_bad
-        );
+        dff_setup!(self, clock, frame_bytes, length_bad, offset_bad);
         self.kind.next = self.metadata.val().get_bits::<8>(0);
         self.two_slots.next = self.metadata.val().get_bit(8);
         self.layout.next.ip_checksum =
@@ -122,18 +111,8 @@ impl Logic for DescriptorCheck {
                 | (self.mss_bytes.val() > 9_162)
                 | (self.frame_bytes.q.val() > 9_216));
 
-        self.l3_end.d.next = bit_cast::<9, 8>(self.layout.val().l3_offset) + 20;
-        if self.layout.val().ipv6 {
-            self.l3_end.d.next = bit_cast::<9, 8>(self.layout.val().l3_offset) + 40;
-        }
-        self.l4_end.d.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 20;
-        if self.layout.val().udp {
-            self.l4_end.d.next = bit_cast::<9, 8>(self.layout.val().l4_offset) + 8;
-        }
-        self.layers_fit.next = (self.layout.val().l3_offset > 13)
-            & (self.l3_end.q.val() <= bit_cast::<9, 8>(self.layout.val().l4_offset))
-            & (self.l4_end.q.val() <= bit_cast::<9, 8>(self.layout.val().header_bytes))
-            & (self.metadata.val().get_bit(40) == self.metadata.val().get_bit(48));
+        self.layers.clock.next = self.clock.val();
+        self.layers.layout.next = self.layout.val();
         self.layers_needed.next = self.metadata.val().get_bit(9)
             | self.metadata.val().get_bit(10)
             | (self.is_send.val() & self.payload_bytes.val().any());
@@ -144,7 +123,7 @@ impl Logic for DescriptorCheck {
         self.malformed.next = self.length_bad.q.val()
             | !(self.is_raw.val() | self.is_send.val())
             | (self.is_send.val() & (self.offset_bad.q.val() | self.payload_bad.val()))
-            | (self.layers_needed.val() & !self.layers_fit.val());
+            | (self.layers_needed.val() & !self.layers.fits.val());
         self.fields.next.malformed = self.malformed.val();
         self.fields.next.layout = self.layout.val();
         self.fields.next.flow = self.metadata.val().get_bits::<16>(16);

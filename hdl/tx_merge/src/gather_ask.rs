@@ -4,7 +4,8 @@
 //!  ahead, on ──► register ──► segment_request
 //!  segment_reply ──► used, or void (asked for before the last `forget`)
 //! ```
-//! Timing: a request is offered in the cycle after `ask_ahead` or `ask_on`; `used` is combinational.
+//! Timing: a request is offered in the cycle after `ask_ahead` or `ask_on`; `used` follows the
+//! answer in the same cycle.
 //!
 //! Invariants:
 //! 1. Answers come in the order of the requests. After `forget`, those of all requests before it

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  window, mask ──► turn by `start` modulo 16 ──► four times ──► placed
-//!                                      └──► lanes of the block of `start` and of the next ──► lanes
+//!                                      └──► those in the block of `start` and the next ──► lanes
 //! ```
 //! A block is an aligned 16 bytes.
 //!
