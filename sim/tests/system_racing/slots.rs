@@ -185,7 +185,7 @@ pub fn slots(config: &CardConfig, random: &mut SmallRng) -> Vec<Slot> {
             _ => Transport::Tcp,
         };
         let id = number as u8;
-        let addresses = if number % 3 == 0 {
+        let addresses = if number.is_multiple_of(3) {
             let (mut source, mut destination) = ([0xfd; 16], [0xfd; 16]);
             (source[15], destination[15]) = (id, 1);
             Addresses::V6(source, destination)
