@@ -1,26 +1,37 @@
 //! Every counter of the card, and what a read of one returns.
 //!
 //! ```text
-//!  drop, disposition, send error, stage pulses ──►┌──────────────┐──► value
-//!                              address, reading ─►│ CardCounters │
-//!                                                 └──────────────┘
+//!  drop, disposition, send error ──►┌──────────────┐
+//!  events of the stages, activity ─►│ CardCounters │──► value
+//!               address, reading ──►└──────────────┘
 //! ```
-//! Timing: `value` is combinational from `address`; a pulse shows one cycle later.
+//! Timing: `value` belongs to the `address` of the cycle before. A pulse shows after at most 16
+//! cycles.
 //!
 //! Invariants:
-//! 1. Each pulse is counted once; counters are never reset.
+//! 1. Each pulse is counted once; counters are never reset, peaks with each epoch.
 //! 2. Reading a low word latches the high word; reading a high word returns what is latched.
 //!
-//! Source: `abi::registers`, counters.
+//! Source: `abi::counters`.
+
+use abi::counters as c;
 
 use crate::event_counters::EventCounters;
+use crate::peaks::Peaks;
+use dma::activity::ActivitySink;
 use stream::prelude::*;
+
+/// Groups of stage counters.
+const GROUPS: usize = c::COUNTER_GROUPS.len();
+const _: () = assert!(GROUPS == 6, "the kernel joins six groups");
 
 /// The counters. See the module's head.
 #[derive(LogicBlock)]
 pub struct CardCounters {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// An epoch begins.
+    pub reset: Signal<In, Bit>,
 
     /// Frames that the MAC side dropped for want of room.
     pub mac_dropped: Signal<In, Bit>,
@@ -30,8 +41,16 @@ pub struct CardCounters {
     pub disposition_count: PulseSink<Bits<4>>,
     /// SendError of failed sends.
     pub send_error_count: PulseSink<Bits<3>>,
-    /// Stage counters in the order of `STAGE_COUNTERS`.
-    pub stage_events: Signal<In, Bits<8>>,
+    /// Group "work".
+    pub work_events: Signal<In, Bits<8>>,
+    /// Group "faults".
+    pub fault_events: Signal<In, Bits<8>>,
+    /// Group "requests".
+    pub request_events: Signal<In, Bits<8>>,
+    /// Group "MAC side".
+    pub mac_events: Signal<In, Bits<8>>,
+    /// The requester's groups and levels.
+    pub activity: ActivitySink,
 
     /// Byte offset in BAR 0 of the word that is read.
     pub address: Signal<In, Bits<24>>,
@@ -43,34 +62,57 @@ pub struct CardCounters {
     drops: CounterBank<4>,
     dispositions: CounterBank<4>,
     send_errors: CounterBank<3>,
-    stages: EventCounters,
+    groups: [EventCounters; GROUPS],
+    peaks: Peaks,
     mac_drops: DFF<Bits<64>>,
+    picked: DFF<Bits<64>>,
     latched_high: DFF<Bits<32>>,
 
-    counter: Signal<Local, Bits<64>>,
+    bank: Signal<Local, Bits<64>>,
+    stage: Signal<Local, Bits<64>>,
+    group: Signal<Local, Bits<6>>,
     one: Constant<Bits<64>>,
+    info: Constant<Bits<64>>,
+    group_number: [Constant<Bits<6>>; GROUPS],
 }
 
 impl Default for CardCounters {
     fn default() -> Self {
+        let info = GROUPS as u64 | (c::PEAKS.len() as u64) << 8;
+        // Offsets of the groups in units of their stride, from the start of the counters.
+        let number = |at: usize| {
+            let offset = (c::COUNTERS_STAGE - c::COUNTERS_DROP) / c::COUNTER_GROUP_STRIDE;
+            Constant::new((u64::from(offset) + at as u64).to_bits())
+        };
         Self {
             clock: Default::default(),
+            reset: Default::default(),
             mac_dropped: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
-            stage_events: Default::default(),
+            work_events: Default::default(),
+            fault_events: Default::default(),
+            request_events: Default::default(),
+            mac_events: Default::default(),
+            activity: Default::default(),
             address: Default::default(),
             reading: Default::default(),
             value: Default::default(),
             drops: Default::default(),
             dispositions: Default::default(),
             send_errors: Default::default(),
-            stages: Default::default(),
+            groups: Default::default(),
+            peaks: Default::default(),
             mac_drops: Default::default(),
+            picked: Default::default(),
             latched_high: Default::default(),
-            counter: Default::default(),
+            bank: Default::default(),
+            stage: Default::default(),
+            group: Default::default(),
             one: Constant::new(1u64.to_bits()),
+            info: Constant::new(info.to_bits()),
+            group_number: std::array::from_fn(number),
         }
     }
 }
@@ -78,42 +120,64 @@ impl Default for CardCounters {
 impl Logic for CardCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, mac_drops, latched_high);
+        dff_setup!(self, clock, mac_drops, picked, latched_high);
         self.drops.clock.next = self.clock.val();
         self.dispositions.clock.next = self.clock.val();
         self.send_errors.clock.next = self.clock.val();
-        self.stages.clock.next = self.clock.val();
+        self.peaks.clock.next = self.clock.val();
+        self.peaks.reset.next = self.reset.val();
         PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.count);
         PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.dispositions.count);
         PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.send_errors.count);
-        self.stages.events.next = self.stage_events.val();
         if self.mac_dropped.val() {
             self.mac_drops.d.next = self.mac_drops.q.val() + self.one.val();
         }
+        // In the order of `COUNTER_GROUPS`.
+        self.groups[0].events.next = self.work_events.val();
+        self.groups[1].events.next = self.fault_events.val();
+        self.groups[2].events.next = self.request_events.val();
+        self.groups[3].events.next = self.activity.reads.val();
+        self.groups[4].events.next = self.activity.latency.val();
+        self.groups[5].events.next = self.mac_events.val();
+        ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
 
         self.drops.read_index.next = self.address.val().get_bits::<4>(3);
         self.dispositions.read_index.next = self.address.val().get_bits::<4>(3);
         self.send_errors.read_index.next = self.address.val().get_bits::<3>(3);
-        self.stages.index.next = self.address.val().get_bits::<3>(3);
-        self.counter.next = self.stages.value.val();
-        if self.address.val().get_bits::<2>(8) == bits::<2>(0) {
-            self.counter.next = self.drops.read_value.val();
+        self.peaks.index.next = self.address.val().get_bits::<3>(3);
+        self.group.next = self.address.val().get_bits::<6>(6);
+        self.stage.next = bits::<64>(0);
+        for i in 0..6 {
+            self.groups[i].clock.next = self.clock.val();
+            self.groups[i].index.next = self.address.val().get_bits::<3>(3);
+            if self.group.val() == self.group_number[i].val() {
+                self.stage.next = self.groups[i].value.val();
+            }
+        }
+        self.bank.next = self.stage.val();
+        if self.address.val().get_bits::<5>(7) == bits::<5>(0) {
+            self.bank.next = self.drops.read_value.val();
             // rx_fifo_full is counted on the MAC side alone.
             if self.address.val().get_bits::<4>(3) == bits::<4>(0) {
-                self.counter.next = self.mac_drops.q.val();
+                self.bank.next = self.mac_drops.q.val();
             }
-        } else if self.address.val().get_bits::<2>(8) == bits::<2>(1) {
-            self.counter.next = self.dispositions.read_value.val();
-        } else if self.address.val().get_bits::<2>(8) == bits::<2>(2) {
-            self.counter.next = self.send_errors.read_value.val();
+        } else if self.address.val().get_bits::<5>(7) == bits::<5>(2) {
+            self.bank.next = self.dispositions.read_value.val();
+        } else if self.address.val().get_bits::<6>(6) == bits::<6>(8) {
+            self.bank.next = self.send_errors.read_value.val();
+        } else if self.address.val().get_bits::<6>(6) == bits::<6>(0x20) {
+            self.bank.next = bit_cast::<64, 16>(self.peaks.value.val());
+        } else if self.address.val().get_bits::<9>(3) == bits::<9>(0x1e0) {
+            self.bank.next = self.info.val();
         }
+        self.picked.d.next = self.bank.val();
 
-        self.value.next = self.counter.val().get_bits::<32>(0);
+        self.value.next = self.picked.q.val().get_bits::<32>(0);
         if self.address.val().get_bit(2) {
             self.value.next = self.latched_high.q.val();
         }
         if self.reading.val() & !self.address.val().get_bit(2) {
-            self.latched_high.d.next = self.counter.val().get_bits::<32>(32);
+            self.latched_high.d.next = self.picked.q.val().get_bits::<32>(32);
         }
     }
 }

@@ -5,14 +5,14 @@
 //!  read_request ►│ Csr │──► read_reply
 //!  counts ──────►└─────┘◄─► msix_read (table of the interrupt block)
 //! ```
-//! Timing: a read is answered one cycle after its handshake.
+//! Timing: a read is taken one cycle after it was offered and answered one cycle later.
 //!
 //! Invariants:
 //! 1. No read is answered while `reset` is high: who has read EPOCH after CONTROL_RESET may write
 //!    registers.
-//! 2. A register that does not exist reads as 0.
+//! 2. A register that does not exist reads as 0; a write to one is counted.
 //!
-//! Source: `abi::registers`.
+//! Source: `abi::registers`, `abi::counters`.
 
 use abi::config::CardConfig;
 use abi::registers as r;
@@ -20,6 +20,9 @@ use abi::registers as r;
 use crate::card_counters::CardCounters;
 use crate::epochs::Epochs;
 use crate::identity::Identity;
+use crate::read_port::ReadPort;
+use crate::register_map::RegisterMap;
+use dma::activity::ActivitySink;
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -64,22 +67,32 @@ pub struct Csr {
     pub disposition_count: PulseSink<Bits<4>>,
     /// SendError of failed sends.
     pub send_error_count: PulseSink<Bits<3>>,
-    /// Stage counters in the order of `STAGE_COUNTERS`.
-    pub stage_events: Signal<In, Bits<8>>,
+    /// Counters of the group "work".
+    pub work_events: Signal<In, Bits<8>>,
+    /// Counters of the group "faults": what the completer ignored and refused, rings that stopped.
+    pub fault_events: Signal<In, Bits<8>>,
+    /// Counters of the group "requests".
+    pub request_events: Signal<In, Bits<8>>,
+    /// Counters of the group "MAC side".
+    pub mac_events: Signal<In, Bits<8>>,
+    /// What the requester reports.
+    pub activity: ActivitySink,
+    /// Owner whose doorbell page is read.
+    pub status_owner: Signal<Out, Bits<8>>,
+    /// Its rings that have stopped, in the same cycle: commands, sends.
+    pub status: Signal<In, Bits<2>>,
 
     counters: CardCounters,
     epochs: Epochs,
     identity: Identity,
+    map: RegisterMap,
+    port: ReadPort,
     enables: DFF<Bits<2>>,
-    reply: DFF<Bits<32>>,
-    reply_valid: DFF<Bit>,
 
     control_written: Signal<Local, Bit>,
     control_value: Signal<Local, Bits<32>>,
-    take: Signal<Local, Bit>,
     address: Signal<Local, Bits<24>>,
     status_word: Signal<Local, Bits<32>>,
-    value: Signal<Local, Bits<32>>,
 
     control_address: Constant<Bits<24>>,
 }
@@ -106,19 +119,23 @@ impl Csr {
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
-            stage_events: Default::default(),
+            work_events: Default::default(),
+            fault_events: Default::default(),
+            request_events: Default::default(),
+            mac_events: Default::default(),
+            activity: Default::default(),
+            status_owner: Default::default(),
+            status: Default::default(),
             counters: Default::default(),
             epochs: Default::default(),
             identity: Identity::new(config),
+            map: RegisterMap::new(config),
+            port: ReadPort::new(config),
             enables: Default::default(),
-            reply: Default::default(),
-            reply_valid: Default::default(),
             control_written: Default::default(),
             control_value: Default::default(),
-            take: Default::default(),
             address: Default::default(),
             status_word: Default::default(),
-            value: Default::default(),
             control_address: Constant::new(u64::from(r::CONTROL).to_bits()),
         }
     }
@@ -127,10 +144,22 @@ impl Csr {
 impl Logic for Csr {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, enables, reply, reply_valid);
+        dff_setup!(self, clock, enables);
         self.counters.clock.next = self.clock.val();
         self.counters.mac_dropped.next = self.mac_dropped.val();
-        self.counters.stage_events.next = self.stage_events.val();
+        self.counters.reset.next = self.epochs.reset.val();
+        self.counters.work_events.next = self.work_events.val();
+        self.counters.request_events.next = self.request_events.val();
+        self.counters.mac_events.next = self.mac_events.val();
+        self.map.clock.next = self.clock.val();
+        self.map.settings.valid.next = self.settings.valid.val();
+        self.map.settings.payload.next = self.settings.payload.val();
+        self.counters.fault_events.next = self.fault_events.val()
+            | (bit_cast::<8, 1>(self.map.unmapped.val().into()) << 2)
+            | (bit_cast::<8, 1>(self.activity.payload_failed.val().into()) << 5)
+            | (bit_cast::<8, 1>(self.activity.flush_failed.val().into()) << 6)
+            | (bit_cast::<8, 1>(self.activity.unexpected.val().into()) << 7);
+        ActivitySink::link(&mut self.activity, &mut self.counters.activity);
         PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.counters.drop_count);
         PulseSink::<Bits<4>>::link(
             &mut self.disposition_count,
@@ -159,12 +188,15 @@ impl Logic for Csr {
             self.enables.d.next = bits::<2>(0);
         }
 
-        self.address.next = self.read_request.payload.val();
+        MessageSink::<Bits<24>>::link(&mut self.read_request, &mut self.port.request);
+        MessageSource::<Bits<32>>::link(&mut self.read_reply, &mut self.port.reply);
+        self.port.clock.next = self.clock.val();
+        self.port.hold.next = self.epochs.reset.val();
+        self.address.next = self.port.address.val();
         self.msix_read_address.next = self.address.val();
+        self.status_owner.next = self.address.val().get_bits::<8>(12);
         self.counters.address.next = self.address.val();
-        self.take.next =
-            self.read_request.valid.val() & !self.reply_valid.q.val() & !self.epochs.reset.val();
-        self.counters.reading.next = self.take.val();
+        self.counters.reading.next = self.port.reading.val();
         self.status_word.next = (bit_cast::<32, 1>(self.tag_quarantined.val().into()))
             | (bit_cast::<32, 1>(self.bus_master.val().into()) << 1)
             | (bit_cast::<32, 1>(self.link_up.val().into()) << 2);
@@ -172,23 +204,9 @@ impl Logic for Csr {
         self.identity.epoch.next = self.epochs.epoch.val();
         self.identity.enables.next = self.enables.q.val();
         self.identity.status.next = self.status_word.val();
-        self.value.next = bits::<32>(0);
-        if self.address.val().get_bits::<18>(6) == bits::<18>(0) {
-            self.value.next = self.identity.value.val();
-        } else if self.address.val().get_bits::<14>(10) == bits::<14>(0x20) {
-            self.value.next = self.counters.value.val();
-        } else if self.address.val().get_bits::<8>(16) == bits::<8>(1) {
-            self.value.next = self.msix_read_data.val();
-        }
-        self.read_request.ready.next = !self.reply_valid.q.val() & !self.epochs.reset.val();
-        if self.reply_valid.q.val() & self.read_reply.ready.val() {
-            self.reply_valid.d.next = false;
-        }
-        if self.take.val() {
-            self.reply.d.next = self.value.val();
-            self.reply_valid.d.next = true;
-        }
-        self.read_reply.valid.next = self.reply_valid.q.val();
-        self.read_reply.payload.next = self.reply.q.val();
+        self.port.identity.next = self.identity.value.val();
+        self.port.counter.next = self.counters.value.val();
+        self.port.interrupts.next = self.msix_read_data.val();
+        self.port.status.next = self.status.val();
     }
 }

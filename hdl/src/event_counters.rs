@@ -1,9 +1,13 @@
 //! Eight 64-bit counters, each with a pulse of its own.
 //!
-//! Timing: a pulse is counted one cycle later; `value` is combinational from `index`.
+//! ```text
+//!  events ──► 8 tallies of 4 bits ──► one a cycle ──► + ──► totals, 8 x 64 bits in LUT RAM ──► value
+//! ```
+//! Timing: a pulse is in `value` after at most 10 cycles; `value` is combinational from `index`.
 //!
 //! Invariants:
-//! 1. Each cycle with bit i of `events` high adds one to counter i; all eight may count at once.
+//! 1. Each cycle with bit i of `events` high adds one to counter i; all eight may count at once. A
+//!    tally is emptied every 8 cycles, so it never exceeds 8.
 //! 2. Counters start at zero and are never reset.
 
 use stream::prelude::*;
@@ -20,9 +24,18 @@ pub struct EventCounters {
     /// Its value.
     pub value: Signal<Out, Bits<64>>,
 
-    count: [DFF<Bits<64>>; 8],
+    tally: [DFF<Bits<4>>; 8],
+    scan: DFF<Bits<3>>,
+    taken: DFF<Bits<4>>,
+    taken_index: DFF<Bits<3>>,
+    totals: LutRam<Bits<64>, 3>,
+    read_copy: LutRam<Bits<64>, 3>,
+
+    sum: Signal<Local, Bits<64>>,
     number: [Constant<Bits<3>>; 8],
-    one: Constant<Bits<64>>,
+    one: Constant<Bits<4>>,
+    none: Constant<Bits<4>>,
+    next: Constant<Bits<3>>,
 }
 
 impl Default for EventCounters {
@@ -32,9 +45,17 @@ impl Default for EventCounters {
             events: Default::default(),
             index: Default::default(),
             value: Default::default(),
-            count: Default::default(),
+            tally: Default::default(),
+            scan: Default::default(),
+            taken: Default::default(),
+            taken_index: Default::default(),
+            totals: Default::default(),
+            read_copy: Default::default(),
+            sum: Default::default(),
             number: std::array::from_fn(|at| Constant::new((at as u64).to_bits())),
             one: Constant::new(1u64.to_bits()),
+            none: Constant::new(0u64.to_bits()),
+            next: Constant::new(1u64.to_bits()),
         }
     }
 }
@@ -42,17 +63,37 @@ impl Default for EventCounters {
 impl Logic for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        self.value.next = self.count[0].q.val();
+        dff_setup!(self, clock, scan, taken, taken_index);
+        self.totals.clock.next = self.clock.val();
+        self.read_copy.clock.next = self.clock.val();
+
+        self.scan.d.next = self.scan.q.val() + self.next.val();
+        self.taken_index.d.next = self.scan.q.val();
         for i in 0..8 {
-            self.count[i].clock.next = self.clock.val();
-            self.count[i].d.next = self.count[i].q.val();
+            self.tally[i].clock.next = self.clock.val();
+            self.tally[i].d.next = self.tally[i].q.val();
             if self.events.val().get_bit(i) {
-                self.count[i].d.next = self.count[i].q.val() + self.one.val();
+                self.tally[i].d.next = self.tally[i].q.val() + self.one.val();
             }
-            if self.index.val() == self.number[i].val() {
-                self.value.next = self.count[i].q.val();
+            if self.scan.q.val() == self.number[i].val() {
+                self.taken.d.next = self.tally[i].q.val();
+                self.tally[i].d.next = self.none.val();
+                if self.events.val().get_bit(i) {
+                    self.tally[i].d.next = self.one.val();
+                }
             }
         }
+
+        self.totals.read_address.next = self.taken_index.q.val();
+        self.sum.next = self.totals.read_data.val() + bit_cast::<64, 4>(self.taken.q.val());
+        self.totals.write_address.next = self.taken_index.q.val();
+        self.totals.write_data.next = self.sum.val();
+        self.totals.write_enable.next = true;
+        self.read_copy.write_address.next = self.taken_index.q.val();
+        self.read_copy.write_data.next = self.sum.val();
+        self.read_copy.write_enable.next = true;
+        self.read_copy.read_address.next = self.index.val();
+        self.value.next = self.read_copy.read_data.val();
     }
 }
 
@@ -65,11 +106,11 @@ mod tests {
         let mut dut = EventCounters::default();
         dut.connect_all();
         check_all(&dut).expect("checks");
-        for cycle in 0..40u64 {
+        for cycle in 0..60u64 {
             dut.clock.next = Clock { clk: false };
             // Event i comes every i + 1 cycles.
             let events = (0..8)
-                .filter(|i| cycle % (i + 1) == 0)
+                .filter(|i| cycle < 40 && cycle % (i + 1) == 0)
                 .fold(0u64, |all, i| all | 1 << i);
             dut.events.next = events.to_bits();
             assert!(simulate(&mut dut, 20));

@@ -11,7 +11,14 @@
 //! Invariants: those of the blocks. There is no logic here but wires.
 
 use abi::config::CardConfig;
+use dma::activity::ActivitySource;
 use dma::completer::Completer;
+use dma::config_space::ConfigSpaceReader;
+use dma::credit_stalls::CreditStalls;
+use dma::hard_block::{
+    CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
+    SequencePort,
+};
 use dma::interrupt::Interrupt;
 use dma::requester::Requester;
 use stream::prelude::*;
@@ -29,78 +36,22 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub user_reset: Signal<In, Bit>,
     /// The link is up.
     pub user_lnk_up: Signal<In, Bit>,
-    /// Requests of the card, straddle on.
-    pub s_axis_rq_tdata: Signal<Out, Bits<512>>,
-    /// Dwords valid.
-    pub s_axis_rq_tkeep: Signal<Out, Bits<16>>,
-    /// Side band.
-    pub s_axis_rq_tuser: Signal<Out, Bits<137>>,
-    /// A beat is offered.
-    pub s_axis_rq_tvalid: Signal<Out, Bit>,
-    /// Without meaning: straddle is on.
-    pub s_axis_rq_tlast: Signal<Out, Bit>,
-    /// The hard block takes the beat; four copies of one signal.
-    pub s_axis_rq_tready: Signal<In, Bits<4>>,
-    /// Completions for the card, straddle on.
-    pub m_axis_rc_tdata: Signal<In, Bits<512>>,
-    /// Dwords valid.
-    pub m_axis_rc_tkeep: Signal<In, Bits<16>>,
-    /// Side band.
-    pub m_axis_rc_tuser: Signal<In, Bits<161>>,
-    /// A beat is offered.
-    pub m_axis_rc_tvalid: Signal<In, Bit>,
-    /// Without meaning: straddle is on.
-    pub m_axis_rc_tlast: Signal<In, Bit>,
-    /// The card takes the beat.
-    pub m_axis_rc_tready: Signal<Out, Bit>,
-    /// Requests for the card, straddle off.
-    pub m_axis_cq_tdata: Signal<In, Bits<512>>,
-    /// Dwords valid.
-    pub m_axis_cq_tkeep: Signal<In, Bits<16>>,
-    /// Side band.
-    pub m_axis_cq_tuser: Signal<In, Bits<183>>,
-    /// A beat is offered.
-    pub m_axis_cq_tvalid: Signal<In, Bit>,
-    /// Last beat of a packet.
-    pub m_axis_cq_tlast: Signal<In, Bit>,
-    /// The card takes the beat.
-    pub m_axis_cq_tready: Signal<Out, Bit>,
-    /// Completions of the card, straddle off.
-    pub s_axis_cc_tdata: Signal<Out, Bits<512>>,
-    /// Dwords valid.
-    pub s_axis_cc_tkeep: Signal<Out, Bits<16>>,
-    /// Side band.
-    pub s_axis_cc_tuser: Signal<Out, Bits<81>>,
-    /// A beat is offered.
-    pub s_axis_cc_tvalid: Signal<Out, Bit>,
-    /// Last beat of a packet.
-    pub s_axis_cc_tlast: Signal<Out, Bit>,
-    /// The hard block takes the beat; four copies of one signal.
-    pub s_axis_cc_tready: Signal<In, Bits<4>>,
-    /// First sequence number of requests that have left.
-    pub pcie_rq_seq_num0: Signal<In, Bits<6>>,
-    /// It is valid.
-    pub pcie_rq_seq_num_vld0: Signal<In, Bit>,
-    /// Second sequence number.
-    pub pcie_rq_seq_num1: Signal<In, Bits<6>>,
-    /// It is valid.
-    pub pcie_rq_seq_num_vld1: Signal<In, Bit>,
-    /// Maximum payload size: 128 bytes shifted by this.
-    pub cfg_max_payload: Signal<In, Bits<2>>,
-    /// Maximum read request size: 128 bytes shifted by this.
-    pub cfg_max_read_req: Signal<In, Bits<3>>,
-    /// Read completion boundary of each function: 0 is 64 bytes.
-    pub cfg_rcb_status: Signal<In, Bits<4>>,
-    /// Four bits a function: I/O, memory, bus master, interrupt disable.
-    pub cfg_function_status: Signal<In, Bits<16>>,
-    /// Function level reset of each function.
-    pub cfg_flr_in_process: Signal<In, Bits<4>>,
-    /// Its end.
-    pub cfg_flr_done: Signal<Out, Bits<4>>,
-    /// MSI-X enable of each function.
-    pub cfg_interrupt_msix_enable: Signal<In, Bits<4>>,
-    /// MSI-X mask of each function.
-    pub cfg_interrupt_msix_mask: Signal<In, Bits<4>>,
+    /// Requests of the card.
+    pub s_axis_rq: RequestPort,
+    /// Completions for the card.
+    pub m_axis_rc: CompletionPort,
+    /// Requests for the card.
+    pub m_axis_cq: HostRequestPort,
+    /// Completions of the card.
+    pub s_axis_cc: HostReplyPort,
+    /// Requests that have left.
+    pub pcie_rq_seq: SequencePort,
+    /// What the host has configured, and credits.
+    pub cfg: Configuration,
+    /// Access to the configuration space.
+    pub cfg_mgmt: ConfigurationSpace,
+    /// Non-posted header credits, up to 15.
+    pub pcie_tfc_nph_av: Signal<In, Bits<4>>,
 
     /// An epoch begins.
     pub reset: Signal<Out, Bit>,
@@ -147,8 +98,12 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub send_error_count: PulseSink<Bits<3>>,
     /// Frames received, frames sent, descriptors, commands: a pulse each.
     pub stage_events: Signal<In, Bits<4>>,
+    /// Beats received, receive stalls, beats sent, send stalls of the MAC side.
+    pub mac_events: Signal<In, Bits<4>>,
 
+    config_space: ConfigSpaceReader,
     requester: Requester,
+    credit_stalls: CreditStalls,
     completer: Completer,
     interrupt: Interrupt<OWNER_BITS, TABLE_BITS, OWNERS>,
     ring_side: RingSide<OWNER_BITS, OWNERS>,
@@ -164,42 +119,14 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
             clock: Default::default(),
             user_reset: Default::default(),
             user_lnk_up: Default::default(),
-            s_axis_rq_tdata: Default::default(),
-            s_axis_rq_tkeep: Default::default(),
-            s_axis_rq_tuser: Default::default(),
-            s_axis_rq_tvalid: Default::default(),
-            s_axis_rq_tlast: Default::default(),
-            s_axis_rq_tready: Default::default(),
-            m_axis_rc_tdata: Default::default(),
-            m_axis_rc_tkeep: Default::default(),
-            m_axis_rc_tuser: Default::default(),
-            m_axis_rc_tvalid: Default::default(),
-            m_axis_rc_tlast: Default::default(),
-            m_axis_rc_tready: Default::default(),
-            m_axis_cq_tdata: Default::default(),
-            m_axis_cq_tkeep: Default::default(),
-            m_axis_cq_tuser: Default::default(),
-            m_axis_cq_tvalid: Default::default(),
-            m_axis_cq_tlast: Default::default(),
-            m_axis_cq_tready: Default::default(),
-            s_axis_cc_tdata: Default::default(),
-            s_axis_cc_tkeep: Default::default(),
-            s_axis_cc_tuser: Default::default(),
-            s_axis_cc_tvalid: Default::default(),
-            s_axis_cc_tlast: Default::default(),
-            s_axis_cc_tready: Default::default(),
-            pcie_rq_seq_num0: Default::default(),
-            pcie_rq_seq_num_vld0: Default::default(),
-            pcie_rq_seq_num1: Default::default(),
-            pcie_rq_seq_num_vld1: Default::default(),
-            cfg_max_payload: Default::default(),
-            cfg_max_read_req: Default::default(),
-            cfg_rcb_status: Default::default(),
-            cfg_function_status: Default::default(),
-            cfg_flr_in_process: Default::default(),
-            cfg_flr_done: Default::default(),
-            cfg_interrupt_msix_enable: Default::default(),
-            cfg_interrupt_msix_mask: Default::default(),
+            s_axis_rq: Default::default(),
+            m_axis_rc: Default::default(),
+            m_axis_cq: Default::default(),
+            s_axis_cc: Default::default(),
+            pcie_rq_seq: Default::default(),
+            cfg: Default::default(),
+            cfg_mgmt: Default::default(),
+            pcie_tfc_nph_av: Default::default(),
             reset: Default::default(),
             epoch: Default::default(),
             settings: Default::default(),
@@ -221,7 +148,10 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
             disposition_count: Default::default(),
             send_error_count: Default::default(),
             stage_events: Default::default(),
+            mac_events: Default::default(),
+            config_space: Default::default(),
             requester: Default::default(),
+            credit_stalls: Default::default(),
             completer: Default::default(),
             interrupt: Default::default(),
             ring_side: Default::default(),
@@ -238,59 +168,52 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.requester.clock.next = self.clock.val();
         self.requester.reset.next = self.csr.reset.val();
         self.requester.user_reset.next = self.user_reset.val();
-        self.requester.bus_master.next = self.cfg_function_status.val().get_bit(2);
-        self.s_axis_rq_tdata.next = self.requester.s_axis_rq_tdata.val();
-        self.s_axis_rq_tkeep.next = self.requester.s_axis_rq_tkeep.val();
-        self.s_axis_rq_tuser.next = self.requester.s_axis_rq_tuser.val();
-        self.s_axis_rq_tvalid.next = self.requester.s_axis_rq_tvalid.val();
-        self.s_axis_rq_tlast.next = self.requester.s_axis_rq_tlast.val();
-        self.requester.s_axis_rq_tready.next = self.s_axis_rq_tready.val().get_bit(0);
-        self.requester.m_axis_rc_tdata.next = self.m_axis_rc_tdata.val();
-        self.requester.m_axis_rc_tkeep.next = self.m_axis_rc_tkeep.val();
-        self.requester.m_axis_rc_tuser.next = self.m_axis_rc_tuser.val();
-        self.requester.m_axis_rc_tvalid.next = self.m_axis_rc_tvalid.val();
-        self.requester.m_axis_rc_tlast.next = self.m_axis_rc_tlast.val();
-        self.m_axis_rc_tready.next = self.requester.m_axis_rc_tready.val();
-        self.requester.pcie_rq_seq_num0.next = self.pcie_rq_seq_num0.val();
-        self.requester.pcie_rq_seq_num_vld0.next = self.pcie_rq_seq_num_vld0.val();
-        self.requester.pcie_rq_seq_num1.next = self.pcie_rq_seq_num1.val();
-        self.requester.pcie_rq_seq_num_vld1.next = self.pcie_rq_seq_num_vld1.val();
-        self.requester.cfg_max_payload.next = self.cfg_max_payload.val();
-        self.requester.cfg_max_read_req.next = self.cfg_max_read_req.val();
-        self.requester.cfg_rcb_status.next = self.cfg_rcb_status.val().get_bit(0);
-        // The hard block does not say; 32 tags of 512 bytes fill its completion buffer as it is.
-        self.requester.extended_tags.next = false;
+        self.requester.bus_master.next = self.cfg.function_status.val().get_bit(2);
+        RequestPort::link(&mut self.s_axis_rq, &mut self.requester.s_axis_rq);
+        CompletionPort::link(&mut self.m_axis_rc, &mut self.requester.m_axis_rc);
+        SequencePort::link(&mut self.pcie_rq_seq, &mut self.requester.pcie_rq_seq);
+        self.requester.cfg_max_payload.next = self.cfg.max_payload.val();
+        self.requester.cfg_max_read_req.next = self.cfg.max_read_req.val();
+        self.requester.cfg_rcb_status.next = self.cfg.rcb_status.val().get_bit(0);
+        self.config_space.clock.next = self.clock.val();
+        self.config_space.reset.next = self.user_reset.val();
+        ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.config_space.cfg_mgmt);
+        self.requester.extended_tags.next = self.config_space.extended_tags.val();
+        self.cfg.fc_sel.next = bits::<3>(4);
+        self.credit_stalls.requests.next = self.requester.activity.requests.val();
+        self.credit_stalls.fc_ph.next = self.cfg.fc_ph.val();
+        self.credit_stalls.fc_pd.next = self.cfg.fc_pd.val();
+        self.credit_stalls.nph_av.next = self.pcie_tfc_nph_av.val();
 
         self.completer.clock.next = self.clock.val();
         self.completer.reset.next = self.user_reset.val();
-        self.completer.m_axis_cq_tdata.next = self.m_axis_cq_tdata.val();
-        self.completer.m_axis_cq_tkeep.next = self.m_axis_cq_tkeep.val();
-        self.completer.m_axis_cq_tuser.next = self.m_axis_cq_tuser.val();
-        self.completer.m_axis_cq_tvalid.next = self.m_axis_cq_tvalid.val();
-        self.completer.m_axis_cq_tlast.next = self.m_axis_cq_tlast.val();
-        self.m_axis_cq_tready.next = self.completer.m_axis_cq_tready.val();
-        self.s_axis_cc_tdata.next = self.completer.s_axis_cc_tdata.val();
-        self.s_axis_cc_tkeep.next = self.completer.s_axis_cc_tkeep.val();
-        self.s_axis_cc_tuser.next = self.completer.s_axis_cc_tuser.val();
-        self.s_axis_cc_tvalid.next = self.completer.s_axis_cc_tvalid.val();
-        self.s_axis_cc_tlast.next = self.completer.s_axis_cc_tlast.val();
-        self.completer.s_axis_cc_tready.next = self.s_axis_cc_tready.val().get_bit(0);
+        HostRequestPort::link(&mut self.m_axis_cq, &mut self.completer.m_axis_cq);
+        HostReplyPort::link(&mut self.s_axis_cc, &mut self.completer.s_axis_cc);
         self.settings.valid.next = self.completer.register_write.valid.val();
         self.settings.payload.next = self.completer.register_write.payload.val();
 
         self.csr.clock.next = self.clock.val();
         self.csr.user_reset.next = self.user_reset.val();
         self.csr.link_up.next = self.user_lnk_up.val();
-        self.csr.bus_master.next = self.cfg_function_status.val().get_bit(2);
-        self.csr.flr_in_process.next = self.cfg_flr_in_process.val().get_bit(0);
-        self.cfg_flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
+        self.csr.bus_master.next = self.cfg.function_status.val().get_bit(2);
+        self.csr.flr_in_process.next = self.cfg.flr_in_process.val().get_bit(0);
+        self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();
         self.csr.mac_dropped.next = self.mac_dropped.val();
-        self.csr.stage_events.next = bit_cast::<8, 4>(self.stage_events.val())
+        self.csr.work_events.next = bit_cast::<8, 4>(self.stage_events.val())
             | (bit_cast::<8, 1>(self.requester.write_tlp.val().into()) << 4)
             | (bit_cast::<8, 1>(self.requester.read_tlp.val().into()) << 5)
             | (bit_cast::<8, 1>(self.requester.read_timeout.val().into()) << 6)
             | (bit_cast::<8, 1>(self.requester.read_error.val().into()) << 7);
+        self.csr.fault_events.next = bit_cast::<8, 1>(self.completer.malformed.val().into())
+            | (bit_cast::<8, 1>(self.completer.unsupported.val().into()) << 1)
+            | (bit_cast::<8, 1>(self.ring_side.command_failed.val().into()) << 3)
+            | (bit_cast::<8, 1>(self.ring_side.send_failed.val().into()) << 4);
+        self.csr.request_events.next = self.credit_stalls.events.val();
+        self.csr.mac_events.next = bit_cast::<8, 4>(self.mac_events.val());
+        ActivitySource::join(&mut self.requester.activity, &mut self.csr.activity);
+        self.ring_side.status_owner.next = self.csr.status_owner.val();
+        self.csr.status.next = self.ring_side.status.val();
         self.reset.next = self.csr.reset.val();
         self.epoch.next = self.csr.epoch.val();
         self.csr.settings.valid.next = self.completer.register_write.valid.val();
@@ -357,8 +280,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.interrupt.reset.next = self.csr.reset.val();
         self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
         self.interrupt.settings.payload.next = self.completer.register_write.payload.val();
-        self.interrupt.msix_enable.next = self.cfg_interrupt_msix_enable.val().get_bit(0);
-        self.interrupt.msix_mask.next = self.cfg_interrupt_msix_mask.val().get_bit(0);
+        self.interrupt.msix_enable.next = self.cfg.interrupt_msix_enable.val().get_bit(0);
+        self.interrupt.msix_mask.next = self.cfg.interrupt_msix_mask.val().get_bit(0);
         self.interrupt.msix_read_address.next = self.csr.msix_read_address.val();
         self.csr.msix_read_data.next = self.interrupt.msix_read_data.val();
         PulseSink::<RingFetch>::link(

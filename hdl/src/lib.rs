@@ -10,5 +10,8 @@ pub mod identity;
 pub mod ip;
 pub mod lint;
 pub mod nic;
+pub mod peaks;
 pub mod ports;
+pub mod read_port;
+pub mod register_map;
 pub mod ring_side;

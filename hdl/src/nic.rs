@@ -8,7 +8,7 @@
 //! ```
 //! | port | what |
 //! |---|---|
-//! | `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*`, `cfg_*` | user side of the PCIe hard block |
+//! | `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*`, `cfg_*`, `cfg_mgmt_*` | user side of the PCIe hard block |
 //! | `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*` | user side of the 100G MAC |
 //!
 //! Invariants:
@@ -18,6 +18,10 @@
 //! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
+use dma::hard_block::{
+    CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
+    SequencePort,
+};
 use stream::prelude::*;
 
 use crate::datapath::Datapath;
@@ -77,11 +81,14 @@ pub fn emit_card(config: &str) -> Option<Result<EmittedCard, EmitError>> {
 }
 
 fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, EmitError> {
-    Ok(EmittedCard {
-        top,
-        design: design(card, top)?,
-        ports: ports_of(card),
-    })
+    let design = design(card, top)?;
+    // At the top, a port has the vendor's name alone.
+    let flat = |port: Port| Port {
+        name: port.verilog_name(),
+        ..port
+    };
+    let ports = ports_of(card).into_iter().map(flat).collect();
+    Ok(EmittedCard { top, design, ports })
 }
 
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -114,82 +121,24 @@ pub struct Card<
     pub user_reset: Signal<In, Bit>,
     /// The link is up.
     pub user_lnk_up: Signal<In, Bit>,
-    /// Requests of the card, straddle on.
-    pub s_axis_rq_tdata: Signal<Out, Bits<512>>,
-    /// Dwords valid.
-    pub s_axis_rq_tkeep: Signal<Out, Bits<16>>,
-    /// Side band.
-    pub s_axis_rq_tuser: Signal<Out, Bits<137>>,
-    /// A beat is offered.
-    pub s_axis_rq_tvalid: Signal<Out, Bit>,
-    /// Without meaning: straddle is on.
-    pub s_axis_rq_tlast: Signal<Out, Bit>,
-    /// The hard block takes the beat; four copies of one signal.
-    pub s_axis_rq_tready: Signal<In, Bits<4>>,
-    /// Completions for the card, straddle on.
-    pub m_axis_rc_tdata: Signal<In, Bits<512>>,
-    /// Dwords valid.
-    pub m_axis_rc_tkeep: Signal<In, Bits<16>>,
-    /// Side band.
-    pub m_axis_rc_tuser: Signal<In, Bits<161>>,
-    /// A beat is offered.
-    pub m_axis_rc_tvalid: Signal<In, Bit>,
-    /// Without meaning: straddle is on.
-    pub m_axis_rc_tlast: Signal<In, Bit>,
-    /// The card takes the beat.
-    pub m_axis_rc_tready: Signal<Out, Bit>,
-    /// Requests for the card, straddle off.
-    pub m_axis_cq_tdata: Signal<In, Bits<512>>,
-    /// Dwords valid.
-    pub m_axis_cq_tkeep: Signal<In, Bits<16>>,
-    /// Side band.
-    pub m_axis_cq_tuser: Signal<In, Bits<183>>,
-    /// A beat is offered.
-    pub m_axis_cq_tvalid: Signal<In, Bit>,
-    /// Last beat of a packet.
-    pub m_axis_cq_tlast: Signal<In, Bit>,
-    /// The card takes the beat.
-    pub m_axis_cq_tready: Signal<Out, Bit>,
-    /// Completions of the card, straddle off.
-    pub s_axis_cc_tdata: Signal<Out, Bits<512>>,
-    /// Dwords valid.
-    pub s_axis_cc_tkeep: Signal<Out, Bits<16>>,
-    /// Side band.
-    pub s_axis_cc_tuser: Signal<Out, Bits<81>>,
-    /// A beat is offered.
-    pub s_axis_cc_tvalid: Signal<Out, Bit>,
-    /// Last beat of a packet.
-    pub s_axis_cc_tlast: Signal<Out, Bit>,
-    /// The hard block takes the beat; four copies of one signal.
-    pub s_axis_cc_tready: Signal<In, Bits<4>>,
-    /// First sequence number of requests that have left.
-    pub pcie_rq_seq_num0: Signal<In, Bits<6>>,
-    /// It is valid.
-    pub pcie_rq_seq_num_vld0: Signal<In, Bit>,
-    /// Second sequence number.
-    pub pcie_rq_seq_num1: Signal<In, Bits<6>>,
-    /// It is valid.
-    pub pcie_rq_seq_num_vld1: Signal<In, Bit>,
-    /// Maximum payload size: 128 bytes shifted by this.
-    pub cfg_max_payload: Signal<In, Bits<2>>,
-    /// Maximum read request size: 128 bytes shifted by this.
-    pub cfg_max_read_req: Signal<In, Bits<3>>,
-    /// Read completion boundary of each function: 0 is 64 bytes.
-    pub cfg_rcb_status: Signal<In, Bits<4>>,
-    /// Four bits a function: I/O, memory, bus master, interrupt disable.
-    pub cfg_function_status: Signal<In, Bits<16>>,
-    /// Function level reset of each function.
-    pub cfg_flr_in_process: Signal<In, Bits<4>>,
-    /// Its end.
-    pub cfg_flr_done: Signal<Out, Bits<4>>,
-    /// MSI-X enable of each function.
-    pub cfg_interrupt_msix_enable: Signal<In, Bits<4>>,
-    /// MSI-X mask of each function.
-    pub cfg_interrupt_msix_mask: Signal<In, Bits<4>>,
+    /// Requests of the card.
+    pub s_axis_rq: RequestPort,
+    /// Completions for the card.
+    pub m_axis_rc: CompletionPort,
+    /// Requests for the card.
+    pub m_axis_cq: HostRequestPort,
+    /// Completions of the card.
+    pub s_axis_cc: HostReplyPort,
+    /// Requests that have left.
+    pub pcie_rq_seq: SequencePort,
+    /// What the host has configured, and credits.
+    pub cfg: Configuration,
+    /// Access to the configuration space.
+    pub cfg_mgmt: ConfigurationSpace,
+    /// Non-posted header credits, up to 15.
+    pub pcie_tfc_nph_av: Signal<In, Bits<4>>,
     /// Always 1: non-posted requests are welcome.
     pub pcie_cq_np_req: Signal<Out, Bits<2>>,
-    /// Which credits the hard block shows; always 0.
-    pub cfg_fc_sel: Signal<Out, Bits<3>>,
 
     /// User clock of the MAC, both directions.
     pub gt_txusrclk2: Signal<In, Clock>,
@@ -258,44 +207,15 @@ impl<
             user_clk: Default::default(),
             user_reset: Default::default(),
             user_lnk_up: Default::default(),
-            s_axis_rq_tdata: Default::default(),
-            s_axis_rq_tkeep: Default::default(),
-            s_axis_rq_tuser: Default::default(),
-            s_axis_rq_tvalid: Default::default(),
-            s_axis_rq_tlast: Default::default(),
-            s_axis_rq_tready: Default::default(),
-            m_axis_rc_tdata: Default::default(),
-            m_axis_rc_tkeep: Default::default(),
-            m_axis_rc_tuser: Default::default(),
-            m_axis_rc_tvalid: Default::default(),
-            m_axis_rc_tlast: Default::default(),
-            m_axis_rc_tready: Default::default(),
-            m_axis_cq_tdata: Default::default(),
-            m_axis_cq_tkeep: Default::default(),
-            m_axis_cq_tuser: Default::default(),
-            m_axis_cq_tvalid: Default::default(),
-            m_axis_cq_tlast: Default::default(),
-            m_axis_cq_tready: Default::default(),
-            s_axis_cc_tdata: Default::default(),
-            s_axis_cc_tkeep: Default::default(),
-            s_axis_cc_tuser: Default::default(),
-            s_axis_cc_tvalid: Default::default(),
-            s_axis_cc_tlast: Default::default(),
-            s_axis_cc_tready: Default::default(),
-            pcie_rq_seq_num0: Default::default(),
-            pcie_rq_seq_num_vld0: Default::default(),
-            pcie_rq_seq_num1: Default::default(),
-            pcie_rq_seq_num_vld1: Default::default(),
-            cfg_max_payload: Default::default(),
-            cfg_max_read_req: Default::default(),
-            cfg_rcb_status: Default::default(),
-            cfg_function_status: Default::default(),
-            cfg_flr_in_process: Default::default(),
-            cfg_flr_done: Default::default(),
-            cfg_interrupt_msix_enable: Default::default(),
-            cfg_interrupt_msix_mask: Default::default(),
+            s_axis_rq: Default::default(),
+            m_axis_rc: Default::default(),
+            m_axis_cq: Default::default(),
+            s_axis_cc: Default::default(),
+            pcie_rq_seq: Default::default(),
+            cfg: Default::default(),
+            cfg_mgmt: Default::default(),
+            pcie_tfc_nph_av: Default::default(),
             pcie_cq_np_req: Default::default(),
-            cfg_fc_sel: Default::default(),
             gt_txusrclk2: Default::default(),
             rx_axis_tdata: Default::default(),
             rx_axis_tkeep: Default::default(),
@@ -359,44 +279,15 @@ impl<
         self.host_interface.clock.next = self.user_clk.val();
         self.host_interface.user_reset.next = self.user_reset.val();
         self.host_interface.user_lnk_up.next = self.user_lnk_up.val();
-        self.s_axis_rq_tdata.next = self.host_interface.s_axis_rq_tdata.val();
-        self.s_axis_rq_tkeep.next = self.host_interface.s_axis_rq_tkeep.val();
-        self.s_axis_rq_tuser.next = self.host_interface.s_axis_rq_tuser.val();
-        self.s_axis_rq_tvalid.next = self.host_interface.s_axis_rq_tvalid.val();
-        self.s_axis_rq_tlast.next = self.host_interface.s_axis_rq_tlast.val();
-        self.host_interface.s_axis_rq_tready.next = self.s_axis_rq_tready.val();
-        self.host_interface.m_axis_rc_tdata.next = self.m_axis_rc_tdata.val();
-        self.host_interface.m_axis_rc_tkeep.next = self.m_axis_rc_tkeep.val();
-        self.host_interface.m_axis_rc_tuser.next = self.m_axis_rc_tuser.val();
-        self.host_interface.m_axis_rc_tvalid.next = self.m_axis_rc_tvalid.val();
-        self.host_interface.m_axis_rc_tlast.next = self.m_axis_rc_tlast.val();
-        self.m_axis_rc_tready.next = self.host_interface.m_axis_rc_tready.val();
-        self.host_interface.m_axis_cq_tdata.next = self.m_axis_cq_tdata.val();
-        self.host_interface.m_axis_cq_tkeep.next = self.m_axis_cq_tkeep.val();
-        self.host_interface.m_axis_cq_tuser.next = self.m_axis_cq_tuser.val();
-        self.host_interface.m_axis_cq_tvalid.next = self.m_axis_cq_tvalid.val();
-        self.host_interface.m_axis_cq_tlast.next = self.m_axis_cq_tlast.val();
-        self.m_axis_cq_tready.next = self.host_interface.m_axis_cq_tready.val();
-        self.s_axis_cc_tdata.next = self.host_interface.s_axis_cc_tdata.val();
-        self.s_axis_cc_tkeep.next = self.host_interface.s_axis_cc_tkeep.val();
-        self.s_axis_cc_tuser.next = self.host_interface.s_axis_cc_tuser.val();
-        self.s_axis_cc_tvalid.next = self.host_interface.s_axis_cc_tvalid.val();
-        self.s_axis_cc_tlast.next = self.host_interface.s_axis_cc_tlast.val();
-        self.host_interface.s_axis_cc_tready.next = self.s_axis_cc_tready.val();
-        self.host_interface.pcie_rq_seq_num0.next = self.pcie_rq_seq_num0.val();
-        self.host_interface.pcie_rq_seq_num_vld0.next = self.pcie_rq_seq_num_vld0.val();
-        self.host_interface.pcie_rq_seq_num1.next = self.pcie_rq_seq_num1.val();
-        self.host_interface.pcie_rq_seq_num_vld1.next = self.pcie_rq_seq_num_vld1.val();
-        self.host_interface.cfg_max_payload.next = self.cfg_max_payload.val();
-        self.host_interface.cfg_max_read_req.next = self.cfg_max_read_req.val();
-        self.host_interface.cfg_rcb_status.next = self.cfg_rcb_status.val();
-        self.host_interface.cfg_function_status.next = self.cfg_function_status.val();
-        self.host_interface.cfg_flr_in_process.next = self.cfg_flr_in_process.val();
-        self.cfg_flr_done.next = self.host_interface.cfg_flr_done.val();
-        self.host_interface.cfg_interrupt_msix_enable.next = self.cfg_interrupt_msix_enable.val();
-        self.host_interface.cfg_interrupt_msix_mask.next = self.cfg_interrupt_msix_mask.val();
+        RequestPort::link(&mut self.s_axis_rq, &mut self.host_interface.s_axis_rq);
+        CompletionPort::link(&mut self.m_axis_rc, &mut self.host_interface.m_axis_rc);
+        HostRequestPort::link(&mut self.m_axis_cq, &mut self.host_interface.m_axis_cq);
+        HostReplyPort::link(&mut self.s_axis_cc, &mut self.host_interface.s_axis_cc);
+        SequencePort::link(&mut self.pcie_rq_seq, &mut self.host_interface.pcie_rq_seq);
+        Configuration::link(&mut self.cfg, &mut self.host_interface.cfg);
+        ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.host_interface.cfg_mgmt);
+        self.host_interface.pcie_tfc_nph_av.next = self.pcie_tfc_nph_av.val();
         self.pcie_cq_np_req.next = bits::<2>(1);
-        self.cfg_fc_sel.next = bits::<3>(0);
 
         self.datapath.clock.next = self.user_clk.val();
         self.datapath.reset.next = self.host_interface.reset.val();
@@ -475,6 +366,11 @@ impl<
                 | (bit_cast::<4, 1>(self.mac_send.frame_done.val().into()) << 1)
                 | (bit_cast::<4, 1>(self.datapath.descriptor_done.val().into()) << 2)
                 | (bit_cast::<4, 1>(self.datapath.command_done.val().into()) << 3);
+        self.host_interface.mac_events.next =
+            bit_cast::<4, 1>(self.mac_receive.beat_taken.val().into())
+                | (bit_cast::<4, 1>(self.mac_receive.beat_stalled.val().into()) << 1)
+                | (bit_cast::<4, 1>(self.mac_send.beat_taken.val().into()) << 2)
+                | (bit_cast::<4, 1>(self.mac_send.beat_stalled.val().into()) << 3);
     }
 }
 

@@ -55,6 +55,14 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     pub confirmation: MessageSink<Confirmation>,
     /// Descriptors taken over.
     pub taken: PulseSink<RingFetch>,
+    /// A command ring stopped.
+    pub command_failed: Signal<Out, Bit>,
+    /// A send ring stopped.
+    pub send_failed: Signal<Out, Bit>,
+    /// Owner to tell of.
+    pub status_owner: Signal<In, Bits<8>>,
+    /// Its rings that have stopped: commands, sends.
+    pub status: Signal<Out, Bits<2>>,
 
     command_ring: Ring<OWNER_BITS, OWNERS>,
     send_ring: Ring<OWNER_BITS, OWNERS>,
@@ -63,6 +71,10 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     completion: CompletionWriter<OWNER_BITS, OWNERS>,
     send_status: SendStatus<OWNER_BITS, OWNERS>,
     write_mux: WriteMux,
+
+    owner: Signal<Local, Bits<OWNER_BITS>>,
+    command_stopped: Signal<Local, Bit>,
+    send_stopped: Signal<Local, Bit>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BITS, OWNERS> {
@@ -84,6 +96,10 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BI
             descriptors: Default::default(),
             confirmation: Default::default(),
             taken: Default::default(),
+            command_failed: Default::default(),
+            send_failed: Default::default(),
+            status_owner: Default::default(),
+            status: Default::default(),
             command_ring: Ring::new(COMMAND_RING),
             send_ring: Ring::new(SEND_RING),
             slots: Default::default(),
@@ -91,6 +107,9 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BI
             completion: Default::default(),
             send_status: Default::default(),
             write_mux: Default::default(),
+            owner: Default::default(),
+            command_stopped: Default::default(),
+            send_stopped: Default::default(),
         }
     }
 }
@@ -145,6 +164,22 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
             &mut self.failures.descriptor_fetch,
         );
         PacketSource::link(&mut self.descriptors, &mut self.failures.descriptor);
+
+        self.owner.next = bit_cast::<OWNER_BITS, 8>(self.status_owner.val());
+        self.command_stopped.next = self
+            .command_ring
+            .stopped
+            .val()
+            .get_bit(self.owner.val().index());
+        self.send_stopped.next = self
+            .send_ring
+            .stopped
+            .val()
+            .get_bit(self.owner.val().index());
+        self.status.next = bit_cast::<2, 1>(self.command_stopped.val().into())
+            | (bit_cast::<2, 1>(self.send_stopped.val().into()) << 1);
+        self.command_failed.next = self.command_ring.ring_failed.valid.val();
+        self.send_failed.next = self.send_ring.ring_failed.valid.val();
 
         MessageSink::<Confirmation>::link(
             &mut self.confirmation,

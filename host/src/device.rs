@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
-use abi::{flow_key, registers, ABI_VERSION};
+use abi::{counters as n, flow_key, registers, ABI_VERSION};
 
 use crate::bus::{Bus, MemoryKind};
 use crate::control::commands::Entry;
@@ -305,31 +305,41 @@ impl<B: Bus> Device<B> {
         Ok(self.bus.wait_interrupt(limit)?.is_some())
     }
 
-    /// Packets by disposition and by drop reason, and failed sends, as the card counted them since
-    /// power-up.
+    /// Packets by disposition and by drop reason, failed sends, and what each stage counted since
+    /// power-up; then the peaks of this epoch. Names and meanings are in `abi::counters`.
     pub fn counters(&mut self) -> Result<Vec<(&'static str, u64)>> {
         let mut counters = Vec::new();
         for &code in Disposition::ALL {
-            let at = registers::COUNTERS_DISPOSITION + 8 * code as u32;
+            let at = n::COUNTERS_DISPOSITION + 8 * code as u32;
             counters.push((code.name(), self.read_counter(at)?));
         }
         for &code in DropReason::ALL {
             counters.push((
                 code.name(),
-                self.read_counter(registers::COUNTERS_DROP + 8 * code as u32)?,
+                self.read_counter(n::COUNTERS_DROP + 8 * code as u32)?,
             ));
         }
         for &code in SendError::ALL {
-            let at = registers::COUNTERS_SEND_ERROR + 8 * code as u32;
+            let at = n::COUNTERS_SEND_ERROR + 8 * code as u32;
             counters.push((code.name(), self.read_counter(at)?));
         }
-        for (index, &name) in registers::STAGE_COUNTERS.iter().enumerate() {
-            counters.push((
-                name,
-                self.read_counter(registers::COUNTERS_STAGE + 8 * index as u32)?,
-            ));
+        let info = self.bus.read_register(n::COUNTERS_INFO)?;
+        for (at, counter) in n::stage_counters(info & 0xff, info >> 8 & 0xff) {
+            counters.push((counter.name, self.read_counter(at)?));
         }
         Ok(counters)
+    }
+
+    /// Whether a failed read or a wrong index has stopped a ring of an owner: commands, sends. It
+    /// runs again when its context is enabled again.
+    pub fn stopped_rings(&mut self, owner: u32) -> Result<(bool, bool)> {
+        let page = registers::DOORBELLS + owner * registers::DOORBELL_STRIDE;
+        let status = self.bus.read_register(page + registers::DOORBELL_STATUS)?;
+        let is_set = |bit: u32| status & bit != 0;
+        Ok((
+            is_set(registers::STATUS_COMMAND_STOPPED),
+            is_set(registers::STATUS_SEND_STOPPED),
+        ))
     }
 
     fn read_counter(&mut self, offset: u32) -> Result<u64> {

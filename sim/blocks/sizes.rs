@@ -34,10 +34,15 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("HostInterface", "::<2, 4, 4>", "new(&abi::config::SMALL)"),
     ("PayloadLane", "", "new(0)"),
     ("ReorderLane", "", "new(0)"),
-    ("TagTimer", "", "new(200)"),
-    ("TagTable", "", "new(200)"),
-    ("ReadEngine", "", "new(1000)"),
-    ("Requester", "", "new(1000)"),
+    ("ReadPort", "", "new(&abi::config::SMALL)"),
+    ("RegisterMap", "", "new(&abi::config::SMALL)"),
+    ("TagTimer", "", "new(dma::tags::TIMEOUT_CYCLES_MIN)"),
+    ("TagTable", "", "new(dma::tags::TIMEOUT_CYCLES_MIN)"),
+    (
+        "ReadEngine",
+        "",
+        "new(dma::tags::TIMEOUT_CYCLES_MIN, dma::read_issue::CompletionBuffer::default())",
+    ),
 ];
 
 /// What a parameter is, where no line above says otherwise.

@@ -68,6 +68,27 @@ pub struct PciePorts {
     np_req: Option<PortId>,
     fc_sel: Option<PortId>,
     flr_done: Option<PortId>,
+    space: Option<SpacePorts>,
+}
+
+/// Access to the configuration space.
+struct SpacePorts {
+    address: PortId,
+    function: PortId,
+    read: PortId,
+    write: PortId,
+}
+
+impl SpacePorts {
+    fn find(model: &Model) -> Option<SpacePorts> {
+        let port = |field: &str| model.find_port(&format!("cfg_mgmt_{field}"));
+        Some(SpacePorts {
+            address: port("addr")?,
+            function: port("function_number")?,
+            read: port("read")?,
+            write: port("write")?,
+        })
+    }
 }
 
 const INPUTS: &[(&str, Reader)] = &[
@@ -83,6 +104,13 @@ const INPUTS: &[(&str, Reader)] = &[
     ("user_reset", |i| i.user_reset.into()),
     ("user_lnk_up", |i| i.user_lnk_up.into()),
     ("cfg_flr_in_process", |i| i.cfg_flr_in_process.into()),
+    ("cfg_fc_ph", |i| i.cfg_fc_ph.into()),
+    ("cfg_fc_pd", |i| i.cfg_fc_pd.into()),
+    ("pcie_tfc_nph_av", |i| i.pcie_tfc_nph_av.into()),
+    ("cfg_mgmt_read_data", |i| i.cfg_mgmt_read_data.into()),
+    ("cfg_mgmt_read_write_done", |i| {
+        i.cfg_mgmt_read_write_done.into()
+    }),
     ("cfg_interrupt_msix_enable", |i| {
         i.cfg_interrupt_msix_enable.into()
     }),
@@ -104,6 +132,7 @@ impl PciePorts {
             np_req: model.find_port("pcie_cq_np_req"),
             fc_sel: model.find_port("cfg_fc_sel"),
             flr_done: model.find_port("cfg_flr_done"),
+            space: SpacePorts::find(model),
         }
     }
 
@@ -121,6 +150,12 @@ impl PciePorts {
         outputs.pcie_cq_np_req = self.np_req.map_or(1, |port| model.get(port) as u8);
         outputs.cfg_fc_sel = self.fc_sel.map_or(0, |port| model.get(port) as u8);
         outputs.cfg_flr_done = self.flr_done.map_or(0, |port| model.get(port) as u8);
+        if let Some(space) = &self.space {
+            outputs.cfg_mgmt_addr = model.get(space.address) as u16;
+            outputs.cfg_mgmt_function_number = model.get(space.function) as u8;
+            outputs.cfg_mgmt_read = model.is_high(space.read);
+            outputs.cfg_mgmt_write = model.is_high(space.write);
+        }
     }
 
     /// Drives what the card sees; call just after a rising edge of the user clock.

@@ -135,11 +135,11 @@ impl Model {
             .design
             .ports()
             .iter()
-            .position(|port| port.name == name)?;
+            .position(|port| port.name == name || port.verilog_name() == name)?;
         Some(PortId(index as u32))
     }
 
-    /// The port of that Verilog name (`bundle$field` for a field of a bundle).
+    /// The port of that name: as in the Verilog, or `bundle$field` for a field of a bundle.
     ///
     /// # Panics
     /// If there is none; the message lists those that exist.

@@ -5,6 +5,8 @@
 //! ```
 
 use abi::config::SMALL;
+use abi::counters as n;
+use abi::flow_key::SECRET_WORDS;
 use abi::registers as r;
 use abi::ABI_VERSION;
 use hdl::csr::Csr;
@@ -59,6 +61,12 @@ impl Test {
         self.reply.pop_u64().expect("there is one") as u32
     }
 
+    /// A counter: the low word latches the high one.
+    fn read_64(&mut self, address: u32) -> u64 {
+        let low = self.read(address);
+        u64::from(self.read(address + 4)) << 32 | u64::from(low)
+    }
+
     fn write(&mut self, address: u32, value: u32) {
         self.bench.set("settings$valid", 1);
         let payload = u64::from(address) | u64::from(value) << 24;
@@ -81,7 +89,15 @@ fn identity_and_sizes() {
         assert_eq!(test.read(r::SIZES_0), u32::from_le_bytes([6, 5, 12, 6]));
         assert_eq!(test.read(r::SIZES_1), u32::from_le_bytes([6, 2, 0, 0]));
         assert_eq!(test.read(r::STATUS), 0b110);
-        for address in [0x40, 0x1000, r::CONTEXTS, 0x9000, r::DOORBELLS, 0xff_fffc] {
+        for address in [
+            0x40,
+            0x1000,
+            r::CONTEXTS,
+            0x8ff0,
+            0x9000,
+            r::DOORBELLS,
+            0xff_fffc,
+        ] {
             assert_eq!(test.read(address), 0, "{address:#x}");
         }
     });
@@ -150,8 +166,26 @@ struct Counts {
     drops: [u64; 16],
     dispositions: [u64; 16],
     send_errors: [u64; 8],
-    stages: [u64; 8],
+    stages: [[u64; 8]; GROUPS.len()],
 }
+
+/// Ports of the groups of stage counters, in the order of `COUNTER_GROUPS`. Bits that the block
+/// makes itself, or that come on other ports, stay low.
+const GROUPS: [(&str, u8); 6] = [
+    ("work_events", 0xff),
+    ("fault_events", 0x1b),
+    ("request_events", 0xff),
+    ("activity$reads", 0xff),
+    ("activity$latency", 0xff),
+    ("mac_events", 0x0f),
+];
+
+/// Ports of the faults that the requester reports, and their place in the group.
+const REQUESTER_FAULTS: [(&str, usize); 3] = [
+    ("activity$payload_failed", 5),
+    ("activity$flush_failed", 6),
+    ("activity$unexpected", 7),
+];
 
 impl Counts {
     fn pulse(&mut self, test: &mut Test, random: &mut SmallRng) {
@@ -167,10 +201,17 @@ impl Counts {
         bank("send_error_count", &mut self.send_errors);
         let mac = random.random_bool(0.3);
         test.bench.set("mac_dropped", u64::from(mac));
-        let events: u8 = random.random();
-        test.bench.set("stage_events", u64::from(events));
-        for (index, count) in self.stages.iter_mut().enumerate() {
-            *count += u64::from(events >> index & 1);
+        for ((port, used), counts) in GROUPS.iter().zip(&mut self.stages) {
+            let events = random.random::<u8>() & used;
+            test.bench.set(port, u64::from(events));
+            for (index, count) in counts.iter_mut().enumerate() {
+                *count += u64::from(events >> index & 1);
+            }
+        }
+        for (port, index) in REQUESTER_FAULTS {
+            let fault = random.random_bool(0.3);
+            test.bench.set(port, u64::from(fault));
+            self.stages[1][index] += u64::from(fault);
         }
         // The bank's own count of the first reason is not shown: the MAC side's is.
         self.drops[0] = 0;
@@ -182,7 +223,11 @@ impl Counts {
             test.bench.set(&format!("{port}$valid"), 0);
         }
         test.bench.set("mac_dropped", 0);
-        test.bench.set("stage_events", 0);
+        GROUPS.iter().for_each(|(port, _)| test.bench.set(port, 0));
+        let faults = REQUESTER_FAULTS.iter();
+        faults.for_each(|(port, _)| test.bench.set(port, 0));
+        // Tallies reach the totals within this time.
+        (0..16).for_each(|_| test.cycle());
     }
 }
 
@@ -196,21 +241,20 @@ fn counters_count_every_pulse() {
         counts.pulse(&mut test, &mut random);
     }
     Counts::stop(&mut test);
-    let banks: [(u32, &[u64]); 4] = [
-        (r::COUNTERS_DROP, &counts.drops),
-        (r::COUNTERS_DISPOSITION, &counts.dispositions),
-        (r::COUNTERS_SEND_ERROR, &counts.send_errors),
-        (r::COUNTERS_STAGE, &counts.stages),
+    let mut banks: Vec<(u32, &[u64])> = vec![
+        (n::COUNTERS_DROP, &counts.drops),
+        (n::COUNTERS_DISPOSITION, &counts.dispositions),
+        (n::COUNTERS_SEND_ERROR, &counts.send_errors),
     ];
+    let groups = (n::COUNTERS_STAGE..).step_by(n::COUNTER_GROUP_STRIDE as usize);
+    banks.extend(groups.zip(counts.stages.iter().map(|group| &group[..])));
     for (base, values) in banks {
         for (index, &value) in values.iter().enumerate() {
-            if base == r::COUNTERS_DROP && index == 0 {
+            if base == n::COUNTERS_DROP && index == 0 {
                 continue;
             }
-            let low = test.read(base + 8 * index as u32);
-            let high = test.read(base + 8 * index as u32 + 4);
             assert_eq!(
-                u64::from(low) | u64::from(high) << 32,
+                test.read_64(base + 8 * index as u32),
                 value,
                 "{base:#x} {index}"
             );
@@ -219,11 +263,122 @@ fn counters_count_every_pulse() {
 }
 
 #[test]
+fn the_card_says_what_it_counts() {
+    let mut test = Test::new(Stall::None, Stall::None, 1);
+    let info = n::COUNTER_GROUPS.len() as u32 | (n::PEAKS.len() as u32) << 8;
+    assert_eq!(test.read(n::COUNTERS_INFO), info);
+    assert_eq!(GROUPS.len(), n::COUNTER_GROUPS.len());
+}
+
+#[test]
+fn peaks_keep_the_highest_level_of_an_epoch() {
+    let levels = [
+        "reads_in_flight",
+        "completion_headers",
+        "completion_data",
+        "writes_in_flight",
+        "write_beats",
+        "tags_quarantined",
+    ];
+    assert_eq!(levels.len(), n::PEAKS.len());
+    let seed = seed();
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut test = Test::new(Stall::None, Stall::None, seed);
+    for round in 0..3 {
+        let mut highest = [0; 6];
+        for _ in 0..200 {
+            for (level, highest) in levels.iter().zip(&mut highest) {
+                let value = random.random_range(0..=u64::from(u16::MAX) >> (4 * round));
+                test.bench.set(&format!("activity${level}"), value);
+                *highest = value.max(*highest);
+            }
+            test.cycle();
+        }
+        let read = |test: &mut Test, at: u32| test.read_64(n::COUNTERS_PEAK + 8 * at);
+        for level in levels {
+            test.bench.set(&format!("activity${level}"), 0);
+        }
+        for (at, &highest) in (0..).zip(&highest) {
+            assert_eq!(read(&mut test, at), highest, "{}", levels[at as usize]);
+        }
+        test.write(r::CONTROL, r::CONTROL_RESET);
+        (0..30).for_each(|_| test.cycle());
+        assert!((0..6).all(|at| read(&mut test, at) == 0));
+    }
+}
+
+/// Offsets that a driver may write, from the list of registers.
+fn is_writable(offset: u32) -> bool {
+    let owners = 1u32 << SMALL.owner_bits;
+    let secrets = (0..2).flat_map(|bank| {
+        let base = r::HASH_SECRET + bank * r::HASH_SECRET_STRIDE;
+        (0..SECRET_WORDS as u32).map(move |word| base + 4 * word)
+    });
+    let profiles = (0..8).map(|word| r::PROFILES + 4 * word);
+    let flushes = (2..8).map(|word| r::FLUSH + 4 * word);
+    let contexts = (0..owners).flat_map(|owner| {
+        let base = r::CONTEXTS + owner * r::CONTEXT_STRIDE;
+        (0..=r::CONTEXT_ENABLE / 4).map(move |word| base + 4 * word)
+    });
+    let table = (0..4 * owners).map(|word| r::MSIX_TABLE + 4 * word);
+    let doorbells = (0..owners).flat_map(|owner| {
+        let base = r::DOORBELLS + owner * r::DOORBELL_STRIDE;
+        (0..=r::DOORBELL_ARM / 4).map(move |word| base + 4 * word)
+    });
+    let single = [r::CONTROL, r::INTERRUPT_INTERVAL, r::INTERRUPT_ENTRIES].into_iter();
+    let all = single.chain(secrets).chain(profiles).chain(flushes);
+    all.chain(contexts)
+        .chain(table)
+        .chain(doorbells)
+        .any(|at| at == offset)
+}
+
+#[test]
+fn writes_that_go_nowhere_are_counted() {
+    let seed = seed();
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut test = Test::new(Stall::None, Stall::None, seed);
+    // Every word up to the end of the contexts' page and around each later array, and random ones.
+    let near = |base: u32| (base - 0x40..base + 0x140).step_by(4);
+    let mut offsets: Vec<u32> = (0..0x2400).step_by(4).collect();
+    offsets.extend(near(r::MSIX_TABLE));
+    for page in 0..=1 << SMALL.owner_bits {
+        offsets.extend(near(r::DOORBELLS + page * r::DOORBELL_STRIDE));
+    }
+    offsets.extend((0..500).map(|_| random.random_range(0..0x40_0000u32) * 4));
+    let mut unmapped = 0;
+    for &offset in &offsets {
+        // A reset in between would only cost time.
+        test.write(offset, 0);
+        unmapped += u64::from(!is_writable(offset));
+    }
+    (0..20).for_each(|_| test.cycle());
+    let faults = n::COUNTERS_STAGE + n::COUNTER_GROUP_STRIDE;
+    assert_eq!(test.read_64(faults + 8 * 2), unmapped);
+    assert!(unmapped > 1_000 && unmapped < offsets.len() as u64 - 100);
+}
+
+#[test]
+fn stopped_rings_show_in_the_page_of_their_owner() {
+    let mut test = Test::new(Stall::None, Stall::None, 1);
+    for owner in 0..1 << SMALL.owner_bits {
+        let page = r::DOORBELLS + owner * r::DOORBELL_STRIDE;
+        for status in 0..4 {
+            test.bench.set("status", status);
+            assert_eq!(test.read(page + r::DOORBELL_STATUS), status as u32);
+            assert_eq!(test.read(page + r::DOORBELL_ARM), 0);
+        }
+    }
+    let beyond = r::DOORBELLS + (r::DOORBELL_STRIDE << SMALL.owner_bits);
+    assert_eq!(test.read(beyond + r::DOORBELL_STATUS), 0);
+}
+
+#[test]
 fn mac_drops_are_the_first_drop_counter() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     test.bench.set("mac_dropped", 1);
     (0..7).for_each(|_| test.cycle());
     test.bench.set("mac_dropped", 0);
-    assert_eq!(test.read(r::COUNTERS_DROP), 7);
-    assert_eq!(test.read(r::COUNTERS_DROP + 4), 0);
+    assert_eq!(test.read(n::COUNTERS_DROP), 7);
+    assert_eq!(test.read(n::COUNTERS_DROP + 4), 0);
 }

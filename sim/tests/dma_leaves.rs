@@ -6,7 +6,7 @@
 //! ```
 
 use dma::byte_enables::ByteEnables;
-use dma::rc_check::DescriptorCheck;
+use dma::rc_descriptor::DescriptorCheck;
 use dma::rc_split::{LaneMask, RcStart};
 use dma::read_issue::{CompletionRoom, ReadRecord};
 use dma::request::{Piece, RequestTlp};
@@ -145,6 +145,7 @@ fn descriptor_check() {
         let record = ReadRecord {
             address: address.into(),
             bytes: bytes.into(),
+            base: random.random_range(0..512u64).into(),
         };
         twin.set("descriptor", bit_cast::<96, 64>(low.to_bits()), |b| {
             &mut b.descriptor

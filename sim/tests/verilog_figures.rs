@@ -207,7 +207,7 @@ fn figures_of_both_emitters() {
     compare("MacReceive", hdl::ip::cmac::MacReceive::default());
     compare("MacSend", hdl::ip::cmac::MacSend::default());
     compare("TxMerge", tx_merge::TxMerge::default());
-    compare("Requester", dma::requester::Requester::new(1000));
+    compare("Requester", dma::requester::Requester::default());
     compare("Completer", dma::completer::Completer::default());
     compare("RxSplit", rx_split::RxSplit::<10, 2, 4>::default());
 }

@@ -15,12 +15,13 @@ use std::fmt::Write;
 
 use abi::command as c;
 use abi::config::{self, CardConfig};
+use abi::counters as n;
 use abi::field::Field;
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::registers as r;
 use abi::{completion, flow_key, header_entry, profile, send_descriptor, ABI_VERSION};
 
-use self::tables::{Register, COMMANDS, CONTEXT, DOORBELLS, REGISTERS};
+use self::tables::{Register, COMMANDS, CONTEXT, COUNTERS, DOORBELLS, REGISTERS};
 
 /// The whole manual.
 pub fn manual() -> String {
@@ -51,6 +52,7 @@ fn write_manual(out: &mut String) -> std::fmt::Result {
     )?;
     write_sizes(out)?;
     write_registers(out)?;
+    write_counters(out)?;
     write_profiles(out)?;
     write_flow_key(out)?;
     write_commands(out)?;
@@ -161,8 +163,7 @@ fn computed(constant: &str) -> String {
         "VERSION" => format!("{ABI_VERSION:#010x}, version of this contract"),
         "FEATURES" => features(),
         "CONTROL" => control(),
-        "HASH_SECRET" => secrets(),
-        _ => r::STAGE_COUNTERS.join(", "),
+        _ => secrets(),
     }
 }
 
@@ -173,11 +174,7 @@ fn write_registers(out: &mut String) -> std::fmt::Result {
         out,
         "{size} MiB of 32-bit registers. Everything below the doorbells is privileged."
     )?;
-    writeln!(
-        out,
-        "64-bit values are two words, low word first; of a counter, reading the low"
-    )?;
-    writeln!(out, "word latches the high one.\n")?;
+    writeln!(out, "64-bit values are two words, low word first.\n")?;
     writeln!(
         out,
         "| offset | name | access | meaning |\n|---|---|---|---|"
@@ -206,6 +203,50 @@ fn write_registers(out: &mut String) -> std::fmt::Result {
     let (min, max) = (r::RING_BITS_MIN, r::RING_BITS_MAX);
     writeln!(out, "Log2 ring sizes lie between {min} and {max}.\n")?;
     write_words(out, CONTEXT)
+}
+
+fn write_counters(out: &mut String) -> std::fmt::Result {
+    writeln!(out, "## Counters\n")?;
+    writeln!(
+        out,
+        "64 bits each, 8 bytes apart; reading the low word latches the high one. They start"
+    )?;
+    writeln!(
+        out,
+        "at 0 with power and are never reset; peaks start again with each epoch. A stage"
+    )?;
+    writeln!(out, "counter may be seen up to 16 cycles late.\n")?;
+    writeln!(
+        out,
+        "| offset | name | access | meaning |\n|---|---|---|---|"
+    )?;
+    for bank in COUNTERS {
+        let (offset, name) = (bank.offset, bank.constant.to_lowercase());
+        let (access, meaning) = (bank.access, bank.meaning);
+        writeln!(out, "| {offset:#010x} | `{name}` | {access} | {meaning} |")?;
+    }
+    let mut base = n::COUNTERS_STAGE;
+    for group in n::COUNTER_GROUPS {
+        write_bank(out, group.name, base, group.counters)?;
+        base += n::COUNTER_GROUP_STRIDE;
+    }
+    write_bank(out, "peaks", n::COUNTERS_PEAK, n::PEAKS)?;
+    writeln!(out)
+}
+
+fn write_bank(
+    out: &mut String,
+    title: &str,
+    base: u32,
+    counters: &[n::Counter],
+) -> std::fmt::Result {
+    writeln!(out, "\n### Counters: {title}\n")?;
+    writeln!(out, "| offset | name | moved by |\n|---|---|---|")?;
+    for (at, counter) in (0u32..).zip(counters) {
+        let (offset, name) = (base + 8 * at, counter.name);
+        writeln!(out, "| {offset:#010x} | `{name}` | {} |", counter.meaning)?;
+    }
+    Ok(())
 }
 
 fn write_words(out: &mut String, words: &[Register]) -> std::fmt::Result {
@@ -429,9 +470,28 @@ mod tests {
             let aside = ["ID_VALUE", "RING_BITS_MIN", "RING_BITS_MAX"].contains(&&name[..])
                 || name.ends_with("_STRIDE")
                 || name.starts_with("FEATURE_")
-                || name.starts_with("CONTROL_");
+                || name.starts_with("CONTROL_")
+                || name.starts_with("STATUS_");
             let listed = text.contains(&format!("| `{}` |", name.to_lowercase()));
             assert!(aside || listed, "{name} is not in the manual");
+        }
+    }
+
+    #[test]
+    fn every_counter_is_in_the_manual() {
+        let text = manual();
+        let groups = n::COUNTER_GROUPS.len() as u32;
+        let offsets: Vec<u32> = n::stage_counters(groups, n::PEAKS.len() as u32)
+            .map(|(offset, counter)| {
+                let row = format!("| {offset:#010x} | `{}` |", counter.name);
+                assert!(text.contains(&row), "{row} is not in the manual");
+                offset
+            })
+            .collect();
+        assert!(offsets.len() > 40 && offsets.is_sorted(), "{offsets:x?}");
+        for name in constants("counters", "u32") {
+            let listed = text.contains(&format!("| `{}` |", name.to_lowercase()));
+            assert!(name.ends_with("_STRIDE") || listed, "{name}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the manual says about each register and command; numbers and names are `abi`'s.
 
 use abi::command as c;
+use abi::counters as n;
 use abi::field::Field;
 use abi::registers as r;
 
@@ -28,15 +29,19 @@ pub struct Command {
     pub fields: &'static [Field],
 }
 
-macro_rules! registers {
-    ($($constant:ident $access:ident $meaning:literal)+) => {
+macro_rules! registers_of {
+    ($from:ident; $($constant:ident $access:ident $meaning:literal)+) => {
         &[$(Register {
             constant: stringify!($constant),
-            offset: r::$constant,
+            offset: $from::$constant,
             access: stringify!($access),
             meaning: $meaning,
         },)+]
     };
+}
+
+macro_rules! registers {
+    ($($text:tt)+) => { registers_of! { r; $($text)+ } };
 }
 
 macro_rules! commands {
@@ -66,13 +71,19 @@ pub const REGISTERS: &[Register] = registers! {
     PROFILES w "header profile n at + 0x8 n; see below"
     FLUSH w "flush read address of memory m at + 0x8 m, 64 bits; memory 0 has none"
     CONTEXTS w "owner context n at + 0x40 n; see below"
-    COUNTERS_DROP r "frames by drop reason, 64 bits each"
-    COUNTERS_DISPOSITION r "packets by disposition, 64 bits each"
-    COUNTERS_SEND_ERROR r "failed sends by reason, 64 bits each"
-    COUNTERS_STAGE r ""
     MSIX_TABLE rw "MSI-X table, one 16-byte entry an owner"
     MSIX_PENDING r "MSI-X pending bits"
     DOORBELLS w "page of owner n at + 0x1000 n; see below"
+};
+
+/// Banks of counters, by offset.
+pub const COUNTERS: &[Register] = registers_of! { n;
+    COUNTERS_DROP r "frames by drop reason"
+    COUNTERS_DISPOSITION r "packets by disposition"
+    COUNTERS_SEND_ERROR r "failed sends by reason"
+    COUNTERS_STAGE r "stage counters in groups of eight, see below"
+    COUNTERS_PEAK r "highest levels since the epoch began, see below"
+    COUNTERS_INFO r "groups of stage counters 7:0, peaks 15:8; 32 bits"
 };
 
 /// Doorbells, offsets in an owner's page.
@@ -82,6 +93,7 @@ pub const DOORBELLS: &[Register] = registers! {
     DOORBELL_HEADER w "consumer index of the header queue, in slots"
     DOORBELL_SLOW w "slow buffers given back, in the order of their use"
     DOORBELL_ARM w "arms the interrupt with the last header index seen"
+    DOORBELL_STATUS r "bit 0: the command ring has stopped; bit 1: the send ring has"
 };
 
 /// Words of an owner context.

@@ -10,6 +10,7 @@
 pub mod command;
 pub mod completion;
 pub mod config;
+pub mod counters;
 pub mod field;
 pub mod flow_key;
 pub mod header_entry;
@@ -19,4 +20,4 @@ pub mod registers;
 pub mod send_descriptor;
 
 /// Version of this contract: major in the upper half (incompatible), minor in the lower half.
-pub const ABI_VERSION: u32 = 0x0001_0000;
+pub const ABI_VERSION: u32 = 0x0001_0001;

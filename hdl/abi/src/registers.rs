@@ -1,7 +1,7 @@
 //! BAR 0: 32-bit little-endian registers.
 //!
 //! ```text
-//! 0x00_0000  identification and control        0x00_8000  counters (64-bit, read only)
+//! 0x00_0000  identification and control        0x00_8000  counters: [`crate::counters`]
 //! 0x00_1000  receive settings                  0x01_0000  MSI-X table, 0x01_8000 pending bits
 //! 0x00_2000  owner contexts, 64 B each         0x10_0000  doorbells, 4 KiB per owner
 //! ```
@@ -86,26 +86,6 @@ pub const RING_BITS_MIN: u32 = 2;
 /// Largest log2 ring size.
 pub const RING_BITS_MAX: u32 = 15;
 
-/// Drop counters, 8 bytes for each [`crate::reason::DropReason`].
-pub const COUNTERS_DROP: u32 = 0x8000;
-/// Packets by [`crate::reason::Disposition`], 8 bytes each.
-pub const COUNTERS_DISPOSITION: u32 = 0x8100;
-/// Failed sends by [`crate::reason::SendError`], 8 bytes each.
-pub const COUNTERS_SEND_ERROR: u32 = 0x8200;
-/// Stage counters, 8 bytes each: see [`STAGE_COUNTERS`].
-pub const COUNTERS_STAGE: u32 = 0x8300;
-/// Names of the stage counters in order.
-pub const STAGE_COUNTERS: &[&str] = &[
-    "rx_frames",
-    "tx_frames",
-    "tx_descriptors",
-    "commands",
-    "write_tlps",
-    "read_tlps",
-    "read_timeouts",
-    "read_errors",
-];
-
 /// MSI-X table: one 16-byte entry per owner.
 pub const MSIX_TABLE: u32 = 0x1_0000;
 /// MSI-X pending bits.
@@ -126,3 +106,11 @@ pub const DOORBELL_HEADER: u32 = 0x08;
 pub const DOORBELL_SLOW: u32 = 0x0c;
 /// Doorbell: arm the interrupt with the last header index seen.
 pub const DOORBELL_ARM: u32 = 0x10;
+/// Doorbell page, read only: bit 0: the command ring has stopped; bit 1: the send ring has. A ring
+/// stops when a read of it failed or its producer index was wrong, until the context is enabled
+/// again.
+pub const DOORBELL_STATUS: u32 = 0x14;
+/// [`DOORBELL_STATUS`] bit: the command ring has stopped.
+pub const STATUS_COMMAND_STOPPED: u32 = 1 << 0;
+/// [`DOORBELL_STATUS`] bit: the send ring has stopped.
+pub const STATUS_SEND_STOPPED: u32 = 1 << 1;

@@ -6,7 +6,7 @@
 //! ```
 //! | port | meaning and duty |
 //! |---|---|
-//! | `m_axis_cq_*`, `s_axis_cc_*` | the core's ports, straddle off, dword aligned |
+//! | `m_axis_cq`, `s_axis_cc` | the core's ports, straddle off, dword aligned |
 //! | `register_write` | one full dword written, in order |
 //! | `read_request`, `read_reply` | byte address of a dword, and its value; one at a time |
 //! | `malformed` | a dword or packet was ignored (one cycle) |
@@ -32,6 +32,7 @@
 use crate::completer_execute::CompleterExecute;
 use crate::completer_reply::{CompleterReply, HostReply};
 use crate::completer_request::{CompleterRequest, HostRequest};
+use crate::hard_block::{HostReplyPort, HostRequestPort};
 use stream::prelude::*;
 
 /// The completer. See the module's head.
@@ -42,31 +43,10 @@ pub struct Completer {
     /// Forgets the request in work.
     pub reset: Signal<In, Bit>,
 
-    /// Requests of the host: data.
-    pub m_axis_cq_tdata: Signal<In, Bits<512>>,
-    /// Dwords used.
-    pub m_axis_cq_tkeep: Signal<In, Bits<16>>,
-    /// Side band.
-    pub m_axis_cq_tuser: Signal<In, Bits<183>>,
-    /// A beat is offered.
-    pub m_axis_cq_tvalid: Signal<In, Bit>,
-    /// Last beat.
-    pub m_axis_cq_tlast: Signal<In, Bit>,
-    /// The beat is taken.
-    pub m_axis_cq_tready: Signal<Out, Bit>,
-
-    /// Completions: data.
-    pub s_axis_cc_tdata: Signal<Out, Bits<512>>,
-    /// Dwords used.
-    pub s_axis_cc_tkeep: Signal<Out, Bits<16>>,
-    /// Side band.
-    pub s_axis_cc_tuser: Signal<Out, Bits<81>>,
-    /// A beat is offered.
-    pub s_axis_cc_tvalid: Signal<Out, Bit>,
-    /// Last beat.
-    pub s_axis_cc_tlast: Signal<Out, Bit>,
-    /// The beat is taken.
-    pub s_axis_cc_tready: Signal<In, Bit>,
+    /// Requests of the host.
+    pub m_axis_cq: HostRequestPort,
+    /// Completions.
+    pub s_axis_cc: HostReplyPort,
 
     /// Registers written.
     pub register_write: PulseSource<RegisterWrite>,
@@ -94,11 +74,11 @@ impl Logic for Completer {
         self.execute.reset.next = self.reset.val();
         self.reply.reset.next = self.reset.val();
 
-        self.request.tdata.next = self.m_axis_cq_tdata.val();
-        self.request.tuser.next = self.m_axis_cq_tuser.val();
-        self.request.tvalid.next = self.m_axis_cq_tvalid.val();
-        self.request.tlast.next = self.m_axis_cq_tlast.val();
-        self.m_axis_cq_tready.next = self.request.tready.val();
+        self.request.tdata.next = self.m_axis_cq.tdata.val();
+        self.request.tuser.next = self.m_axis_cq.tuser.val();
+        self.request.tvalid.next = self.m_axis_cq.tvalid.val();
+        self.request.tlast.next = self.m_axis_cq.tlast.val();
+        self.m_axis_cq.tready.next = self.request.tready.val();
         MessageSource::<HostRequest>::join(&mut self.request.request, &mut self.execute.request);
 
         self.register_write.valid.next = self.execute.register_write.valid.val();
@@ -113,11 +93,11 @@ impl Logic for Completer {
         self.unsupported.next = self.execute.unsupported.val();
 
         MessageSource::<HostReply>::join(&mut self.execute.reply, &mut self.reply.reply);
-        self.s_axis_cc_tdata.next = self.reply.tdata.val();
-        self.s_axis_cc_tkeep.next = self.reply.tkeep.val();
-        self.s_axis_cc_tuser.next = self.reply.tuser.val();
-        self.s_axis_cc_tvalid.next = self.reply.tvalid.val();
-        self.s_axis_cc_tlast.next = self.reply.tlast.val();
-        self.reply.tready.next = self.s_axis_cc_tready.val();
+        self.s_axis_cc.tdata.next = self.reply.tdata.val();
+        self.s_axis_cc.tkeep.next = self.reply.tkeep.val();
+        self.s_axis_cc.tuser.next = self.reply.tuser.val();
+        self.s_axis_cc.tvalid.next = self.reply.tvalid.val();
+        self.s_axis_cc.tlast.next = self.reply.tlast.val();
+        self.reply.tready.next = self.s_axis_cc.tready.val().get_bit(0);
     }
 }

@@ -20,6 +20,7 @@
 
 use crate::read_issue::ReadOrder;
 use crate::rotate::Rotate;
+use crate::tags::TagSet;
 use stream::prelude::*;
 
 /// A natural beat of an answer.
@@ -59,10 +60,10 @@ pub struct Gather {
     /// Requests in job order.
     pub order: MessageSink<ReadOrder>,
     /// Tags whose answer is complete.
-    pub done: Signal<In, Bits<64>>,
+    pub done: Signal<In, TagSet>,
     /// Tags whose answer is wrong.
-    pub failed: Signal<In, Bits<64>>,
-    /// Reorder memory: tag and beat.
+    pub failed: Signal<In, TagSet>,
+    /// Reorder memory: beat to read.
     pub read_address: Signal<Out, Bits<9>>,
     /// Reorder memory: the beat, one cycle later.
     pub read_data: Signal<In, Bits<512>>,
@@ -118,8 +119,7 @@ impl Logic for Gather {
             & self.done.val().get_bit(self.request.val().tag.index())
             & (self.queue.level.val() < 3)
             & !self.reset.val();
-        self.read_address.next =
-            (bit_cast::<9, 6>(self.request.val().tag) << 3) | bit_cast::<9, 3>(self.at.val());
+        self.read_address.next = self.request.val().start + bit_cast::<9, 3>(self.offset.q.val());
         self.order.ready.next = self.advance.val() & self.is_last.val();
         self.retire.next = self.advance.val() & self.is_last.val();
 

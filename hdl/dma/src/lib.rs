@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
+pub mod activity;
 pub mod align;
 pub mod byte_enables;
 pub mod completer;
@@ -18,9 +19,12 @@ pub mod completer_write;
 pub mod completion;
 pub mod completion_merge;
 pub mod completion_ring;
+pub mod config_space;
+pub mod credit_stalls;
 pub mod cut;
 pub mod deliver;
 pub mod fetch_buffer;
+pub mod hard_block;
 pub mod interrupt;
 pub mod interrupt_arm;
 pub mod interrupt_pace;
@@ -33,10 +37,13 @@ pub mod pack;
 pub mod payload_memory;
 pub mod plan;
 pub mod rc_check;
+pub mod rc_descriptor;
 pub mod rc_split;
 pub mod read;
+pub mod read_activity;
 pub mod read_answers;
 pub mod read_issue;
+pub mod read_latency;
 pub mod read_requests;
 pub mod read_select;
 pub mod reorder;

@@ -96,6 +96,14 @@ pub struct RequestPacker {
     pub read_taken: Signal<Out, Bit>,
     /// Write jobs since `flush` whose last TLP was taken, modulo 2^16.
     pub jobs_issued: Signal<Out, Bits<16>>,
+    /// A write waits: too many are on their way.
+    pub window_stall: Signal<Out, Bit>,
+    /// A write waits for its bytes.
+    pub data_stall: Signal<Out, Bit>,
+    /// Writes that have not returned their sequence number.
+    pub writes_in_flight: Signal<Out, Bits<6>>,
+    /// Beats that wait to be sent.
+    pub beats_held: Signal<Out, Bits<7>>,
 
     plan: RequestPlan,
     memory: PayloadMemory,
@@ -135,6 +143,10 @@ impl Logic for RequestPacker {
         self.write_taken.next = self.plan.write_taken.val();
         self.read_taken.next = self.plan.read_taken.val();
         self.jobs_issued.next = self.plan.jobs_issued.val();
+        self.window_stall.next = self.plan.window_stall.val();
+        self.data_stall.next = self.plan.data_stall.val();
+        self.writes_in_flight.next = self.plan.writes_in_flight.val();
+        self.beats_held.next = self.memory.beats_held.val();
 
         self.step.next = self.plan.step.payload.val();
         self.side_band.step.next = self.plan.step.payload.val();

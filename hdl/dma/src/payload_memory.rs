@@ -89,6 +89,8 @@ pub struct PayloadMemory {
     pub beat: MessageSink<Bits<512>>,
     /// Beats stored so far, modulo 2^12.
     pub written: Signal<Out, Bits<12>>,
+    /// Beats stored and not given up.
+    pub beats_held: Signal<Out, Bits<7>>,
 
     /// Position of the first dword to read.
     pub window: Signal<In, Bits<16>>,
@@ -127,6 +129,7 @@ impl Default for PayloadMemory {
             hold: Default::default(),
             beat: Default::default(),
             written: Default::default(),
+            beats_held: Default::default(),
             window: Default::default(),
             dwords: Default::default(),
             advance: Default::default(),
@@ -162,6 +165,7 @@ impl Logic for PayloadMemory {
         self.store.next = self.has_room.val() & self.beat.valid.val();
         self.beat.ready.next = self.has_room.val();
         self.written.next = self.stored.q.val();
+        self.beats_held.next = bit_cast::<7, 12>(self.held.val());
         self.heads.write_address.next = bit_cast::<6, 12>(self.stored.q.val());
         self.heads.write_data.next = bit_cast::<128, 512>(self.beat.payload.val());
         self.heads.write_enable.next = self.store.val();

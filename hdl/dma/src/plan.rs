@@ -52,6 +52,12 @@ pub struct RequestChoice {
     pub read_taken: Signal<Out, Bit>,
     /// Write jobs since `flush` whose last TLP was taken, modulo 2^16.
     pub jobs_issued: Signal<Out, Bits<16>>,
+    /// A write waits: too many are on their way.
+    pub window_stall: Signal<Out, Bit>,
+    /// A write waits for its bytes.
+    pub data_stall: Signal<Out, Bit>,
+    /// Writes that have not returned their sequence number.
+    pub writes_in_flight: Signal<Out, Bits<6>>,
 
     patience: DFF<Bits<3>>,
     in_flight: DFF<Bits<6>>,
@@ -59,6 +65,8 @@ pub struct RequestChoice {
     issued: DFF<Bits<16>>,
 
     ahead: Signal<Local, Bits<12>>,
+    is_stored: Signal<Local, Bit>,
+    in_window: Signal<Local, Bit>,
     write_allowed: Signal<Local, Bit>,
     read_allowed: Signal<Local, Bit>,
     is_read: Signal<Local, Bit>,
@@ -73,11 +81,15 @@ impl Logic for RequestChoice {
         dff_setup!(self, clock, patience, in_flight, count, issued);
 
         self.ahead.next = self.written.val() - self.write_tlp.payload.val().end_beat;
+        self.is_stored.next = (self.ahead.val() != 0) & !self.ahead.val().get_bit(11);
+        self.in_window.next = self.in_flight.q.val() < 32;
         self.write_allowed.next = self.run.val()
             & self.write_tlp.valid.val()
-            & (self.ahead.val() != 0)
-            & !self.ahead.val().get_bit(11)
-            & (self.in_flight.q.val() < 32);
+            & self.is_stored.val()
+            & self.in_window.val();
+        self.window_stall.next = self.write_tlp.valid.val() & !self.in_window.val();
+        self.data_stall.next = self.write_tlp.valid.val() & !self.is_stored.val();
+        self.writes_in_flight.next = self.in_flight.q.val();
         self.read_allowed.next = self.run.val() & self.read_tlp.valid.val();
         self.is_read.next = self.read_allowed.val()
             & (!self.write_allowed.val() | self.straddles.val() | (self.patience.q.val() == 4));
@@ -156,6 +168,12 @@ pub struct RequestPlan {
     pub read_taken: Signal<Out, Bit>,
     /// Write jobs since `flush` whose last TLP was taken, modulo 2^16.
     pub jobs_issued: Signal<Out, Bits<16>>,
+    /// A write waits: too many are on their way.
+    pub window_stall: Signal<Out, Bit>,
+    /// A write waits for its bytes.
+    pub data_stall: Signal<Out, Bit>,
+    /// Writes that have not returned their sequence number.
+    pub writes_in_flight: Signal<Out, Bits<6>>,
 
     choice: RequestChoice,
     beat: BeatPlan,
@@ -183,6 +201,9 @@ impl Logic for RequestPlan {
         self.write_taken.next = self.choice.write_taken.val();
         self.read_taken.next = self.choice.read_taken.val();
         self.jobs_issued.next = self.choice.jobs_issued.val();
+        self.window_stall.next = self.choice.window_stall.val();
+        self.data_stall.next = self.choice.data_stall.val();
+        self.writes_in_flight.next = self.choice.writes_in_flight.val();
         self.idle.next = (self.rest.q.val() == 0) & !self.full.q.val();
 
         self.advance.next = !self.full.q.val() | self.step.ready.val();

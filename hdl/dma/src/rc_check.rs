@@ -1,14 +1,15 @@
 //! Compares each completion with what its request may expect, and says where its payload is stored.
 //!
 //! ```text
-//!   slice ──►┌─────────┐──► placed   the beat, and for each part: slot, beat, lanes
+//!   slice ──►┌─────────┐──► placed   the beat, and for each part: place, lanes
 //!   record ─►│ RcCheck │──► event_0  end of the completion that began earlier
 //!            └─────────┘──► event_1  end of the completion that began here
 //! ```
 //! Timing: outputs are registered; a slice a cycle.
 //!
 //! Invariants:
-//! 1. Only payload of outstanding tags is stored, and only in the slot of its tag.
+//! 1. Only payload of outstanding tags is stored, and only in the beats of its request: of a
+//!    completion that is not as expected nothing, of one that is longer than it says the rest not.
 //! 2. A completion is as expected when its status is good, it is not poisoned, the hard block
 //!    reports no error, lower address and byte count continue where the one before ended, and as
 //!    many dwords came as its descriptor says, without exceeding what remains.
@@ -18,9 +19,10 @@
 //!
 //! Source: PG213, requester completion descriptor.
 
+use crate::rc_descriptor::DescriptorCheck;
 use crate::rc_split::{Slice, SlicePart};
 use crate::read_issue::ReadRecord;
-use crate::tags::TagEvent;
+use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
 use stream::prelude::*;
 
 /// Where the part of a completion is stored.
@@ -28,13 +30,15 @@ use stream::prelude::*;
 pub struct PlacedPart {
     /// Lanes to write.
     pub mask: Bits<16>,
+    /// They belong to the request.
+    pub stores: Bit,
     /// Lane of the first dword; lower lanes belong to the next beat.
     pub lane: Bits<4>,
     /// Position in the beat minus lane, modulo 16.
     pub rotate: Bits<4>,
-    /// Tag and beat of the first dword.
+    /// Beat of the memory that holds the first dword.
     pub address: Bits<9>,
-    /// Tag and beat of the lanes below the first one.
+    /// Beat of the lanes below the first one.
     pub address_next: Bits<9>,
 }
 
@@ -52,105 +56,36 @@ pub struct Placed {
 /// A completion of which more is to come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OpenCompletion {
-    /// Its payload is stored.
-    pub stored: Bit,
+    /// Its tag is outstanding.
+    pub known: Bit,
+    /// It is as expected so far: its payload is stored.
+    pub stores: Bit,
     /// What its end will mean.
     pub event: TagEvent,
-    /// Beat of the window that the next dword belongs to.
-    pub beat: Bits<3>,
+    /// Beat of the memory that the next dword belongs to.
+    pub beat: Bits<9>,
     /// Payload dwords to come.
     pub missing: Bits<11>,
 }
 
-/// Judges a descriptor.
-#[derive(LogicBlock, Default)]
-pub struct DescriptorCheck {
-    /// RC descriptor.
-    pub descriptor: Signal<In, Bits<96>>,
-    /// The request.
-    pub record: Signal<In, ReadRecord>,
-    /// Bytes of it that have come.
-    pub received: Signal<In, Bits<10>>,
-
-    /// As expected.
-    pub good: Signal<Out, Bit>,
-    /// Bytes that have come with this completion.
-    pub received_after: Signal<Out, Bits<10>>,
-    /// Payload dwords announced.
-    pub dwords: Signal<Out, Bits<11>>,
-
-    remaining: Signal<Local, Bits<10>>,
-    address: Signal<Local, Bits<12>>,
-    count: Signal<Local, Bits<11>>,
-    offset: Signal<Local, Bits<2>>,
-    reach: Signal<Local, Bits<13>>,
-    bytes: Signal<Local, Bits<13>>,
-    remaining_up: Signal<Local, Bits<13>>,
-    is_last: Signal<Local, Bit>,
-    taken: Signal<Local, Bits<10>>,
-    after: Signal<Local, Bits<10>>,
-    misses: Signal<Local, Bit>,
-    fits: Signal<Local, Bit>,
-    clean: Signal<Local, Bit>,
-    fields: Signal<Local, Bits<32>>,
-}
-
-impl Logic for DescriptorCheck {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.remaining.next = self.record.val().bytes - self.received.val();
-        self.address.next = self.record.val().address + bit_cast::<12, 10>(self.received.val());
-        self.fields.next = self.descriptor.val().get_bits::<32>(32);
-        self.count.next = self.fields.val().get_bits::<11>(0);
-        self.dwords.next = self.count.val();
-
-        // Bytes of this completion: up to the end of its last dword, or of the request.
-        self.offset.next = self.descriptor.val().get_bits::<2>(0);
-        self.reach.next = bit_cast::<13, 11>(self.count.val()) << 2;
-        self.bytes.next = self.reach.val() - bit_cast::<13, 2>(self.offset.val());
-        self.is_last.next = self.bytes.val() >= bit_cast::<13, 10>(self.remaining.val());
-        self.taken.next = bit_cast::<10, 13>(self.bytes.val());
-        if self.is_last.val() {
-            self.taken.next = self.remaining.val();
-        }
-        self.after.next = self.received.val() + self.taken.val();
-        self.received_after.next = self.after.val();
-        self.remaining_up.next = bit_cast::<13, 10>(self.remaining.val()) + 4;
-        self.fits.next = self.count.val().any() & (self.bytes.val() < self.remaining_up.val());
-
-        // Error code, status, poisoned; then address and count; then no byte missing at the end.
-        self.clean.next = (self.descriptor.val().get_bits::<4>(12) == 0)
-            & (self.fields.val().get_bits::<4>(11) == 0);
-        self.misses.next =
-            self.descriptor.val().get_bit(30) & (self.after.val() != self.record.val().bytes);
-        self.good.next = self.clean.val()
-            & self.fits.val()
-            & !self.misses.val()
-            & (self.descriptor.val().get_bits::<12>(0) == self.address.val())
-            & (self.descriptor.val().get_bits::<13>(16)
-                == bit_cast::<13, 10>(self.remaining.val()));
-    }
-}
-
-/// Places a part of a completion in the slot of its tag.
+/// Places a part of a completion in the beats of its request.
 #[derive(LogicBlock, Default)]
 pub struct PartPlace {
     /// The part.
     pub part: Signal<In, SlicePart>,
-    /// Its tag.
-    pub tag: Signal<In, Bits<6>>,
-    /// Beat of its first dword.
-    pub beat: Signal<In, Bits<3>>,
-    /// It is stored.
+    /// Beat of the memory that holds its first dword.
+    pub beat: Signal<In, Bits<9>>,
+    /// It is there, and its tag outstanding.
     pub store: Signal<In, Bit>,
+    /// It belongs to the request.
+    pub stores: Signal<In, Bit>,
 
     /// Its place.
     pub placed: Signal<Out, PlacedPart>,
     /// Beat of the dword behind it.
-    pub beat_after: Signal<Out, Bits<3>>,
+    pub beat_after: Signal<Out, Bits<9>>,
 
-    slot: Signal<Local, Bits<9>>,
-    beat_next: Signal<Local, Bits<3>>,
+    beat_next: Signal<Local, Bits<9>>,
     lane_end: Signal<Local, Bits<6>>,
     result: Signal<Local, PlacedPart>,
 }
@@ -158,22 +93,22 @@ pub struct PartPlace {
 impl Logic for PartPlace {
     #[hdl_gen]
     fn update(&mut self) {
-        self.slot.next = bit_cast::<9, 6>(self.tag.val()) << 3;
         self.beat_next.next = self.beat.val() + 1;
         self.result.next.mask = 0.into();
         if self.store.val() {
             self.result.next.mask = self.part.val().mask;
         }
+        self.result.next.stores = self.stores.val();
         self.result.next.lane = self.part.val().lane;
         self.result.next.rotate = self.part.val().rotate;
-        self.result.next.address = self.slot.val() | bit_cast::<9, 3>(self.beat.val());
-        self.result.next.address_next = self.slot.val() | bit_cast::<9, 3>(self.beat_next.val());
+        self.result.next.address = self.beat.val();
+        self.result.next.address_next = self.beat_next.val();
         self.placed.next = self.result.val();
 
         self.lane_end.next =
             bit_cast::<6, 4>(self.part.val().lane) + bit_cast::<6, 5>(self.part.val().dwords);
         self.beat_after.next =
-            self.beat.val() + bit_cast::<3, 2>(self.lane_end.val().get_bits::<2>(4));
+            self.beat.val() + bit_cast::<9, 2>(self.lane_end.val().get_bits::<2>(4));
     }
 }
 
@@ -192,7 +127,7 @@ pub struct TailTrack {
     /// Another completion begins and does not end in the same beat.
     pub open: PulseSink<OpenCompletion>,
     /// Tags that wait for completions.
-    pub outstanding: Signal<In, Bits<64>>,
+    pub outstanding: Signal<In, TagSet>,
 
     /// Place of the part.
     pub placed: Signal<Out, PlacedPart>,
@@ -203,6 +138,7 @@ pub struct TailTrack {
     state: DFF<OpenCompletion>,
 
     known: Signal<Local, Bit>,
+    is_short: Signal<Local, Bit>,
     dwords: Signal<Local, Bits<11>>,
     result: Signal<Local, TagEvent>,
     next_state: Signal<Local, OpenCompletion>,
@@ -213,7 +149,7 @@ impl Logic for TailTrack {
     fn update(&mut self) {
         dff_setup!(self, clock, state);
         self.result.next = self.state.q.val().event;
-        self.known.next = self.state.q.val().stored
+        self.known.next = self.state.q.val().known
             & self
                 .outstanding
                 .val()
@@ -226,14 +162,16 @@ impl Logic for TailTrack {
         self.event.payload.next = self.result.val();
 
         self.place.part.next = self.part.val();
-        self.place.tag.next = self.result.val().tag;
         self.place.beat.next = self.state.q.val().beat;
         self.place.store.next = self.present.val() & self.known.val();
+        self.is_short.next = self.dwords.val() <= self.state.q.val().missing;
+        self.place.stores.next = self.state.q.val().stores & self.is_short.val();
         self.placed.next = self.place.placed.val();
 
         self.next_state.next = self.state.q.val();
-        self.next_state.next.stored = self.known.val();
+        self.next_state.next.known = self.known.val();
         if self.present.val() {
+            self.next_state.next.stores = self.state.q.val().stores & self.is_short.val();
             self.next_state.next.beat = self.place.beat_after.val();
             self.next_state.next.missing = self.state.q.val().missing - self.dwords.val();
         }
@@ -262,11 +200,11 @@ pub struct StartJudge {
     /// A read starts.
     pub issue: Signal<In, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<In, Bits<6>>,
+    pub issue_tag: Signal<In, Tag>,
     /// What it expects.
     pub record: Signal<In, ReadRecord>,
     /// Tags that wait for completions.
-    pub outstanding: Signal<In, Bits<64>>,
+    pub outstanding: Signal<In, TagSet>,
 
     /// Place of the part.
     pub placed: Signal<Out, PlacedPart>,
@@ -277,23 +215,24 @@ pub struct StartJudge {
     /// It has no request.
     pub unexpected: Signal<Out, Bit>,
 
-    records: LutRam<ReadRecord, 6>,
-    progress: LutRam<Bits<10>, 6>,
+    records: LutRam<ReadRecord, TAG_BITS>,
+    progress: LutRam<Bits<10>, TAG_BITS>,
     check: DescriptorCheck,
     place: PartPlace,
-    fresh: DFF<Bits<64>>,
+    fresh: DFF<TagSet>,
 
-    tag: Signal<Local, Bits<6>>,
+    tag: Signal<Local, Tag>,
     known: Signal<Local, Bit>,
+    is_good: Signal<Local, Bit>,
     received: Signal<Local, Bits<10>>,
     dwords: Signal<Local, Bits<11>>,
     begun: Signal<Local, TagEvent>,
     ended: Signal<Local, TagEvent>,
     next_open: Signal<Local, OpenCompletion>,
-    issue_mask: Signal<Local, Bits<64>>,
-    start_mask: Signal<Local, Bits<64>>,
-    one: Constant<Bits<64>>,
-    none: Constant<Bits<64>>,
+    issue_mask: Signal<Local, TagSet>,
+    start_mask: Signal<Local, TagSet>,
+    one: Constant<TagSet>,
+    none: Constant<TagSet>,
 }
 
 impl Default for StartJudge {
@@ -319,6 +258,7 @@ impl Default for StartJudge {
             fresh: Default::default(),
             tag: Default::default(),
             known: Default::default(),
+            is_good: Default::default(),
             received: Default::default(),
             dwords: Default::default(),
             begun: Default::default(),
@@ -342,11 +282,10 @@ impl Logic for StartJudge {
         self.records.write_enable.next = self.issue.val();
         self.progress.clock.next = self.clock.val();
 
-        // The request of the tag and how much of it has come; tags beyond 63 are nobody's.
-        self.tag.next = self.descriptor.val().get_bits::<6>(64);
-        self.known.next = self.present.val()
-            & self.outstanding.val().get_bit(self.tag.val().index())
-            & (self.descriptor.val().get_bits::<2>(70) == 0);
+        // The request of the tag and how much of it has come.
+        self.tag.next = self.descriptor.val().get_bits::<TAG_BITS>(64);
+        self.known.next =
+            self.present.val() & self.outstanding.val().get_bit(self.tag.val().index());
         self.unexpected.next = self.present.val() & !self.known.val();
         self.records.read_address.next = self.tag.val();
         self.progress.read_address.next = self.tag.val();
@@ -375,11 +314,14 @@ impl Logic for StartJudge {
         self.event.valid.next = self.known.val() & self.part.val().ends;
         self.event.payload.next = self.ended.val();
         self.place.part.next = self.part.val();
-        self.place.tag.next = self.tag.val();
-        self.place.beat.next = self.descriptor.val().get_bits::<3>(6);
+        self.place.beat.next = self.records.read_data.val().base
+            + bit_cast::<9, 3>(self.descriptor.val().get_bits::<3>(6));
         self.place.store.next = self.known.val();
+        self.is_good.next = self.check.good.val() & (self.dwords.val() <= self.check.dwords.val());
+        self.place.stores.next = self.is_good.val();
         self.placed.next = self.place.placed.val();
-        self.next_open.next.stored = self.known.val();
+        self.next_open.next.known = self.known.val();
+        self.next_open.next.stores = self.is_good.val();
         self.next_open.next.event = self.begun.val();
         self.next_open.next.beat = self.place.beat_after.val();
         self.next_open.next.missing = self.check.dwords.val() - self.dwords.val();
@@ -418,11 +360,11 @@ pub struct RcCheck {
     /// A read starts.
     pub issue: Signal<In, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<In, Bits<6>>,
+    pub issue_tag: Signal<In, Tag>,
     /// What it expects.
     pub record: Signal<In, ReadRecord>,
     /// Tags that wait for completions.
-    pub outstanding: Signal<In, Bits<64>>,
+    pub outstanding: Signal<In, TagSet>,
 
     tail: TailTrack,
     start: StartJudge,

@@ -16,7 +16,7 @@
 //! | tlp | source | | read requests |
 //! | rc_tdata, rc_tuser, rc_tvalid, rc_tready | | | the vendor's RC port, straddle of four |
 //! | max_read_request | in | 3 | 128 << max_read_request bytes; at most 512 are asked for |
-//! | extended_tags | in | 1 | the host allows 8-bit tags: 64 are used, else 32 |
+//! | extended_tags | in | 1 | the host allows 8-bit tags: 256 are used, else 32 |
 //! | rcb | in | 1 | completions are cut at 128 bytes instead of 64 |
 //! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
@@ -37,11 +37,12 @@
 //!
 //! Source: PG213, requester completion interface.
 
+use crate::read_activity::ReadActivity;
 use crate::read_answers::ReadAnswers;
-use crate::read_issue::ReadOrder;
+use crate::read_issue::{CompletionBuffer, ReadOrder};
 use crate::read_requests::ReadRequests;
 use crate::request::RequestTlp;
-use crate::tags::{TagEvent, TagTable};
+use crate::tags::{Tag, TagEvent, TagTable};
 use stream::prelude::*;
 
 /// Gives a packet to one of four clients.
@@ -138,9 +139,9 @@ pub struct ReadEngine {
 
     /// Largest read request: 128 << max_read_request bytes.
     pub max_read_request: Signal<In, Bits<3>>,
-    /// Completions are cut at 128 bytes instead of 64.
+    /// Completions are cut at 128 bytes instead of 256.
     pub rcb: Signal<In, Bit>,
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
     pub extended_tags: Signal<In, Bit>,
     /// Write jobs accepted, modulo 2^16.
     pub writes_accepted: Signal<In, Bits<16>>,
@@ -153,17 +154,37 @@ pub struct ReadEngine {
     /// A tag is out of use until reset.
     pub tag_quarantined: Signal<Out, Bit>,
 
+    /// Events of the reads.
+    pub events: Signal<Out, Bits<8>>,
+    /// Buckets of their latency.
+    pub latency: Signal<Out, Bits<8>>,
+    /// A read of client 2 failed.
+    pub payload_failed: Signal<Out, Bit>,
+    /// A read of client 3 failed.
+    pub flush_failed: Signal<Out, Bit>,
+    /// A completion that nobody waits for.
+    pub unexpected: Signal<Out, Bit>,
+    /// Requests in flight.
+    pub in_flight: Signal<Out, Bits<16>>,
+    /// Tags out of use.
+    pub quarantined: Signal<Out, Bits<16>>,
+    /// Completion headers that reads in flight may need.
+    pub headers_level: Signal<Out, Bits<10>>,
+    /// Completion data that they may need.
+    pub data_level: Signal<Out, Bits<12>>,
+
+    activity: ReadActivity,
     requests: ReadRequests,
     answers: ReadAnswers,
     tags: TagTable,
     demux: ClientDemux,
 
-    tag: Signal<Local, Bits<6>>,
+    tag: Signal<Local, Tag>,
 }
 
 impl ReadEngine {
-    /// Gives a read up after `timeout_cycles`, at least 128.
-    pub fn new(timeout_cycles: u32) -> Self {
+    /// Gives a read up after `timeout_cycles`, asks no more than fits into `buffer`.
+    pub fn new(timeout_cycles: u32, buffer: CompletionBuffer) -> Self {
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -189,7 +210,17 @@ impl ReadEngine {
             read_timeout: Default::default(),
             read_error: Default::default(),
             tag_quarantined: Default::default(),
-            requests: Default::default(),
+            events: Default::default(),
+            latency: Default::default(),
+            payload_failed: Default::default(),
+            flush_failed: Default::default(),
+            unexpected: Default::default(),
+            in_flight: Default::default(),
+            quarantined: Default::default(),
+            headers_level: Default::default(),
+            data_level: Default::default(),
+            activity: Default::default(),
+            requests: ReadRequests::new(buffer),
             answers: Default::default(),
             tags: TagTable::new(timeout_cycles),
             demux: Default::default(),
@@ -249,6 +280,36 @@ impl Logic for ReadEngine {
         self.answers.rc_tuser.next = self.rc_tuser.val();
         self.answers.rc_tvalid.next = self.rc_tvalid.val();
         self.rc_tready.next = self.answers.rc_tready.val();
+
+        self.activity.clock.next = self.clock.val();
+        self.activity.reset.next = self.reset.val();
+        self.activity.rc_valid.next = self.rc_tvalid.val();
+        self.activity.rc_ready.next = self.answers.rc_tready.val();
+        self.activity.tag_stall.next = self.requests.tag_stall.val();
+        self.activity.room_stall.next = self.requests.room_stall.val();
+        self.activity.job_taken.next = self.requests.job_taken.val();
+        self.activity.job_stall.next =
+            self.client_2_job.valid.val() & !self.requests.client_2_job.ready.val();
+        self.activity.flush_wait.next = self.requests.flush_wait.val();
+        self.activity.answer_valid.next = self.answers.packet.valid.val();
+        self.activity.answer_ready.next = self.demux.packet.ready.val();
+        self.activity.answer_failed.next =
+            self.answers.packet.last.val() & self.answers.packet.abort.val();
+        self.activity.client.next = self.answers.client.val();
+        self.activity.issue.next = self.requests.issue.val();
+        self.activity.issue_tag.next = self.requests.issue_tag.val();
+        self.activity.outstanding.next = self.tags.outstanding.val();
+        self.activity.retire.next = self.answers.retire.valid.val();
+        self.activity.timed_out.next = self.tags.timed_out.val();
+        self.events.next = self.activity.events.val();
+        self.latency.next = self.activity.latency.val();
+        self.payload_failed.next = self.activity.payload_failed.val();
+        self.flush_failed.next = self.activity.flush_failed.val();
+        self.unexpected.next = self.answers.unexpected.val();
+        self.in_flight.next = self.activity.in_flight.val();
+        self.quarantined.next = self.activity.quarantined.val();
+        self.headers_level.next = self.requests.headers_level.val();
+        self.data_level.next = self.requests.data_level.val();
 
         PacketSource::join(&mut self.answers.packet, &mut self.demux.packet);
         self.demux.client.next = self.answers.client.val();

@@ -3,7 +3,7 @@
 //! ```text
 //!   rc_* ──► RcSplit ──► RcCheck ──► ReorderMemory ──► Gather ──► Realign ──► packet, client
 //!                           └──► events                  ▲
-//!   order ──► 64 requests ───────────────────────────────┘
+//!   order ──► 256 requests ──────────────────────────────┘
 //! ```
 //! Timing and invariants: those of the blocks.
 
@@ -12,7 +12,7 @@ use crate::rc_check::{Placed, RcCheck};
 use crate::rc_split::{RcSplit, Slice};
 use crate::read_issue::{ReadOrder, ReadRecord};
 use crate::reorder::ReorderMemory;
-use crate::tags::TagEvent;
+use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -43,15 +43,15 @@ pub struct ReadAnswers {
     /// A request goes out.
     pub issue: Signal<In, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<In, Bits<6>>,
+    pub issue_tag: Signal<In, Tag>,
     /// What it expects.
     pub record: Signal<In, ReadRecord>,
     /// Tags that wait for completions.
-    pub outstanding: Signal<In, Bits<64>>,
+    pub outstanding: Signal<In, TagSet>,
     /// Tags whose answer is complete.
-    pub done: Signal<In, Bits<64>>,
+    pub done: Signal<In, TagSet>,
     /// Tags whose answer is wrong.
-    pub failed: Signal<In, Bits<64>>,
+    pub failed: Signal<In, TagSet>,
     /// A completion ends; of two in one cycle the older.
     pub event_0: PulseSource<TagEvent>,
     /// A completion ends.
@@ -64,7 +64,7 @@ pub struct ReadAnswers {
     split: RcSplit,
     check: RcCheck,
     memory: ReorderMemory,
-    queue: Fifo<ReadOrder, 6, 7>,
+    queue: Fifo<ReadOrder, { TAG_BITS }, { TAG_BITS + 1 }>,
     gather: Gather,
     realign: Realign,
 }

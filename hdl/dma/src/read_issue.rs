@@ -12,8 +12,10 @@
 //! all tags.
 //!
 //! Invariants:
-//! 1. Completions of all requests in flight never need more than 256 headers and
-//!    1,792 times 16 bytes. Room comes back when the answer is delivered, that is, after the
+//! 0. Beats of the reorder memory are given out in a ring, as many as the window of a request
+//!    touches. They suffice: a request touches at most two for each completion header it reserves.
+//! 1. Completions of all requests in flight never need more than the buffer has:
+//!    256 headers and 1,792 times 16 bytes. Room comes back when the answer is delivered, that is, after the
 //!    hard block has handed the completions over; the room of a quarantined tag not before reset.
 //! 2. A request stays inside an aligned window of 512 bytes.
 //!
@@ -22,6 +24,7 @@
 
 use crate::byte_enables::ByteEnables;
 use crate::request::{Piece, RequestTlp};
+use crate::tags::{Tag, TagSet, TAG_BITS};
 use stream::prelude::*;
 
 /// What completions of a request must look like.
@@ -31,13 +34,17 @@ pub struct ReadRecord {
     pub address: Bits<12>,
     /// Bytes requested, 1 to 512.
     pub bytes: Bits<10>,
+    /// Beat of the reorder memory that would hold the start of the window of 512 bytes.
+    pub base: Bits<9>,
 }
 
 /// Where the answer to a request lies and to which job it belongs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReadOrder {
-    /// Tag, that is, place in the reorder memory.
-    pub tag: Bits<6>,
+    /// Tag.
+    pub tag: Tag,
+    /// Beat of the reorder memory that holds the first byte.
+    pub start: Bits<9>,
     /// Client that gets the answer.
     pub client: Bits<2>,
     /// First request of its job.
@@ -93,8 +100,27 @@ impl Logic for CompletionRoom {
     }
 }
 
+/// Completions that the hard block stores. What exceeds it is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CompletionBuffer {
+    /// Headers, at most 256: as many beats of 128 bytes are reordered here.
+    pub headers: u32,
+    /// Data, in units of 16 bytes, at most 1,984.
+    pub data: u32,
+}
+
+impl Default for CompletionBuffer {
+    /// What the hard block was measured to hold: 256 headers, 28 KiB.
+    fn default() -> Self {
+        Self {
+            headers: 256,
+            data: 1792,
+        }
+    }
+}
+
 /// Keeps count of the completion buffer that requests in flight may need.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct RoomAccount {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -116,6 +142,11 @@ pub struct RoomAccount {
     /// Data.
     pub give_back_data: Signal<In, Bits<6>>,
 
+    /// Headers in use.
+    pub headers_level: Signal<Out, Bits<10>>,
+    /// Data in use.
+    pub data_level: Signal<Out, Bits<12>>,
+
     headers_used: DFF<Bits<10>>,
     data_used: DFF<Bits<12>>,
 
@@ -123,6 +154,43 @@ pub struct RoomAccount {
     data_after: Signal<Local, Bits<12>>,
     headers_now: Signal<Local, Bits<10>>,
     data_now: Signal<Local, Bits<12>>,
+    headers_max: Constant<Bits<10>>,
+    data_max: Constant<Bits<12>>,
+}
+
+impl RoomAccount {
+    /// The account of a buffer.
+    pub fn new(buffer: CompletionBuffer) -> Self {
+        let fits = (8..=256).contains(&buffer.headers) && (32..=1984).contains(&buffer.data);
+        assert!(fits, "{buffer:?}");
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            headers: Default::default(),
+            data: Default::default(),
+            fits: Default::default(),
+            reserve: Default::default(),
+            give_back: Default::default(),
+            give_back_headers: Default::default(),
+            give_back_data: Default::default(),
+            headers_level: Default::default(),
+            data_level: Default::default(),
+            headers_used: Default::default(),
+            data_used: Default::default(),
+            headers_after: Default::default(),
+            data_after: Default::default(),
+            headers_now: Default::default(),
+            data_now: Default::default(),
+            headers_max: Constant::new(u64::from(buffer.headers).to_bits()),
+            data_max: Constant::new(u64::from(buffer.data).to_bits()),
+        }
+    }
+}
+
+impl Default for RoomAccount {
+    fn default() -> Self {
+        Self::new(CompletionBuffer::default())
+    }
 }
 
 impl Logic for RoomAccount {
@@ -131,8 +199,11 @@ impl Logic for RoomAccount {
         dff_setup!(self, clock, headers_used, data_used);
         self.headers_after.next = self.headers_used.q.val() + bit_cast::<10, 4>(self.headers.val());
         self.data_after.next = self.data_used.q.val() + bit_cast::<12, 6>(self.data.val());
-        self.fits.next = (self.headers_after.val() <= 256) & (self.data_after.val() <= 1792);
+        self.fits.next = (self.headers_after.val() <= self.headers_max.val())
+            & (self.data_after.val() <= self.data_max.val());
 
+        self.headers_level.next = self.headers_used.q.val();
+        self.data_level.next = self.data_used.q.val();
         self.headers_now.next = self.headers_used.q.val();
         self.data_now.next = self.data_used.q.val();
         if self.reserve.val() {
@@ -160,7 +231,9 @@ pub struct ReadFormat {
     /// The piece.
     pub piece: Signal<In, Piece>,
     /// Its tag.
-    pub tag: Signal<In, Bits<6>>,
+    pub tag: Signal<In, Tag>,
+    /// Beat of the reorder memory for its first byte.
+    pub start: Signal<In, Bits<9>>,
     /// Completion headers it needs.
     pub headers: Signal<In, Bits<4>>,
     /// Completion data it needs.
@@ -172,11 +245,14 @@ pub struct ReadFormat {
     pub order: Signal<Out, ReadOrder>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
+    /// Beat of the reorder memory behind the request's.
+    pub start_after: Signal<Out, Bits<9>>,
 
     enables: ByteEnables,
     address: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<11>>,
     last_byte: Signal<Local, Bits<11>>,
+    base: Signal<Local, Bits<9>>,
     next_tlp: Signal<Local, RequestTlp>,
     next_order: Signal<Local, ReadOrder>,
     next_record: Signal<Local, ReadRecord>,
@@ -192,7 +268,7 @@ impl Logic for ReadFormat {
 
         self.next_tlp.next.header = bit_cast::<128, 64>(self.enables.dword_address.val())
             | (bit_cast::<128, 9>(self.enables.dwords.val()) << 64)
-            | (bit_cast::<128, 6>(self.tag.val()) << 96);
+            | (bit_cast::<128, TAG_BITS>(self.tag.val()) << 96);
         self.next_tlp.next.dwords = 0.into();
         self.next_tlp.next.start = 0.into();
         self.next_tlp.next.end_beat = 0.into();
@@ -203,7 +279,12 @@ impl Logic for ReadFormat {
 
         self.last_byte.next =
             (bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val()) - 1;
+        // The window's start may lie before the ring's: only the touched beats are used.
+        self.base.next = self.start.val() - bit_cast::<9, 3>(self.address.val().get_bits::<3>(6));
+        self.start_after.next =
+            (self.base.val() + bit_cast::<9, 3>(self.last_byte.val().get_bits::<3>(6))) + 1;
         self.next_order.next.tag = self.tag.val();
+        self.next_order.next.start = self.start.val();
         self.next_order.next.client = self.piece.val().client;
         self.next_order.next.first = self.piece.val().first;
         self.next_order.next.last = self.piece.val().last;
@@ -215,6 +296,7 @@ impl Logic for ReadFormat {
 
         self.next_record.next.address = self.address.val().get_bits::<12>(0);
         self.next_record.next.bytes = bit_cast::<10, 11>(self.bytes.val());
+        self.next_record.next.base = self.base.val();
         self.record.next = self.next_record.val();
     }
 }
@@ -238,14 +320,14 @@ pub struct ReadIssue {
 
     /// Completions are cut at 128 bytes instead of 64.
     pub rcb: Signal<In, Bit>,
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
     pub extended_tags: Signal<In, Bit>,
     /// Tags that must not be used.
-    pub busy: Signal<In, Bits<64>>,
+    pub busy: Signal<In, TagSet>,
     /// A request goes out.
     pub issue: Signal<Out, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<Out, Bits<6>>,
+    pub issue_tag: Signal<Out, Tag>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
     /// Room of a delivered request comes back.
@@ -254,6 +336,14 @@ pub struct ReadIssue {
     pub give_back_headers: Signal<In, Bits<4>>,
     /// Data.
     pub give_back_data: Signal<In, Bits<6>>,
+    /// A read waits for a free tag.
+    pub tag_stall: Signal<Out, Bit>,
+    /// A read waits for room in the completion buffer.
+    pub room_stall: Signal<Out, Bit>,
+    /// Completion headers that reads in flight may need.
+    pub headers_level: Signal<Out, Bits<10>>,
+    /// Completion data that they may need.
+    pub data_level: Signal<Out, Bits<12>>,
 
     room: CompletionRoom,
     account: RoomAccount,
@@ -262,32 +352,37 @@ pub struct ReadIssue {
     tlp_stage: DFF<RequestTlp>,
     order_stage: DFF<ReadOrder>,
     record_stage: DFF<ReadRecord>,
-    tag: DFF<Bits<6>>,
+    tag: DFF<Tag>,
+    start: DFF<Bits<9>>,
 
-    tag_after: Signal<Local, Bits<6>>,
-    tag_next: Signal<Local, Bits<6>>,
+    tag_after: Signal<Local, Tag>,
+    tag_next: Signal<Local, Tag>,
     is_busy: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
 }
 
+impl ReadIssue {
+    /// Issues reads for a hard block with this buffer.
+    pub fn new(buffer: CompletionBuffer) -> Self {
+        Self {
+            account: RoomAccount::new(buffer),
+            ..Self::default()
+        }
+    }
+}
+
 impl Logic for ReadIssue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            staged,
-            tlp_stage,
-            order_stage,
-            record_stage,
-            tag
-        );
+        dff_setup!(self, clock, staged, tlp_stage, order_stage);
+        dff_setup!(self, clock, record_stage, tag, start);
 
         self.room.piece.next = self.piece.payload.val();
         self.room.rcb.next = self.rcb.val();
         self.format.piece.next = self.piece.payload.val();
         self.format.tag.next = self.tag.q.val();
+        self.format.start.next = self.start.q.val();
         self.format.headers.next = self.room.headers.val();
         self.format.data.next = self.room.data.val();
 
@@ -302,6 +397,11 @@ impl Logic for ReadIssue {
             & !self.reset.val()
             & (!self.staged.q.val() | self.take.val());
         self.piece.ready.next = self.load.val();
+        self.tag_stall.next = self.piece.valid.val() & self.is_busy.val();
+        self.room_stall.next =
+            self.piece.valid.val() & !self.is_busy.val() & !self.account.fits.val();
+        self.headers_level.next = self.account.headers_level.val();
+        self.data_level.next = self.account.data_level.val();
         if self.take.val() {
             self.staged.d.next = false;
         }
@@ -310,6 +410,7 @@ impl Logic for ReadIssue {
             self.tlp_stage.d.next = self.format.tlp.val();
             self.order_stage.d.next = self.format.order.val();
             self.record_stage.d.next = self.format.record.val();
+            self.start.d.next = self.format.start_after.val();
         }
         self.tlp.valid.next = self.staged.q.val() & !self.reset.val();
         self.tlp.payload.next = self.tlp_stage.q.val();
@@ -329,7 +430,7 @@ impl Logic for ReadIssue {
         self.tag_after.next = self.tag.q.val() + 1;
         self.tag_next.next = self.tag_after.val();
         if !self.extended_tags.val() {
-            self.tag_next.next = bit_cast::<6, 5>(self.tag_after.val().get_bits::<5>(0));
+            self.tag_next.next = bit_cast::<TAG_BITS, 5>(self.tag_after.val().get_bits::<5>(0));
         }
         if self.load.val() | self.is_busy.val() {
             self.tag.d.next = self.tag_next.val();

@@ -6,9 +6,10 @@
 //! Timing and invariants: those of the three blocks.
 
 use crate::cut::Cutter;
-use crate::read_issue::{ReadIssue, ReadOrder, ReadRecord};
+use crate::read_issue::{CompletionBuffer, ReadIssue, ReadOrder, ReadRecord};
 use crate::read_select::ReadSelect;
 use crate::request::{CutJob, Piece, RequestTlp};
+use crate::tags::{Tag, TagSet};
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -36,30 +37,52 @@ pub struct ReadRequests {
 
     /// Largest read request: 128 << max_read_request bytes.
     pub max_read_request: Signal<In, Bits<3>>,
-    /// Completions are cut at 128 bytes instead of 64.
+    /// Completions are cut at 128 bytes instead of 256.
     pub rcb: Signal<In, Bit>,
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
     pub extended_tags: Signal<In, Bit>,
     /// Write jobs accepted, modulo 2^16.
     pub writes_accepted: Signal<In, Bits<16>>,
     /// Write jobs put on the RQ port, modulo 2^16.
     pub writes_issued: Signal<In, Bits<16>>,
     /// Tags that must not be used.
-    pub busy: Signal<In, Bits<64>>,
+    pub busy: Signal<In, TagSet>,
     /// A request goes out.
     pub issue: Signal<Out, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<Out, Bits<6>>,
+    pub issue_tag: Signal<Out, Tag>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
     /// This request has been delivered.
     pub delivered: PulseSink<ReadOrder>,
+    /// A job was taken.
+    pub job_taken: Signal<Out, Bit>,
+    /// A flush waits for the writes before it.
+    pub flush_wait: Signal<Out, Bit>,
+    /// A read waits for a free tag.
+    pub tag_stall: Signal<Out, Bit>,
+    /// A read waits for room in the completion buffer.
+    pub room_stall: Signal<Out, Bit>,
+    /// Completion headers that reads in flight may need.
+    pub headers_level: Signal<Out, Bits<10>>,
+    /// Completion data that they may need.
+    pub data_level: Signal<Out, Bits<12>>,
 
     select: ReadSelect,
     cutter: Cutter,
     issuer: ReadIssue,
 
     limit: Signal<Local, Bits<2>>,
+}
+
+impl ReadRequests {
+    /// Asks no more than fits into this buffer.
+    pub fn new(buffer: CompletionBuffer) -> Self {
+        Self {
+            issuer: ReadIssue::new(buffer),
+            ..Self::default()
+        }
+    }
 }
 
 impl Logic for ReadRequests {
@@ -80,7 +103,7 @@ impl Logic for ReadRequests {
         self.select.writes_issued.next = self.writes_issued.val();
         MessageSource::<CutJob>::join(&mut self.select.cut, &mut self.cutter.job);
 
-        // Slots hold 512 bytes, so larger requests are of no use.
+        // A request has eight beats of the reorder memory at most.
         self.limit.next = bit_cast::<2, 3>(self.max_read_request.val());
         if self.max_read_request.val() > 2 {
             self.limit.next = 2.into();
@@ -97,6 +120,12 @@ impl Logic for ReadRequests {
         self.issue.next = self.issuer.issue.val();
         self.issue_tag.next = self.issuer.issue_tag.val();
         self.record.next = self.issuer.record.val();
+        self.job_taken.next = self.select.job_taken.val();
+        self.flush_wait.next = self.select.flush_wait.val();
+        self.tag_stall.next = self.issuer.tag_stall.val();
+        self.room_stall.next = self.issuer.room_stall.val();
+        self.headers_level.next = self.issuer.headers_level.val();
+        self.data_level.next = self.issuer.data_level.val();
         self.issuer.give_back.next = self.delivered.valid.val();
         self.issuer.give_back_headers.next = self.delivered.payload.val().headers;
         self.issuer.give_back_data.next = self.delivered.payload.val().data;

@@ -87,6 +87,10 @@ pub struct ReadSelect {
     pub client_3_job: MessageSink<ReadJob>,
     /// Jobs out.
     pub cut: MessageSource<CutJob>,
+    /// A job was taken.
+    pub job_taken: Signal<Out, Bit>,
+    /// A flush is held back.
+    pub flush_wait: Signal<Out, Bit>,
 
     /// Write jobs accepted, modulo 2^16.
     pub writes_accepted: Signal<In, Bits<16>>,
@@ -165,5 +169,7 @@ impl Logic for ReadSelect {
         self.client_2_job.ready.next = self.taken.val().get_bit(2);
         self.client_3_job.ready.next = self.taken.val().get_bit(3);
         self.gate.taken.next = self.taken.val().get_bit(3);
+        self.job_taken.next = self.taken.val().any();
+        self.flush_wait.next = self.client_3_job.valid.val() & !self.gate.open.val();
     }
 }

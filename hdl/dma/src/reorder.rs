@@ -1,4 +1,5 @@
-//! Stores answers at their place: 64 slots of 512 bytes, one for each tag, in natural byte order.
+//! Stores answers at their place: 512 beats of 64 bytes, in natural byte order.
+//! [`crate::read_issue`] gives each request its beats.
 //!
 //! ```text
 //!   placed ──► turned for the tail, turned for the start
@@ -31,7 +32,7 @@ pub struct ReorderLane {
     pub start: Signal<In, PlacedPart>,
     /// The beat turned for it.
     pub start_beat: Signal<In, Bits<512>>,
-    /// Tag and beat to read.
+    /// Beat to read.
     pub read_address: Signal<In, Bits<9>>,
     /// This lane's dword of it, one cycle later.
     pub read_data: Signal<Out, Bits<32>>,
@@ -40,6 +41,7 @@ pub struct ReorderLane {
     part: Signal<Local, PlacedPart>,
     tail_mask: Signal<Local, Bits<16>>,
     mask: Signal<Local, Bits<16>>,
+    stores: Signal<Local, Bit>,
     index: Constant<Bits<4>>,
     first_bit: Constant<Bits<9>>,
 }
@@ -60,6 +62,7 @@ impl ReorderLane {
             part: Default::default(),
             tail_mask: Default::default(),
             mask: Default::default(),
+            stores: Default::default(),
             index: Constant::new(index.to_bits()),
             first_bit: Constant::new((32 * index).to_bits()),
         }
@@ -84,12 +87,14 @@ impl Logic for ReorderLane {
                 .get_bits::<32>(self.first_bit.val().index());
         }
         self.mask.next = self.part.val().mask;
+        self.stores.next = self.part.val().stores;
         self.memory.write_address.next = self.part.val().address;
         if self.index.val() < self.part.val().lane {
             self.memory.write_address.next = self.part.val().address_next;
         }
-        self.memory.write_enable.next =
-            self.valid.val() & self.mask.val().get_bit(self.index.val().index());
+        self.memory.write_enable.next = self.valid.val()
+            & self.stores.val()
+            & self.mask.val().get_bit(self.index.val().index());
         self.memory.read_address.next = self.read_address.val();
         self.read_data.next = self.memory.read_data.val();
     }
@@ -102,7 +107,7 @@ pub struct ReorderMemory {
     pub clock: Signal<In, Clock>,
     /// What is placed.
     pub placed: PulseSink<Placed>,
-    /// Tag and beat to read.
+    /// Beat to read.
     pub read_address: Signal<In, Bits<9>>,
     /// The beat, one cycle later.
     pub read_data: Signal<Out, Bits<512>>,

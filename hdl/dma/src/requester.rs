@@ -13,9 +13,9 @@
 //! | receive, completion, interrupt: `_job`, `_data` | sink | | write jobs and their packets |
 //! | command, send_ring, payload, flush: `_job` | sink | | read jobs |
 //! | command, send_ring, payload, flush: `_data` | source | | their answers |
-//! | s_axis_rq_*, m_axis_rc_*, pcie_rq_seq_num* | | | the hard block's user side, straddle |
+//! | s_axis_rq, m_axis_rc, pcie_rq_seq | | | the hard block's user side, straddle |
 //! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | configured by the host |
-//! | extended_tags | in | 1 | 8-bit tags allowed (device control, bit 8): 64 are used, else 32 |
+//! | extended_tags | in | 1 | 8-bit tags allowed (device control, bit 8): 256 are used, else 32 |
 //! | user_reset | in | 1 | the hard block's reset: it has forgotten every TLP |
 //! | bus_master | in | 1 | the host allows requests; without it none starts |
 //! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
@@ -35,8 +35,11 @@
 //!
 //! Source: PG213, requester interfaces.
 
+use crate::activity::ActivitySource;
+use crate::hard_block::{CompletionPort, RequestPort, SequencePort};
 use crate::pack::RequestPacker;
 use crate::read::ReadEngine;
+use crate::read_issue::CompletionBuffer;
 use crate::request::RequestTlp;
 use crate::write::WriteEngine;
 use stream::prelude::*;
@@ -118,46 +121,20 @@ pub struct Requester {
     /// Their answers.
     pub flush_data: PacketSource,
 
-    /// RQ data.
-    pub s_axis_rq_tdata: Signal<Out, Bits<512>>,
-    /// RQ dwords in use: all.
-    pub s_axis_rq_tkeep: Signal<Out, Bits<16>>,
-    /// RQ side band.
-    pub s_axis_rq_tuser: Signal<Out, Bits<137>>,
-    /// RQ beat is offered.
-    pub s_axis_rq_tvalid: Signal<Out, Bit>,
-    /// Without meaning in straddle format: low.
-    pub s_axis_rq_tlast: Signal<Out, Bit>,
-    /// RQ beat is taken.
-    pub s_axis_rq_tready: Signal<In, Bit>,
-    /// RC data.
-    pub m_axis_rc_tdata: Signal<In, Bits<512>>,
-    /// RC dwords in use: all in straddle format.
-    pub m_axis_rc_tkeep: Signal<In, Bits<16>>,
-    /// RC side band.
-    pub m_axis_rc_tuser: Signal<In, Bits<161>>,
-    /// RC beat is offered.
-    pub m_axis_rc_tvalid: Signal<In, Bit>,
-    /// Without meaning in straddle format.
-    pub m_axis_rc_tlast: Signal<In, Bit>,
-    /// RC beat is taken.
-    pub m_axis_rc_tready: Signal<Out, Bit>,
-    /// A sequence number that has come back.
-    pub pcie_rq_seq_num0: Signal<In, Bits<6>>,
-    /// It is there.
-    pub pcie_rq_seq_num_vld0: Signal<In, Bit>,
-    /// Another one.
-    pub pcie_rq_seq_num1: Signal<In, Bits<6>>,
-    /// It is there.
-    pub pcie_rq_seq_num_vld1: Signal<In, Bit>,
+    /// Requests.
+    pub s_axis_rq: RequestPort,
+    /// Completions.
+    pub m_axis_rc: CompletionPort,
+    /// Requests that have left.
+    pub pcie_rq_seq: SequencePort,
     /// Largest payload: 128 << n bytes.
     pub cfg_max_payload: Signal<In, Bits<2>>,
     /// Largest read request: 128 << n bytes.
     pub cfg_max_read_req: Signal<In, Bits<3>>,
-    /// Completions are cut at 128 bytes instead of 64.
+    /// Completions are cut at 128 bytes instead of 256.
     pub cfg_rcb_status: Signal<In, Bit>,
 
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 64.
+    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
     pub extended_tags: Signal<In, Bit>,
 
     /// A write TLP was sent.
@@ -170,6 +147,8 @@ pub struct Requester {
     pub read_error: Signal<Out, Bit>,
     /// A tag is out of use until reset.
     pub tag_quarantined: Signal<Out, Bit>,
+    /// For counters.
+    pub activity: ActivitySource,
 
     write: WriteEngine,
     read: ReadEngine,
@@ -178,11 +157,17 @@ pub struct Requester {
     flushing: DFF<Bit>,
 
     stop: Signal<Local, Bit>,
+    rq_taken: Signal<Local, Bit>,
+    rq_stall: Signal<Local, Bit>,
+    job_stall: Signal<Local, Bit>,
+    busy: Signal<Local, Bits<8>>,
+    waits: Signal<Local, Bits<8>>,
 }
 
 impl Requester {
-    /// Gives a read up after `timeout_cycles`, at least 128; normally [`TIMEOUT_CYCLES`].
-    pub fn new(timeout_cycles: u32) -> Self {
+    /// Gives a read up after `timeout_cycles`, normally [`TIMEOUT_CYCLES`]; asks no more than fits
+    /// into the hard block's `buffer`.
+    pub fn new(timeout_cycles: u32, buffer: CompletionBuffer) -> Self {
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -202,22 +187,9 @@ impl Requester {
             payload_data: Default::default(),
             flush_job: Default::default(),
             flush_data: Default::default(),
-            s_axis_rq_tdata: Default::default(),
-            s_axis_rq_tkeep: Default::default(),
-            s_axis_rq_tuser: Default::default(),
-            s_axis_rq_tvalid: Default::default(),
-            s_axis_rq_tlast: Default::default(),
-            s_axis_rq_tready: Default::default(),
-            m_axis_rc_tdata: Default::default(),
-            m_axis_rc_tkeep: Default::default(),
-            m_axis_rc_tuser: Default::default(),
-            m_axis_rc_tvalid: Default::default(),
-            m_axis_rc_tlast: Default::default(),
-            m_axis_rc_tready: Default::default(),
-            pcie_rq_seq_num0: Default::default(),
-            pcie_rq_seq_num_vld0: Default::default(),
-            pcie_rq_seq_num1: Default::default(),
-            pcie_rq_seq_num_vld1: Default::default(),
+            s_axis_rq: Default::default(),
+            m_axis_rc: Default::default(),
+            pcie_rq_seq: Default::default(),
             cfg_max_payload: Default::default(),
             cfg_max_read_req: Default::default(),
             cfg_rcb_status: Default::default(),
@@ -227,19 +199,25 @@ impl Requester {
             read_timeout: Default::default(),
             read_error: Default::default(),
             tag_quarantined: Default::default(),
+            activity: Default::default(),
             write: Default::default(),
-            read: ReadEngine::new(timeout_cycles),
+            read: ReadEngine::new(timeout_cycles, buffer),
             packer: Default::default(),
             returned: Default::default(),
             flushing: Default::default(),
             stop: Default::default(),
+            rq_taken: Default::default(),
+            rq_stall: Default::default(),
+            job_stall: Default::default(),
+            busy: Default::default(),
+            waits: Default::default(),
         }
     }
 }
 
 impl Default for Requester {
     fn default() -> Self {
-        Self::new(TIMEOUT_CYCLES)
+        Self::new(TIMEOUT_CYCLES, CompletionBuffer::default())
     }
 }
 
@@ -289,16 +267,16 @@ impl Logic for Requester {
         self.read.writes_accepted.next = self.write.jobs_accepted.val();
         self.read.writes_issued.next = self.packer.jobs_issued.val();
 
-        self.s_axis_rq_tdata.next = self.packer.rq_tdata.val();
-        self.s_axis_rq_tkeep.next = 0xffff.into();
-        self.s_axis_rq_tuser.next = self.packer.rq_tuser.val();
-        self.s_axis_rq_tvalid.next = self.packer.rq_tvalid.val();
-        self.s_axis_rq_tlast.next = false;
-        self.packer.rq_tready.next = self.s_axis_rq_tready.val();
-        self.read.rc_tdata.next = self.m_axis_rc_tdata.val();
-        self.read.rc_tuser.next = self.m_axis_rc_tuser.val();
-        self.read.rc_tvalid.next = self.m_axis_rc_tvalid.val();
-        self.m_axis_rc_tready.next = self.read.rc_tready.val();
+        self.s_axis_rq.tdata.next = self.packer.rq_tdata.val();
+        self.s_axis_rq.tkeep.next = 0xffff.into();
+        self.s_axis_rq.tuser.next = self.packer.rq_tuser.val();
+        self.s_axis_rq.tvalid.next = self.packer.rq_tvalid.val();
+        self.s_axis_rq.tlast.next = false;
+        self.packer.rq_tready.next = self.s_axis_rq.tready.val().get_bit(0);
+        self.read.rc_tdata.next = self.m_axis_rc.tdata.val();
+        self.read.rc_tuser.next = self.m_axis_rc.tuser.val();
+        self.read.rc_tvalid.next = self.m_axis_rc.tvalid.val();
+        self.m_axis_rc.tready.next = self.read.rc_tready.val();
 
         self.write_tlp.next = self.packer.write_taken.val();
         self.read_tlp.next = self.packer.read_taken.val();
@@ -306,10 +284,33 @@ impl Logic for Requester {
         self.read_error.next = self.read.read_error.val();
         self.tag_quarantined.next = self.read.tag_quarantined.val();
 
-        self.returned.number_0.next = self.pcie_rq_seq_num0.val();
-        self.returned.valid_0.next = self.pcie_rq_seq_num_vld0.val();
-        self.returned.number_1.next = self.pcie_rq_seq_num1.val();
-        self.returned.valid_1.next = self.pcie_rq_seq_num_vld1.val();
+        // Order of the group "requests" in `abi::counters`.
+        self.rq_taken.next = self.packer.rq_tvalid.val() & self.s_axis_rq.tready.val().get_bit(0);
+        self.rq_stall.next = self.packer.rq_tvalid.val() & !self.s_axis_rq.tready.val().get_bit(0);
+        self.job_stall.next = self.receive_job.valid.val() & !self.write.client_0_job.ready.val();
+        self.busy.next = bit_cast::<8, 1>(self.rq_taken.val().into())
+            | (bit_cast::<8, 1>(self.rq_stall.val().into()) << 1);
+        self.waits.next = (bit_cast::<8, 1>(self.packer.window_stall.val().into()) << 4)
+            | (bit_cast::<8, 1>(self.packer.data_stall.val().into()) << 5)
+            | (bit_cast::<8, 1>(self.write.job_taken.val().into()) << 6)
+            | (bit_cast::<8, 1>(self.job_stall.val().into()) << 7);
+        self.activity.requests.next = self.busy.val() | self.waits.val();
+        self.activity.reads.next = self.read.events.val();
+        self.activity.latency.next = self.read.latency.val();
+        self.activity.payload_failed.next = self.read.payload_failed.val();
+        self.activity.flush_failed.next = self.read.flush_failed.val();
+        self.activity.unexpected.next = self.read.unexpected.val();
+        self.activity.reads_in_flight.next = self.read.in_flight.val();
+        self.activity.completion_headers.next = bit_cast::<16, 10>(self.read.headers_level.val());
+        self.activity.completion_data.next = bit_cast::<16, 12>(self.read.data_level.val());
+        self.activity.writes_in_flight.next = bit_cast::<16, 6>(self.packer.writes_in_flight.val());
+        self.activity.write_beats.next = bit_cast::<16, 7>(self.packer.beats_held.val());
+        self.activity.tags_quarantined.next = self.read.quarantined.val();
+
+        self.returned.number_0.next = self.pcie_rq_seq.num0.val();
+        self.returned.valid_0.next = self.pcie_rq_seq.num_vld0.val();
+        self.returned.number_1.next = self.pcie_rq_seq.num1.val();
+        self.returned.valid_1.next = self.pcie_rq_seq.num_vld1.val();
         self.packer.writes_returned.next = self.returned.writes.val();
     }
 }

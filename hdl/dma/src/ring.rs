@@ -57,6 +57,8 @@ pub struct Ring<const O: usize, const OWNERS: usize> {
     pub entries: PacketSource,
     /// A ring stopped.
     pub ring_failed: PulseSource<Bits<8>>,
+    /// Rings that have stopped; bit n is owner n.
+    pub stopped: Signal<Out, Bits<OWNERS>>,
 
     state: RingState<O, OWNERS>,
     plan: RingPlan<O>,
@@ -82,6 +84,7 @@ impl<const O: usize, const OWNERS: usize> Ring<O, OWNERS> {
             fetched: Default::default(),
             entries: Default::default(),
             ring_failed: Default::default(),
+            stopped: Default::default(),
             state: RingState::new(kind),
             plan: RingPlan::new(kind),
             answers: Default::default(),
@@ -148,6 +151,7 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         self.plan.refuse_ready.next = !self.aborted.val();
         self.state.fail.next = self.aborted.val() | self.plan.refuse.val();
         self.state.fail_owner.next = self.failed_owner.val();
+        self.stopped.next = self.state.stopped.val();
         self.ring_failed.valid.next = self.aborted.val() | self.plan.refuse.val();
         self.ring_failed.payload.next = bit_cast::<8, O>(self.failed_owner.val());
     }

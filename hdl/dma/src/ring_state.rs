@@ -100,6 +100,8 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     pub fail: Signal<In, Bit>,
     /// Which.
     pub fail_owner: Signal<In, Bits<O>>,
+    /// Rings that have stopped.
+    pub stopped: Signal<Out, Bits<OWNERS>>,
 
     /// Ring that a finished fetch belongs to.
     pub check: Signal<In, Bits<O>>,
@@ -142,6 +144,7 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             rung: Default::default(),
             fail: Default::default(),
             fail_owner: Default::default(),
+            stopped: Default::default(),
             check: Default::default(),
             check_generation: Default::default(),
             check_runs: Default::default(),
@@ -228,6 +231,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.failed.add_owner.next = self.fail_owner.val();
         self.failed.remove.next = self.enables.val();
         self.failed.remove_owner.next = self.owner.val();
+        self.stopped.next = self.failed.members.val();
         self.healthy.next = !self.failed.members.val();
         self.running.next = self.enabled.members.val() & self.healthy.val();
         self.view.next.runs = self.running.val().get_bit(self.scan.val().index());

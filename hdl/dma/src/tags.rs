@@ -1,11 +1,11 @@
-//! The life of the 64 read tags, as one bit per tag and state, and their timeout.
+//! The life of the 256 read tags, as one bit per tag and state, and their timeout.
 //!
 //! ```text
 //!   free ── issue ──► outstanding ── finish ──► done ── retire ──► free
 //!                          └──── timeout ────► done, failed, quarantined ── reset ──► free
 //! ```
 //! Timing: every change is visible one cycle later. A timeout comes between `timeout_cycles` and
-//! 1.25 `timeout_cycles` + 64 cycles after the issue: ages are kept in eighths of the timeout, and
+//! 1.25 `timeout_cycles` + 256 cycles after the issue: ages are kept in eighths of the timeout, and
 //! one tag is looked at in each cycle.
 //!
 //! Invariants:
@@ -18,8 +18,16 @@
 
 use stream::prelude::*;
 
-/// Read tags.
-pub const TAGS: usize = 64;
+/// Bits of a read tag.
+pub const TAG_BITS: usize = 8;
+/// Read tags: as many as the hard block knows.
+pub const TAGS: usize = 1 << TAG_BITS;
+/// A read tag.
+pub type Tag = Bits<TAG_BITS>;
+/// One bit for each tag.
+pub type TagSet = Bits<TAGS>;
+/// Least completion timeout: every tag is looked at while its age is known.
+pub const TIMEOUT_CYCLES_MIN: u32 = 4 * TAGS as u32;
 
 /// A completion has ended.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -31,7 +39,7 @@ pub struct TagEvent {
     /// The hard block has given the request up.
     pub timed_out: Bit,
     /// Tag of the request.
-    pub tag: Bits<6>,
+    pub tag: Tag,
 }
 
 /// Finds the read that has waited too long.
@@ -43,30 +51,33 @@ pub struct TagTimer {
     /// A read starts.
     pub issue: Signal<In, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<In, Bits<6>>,
+    pub issue_tag: Signal<In, Tag>,
     /// Reads that wait.
-    pub outstanding: Signal<In, Bits<64>>,
+    pub outstanding: Signal<In, TagSet>,
 
     /// A read had waited too long one cycle ago; it may have ended since.
     pub expired: Signal<Out, Bit>,
     /// Its tag.
-    pub expired_tag: Signal<Out, Bits<6>>,
+    pub expired_tag: Signal<Out, Tag>,
 
-    started: LutRam<Bits<4>, 6>,
+    started: LutRam<Bits<4>, TAG_BITS>,
     prescaler: DFF<Bits<32>>,
     now: DFF<Bits<4>>,
-    scan: DFF<Bits<6>>,
+    scan: DFF<Tag>,
     late: DFF<Bit>,
-    late_tag: DFF<Bits<6>>,
+    late_tag: DFF<Tag>,
 
     age: Signal<Local, Bits<4>>,
     tick_last: Constant<Bits<32>>,
 }
 
 impl TagTimer {
-    /// Gives a read up after `timeout_cycles`, at least 128.
+    /// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
     pub fn new(timeout_cycles: u32) -> Self {
-        assert!(timeout_cycles >= 128, "timeout of {timeout_cycles} cycles");
+        assert!(
+            timeout_cycles >= TIMEOUT_CYCLES_MIN,
+            "timeout of {timeout_cycles} cycles"
+        );
         Self {
             clock: Default::default(),
             issue: Default::default(),
@@ -120,25 +131,25 @@ pub struct EventMasks {
     /// A completion ends.
     pub event_1: PulseSink<TagEvent>,
     /// Tags that wait for completions.
-    pub outstanding: Signal<In, Bits<64>>,
+    pub outstanding: Signal<In, TagSet>,
 
     /// Tags that have got their last completion.
-    pub finish: Signal<Out, Bits<64>>,
+    pub finish: Signal<Out, TagSet>,
     /// Tags that got a wrong one.
-    pub fail: Signal<Out, Bits<64>>,
+    pub fail: Signal<Out, TagSet>,
     /// Tags that the hard block has given up.
-    pub late: Signal<Out, Bits<64>>,
+    pub late: Signal<Out, TagSet>,
 
-    mask_0: Signal<Local, Bits<64>>,
-    mask_1: Signal<Local, Bits<64>>,
-    finish_0: Signal<Local, Bits<64>>,
-    finish_1: Signal<Local, Bits<64>>,
-    fail_0: Signal<Local, Bits<64>>,
-    fail_1: Signal<Local, Bits<64>>,
-    late_0: Signal<Local, Bits<64>>,
-    late_1: Signal<Local, Bits<64>>,
-    one: Constant<Bits<64>>,
-    none: Constant<Bits<64>>,
+    mask_0: Signal<Local, TagSet>,
+    mask_1: Signal<Local, TagSet>,
+    finish_0: Signal<Local, TagSet>,
+    finish_1: Signal<Local, TagSet>,
+    fail_0: Signal<Local, TagSet>,
+    fail_1: Signal<Local, TagSet>,
+    late_0: Signal<Local, TagSet>,
+    late_1: Signal<Local, TagSet>,
+    one: Constant<TagSet>,
+    none: Constant<TagSet>,
 }
 
 impl Default for EventMasks {
@@ -220,7 +231,7 @@ pub struct TagTable {
     /// A read starts.
     pub issue: Signal<In, Bit>,
     /// Its tag.
-    pub issue_tag: Signal<In, Bits<6>>,
+    pub issue_tag: Signal<In, Tag>,
     /// A completion ends; of two in one cycle the older.
     pub event_0: PulseSink<TagEvent>,
     /// A completion ends.
@@ -228,16 +239,16 @@ pub struct TagTable {
     /// The answer to a read has been handed on.
     pub retire: Signal<In, Bit>,
     /// Its tag.
-    pub retire_tag: Signal<In, Bits<6>>,
+    pub retire_tag: Signal<In, Tag>,
 
     /// Tags that must not be used.
-    pub busy: Signal<Out, Bits<64>>,
+    pub busy: Signal<Out, TagSet>,
     /// Tags that wait for completions.
-    pub outstanding: Signal<Out, Bits<64>>,
+    pub outstanding: Signal<Out, TagSet>,
     /// Tags whose answer is complete.
-    pub done: Signal<Out, Bits<64>>,
+    pub done: Signal<Out, TagSet>,
     /// Tags whose answer is wrong.
-    pub failed: Signal<Out, Bits<64>>,
+    pub failed: Signal<Out, TagSet>,
     /// Reads of before the reset have not ended.
     pub draining: Signal<Out, Bit>,
     /// A read timed out in this cycle.
@@ -245,28 +256,28 @@ pub struct TagTable {
     /// A completion was not as expected.
     pub wrong: Signal<Out, Bit>,
     /// Tags that timed out.
-    pub quarantined: Signal<Out, Bits<64>>,
+    pub quarantined: Signal<Out, TagSet>,
 
     timer: TagTimer,
     masks: EventMasks,
-    busy_bits: DFF<Bits<64>>,
-    outstanding_bits: DFF<Bits<64>>,
-    done_bits: DFF<Bits<64>>,
-    failed_bits: DFF<Bits<64>>,
-    quarantined_bits: DFF<Bits<64>>,
+    busy_bits: DFF<TagSet>,
+    outstanding_bits: DFF<TagSet>,
+    done_bits: DFF<TagSet>,
+    failed_bits: DFF<TagSet>,
+    quarantined_bits: DFF<TagSet>,
     is_draining: DFF<Bit>,
 
-    issue_mask: Signal<Local, Bits<64>>,
-    retire_mask: Signal<Local, Bits<64>>,
-    expired_mask: Signal<Local, Bits<64>>,
-    late_mask: Signal<Local, Bits<64>>,
-    end_mask: Signal<Local, Bits<64>>,
-    one: Constant<Bits<64>>,
-    none: Constant<Bits<64>>,
+    issue_mask: Signal<Local, TagSet>,
+    retire_mask: Signal<Local, TagSet>,
+    expired_mask: Signal<Local, TagSet>,
+    late_mask: Signal<Local, TagSet>,
+    end_mask: Signal<Local, TagSet>,
+    one: Constant<TagSet>,
+    none: Constant<TagSet>,
 }
 
 impl TagTable {
-    /// Gives a read up after `timeout_cycles`, at least 128.
+    /// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
     pub fn new(timeout_cycles: u32) -> Self {
         Self {
             clock: Default::default(),
@@ -331,8 +342,11 @@ impl Logic for TagTable {
         PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.masks.event_0);
         PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.masks.event_1);
         self.masks.outstanding.next = self.outstanding_bits.q.val();
-        self.late_mask.next =
-            self.masks.late.val() | (self.expired_mask.val() & self.outstanding_bits.q.val());
+        // One timeout a cycle, so that each is counted: an expiry comes round again.
+        self.late_mask.next = self.expired_mask.val() & self.outstanding_bits.q.val();
+        if self.masks.late.val() != self.none.val() {
+            self.late_mask.next = self.masks.late.val();
+        }
         self.end_mask.next = self.masks.finish.val() | self.late_mask.val();
 
         self.busy_bits.d.next = (self.busy_bits.q.val() | self.issue_mask.val())

@@ -165,6 +165,8 @@ pub struct WriteEngine {
     pub max_payload: Signal<In, Bits<2>>,
     /// Jobs accepted, modulo 2^16.
     pub jobs_accepted: Signal<Out, Bits<16>>,
+    /// A job was taken.
+    pub job_taken: Signal<Out, Bit>,
 
     select: WriteSelect,
     cut_queue: Fifo<CutJob, 2, 3>,
@@ -209,6 +211,7 @@ impl Logic for WriteEngine {
         self.cutter.limit.next = self.max_payload.val();
         self.maker.written.next = self.written.val();
         self.jobs_accepted.next = self.select.jobs_accepted.val();
+        self.job_taken.next = self.select.job_taken.val();
 
         // The packet of the oldest job is the one that is drawn.
         self.client.next = self.aligner.client.val();

@@ -37,6 +37,8 @@ pub struct WriteSelect {
     pub align: MessageSource<AlignJob>,
     /// Jobs accepted since reset, modulo 2^16.
     pub jobs_accepted: Signal<Out, Bits<16>>,
+    /// A job was taken.
+    pub job_taken: Signal<Out, Bit>,
 
     turn: DFF<Bits<2>>,
     accepted: DFF<Bits<16>>,
@@ -118,6 +120,7 @@ impl Logic for WriteSelect {
         self.align.valid.next = self.advance.val();
 
         self.jobs_accepted.next = self.accepted.q.val();
+        self.job_taken.next = self.advance.val();
         if self.reset.val() {
             self.accepted.d.next = 0.into();
         } else if self.advance.val() {

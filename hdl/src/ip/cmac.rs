@@ -55,6 +55,10 @@ pub struct MacReceive {
     pub frames: PacketSource,
     /// A frame was dropped because the FIFO was full.
     pub dropped: Signal<Out, Bit>,
+    /// The card took a beat.
+    pub beat_taken: Signal<Out, Bit>,
+    /// A beat waits for the card.
+    pub beat_stalled: Signal<Out, Bit>,
 
     beat: DFF<PacketBeat>,
     beat_valid: DFF<Bit>,
@@ -78,6 +82,8 @@ impl Default for MacReceive {
             rx_axis_tuser: Default::default(),
             frames: Default::default(),
             dropped: Default::default(),
+            beat_taken: Default::default(),
+            beat_stalled: Default::default(),
             beat: Default::default(),
             beat_valid: Default::default(),
             fifo: FrameFifo::new(true, false),
@@ -126,6 +132,8 @@ impl Logic for MacReceive {
         self.frames.last.next = self.crossing.source.payload.val().last;
         self.frames.abort.next = self.crossing.source.payload.val().abort;
         self.crossing.source.ready.next = self.frames.ready.val();
+        self.beat_taken.next = self.crossing.source.valid.val() & self.frames.ready.val();
+        self.beat_stalled.next = self.crossing.source.valid.val() & !self.frames.ready.val();
 
         // Drops cross as messages. They cannot fill the crossing: each takes a frame of its own.
         self.drop_crossing.sink.valid.next = self.fifo.dropped.val();
@@ -149,6 +157,10 @@ pub struct MacSend {
     pub frames: PacketSink,
     /// A frame went over to the MAC's clock.
     pub frame_done: Signal<Out, Bit>,
+    /// A beat was taken from the card.
+    pub beat_taken: Signal<Out, Bit>,
+    /// A beat of the card waits.
+    pub beat_stalled: Signal<Out, Bit>,
 
     /// Frame bytes.
     pub tx_axis_tdata: Signal<Out, Bits<512>>,
@@ -169,6 +181,7 @@ pub struct MacSend {
     fifo: FrameFifo<{ TX_BEATS_BITS }, { TX_BEATS_BITS + 1 }>,
 
     beat: Signal<Local, PacketBeat>,
+    takes: Signal<Local, Bit>,
     closing: Signal<Local, Bit>,
     unused_bytes: Signal<Local, Bits<7>>,
     full_keep: Constant<Bits<64>>,
@@ -183,6 +196,8 @@ impl Default for MacSend {
             reset: Default::default(),
             frames: Default::default(),
             frame_done: Default::default(),
+            beat_taken: Default::default(),
+            beat_stalled: Default::default(),
             tx_axis_tdata: Default::default(),
             tx_axis_tkeep: Default::default(),
             tx_axis_tvalid: Default::default(),
@@ -194,6 +209,7 @@ impl Default for MacSend {
             crossing: Default::default(),
             fifo: FrameFifo::new(false, true),
             beat: Default::default(),
+            takes: Default::default(),
             closing: Default::default(),
             unused_bytes: Default::default(),
             full_keep: Constant::new(u64::MAX.to_bits()),
@@ -218,13 +234,15 @@ impl Logic for MacSend {
         self.beat.next.last = self.frames.last.val();
         self.beat.next.abort = self.frames.abort.val();
         self.crossing.sink.valid.next = self.frames.valid.val() & !self.reset.val();
-        self.frames.ready.next = self.crossing.sink.ready.val() & !self.reset.val();
+        self.takes.next = self.crossing.sink.ready.val() & !self.reset.val() & !self.closing.val();
+        self.frames.ready.next = self.takes.val();
+        self.beat_taken.next = self.frames.valid.val() & self.takes.val();
+        self.beat_stalled.next = self.frames.valid.val() & !self.takes.val();
         if self.closing.val() {
             self.beat.next.byte_count = self.beat_bytes.val();
             self.beat.next.last = true;
             self.beat.next.abort = true;
             self.crossing.sink.valid.next = true;
-            self.frames.ready.next = false;
         }
         self.crossing.sink.payload.next = self.beat.val();
 

@@ -12,7 +12,10 @@ use abi::config::{
     SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
-use abi::{completion, header_entry as h, profile, registers as r, send_descriptor, ABI_VERSION};
+use abi::{
+    completion, counters as n, header_entry as h, profile, registers as r, send_descriptor,
+    ABI_VERSION,
+};
 
 use crate::packet::{check_length, Profile};
 use crate::rx::{receive, undo, Delivery};
@@ -118,11 +121,11 @@ impl GoldenDevice {
             r::SIZES_1 => bytes([c.page_bits, c.owner_bits, 0, 0]),
             r::EPOCH => self.epoch.into(),
             r::CONTROL => self.control,
-            r::COUNTERS_DROP..=0x807f => counter(&self.drops, r::COUNTERS_DROP),
-            r::COUNTERS_DISPOSITION..=0x817f => {
-                counter(&self.dispositions, r::COUNTERS_DISPOSITION)
+            n::COUNTERS_DROP..=0x807f => counter(&self.drops, n::COUNTERS_DROP),
+            n::COUNTERS_DISPOSITION..=0x817f => {
+                counter(&self.dispositions, n::COUNTERS_DISPOSITION)
             }
-            r::COUNTERS_SEND_ERROR..=0x823f => counter(&self.send_errors, r::COUNTERS_SEND_ERROR),
+            n::COUNTERS_SEND_ERROR..=0x823f => counter(&self.send_errors, n::COUNTERS_SEND_ERROR),
             _ => 0,
         }
     }

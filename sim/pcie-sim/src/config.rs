@@ -98,6 +98,9 @@ pub struct PcieConfig {
     pub completion_headers: u32,
     /// Completion data that it holds, in units of 16 bytes.
     pub completion_data: u32,
+    /// Whether the hard block ends a completion whose lower address or byte count is wrong; else
+    /// it hands it on as it came.
+    pub checks_completions: bool,
     /// Whether promising more completions than the buffer holds is a violation by itself.
     pub check_reservation: bool,
     /// Beats that the hard block stores of RQ and CC before it lowers `tready`.
@@ -200,6 +203,7 @@ impl Default for PcieConfig {
             },
             completion_headers: 256,
             completion_data: 1792,
+            checks_completions: true,
             check_reservation: true,
             transmit_beats: 32,
             nonposted_queue: 16,

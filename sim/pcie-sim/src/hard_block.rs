@@ -14,6 +14,7 @@
 
 use crate::cc::CcReceiver;
 use crate::config::{cycles, PcieConfig};
+use crate::config_space::ConfigSpace;
 use crate::cq::{CqPacket, CqSender, Taken};
 use crate::descriptor::status;
 use crate::function::{limits, Function};
@@ -36,6 +37,7 @@ pub(crate) struct HardBlock {
     pub function: Function,
     cq: CqSender,
     cc: CcReceiver,
+    config_space: ConfigSpace,
     link_up: bool,
     reset_until: u64,
     random: Random,
@@ -54,6 +56,7 @@ impl HardBlock {
             function: Function::default(),
             cq: CqSender::default(),
             cc: CcReceiver::default(),
+            config_space: ConfigSpace::default(),
             link_up: true,
             reset_until: RESET_CYCLES,
             random: Random::new(config.seed ^ 0x6361_7264),
@@ -118,6 +121,7 @@ impl HardBlock {
         if card.cfg_flr_done & 1 != 0 {
             self.function.reset_running = false;
         }
+        self.config_space.step(card, inputs, config, log);
     }
 
     /// A write into the interrupt window needs MSI-X on; it is carried all the same.

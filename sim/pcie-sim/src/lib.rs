@@ -42,6 +42,7 @@
 
 mod cc;
 mod config;
+mod config_space;
 mod cq;
 pub mod descriptor;
 mod fault;

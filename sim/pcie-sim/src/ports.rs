@@ -70,6 +70,14 @@ pub struct CardOutputs {
     pub cfg_fc_sel: u8,
     /// `cfg_flr_done`, one bit per physical function.
     pub cfg_flr_done: u8,
+    /// `cfg_mgmt_addr`, 10 bits: dword of the configuration space.
+    pub cfg_mgmt_addr: u16,
+    /// `cfg_mgmt_function_number`.
+    pub cfg_mgmt_function_number: u8,
+    /// `cfg_mgmt_read`: held until done.
+    pub cfg_mgmt_read: bool,
+    /// `cfg_mgmt_write`: held until done.
+    pub cfg_mgmt_write: bool,
 }
 
 /// What the card sees in one cycle; every value is registered in the hard block.
@@ -135,4 +143,8 @@ pub struct CardInputs {
     pub cfg_interrupt_msix_enable: u8,
     /// MSI-X function mask, one bit per function.
     pub cfg_interrupt_msix_mask: u8,
+    /// What `cfg_mgmt_read` asked for, with `cfg_mgmt_read_write_done`.
+    pub cfg_mgmt_read_data: u32,
+    /// The access to the configuration space is done, for one cycle.
+    pub cfg_mgmt_read_write_done: bool,
 }

@@ -91,6 +91,16 @@ pub enum Violation {
         /// The value.
         value: u64,
     },
+    /// An access to the configuration space other than a read of Device Control.
+    #[error("cfg_mgmt: dword {dword:#x} of function {function}, write {write}: not modelled")]
+    ConfigurationAccess {
+        /// Dword.
+        dword: u16,
+        /// Function.
+        function: u8,
+        /// It was a write.
+        write: bool,
+    },
     /// A request that is neither a memory read nor a memory write.
     #[error("RQ: request type {0:#x} is neither memory read nor memory write")]
     RequestType(u8),

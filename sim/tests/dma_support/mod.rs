@@ -8,17 +8,20 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
+use dma::read_issue::CompletionBuffer;
 use dma::requester::Requester;
+use hdl::ports::{emit, ports_of};
 use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::{Agent, Bench};
+use sim::bench::{options_from_environment, Agent, Bench};
+use sim::design::Design;
 use sim::monitor::StreamMonitor;
 use sim::pcie_ports::PciePorts;
 use sim::sink::PacketSink;
 use sim::source::{MessageSource, Packet, PacketSource};
 use sim::stall::Stall;
-use sim::verilated::Model;
+use sim::verilated::{Model, PortId};
 use stream::messages::{ReadJob, WriteJob};
 
 /// Bus address at which the host's memory begins.
@@ -30,6 +33,82 @@ pub const WRITERS: [&str; 3] = ["receive", "completion", "interrupt"];
 /// Names of the read clients.
 pub const READERS: [&str; 4] = ["command", "send_ring", "payload", "flush"];
 
+/// What the requester reported of itself so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Activity {
+    /// Cycles with bit n of a group high.
+    pub requests: [u64; 8],
+    pub reads: [u64; 8],
+    pub latency: [u64; 8],
+    pub payload_failed: u64,
+    pub flush_failed: u64,
+    pub unexpected: u64,
+    /// Highest levels.
+    pub reads_in_flight: u64,
+    pub completion_headers: u64,
+    pub completion_data: u64,
+    pub writes_in_flight: u64,
+    pub write_beats: u64,
+    pub tags_quarantined: u64,
+}
+
+/// A field of [`Activity`], counted bit by bit or kept as a highest level.
+enum Report<'a> {
+    Bits(&'a mut [u64]),
+    Level(&'a mut u64),
+}
+
+impl Activity {
+    const PORTS: [&'static str; 12] = [
+        "requests",
+        "reads",
+        "latency",
+        "payload_failed",
+        "flush_failed",
+        "unexpected",
+        "reads_in_flight",
+        "completion_headers",
+        "completion_data",
+        "writes_in_flight",
+        "write_beats",
+        "tags_quarantined",
+    ];
+
+    /// Fields in the order of the ports.
+    fn fields(&mut self) -> [Report<'_>; 12] {
+        use std::slice::from_mut;
+        use Report::{Bits, Level};
+        [
+            Bits(&mut self.requests),
+            Bits(&mut self.reads),
+            Bits(&mut self.latency),
+            Bits(from_mut(&mut self.payload_failed)),
+            Bits(from_mut(&mut self.flush_failed)),
+            Bits(from_mut(&mut self.unexpected)),
+            Level(&mut self.reads_in_flight),
+            Level(&mut self.completion_headers),
+            Level(&mut self.completion_data),
+            Level(&mut self.writes_in_flight),
+            Level(&mut self.write_beats),
+            Level(&mut self.tags_quarantined),
+        ]
+    }
+
+    fn sample(&mut self, model: &Model, ports: &[PortId]) {
+        for (field, &port) in self.fields().into_iter().zip(ports) {
+            let value = model.get(port);
+            match field {
+                Report::Bits(counts) => {
+                    for (bit, count) in counts.iter_mut().enumerate() {
+                        *count += value >> bit & 1;
+                    }
+                }
+                Report::Level(highest) => *highest = value.max(*highest),
+            }
+        }
+    }
+}
+
 /// The hard block with everything behind it.
 pub struct Slot {
     pub pcie: PcieSim,
@@ -37,6 +116,9 @@ pub struct Slot {
     outputs: CardOutputs,
     /// Cycles in which the outputs for counters were high.
     pub pulses: Pulses,
+    /// What the requester reported.
+    pub activity: Activity,
+    activity_ports: Vec<PortId>,
     /// Holds the requester in reset.
     pub reset: bool,
     /// Tells the hard block that a function level reset is done.
@@ -64,6 +146,11 @@ impl Slot {
             ports: PciePorts::new(model),
             outputs: CardOutputs::default(),
             pulses: Pulses::default(),
+            activity: Activity::default(),
+            activity_ports: Activity::PORTS
+                .iter()
+                .map(|name| model.port(&format!("activity${name}")))
+                .collect(),
             reset: false,
             function_reset_done: false,
         }
@@ -105,6 +192,7 @@ impl Agent for Slot {
         self.pulses.read_timeout += high("read_timeout");
         self.pulses.read_error += high("read_error");
         self.pulses.rq_offers += high("s_axis_rq_tvalid");
+        self.activity.sample(model, &self.activity_ports);
         self.ports.sample(model, &mut self.outputs);
         self.outputs.cfg_flr_done = u8::from(self.function_reset_done);
         self.pcie.step(&self.outputs);
@@ -180,6 +268,15 @@ impl Clients {
     }
 }
 
+/// A requester for the hard block that is configured.
+fn requester(config: &PcieConfig) -> Requester {
+    let buffer = CompletionBuffer {
+        headers: config.completion_headers,
+        data: config.completion_data,
+    };
+    Requester::new(TIMEOUT_CYCLES, buffer)
+}
+
 /// Requester, slot and clients.
 pub struct Rig {
     pub bench: Bench,
@@ -191,9 +288,25 @@ pub struct Rig {
 impl Rig {
     /// A rig out of reset, its clients stalling at random as told.
     pub fn new(config: PcieConfig, source: Stall, sink: Stall) -> Rig {
-        let seed = config.seed;
-        let mut block = Requester::new(TIMEOUT_CYCLES);
+        let mut block = requester(&config);
         let bench = Bench::of(&mut block, "requester").expect("builds");
+        Rig::around(bench, config, source, sink)
+    }
+
+    /// The same with a fault planted in the Verilog: `original` is there once and is replaced.
+    pub fn with_fault(original: &str, planted: &str, config: PcieConfig, source: Stall) -> Rig {
+        let mut block = requester(&config);
+        let verilog = emit(&mut block, "requester").expect("emits");
+        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
+        let faulty = verilog.replace(original, planted);
+        let options = options_from_environment();
+        let design = Design::build("requester", &faulty, &ports_of(&block), options);
+        let bench = Bench::new(design.expect("it builds").model());
+        Rig::around(bench, config, source, Stall::None)
+    }
+
+    fn around(bench: Bench, config: PcieConfig, source: Stall, sink: Stall) -> Rig {
+        let seed = config.seed;
         let slot = Slot::new(&bench.model, config);
         let clients = Clients::new(&bench.model, source, sink, seed);
         let mut rig = Rig {

@@ -1,0 +1,169 @@
+//! Counters of the card: where each lies and what it means.
+//!
+//! ```text
+//! 0x8000 drops        0x8300 stage counters, groups of eight      0x8f00 COUNTERS_INFO
+//! 0x8100 dispositions 0x8800 peaks
+//! 0x8200 send errors
+//! ```
+//! All are 64-bit, low word first; reading a low word latches its high word. Counters start at 0
+//! with power and are never reset: readers take differences. A stage counter may be seen up to 16
+//! cycles late. Peaks start again with each epoch. A card of another version has more or fewer
+//! groups and peaks than these tables: [`COUNTERS_INFO`] says how many.
+
+/// Drop counters, 8 bytes for each [`crate::reason::DropReason`].
+pub const COUNTERS_DROP: u32 = 0x8000;
+/// Packets by [`crate::reason::Disposition`], 8 bytes each.
+pub const COUNTERS_DISPOSITION: u32 = 0x8100;
+/// Failed sends by [`crate::reason::SendError`], 8 bytes each.
+pub const COUNTERS_SEND_ERROR: u32 = 0x8200;
+/// Stage counters, 8 bytes each: counter n of group g of [`COUNTER_GROUPS`] at
+/// `COUNTERS_STAGE + 64 g + 8 n`.
+pub const COUNTERS_STAGE: u32 = 0x8300;
+/// Highest levels since the epoch began, 8 bytes for each of [`PEAKS`].
+pub const COUNTERS_PEAK: u32 = 0x8800;
+/// What the card has: groups of stage counters 7:0, peaks 15:8.
+pub const COUNTERS_INFO: u32 = 0x8f00;
+/// Bytes between groups of stage counters.
+pub const COUNTER_GROUP_STRIDE: u32 = 64;
+/// Most stage counters of a group.
+pub const COUNTER_GROUP_SIZE: usize = 8;
+
+/// A counter or a peak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// Name; `_cycles` are cycles of 4 ns.
+    pub name: &'static str,
+    /// What moves it.
+    pub meaning: &'static str,
+}
+
+/// Up to eight stage counters of one part of the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterGroup {
+    /// The part.
+    pub name: &'static str,
+    /// Its counters in order.
+    pub counters: &'static [Counter],
+}
+
+macro_rules! counters {
+    ($($name:ident: $meaning:literal,)+) => {
+        &[$(Counter { name: stringify!($name), meaning: $meaning },)+]
+    };
+}
+
+/// The groups in order.
+pub const COUNTER_GROUPS: &[CounterGroup] = &[
+    CounterGroup {
+        name: "work",
+        counters: counters! {
+            rx_frames: "frames that the receive path took from the MAC side",
+            tx_frames: "frames handed to the MAC side",
+            tx_descriptors: "send descriptors that ended, well or not",
+            commands: "commands that took effect or were refused",
+            write_tlps: "memory write requests sent",
+            read_tlps: "memory read requests sent",
+            read_timeouts: "reads given up; each takes its tag out of use until the next epoch",
+            read_errors: "completions that were wrong or that nobody waited for",
+        },
+    },
+    CounterGroup {
+        name: "faults",
+        counters: counters! {
+            registers_malformed: "register writes of part of a dword, too long, or cut off",
+            registers_unsupported: "requests of the host that were refused",
+            registers_unmapped: "writes where no register can be written",
+            command_rings_stopped: "command rings that a failed read or a wrong index stopped",
+            send_rings_stopped: "send rings that a failed read or a wrong index stopped",
+            payload_reads_failed: "reads of payload to send that ended with an error",
+            flushes_failed: "flush reads that ended with an error",
+            completions_unexpected: "completions whose tag nobody waited for",
+        },
+    },
+    CounterGroup {
+        name: "requests",
+        counters: counters! {
+            rq_beats: "beats that the hard block took from the card",
+            rq_stall_cycles: "a beat waited for the hard block",
+            posted_credit_stall_cycles: "of these, with less posted credit than 256 bytes need",
+            nonposted_credit_stall_cycles: "no credit for a read was left",
+            write_window_stall_cycles: "a write waited: 32 were on their way inside the hard block",
+            write_data_stall_cycles: "a write waited for its bytes",
+            write_jobs: "writes that the card's stages asked for",
+            write_job_stall_cycles: "the receive path waited to hand over a write",
+        },
+    },
+    CounterGroup {
+        name: "reads",
+        counters: counters! {
+            rc_beats: "beats that the card took from the hard block",
+            rc_stall_cycles: "a beat waited for the card",
+            tag_stall_cycles: "a read waited for a free tag",
+            completion_room_stall_cycles: "a read waited for room in the completion buffer",
+            read_jobs: "reads that the card's stages asked for",
+            read_job_stall_cycles: "the send path waited to hand over a read",
+            flush_wait_cycles: "a flush waited for the writes before it",
+            answer_stall_cycles: "an answer waited for the stage that had asked",
+        },
+    },
+    CounterGroup {
+        name: "read latency, one read at a time sampled, request to last byte",
+        counters: counters! {
+            read_latency_below_256_ns: "samples below 256 ns",
+            read_latency_below_512_ns: "samples of 256 to 511 ns",
+            read_latency_below_1024_ns: "samples of 512 to 1,023 ns",
+            read_latency_below_2048_ns: "samples of 1,024 to 2,047 ns",
+            read_latency_below_4096_ns: "samples of 2,048 to 4,095 ns",
+            read_latency_below_8192_ns: "samples of 4,096 to 8,191 ns",
+            read_latency_below_16384_ns: "samples of 8,192 to 16,383 ns",
+            read_latency_from_16384_ns: "samples of 16,384 ns and more",
+        },
+    },
+    CounterGroup {
+        name: "MAC side, in the card's clock",
+        counters: counters! {
+            rx_beats: "beats that the receive path took",
+            rx_stall_cycles: "a beat waited for the receive path",
+            tx_beats: "beats that the send path handed over",
+            tx_stall_cycles: "a beat of the send path waited for the MAC side",
+        },
+    },
+];
+
+/// The peaks in order.
+pub const PEAKS: &[Counter] = counters! {
+    reads_in_flight_peak: "requests without an answer handed on",
+    completion_headers_peak: "completion headers that reads in flight may need, of 256",
+    completion_data_peak: "completion data that they may need, of 1,792 times 16 bytes",
+    writes_in_flight_peak: "writes inside the hard block, of 32",
+    write_beats_peak: "beats that wait to be written, of 64",
+    tags_quarantined_peak: "tags out of use",
+};
+
+/// Stage counters and peaks with their offsets, as far as a card has them.
+pub fn stage_counters(groups: u32, peaks: u32) -> impl Iterator<Item = (u32, &'static Counter)> {
+    let group = |(at, group): (usize, &'static CounterGroup)| {
+        let base = COUNTERS_STAGE + COUNTER_GROUP_STRIDE * at as u32;
+        at_offsets(base, group.counters)
+    };
+    let stages = COUNTER_GROUPS.iter().enumerate().take(groups as usize);
+    let peaks = at_offsets(COUNTERS_PEAK, PEAKS).take(peaks as usize);
+    stages.flat_map(group).chain(peaks)
+}
+
+fn at_offsets(
+    base: u32,
+    counters: &'static [Counter],
+) -> impl Iterator<Item = (u32, &'static Counter)> {
+    (0u32..).map(move |at| base + 8 * at).zip(counters)
+}
+
+const fn checked() {
+    let mut at = 0;
+    while at < COUNTER_GROUPS.len() {
+        assert!(COUNTER_GROUPS[at].counters.len() <= COUNTER_GROUP_SIZE);
+        at += 1;
+    }
+    assert!(COUNTERS_STAGE + COUNTER_GROUP_STRIDE * COUNTER_GROUPS.len() as u32 <= COUNTERS_PEAK);
+}
+const _: () = checked();

@@ -1,0 +1,64 @@
+//! Says when the link's flow control holds the card's requests back.
+//!
+//! ```text
+//!  requests (bits 0, 1, 4 to 7) ─┐
+//!  fc_ph, fc_pd, nph_av ─────────┴──► events: with bits 2 and 3
+//! ```
+//! Timing: combinational; the hard block shows credits some cycles late.
+//!
+//! Invariants:
+//! 1. Bit 2: a beat waits for the hard block while posted credit for a write of 256 bytes is short.
+//! 2. Bit 3: the hard block has no credit for a read left. Real hardware may show 0 there always:
+//!    nothing but this counter depends on it.
+//!
+//! Source: PG213, flow control (`cfg_fc_sel` 4: available for sending); `abi::counters`, group
+//! "requests".
+
+use stream::prelude::*;
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct CreditStalls {
+    /// Events of the requester.
+    pub requests: Signal<In, Bits<8>>,
+    /// Posted header credits.
+    pub fc_ph: Signal<In, Bits<8>>,
+    /// Posted data credits.
+    pub fc_pd: Signal<In, Bits<12>>,
+    /// Non-posted header credits, up to 15.
+    pub nph_av: Signal<In, Bits<4>>,
+    /// Events with those of the credits.
+    pub events: Signal<Out, Bits<8>>,
+
+    posted: Signal<Local, Bit>,
+    nonposted: Signal<Local, Bit>,
+    write_data: Constant<Bits<12>>,
+}
+
+impl Default for CreditStalls {
+    fn default() -> Self {
+        Self {
+            requests: Default::default(),
+            fc_ph: Default::default(),
+            fc_pd: Default::default(),
+            nph_av: Default::default(),
+            events: Default::default(),
+            posted: Default::default(),
+            nonposted: Default::default(),
+            // 256 bytes in units of 16.
+            write_data: Constant::new(16u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for CreditStalls {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.posted.next = self.requests.val().get_bit(1)
+            & (!self.fc_ph.val().any() | (self.fc_pd.val() < self.write_data.val()));
+        self.nonposted.next = !self.nph_av.val().any();
+        self.events.next = self.requests.val()
+            | (bit_cast::<8, 1>(self.posted.val().into()) << 2)
+            | (bit_cast::<8, 1>(self.nonposted.val().into()) << 3);
+    }
+}

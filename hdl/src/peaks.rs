@@ -1,0 +1,104 @@
+//! The highest levels that queues and windows of the requester reached.
+//!
+//! ```text
+//!  levels ──► 8 registers, each the largest value since reset ──► value of `index`
+//! ```
+//! Timing: a level counts one cycle later; `value` is combinational from `index`.
+//!
+//! Invariants:
+//! 1. `reset` starts every peak at 0. Indices beyond `abi::counters::PEAKS` read as 0.
+//!
+//! Source: `abi::counters::PEAKS`.
+
+use dma::activity::ActivitySink;
+use stream::prelude::*;
+
+/// One peak.
+#[derive(LogicBlock, Default)]
+pub struct Peak {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Starts at 0.
+    pub reset: Signal<In, Bit>,
+    /// Level of the cycle.
+    pub level: Signal<In, Bits<16>>,
+    /// The highest so far.
+    pub highest: Signal<Out, Bits<16>>,
+
+    held: DFF<Bits<16>>,
+}
+
+impl Logic for Peak {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        if self.level.val() > self.held.q.val() {
+            self.held.d.next = self.level.val();
+        }
+        if self.reset.val() {
+            self.held.d.next = bits::<16>(0);
+        }
+        self.highest.next = self.held.q.val();
+    }
+}
+
+/// The peaks. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Peaks {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// An epoch begins.
+    pub reset: Signal<In, Bit>,
+    /// Levels.
+    pub activity: ActivitySink,
+    /// Peak to read.
+    pub index: Signal<In, Bits<3>>,
+    /// Its value.
+    pub value: Signal<Out, Bits<16>>,
+
+    reads: Peak,
+    headers: Peak,
+    data: Peak,
+    writes: Peak,
+    beats: Peak,
+    tags: Peak,
+}
+
+impl Logic for Peaks {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.reads.clock.next = self.clock.val();
+        self.headers.clock.next = self.clock.val();
+        self.data.clock.next = self.clock.val();
+        self.writes.clock.next = self.clock.val();
+        self.beats.clock.next = self.clock.val();
+        self.tags.clock.next = self.clock.val();
+        self.reads.reset.next = self.reset.val();
+        self.headers.reset.next = self.reset.val();
+        self.data.reset.next = self.reset.val();
+        self.writes.reset.next = self.reset.val();
+        self.beats.reset.next = self.reset.val();
+        self.tags.reset.next = self.reset.val();
+        self.reads.level.next = self.activity.reads_in_flight.val();
+        self.headers.level.next = self.activity.completion_headers.val();
+        self.data.level.next = self.activity.completion_data.val();
+        self.writes.level.next = self.activity.writes_in_flight.val();
+        self.beats.level.next = self.activity.write_beats.val();
+        self.tags.level.next = self.activity.tags_quarantined.val();
+
+        self.value.next = bits::<16>(0);
+        if self.index.val() == bits::<3>(0) {
+            self.value.next = self.reads.highest.val();
+        } else if self.index.val() == bits::<3>(1) {
+            self.value.next = self.headers.highest.val();
+        } else if self.index.val() == bits::<3>(2) {
+            self.value.next = self.data.highest.val();
+        } else if self.index.val() == bits::<3>(3) {
+            self.value.next = self.writes.highest.val();
+        } else if self.index.val() == bits::<3>(4) {
+            self.value.next = self.beats.highest.val();
+        } else if self.index.val() == bits::<3>(5) {
+            self.value.next = self.tags.highest.val();
+        }
+    }
+}

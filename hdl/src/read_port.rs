@@ -1,0 +1,125 @@
+//! Answers register reads: picks the word of the block that the offset belongs to.
+//!
+//! ```text
+//!  request ──► address ──► identity, counters, interrupts, rings ──► reply
+//! ```
+//! Timing: a read is taken one cycle after it was offered, so that counters may be looked up for a
+//! cycle, and answered one cycle later.
+//!
+//! Invariants:
+//! 1. Nothing is taken while `hold` is high.
+//! 2. An offset that belongs to no block reads as 0.
+//!
+//! Source: `abi::registers`.
+
+use abi::config::CardConfig;
+use abi::registers as r;
+use stream::prelude::*;
+
+/// The port. See the module's head.
+#[derive(LogicBlock)]
+pub struct ReadPort {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Answers nothing.
+    pub hold: Signal<In, Bit>,
+
+    /// Reads: byte offsets.
+    pub request: MessageSink<Bits<24>>,
+    /// Their values.
+    pub reply: MessageSource<Bits<32>>,
+
+    /// Offset that is asked for.
+    pub address: Signal<Out, Bits<24>>,
+    /// The read takes place in this cycle.
+    pub reading: Signal<Out, Bit>,
+    /// Identification word of `address`.
+    pub identity: Signal<In, Bits<32>>,
+    /// Counter word of the `address` of the cycle before.
+    pub counter: Signal<In, Bits<32>>,
+    /// Interrupt table word of `address`.
+    pub interrupts: Signal<In, Bits<32>>,
+    /// Rings of the owner of `address` that have stopped.
+    pub status: Signal<In, Bits<2>>,
+
+    asked: DFF<Bit>,
+    word: DFF<Bits<32>>,
+    word_valid: DFF<Bit>,
+
+    at: Signal<Local, Bits<24>>,
+    free: Signal<Local, Bit>,
+    take: Signal<Local, Bit>,
+    is_status: Signal<Local, Bit>,
+    value: Signal<Local, Bits<32>>,
+    doorbells_begin: Constant<Bits<24>>,
+    doorbells_end: Constant<Bits<24>>,
+    status_word_at: Constant<Bits<10>>,
+}
+
+impl ReadPort {
+    /// The port of a card with these sizes.
+    pub fn new(config: &CardConfig) -> Self {
+        let doorbells_end = r::DOORBELLS + (r::DOORBELL_STRIDE << config.owner_bits);
+        Self {
+            clock: Default::default(),
+            hold: Default::default(),
+            request: Default::default(),
+            reply: Default::default(),
+            address: Default::default(),
+            reading: Default::default(),
+            identity: Default::default(),
+            counter: Default::default(),
+            interrupts: Default::default(),
+            status: Default::default(),
+            asked: Default::default(),
+            word: Default::default(),
+            word_valid: Default::default(),
+            at: Default::default(),
+            free: Default::default(),
+            take: Default::default(),
+            is_status: Default::default(),
+            value: Default::default(),
+            doorbells_begin: Constant::new(u64::from(r::DOORBELLS).to_bits()),
+            doorbells_end: Constant::new(u64::from(doorbells_end).to_bits()),
+            status_word_at: Constant::new(u64::from(r::DOORBELL_STATUS / 4).to_bits()),
+        }
+    }
+}
+
+impl Logic for ReadPort {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, asked, word, word_valid);
+        self.at.next = self.request.payload.val();
+        self.address.next = self.at.val();
+        self.free.next = self.asked.q.val() & !self.word_valid.q.val() & !self.hold.val();
+        self.take.next = self.request.valid.val() & self.free.val();
+        self.asked.d.next = self.request.valid.val() & !self.take.val();
+        self.request.ready.next = self.free.val();
+        self.reading.next = self.take.val();
+
+        self.is_status.next = (self.at.val() >= self.doorbells_begin.val())
+            & (self.at.val() < self.doorbells_end.val())
+            & (self.at.val().get_bits::<10>(2) == self.status_word_at.val());
+        self.value.next = bits::<32>(0);
+        if self.at.val().get_bits::<18>(6) == bits::<18>(0) {
+            self.value.next = self.identity.val();
+        } else if self.at.val().get_bits::<12>(12) == bits::<12>(8) {
+            self.value.next = self.counter.val();
+        } else if self.at.val().get_bits::<8>(16) == bits::<8>(1) {
+            self.value.next = self.interrupts.val();
+        } else if self.is_status.val() {
+            self.value.next = bit_cast::<32, 2>(self.status.val());
+        }
+
+        if self.word_valid.q.val() & self.reply.ready.val() {
+            self.word_valid.d.next = false;
+        }
+        if self.take.val() {
+            self.word.d.next = self.value.val();
+            self.word_valid.d.next = true;
+        }
+        self.reply.valid.next = self.word_valid.q.val();
+        self.reply.payload.next = self.word.q.val();
+    }
+}

@@ -1,0 +1,125 @@
+//! Says which register writes go nowhere.
+//!
+//! ```text
+//!  settings ──► is there a register that can be written? ── no ──► unmapped
+//! ```
+//! Timing: `unmapped` comes one cycle after the write.
+//!
+//! Invariants:
+//! 1. Each write to an offset where `abi::registers` has no register, or one that can only be read,
+//!    pulses `unmapped` once; no other write does.
+//!
+//! Source: `abi::registers`.
+
+use abi::config::CardConfig;
+use abi::flow_key::SECRET_WORDS;
+use abi::registers as r;
+use stream::prelude::*;
+
+/// The check. See the module's head.
+#[derive(LogicBlock)]
+pub struct RegisterMap {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// A write went nowhere.
+    pub unmapped: Signal<Out, Bit>,
+
+    pulse: DFF<Bit>,
+
+    address: Signal<Local, Bits<24>>,
+    control: Signal<Local, Bit>,
+    receive: Signal<Local, Bit>,
+    owner_context: Signal<Local, Bit>,
+    vectors: Signal<Local, Bit>,
+    doorbell: Signal<Local, Bit>,
+    mapped: Signal<Local, Bit>,
+
+    control_at: Constant<Bits<24>>,
+    interval_at: Constant<Bits<24>>,
+    entries_at: Constant<Bits<24>>,
+    secrets_page: Constant<Bits<17>>,
+    secret_words: Constant<Bits<4>>,
+    profiles_page: Constant<Bits<19>>,
+    flush_page: Constant<Bits<19>>,
+    contexts_begin: Constant<Bits<24>>,
+    contexts_end: Constant<Bits<24>>,
+    context_word_last: Constant<Bits<4>>,
+    table_begin: Constant<Bits<24>>,
+    table_end: Constant<Bits<24>>,
+    doorbells_begin: Constant<Bits<24>>,
+    doorbells_end: Constant<Bits<24>>,
+    doorbell_last: Constant<Bits<12>>,
+}
+
+impl RegisterMap {
+    /// The map of a card with these sizes.
+    pub fn new(config: &CardConfig) -> Self {
+        let owners = 1 << config.owner_bits;
+        let at = |offset: u32| u64::from(offset);
+        let words = |first: u32, count: u32| u64::from(first + count);
+        Self {
+            clock: Default::default(),
+            settings: Default::default(),
+            unmapped: Default::default(),
+            pulse: Default::default(),
+            address: Default::default(),
+            control: Default::default(),
+            receive: Default::default(),
+            owner_context: Default::default(),
+            vectors: Default::default(),
+            doorbell: Default::default(),
+            mapped: Default::default(),
+            control_at: Constant::new(at(r::CONTROL).to_bits()),
+            interval_at: Constant::new(at(r::INTERRUPT_INTERVAL).to_bits()),
+            entries_at: Constant::new(at(r::INTERRUPT_ENTRIES).to_bits()),
+            secrets_page: Constant::new((at(r::HASH_SECRET) >> 7).to_bits()),
+            secret_words: Constant::new((SECRET_WORDS as u64).to_bits()),
+            profiles_page: Constant::new((at(r::PROFILES) >> 5).to_bits()),
+            flush_page: Constant::new((at(r::FLUSH) >> 5).to_bits()),
+            contexts_begin: Constant::new(at(r::CONTEXTS).to_bits()),
+            contexts_end: Constant::new(words(r::CONTEXTS, owners * r::CONTEXT_STRIDE).to_bits()),
+            context_word_last: Constant::new((at(r::CONTEXT_ENABLE) >> 2).to_bits()),
+            table_begin: Constant::new(at(r::MSIX_TABLE).to_bits()),
+            table_end: Constant::new(words(r::MSIX_TABLE, owners * 16).to_bits()),
+            doorbells_begin: Constant::new(at(r::DOORBELLS).to_bits()),
+            doorbells_end: Constant::new(
+                words(r::DOORBELLS, owners * r::DOORBELL_STRIDE).to_bits(),
+            ),
+            doorbell_last: Constant::new(at(r::DOORBELL_ARM).to_bits()),
+        }
+    }
+}
+
+impl Logic for RegisterMap {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, pulse);
+        self.address.next = self.settings.payload.val().address;
+        self.control.next = (self.address.val() == self.control_at.val())
+            | (self.address.val() == self.interval_at.val())
+            | (self.address.val() == self.entries_at.val());
+        // Two banks of secrets, four profiles, three memories that need flushes.
+        self.receive.next = ((self.address.val().get_bits::<17>(7) == self.secrets_page.val())
+            & (self.address.val().get_bits::<4>(2) < self.secret_words.val()))
+            | (self.address.val().get_bits::<19>(5) == self.profiles_page.val())
+            | ((self.address.val().get_bits::<19>(5) == self.flush_page.val())
+                & self.address.val().get_bits::<2>(3).any());
+        self.owner_context.next = (self.address.val() >= self.contexts_begin.val())
+            & (self.address.val() < self.contexts_end.val())
+            & (self.address.val().get_bits::<4>(2) <= self.context_word_last.val());
+        self.vectors.next = (self.address.val() >= self.table_begin.val())
+            & (self.address.val() < self.table_end.val());
+        self.doorbell.next = (self.address.val() >= self.doorbells_begin.val())
+            & (self.address.val() < self.doorbells_end.val())
+            & (self.address.val().get_bits::<12>(0) <= self.doorbell_last.val());
+        self.mapped.next = self.control.val()
+            | self.receive.val()
+            | self.owner_context.val()
+            | self.vectors.val()
+            | self.doorbell.val();
+        self.pulse.d.next = self.settings.valid.val() & !self.mapped.val();
+        self.unmapped.next = self.pulse.q.val();
+    }
+}
