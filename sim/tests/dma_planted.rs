@@ -1,0 +1,285 @@
+//! The checkers catch faults planted in the requester's Verilog; every scenario here passes without
+//! its fault.
+//!
+//! ```text
+//!   Verilog with one expression changed ──► scenario ──► must fail
+//!   Verilog as emitted ───────────────────► scenario ──► must pass
+//! ```
+
+mod dma_support;
+
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use dma_support::{generator, random_bytes, Read, Rig, Write};
+use pcie_sim::{Fault, MemoryId, PcieConfig, Rights, Target};
+use rand::Rng;
+use sim::stall::Stall;
+
+/// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
+fn catches(original: &str, planted: &str, config: &PcieConfig, scenario: impl Fn(&mut Rig)) {
+    catches_from(Stall::None, original, planted, config, scenario);
+}
+
+/// The same with clients that stall.
+fn catches_from(
+    source: Stall,
+    original: &str,
+    planted: &str,
+    config: &PcieConfig,
+    scenario: impl Fn(&mut Rig),
+) {
+    let mut faulty = Rig::with_fault(original, planted, config.clone(), source);
+    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
+    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
+    scenario(&mut Rig::new(config.clone(), source, Stall::None));
+}
+
+/// Writes at odd places over page ends, and their bytes.
+fn scattered_writes(rig: &mut Rig) {
+    let mut random = generator(7);
+    let base = rig.slot.memory(1 << 18);
+    let mut expected = vec![0; 1 << 18];
+    for index in 0..60 {
+        let length = random.random_range(1..1500);
+        let at = index * 4096 + 4096 - random.random_range(0..length.min(1400));
+        let bytes = random_bytes(&mut random, length);
+        expected[at..at + length].copy_from_slice(&bytes);
+        rig.push_write(&Write {
+            client: index % 3,
+            address: base + at as u64,
+            bytes,
+            relaxed: true,
+        });
+    }
+    rig.finish_writes();
+    rig.assert_clean();
+    assert!(rig.slot.bytes(base, expected.len()) == expected);
+}
+
+/// `count` reads of `bytes` bytes; all must come back right.
+fn reads(rig: &mut Rig, count: u64, bytes: usize) {
+    let base = rig.slot.memory(1 << 18);
+    let content = random_bytes(&mut generator(8), 1 << 18);
+    rig.slot.pcie.write(base, &content).expect("mapped");
+    let place = |index: u64| index as usize * 517 % (content.len() - bytes);
+    for index in 0..count {
+        rig.push_read(&Read {
+            client: 2,
+            address: base + place(index) as u64,
+            bytes,
+        });
+    }
+    // A broken rule shows before a read that never ends.
+    rig.cycles(5_000);
+    rig.assert_clean();
+    rig.finish_reads([0, 0, count as usize, 0]);
+    for index in 0..count {
+        let packet = rig.answer(2);
+        let at = place(index);
+        let right = packet.bytes == content[at..at + bytes];
+        assert!(packet.abort || right, "read {index}");
+        assert!(!packet.abort, "read {index} is aborted");
+    }
+    rig.assert_clean();
+}
+
+/// Payload that may be overtaken, then an entry of `client` that may not overtake it.
+fn published(rig: &mut Rig, client: usize) {
+    let mut random = generator(9);
+    let base = rig.slot.memory(1 << 20);
+    let entry = base + 0xf_f000;
+    let payloads: Vec<Vec<u8>> = (0..200)
+        .map(|_| {
+            let length = random.random_range(500..3000);
+            random_bytes(&mut random, length)
+        })
+        .collect();
+    for (index, bytes) in (0u64..).zip(&payloads) {
+        rig.push_write(&Write {
+            client: 0,
+            address: base + 4096 * index,
+            bytes: bytes.clone(),
+            relaxed: true,
+        });
+        // One at a time: only so is the order across clients that of this list.
+        let jobs = rig.clients.jobs[0].handshakes();
+        while rig.clients.jobs[0].handshakes() == jobs {
+            rig.cycle();
+        }
+        rig.push_write(&Write {
+            client,
+            address: entry,
+            bytes: (index as u32 + 1).to_le_bytes().to_vec(),
+            relaxed: false,
+        });
+        let jobs = rig.clients.jobs[client].handshakes();
+        while rig.clients.jobs[client].handshakes() == jobs {
+            rig.cycle();
+            let seen = rig.slot.bytes(entry, 4);
+            let seen = u32::from_le_bytes(seen.try_into().expect("4 bytes")) as usize;
+            if let Some(last) = seen.checked_sub(1) {
+                let landed = rig
+                    .slot
+                    .bytes(base + 4096 * last as u64, payloads[last].len());
+                assert!(
+                    landed == payloads[last],
+                    "entry {last} came before its payload"
+                );
+            }
+        }
+    }
+    rig.finish_writes();
+    rig.assert_clean();
+}
+
+/// A flush that follows a long write to GPU memory.
+fn flushed(rig: &mut Rig) {
+    let gpu = 0x60_0000_0000;
+    let map = |rig: &mut Rig| {
+        let pcie = &mut rig.slot.pcie;
+        pcie.map(gpu, 0x1_0000, MemoryId::Gpu(0), 0, Rights::ReadWrite)
+    };
+    map(rig).expect("mapped");
+    let bytes = random_bytes(&mut generator(10), 16_000);
+    rig.push_write(&Write {
+        client: 0,
+        address: gpu,
+        bytes: bytes.clone(),
+        relaxed: true,
+    });
+    rig.cycles(10);
+    rig.push_read(&Read {
+        client: 3,
+        address: gpu,
+        bytes: 1,
+    });
+    rig.finish_reads([0, 0, 0, 1]);
+    let mut landed = vec![0; bytes.len()];
+    rig.slot
+        .pcie
+        .read_memory(MemoryId::Gpu(0), 0, &mut landed)
+        .expect("inside");
+    assert!(
+        landed == bytes,
+        "the flush came back before the write was there"
+    );
+    rig.assert_clean();
+}
+
+/// A read whose first completion lies 64 bytes too high, and a hard block that lets it pass.
+fn misplaced(rig: &mut Rig) {
+    let base = rig.slot.memory(1 << 16);
+    let content = random_bytes(&mut generator(11), 1 << 16);
+    rig.slot.pcie.write(base, &content).expect("mapped");
+    rig.slot.pcie.inject(Fault::WrongAddress, Target::Nth(1));
+    for index in 0..4 {
+        rig.push_read(&Read {
+            client: 1,
+            address: base + 4096 * index,
+            bytes: 256,
+        });
+    }
+    rig.finish_reads([0, 4, 0, 0]);
+    for index in 0..4 {
+        let packet = rig.answer(1);
+        let at = 4096 * index;
+        assert_eq!(packet.abort, index == 1, "read {index}");
+        assert!(packet.abort || packet.bytes == content[at..at + 256]);
+    }
+    rig.assert_clean();
+}
+
+/// The ordering attribute of a write that must stay in order, and with relaxed ordering set.
+const STRICT: (&str, &str) = (
+    "strict_ordering = 128'd0;",
+    "strict_ordering = 128'h20000000000000000000000000000000;",
+);
+
+#[test]
+fn a_skipped_split_at_4_kib_is_caught() {
+    catches(
+        "assign offset = address[10:0] & low_mask;",
+        "assign offset = 11'd0;",
+        &PcieConfig::default(),
+        scattered_writes,
+    );
+}
+
+#[test]
+fn a_reused_tag_is_caught() {
+    let config = PcieConfig {
+        extended_tags: false,
+        ..PcieConfig::default()
+    };
+    catches(
+        "assign is_busy = ",
+        "assign is_busy = 1'd0 & ",
+        &config,
+        |rig| {
+            reads(rig, 200, 64);
+        },
+    );
+}
+
+#[test]
+fn a_missing_check_of_the_completion_buffer_is_caught() {
+    catches(
+        "assign fits = (headers_after",
+        "assign fits = 1'd1 | (headers_after",
+        &PcieConfig::default(),
+        |rig| reads(rig, 100, 512),
+    );
+}
+
+#[test]
+fn a_missing_check_of_the_lower_address_is_caught() {
+    let config = PcieConfig {
+        checks_completions: false,
+        ..PcieConfig::default()
+    };
+    catches(
+        "(descriptor[11:0] == address)",
+        "(address == address)",
+        &config,
+        misplaced,
+    );
+}
+
+#[test]
+fn a_relaxed_header_entry_is_caught() {
+    let config = PcieConfig {
+        relaxed_pass_permille: 500,
+        ..PcieConfig::default()
+    };
+    catches(STRICT.0, STRICT.1, &config, |rig| published(rig, 0));
+}
+
+#[test]
+fn a_confirmation_that_overtakes_a_write_is_caught() {
+    let config = PcieConfig {
+        relaxed_pass_permille: 500,
+        ..PcieConfig::default()
+    };
+    catches(STRICT.0, STRICT.1, &config, |rig| published(rig, 1));
+}
+
+#[test]
+fn a_flush_that_overtakes_a_write_is_caught() {
+    catches(
+        "assign open = armed & ",
+        "assign open = armed | ",
+        &PcieConfig::default(),
+        flushed,
+    );
+}
+
+#[test]
+fn a_write_without_its_payload_is_caught() {
+    catches_from(
+        Stall::Random(0.8),
+        "assign is_stored = ",
+        "assign is_stored = 1'd1 | ",
+        &PcieConfig::default(),
+        scattered_writes,
+    );
+}

@@ -1,0 +1,325 @@
+//! What goes wrong on the bus is counted, told to whom it concerns, and stops nobody else.
+//!
+//! ```text
+//!   fault in one read ──► card ──► counter, stopped ring or event of its owner
+//!                             └──► every other ring and flow goes on
+//! ```
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use abi::config::{COMMAND_BYTES, SMALL};
+use abi::reason::SendError;
+use abi::{header_entry as h, registers as r};
+use host::bus::{Bus, MemoryKind};
+use host::control::commands as cmd;
+use host::control::commands::{Acceptance, Direction, FlowInstall, FlowName, Segment};
+use host::control::descriptor::{raw, tcp_send, Payload};
+use host::control::packet::parse_tcp;
+use host::control::regions::Regions;
+use host::device::{Device, DeviceConfig, Ticket};
+use pcie_sim::{Fault, PcieConfig, Target};
+use sim::bus::SimulatedBus;
+use sim::card::SimulatedCard;
+use sim::design::Options;
+use sim::traffic::{Addresses, Layer4, PacketSpec};
+
+/// Payload of each flow.
+const PAYLOAD_BYTES: u32 = 1000;
+
+struct Bed {
+    card: Rc<RefCell<SimulatedCard>>,
+    device: Device<SimulatedBus>,
+}
+
+impl Bed {
+    fn open() -> Bed {
+        let config = PcieConfig::default();
+        let card = SimulatedCard::new("small", config.clone(), Options::default());
+        let card = Rc::new(RefCell::new(card.expect("it builds")));
+        let bus = SimulatedBus::new(card.clone(), &config).expect("a bus");
+        let device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+        Bed { card, device }
+    }
+
+    /// Lets the card work: 25 microseconds.
+    fn run(&mut self) {
+        for _ in 0..25 {
+            self.device.poll().expect("it polls");
+            self.device.bus().advance().expect("time passes");
+        }
+    }
+
+    fn counters(&mut self) -> BTreeMap<&'static str, u64> {
+        self.device
+            .counters()
+            .expect("counters")
+            .into_iter()
+            .collect()
+    }
+
+    fn nop(&mut self) -> Ticket {
+        self.device.command([0; COMMAND_BYTES])
+    }
+
+    /// The nth read from now on, counted from 0, is answered with wrong data.
+    fn poison(&mut self, nth: u64) {
+        let pcie = &mut self.card.borrow_mut().pcie;
+        pcie.inject(Fault::Poison, Target::Nth(nth));
+    }
+
+    fn frames_sent(&mut self) -> Vec<Vec<u8>> {
+        let sent = &mut self.card.borrow_mut().mac.sent;
+        sent.drain(..).map(|frame| frame.bytes).collect()
+    }
+
+    fn assert_clean(&self) {
+        let violations = self.card.borrow().violations();
+        assert!(violations.is_empty(), "{violations:#?}");
+    }
+}
+
+fn frame(id: u8) -> Vec<u8> {
+    (0..80).map(|at| at ^ id).collect()
+}
+
+#[test]
+fn register_writes_that_go_nowhere_are_counted() {
+    let mut bed = Bed::open();
+    let before = bed.counters();
+    assert_eq!(before["registers_unmapped"], 0);
+    for offset in [
+        r::ID,
+        r::EPOCH,
+        0x40,
+        0x9000,
+        r::DOORBELLS + r::DOORBELL_STATUS,
+    ] {
+        let bus = bed.device.bus();
+        bus.write_register(offset, 1).expect("it is a register");
+    }
+    // Half a register, then a whole one: the second takes effect.
+    let bar = PcieConfig::default().bars[0].base;
+    for bytes in [&[1, 2][..], &[3, 0, 0, 0]] {
+        let pcie = &mut bed.card.borrow_mut().pcie;
+        let address = bar + u64::from(r::CONTROL);
+        pcie.mmio_write(address, bytes).expect("the link is up");
+    }
+    bed.run();
+    let after = bed.counters();
+    assert_eq!(after["registers_unmapped"], 5);
+    assert_eq!(after["registers_malformed"], 1);
+    assert_eq!(after["registers_unsupported"], 0);
+    bed.assert_clean();
+}
+
+#[test]
+fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
+    let mut bed = Bed::open();
+    bed.poison(0);
+    let lost = bed.nop();
+    bed.run();
+    let counters = bed.counters();
+    assert_eq!(counters["command_rings_stopped"], 1);
+    assert_eq!(counters["read_errors"], 1);
+    assert_eq!(counters["send_rings_stopped"], 0);
+    assert!(!bed.device.confirmed(lost));
+    let stopped = |bed: &mut Bed, owner| bed.device.stopped_rings(owner).expect("a register");
+    assert_eq!(stopped(&mut bed, 0), (true, false));
+    assert_eq!(stopped(&mut bed, 1), (false, false));
+    // The send ring of the same owner goes on.
+    bed.device.send(raw(&frame(1)));
+    bed.run();
+    assert_eq!(bed.frames_sent(), [frame(1)]);
+    bed.assert_clean();
+}
+
+#[test]
+fn a_failed_read_stops_its_send_ring_and_tells_its_owner() {
+    let mut bed = Bed::open();
+    bed.poison(0);
+    bed.device.send(raw(&frame(1)));
+    bed.run();
+    let counters = bed.counters();
+    assert_eq!(counters["send_rings_stopped"], 1);
+    assert_eq!(counters["command_rings_stopped"], 0);
+    assert_eq!(
+        bed.device.stopped_rings(0).expect("a register"),
+        (false, true)
+    );
+    let ticket = bed.nop();
+    bed.run();
+    assert!(bed.device.confirmed(ticket), "commands go on");
+    assert!(bed.frames_sent().is_empty());
+    bed.assert_clean();
+}
+
+/// Two flows with a send segment each; returns their names and where their bytes lie.
+fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
+    let mut regions = Regions::new(SMALL.region_bits as u32, SMALL.page_bits as u32);
+    let mut flows = Vec::new();
+    let mut last = None;
+    for id in 1..3u16 {
+        let kind = MemoryKind::Application;
+        let memory = bed.device.bus().allocate(kind, 4096, 4096);
+        let memory = memory.expect("memory");
+        let bytes: Vec<u8> = (0..4096u32).map(|at| (at * 7) as u8 ^ id as u8).collect();
+        let range = bed.device.bus().share(&memory).expect("its pages");
+        range.map().expect("a mapping").write(0, &bytes);
+        let name = FlowName {
+            flow: id,
+            generation: id as u8,
+        };
+        let acceptance = Acceptance {
+            floor: 0,
+            ack_low: 0,
+            ack_high: 0,
+        };
+        let (region, mut commands) = regions.register(memory, 0).expect("room");
+        commands.push(cmd::flow_install(&FlowInstall {
+            name,
+            owner: 0,
+            domain: 0,
+            acceptance,
+            send_floor: 0,
+            lists: [(u32::from(id) * 8, 3), (u32::from(id) * 8, 3)],
+        }));
+        let segment = Segment {
+            index: 0,
+            position: 0,
+            bytes: 4096,
+            region: region.index,
+            region_key: region.key,
+            offset: 0,
+        };
+        commands.push(cmd::segment_post(name, Direction::Send, &segment));
+        for command in commands {
+            last = Some(bed.device.command(command));
+        }
+        flows.push((name, memory.address, bytes));
+    }
+    bed.run();
+    assert!(bed.device.confirmed(last.expect("commands")));
+    assert_eq!(bed.device.take_refused(), None);
+    flows
+}
+
+fn send(bed: &mut Bed, name: FlowName, position: u32) {
+    let spec = PacketSpec {
+        tags: Vec::new(),
+        addresses: Addresses::V4([10, 0, 0, 1], [10, 0, 1, name.flow as u8]),
+        ip_options: Vec::new(),
+        ports: (1, name.flow),
+        layer4: Layer4::Tcp {
+            sequence: position,
+            acknowledgement: 0,
+            flags: 0x10,
+            options: Vec::new(),
+        },
+        payload: Vec::new(),
+    };
+    let mut packet = spec.frame(0);
+    packet.truncate(54);
+    let header = parse_tcp(&packet).expect("a TCP header");
+    let payload = Payload {
+        name,
+        position,
+        bytes: PAYLOAD_BYTES,
+        mss_bytes: 1460,
+        segment_index: 0,
+    };
+    bed.device.send(tcp_send(&packet, &header, &payload));
+}
+
+#[test]
+fn a_failed_payload_read_costs_its_frame_and_tells_its_owner_and_other_flows_go_on() {
+    for fault in [
+        Fault::Poison,
+        Fault::UnsupportedRequest,
+        Fault::CompleterAbort,
+        Fault::Lost,
+    ] {
+        let mut bed = Bed::open();
+        let flows = two_flows(&mut bed);
+        let (broken, address, _) = flows[0].clone();
+        let hit = address + 600..address + 601;
+        let target = Target::Address(hit);
+        bed.card.borrow_mut().pcie.inject(fault, target);
+        for position in [0, PAYLOAD_BYTES] {
+            for (name, ..) in &flows {
+                send(&mut bed, *name, position);
+            }
+        }
+        // The hard block gives a lost read up after 50 microseconds.
+        (0..6).for_each(|_| bed.run());
+
+        // The second frame of the flow and both of the other one went out.
+        let bodies: Vec<Vec<u8>> = bed.frames_sent().iter().map(|f| f[54..].to_vec()).collect();
+        let part = |flow: usize, position: u32| {
+            let at = position as usize;
+            flows[flow].2[at..at + PAYLOAD_BYTES as usize].to_vec()
+        };
+        let expected = [part(1, 0), part(0, PAYLOAD_BYTES), part(1, PAYLOAD_BYTES)];
+        assert!(bodies == expected, "{fault:?}: {} frames", bodies.len());
+
+        let counters = bed.counters();
+        assert_eq!(counters["payload_reads_failed"], 1, "{fault:?}");
+        assert_eq!(counters[SendError::ReadFailed.name()], 1, "{fault:?}");
+        let is_lost = u64::from(fault == Fault::Lost);
+        assert_eq!(counters["read_timeouts"], is_lost, "{fault:?}");
+        assert_eq!(counters["tags_quarantined_peak"], is_lost, "{fault:?}");
+        let status = bed.device.bus().read_register(r::STATUS).expect("status");
+        assert_eq!(u64::from(status & 1), is_lost, "{fault:?}");
+
+        let entry = bed.device.next_header().expect("memory").expect("an event");
+        let field = |field: abi::field::Field| field.get(&entry.metadata);
+        assert_eq!(field(h::KIND), u64::from(h::KIND_EVENT));
+        assert_eq!(field(h::FLOW), u64::from(broken.flow));
+        assert_eq!(field(h::DISPOSITION), SendError::ReadFailed as u64);
+        assert_eq!(field(h::EVENT_VALUE), 0);
+        assert!(bed.device.next_header().expect("memory").is_none());
+        bed.assert_clean();
+    }
+}
+
+#[test]
+fn stages_say_where_time_goes() {
+    let mut bed = Bed::open();
+    let flows = two_flows(&mut bed);
+    let before = bed.counters();
+    for round in 0..8 {
+        for (name, ..) in &flows {
+            send(&mut bed, *name, round * 100);
+        }
+    }
+    bed.run();
+    assert_eq!(bed.frames_sent().len(), 16);
+    let after = bed.counters();
+    let moved = |name: &str| after[name] - before[name];
+    assert_eq!(moved("tx_descriptors"), 16);
+    assert_eq!(moved("tx_frames"), 16);
+    // 1,054 bytes are 17 beats.
+    assert_eq!(moved("tx_beats"), 16 * 17);
+    assert!(moved("read_jobs") >= 17 && moved("read_tlps") >= moved("read_jobs"));
+    assert!(moved("rq_beats") > 0 && moved("rc_beats") >= 16 * 1000 / 64);
+    let samples: u64 = after
+        .keys()
+        .filter(|name| name.starts_with("read_latency"))
+        .map(|name| moved(name))
+        .sum();
+    assert!(samples > 0 && samples <= moved("read_tlps"));
+    // The round trip of the model is 900 ns.
+    assert!(moved("read_latency_below_512_ns") == 0, "{after:#?}");
+    assert!((1..=256).contains(&after["reads_in_flight_peak"]));
+    assert!(after["completion_headers_peak"] <= 256);
+    for quiet in [
+        "read_errors",
+        "read_timeouts",
+        "flushes_failed",
+        "posted_credit_stall_cycles",
+    ] {
+        assert_eq!(after[quiet], 0, "{quiet}");
+    }
+    bed.assert_clean();
+}
