@@ -1,11 +1,13 @@
-//! The window field of outgoing headers: never more than what is posted, never a right edge that
-//! moves left.
+//! The window field of outgoing headers: what is posted, and a right edge that does not move left,
+//! both but for the rounding of the window scale.
 //!
 //! The transport offers a window by its own buffers, which hold filler. What the peer may really
 //! send is what the card has segments for. So each outgoing header's window is lowered, and when
 //! segments are posted while the transport is silent, its last ACK is repeated with the new window.
-//! A window is rounded down to the scale's unit, but a last rest below one unit is rounded up: the
-//! few bytes beyond the segments are deferred, and no byte of a buffer stays for ever unsendable.
+//! The field counts units of the scale. A window is rounded down to them, so an edge may move left by
+//! less than one unit when bytes are acknowledged: rounding up instead would move it right a little
+//! with each ACK, without end. Only a last rest below one unit is rounded up, so that no byte of a
+//! buffer stays for ever unsendable; what a peer sends beyond the segments is deferred.
 //!
 //! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
