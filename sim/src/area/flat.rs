@@ -106,10 +106,11 @@ impl<'a> Flat<'a> {
 
     /// Gives each net of the instance without a number one, and keeps the instance.
     fn add(&mut self, mut instance: Instance<'a>) {
-        let bits = instance.module.netnames.values().flat_map(|net| &net.bits);
+        let names = instance.module.netnames.values().flat_map(|net| &net.bits);
+        let ports = instance.module.ports.values().flat_map(|port| &port.bits);
         let cells = instance.module.cells.values();
         let pins = cells.flat_map(|cell| cell.connections.values().flatten());
-        for bit in bits.chain(pins) {
+        for bit in names.chain(ports).chain(pins) {
             if let Bit::Net(local) = bit {
                 let local = *local as usize;
                 if instance.nets.len() <= local {
