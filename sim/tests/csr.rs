@@ -4,7 +4,7 @@
 //!   pulses, register writes ──► Csr ──► read_reply = what a plain count of the pulses says
 //! ```
 
-use abi::config::SMALL;
+use abi::config::{EPOCH_MAX, SMALL};
 use abi::counters as n;
 use abi::flow_key::SECRET_WORDS;
 use abi::registers as r;
@@ -140,13 +140,13 @@ fn read_waits_for_the_end_of_a_reset() {
 }
 
 #[test]
-fn epoch_skips_zero() {
+fn epochs_count_from_one_to_the_last() {
     let mut test = Test::new(Stall::None, Stall::None, 1);
     let mut last = test.bench.get("epoch");
     for _ in 0..0x1_0000 {
         test.write(r::CONTROL, r::CONTROL_RESET);
         let epoch = test.bench.get("epoch");
-        assert_eq!(epoch, if last == 0xffff { 1 } else { last + 1 });
+        assert_eq!(epoch, if last == u64::from(EPOCH_MAX) { 1 } else { last + 1 });
         last = epoch;
     }
 }
