@@ -157,6 +157,8 @@ impl<
             &mut self.rx_split.cursor_write,
             &mut self.tables.cursor_write,
         );
+        self.tables.cursor_flow.next = self.rx_split.cursor_flow.val();
+        self.rx_split.cursor.next = self.tables.cursor.val();
         MessageSource::<SegmentRequest>::join(
             &mut self.rx_split.segment_request,
             &mut self.tables.rx_segment_request,

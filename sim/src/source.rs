@@ -228,6 +228,12 @@ impl MessageSource {
         self.push(bytes_of(message));
     }
 
+    /// Takes back every message, the one on offer too: for a block that was reset.
+    pub fn clear(&mut self) {
+        self.queue.clear();
+        self.offering = false;
+    }
+
     /// True when every message was taken.
     pub fn is_done(&self) -> bool {
         self.queue.is_empty()

@@ -1,42 +1,43 @@
-//! Reserves room in the owner's rings, for all of a packet or for nothing, and counts it.
+//! Decides what becomes of each packet, reserves room in the owner's rings for all of it or for
+//! nothing, and counts it.
 //!
 //! ```text
-//!  placements ─┐                                      ┌─► settled, cursor_write, counts
-//!  send_event ─┼─► owner's context ─► reserve ─► decide ─► plans
-//!  confirmation┘
+//!  packets, outcome ─┐                  ┌─► standing (cursor) ─┐
+//!  send_event ───────┴─► turn ─► [] ─► []─► room of the owner ─┴─► decision ─┬─► counts, cursor
+//!                                                                            └─► reserve ─► plans
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | settings | in | register writes |
-//! | placements | in | packets with their disposition |
-//! | looking_up | in | a packet is between its lookup and `settled` |
-//! | confirmation, send_event | in | from the tables and from the send side |
+//! | packets, outcome | in | packets, confirmations, releases; what the packet's walk found |
+//! | send_event | in | from the send side |
+//! | cursor_flow, cursor | out, in | the tables' cursor of a flow, two cycles later |
 //! | plans | out | to `split` |
-//! | cursor_write, settled | out | the cursor moved; the packet is counted |
-//! | disposition_count, drop_count | out | what became of the packet |
+//! | cursor_write | out | the cursor moved |
+//! | settled | out | a packet is counted |
+//! | disposition_count, drop_count | out | what became of it |
 //! | drop_busy | in | another drop is counted in this cycle: this one waits |
 //!
-//! Timing: one packet at a time; three cycles to `settled`, one more to `plans`.
+//! Timing: one packet every other cycle; six cycles to `plans`. Nothing waits inside.
 //!
 //! Invariants:
 //! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
 //! 2. The cursor moves only with a packet that is placed in order and not dropped.
-//! 3. A confirmation is taken only while no packet is looked up: it stands behind every packet
-//!    whose
-//!    lookup was requested before it came.
-//! 4. An event that finds the queue full is not taken; one of an owner that is not enabled is
-//!    dropped.
+//! 3. An event that finds the queue full is not taken, and keeps no packet waiting; one of an owner
+//!    that is not enabled is dropped.
+//! 4. Plans leave in the order of the packets.
 
-use crate::admit_control::{AdmitControl, AdmitState};
-use crate::arrival::Arrival;
 use crate::decision::Decision;
-use crate::messages::{Placement, Plan, Reservation};
-use crate::owners::{OwnerUpdate, Owners};
-use crate::reserve::Reserve;
+use crate::messages::{Placement, Plan, WalkOutcome};
+use crate::owners::{OwnerRoom, OwnerUpdate, Owners};
+use crate::reserve::{Reserve, Taken};
+use crate::stages::Stages;
+use crate::standing::StandingStep;
+use crate::turn::{Candidate, Turn};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Admit<const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -46,17 +47,21 @@ pub struct Admit<const B: usize, const N: usize> {
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
     /// Packets.
-    pub placements: MessageSink<Placement>,
-    /// Confirmations from the tables.
-    pub confirmation: MessageSink<Confirmation>,
+    pub packets: MessageSink<Placement>,
+    /// What the walk of the packet offered found.
+    pub outcome: Signal<In, WalkOutcome>,
     /// Failed sends.
     pub send_event: MessageSink<SendEvent>,
+    /// Flow whose cursor is wanted.
+    pub cursor_flow: Signal<Out, Bits<16>>,
+    /// That cursor, two cycles later.
+    pub cursor: Signal<In, Bits<32>>,
     /// To `split`.
     pub plans: MessageSource<Plan>,
 
     /// New cursors.
     pub cursor_write: PulseSource<CursorWrite>,
-    /// The packet is counted and its cursor written.
+    /// A packet is counted.
     pub settled: Signal<Out, Bit>,
     /// Packets whose header goes up.
     pub disposition_count: PulseSource<Bits<4>>,
@@ -64,77 +69,158 @@ pub struct Admit<const B: usize, const N: usize> {
     pub drop_count: PulseSource<Bits<4>>,
     /// Another drop is counted in this cycle.
     pub drop_busy: Signal<In, Bit>,
-    /// A packet is between its lookup and `settled`.
-    pub looking_up: Signal<In, Bit>,
 
+    turn: Turn,
+    standing: StandingStep,
     owners: Owners<B, N>,
-    reserve: Reserve,
     decision: Decision,
-    arrival: Arrival,
-    control: AdmitControl,
-    plan: DFF<Plan>,
+    reserve: Reserve,
+    drops: Fifo<Bits<4>, 3, 4>,
+    queue: Fifo<Plan, 3, 4>,
+    /// Read, standing, decision.
+    steps: Stages,
+    /// Reservation.
+    planned: Stages,
+    items: [DFF<Candidate>; 3],
+    room: DFF<OwnerRoom>,
+    plans_held: [DFF<Plan>; 3],
+    taken: DFF<Taken>,
 
-    state: Signal<Local, AdmitState>,
+    offered: Signal<Local, Placement>,
+    looked: Signal<Local, Candidate>,
     packet: Signal<Local, Placement>,
-    place: Signal<Local, Reservation>,
-    is_event: Signal<Local, Bit>,
-    deciding: Signal<Local, Bit>,
+    decided: Signal<Local, Placement>,
+    plan: Signal<Local, Plan>,
+    plans_max: Constant<Bits<4>>,
+    drops_max: Constant<Bits<4>>,
+}
+
+impl<const B: usize, const N: usize> Default for Admit<B, N> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            packets: Default::default(),
+            outcome: Default::default(),
+            send_event: Default::default(),
+            cursor_flow: Default::default(),
+            cursor: Default::default(),
+            plans: Default::default(),
+            cursor_write: Default::default(),
+            settled: Default::default(),
+            disposition_count: Default::default(),
+            drop_count: Default::default(),
+            drop_busy: Default::default(),
+            turn: Default::default(),
+            standing: Default::default(),
+            owners: Default::default(),
+            decision: Default::default(),
+            reserve: Default::default(),
+            drops: Default::default(),
+            queue: Default::default(),
+            steps: Default::default(),
+            planned: Default::default(),
+            items: Default::default(),
+            room: Default::default(),
+            plans_held: Default::default(),
+            taken: Default::default(),
+            offered: Default::default(),
+            looked: Default::default(),
+            packet: Default::default(),
+            decided: Default::default(),
+            plan: Default::default(),
+            // Three more plans, or two more drops, may be on their way.
+            plans_max: Constant::new(4u64.to_bits()),
+            drops_max: Constant::new(5u64.to_bits()),
+        }
+    }
 }
 
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, plan);
-        self.control.clock.next = self.clock.val();
-        self.control.reset.next = self.reset.val();
-        self.control.passes.next = self.arrival.passes.val();
-        self.control.needs_room.next = self.arrival.needs_room.val();
-        self.control.decided.next = self.decision.accept.val() | self.decision.refuse.val();
-        self.is_event.next = self.plan.q.val().kind == 2;
-        self.control.is_event.next = self.is_event.val();
-        self.control.handed.next = self.plans.ready.val();
-        self.state.next = self.control.step.val();
+        dff_setup!(self, clock, room, taken);
+        self.items[0].clock.next = self.clock.val();
+        self.items[1].clock.next = self.clock.val();
+        self.items[2].clock.next = self.clock.val();
+        self.plans_held[0].clock.next = self.clock.val();
+        self.plans_held[1].clock.next = self.clock.val();
+        self.plans_held[2].clock.next = self.clock.val();
+        self.steps.clock.next = self.clock.val();
+        self.steps.reset.next = self.reset.val();
+        self.planned.clock.next = self.clock.val();
+        self.planned.reset.next = self.reset.val();
+        self.turn.clock.next = self.clock.val();
+        self.turn.reset.next = self.reset.val();
+        self.standing.clock.next = self.clock.val();
         self.owners.clock.next = self.clock.val();
         self.owners.reset.next = self.reset.val();
         self.reserve.clock.next = self.clock.val();
+        self.drops.clock.next = self.clock.val();
+        self.drops.reset.next = false;
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
-        PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.decision.cursor_write);
+        MessageSink::<Placement>::link(&mut self.packets, &mut self.turn.packets);
+        PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
         PulseSource::<Bits<4>>::link(
             &mut self.disposition_count,
             &mut self.decision.disposition_count,
         );
-        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.decision.drop_count);
-        MessageSink::<Placement>::link(&mut self.placements, &mut self.arrival.placements);
-        MessageSink::<Confirmation>::link(&mut self.confirmation, &mut self.arrival.confirmation);
-        PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
-
-        self.packet.next = self.plan.q.val().packet;
-        self.owners.owner.next = self.packet.val().owner;
-        self.reserve.owner.next = self.owners.shown.val();
-        self.reserve.two_slots.next = self.decision.two_slots.val();
-        self.reserve.needs_slow.next = self.decision.needs_slow.val();
-        self.place.next = self.reserve.reservation.val();
-        self.deciding.next = self.state.val() == AdmitState::Decide;
-        self.decision.plan.next = self.plan.q.val();
-        self.decision.place.next = self.place.val();
-        self.decision.deciding.next = self.deciding.val();
-        self.decision.drop_busy.next = self.drop_busy.val();
+        MessageSource::<Plan>::link(&mut self.plans, &mut self.queue.source);
         self.settled.next = self.decision.settled.val();
-        self.plans.payload.next = self.plan.q.val();
-        self.plans.valid.next = self.state.val() == AdmitState::Hand;
 
-        self.arrival.idle.next = self.state.val() == AdmitState::Idle;
-        self.arrival.looking_up.next = self.looking_up.val();
-        self.arrival.event_valid.next = self.send_event.valid.val();
-        self.arrival.send_event.next = self.send_event.payload.val();
-        self.send_event.ready.next = self.deciding.val()
-            & self.is_event.val()
-            & (self.decision.accept.val() | !self.place.val().enabled);
-        if self.state.val() == AdmitState::Idle {
-            self.plan.d.next = self.arrival.plan.val();
-        }
-        if self.deciding.val() {
-            self.plan.d.next = self.decision.decided.val();
-        }
+        self.turn.outcome.next = self.outcome.val();
+        self.turn.event_valid.next = self.send_event.valid.val();
+        self.turn.send_event.next = self.send_event.payload.val();
+        self.turn.event_ends.next = self.decision.event_tried.val();
+        self.send_event.ready.next = self.decision.event_ends.val();
+        self.turn.room.next = (self.queue.level.val() <= self.plans_max.val())
+            & (self.drops.level.val() <= self.drops_max.val());
+        self.steps.enters.next = self.turn.item.valid.val();
+        self.items[0].d.next = self.turn.item.payload.val();
+        self.items[1].d.next = self.items[0].q.val();
+        self.items[2].d.next = self.items[1].q.val();
+
+        // The cursor is read while the packet is offered.
+        self.offered.next = self.packets.payload.val();
+        self.cursor_flow.next = self.offered.val().flow;
+        self.looked.next = self.items[1].q.val();
+        self.packet.next = self.looked.val().packet;
+        self.standing.offered_flow.next = self.offered.val().flow;
+        self.standing.packet.next = self.packet.val();
+        self.standing.stored.next = self.cursor.val();
+        self.standing.written.valid.next = self.decision.cursor_write.valid.val();
+        self.standing.written.payload.next = self.decision.cursor_write.payload.val();
+        self.owners.room_owner.next = self.packet.val().owner;
+        self.room.d.next = self.owners.room.val();
+
+        self.decision.valid.next = self.steps.held.val().get_bit(2);
+        self.decision.candidate.next = self.items[2].q.val();
+        self.decision.standing.next = self.standing.standing.val();
+        self.decision.room.next = self.room.q.val();
+        self.cursor_write.valid.next = self.decision.cursor_write.valid.val();
+        self.cursor_write.payload.next = self.decision.cursor_write.payload.val();
+        self.drops.sink.valid.next = self.decision.drop_count.valid.val();
+        self.drops.sink.payload.next = self.decision.drop_count.payload.val();
+        self.drop_count.valid.next = self.drops.source.valid.val() & !self.drop_busy.val();
+        self.drop_count.payload.next = self.drops.source.payload.val();
+        self.drops.source.ready.next = !self.drop_busy.val();
+
+        // Addresses.
+        self.planned.enters.next = self.decision.plans.valid.val();
+        self.plans_held[0].d.next = self.decision.plans.payload.val();
+        self.plans_held[1].d.next = self.plans_held[0].q.val();
+        self.plans_held[2].d.next = self.plans_held[1].q.val();
+        self.taken.d.next = self.decision.taken.val();
+        self.plan.next = self.plans_held[0].q.val();
+        self.decided.next = self.plan.val().packet;
+        self.owners.place_owner.next = self.decided.val().owner;
+        self.reserve.rings.next = self.owners.rings.val();
+        self.reserve.taken.next = self.taken.q.val();
+        self.queue.sink.valid.next = self.planned.held.val().get_bit(2);
+        self.queue.sink.payload.next = self.plans_held[2].q.val();
+        self.queue.sink.payload.next.place = self.reserve.reservation.val();
     }
 }

@@ -5,8 +5,8 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | sink | in | beats of a run; the first only fills the register in front |
-//! | source | out | one beat for each but the first |
+//! | sink | in | beats of a run: first one to fill the register in front, or one with metadata |
+//! | source | out | one beat for each but a filling one |
 //! | published | out | the last beat of a header entry was taken |
 //! | idle | out | nothing is inside |
 //!
@@ -24,8 +24,12 @@ use stream::prelude::*;
 pub struct AlignBeat {
     /// Bytes.
     pub data: Bits<512>,
-    /// First of its run: gives no beat of its own.
-    pub first: Bit,
+    /// It only fills the register in front: gives no beat of its own.
+    pub fill: Bit,
+    /// The metadata stand in front of it.
+    pub head: Bit,
+    /// These.
+    pub metadata: Bits<256>,
     /// Bytes to shift down, the same for the whole run.
     pub shift: Bits<6>,
     /// Bytes used of the beat that this one completes.
@@ -147,6 +151,9 @@ impl Logic for Align {
 
         // Shift by multiples of 8 bytes.
         self.pair.next.low = self.previous.q.val();
+        if self.sink.payload.val().head {
+            self.pair.next.low = bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256;
+        }
         self.pair.next.high = self.sink.payload.val().data;
         self.pair_bits.next = self.pair.val().into();
         self.shift.next = self.sink.payload.val().shift;
@@ -162,7 +169,7 @@ impl Logic for Align {
         self.keep_mask.next = !self.drop_mask.val();
 
         if self.advance.val() {
-            self.coarse_valid.d.next = self.sink.valid.val() & !self.sink.payload.val().first;
+            self.coarse_valid.d.next = self.sink.valid.val() & !self.sink.payload.val().fill;
             self.coarse.d.next = self.coarse_shifted.val().get_bits::<568>(0);
             self.coarse_beat.d.next = self.sink.payload.val();
             self.fine_valid.d.next = self.coarse_valid.q.val();

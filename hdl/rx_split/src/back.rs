@@ -1,14 +1,14 @@
 //! The last part of the receive path: from plans to writes.
 //!
 //! ```text
-//!  plans, pieces ─► split ─► jobs ─► copy ─► write_job, write_data, flush_job, confirmation
+//!  plans, piece ─► split ─► jobs ─► copy ─► write_job, write_data, flush_job, confirmation
 //!  settings ──────► control ───────────┘└──► running
 //! ```
 //! Timing: one job a cycle into the FIFO; see `copy` for the rest.
 
 use crate::control::Control;
 use crate::copy::Copy;
-use crate::messages::{CopyJob, Piece, Plan};
+use crate::messages::{CopyJob, Piece, Plan, Release};
 use crate::split::Split;
 use stream::prelude::*;
 
@@ -26,14 +26,20 @@ pub struct Back<const A: usize> {
     pub running: Signal<Out, Bit>,
     /// What to write.
     pub plans: MessageSink<Plan>,
-    /// Where placed payloads go.
-    pub pieces: MessageSink<Piece>,
+    /// Walk slot of the plan.
+    pub piece_slot: Signal<Out, Bits<4>>,
+    /// Number of the piece.
+    pub piece_number: Signal<Out, Bits<4>>,
+    /// That piece.
+    pub piece: Signal<In, Piece>,
+    /// The oldest walk slot is no longer needed.
+    pub slot_freed: Signal<Out, Bit>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
     /// That beat, one cycle later.
     pub read_data: Signal<In, Bits<512>>,
-    /// Pointer up to which the packet store is free again.
-    pub release: PulseSource<Bits<16>>,
+    /// What the packet store may forget.
+    pub release: PulseSource<Release>,
 
     /// Write jobs.
     pub write_job: MessageSource<WriteJob>,
@@ -66,7 +72,10 @@ impl<const A: usize> Logic for Back<A> {
         self.jobs.reset.next = self.reset.val();
         self.copy.reset.next = self.reset.val();
         MessageSink::<Plan>::link(&mut self.plans, &mut self.split.plans);
-        MessageSink::<Piece>::link(&mut self.pieces, &mut self.split.pieces);
+        self.piece_slot.next = self.split.piece_slot.val();
+        self.piece_number.next = self.split.piece_number.val();
+        self.split.piece.next = self.piece.val();
+        self.slot_freed.next = self.split.slot_freed.val();
         MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.jobs.sink);
         MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
@@ -75,7 +84,7 @@ impl<const A: usize> Logic for Back<A> {
         self.copy.flush_address.next = self.control.flush_address.val();
         self.read_address.next = self.copy.read_address.val();
         self.copy.read_data.next = self.read_data.val();
-        PulseSource::<Bits<16>>::link(&mut self.release, &mut self.copy.release);
+        PulseSource::<Release>::link(&mut self.release, &mut self.copy.release);
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.copy.write_job);
         PacketSource::link(&mut self.write_data, &mut self.copy.write_data);
         MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.copy.flush_job);

@@ -1,34 +1,32 @@
-//! Looks a packet's flow up and applies the rules.
+//! Looks packets' flows up and applies the rules that need no cursor.
 //!
 //! ```text
-//!  packets ──► flow_lookup ··· flow_reply ──► rules (options beside it) ──► placements
+//!  packets, confirmation ─► ask ─► waiting ─┬─► rules (timestamp beside it) ─► placements
+//!                            └► flow_lookup ··· flow_reply ┘
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | packets | in | verified packets; one is taken when it is settled |
+//! | packets | in | verified packets |
+//! | confirmation | in | from the tables: they go along with the packets |
 //! | flow_lookup, flow_reply | out, in | the flow table |
-//! | placements | out | the packet with its disposition, or the range to walk |
-//! | settled | in | pulse: the packet's cursor is written and it is counted |
-//! | looking_up | out | a packet is between its lookup and `settled` |
+//! | placements | out | all of them in order: disposition, or the range to walk |
+//! | taken | out | a packet was taken |
 //!
-//! Timing: one packet at a time; six cycles and the table's latency.
+//! Timing: one packet a cycle; five cycles and the table's latency. A packet whose flow demands a
+//! timestamp that does not lie where it usually does waits up to 41 cycles.
 //!
 //! Invariants:
-//! 1. No lookup is requested before the packet in front is settled: its reply shows the cursor of
-//!    all
-//!    packets before it.
-//! 2. `looking_up` is low for a cycle between two packets.
-//! 3. A `reset` forgets the lookup in flight; the packet is classified again.
+//! 1. A confirmation stands behind every packet whose lookup was requested before it came.
+//! 2. `reset` forgets all packets inside.
 
-use crate::classify_control::{ClassifyControl, ClassifyState};
-use crate::draft::Draft;
-use crate::messages::{PacketInfo, Placement, StoredPacket};
-use crate::options::Options;
+use crate::ask::Ask;
+use crate::messages::{Placement, RuleInput, StoredPacket};
 use crate::rules::Rules;
+use crate::timestamp::Timestamp;
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Classify {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -37,73 +35,112 @@ pub struct Classify {
 
     /// Verified packets.
     pub packets: MessageSink<StoredPacket>,
+    /// Confirmations.
+    pub confirmation: MessageSink<Confirmation>,
     /// To the flow table.
     pub flow_lookup: MessageSource<FlowLookup>,
     /// From the flow table.
     pub flow_reply: MessageSink<FlowReply>,
-    /// To `place`.
+    /// To the share check.
     pub placements: MessageSource<Placement>,
+    /// A packet was taken.
+    pub taken: Signal<Out, Bit>,
 
-    /// The packet is settled.
-    pub settled: Signal<In, Bit>,
-    /// A packet is between its lookup and `settled`.
-    pub looking_up: Signal<Out, Bit>,
-
-    control: ClassifyControl,
-    options: Options,
+    ask: Ask,
+    waiting: Fifo<RuleInput, 5, 6>,
+    timestamp: Timestamp,
     rules: Rules,
-    draft: Draft,
-    flow: DFF<FlowReply>,
-    placement: DFF<Placement>,
+    ruled: Fifo<Placement, 4, 5>,
 
-    state: Signal<Local, ClassifyState>,
-    info: Signal<Local, PacketInfo>,
+    oldest: Signal<Local, RuleInput>,
+    flow: Signal<Local, FlowReply>,
+    answered: Signal<Local, Bit>,
+    demanded: Signal<Local, Bit>,
+    go: Signal<Local, Bit>,
+    ruled_max: Constant<Bits<5>>,
+    unasked: Constant<FlowReply>,
+}
+
+impl Default for Classify {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            packets: Default::default(),
+            confirmation: Default::default(),
+            flow_lookup: Default::default(),
+            flow_reply: Default::default(),
+            placements: Default::default(),
+            taken: Default::default(),
+            ask: Default::default(),
+            waiting: Default::default(),
+            timestamp: Default::default(),
+            rules: Default::default(),
+            ruled: Default::default(),
+            oldest: Default::default(),
+            flow: Default::default(),
+            answered: Default::default(),
+            demanded: Default::default(),
+            go: Default::default(),
+            // Three more may be inside the rules.
+            ruled_max: Constant::new(12u64.to_bits()),
+            unasked: Constant::new(FlowReply::default()),
+        }
+    }
 }
 
 impl Logic for Classify {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, flow, placement);
-        self.control.clock.next = self.clock.val();
-        self.control.reset.next = self.reset.val();
-        self.options.clock.next = self.clock.val();
+        self.ask.clock.next = self.clock.val();
+        self.ask.reset.next = self.reset.val();
+        self.waiting.clock.next = self.clock.val();
+        self.waiting.reset.next = self.reset.val();
+        self.timestamp.clock.next = self.clock.val();
+        self.timestamp.reset.next = self.reset.val();
         self.rules.clock.next = self.clock.val();
-        self.state.next = self.control.step.val();
-        self.info.next = self.packets.payload.val().info;
+        self.rules.reset.next = self.reset.val();
+        self.ruled.clock.next = self.clock.val();
+        self.ruled.reset.next = self.reset.val();
+        MessageSink::<StoredPacket>::link(&mut self.packets, &mut self.ask.packets);
+        MessageSink::<Confirmation>::link(&mut self.confirmation, &mut self.ask.confirmation);
+        MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.ask.flow_lookup);
+        MessageSource::<RuleInput>::join(&mut self.ask.waiting, &mut self.waiting.sink);
+        MessageSource::<Placement>::link(&mut self.placements, &mut self.ruled.source);
+        self.taken.next = self.ask.taken.val();
 
-        self.control.packet.next = self.packets.valid.val();
-        self.control.may_have_flow.next = self.info.val().transport & !self.info.val().unverified;
-        self.control.asked.next = self.flow_lookup.ready.val();
-        self.control.answered.next = self.flow_reply.valid.val();
-        self.control.searching.next = self.options.busy.val();
-        self.control.handed.next = self.placements.ready.val();
-        self.control.settled.next = self.settled.val();
-
-        self.options.start.next =
-            (self.state.val() == ClassifyState::Idle) & self.packets.valid.val();
-        self.options.options.next = self.info.val().options;
-        self.options.option_bytes.next = self.info.val().option_bytes;
-        self.rules.packet.next = self.info.val();
-        self.rules.flow.next = self.flow.q.val();
-        self.rules.timestamp_found.next = self.options.found.val();
-        self.rules.timestamp.next = self.options.value.val();
-        self.draft.packet.next = self.packets.payload.val();
-        self.draft.flow.next = self.flow.q.val();
-        self.draft.result.next = self.rules.result.val();
-        self.draft.ruled.next = self.state.val() == ClassifyState::Decide;
-
-        self.packets.ready.next = self.settled.val();
-        self.flow_lookup.valid.next = self.state.val() == ClassifyState::Lookup;
-        self.flow_lookup.payload.next.key = self.info.val().key;
-        self.flow_reply.ready.next = self.state.val() == ClassifyState::Reply;
-        self.placements.valid.next = self.state.val() == ClassifyState::Hand;
-        self.placements.payload.next = self.placement.q.val();
-        self.looking_up.next = self.state.val() != ClassifyState::Idle;
-        if self.state.val() == ClassifyState::Reply {
-            self.flow.d.next = self.flow_reply.payload.val();
+        // The oldest goes on when its flow is known, and its timestamp where it matters.
+        self.oldest.next = self.waiting.source.payload.val();
+        self.flow.next = self.unasked.val();
+        if self.oldest.val().asked {
+            self.flow.next = self.flow_reply.payload.val();
         }
-        if (self.state.val() == ClassifyState::Idle) | (self.state.val() == ClassifyState::Decide) {
-            self.placement.d.next = self.draft.placement.val();
-        }
+        self.answered.next = self.waiting.source.valid.val()
+            & (!self.oldest.val().asked | self.flow_reply.valid.val());
+        self.demanded.next = self.answered.val()
+            & self.oldest.val().tcp
+            & self.flow.val().hit
+            & self.flow.val().timestamp_check;
+        self.timestamp.packet.next = self.oldest.val();
+        self.timestamp.demanded.next = self.demanded.val();
+        self.go.next = self.answered.val()
+            & self.timestamp.ready.val()
+            & (self.ruled.level.val() <= self.ruled_max.val())
+            & !self.reset.val();
+        self.timestamp.leaves.next = self.go.val();
+        self.waiting.source.ready.next = self.go.val();
+        self.flow_reply.ready.next = self.go.val() & self.oldest.val().asked;
+
+        self.rules.sink.valid.next = self.go.val();
+        self.rules.sink.payload.next.packet = self.oldest.val().packet;
+        self.rules.sink.payload.next.asked = self.oldest.val().asked;
+        self.rules.sink.payload.next.flow = self.flow.val();
+        self.rules.sink.payload.next.tcp = self.oldest.val().tcp;
+        self.rules.sink.payload.next.flags = self.oldest.val().flags;
+        self.rules.sink.payload.next.ack = self.oldest.val().ack;
+        self.rules.sink.payload.next.timestamp_found = self.timestamp.found.val();
+        self.rules.sink.payload.next.timestamp = self.timestamp.value.val();
+        self.ruled.sink.valid.next = self.rules.source.valid.val();
+        self.ruled.sink.payload.next = self.rules.source.payload.val();
     }
 }

@@ -1,8 +1,9 @@
 //! The copy engine: reads the packet store, realigns and writes, job by job.
 //!
 //! ```text
-//!  jobs ──► write_job ──► beats of the packet ──► align ──► write_data
-//!      └──► or: release, confirmation, flush read
+//!  jobs ──► announce ──► feed ──► align ──► write_data
+//!               │         └──► or: release, confirmation, flush read
+//!               └─► write_job
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -14,33 +15,23 @@
 //! | release | out | the packet was read for the last time |
 //! | published | out | a header entry was handed over |
 //!
-//! Timing: a write of n beats takes n + 2 cycles when nothing stalls.
+//! Timing: a payload of n beats takes n + 1 cycles, a header slot two, when nothing stalls; there
+//! is no pause between jobs. Latency from job to the first beat: five cycles.
 //!
 //! Invariants:
 //! 1. A job's data are offered only after its `write_job` was taken.
 //! 2. Confirmations and flush reads wait until the last beat of every earlier job was taken; what
-//!    follows a flush
-//!    read waits for its answer. An answer that failed is an answer.
-//! 3. `reset` forgets the job at hand.
+//!    follows a flush read waits for its answer. An answer that failed is an answer.
+//! 3. `reset` forgets the jobs inside.
 
 use crate::align::{Align, AlignBeat};
+use crate::announce::Announce;
 use crate::feed::Feed;
-use crate::messages::CopyJob;
+use crate::messages::{CopyJob, Release};
 use stream::prelude::*;
 
 /// Bytes of a flush read.
 pub const FLUSH_BYTES: u64 = 4;
-
-/// What the engine waits for.
-#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum CopyState {
-    /// A job, and the one who takes its first message.
-    Idle,
-    /// The realigner takes beats.
-    Read,
-    /// The flush read returns.
-    Flush,
-}
 
 /// The engine. See the module's head.
 #[derive(LogicBlock)]
@@ -60,8 +51,8 @@ pub struct Copy<const A: usize> {
     pub read_address: Signal<Out, Bits<A>>,
     /// That beat, one cycle later.
     pub read_data: Signal<In, Bits<512>>,
-    /// The packet store may forget what lies before.
-    pub release: PulseSource<Bits<16>>,
+    /// What the packet store may forget.
+    pub release: PulseSource<Release>,
 
     /// Write jobs.
     pub write_job: MessageSource<WriteJob>,
@@ -76,15 +67,14 @@ pub struct Copy<const A: usize> {
     /// A header entry was handed over.
     pub published: PulseSource<RingFetch>,
 
+    announce: Announce,
     feed: Feed<A>,
     align: Align,
-    state: DFF<CopyState>,
+    flushing: DFF<Bit>,
 
     job: Signal<Local, CopyJob>,
-    idle: Signal<Local, Bit>,
+    offered: Signal<Local, Bit>,
     drained: Signal<Local, Bit>,
-    is_write: Signal<Local, Bit>,
-    is_release: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     is_flush: Signal<Local, Bit>,
     flushed: Signal<Local, Bit>,
@@ -108,17 +98,16 @@ impl<const A: usize> Default for Copy<A> {
             flush_data: Default::default(),
             confirmation: Default::default(),
             published: Default::default(),
+            announce: Default::default(),
             feed: Default::default(),
             align: Default::default(),
-            state: Default::default(),
+            flushing: Default::default(),
             job: Default::default(),
-            idle: Default::default(),
+            offered: Default::default(),
             drained: Default::default(),
-            is_write: Default::default(),
-            is_release: Default::default(),
             is_confirmation: Default::default(),
-            flushed: Default::default(),
             is_flush: Default::default(),
+            flushed: Default::default(),
             flush_bytes: Constant::new(FLUSH_BYTES.to_bits()),
         }
     }
@@ -127,70 +116,60 @@ impl<const A: usize> Default for Copy<A> {
 impl<const A: usize> Logic for Copy<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state);
+        dff_setup!(self, clock, flushing);
+        self.announce.clock.next = self.clock.val();
+        self.announce.reset.next = self.reset.val();
         self.feed.clock.next = self.clock.val();
+        self.feed.reset.next = self.reset.val();
         self.align.clock.next = self.clock.val();
         self.align.reset.next = self.reset.val();
+        MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.announce.jobs);
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.announce.write_job);
         PacketSource::link(&mut self.write_data, &mut self.align.source);
         PulseSource::<RingFetch>::link(&mut self.published, &mut self.align.published);
         MessageSource::<AlignBeat>::join(&mut self.feed.source, &mut self.align.sink);
+        PulseSource::<Release>::link(&mut self.release, &mut self.feed.release);
+        self.read_address.next = self.feed.read_address.val();
+        self.feed.read_data.next = self.read_data.val();
 
-        self.job.next = self.jobs.payload.val();
+        // Writes and releases go to the feed; the others wait until it has run dry.
+        self.job.next = self.announce.announced.payload.val();
         self.memory.next = self.job.val().memory;
-        self.idle.next = (self.state.q.val() == CopyState::Idle) & self.jobs.valid.val();
-        self.is_write.next = self.job.val().kind == 0;
-        self.is_release.next = self.job.val().kind == 1;
         self.is_confirmation.next = self.job.val().kind == 2;
         self.is_flush.next = self.job.val().kind == 3;
-        self.drained.next = self.idle.val() & self.align.idle.val();
-        self.feed.job.next = self.job.val();
-        self.feed.load.next = self.state.q.val() == CopyState::Idle;
-        self.feed.run.next = self.state.q.val() == CopyState::Read;
-        self.feed.read_data.next = self.read_data.val();
-        self.read_address.next = self.feed.read_address.val();
+        self.offered.next = self.announce.announced.valid.val();
+        self.feed.jobs.payload.next = self.job.val();
+        self.feed.jobs.valid.next =
+            self.offered.val() & !self.is_confirmation.val() & !self.is_flush.val();
+        self.drained.next = self.offered.val() & self.feed.idle.val() & self.align.idle.val();
 
-        self.write_job.valid.next = self.idle.val() & self.is_write.val();
-        self.write_job.payload.next.address = self.job.val().address;
-        self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
-        self.write_job.payload.next.relaxed = self.job.val().relaxed;
-        self.flush_job.valid.next = self.drained.val() & self.is_flush.val();
-        self.flush_job.payload.next.address = self.flush_address.val();
-        self.flush_job.payload.next.bytes = self.flush_bytes.val();
-        self.flush_data.ready.next = self.state.q.val() == CopyState::Flush;
-        self.flushed.next = (self.state.q.val() == CopyState::Flush)
-            & self.flush_data.valid.val()
-            & self.flush_data.last.val();
         self.confirmation.valid.next = self.drained.val() & self.is_confirmation.val();
         self.confirmation.payload.next.owner = self.job.val().owner;
         self.confirmation.payload.next.index = self.job.val().index;
         self.confirmation.payload.next.status = self.job.val().status;
-        self.release.valid.next = (self.idle.val() & self.is_release.val())
-            | (self.feed.finished.val() & self.job.val().release);
-        self.release.payload.next = self.job.val().release_pointer;
-        self.jobs.ready.next = (self.idle.val() & self.is_release.val())
-            | (self.drained.val() & self.is_confirmation.val() & self.confirmation.ready.val())
-            | self.feed.finished.val()
-            | self.flushed.val();
-
-        match self.state.q.val() {
-            // Waits for a job and for the one who takes it.
-            CopyState::Idle => {
-                if self.idle.val() & self.is_write.val() & self.write_job.ready.val() {
-                    self.state.d.next = CopyState::Read;
-                }
-                if self.drained.val() & self.is_flush.val() & self.flush_job.ready.val() {
-                    self.state.d.next = CopyState::Flush;
-                }
-            }
-            // Waits for the realigner to take the job's beats, or for the flush read to return.
-            _ => {
-                if self.feed.finished.val() | self.flushed.val() {
-                    self.state.d.next = CopyState::Idle;
-                }
-            }
+        self.flush_job.valid.next =
+            self.drained.val() & self.is_flush.val() & !self.flushing.q.val();
+        self.flush_job.payload.next.address = self.flush_address.val();
+        self.flush_job.payload.next.bytes = self.flush_bytes.val();
+        self.flush_data.ready.next = self.flushing.q.val();
+        self.flushed.next =
+            self.flushing.q.val() & self.flush_data.valid.val() & self.flush_data.last.val();
+        if self.drained.val()
+            & self.is_flush.val()
+            & !self.flushing.q.val()
+            & self.flush_job.ready.val()
+        {
+            self.flushing.d.next = true;
         }
-        if self.reset.val() {
-            self.state.d.next = CopyState::Idle;
+        if self.flushed.val() | self.reset.val() {
+            self.flushing.d.next = false;
+        }
+        self.announce.announced.ready.next = self.feed.jobs.ready.val();
+        if self.is_confirmation.val() {
+            self.announce.announced.ready.next = self.drained.val() & self.confirmation.ready.val();
+        }
+        if self.is_flush.val() {
+            self.announce.announced.ready.next = self.flushed.val();
         }
     }
 }

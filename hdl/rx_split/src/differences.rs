@@ -1,113 +1,176 @@
-//! The distances between a packet and its flow's state that the rules look at.
+//! What the rules look at: the distances between a packet and its flow's state, judged.
 //!
 //! ```text
-//!  packet, flow ──► differences ──► trim below the floor ──► reach ──► distances
+//!  subject ──► [differences] ──► [comparisons, trim below the floor] ──► facts
 //! ```
-//! Timing: three register steps; the inputs are held meanwhile. Sums are modulo 2^32.
+//! Timing: two register steps, one packet a cycle, no back-pressure. Sums are modulo 2^32, read as
+//! signed.
 
-use crate::messages::PacketInfo;
+use crate::messages::{Placement, RuleCase};
 use stream::prelude::*;
 
-/// Distances between a packet and its flow's state.
+/// Differences between a packet and its flow's state.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Distances {
     /// Acknowledgement number above the lowest accepted.
     pub ack_offset: Bits<32>,
     /// Size of the accepted range.
     pub ack_span: Bits<32>,
+    /// Start of the payload above the floor.
+    pub start_minus_floor: Bits<32>,
     /// End of the payload above the floor.
     pub stop_minus_floor: Bits<32>,
     /// Timestamp above its floor.
     pub timestamp_age: Bits<32>,
+}
+
+/// A packet and what is known about it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RuleFacts {
+    /// The packet.
+    pub subject: RuleCase,
+    /// A flag that placement does not allow, or no ACK.
+    pub flags_bad: Bit,
+    /// The acknowledgement number is outside its range.
+    pub ack_bad: Bit,
+    /// The timestamp is demanded, and missing or too old.
+    pub timestamp_bad: Bit,
+    /// All payload lies below the floor.
+    pub old: Bit,
     /// First position to place.
     pub start: Bits<32>,
+    /// The same, above the floor.
+    pub start_minus_floor: Bits<32>,
     /// Bytes to place.
     pub bytes: Bits<14>,
     /// Bytes below the floor.
     pub trimmed: Bits<14>,
-    /// End of the placed bytes above the floor.
-    pub reach: Bits<33>,
-    /// First position to place above the cursor.
-    pub start_minus_cursor: Bits<32>,
 }
 
 /// The arithmetic. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Differences {
     /// Clock.
     pub clock: Signal<In, Clock>,
-    /// The packet.
-    pub packet: Signal<In, PacketInfo>,
-    /// Its flow.
-    pub flow: Signal<In, FlowReply>,
-    /// Its timestamp.
-    pub timestamp: Signal<In, Bits<32>>,
-    /// The distances.
-    pub distances: Signal<Out, Distances>,
+    /// Start of an epoch: what is inside is forgotten.
+    pub reset: Signal<In, Bit>,
+    /// A packet with its flow.
+    pub sink: PulseSink<RuleCase>,
+    /// What is known about it.
+    pub source: PulseSource<RuleFacts>,
 
-    ack_offset: DFF<Bits<32>>,
-    ack_span: DFF<Bits<32>>,
-    stop_minus_floor: DFF<Bits<32>>,
-    position_minus_floor: DFF<Bits<32>>,
-    timestamp_age: DFF<Bits<32>>,
-    start: DFF<Bits<32>>,
-    bytes: DFF<Bits<14>>,
-    trimmed: DFF<Bits<14>>,
-    reach: DFF<Bits<33>>,
-    start_minus_cursor: DFF<Bits<32>>,
+    valid: DFF<Bits<2>>,
+    held: DFF<RuleCase>,
+    distances: DFF<Distances>,
+    facts: DFF<RuleFacts>,
 
+    subject: Signal<Local, RuleCase>,
+    packet: Signal<Local, Placement>,
+    flow: Signal<Local, FlowReply>,
     payload: Signal<Local, Bits<32>>,
-    below: Signal<Local, Bits<32>>,
-    start_minus_floor: Signal<Local, Bits<32>>,
+    later: Signal<Local, RuleCase>,
+    later_packet: Signal<Local, Placement>,
+    later_flow: Signal<Local, FlowReply>,
+    known: Signal<Local, Distances>,
+    age: Signal<Local, Bits<32>>,
+    start_distance: Signal<Local, Bits<32>>,
+    stop_distance: Signal<Local, Bits<32>>,
+    below: Signal<Local, Bits<14>>,
+    flags: Signal<Local, Bits<8>>,
+    flags_forbidden: Constant<Bits<8>>,
+    none: Constant<Bits<14>>,
+    zero: Constant<Bits<32>>,
+}
+
+impl Default for Differences {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            valid: Default::default(),
+            held: Default::default(),
+            distances: Default::default(),
+            facts: Default::default(),
+            subject: Default::default(),
+            packet: Default::default(),
+            flow: Default::default(),
+            payload: Default::default(),
+            later: Default::default(),
+            later_packet: Default::default(),
+            later_flow: Default::default(),
+            known: Default::default(),
+            age: Default::default(),
+            start_distance: Default::default(),
+            stop_distance: Default::default(),
+            below: Default::default(),
+            flags: Default::default(),
+            // All but ACK (4), PSH (3), FIN (0), ECE (6), CWR (7).
+            flags_forbidden: Constant::new(0x26u64.to_bits()),
+            none: Constant::new(0u64.to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+        }
+    }
 }
 
 impl Logic for Differences {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ack_offset, ack_span, stop_minus_floor);
-        dff_setup!(
-            self,
-            clock,
-            position_minus_floor,
-            timestamp_age,
-            start,
-            bytes
-        );
-        dff_setup!(self, clock, trimmed, reach, start_minus_cursor);
-        self.distances.next.ack_offset = self.ack_offset.q.val();
-        self.distances.next.ack_span = self.ack_span.q.val();
-        self.distances.next.stop_minus_floor = self.stop_minus_floor.q.val();
-        self.distances.next.timestamp_age = self.timestamp_age.q.val();
-        self.distances.next.start = self.start.q.val();
-        self.distances.next.bytes = self.bytes.q.val();
-        self.distances.next.trimmed = self.trimmed.q.val();
-        self.distances.next.reach = self.reach.q.val();
-        self.distances.next.start_minus_cursor = self.start_minus_cursor.q.val();
+        dff_setup!(self, clock, valid, held, distances, facts);
+        self.valid.d.next =
+            (self.valid.q.val() << 1) | bit_cast::<2, 1>(self.sink.valid.val().into());
+        if self.reset.val() {
+            self.valid.d.next = 0.into();
+        }
+        self.source.valid.next = self.valid.q.val().get_bit(1);
+        self.source.payload.next = self.facts.q.val();
 
         // Step 1: differences.
+        self.subject.next = self.sink.payload.val();
+        self.packet.next = self.subject.val().packet;
+        self.flow.next = self.subject.val().flow;
         self.payload.next = bit_cast::<32, 14>(self.packet.val().payload_bytes);
-        self.ack_offset.d.next = self.packet.val().ack - self.flow.val().ack_low;
-        self.ack_span.d.next = self.flow.val().ack_high - self.flow.val().ack_low;
-        self.position_minus_floor.d.next = self.packet.val().position - self.flow.val().floor;
-        self.stop_minus_floor.d.next =
+        self.held.d.next = self.subject.val();
+        self.distances.d.next.ack_offset = self.subject.val().ack - self.flow.val().ack_low;
+        self.distances.d.next.ack_span = self.flow.val().ack_high - self.flow.val().ack_low;
+        self.distances.d.next.start_minus_floor =
+            self.packet.val().position - self.flow.val().floor;
+        self.distances.d.next.stop_minus_floor =
             (self.packet.val().position - self.flow.val().floor) + self.payload.val();
-        self.timestamp_age.d.next = self.timestamp.val() - self.flow.val().timestamp_floor;
+        self.distances.d.next.timestamp_age =
+            self.subject.val().timestamp - self.flow.val().timestamp_floor;
 
-        // Step 2: cut off what lies below the floor.
-        self.below.next = self.flow.val().floor - self.packet.val().position;
-        self.start.d.next = self.packet.val().position;
-        self.bytes.d.next = self.packet.val().payload_bytes;
-        self.trimmed.d.next = bits::<14>(0);
-        if self.position_minus_floor.q.val().get_bit(31) {
-            self.start.d.next = self.flow.val().floor;
-            self.bytes.d.next = bit_cast::<14, 32>(self.stop_minus_floor.q.val());
-            self.trimmed.d.next = bit_cast::<14, 32>(self.below.val());
+        // Step 2: comparisons, and the cut at the floor.
+        self.later.next = self.held.q.val();
+        self.later_packet.next = self.later.val().packet;
+        self.later_flow.next = self.later.val().flow;
+        self.known.next = self.distances.q.val();
+        self.age.next = self.known.val().timestamp_age;
+        self.start_distance.next = self.known.val().start_minus_floor;
+        self.stop_distance.next = self.known.val().stop_minus_floor;
+        self.flags.next = self.later.val().flags;
+        self.below.next = self.none.val() - bit_cast::<14, 32>(self.start_distance.val());
+        self.facts.d.next.subject = self.later.val();
+        self.facts.d.next.flags_bad = self.later.val().tcp
+            & ((self.flags.val() & self.flags_forbidden.val()).any()
+                | !self.flags.val().get_bit(4));
+        self.facts.d.next.ack_bad =
+            self.later.val().tcp & (self.known.val().ack_offset > self.known.val().ack_span);
+        self.facts.d.next.timestamp_bad = self.later.val().tcp
+            & self.later_flow.val().timestamp_check
+            & (!self.later.val().timestamp_found | self.age.val().get_bit(31));
+        self.facts.d.next.old =
+            self.stop_distance.val().get_bit(31) | !self.stop_distance.val().any();
+        self.facts.d.next.start = self.later_packet.val().position;
+        self.facts.d.next.start_minus_floor = self.start_distance.val();
+        self.facts.d.next.bytes = self.later_packet.val().payload_bytes;
+        self.facts.d.next.trimmed = self.none.val();
+        if self.start_distance.val().get_bit(31) {
+            self.facts.d.next.start = self.later_flow.val().floor;
+            self.facts.d.next.start_minus_floor = self.zero.val();
+            self.facts.d.next.bytes = bit_cast::<14, 32>(self.stop_distance.val());
+            self.facts.d.next.trimmed = self.below.val();
         }
-
-        // Step 3: how far beyond floor and cursor.
-        self.start_minus_floor.next = self.start.q.val() - self.flow.val().floor;
-        self.reach.d.next = bit_cast::<33, 32>(self.start_minus_floor.val())
-            + bit_cast::<33, 14>(self.bytes.q.val());
-        self.start_minus_cursor.d.next = self.start.q.val() - self.flow.val().cursor;
     }
 }

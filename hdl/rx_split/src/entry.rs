@@ -58,8 +58,6 @@ pub struct Entry {
     pub packet: Signal<In, Placement>,
     /// Its place in the queue.
     pub reservation: Signal<In, Reservation>,
-    /// It is an event.
-    pub is_event: Signal<In, Bit>,
     /// The header goes on in the next slot.
     pub two_slots: Signal<In, Bit>,
     /// The payload is in the reserved slow buffer.
@@ -78,7 +76,6 @@ impl Default for Entry {
         Self {
             packet: Default::default(),
             reservation: Default::default(),
-            is_event: Default::default(),
             two_slots: Default::default(),
             needs_slow: Default::default(),
             metadata: Default::default(),
@@ -116,7 +113,7 @@ impl Logic for Entry {
         if self.needs_slow.val() {
             self.entry.next.slow_buffer = self.reservation.val().slow_index;
         }
-        if self.is_event.val() {
+        if self.packet.val().kind == 2 {
             self.entry.next.kind = self.kind_event.val();
             self.entry.next.position = bits::<32>(0);
             self.entry.next.event_value = self.packet.val().position;

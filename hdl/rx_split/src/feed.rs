@@ -1,136 +1,132 @@
-//! Reads a job's beats from the packet store and tells the realigner what to do with each.
+//! Reads jobs' beats from the packet store, without a pause between jobs, and tells the realigner
+//! what to do with each.
 //!
 //! ```text
-//!  job ──► [metadata] ─► beat 0 ─► beat 1 ─► ... ──► source
+//!  jobs ──► beats of the job ──► [store reads] ──► [register] ──► source
+//!                                    └─► release
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | job | in | held from `load` on until `finished` |
-//! | load | in | the job begins in the next cycle |
-//! | run | in | beats are offered |
+//! | jobs | in | writes and releases, in order |
 //! | read_address, read_data | out, in | the packet store, one cycle latency |
-//! | source | out | beats; the first fills the realigner |
-//! | finished | out | the job's last beat is taken in this cycle |
+//! | source | out | beats |
+//! | release | out | the packet store may forget a packet: its last beat was read |
+//! | idle | out | nothing is inside |
 //!
-//! Timing: one beat a cycle; a job of n beats gives n + 1.
+//! Timing: one beat a cycle, latency two cycles. A payload of n beats takes n + 1 cycles, a header
+//! slot two, a release one.
 //!
 //! Invariants:
-//! 1. The last beat may lie behind the packet: none of its bytes is kept.
+//! 1. Releases are in the order of the jobs.
+//! 2. The last beat may lie behind the packet: none of its bytes is kept.
 
 use crate::align::AlignBeat;
-use crate::messages::CopyJob;
-use abi::config::BEAT_BYTES;
+use crate::feed_beat::{FeedBeat, FeedPlace};
+use crate::messages::{CopyJob, Release};
 use stream::prelude::*;
 
+/// A step of a job on its way through the store.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FeedStep {
+    /// A beat for the realigner; its data are still missing.
+    pub beat: AlignBeat,
+    /// There is one.
+    pub has_beat: Bit,
+    /// The last step of a packet's last job.
+    pub releases: Bit,
+    /// What it releases.
+    pub release: Release,
+}
+
 /// The reader. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Feed<const A: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
 
-    /// The job.
-    pub job: Signal<In, CopyJob>,
-    /// It begins in the next cycle.
-    pub load: Signal<In, Bit>,
-    /// It runs.
-    pub run: Signal<In, Bit>,
+    /// Writes and releases.
+    pub jobs: MessageSink<CopyJob>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
     /// That beat, one cycle later.
     pub read_data: Signal<In, Bits<512>>,
     /// To the realigner.
     pub source: MessageSource<AlignBeat>,
-    /// The last beat is taken.
-    pub finished: Signal<Out, Bit>,
+    /// What the packet store may forget.
+    pub release: PulseSource<Release>,
+    /// Nothing is inside.
+    pub idle: Signal<Out, Bit>,
 
-    pointer: DFF<Bits<16>>,
-    first: DFF<Bit>,
-    left: DFF<Bits<14>>,
-    keep_left: DFF<Bits<14>>,
-    beat: Signal<Local, AlignBeat>,
-    pointer_next: Signal<Local, Bits<16>>,
-    is_last: Signal<Local, Bit>,
-    taken: Signal<Local, Bit>,
-    beat_bytes: Constant<Bits<14>>,
-}
+    next_beat: FeedBeat,
+    begun: DFF<Bit>,
+    place: DFF<FeedPlace>,
+    read_valid: DFF<Bit>,
+    read: DFF<FeedStep>,
+    read_pointer: DFF<Bits<16>>,
+    held_valid: DFF<Bit>,
+    held: DFF<AlignBeat>,
 
-impl<const A: usize> Default for Feed<A> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            job: Default::default(),
-            load: Default::default(),
-            run: Default::default(),
-            read_address: Default::default(),
-            read_data: Default::default(),
-            source: Default::default(),
-            finished: Default::default(),
-            pointer: Default::default(),
-            first: Default::default(),
-            left: Default::default(),
-            keep_left: Default::default(),
-            beat: Default::default(),
-            pointer_next: Default::default(),
-            is_last: Default::default(),
-            taken: Default::default(),
-            beat_bytes: Constant::new((BEAT_BYTES as u64).to_bits()),
-        }
-    }
+    job: Signal<Local, CopyJob>,
+    advance: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
+    freed: Signal<Local, Release>,
 }
 
 impl<const A: usize> Logic for Feed<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pointer, first, left, keep_left);
-        self.is_last.next = self.left.q.val() <= self.beat_bytes.val();
-        self.beat.next.data = self.read_data.val();
-        if self.first.q.val() & self.job.val().head {
-            self.beat.next.data = bit_cast::<512, 256>(self.job.val().metadata) << 256;
+        dff_setup!(
+            self,
+            clock,
+            begun,
+            place,
+            read_valid,
+            read,
+            read_pointer,
+            held_valid,
+            held
+        );
+        self.advance.next = !self.held_valid.q.val() | self.source.ready.val();
+        self.job.next = self.jobs.payload.val();
+        self.takes.next = self.jobs.valid.val() & self.advance.val();
+        self.jobs.ready.next = self.advance.val() & self.next_beat.last.val();
+        self.next_beat.job.next = self.job.val();
+        self.next_beat.begun.next = self.begun.q.val();
+        self.next_beat.place.next = self.place.q.val();
+        if self.takes.val() {
+            self.begun.d.next = !self.next_beat.last.val();
+            self.place.d.next = self.next_beat.next_place.val();
         }
-        self.beat.next.first = self.first.q.val();
-        self.beat.next.shift = self.job.val().shift;
-        self.beat.next.byte_count = bits::<7>(64);
-        self.beat.next.keep = bits::<7>(64);
-        if self.is_last.val() {
-            self.beat.next.byte_count = bit_cast::<7, 14>(self.left.q.val());
-        }
-        if self.keep_left.q.val() < self.beat_bytes.val() {
-            self.beat.next.keep = bit_cast::<7, 14>(self.keep_left.q.val());
-        }
-        self.beat.next.last = self.is_last.val();
-        self.beat.next.publish = self.job.val().publish;
-        self.beat.next.owner = self.job.val().owner;
-        self.beat.next.index = self.job.val().index;
-        self.source.valid.next = self.run.val();
-        self.source.payload.next = self.beat.val();
-        self.taken.next = self.run.val() & self.source.ready.val();
-        self.finished.next = self.taken.val() & !self.first.q.val() & self.is_last.val();
+        self.freed.next.pointer = self.job.val().release_pointer;
+        self.freed.next.owner = self.job.val().owner;
+        self.freed.next.charge = self.job.val().charge;
 
-        // The packet store is addressed one cycle ahead.
-        self.pointer_next.next = self.pointer.q.val();
-        if self.taken.val() & !(self.first.q.val() & self.job.val().head) {
-            self.pointer_next.next = self.pointer.q.val() + 1;
+        // Read; while nothing moves, the same beat is read again.
+        self.read_address.next = bit_cast::<A, 16>(self.read_pointer.q.val());
+        if self.advance.val() {
+            self.read_address.next = bit_cast::<A, 16>(self.next_beat.pointer.val());
+            self.read_pointer.d.next = self.next_beat.pointer.val();
+            self.read_valid.d.next = self.takes.val();
+            self.read.d.next.beat = self.next_beat.beat.val();
+            self.read.d.next.has_beat = self.job.val().kind == 0;
+            self.read.d.next.releases = self.next_beat.last.val() & self.job.val().release;
+            self.read.d.next.release = self.freed.val();
+            self.held_valid.d.next = self.read_valid.q.val() & self.read.q.val().has_beat;
+            self.held.d.next = self.read.q.val().beat;
+            self.held.d.next.data = self.read_data.val();
         }
-        if self.load.val() {
-            self.pointer_next.next = self.job.val().start;
-        }
-        self.pointer.d.next = self.pointer_next.val();
-        self.read_address.next = bit_cast::<A, 16>(self.pointer_next.val());
-
-        if self.taken.val() {
-            self.first.d.next = false;
-        }
-        if self.taken.val() & !self.first.q.val() {
-            self.left.d.next = self.left.q.val() - self.beat_bytes.val();
-            self.keep_left.d.next = self.keep_left.q.val() - self.beat_bytes.val();
-            if self.keep_left.q.val() < self.beat_bytes.val() {
-                self.keep_left.d.next = bits::<14>(0);
-            }
-        }
-        if self.load.val() {
-            self.first.d.next = true;
-            self.left.d.next = self.job.val().bytes;
-            self.keep_left.d.next = self.job.val().keep;
+        self.release.valid.next =
+            self.advance.val() & self.read_valid.q.val() & self.read.q.val().releases;
+        self.release.payload.next = self.read.q.val().release;
+        self.source.valid.next = self.held_valid.q.val();
+        self.source.payload.next = self.held.q.val();
+        self.idle.next = !(self.read_valid.q.val() | self.held_valid.q.val());
+        if self.reset.val() {
+            self.begun.d.next = false;
+            self.read_valid.d.next = false;
+            self.held_valid.d.next = false;
         }
     }
 }

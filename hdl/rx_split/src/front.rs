@@ -8,7 +8,7 @@
 //! Timing: one beat a cycle while there is room; nothing behind the door ever waits.
 
 use crate::ingress::Ingress;
-use crate::messages::{ParsedPacket, RxBeat, StoredPacket};
+use crate::messages::{ParsedPacket, Release, RxBeat, StoredPacket};
 use crate::parse::Parse;
 use crate::store::Store;
 use crate::transport::Transport;
@@ -40,8 +40,8 @@ pub struct Front<const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// That beat, one cycle later.
     pub read_data: Signal<Out, Bits<512>>,
-    /// Pointer up to which the packet store is free again.
-    pub release: PulseSink<Bits<16>>,
+    /// What the packet store may forget.
+    pub release: PulseSink<Release>,
 
     ingress: Ingress,
     parse: Parse,
@@ -81,6 +81,6 @@ impl<const A: usize> Logic for Front<A> {
         PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.store.drop_count);
         self.store.read_address.next = self.read_address.val();
         self.read_data.next = self.store.read_data.val();
-        PulseSink::<Bits<16>>::link(&mut self.release, &mut self.store.release);
+        PulseSink::<Release>::link(&mut self.release, &mut self.store.release);
     }
 }

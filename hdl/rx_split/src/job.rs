@@ -37,7 +37,6 @@ pub struct JobMaker {
 
     packet: Signal<Local, Placement>,
     place: Signal<Local, Reservation>,
-    fence: Signal<Local, Confirmation>,
     payload_start: Signal<Local, Bits<16>>,
     slot: Signal<Local, CopyJob>,
     payload: Signal<Local, CopyJob>,
@@ -60,7 +59,6 @@ impl Default for JobMaker {
             job: Default::default(),
             packet: Default::default(),
             place: Default::default(),
-            fence: Default::default(),
             payload_start: Default::default(),
             slot: Default::default(),
             payload: Default::default(),
@@ -78,7 +76,6 @@ impl Logic for JobMaker {
     fn update(&mut self) {
         self.packet.next = self.plan.val().packet;
         self.place.next = self.plan.val().place;
-        self.fence.next = self.plan.val().confirmation;
         self.payload_start.next = self.offset.val() >> 6;
 
         self.slot.next.kind = bits::<2>(0);
@@ -91,8 +88,9 @@ impl Logic for JobMaker {
             bit_cast::<14, 8>(self.packet.val().header_bytes) + self.metadata_bytes.val();
         self.slot.next.relaxed = false;
         self.slot.next.metadata = self.metadata.val();
-        self.slot.next.release = self.plan.val().kind != 2;
+        self.slot.next.release = self.packet.val().kind != 2;
         self.slot.next.release_pointer = self.packet.val().stop;
+        self.slot.next.charge = self.packet.val().charge;
         self.slot.next.publish = true;
         self.slot.next.owner = self.packet.val().owner;
         self.slot.next.index = self.place.val().header_producer;
@@ -140,9 +138,8 @@ impl Logic for JobMaker {
         }
         if self.step.val() == SplitState::Confirm {
             self.job.next.kind = bits::<2>(2);
-            self.job.next.owner = self.fence.val().owner;
-            self.job.next.index = self.fence.val().index;
-            self.job.next.status = self.fence.val().status;
+            self.job.next.index = self.packet.val().position;
+            self.job.next.status = self.packet.val().generation;
         }
     }
 }

@@ -2,9 +2,9 @@
 //! queue.
 //!
 //! ```text
-//!  frames ─► ingress ─► parse, window, transport, verify ─► store ─► classify ─┐
-//!               └───────◄────────── room ──────────◄──────────┘ │  flow table  │
-//!  dma.write ◄── copy ◄── split ◄── admit ◄── place ◄──────────────────────────┘
+//!  frames ─► ingress ─► parse, window, transport, verify ─► store ─► classify ─► share check ─┐
+//!               └───────◄────────── room ──────────◄──────────┘   flow table                  │
+//!  dma.write ◄── copy ◄── split ◄── admit ◄── walks ◄── backlog ◄─────────────────────────────┘
 //!                 └── release, confirmation     └── lists, regions
 //! ```
 //! | port | direction | meaning |
@@ -12,7 +12,8 @@
 //! | epoch, reset | in | start of an epoch: nothing is in flight behind it; counters stay |
 //! | settings | in | register writes |
 //! | frames | in | whole frames without FCS; `abort` is a bad FCS |
-//! | flow_lookup, flow_reply, cursor_write | out, in, out | the flow table |
+//! | flow_lookup, flow_reply | out, in | the flow table |
+//! | cursor_flow, cursor, cursor_write | out, in, out | cursors: shown two cycles later; written |
 //! | segment_request, segment_reply | out, in | the receive lists |
 //! | region_request, region_reply | out, in | the region table |
 //! | write_job, write_data | out | to `dma.write` |
@@ -22,8 +23,9 @@
 //! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
 //! | header_produced | out | an entry was handed over: owner and slots produced |
 //!
-//! Timing: frames come in at one beat a cycle as long as there is room; one packet at a time is
-//! classified.
+//! Timing: frames come in at one beat a cycle as long as there is room; one packet a cycle is
+//! classified, one every other cycle admitted; what an owner's share of the packet store does not
+//! hold is dropped in between. Writes leave at one beat a cycle.
 //!
 //! Invariants:
 //! 1. Not one byte of a frame is written before all its checks are known to be good.
@@ -39,22 +41,21 @@
 #![forbid(unsafe_code)]
 
 pub mod admit;
-pub mod admit_control;
 pub mod align;
-pub mod arrival;
+pub mod announce;
+pub mod ask;
 pub mod back;
 pub mod beat_sum;
 pub mod classify;
-pub mod classify_control;
 pub mod control;
 pub mod copy;
 pub mod decision;
 pub mod delay;
 pub mod differences;
-pub mod draft;
 pub mod entry;
 pub mod ethernet;
 pub mod feed;
+pub mod feed_beat;
 pub mod flush_order;
 pub mod fold;
 pub mod front;
@@ -64,34 +65,44 @@ pub mod job;
 pub mod key;
 pub mod key_fields;
 pub mod layout;
+pub mod lost;
 pub mod messages;
+pub mod middle;
 pub mod options;
 pub mod owner_decode;
 pub mod owner_flags;
-pub mod owner_view;
+pub mod owner_limits;
+pub mod owner_places;
+pub mod owner_producers;
 pub mod owners;
 pub mod parse;
-pub mod pieces;
-pub mod place;
-pub mod place_control;
 pub mod profile_fields;
 pub mod profiles;
 pub mod progress;
 pub mod pseudo;
+pub mod pulse_merge;
 pub mod quarter_sum;
 pub mod range_mask;
+pub mod region_grant;
+pub mod region_step;
 pub mod reserve;
 pub mod rules;
+pub mod segment_step;
+pub mod share_check;
+pub mod shares;
 pub mod split;
 pub mod split_control;
 pub mod split_state;
+pub mod stages;
+pub mod standing;
 pub mod store;
+pub mod timestamp;
 pub mod transport;
+pub mod turn;
 pub mod verdict;
 pub mod verify;
-pub mod walk;
-pub mod walk_failure;
-pub mod walk_requests;
+pub mod walk_slots;
+pub mod walks;
 pub mod window;
 
 mod rx_split;

@@ -157,14 +157,18 @@ pub struct Word32 {
     pub byte0: Bits<8>,
 }
 
-/// A packet with its place, from `classify` to `place` (where `walk` asks for segments) and on to
-/// `split`.
+/// What goes through the stages behind the lookup, in one order: packets, confirmations, releases
+/// of dropped packets, events.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Placement {
+    /// 0: packet; 1: release of what was dropped; 2: event; 3: confirmation.
+    pub kind: Bits<2>,
     /// Pointer of the first beat in the packet store.
     pub start: Bits<16>,
     /// Pointer behind the last beat.
     pub stop: Bits<16>,
+    /// What the packet takes of its owner's share of the packet store, until its release.
+    pub charge: Bits<8>,
     /// Bytes before the payload.
     pub header_bytes: Bits<8>,
     /// Frame length without FCS.
@@ -177,21 +181,26 @@ pub struct Placement {
     pub profile: Bits<2>,
     /// All checksums were verified.
     pub verified: Bit,
-    /// Stream position of the first payload byte.
+    /// Stream position of the first payload byte; of an event its value, of a confirmation the
+    /// index of the command.
     pub position: Bits<32>,
     /// A flow was found.
     pub hit: Bit,
     /// Flow id; 0xffff without a flow.
     pub flow: Bits<16>,
-    /// Generation of the flow.
+    /// Generation of the flow; of a confirmation the status.
     pub generation: Bits<8>,
     /// Whose header queue.
     pub owner: Bits<8>,
     /// Protection domain of the flow.
     pub domain: Bits<16>,
-    /// The payload is to be placed, if the list allows.
+    /// The payload is to be placed: if the list allows, behind `admit` it is.
     pub walk: Bit,
-    /// Disposition.
+    /// It has the walk slot `slot`.
+    pub slotted: Bit,
+    /// Its walk slot.
+    pub slot: Bits<4>,
+    /// Disposition; of an event the SendError.
     pub disposition: Bits<4>,
     /// First stream position to place.
     pub place_position: Bits<32>,
@@ -199,12 +208,134 @@ pub struct Placement {
     pub place_bytes: Bits<14>,
     /// Bytes below the floor.
     pub trimmed_bytes: Bits<14>,
-    /// Cursor before, behind `split` after this packet.
+    /// The flow's floor; behind `admit` the cursor after this packet.
     pub cursor: Bits<32>,
     /// List index of the first segment.
     pub segment_index: Bits<16>,
     /// Pieces.
     pub pieces: Bits<5>,
+}
+
+/// What waits for its flow before the rules look at it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RuleInput {
+    /// The packet as far as it is known, or a confirmation.
+    pub packet: Placement,
+    /// Its flow was asked for.
+    pub asked: Bit,
+    /// TCP.
+    pub tcp: Bit,
+    /// TCP flags.
+    pub flags: Bits<8>,
+    /// TCP acknowledgement number.
+    pub ack: Bits<32>,
+    /// TCP options, first byte in bits 7:0.
+    pub options: Bits<320>,
+    /// Bytes of options.
+    pub option_bytes: Bits<6>,
+}
+
+/// A packet with its flow.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RuleCase {
+    /// The packet, or a confirmation.
+    pub packet: Placement,
+    /// Its flow was asked for.
+    pub asked: Bit,
+    /// The answer.
+    pub flow: FlowReply,
+    /// TCP.
+    pub tcp: Bit,
+    /// TCP flags.
+    pub flags: Bits<8>,
+    /// TCP acknowledgement number.
+    pub ack: Bits<32>,
+    /// It has a timestamp.
+    pub timestamp_found: Bit,
+    /// The timestamp.
+    pub timestamp: Bits<32>,
+}
+
+/// What a walk found.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WalkOutcome {
+    /// The payload cannot be placed.
+    pub failed: Bit,
+    /// Why; a Disposition.
+    pub disposition: Bits<4>,
+    /// List index of the first segment.
+    pub segment_index: Bits<16>,
+    /// Pieces.
+    pub pieces: Bits<5>,
+}
+
+/// The end of a walk.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WalkEnd {
+    /// Its slot.
+    pub slot: Bits<4>,
+    /// What it found.
+    pub outcome: WalkOutcome,
+}
+
+/// A walk on its way to the segment list.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WalkToken {
+    /// Its slot.
+    pub slot: Bits<4>,
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// Stream position reached.
+    pub position: Bits<32>,
+    /// Bytes left to place.
+    pub rest: Bits<14>,
+    /// Pieces granted.
+    pub count: Bits<5>,
+    /// Ask for the segment `index`, not for the one that holds `position`.
+    pub by_index: Bit,
+    /// List index: of the segment to ask for, then of the one at hand.
+    pub index: Bits<16>,
+    /// List index of the first segment.
+    pub first_index: Bits<16>,
+}
+
+/// A walk with a segment at hand, on its way to the region table.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SegmentToken {
+    /// The walk.
+    pub walk: WalkToken,
+    /// Region index.
+    pub region: Bits<16>,
+    /// Region key.
+    pub region_key: Bits<16>,
+    /// Byte offset of the position in the region.
+    pub offset: Bits<48>,
+    /// Bytes of the segment from the position on.
+    pub left: Bits<32>,
+}
+
+/// A piece and where the walk keeps it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PieceWrite {
+    /// Slot of the walk.
+    pub slot: Bits<4>,
+    /// Number of the piece.
+    pub number: Bits<4>,
+    /// The piece.
+    pub piece: Piece,
+}
+
+/// The packet store may forget what lies before a pointer.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Release {
+    /// The pointer.
+    pub pointer: Bits<16>,
+    /// Owner whose packet it was.
+    pub owner: Bits<8>,
+    /// What it gives back of its owner's share.
+    pub charge: Bits<8>,
 }
 
 /// Contiguous bus memory for a part of a payload.
@@ -243,6 +374,8 @@ pub struct CopyJob {
     pub release: Bit,
     /// Pointer behind the packet.
     pub release_pointer: Bits<16>,
+    /// What the release gives back of the owner's share.
+    pub charge: Bits<8>,
     /// This write publishes a header entry.
     pub publish: Bit,
     /// Owner of the entry, or of the command confirmed.
@@ -258,9 +391,7 @@ pub struct CopyJob {
 /// A packet, an event or a confirmation, with everything reserved for it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Plan {
-    /// 0: packet; 1: dropped packet; 2: event; 3: confirmation.
-    pub kind: Bits<2>,
-    /// The packet; of an event, `disposition` is the error and `position` the value.
+    /// The packet.
     pub packet: Placement,
     /// The entry takes two slots.
     pub two_slots: Bit,
@@ -268,19 +399,11 @@ pub struct Plan {
     pub needs_slow: Bit,
     /// What is reserved.
     pub place: Reservation,
-    /// The confirmation.
-    pub confirmation: Confirmation,
 }
 
-/// What can be had of an owner's rings.
+/// Where in its owner's rings a packet goes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Reservation {
-    /// The owner is enabled.
-    pub enabled: Bit,
-    /// The slots wanted are free.
-    pub header_room: Bit,
-    /// A slow buffer is free, or none is needed.
-    pub slow_room: Bit,
     /// First slot.
     pub slot_address: Bits<64>,
     /// Second slot.
@@ -293,6 +416,4 @@ pub struct Reservation {
     pub phase: Bit,
     /// Slots produced behind the entry.
     pub header_producer: Bits<32>,
-    /// Slow buffers handed out behind the packet.
-    pub slow_producer: Bits<32>,
 }

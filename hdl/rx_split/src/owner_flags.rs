@@ -1,9 +1,9 @@
-//! One bit an owner: enabled, and which of its indices were written since.
+//! Two bits an owner: enabled, and whether its producer indices were written since.
 //!
-//! Timing: outputs are combinational from `owner`; a write shows in the next cycle.
+//! Timing: outputs are combinational from `owner` and `other`; a write shows in the next cycle.
 //!
 //! Invariants:
-//! 1. Enabling an owner marks all its indices as unwritten.
+//! 1. Enabling an owner marks its producer indices as unwritten.
 //! 2. `reset` disables every owner.
 //!
 //! N must be 2^B.
@@ -33,14 +33,12 @@ pub struct OwnerFlags<const B: usize, const N: usize> {
     pub is_enabled: Signal<Out, Bit>,
     /// Its producer indices were written.
     pub has_produced: Signal<Out, Bit>,
-    /// Its header queue's consumer index was written.
-    pub has_returned_header: Signal<Out, Bit>,
-    /// Its slow buffers' consumer index was written.
-    pub has_returned_slow: Signal<Out, Bit>,
+    /// Another owner.
+    pub other: Signal<In, Bits<B>>,
+    /// That one's producer indices were written.
+    pub other_has_produced: Signal<Out, Bit>,
 
     enabled: DFF<Bits<N>>,
-    header_returned: DFF<Bits<N>>,
-    slow_returned: DFF<Bits<N>>,
     produced: DFF<Bits<N>>,
     written: Signal<Local, Bits<N>>,
     unwritten: Signal<Local, Bits<N>>,
@@ -61,11 +59,9 @@ impl<const B: usize, const N: usize> Default for OwnerFlags<B, N> {
             owner: Default::default(),
             is_enabled: Default::default(),
             has_produced: Default::default(),
-            has_returned_header: Default::default(),
-            has_returned_slow: Default::default(),
+            other: Default::default(),
+            other_has_produced: Default::default(),
             enabled: Default::default(),
-            header_returned: Default::default(),
-            slow_returned: Default::default(),
             produced: Default::default(),
             written: Default::default(),
             unwritten: Default::default(),
@@ -79,22 +75,10 @@ impl<const B: usize, const N: usize> Default for OwnerFlags<B, N> {
 impl<const B: usize, const N: usize> Logic for OwnerFlags<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            enabled,
-            header_returned,
-            slow_returned,
-            produced
-        );
+        dff_setup!(self, clock, enabled, produced);
         self.is_enabled.next = self.enabled.q.val().get_bit(self.owner.val().index());
         self.has_produced.next = self.produced.q.val().get_bit(self.owner.val().index());
-        self.has_returned_header.next = self
-            .header_returned
-            .q
-            .val()
-            .get_bit(self.owner.val().index());
-        self.has_returned_slow.next = self.slow_returned.q.val().get_bit(self.owner.val().index());
+        self.other_has_produced.next = self.produced.q.val().get_bit(self.other.val().index());
 
         self.written.next = self.one.val() << self.write_owner.val();
         self.unwritten.next = !self.written.val();
@@ -102,19 +86,11 @@ impl<const B: usize, const N: usize> Logic for OwnerFlags<B, N> {
         if self.update.val() {
             self.produced.d.next = self.produced.q.val() | self.updated.val();
         }
-        if self.write.val().header_doorbell {
-            self.header_returned.d.next = self.header_returned.q.val() | self.written.val();
-        }
-        if self.write.val().slow_doorbell {
-            self.slow_returned.d.next = self.slow_returned.q.val() | self.written.val();
-        }
         if self.write.val().enable {
             self.enabled.d.next = self.enabled.q.val() & self.unwritten.val();
             if self.write.val().switch {
                 self.enabled.d.next = self.enabled.q.val() | self.written.val();
                 self.produced.d.next = self.produced.q.val() & self.unwritten.val();
-                self.header_returned.d.next = self.header_returned.q.val() & self.unwritten.val();
-                self.slow_returned.d.next = self.slow_returned.q.val() & self.unwritten.val();
             }
         }
         if self.reset.val() {

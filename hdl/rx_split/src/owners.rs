@@ -1,35 +1,37 @@
 //! Where each owner's header queue and slow buffers are, and how full.
 //!
 //! ```text
-//!  settings ──► bases, sizes, consumer indices ─┐
-//!  update ────► producer indices ───────────────┴─► [owner] ──► context
+//!  settings ─┬─► bases, sizes ───────────────► [place_owner] ──► rings
+//!            └─► limits ──┐
+//!  update ─► producers ───┴─► [room_owner] ──► room
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | settings | in | register writes: contexts and doorbells |
-//! | owner | in | whose context to show |
-//! | shown | out | that context |
+//! | room_owner, room | in, out | whose rings have room, in the same cycle |
+//! | place_owner, rings | in, out | where an owner's rings lie, in the same cycle |
 //! | update | in | new producer indices of an owner |
 //!
-//! Timing: `shown` is combinational from `owner`; a write shows in the next cycle.
+//! Timing: an update shows in the next cycle, a register write after four.
 //!
 //! Invariants:
-//! 1. Enabling an owner sets its indices to 0; `reset` disables every owner.
+//! 1. Enabling an owner sets its indices to 0 and its limits to its sizes; `reset` disables every
+//!    owner.
 //! 2. An owner beyond the configuration is never enabled.
-//! 3. Indices are not cleared but marked as unwritten: an unwritten index counts as 0.
+//! 3. Producers are not cleared but marked as unwritten: an unwritten index counts as 0.
 //!
 //! N must be 2^B.
 
 use crate::owner_decode::{OwnerDecode, OwnerWrite};
 use crate::owner_flags::OwnerFlags;
-use crate::owner_view::OwnerView;
+use crate::owner_limits::{OwnerLimit, OwnerLimits};
+use crate::owner_places::OwnerPlaces;
+use crate::owner_producers::{OwnerProducers, Producers};
 use stream::prelude::*;
 
-/// What is kept of an owner.
+/// Where an owner's rings lie.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OwnerContext {
-    /// The owner is enabled.
-    pub enabled: Bit,
     /// Bus address of the header queue.
     pub header_base: Bits<64>,
     /// Bus address of the slow buffers.
@@ -38,14 +40,23 @@ pub struct OwnerContext {
     pub header_bits: Bits<4>,
     /// log2 slow buffers.
     pub slow_bits: Bits<4>,
+}
+
+/// What can be had of an owner's rings.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct OwnerRoom {
+    /// The owner is enabled.
+    pub enabled: Bit,
+    /// A slot is free.
+    pub one_slot: Bit,
+    /// Two slots are free.
+    pub two_slots: Bit,
+    /// A slow buffer is free.
+    pub slow: Bit,
     /// Slots produced.
     pub header_producer: Bits<32>,
-    /// Slots consumed.
-    pub header_consumer: Bits<32>,
     /// Slow buffers handed out.
     pub slow_producer: Bits<32>,
-    /// Slow buffers given back.
-    pub slow_consumer: Bits<32>,
 }
 
 /// New producer indices.
@@ -69,24 +80,33 @@ pub struct Owners<const B: usize, const N: usize> {
 
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
+    /// Whose room to show.
+    pub room_owner: Signal<In, Bits<8>>,
+    /// That room.
+    pub room: Signal<Out, OwnerRoom>,
     /// Whose context to show.
-    pub owner: Signal<In, Bits<8>>,
+    pub place_owner: Signal<In, Bits<8>>,
     /// That context.
-    pub shown: Signal<Out, OwnerContext>,
+    pub rings: Signal<Out, OwnerContext>,
     /// New producer indices.
     pub update: PulseSink<OwnerUpdate>,
 
     decode: OwnerDecode<B>,
-    /// Words of the contexts: header base low and high, slow base low and high, sizes.
-    words: [LutRam<Bits<32>, B>; 5],
-    /// Header and slow consumer, header and slow producer.
-    indices: [LutRam<Bits<32>, B>; 4],
+    places: OwnerPlaces<B>,
+    producers: OwnerProducers<B>,
+    header_limits: LutRam<Bits<17>, B>,
+    slow_limits: LutRam<Bits<17>, B>,
     flags: OwnerFlags<B, N>,
-    view: OwnerView,
+    limit: OwnerLimit<B>,
 
     write: Signal<Local, OwnerWrite>,
-    at: Signal<Local, Bits<B>>,
+    limits: Signal<Local, OwnerLimits>,
+    room_at: Signal<Local, Bits<B>>,
     update_at: Signal<Local, Bits<B>>,
+    produced: Signal<Local, Producers>,
+    other: Signal<Local, Producers>,
+    header_left: Signal<Local, Bits<17>>,
+    slow_left: Signal<Local, Bits<17>>,
     owners: Constant<Bits<9>>,
 }
 
@@ -97,17 +117,26 @@ impl<const B: usize, const N: usize> Default for Owners<B, N> {
             clock: Default::default(),
             reset: Default::default(),
             settings: Default::default(),
-            owner: Default::default(),
-            shown: Default::default(),
+            room_owner: Default::default(),
+            room: Default::default(),
+            place_owner: Default::default(),
+            rings: Default::default(),
             update: Default::default(),
             decode: Default::default(),
-            words: Default::default(),
-            indices: Default::default(),
+            places: Default::default(),
+            producers: Default::default(),
+            header_limits: Default::default(),
+            slow_limits: Default::default(),
             flags: Default::default(),
-            view: Default::default(),
+            limit: Default::default(),
             write: Default::default(),
-            at: Default::default(),
+            limits: Default::default(),
+            room_at: Default::default(),
             update_at: Default::default(),
+            produced: Default::default(),
+            other: Default::default(),
+            header_left: Default::default(),
+            slow_left: Default::default(),
             owners: Constant::new((N as u64).to_bits()),
         }
     }
@@ -117,61 +146,68 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.decode.settings);
-        self.write.next = self.decode.write.val();
-        self.at.next = bit_cast::<B, 8>(self.owner.val());
-
-        self.update_at.next = bit_cast::<B, 8>(self.update.payload.val().owner);
-
-        for i in 0..5 {
-            self.words[i].clock.next = self.clock.val();
-            self.words[i].read_address.next = self.at.val();
-            self.words[i].write_address.next = self.decode.owner.val();
-            self.words[i].write_data.next = self.write.val().data;
-        }
-        self.words[0].write_enable.next = self.write.val().header_base_low;
-        self.words[1].write_enable.next = self.write.val().header_base_high;
-        self.words[2].write_enable.next = self.write.val().slow_base_low;
-        self.words[3].write_enable.next = self.write.val().slow_base_high;
-        self.words[4].write_enable.next = self.write.val().sizes;
-        for i in 0..4 {
-            self.indices[i].clock.next = self.clock.val();
-            self.indices[i].read_address.next = self.at.val();
-        }
-        self.indices[0].write_address.next = self.decode.owner.val();
-        self.indices[0].write_data.next = self.write.val().data;
-        self.indices[0].write_enable.next = self.write.val().header_doorbell;
-        self.indices[1].write_address.next = self.decode.owner.val();
-        self.indices[1].write_data.next = self.write.val().data;
-        self.indices[1].write_enable.next = self.write.val().slow_doorbell;
-        self.indices[2].write_address.next = self.update_at.val();
-        self.indices[2].write_data.next = self.update.payload.val().header_producer;
-        self.indices[2].write_enable.next = self.update.valid.val();
-        self.indices[3].write_address.next = self.update_at.val();
-        self.indices[3].write_data.next = self.update.payload.val().slow_producer;
-        self.indices[3].write_enable.next = self.update.valid.val();
         self.flags.clock.next = self.clock.val();
         self.flags.reset.next = self.reset.val();
-        self.flags.write.next = self.write.val();
-        self.flags.write_owner.next = self.decode.owner.val();
+        self.limit.clock.next = self.clock.val();
+        self.limit.reset.next = self.reset.val();
+        self.header_limits.clock.next = self.clock.val();
+        self.slow_limits.clock.next = self.clock.val();
+        self.write.next = self.decode.write.val();
+        self.limits.next = self.limit.limits.val();
+        self.room_at.next = bit_cast::<B, 8>(self.room_owner.val());
+        self.update_at.next = bit_cast::<B, 8>(self.update.payload.val().owner);
+
+        self.places.clock.next = self.clock.val();
+        self.places.write.next = self.write.val();
+        self.places.write_owner.next = self.decode.owner.val();
+        self.places.owner.next = bit_cast::<B, 8>(self.place_owner.val());
+        self.places.sizes_owner.next = self.limit.read_owner.val();
+        self.rings.next = self.places.rings.val();
+        self.limit.sizes.next = self.places.sizes.val();
+
+        self.producers.clock.next = self.clock.val();
+        self.producers.update.valid.next = self.update.valid.val();
+        self.producers.update.payload.next = self.update.payload.val();
+        self.producers.room_owner.next = self.room_at.val();
+        self.producers.room_written.next = self.flags.has_produced.val();
+        self.producers.other_owner.next = self.limit.read_owner.val();
+        self.producers.other_written.next = self.flags.other_has_produced.val();
+        self.produced.next = self.producers.room.val();
+        self.other.next = self.producers.other.val();
+        self.flags.write.next = self.limit.source_write.val();
+        self.flags.write_owner.next = self.limit.source_owner.val();
         self.flags.update.next = self.update.valid.val();
         self.flags.update_owner.next = self.update_at.val();
-        self.flags.owner.next = self.at.val();
+        self.flags.owner.next = self.room_at.val();
+        self.flags.other.next = self.limit.read_owner.val();
 
-        // The context that is asked for.
-        self.view.word_0.next = self.words[0].read_data.val();
-        self.view.word_1.next = self.words[1].read_data.val();
-        self.view.word_2.next = self.words[2].read_data.val();
-        self.view.word_3.next = self.words[3].read_data.val();
-        self.view.word_4.next = self.words[4].read_data.val();
-        self.view.header_consumer.next = self.indices[0].read_data.val();
-        self.view.slow_consumer.next = self.indices[1].read_data.val();
-        self.view.header_producer.next = self.indices[2].read_data.val();
-        self.view.slow_producer.next = self.indices[3].read_data.val();
-        self.view.enabled.next =
-            self.flags.is_enabled.val() & (bit_cast::<9, 8>(self.owner.val()) < self.owners.val());
-        self.view.has_produced.next = self.flags.has_produced.val();
-        self.view.has_returned_header.next = self.flags.has_returned_header.val();
-        self.view.has_returned_slow.next = self.flags.has_returned_slow.val();
-        self.shown.next = self.view.shown.val();
+        // Limits.
+        self.limit.write.next = self.write.val();
+        self.limit.owner.next = self.decode.owner.val();
+        self.limit.header_producer.next = self.other.val().header;
+        self.limit.slow_producer.next = self.other.val().slow;
+        self.header_limits.read_address.next = self.room_at.val();
+        self.header_limits.write_address.next = self.limit.source_owner.val();
+        self.header_limits.write_data.next = self.limits.val().header;
+        self.header_limits.write_enable.next = self.limits.val().header_new;
+        self.slow_limits.read_address.next = self.room_at.val();
+        self.slow_limits.write_address.next = self.limit.source_owner.val();
+        self.slow_limits.write_data.next = self.limits.val().slow;
+        self.slow_limits.write_enable.next = self.limits.val().slow_new;
+
+        // Room: what is left up to the limits; more than 2^16 is a limit behind the producer.
+        self.header_left.next =
+            self.header_limits.read_data.val() - bit_cast::<17, 32>(self.produced.val().header);
+        self.slow_left.next =
+            self.slow_limits.read_data.val() - bit_cast::<17, 32>(self.produced.val().slow);
+        self.room.next.enabled = self.flags.is_enabled.val()
+            & (bit_cast::<9, 8>(self.room_owner.val()) < self.owners.val());
+        self.room.next.one_slot =
+            !self.header_left.val().get_bit(16) & self.header_left.val().any();
+        self.room.next.two_slots =
+            !self.header_left.val().get_bit(16) & self.header_left.val().get_bits::<15>(1).any();
+        self.room.next.slow = !self.slow_left.val().get_bit(16) & self.slow_left.val().any();
+        self.room.next.header_producer = self.produced.val().header;
+        self.room.next.slow_producer = self.produced.val().slow;
     }
 }

@@ -25,8 +25,8 @@ pub struct Progress {
 
     /// Byte of the packet at which the next piece begins.
     pub at: Signal<Out, Bits<16>>,
-    /// Pieces are left.
-    pub has_pieces: Signal<Out, Bit>,
+    /// Number of the next piece.
+    pub number: Signal<Out, Bits<4>>,
     /// One piece is left.
     pub last_piece: Signal<Out, Bit>,
     /// A memory waits for its flush.
@@ -37,6 +37,7 @@ pub struct Progress {
     order: FlushOrder,
     offset: DFF<Bits<16>>,
     pieces_left: DFF<Bits<5>>,
+    next_number: DFF<Bits<4>>,
     pending: DFF<Bits<4>>,
     piece_memory: Signal<Local, Bits<4>>,
     unit: Constant<Bits<4>>,
@@ -53,13 +54,14 @@ impl Default for Progress {
             piece: Default::default(),
             flush_taken: Default::default(),
             at: Default::default(),
-            has_pieces: Default::default(),
+            number: Default::default(),
             last_piece: Default::default(),
             has_flush: Default::default(),
             memory: Default::default(),
             order: Default::default(),
             offset: Default::default(),
             pieces_left: Default::default(),
+            next_number: Default::default(),
             pending: Default::default(),
             piece_memory: Default::default(),
             unit: Constant::new(1u64.to_bits()),
@@ -71,10 +73,10 @@ impl Default for Progress {
 impl Logic for Progress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, offset, pieces_left, pending);
+        dff_setup!(self, clock, offset, pieces_left, next_number, pending);
         self.order.pending.next = self.pending.q.val();
         self.at.next = self.offset.q.val();
-        self.has_pieces.next = self.pieces_left.q.val().any();
+        self.number.next = self.next_number.q.val();
         self.last_piece.next = self.pieces_left.q.val() == 1;
         self.has_flush.next = self.pending.q.val().any();
         self.memory.next = self.order.memory.val();
@@ -82,6 +84,7 @@ impl Logic for Progress {
         self.piece_memory.next = self.unit.val() << self.piece.val().memory;
         if self.taken.val() {
             self.pieces_left.d.next = self.pieces_left.q.val() - 1;
+            self.next_number.d.next = self.next_number.q.val() + 1;
             self.offset.d.next = self.offset.q.val() + bit_cast::<16, 14>(self.piece.val().bytes);
             self.pending.d.next =
                 self.pending.q.val() | (self.piece_memory.val() & self.not_host.val());
@@ -93,10 +96,8 @@ impl Logic for Progress {
             self.offset.d.next = bit_cast::<16, 8>(self.packet.val().header_bytes)
                 + bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
             self.pending.d.next = bits::<4>(0);
-            self.pieces_left.d.next = bits::<5>(0);
-            if self.packet.val().walk {
-                self.pieces_left.d.next = self.packet.val().pieces;
-            }
+            self.pieces_left.d.next = self.packet.val().pieces;
+            self.next_number.d.next = bits::<4>(0);
         }
     }
 }

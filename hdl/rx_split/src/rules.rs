@@ -1,74 +1,51 @@
-//! The rules that decide where a payload may go, from the flow's state alone.
+//! The rules that decide from the flow's state where a payload may go.
 //!
 //! ```text
-//!  packet, flow ──► differences ──► trim ──► reach ──► first rule that holds ──► verdict
+//!  sink ──► differences (2 steps) ──► [first rule that holds] ──► packet
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | packet, flow | in | held by the caller |
-//! | timestamp_found, timestamp | in | timestamp option, three cycles before the result |
-//! | result | out | walk or disposition, and the range to place; three cycles behind `flow` |
+//! | sink | in | a packet with its flow; confirmations pass as they are |
+//! | source | out | the packet with its disposition, or with `walk` the range to place |
 //!
-//! Timing: three register steps, then combinational from them.
+//! Timing: three register steps, one packet a cycle, no back-pressure.
 //!
-//! Source: rules 1 to 10 of the receive specification; positions are compared modulo 2^32, read as
-//! signed.
+//! Source: rules 1 to 9 of the receive specification; positions are compared modulo 2^32, read as
+//! signed. Rules 10 and 12 need the cursor, which only `admit` knows.
 
-use crate::differences::{Differences, Distances};
-use crate::messages::PacketInfo;
+use crate::differences::{Differences, RuleFacts};
+use crate::messages::{Placement, RuleCase};
 use abi::config::FLOW_REACH_BYTES;
 use abi::reason::Disposition;
 use stream::prelude::*;
-
-/// What the rules decide.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct RulesResult {
-    /// Place the range, if the list allows.
-    pub walk: Bit,
-    /// Disposition; with `walk` the one that a complete placement earns.
-    pub disposition: Bits<4>,
-    /// First position to place.
-    pub position: Bits<32>,
-    /// Bytes to place.
-    pub bytes: Bits<14>,
-    /// Bytes below the floor.
-    pub trimmed: Bits<14>,
-}
 
 /// The rules. See the module's head.
 #[derive(LogicBlock)]
 pub struct Rules {
     /// Clock.
     pub clock: Signal<In, Clock>,
-
-    /// The packet.
-    pub packet: Signal<In, PacketInfo>,
-    /// Its flow, or no hit.
-    pub flow: Signal<In, FlowReply>,
-    /// The packet has a timestamp.
-    pub timestamp_found: Signal<In, Bit>,
-    /// The timestamp.
-    pub timestamp: Signal<In, Bits<32>>,
-    /// What the rules decide.
-    pub result: Signal<Out, RulesResult>,
+    /// Start of an epoch: what is inside is forgotten.
+    pub reset: Signal<In, Bit>,
+    /// A packet with its flow.
+    pub sink: PulseSink<RuleCase>,
+    /// The packet, judged.
+    pub source: PulseSource<Placement>,
 
     differences: Differences,
-    distances: Signal<Local, Distances>,
-    age: Signal<Local, Bits<32>>,
-    stop_minus_floor: Signal<Local, Bits<32>>,
-    start_minus_cursor: Signal<Local, Bits<32>>,
-    flags: Signal<Local, Bits<8>>,
-    flags_bad: Signal<Local, Bit>,
-    timestamp_bad: Signal<Local, Bit>,
-    old: Signal<Local, Bit>,
+    valid: DFF<Bit>,
+    judged: DFF<Placement>,
+
+    facts: Signal<Local, RuleFacts>,
+    subject: Signal<Local, RuleCase>,
+    flow: Signal<Local, FlowReply>,
+    packet: Signal<Local, Placement>,
+    reach: Signal<Local, Bits<33>>,
     beyond: Signal<Local, Bit>,
+    walk: Signal<Local, Bit>,
+    reason: Signal<Local, Bits<4>>,
     reach_max: Constant<Bits<33>>,
-    flags_forbidden: Constant<Bits<8>>,
-    placed_in_order: Constant<Bits<4>>,
-    placed_ahead: Constant<Bits<4>>,
     no_payload: Constant<Bits<4>>,
     is_old: Constant<Bits<4>>,
-    duplicate: Constant<Bits<4>>,
     no_flow: Constant<Bits<4>>,
     ahead_of_window: Constant<Bits<4>>,
     is_flags: Constant<Bits<4>>,
@@ -86,29 +63,23 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             clock: Default::default(),
-            packet: Default::default(),
-            flow: Default::default(),
-            timestamp_found: Default::default(),
-            timestamp: Default::default(),
-            result: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
             differences: Default::default(),
-            distances: Default::default(),
-            age: Default::default(),
-            stop_minus_floor: Default::default(),
-            start_minus_cursor: Default::default(),
-            flags: Default::default(),
-            flags_bad: Default::default(),
-            timestamp_bad: Default::default(),
-            old: Default::default(),
+            valid: Default::default(),
+            judged: Default::default(),
+            facts: Default::default(),
+            subject: Default::default(),
+            flow: Default::default(),
+            packet: Default::default(),
+            reach: Default::default(),
             beyond: Default::default(),
+            walk: Default::default(),
+            reason: Default::default(),
             reach_max: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
-            // All but ACK (4), PSH (3), FIN (0), ECE (6), CWR (7).
-            flags_forbidden: Constant::new(0x26u64.to_bits()),
-            placed_in_order: disposition(Disposition::PlacedInOrder),
-            placed_ahead: disposition(Disposition::PlacedAhead),
             no_payload: disposition(Disposition::NoPayload),
             is_old: disposition(Disposition::Old),
-            duplicate: disposition(Disposition::Duplicate),
             no_flow: disposition(Disposition::NoFlow),
             ahead_of_window: disposition(Disposition::AheadOfWindow),
             is_flags: disposition(Disposition::Flags),
@@ -122,57 +93,60 @@ impl Default for Rules {
 impl Logic for Rules {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, valid, judged);
         self.differences.clock.next = self.clock.val();
-        self.differences.packet.next = self.packet.val();
-        self.differences.flow.next = self.flow.val();
-        self.differences.timestamp.next = self.timestamp.val();
-        self.distances.next = self.differences.distances.val();
-        self.age.next = self.distances.val().timestamp_age;
-        self.stop_minus_floor.next = self.distances.val().stop_minus_floor;
-        self.start_minus_cursor.next = self.distances.val().start_minus_cursor;
+        self.differences.reset.next = self.reset.val();
+        PulseSink::<RuleCase>::link(&mut self.sink, &mut self.differences.sink);
+        self.valid.d.next = self.differences.source.valid.val() & !self.reset.val();
+        self.source.valid.next = self.valid.q.val();
+        self.source.payload.next = self.judged.q.val();
+        self.facts.next = self.differences.source.payload.val();
+        self.subject.next = self.facts.val().subject;
+        self.flow.next = self.subject.val().flow;
+        self.packet.next = self.subject.val().packet;
 
-        // The first rule that holds, written last to first.
-        self.flags.next = self.packet.val().flags;
-        self.flags_bad.next = self.packet.val().tcp
-            & ((self.flags.val() & self.flags_forbidden.val()).any()
-                | !self.flags.val().get_bit(4));
-        self.timestamp_bad.next = self.packet.val().tcp
-            & self.flow.val().timestamp_check
-            & (!self.timestamp_found.val() | self.age.val().get_bit(31));
-        self.old.next =
-            self.stop_minus_floor.val().get_bit(31) | !self.stop_minus_floor.val().any();
-        self.beyond.next = self.distances.val().reach >= self.reach_max.val();
-        self.result.next.walk = false;
-        self.result.next.position = self.distances.val().start;
-        self.result.next.bytes = self.distances.val().bytes;
-        self.result.next.trimmed = bits::<14>(0);
-        self.result.next.disposition = self.no_flow.val();
+        self.reach.next = bit_cast::<33, 32>(self.facts.val().start_minus_floor)
+            + bit_cast::<33, 14>(self.facts.val().bytes);
+        self.beyond.next = self.reach.val() >= self.reach_max.val();
+        self.walk.next = false;
+        self.reason.next = self.no_flow.val();
         if !self.flow.val().hit {
-            self.result.next.disposition = self.no_flow.val();
+            self.reason.next = self.no_flow.val();
         } else if self.flow.val().profile != self.packet.val().profile {
-            self.result.next.disposition = self.is_profile.val();
+            self.reason.next = self.is_profile.val();
         } else if !self.packet.val().payload_bytes.any() {
-            self.result.next.disposition = self.no_payload.val();
-        } else if self.flags_bad.val() {
-            self.result.next.disposition = self.is_flags.val();
-        } else if self.packet.val().tcp
-            & (self.distances.val().ack_offset > self.distances.val().ack_span)
-        {
-            self.result.next.disposition = self.ack_out_of_range.val();
-        } else if self.timestamp_bad.val() {
-            self.result.next.disposition = self.timestamp_old.val();
-        } else if self.old.val() {
-            self.result.next.disposition = self.is_old.val();
+            self.reason.next = self.no_payload.val();
+        } else if self.facts.val().flags_bad {
+            self.reason.next = self.is_flags.val();
+        } else if self.facts.val().ack_bad {
+            self.reason.next = self.ack_out_of_range.val();
+        } else if self.facts.val().timestamp_bad {
+            self.reason.next = self.timestamp_old.val();
+        } else if self.facts.val().old {
+            self.reason.next = self.is_old.val();
         } else if self.beyond.val() {
-            self.result.next.disposition = self.ahead_of_window.val();
-        } else if self.start_minus_cursor.val().get_bit(31) {
-            self.result.next.disposition = self.duplicate.val();
+            self.reason.next = self.ahead_of_window.val();
         } else {
-            self.result.next.walk = true;
-            self.result.next.trimmed = self.distances.val().trimmed;
-            self.result.next.disposition = self.placed_ahead.val();
-            if !self.start_minus_cursor.val().any() {
-                self.result.next.disposition = self.placed_in_order.val();
+            self.walk.next = true;
+        }
+
+        self.judged.d.next = self.packet.val();
+        if self.subject.val().asked {
+            self.judged.d.next.verified = true;
+            self.judged.d.next.disposition = self.reason.val();
+            self.judged.d.next.walk = self.walk.val();
+            self.judged.d.next.place_position = self.facts.val().start;
+            self.judged.d.next.place_bytes = self.facts.val().bytes;
+            if self.walk.val() {
+                self.judged.d.next.trimmed_bytes = self.facts.val().trimmed;
+            }
+            if self.flow.val().hit {
+                self.judged.d.next.hit = true;
+                self.judged.d.next.flow = self.flow.val().flow;
+                self.judged.d.next.generation = self.flow.val().generation;
+                self.judged.d.next.owner = self.flow.val().owner;
+                self.judged.d.next.domain = self.flow.val().domain;
+                self.judged.d.next.cursor = self.flow.val().floor;
             }
         }
     }

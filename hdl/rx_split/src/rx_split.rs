@@ -1,12 +1,9 @@
 //! The receive path assembled: instances and joins only. See the crate's head.
 
-use crate::admit::Admit;
 use crate::back::Back;
-use crate::classify::Classify;
 use crate::front::Front;
-use crate::messages::{Piece, Placement, Plan, StoredPacket};
-use crate::place::Place;
-
+use crate::messages::{Plan, StoredPacket};
+use crate::middle::Middle;
 use stream::prelude::*;
 
 /// The receive path: 2^A beats of packet store, 2^B owners; N must be 2^B.
@@ -27,6 +24,10 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub flow_lookup: MessageSource<FlowLookup>,
     /// From the flow table.
     pub flow_reply: MessageSink<FlowReply>,
+    /// Flow whose cursor is wanted.
+    pub cursor_flow: Signal<Out, Bits<16>>,
+    /// That cursor, two cycles later.
+    pub cursor: Signal<In, Bits<32>>,
     /// New cursors.
     pub cursor_write: PulseSource<CursorWrite>,
     /// To the receive lists.
@@ -65,9 +66,7 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
 
     front: Front<A>,
     back: Back<A>,
-    classify: Classify,
-    place: Place,
-    admit: Admit<B, N>,
+    middle: Middle<A, B, N>,
 }
 
 impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N> {
@@ -80,6 +79,8 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             frames: Default::default(),
             flow_lookup: Default::default(),
             flow_reply: Default::default(),
+            cursor_flow: Default::default(),
+            cursor: Default::default(),
             cursor_write: Default::default(),
             segment_request: Default::default(),
             segment_reply: Default::default(),
@@ -98,9 +99,7 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             header_produced: Default::default(),
             back: Default::default(),
             front: Default::default(),
-            classify: Default::default(),
-            place: Default::default(),
-            admit: Default::default(),
+            middle: Default::default(),
         }
     }
 }
@@ -109,53 +108,55 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
     #[hdl_gen]
     fn update(&mut self) {
         self.front.clock.next = self.clock.val();
+        self.front.reset.next = self.reset.val();
+        self.middle.clock.next = self.clock.val();
+        self.middle.reset.next = self.reset.val();
         self.back.clock.next = self.clock.val();
         self.back.reset.next = self.reset.val();
-        self.front.reset.next = self.reset.val();
-        self.classify.clock.next = self.clock.val();
-        self.place.clock.next = self.clock.val();
-        self.admit.clock.next = self.clock.val();
-        self.classify.reset.next = self.reset.val();
-        self.place.reset.next = self.reset.val();
-        self.admit.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.back.settings);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.front.settings);
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.admit.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.middle.settings);
         self.front.running.next = self.back.running.val();
         PacketSink::link(&mut self.frames, &mut self.front.frames);
         self.frame_done.next = self.front.frame_done.val();
-        MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.classify.packets);
-        MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.classify.flow_lookup);
-        MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.classify.flow_reply);
-        MessageSource::<Placement>::join(&mut self.classify.placements, &mut self.place.sink);
-        MessageSource::<SegmentRequest>::link(
-            &mut self.segment_request,
-            &mut self.place.segment_request,
-        );
-        MessageSink::<SegmentReply>::link(&mut self.segment_reply, &mut self.place.segment_reply);
-        MessageSource::<RegionRequest>::link(
-            &mut self.region_request,
-            &mut self.place.region_request,
-        );
-        MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.place.region_reply);
-        MessageSource::<Placement>::join(&mut self.place.source, &mut self.admit.placements);
-        self.admit.looking_up.next = self.classify.looking_up.val();
-        self.classify.settled.next = self.admit.settled.val();
+
+        MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.middle.packets);
         MessageSink::<Confirmation>::link(
             &mut self.confirmation_sink,
-            &mut self.admit.confirmation,
+            &mut self.middle.confirmation,
         );
-        MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.admit.send_event);
-        PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.admit.cursor_write);
+        MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.middle.send_event);
+        MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.middle.flow_lookup);
+        MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.middle.flow_reply);
+        self.cursor_flow.next = self.middle.cursor_flow.val();
+        self.middle.cursor.next = self.cursor.val();
+        PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.middle.cursor_write);
+        MessageSource::<SegmentRequest>::link(
+            &mut self.segment_request,
+            &mut self.middle.segment_request,
+        );
+        MessageSink::<SegmentReply>::link(&mut self.segment_reply, &mut self.middle.segment_reply);
+        MessageSource::<RegionRequest>::link(
+            &mut self.region_request,
+            &mut self.middle.region_request,
+        );
+        MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.middle.region_reply);
         PulseSource::<Bits<4>>::link(
             &mut self.disposition_count,
-            &mut self.admit.disposition_count,
+            &mut self.middle.disposition_count,
         );
-        MessageSource::<Plan>::join(&mut self.admit.plans, &mut self.back.plans);
-        MessageSource::<Piece>::join(&mut self.place.pieces, &mut self.back.pieces);
+
+        MessageSource::<Plan>::join(&mut self.middle.plans, &mut self.back.plans);
+        self.middle.piece_slot.next = self.back.piece_slot.val();
+        self.middle.piece_number.next = self.back.piece_number.val();
+        self.back.piece.next = self.middle.piece.val();
+        self.middle.slot_freed.next = self.back.slot_freed.val();
         self.front.read_address.next = self.back.read_address.val();
         self.back.read_data.next = self.front.read_data.val();
-        PulseSource::<Bits<16>>::join(&mut self.back.release, &mut self.front.release);
+        self.front.release.valid.next = self.back.release.valid.val();
+        self.front.release.payload.next = self.back.release.payload.val();
+        self.middle.release.valid.next = self.back.release.valid.val();
+        self.middle.release.payload.next = self.back.release.payload.val();
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.back.write_job);
         PacketSource::link(&mut self.write_data, &mut self.back.write_data);
         MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.back.flush_job);
@@ -165,11 +166,12 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
             &mut self.back.confirmation,
         );
         PulseSource::<RingFetch>::link(&mut self.header_produced, &mut self.back.published);
-        // Drops of the store come first: `admit` waits for a cycle without one.
-        self.admit.drop_busy.next = self.front.drop_count.valid.val();
+
+        // Drops of the store come first: the others wait for a cycle without one.
+        self.middle.drop_busy.next = self.front.drop_count.valid.val();
         self.drop_count.valid.next =
-            self.front.drop_count.valid.val() | self.admit.drop_count.valid.val();
-        self.drop_count.payload.next = self.admit.drop_count.payload.val();
+            self.front.drop_count.valid.val() | self.middle.drop_count.valid.val();
+        self.drop_count.payload.next = self.middle.drop_count.payload.val();
         if self.front.drop_count.valid.val() {
             self.drop_count.payload.next = self.front.drop_count.payload.val();
         }

@@ -6,7 +6,9 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | plans, pieces | in | packets, events, confirmations; where a placed payload goes |
+//! | plans | in | packets, events, confirmations, releases |
+//! | piece_slot, piece_number, piece | out, in | where a placed payload goes, in the same cycle |
+//! | slot_freed | out | the walk slot of the plan is no longer needed |
 //! | jobs | out | to the copy engine |
 //!
 //! Timing: one job a cycle, two cycles between plans.
@@ -15,6 +17,7 @@
 //! 1. The jobs of a packet are contiguous, in the order of the plans.
 //! 2. Every memory but 0 that a piece lies in is flushed before the header entry.
 //! 3. A dropped packet yields its release and nothing else.
+//! 4. Every plan with a walk slot frees it once.
 
 use crate::entry::Entry;
 use crate::job::JobMaker;
@@ -34,8 +37,14 @@ pub struct Split {
 
     /// What to write.
     pub plans: MessageSink<Plan>,
-    /// Where placed payloads go.
-    pub pieces: MessageSink<Piece>,
+    /// Walk slot of the plan.
+    pub piece_slot: Signal<Out, Bits<4>>,
+    /// Number of the piece.
+    pub piece_number: Signal<Out, Bits<4>>,
+    /// That piece.
+    pub piece: Signal<In, Piece>,
+    /// The plan's walk slot is no longer needed.
+    pub slot_freed: Signal<Out, Bit>,
     /// To the copy engine.
     pub jobs: MessageSource<CopyJob>,
 
@@ -48,8 +57,8 @@ pub struct Split {
     state: Signal<Local, SplitState>,
     packet: Signal<Local, Placement>,
     new_packet: Signal<Local, Placement>,
-    take_piece: Signal<Local, Bit>,
-    forget_piece: Signal<Local, Bit>,
+    takes_plan: Signal<Local, Bit>,
+    takes_piece: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
 }
 
@@ -67,34 +76,22 @@ impl Logic for Split {
 
         self.entry.packet.next = self.packet.val();
         self.entry.reservation.next = self.plan.q.val().place;
-        self.entry.is_event.next = self.plan.q.val().kind == 2;
         self.entry.two_slots.next = self.plan.q.val().two_slots;
         self.entry.needs_slow.next = self.plan.q.val().needs_slow;
         self.maker.step.next = self.state.val();
         self.maker.plan.next = self.plan.q.val();
         self.maker.metadata.next = self.entry.metadata.val();
-        self.maker.piece.next = self.pieces.payload.val();
+        self.maker.piece.next = self.piece.val();
         self.maker.offset.next = self.progress.at.val();
         self.maker.flush_memory.next = self.progress.memory.val();
 
-        // A step offers one job; pieces need a piece, flushes a memory, releases that no piece is
-        // left.
+        // A step offers one job; flushes need a memory.
         self.jobs.payload.next = self.maker.job.val();
         self.offered.next = self.state.val() != SplitState::Idle;
-        if self.state.val() == SplitState::Pieces {
-            self.offered.next = self.pieces.valid.val();
-        }
         if self.state.val() == SplitState::Flush {
             self.offered.next = self.progress.has_flush.val();
         }
-        if self.state.val() == SplitState::Discard {
-            self.offered.next = !self.progress.has_pieces.val();
-        }
         self.jobs.valid.next = self.offered.val();
-        self.forget_piece.next =
-            (self.state.val() == SplitState::Discard) & self.progress.has_pieces.val();
-        self.take_piece.next = (self.state.val() == SplitState::Pieces) & self.jobs.ready.val();
-        self.pieces.ready.next = self.take_piece.val() | self.forget_piece.val();
         self.control.plan_valid.next = self.plans.valid.val();
         self.control.plan.next = self.plans.payload.val();
         self.control.two_slots.next = self.plan.q.val().two_slots;
@@ -102,11 +99,19 @@ impl Logic for Split {
         self.control.last_piece.next = self.progress.last_piece.val();
         self.control.flushed.next = !self.progress.has_flush.val();
 
+        // The slot: freed with the last piece, or at once where none is placed.
+        self.takes_plan.next = (self.state.val() == SplitState::Idle) & self.plans.valid.val();
+        self.takes_piece.next = (self.state.val() == SplitState::Pieces) & self.jobs.ready.val();
+        self.piece_slot.next = self.packet.val().slot;
+        self.piece_number.next = self.progress.number.val();
+        self.slot_freed.next =
+            (self.takes_plan.val() & self.new_packet.val().slotted & !self.new_packet.val().walk)
+                | (self.takes_piece.val() & self.progress.last_piece.val());
+
         self.progress.start.next = self.state.val() == SplitState::Idle;
         self.progress.packet.next = self.new_packet.val();
-        self.progress.piece.next = self.pieces.payload.val();
-        self.progress.taken.next =
-            self.pieces.valid.val() & (self.take_piece.val() | self.forget_piece.val());
+        self.progress.piece.next = self.piece.val();
+        self.progress.taken.next = self.takes_piece.val();
         self.progress.flush_taken.next =
             (self.state.val() == SplitState::Flush) & self.jobs.ready.val();
         if self.state.val() == SplitState::Idle {

@@ -36,8 +36,6 @@ pub struct SplitControl {
 
     state: DFF<SplitState>,
     new_packet: Signal<Local, Placement>,
-    is_packet: Signal<Local, Bit>,
-    walk: Signal<Local, Bit>,
     entry: Signal<Local, SplitState>,
 }
 
@@ -47,8 +45,6 @@ impl Logic for SplitControl {
         dff_setup!(self, clock, state);
         self.step.next = self.state.q.val();
         self.new_packet.next = self.plan.val().packet;
-        self.is_packet.next = self.plan.val().kind == 0;
-        self.walk.next = self.new_packet.val().walk & self.is_packet.val();
         self.entry.next = SplitState::First;
         if self.two_slots.val() {
             self.entry.next = SplitState::Second;
@@ -64,13 +60,13 @@ impl Logic for SplitControl {
                     if self.plan.val().needs_slow {
                         self.state.d.next = SplitState::Slow;
                     }
-                    if self.walk.val() {
+                    if self.new_packet.val().walk {
                         self.state.d.next = SplitState::Pieces;
                     }
-                    if self.plan.val().kind == 1 {
+                    if self.new_packet.val().kind == 1 {
                         self.state.d.next = SplitState::Discard;
                     }
-                    if self.plan.val().kind == 3 {
+                    if self.new_packet.val().kind == 3 {
                         self.state.d.next = SplitState::Confirm;
                     }
                 }

@@ -17,7 +17,7 @@ pub enum SplitState {
     Second,
     /// It takes the first slot.
     First,
-    /// The pieces of a dropped packet are forgotten, then its beats.
+    /// It takes the release of dropped packets.
     Discard,
     /// It takes the confirmation.
     Confirm,

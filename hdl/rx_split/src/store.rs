@@ -21,7 +21,7 @@
 //! 2. `room` falls while [`IN_FLIGHT_MAX`] beats, or as many packets, still fit.
 //! 3. `reset` frees all but the packets that still wait in the FIFO.
 
-use crate::messages::{PacketInfo, RxBeat, StoredPacket};
+use crate::messages::{PacketInfo, Release, RxBeat, StoredPacket};
 use stream::prelude::*;
 
 /// Most beats between the door and the store, with a margin.
@@ -53,7 +53,7 @@ pub struct Store<const A: usize> {
     /// That beat, one cycle later.
     pub read_data: Signal<Out, Bits<512>>,
     /// Pointer up to which memory is free again.
-    pub release: PulseSink<Bits<16>>,
+    pub release: PulseSink<Release>,
 
     memory: BlockRam<Bits<512>, A>,
     waiting: Fifo<StoredPacket, 6, 7>,
@@ -151,7 +151,7 @@ impl<const A: usize> Logic for Store<A> {
         }
 
         if self.release.valid.val() {
-            self.read_pointer.d.next = self.release.payload.val();
+            self.read_pointer.d.next = self.release.payload.val().pointer;
         }
         if self.reset.val() {
             self.read_pointer.d.next = self.commit_pointer.q.val();

@@ -14,6 +14,7 @@
 
 pub mod async_fifo;
 pub mod counters;
+pub mod deep_fifo;
 pub mod fifo;
 pub mod frame_fifo;
 pub mod memory;
@@ -31,6 +32,7 @@ pub mod prelude {
 
     pub use crate::async_fifo::{AsyncFifo, Synchronizer};
     pub use crate::counters::CounterBank;
+    pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
     pub use crate::frame_fifo::FrameFifo;
     pub use crate::memory::{BlockRam, LutRam, ZeroedRam};

@@ -42,8 +42,6 @@ pub struct FlowReply {
     pub domain: Bits<16>,
     /// Receive floor.
     pub floor: Bits<32>,
-    /// Next in-order byte; never below the floor.
-    pub cursor: Bits<32>,
     /// Lowest ACK number to accept.
     pub ack_low: Bits<32>,
     /// Highest ACK number to accept.

@@ -32,7 +32,9 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
     pub installed: Signal<Out, FlowInstalled>,
     /// Its floor part.
     pub floor: Signal<Out, FlowFloor>,
-    /// Its cursor; the floor when that was moved past the stored cursor.
+    /// Flow whose cursor to read.
+    pub cursor_flow: Signal<In, Bits<16>>,
+    /// That cursor as it was last written; two cycles later.
     pub cursor: Signal<Out, Bits<32>>,
 
     /// Changes.
@@ -49,9 +51,8 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
     floor_read: DFF<FlowFloor>,
     cursor_read: DFF<Bits<32>>,
 
-    ahead: Signal<Local, Bits<32>>,
     change_flow: Signal<Local, Bits<FLOW_BITS>>,
-    cursor_flow: Signal<Local, Bits<FLOW_BITS>>,
+    written_flow: Signal<Local, Bits<FLOW_BITS>>,
 }
 
 impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
@@ -71,7 +72,7 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
 
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
-        self.cursors.read_address.next = self.flow.val();
+        self.cursors.read_address.next = bit_cast::<FLOW_BITS, 16>(self.cursor_flow.val());
         self.valid_read.d.next = self.installs.read_epoch.val() == self.epoch.val();
         self.installed_read.d.next = self.installs.read_data.val();
         self.floor_read.d.next = self.floors.read_data.val();
@@ -80,11 +81,7 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
         self.valid.next = self.valid_read.q.val();
         self.installed.next = self.installed_read.q.val();
         self.floor.next = self.floor_read.q.val();
-        self.ahead.next = self.cursor_read.q.val() - self.floor_read.q.val().floor;
         self.cursor.next = self.cursor_read.q.val();
-        if self.ahead.val().get_bit(31) {
-            self.cursor.next = self.floor_read.q.val().floor;
-        }
 
         self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
         self.installs.write_epoch.next = self.change.payload.val().epoch;
@@ -97,8 +94,8 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
         self.floors.write_enable.next =
             self.change.valid.val() & self.change.payload.val().write_floor;
 
-        self.cursor_flow.next = bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
-        self.cursors.write_address.next = self.cursor_flow.val();
+        self.written_flow.next = bit_cast::<FLOW_BITS, 16>(self.cursor_write.payload.val().flow);
+        self.cursors.write_address.next = self.written_flow.val();
         self.cursors.write_data.next = self.cursor_write.payload.val().cursor;
         self.cursors.write_enable.next = self.cursor_write.valid.val();
     }

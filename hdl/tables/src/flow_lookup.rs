@@ -41,6 +41,10 @@ pub struct FlowLookupPipe<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
     pub change: PulseSink<FlowUpdate>,
     /// Cursors to write.
     pub cursor_write: PulseSink<CursorWrite>,
+    /// Flow whose cursor to read.
+    pub cursor_flow: Signal<In, Bits<16>>,
+    /// That cursor, two cycles later.
+    pub cursor: Signal<Out, Bits<32>>,
 
     keys: KeyTable<BUCKET_BITS>,
     copy: FlowLookupCopy<FLOW_BITS>,
@@ -71,6 +75,8 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Default
             key_update: Default::default(),
             change: Default::default(),
             cursor_write: Default::default(),
+            cursor_flow: Default::default(),
+            cursor: Default::default(),
             keys: Default::default(),
             copy: Default::default(),
             replies: Default::default(),
@@ -116,6 +122,8 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
         self.stages.d.next =
             (self.stages.q.val() << 1) | bit_cast::<7, 1>(self.accept.val().into());
 
+        self.copy.cursor_flow.next = self.cursor_flow.val();
+        self.cursor.next = self.copy.cursor.val();
         self.keys.lookup_key.next = self.flow_lookup.payload.val().key;
         self.copy.flow.next = bit_cast::<FLOW_BITS, 16>(self.keys.flow.val());
         self.hit_read.d.next = self.keys.hit.val();
@@ -132,7 +140,6 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
         self.replies.sink.payload.next.timestamp_check = self.copy.installed.val().timestamp_check;
         self.replies.sink.payload.next.domain = self.copy.installed.val().domain;
         self.replies.sink.payload.next.floor = self.copy.floor.val().floor;
-        self.replies.sink.payload.next.cursor = self.copy.cursor.val();
         self.replies.sink.payload.next.ack_low = self.copy.floor.val().ack_low;
         self.replies.sink.payload.next.ack_high = self.copy.floor.val().ack_high;
         self.replies.sink.payload.next.timestamp_floor = self.copy.floor.val().timestamp_floor;

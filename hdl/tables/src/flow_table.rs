@@ -9,7 +9,8 @@
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
 //! | `flow_lookup`, `flow_reply` | in, out | one lookup a cycle, replies in order |
-//! | `cursor_write` | in | pulses; visible to every lookup requested with or after it |
+//! | `cursor_write` | in | pulses; visible to a read of the cursor one cycle later |
+//! | `cursor_flow`, `cursor` | in, out | a flow's cursor as last written, two cycles later |
 //! | `send_flow_request`, `send_flow_reply` | in, out | state by flow id, replies in order |
 //! | `query`, `queried` | in, out | for commands; the reply comes two cycles later |
 //! | `key_update`, `change` | in | updates; visible to every lookup requested after it |
@@ -45,6 +46,10 @@ pub struct FlowTable<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
     pub flow_reply: MessageSource<FlowReply>,
     /// Cursor moves.
     pub cursor_write: PulseSink<CursorWrite>,
+    /// Flow whose cursor to read.
+    pub cursor_flow: Signal<In, Bits<16>>,
+    /// That cursor, two cycles later.
+    pub cursor: Signal<Out, Bits<32>>,
     /// Flow ids of sends.
     pub send_flow_request: MessageSink<Bits<16>>,
     /// Their state.
@@ -79,6 +84,8 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic for FlowTable<FLOW_
         MessageSink::<FlowLookup>::link(&mut self.flow_lookup, &mut self.lookup.flow_lookup);
         MessageSource::<FlowReply>::link(&mut self.flow_reply, &mut self.lookup.flow_reply);
         PulseSink::<KeyUpdate>::link(&mut self.key_update, &mut self.lookup.key_update);
+        self.lookup.cursor_flow.next = self.cursor_flow.val();
+        self.cursor.next = self.lookup.cursor.val();
 
         self.by_id.query.valid.next = self.query.valid.val();
         self.by_id.query.payload.next = self.query.payload.val();

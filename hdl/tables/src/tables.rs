@@ -16,6 +16,7 @@
 //! | `confirmation` | out | one for each command, after its update is visible |
 //! | `flow_lookup`, `flow_reply` | in, out | packet keys to flows |
 //! | `cursor_write` | in | pulses |
+//! | `cursor_flow`, `cursor` | in, out | a flow's cursor, two cycles later |
 //! | `send_flow_request`, `send_flow_reply` | in, out | flow ids to flows |
 //! | `*_segment_request`, `*_segment_reply` | in, out | segments by position or index |
 //! | `*_region_request`, `*_region_reply` | in, out | accesses checked and translated |
@@ -71,6 +72,10 @@ pub struct Tables<
     pub flow_reply: MessageSource<FlowReply>,
     /// Cursor moves.
     pub cursor_write: PulseSink<CursorWrite>,
+    /// Flow whose cursor to read.
+    pub cursor_flow: Signal<In, Bits<16>>,
+    /// That cursor, two cycles later.
+    pub cursor: Signal<Out, Bits<32>>,
     /// Segments for received payload.
     pub rx_segment_request: MessageSink<SegmentRequest>,
     /// The segments.
@@ -161,6 +166,8 @@ impl<
         MessageSink::<FlowLookup>::link(&mut self.flow_lookup, &mut self.flows.flow_lookup);
         MessageSource::<FlowReply>::link(&mut self.flow_reply, &mut self.flows.flow_reply);
         PulseSink::<CursorWrite>::link(&mut self.cursor_write, &mut self.flows.cursor_write);
+        self.flows.cursor_flow.next = self.cursor_flow.val();
+        self.cursor.next = self.flows.cursor.val();
         MessageSink::<Bits<16>>::link(
             &mut self.send_flow_request,
             &mut self.flows.send_flow_request,

@@ -3,6 +3,7 @@
 mod faults;
 mod frames;
 mod random;
+mod rate;
 mod world;
 
 use abi::command as c;
@@ -849,9 +850,7 @@ fn reset_loses_no_count_and_starts_anew() {
         for _ in 0..(seed.wrapping_add(round * 37)) % 1500 {
             world.cycle();
         }
-        world.set("reset", 1);
-        world.cycle();
-        world.set("reset", 0);
+        world.reset();
         world.run();
         let drops: u64 = world.pulses.drops.iter().sum();
         let placed: u64 = world.pulses.dispositions.iter().sum();

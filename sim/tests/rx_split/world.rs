@@ -7,7 +7,7 @@
 //!      └──► GoldenDevice ─► writes ┘
 //! ```
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use abi::command as c;
 use abi::config::{CardConfig, SMALL};
@@ -89,6 +89,47 @@ impl Agent for Pulses {
     }
 }
 
+/// The cursors of the flow table: shown two cycles after they are asked for.
+#[derive(Default)]
+pub struct CursorPort {
+    stored: HashMap<u16, u32>,
+    read: u32,
+    shown: u32,
+}
+
+impl Agent for CursorPort {
+    fn sample(&mut self, model: &Model) {
+        self.shown = self.read;
+        let flow = model.get(model.port("cursor_flow")) as u16;
+        self.read = self.stored.get(&flow).copied().unwrap_or(0);
+        if model.is_high(model.port("cursor_write$valid")) {
+            let bits = model.get(model.port("cursor_write$payload"));
+            self.stored.insert(bits as u16, (bits >> 16) as u32);
+        }
+    }
+
+    fn drive(&mut self, model: &mut Model) {
+        model.set(model.port("cursor"), self.shown.into());
+    }
+}
+
+/// When the next frame may come.
+#[derive(Clone, Copy)]
+pub enum Pace {
+    /// As long as the frames under way hold at most so many beats, at least eight each.
+    UnderWay(u64),
+    /// As it comes over a wire of 100 Gb/s, at this part of the full load.
+    Wire(f64),
+}
+
+/// Most beats under way that no owner's share refuses, in the small packet store.
+pub const NEVER_REFUSED: Pace = Pace::UnderWay(160);
+
+/// Beats that a frame holds in the packet store.
+fn charge(frame: &Packet) -> u64 {
+    (frame.bytes.len().div_ceil(64) as u64).max(8)
+}
+
 /// Writes of the golden card.
 #[derive(Default)]
 pub struct Log(pub Vec<(u64, Vec<u8>)>);
@@ -128,12 +169,21 @@ pub struct World {
     pub confirmation: MessageSource,
     /// Send events on their way in.
     pub events: MessageSource,
-    /// The tables that answer the card; cursors move by its cursor writes.
+    /// The tables that answer the card.
     pub tables: Tables,
+    /// When frames come.
+    pub pace: Pace,
+    /// Cycles in which the block held frames back.
+    pub held_back: u64,
     /// Lookups requested.
     pub lookups: u64,
     frames: PacketSource,
     frames_pushed: u64,
+    unsent: VecDeque<Packet>,
+    under_way: VecDeque<u64>,
+    written_off: u64,
+    wire_free: f64,
+    cursor_port: CursorPort,
     requests: [MessageSink; 3],
     replies: [MessageSource; 3],
     write_job: MessageSink,
@@ -143,7 +193,6 @@ pub struct World {
     confirmed: MessageSink,
     jobs: VecDeque<(u64, usize, bool)>,
     monitors: Vec<StreamMonitor>,
-    cursors_seen: usize,
 }
 
 /// Streams that a monitor watches.
@@ -220,9 +269,16 @@ impl World {
             confirmation: source("confirmation_sink", 2),
             events: source("send_event", 3),
             tables: Tables::new(config),
+            pace: NEVER_REFUSED,
+            held_back: 0,
             lookups: 0,
             frames: PacketSource::new(model, "frames", stalls.source, seed ^ 4),
             frames_pushed: 0,
+            unsent: VecDeque::new(),
+            under_way: VecDeque::new(),
+            written_off: 0,
+            wire_free: 0.0,
+            cursor_port: CursorPort::default(),
             requests: [
                 sink("flow_lookup"),
                 sink("segment_request"),
@@ -240,7 +296,6 @@ impl World {
             confirmed: sink("confirmation_source"),
             jobs: VecDeque::new(),
             monitors: STREAMS.map(|name| StreamMonitor::new(model, name)).into(),
-            cursors_seen: 0,
             bench,
         };
         world.register(r::CONTROL, r::CONTROL_RX);
@@ -288,6 +343,11 @@ impl World {
     /// Makes the card's tables those of the golden card.
     pub fn settle(&mut self) {
         self.tables = self.golden.tables.clone();
+        for id in 0..1 << SMALL.flow_bits {
+            if let Some(flow) = self.tables.flow(id) {
+                self.cursor_port.stored.insert(id, flow.cursor);
+            }
+        }
     }
 
     /// Runs until all register writes are done.
@@ -303,11 +363,60 @@ impl World {
         self.drain();
         self.golden.receive(frame, bad_fcs, &mut self.expected);
         self.frames_pushed += 1;
-        self.frames.push(Packet {
+        self.unsent.push_back(Packet {
             bytes: frame.to_vec(),
             abort: bad_fcs,
             ..Packet::default()
         });
+    }
+
+    /// Frames that left the card: written, or dropped.
+    pub fn finished(&self) -> u64 {
+        self.pulses.produced.len() as u64 + self.pulses.drops.iter().sum::<u64>() + self.written_off
+    }
+
+    /// Lets frames come as the pace allows.
+    fn feed(&mut self) {
+        let sent = self.frames_pushed - self.unsent.len() as u64;
+        let under_way = sent.saturating_sub(self.finished());
+        let left = (self.under_way.len() as u64).saturating_sub(under_way);
+        self.under_way.drain(..left as usize);
+        let Some(frame) = self.unsent.front() else {
+            return;
+        };
+        let may = match self.pace {
+            Pace::UnderWay(most) => {
+                let beats: u64 = self.under_way.iter().sum();
+                self.under_way.is_empty() || beats + charge(frame) <= most
+            }
+            Pace::Wire(load) => {
+                let now = self.pulses.cycles as f64;
+                let comes = self.wire_free <= now;
+                if comes {
+                    // FCS, preamble and gap; 100 Gb/s are 50 bytes a cycle of 250 MHz.
+                    let cycles = (frame.bytes.len() + 24) as f64 / 50.0;
+                    self.wire_free = self.wire_free.max(now - 2.0) + cycles / load;
+                }
+                comes
+            }
+        };
+        if may {
+            let frame = self.unsent.pop_front().expect("it is there");
+            self.under_way.push_back(charge(&frame));
+            self.frames.push(frame);
+        }
+    }
+
+    /// Resets the block for a cycle; what the tables owe it is forgotten.
+    pub fn reset(&mut self) {
+        self.set("reset", 1);
+        self.cycle();
+        self.set("reset", 0);
+        for reply in &mut self.replies {
+            reply.clear();
+        }
+        let entries: u64 = self.pulses.dispositions.iter().sum();
+        self.written_off = entries - self.pulses.produced.len() as u64;
     }
 
     /// Sets a plain input.
@@ -317,8 +426,19 @@ impl World {
 
     /// One cycle.
     pub fn cycle(&mut self) {
+        self.feed();
+        let waits = self
+            .bench
+            .model
+            .is_high(self.bench.model.port("frames$valid"))
+            && !self
+                .bench
+                .model
+                .is_high(self.bench.model.port("frames$ready"));
+        self.held_back += u64::from(waits);
         let mut agents: Vec<&mut dyn Agent> = vec![
             &mut self.pulses,
+            &mut self.cursor_port,
             &mut self.frames,
             &mut self.confirmation,
             &mut self.events,
@@ -337,11 +457,6 @@ impl World {
     }
 
     fn answer(&mut self) {
-        for &(flow, cursor) in &self.pulses.cursors[self.cursors_seen..] {
-            let flow = self.tables.flow_mut(flow).expect("the flow is installed");
-            flow.cursor = cursor;
-        }
-        self.cursors_seen = self.pulses.cursors.len();
         while let Some(request) = self.requests[0].messages.pop_front() {
             self.lookups += 1;
             let reply = flow_reply(&self.tables, &request);
@@ -389,6 +504,12 @@ impl World {
             let index = field::<Confirmation>(&message, "index") as u32;
             self.outputs.push(Output::Confirmation(index));
         }
+    }
+
+    /// Handshakes of a stream so far.
+    pub fn handshakes(&self, stream: &str) -> u64 {
+        let at = STREAMS.iter().position(|name| *name == stream);
+        self.monitors[at.expect("a stream that is watched")].handshakes()
     }
 
     /// Runs until every frame sent is counted and nothing moves any more.
@@ -460,7 +581,6 @@ fn flow_reply(tables: &Tables, request: &[u8]) -> FlowReply {
         timestamp_check: flow.timestamp_check,
         domain: u64::from(flow.domain).into(),
         floor: u64::from(flow.floor).into(),
-        cursor: u64::from(flow.cursor).into(),
         ack_low: u64::from(flow.ack_low).into(),
         ack_high: u64::from(flow.ack_high).into(),
         timestamp_floor: u64::from(flow.timestamp_floor).into(),

@@ -1,0 +1,109 @@
+//! The beat of a job that is read next.
+//!
+//! Timing: combinational.
+
+use crate::align::AlignBeat;
+use crate::messages::CopyJob;
+use abi::config::BEAT_BYTES;
+use stream::prelude::*;
+
+/// How far a job is read.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FeedPlace {
+    /// Beat to read.
+    pub pointer: Bits<16>,
+    /// Bytes left to write.
+    pub left: Bits<14>,
+    /// Bytes left to take from the packet.
+    pub keep: Bits<14>,
+}
+
+/// The beat. See the module's head.
+#[derive(LogicBlock)]
+pub struct FeedBeat {
+    /// The job.
+    pub job: Signal<In, CopyJob>,
+    /// It has begun: `place` says how far it is.
+    pub begun: Signal<In, Bit>,
+    /// Behind the beat before.
+    pub place: Signal<In, FeedPlace>,
+    /// The beat, without its data.
+    pub beat: Signal<Out, AlignBeat>,
+    /// Where it lies.
+    pub pointer: Signal<Out, Bits<16>>,
+    /// It is the last of the job.
+    pub last: Signal<Out, Bit>,
+    /// Behind it.
+    pub next_place: Signal<Out, FeedPlace>,
+
+    now: Signal<Local, FeedPlace>,
+    fills: Signal<Local, Bit>,
+    is_last: Signal<Local, Bit>,
+    blank: Constant<AlignBeat>,
+    beat_bytes: Constant<Bits<14>>,
+}
+
+impl Default for FeedBeat {
+    fn default() -> Self {
+        Self {
+            job: Default::default(),
+            begun: Default::default(),
+            place: Default::default(),
+            beat: Default::default(),
+            pointer: Default::default(),
+            last: Default::default(),
+            next_place: Default::default(),
+            now: Default::default(),
+            fills: Default::default(),
+            is_last: Default::default(),
+            blank: Constant::new(AlignBeat::default()),
+            beat_bytes: Constant::new((BEAT_BYTES as u64).to_bits()),
+        }
+    }
+}
+
+impl Logic for FeedBeat {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.now.next = self.place.val();
+        if !self.begun.val() {
+            self.now.next.pointer = self.job.val().start;
+            self.now.next.left = self.job.val().bytes;
+            self.now.next.keep = self.job.val().keep;
+        }
+        self.pointer.next = self.now.val().pointer;
+        // Of a payload, the first fills the realigner.
+        self.fills.next = !self.begun.val() & !self.job.val().head;
+        self.is_last.next = (self.job.val().kind != 0)
+            | (!self.fills.val() & (self.now.val().left <= self.beat_bytes.val()));
+        self.last.next = self.is_last.val();
+
+        self.beat.next = self.blank.val();
+        self.beat.next.fill = self.fills.val();
+        self.beat.next.head = !self.begun.val() & self.job.val().head;
+        self.beat.next.metadata = self.job.val().metadata;
+        self.beat.next.shift = self.job.val().shift;
+        self.beat.next.byte_count = bits::<7>(64);
+        self.beat.next.keep = bits::<7>(64);
+        if self.now.val().left < self.beat_bytes.val() {
+            self.beat.next.byte_count = bit_cast::<7, 14>(self.now.val().left);
+        }
+        if self.now.val().keep < self.beat_bytes.val() {
+            self.beat.next.keep = bit_cast::<7, 14>(self.now.val().keep);
+        }
+        self.beat.next.last = self.is_last.val();
+        self.beat.next.publish = self.job.val().publish;
+        self.beat.next.owner = self.job.val().owner;
+        self.beat.next.index = self.job.val().index;
+
+        self.next_place.next = self.now.val();
+        self.next_place.next.pointer = self.now.val().pointer + 1;
+        if !self.fills.val() {
+            self.next_place.next.left = self.now.val().left - self.beat_bytes.val();
+            self.next_place.next.keep = self.now.val().keep - self.beat_bytes.val();
+            if self.now.val().keep < self.beat_bytes.val() {
+                self.next_place.next.keep = bits::<14>(0);
+            }
+        }
+    }
+}

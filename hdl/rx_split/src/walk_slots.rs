@@ -1,0 +1,117 @@
+//! The slots of walks: who has one, and what its walk found.
+//!
+//! Timing: `slot`, `slot_free`, `is_ended` and `outcome` follow from registers and `shown` in the
+//! same cycle; an end is seen in the cycle behind it.
+//!
+//! Invariants:
+//! 1. Slots are given out and freed in the same order, as a ring of 16.
+
+use crate::messages::{WalkEnd, WalkOutcome};
+use stream::prelude::*;
+
+/// The slots. See the module's head.
+#[derive(LogicBlock)]
+pub struct WalkSlots {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: all are free.
+    pub reset: Signal<In, Bit>,
+
+    /// A slot is free.
+    pub slot_free: Signal<Out, Bit>,
+    /// This one.
+    pub slot: Signal<Out, Bits<4>>,
+    /// It is given out in this cycle.
+    pub start: Signal<In, Bit>,
+    /// The oldest is freed in this cycle.
+    pub freed: Signal<In, Bit>,
+    /// Ends of walks.
+    pub ends: PulseSink<WalkEnd>,
+    /// Slot to show.
+    pub shown: Signal<In, Bits<4>>,
+    /// Its walk has ended.
+    pub is_ended: Signal<Out, Bit>,
+    /// What it found.
+    pub outcome: Signal<Out, WalkOutcome>,
+
+    outcomes: LutRam<WalkOutcome, 4>,
+    ended: DFF<Bits<16>>,
+    next_slot: DFF<Bits<4>>,
+    in_use: DFF<Bits<5>>,
+
+    ended_bit: Signal<Local, Bits<16>>,
+    started_bit: Signal<Local, Bits<16>>,
+    others: Signal<Local, Bits<16>>,
+    slots: Constant<Bits<5>>,
+    one: Constant<Bits<16>>,
+    none: Constant<Bits<16>>,
+}
+
+impl Default for WalkSlots {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            slot_free: Default::default(),
+            slot: Default::default(),
+            start: Default::default(),
+            freed: Default::default(),
+            ends: Default::default(),
+            shown: Default::default(),
+            is_ended: Default::default(),
+            outcome: Default::default(),
+            outcomes: Default::default(),
+            ended: Default::default(),
+            next_slot: Default::default(),
+            in_use: Default::default(),
+            ended_bit: Default::default(),
+            started_bit: Default::default(),
+            others: Default::default(),
+            slots: Constant::new(16u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            none: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for WalkSlots {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, ended, next_slot, in_use);
+        self.outcomes.clock.next = self.clock.val();
+        self.outcomes.write_address.next = self.ends.payload.val().slot;
+        self.outcomes.write_data.next = self.ends.payload.val().outcome;
+        self.outcomes.write_enable.next = self.ends.valid.val();
+        self.outcomes.read_address.next = self.shown.val();
+        self.outcome.next = self.outcomes.read_data.val();
+        self.is_ended.next = self.ended.q.val().get_bit(self.shown.val().index());
+
+        self.slot.next = self.next_slot.q.val();
+        self.slot_free.next = self.in_use.q.val() != self.slots.val();
+        if self.start.val() {
+            self.next_slot.d.next = self.next_slot.q.val() + 1;
+        }
+        if self.start.val() & !self.freed.val() {
+            self.in_use.d.next = self.in_use.q.val() + 1;
+        }
+        if !self.start.val() & self.freed.val() {
+            self.in_use.d.next = self.in_use.q.val() - 1;
+        }
+
+        // A walk that starts has not ended.
+        self.ended_bit.next = self.none.val();
+        if self.ends.valid.val() {
+            self.ended_bit.next = self.one.val() << bit_cast::<16, 4>(self.ends.payload.val().slot);
+        }
+        self.started_bit.next = self.none.val();
+        if self.start.val() {
+            self.started_bit.next = self.one.val() << bit_cast::<16, 4>(self.next_slot.q.val());
+        }
+        self.others.next = !self.started_bit.val();
+        self.ended.d.next = (self.ended.q.val() | self.ended_bit.val()) & self.others.val();
+        if self.reset.val() {
+            self.next_slot.d.next = 0.into();
+            self.in_use.d.next = 0.into();
+        }
+    }
+}

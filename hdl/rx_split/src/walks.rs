@@ -1,0 +1,201 @@
+//! Walks over segments and pages, sixteen at a time: turns ranges of streams into pieces of bus
+//! memory.
+//!
+//! ```text
+//!  sink ─┬──────────────────── order of arrival ────────────────────► source, outcome
+//!        └─► slot, token ─► segment step ◄──► region step ─► outcome, pieces of the slot
+//!                                └── next page, next segment ──┘
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | sink | in | packets; those with `walk` have a range to place; others pass |
+//! | segment_request, segment_reply | out, in | the flow's list |
+//! | region_request, region_reply | out, in | check and translation |
+//! | source, outcome | out | the same packets in the same order, when their walk has ended |
+//! | piece_slot, piece_number, piece | in, out | a slot's pieces, in the same cycle |
+//! | slot_freed | in | the oldest slot is no longer needed |
+//!
+//! A walk is a token that goes from table to table: whatever it needs goes with it.
+//!
+//! Timing: one packet a cycle in and out; a walk takes seven cycles and the tables' latency, for
+//! each further page two, for each further segment five, and the latency again.
+//!
+//! Invariants:
+//! 1. `source` offers a packet with a walk when its outcome is known.
+//! 2. The pieces of a walk that has not failed follow each other in the stream without a gap.
+//! 3. A slot is in use from the packet's arrival to `slot_freed`; slots are freed in order.
+
+use crate::messages::{
+    Piece, PieceWrite, Placement, SegmentToken, WalkEnd, WalkOutcome, WalkToken,
+};
+use crate::pulse_merge::PulseMerge;
+use crate::region_step::RegionStep;
+use crate::segment_step::SegmentStep;
+use crate::walk_slots::WalkSlots;
+use stream::prelude::*;
+
+/// The walks. See the module's head.
+#[derive(LogicBlock)]
+pub struct Walks {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Packets.
+    pub sink: MessageSink<Placement>,
+    /// The same.
+    pub source: MessageSource<Placement>,
+    /// What the walk of the packet at `source` found.
+    pub outcome: Signal<Out, WalkOutcome>,
+    /// To the segment list.
+    pub segment_request: MessageSource<SegmentRequest>,
+    /// From the segment list.
+    pub segment_reply: MessageSink<SegmentReply>,
+    /// To the region table.
+    pub region_request: MessageSource<RegionRequest>,
+    /// From the region table.
+    pub region_reply: MessageSink<RegionReply>,
+    /// Slot of the piece to show.
+    pub piece_slot: Signal<In, Bits<4>>,
+    /// Its number.
+    pub piece_number: Signal<In, Bits<4>>,
+    /// That piece.
+    pub piece: Signal<Out, Piece>,
+    /// The oldest slot is no longer needed.
+    pub slot_freed: Signal<In, Bit>,
+
+    order: Fifo<Placement, 4, 5>,
+    slots: WalkSlots,
+    segments: SegmentStep,
+    regions: RegionStep,
+    pieces: LutRam<Piece, 8>,
+    again: PulseMerge<WalkToken>,
+    tokens: PulseMerge<WalkToken>,
+    located: PulseMerge<SegmentToken>,
+    ends: PulseMerge<WalkEnd>,
+
+    packet: Signal<Local, Placement>,
+    oldest: Signal<Local, Placement>,
+    may_start: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
+    offered: Signal<Local, Bit>,
+    start: Signal<Local, WalkToken>,
+    write: Signal<Local, PieceWrite>,
+    blank: Constant<WalkToken>,
+}
+
+impl Default for Walks {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            outcome: Default::default(),
+            segment_request: Default::default(),
+            segment_reply: Default::default(),
+            region_request: Default::default(),
+            region_reply: Default::default(),
+            piece_slot: Default::default(),
+            piece_number: Default::default(),
+            piece: Default::default(),
+            slot_freed: Default::default(),
+            order: Default::default(),
+            slots: Default::default(),
+            segments: Default::default(),
+            regions: Default::default(),
+            pieces: Default::default(),
+            again: Default::default(),
+            tokens: Default::default(),
+            located: Default::default(),
+            ends: Default::default(),
+            packet: Default::default(),
+            oldest: Default::default(),
+            may_start: Default::default(),
+            takes: Default::default(),
+            starts: Default::default(),
+            offered: Default::default(),
+            start: Default::default(),
+            write: Default::default(),
+            blank: Constant::new(WalkToken::default()),
+        }
+    }
+}
+
+impl Logic for Walks {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.order.clock.next = self.clock.val();
+        self.order.reset.next = self.reset.val();
+        self.slots.clock.next = self.clock.val();
+        self.slots.reset.next = self.reset.val();
+        self.segments.clock.next = self.clock.val();
+        self.segments.reset.next = self.reset.val();
+        self.regions.clock.next = self.clock.val();
+        self.regions.reset.next = self.reset.val();
+        self.pieces.clock.next = self.clock.val();
+        MessageSource::<SegmentRequest>::link(
+            &mut self.segment_request,
+            &mut self.segments.request,
+        );
+        MessageSink::<SegmentReply>::link(&mut self.segment_reply, &mut self.segments.reply);
+        MessageSource::<RegionRequest>::link(&mut self.region_request, &mut self.regions.request);
+        MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.regions.reply);
+
+        // In: a packet to place starts its walk, when no walk under way goes back to the list.
+        self.packet.next = self.sink.payload.val();
+        self.may_start.next = self.slots.slot_free.val() & !self.again.source.valid.val();
+        self.takes.next = self.sink.valid.val()
+            & self.order.sink.ready.val()
+            & (!self.packet.val().walk | self.may_start.val());
+        self.starts.next = self.takes.val() & self.packet.val().walk;
+        self.sink.ready.next = self.takes.val();
+        self.slots.start.next = self.starts.val();
+        self.slots.freed.next = self.slot_freed.val();
+        self.order.sink.valid.next = self.takes.val();
+        self.order.sink.payload.next = self.packet.val();
+        self.order.sink.payload.next.slotted = self.packet.val().walk;
+        self.order.sink.payload.next.slot = self.slots.slot.val();
+        self.start.next = self.blank.val();
+        self.start.next.slot = self.slots.slot.val();
+        self.start.next.flow = self.packet.val().flow;
+        self.start.next.domain = self.packet.val().domain;
+        self.start.next.position = self.packet.val().place_position;
+        self.start.next.rest = self.packet.val().place_bytes;
+
+        // Round: the region step goes first.
+        self.segments.hold.next = self.regions.acts.val();
+        PulseSource::<WalkToken>::join(&mut self.regions.again, &mut self.again.first);
+        PulseSource::<WalkToken>::join(&mut self.segments.again, &mut self.again.second);
+        PulseSource::<WalkToken>::join(&mut self.again.source, &mut self.tokens.first);
+        self.tokens.second.valid.next = self.starts.val();
+        self.tokens.second.payload.next = self.start.val();
+        PulseSource::<WalkToken>::join(&mut self.tokens.source, &mut self.segments.tokens);
+        PulseSource::<SegmentToken>::join(&mut self.regions.page, &mut self.located.first);
+        PulseSource::<SegmentToken>::join(&mut self.segments.located, &mut self.located.second);
+        PulseSource::<SegmentToken>::join(&mut self.located.source, &mut self.regions.tokens);
+
+        // Out.
+        PulseSource::<WalkEnd>::join(&mut self.regions.ended, &mut self.ends.first);
+        PulseSource::<WalkEnd>::join(&mut self.segments.ended, &mut self.ends.second);
+        PulseSource::<WalkEnd>::join(&mut self.ends.source, &mut self.slots.ends);
+        self.write.next = self.regions.piece.payload.val();
+        self.pieces.write_address.next = (bit_cast::<8, 4>(self.write.val().slot) << 4)
+            | bit_cast::<8, 4>(self.write.val().number);
+        self.pieces.write_data.next = self.write.val().piece;
+        self.pieces.write_enable.next = self.regions.piece.valid.val();
+        self.pieces.read_address.next = (bit_cast::<8, 4>(self.piece_slot.val()) << 4)
+            | bit_cast::<8, 4>(self.piece_number.val());
+        self.piece.next = self.pieces.read_data.val();
+        self.oldest.next = self.order.source.payload.val();
+        self.slots.shown.next = self.oldest.val().slot;
+        self.outcome.next = self.slots.outcome.val();
+        self.offered.next = self.order.source.valid.val()
+            & (!self.oldest.val().slotted | self.slots.is_ended.val());
+        self.source.valid.next = self.offered.val();
+        self.source.payload.next = self.oldest.val();
+        self.order.source.ready.next = self.offered.val() & self.source.ready.val();
+    }
+}

@@ -1,0 +1,169 @@
+//! A first-in first-out buffer of messages in block RAM, 2^A deep, for queues that are long.
+//!
+//! ```text
+//!   sink ──► 2^A x T (block RAM) ──► register ──► head (4 messages) ──► source
+//! ```
+//! Timing: latency four cycles through an empty buffer, one message a cycle in and out.
+//! `sink.ready` and `source.valid` are functions of registers.
+//!
+//! Invariants:
+//! 1. Messages leave in the order they came; none is lost or repeated.
+//! 2. `reset` empties the buffer; it holds nothing in the next cycle.
+//!
+//! P must be A + 1: the pointers carry one wrap bit.
+
+use crate::fifo::Fifo;
+use crate::memory::BlockRam;
+use crate::message::{MessageSink, MessageSource};
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
+
+/// The buffer. See the module's head.
+#[derive(LogicBlock)]
+pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Empties the buffer.
+    pub reset: Signal<In, Bit>,
+
+    /// Messages in.
+    pub sink: MessageSink<T>,
+    /// Messages out.
+    pub source: MessageSource<T>,
+
+    memory: BlockRam<T, A>,
+    head: Fifo<T, 2, 3>,
+    write_pointer: DFF<Bits<P>>,
+    read_pointer: DFF<Bits<P>>,
+    read_valid: DFF<Bit>,
+    held_valid: DFF<Bit>,
+    held: DFF<T>,
+
+    level: Signal<Local, Bits<P>>,
+    ready: Signal<Local, Bit>,
+    on_the_way: Signal<Local, Bits<3>>,
+    fetch: Signal<Local, Bit>,
+    depth: Constant<Bits<P>>,
+    zero: Constant<Bits<P>>,
+    one: Constant<Bits<P>>,
+    head_depth: Constant<Bits<3>>,
+}
+
+impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
+    fn default() -> Self {
+        assert_eq!(P, A + 1, "pointer width must be address width + 1");
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            memory: Default::default(),
+            head: Default::default(),
+            write_pointer: Default::default(),
+            read_pointer: Default::default(),
+            read_valid: Default::default(),
+            held_valid: Default::default(),
+            held: Default::default(),
+            level: Default::default(),
+            ready: Default::default(),
+            on_the_way: Default::default(),
+            fetch: Default::default(),
+            depth: Constant::new((1u64 << A).to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            head_depth: Constant::new(4u64.to_bits()),
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            read_pointer,
+            read_valid,
+            held_valid,
+            held
+        );
+        self.memory.clock.next = self.clock.val();
+        self.head.clock.next = self.clock.val();
+        self.head.reset.next = self.reset.val();
+        self.source.valid.next = self.head.source.valid.val();
+        self.source.payload.next = self.head.source.payload.val();
+        self.head.source.ready.next = self.source.ready.val();
+
+        self.level.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.ready.next = self.level.val() != self.depth.val();
+        self.sink.ready.next = self.ready.val();
+        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
+        self.memory.write_data.next = self.sink.payload.val();
+        self.memory.write_enable.next = self.sink.valid.val() & self.ready.val();
+        if self.sink.valid.val() & self.ready.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
+        }
+
+        // What is read has a place in the head.
+        self.on_the_way.next = self.head.level.val()
+            + bit_cast::<3, 1>(self.read_valid.q.val().into())
+            + bit_cast::<3, 1>(self.held_valid.q.val().into());
+        self.fetch.next =
+            (self.level.val() != self.zero.val()) & (self.on_the_way.val() < self.head_depth.val());
+        self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
+        self.read_valid.d.next = self.fetch.val();
+        if self.fetch.val() {
+            self.read_pointer.d.next = self.read_pointer.q.val() + self.one.val();
+        }
+        self.held_valid.d.next = self.read_valid.q.val();
+        self.held.d.next = self.memory.read_data.val();
+        self.head.sink.valid.next = self.held_valid.q.val();
+        self.head.sink.payload.next = self.held.q.val();
+
+        if self.reset.val() {
+            self.write_pointer.d.next = self.zero.val();
+            self.read_pointer.d.next = self.zero.val();
+            self.read_valid.d.next = false;
+            self.held_valid.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_order_and_one_message_a_cycle() {
+        let mut dut = DeepFifo::<Bits<8>, 4, 5>::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let (mut sent, mut got, mut idle) = (0u32, 0u32, 0u32);
+        for cycle in 0..300u32 {
+            dut.clock.next = Clock { clk: false };
+            dut.sink.valid.next = cycle < 150 || cycle % 3 != 0;
+            dut.sink.payload.next = bits::<8>((sent & 0xff) as u64);
+            dut.source.ready.next = cycle >= 40;
+            assert!(simulate(&mut dut, 20));
+            if dut.sink.valid.val() && dut.sink.ready.val() {
+                sent += 1;
+            }
+            if dut.source.valid.val() && dut.source.ready.val() {
+                assert_eq!(dut.source.payload.val().to_u32(), got & 0xff);
+                got += 1;
+            } else if (40..150).contains(&cycle) {
+                idle += 1;
+            }
+            if cycle == 39 {
+                assert_eq!(sent, 20, "the memory and the head are full");
+            }
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+        }
+        assert_eq!(idle, 0, "one message a cycle");
+        assert!(got > 200 && sent - got <= 20);
+    }
+}
