@@ -221,6 +221,7 @@ impl Card {
             pcie_cq_np_req: self.cq_np_req,
             cfg_fc_sel: 4,
             cfg_flr_done: u8::from(self.flr_done),
+            ..CardOutputs::default()
         }
     }
 
