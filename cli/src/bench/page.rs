@@ -144,11 +144,7 @@ impl Page {
         let mut text = format!("# Benchmarks\n\n{INTRODUCTION}\n\nMade by `zeronic bench all`.\n");
         for (title, head, rows) in self.tables() {
             let rule = vec!["---"; head.len()].join(" | ");
-            let _ = write!(
-                text,
-                "\n## {title}\n\n| {} |\n| {rule} |\n",
-                head.join(" | ")
-            );
+            let _ = writeln!(text, "\n## {title}\n\n| {} |\n| {rule} |", head.join(" | "));
             for row in rows {
                 let _ = writeln!(text, "| {} |", row.join(" | "));
             }
@@ -296,7 +292,11 @@ fn escape(text: &str) -> String {
     let mut parts = text.split('`');
     let mut out = parts.next().unwrap_or("").to_owned();
     for (number, part) in parts.enumerate() {
-        out.push_str(if number % 2 == 0 { "<code>" } else { "</code>" });
+        out.push_str(if number.is_multiple_of(2) {
+            "<code>"
+        } else {
+            "</code>"
+        });
         out.push_str(part);
     }
     out

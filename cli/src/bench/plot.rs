@@ -228,7 +228,7 @@ mod tests {
         };
         let text = lines("throughput", ("bytes", "Gb/s"), true, &[series]);
         assert!(text.starts_with("<svg") && text.ends_with("</svg>\n"));
-        let first = format!("{:.1},", LEFT);
+        let first = format!("{LEFT:.1},");
         let last = format!(" {:.1},", WIDTH - RIGHT);
         assert!(text.contains(&first) && text.contains(&last), "{text}");
     }

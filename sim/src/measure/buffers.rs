@@ -149,7 +149,7 @@ impl Buffers {
     }
 
     /// The next buffer to post, if one is free; `prepare` its memory, then hand the command over.
-    pub fn next(&mut self) -> Option<(Posted, Entry)> {
+    pub fn take_next(&mut self) -> Option<(Posted, Entry)> {
         let region = self
             .region
             .filter(|_| self.posted.len() < self.slots.len())?;
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_buffer_is_posted_again_only_behind_its_confirmed_floor() {
         let mut buffers = buffers();
-        while buffers.next().is_some() {}
+        while buffers.take_next().is_some() {}
         assert_eq!(buffers.list_index(299), Some(1));
         assert_eq!(buffers.list_index(1000), None);
         assert_eq!(buffers.use_up(99), None);
@@ -316,11 +316,11 @@ mod tests {
             }
         );
         assert_eq!(buffers.use_up(301), None);
-        assert!(buffers.next().is_none());
+        assert!(buffers.take_next().is_none());
         assert_eq!(buffers.release(&floor).map(|posted| posted.number), Some(0));
         assert_eq!(buffers.release(&floor).map(|posted| posted.number), Some(1));
         assert_eq!(buffers.release(&floor), None);
-        let (posted, _) = buffers.next().expect("room");
+        let (posted, _) = buffers.take_next().expect("room");
         assert_eq!((posted.number, posted.start, posted.bytes), (4, 1000, 100));
         assert_eq!(buffers.wraps(), 0);
     }
@@ -328,8 +328,8 @@ mod tests {
     #[test]
     fn pieces_cover_a_range_and_nothing_that_is_not_posted() {
         let mut buffers = buffers();
-        buffers.next();
-        buffers.next();
+        buffers.take_next();
+        buffers.take_next();
         let base = 0x10_0000 + 37;
         let second = base + 192;
         assert_eq!(

@@ -309,7 +309,7 @@ impl Host {
 
     /// Posts every free buffer of a direction; send buffers get their content first.
     fn post(&mut self, flow: usize, direction: Direction) -> Result<(), MeasureError> {
-        while let Some((posted, entry)) = self.side(flow, direction).next() {
+        while let Some((posted, entry)) = self.side(flow, direction).take_next() {
             if direction == Direction::Send {
                 let mut bytes = vec![0; posted.bytes as usize];
                 self.flows[flow].contents[1].fill(posted.start, &mut bytes);

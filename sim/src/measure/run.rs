@@ -18,6 +18,8 @@ use crate::design::Options;
 
 /// Traffic before the measurement, ns: several round trips of everything.
 const WARM_UP_NS: u64 = 40_000;
+/// Longest time that is waited for a packet at either end of the measurement, ns.
+const PACKET_NS_MAX: u64 = 20_000;
 /// Time without any progress after which a run is given up, ns.
 const STUCK_NS: u64 = 300_000;
 
@@ -175,12 +177,23 @@ impl Measurement {
         (arrived.entries + arrived.lost, sent.packets + sent.acks)
     }
 
+    /// Goes on to the next look that sees a packet: a measurement that begins and ends there counts
+    /// whole packets in whole packet times.
+    fn step_to_packet(&mut self) -> Result<(), MeasureError> {
+        let (seen, end_ns) = (self.progress(), self.now_ns() + PACKET_NS_MAX);
+        while self.progress() == seen && self.now_ns() < end_ns {
+            self.step()?;
+        }
+        Ok(())
+    }
+
     /// Warms up, measures, drains, judges.
     pub fn run(mut self, observe: &mut dyn FnMut(Status)) -> Result<Outcome, MeasureError> {
         let begin = self.now_ns();
         while self.now_ns() < begin + WARM_UP_NS {
             self.step()?;
         }
+        self.step_to_packet()?;
         let before = self.snapshot();
         let start_ns = self.now_ns();
         let mut last = (self.progress(), start_ns);
@@ -200,6 +213,7 @@ impl Measurement {
                     .add(|| "nothing moves any more".to_owned());
             }
         }
+        self.step_to_packet()?;
         let after = self.snapshot();
         let wraps = self.wraps();
         self.drain()?;

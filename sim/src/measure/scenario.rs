@@ -125,7 +125,7 @@ impl Scenario {
 
     /// Whether flow number `flow` is IPv6.
     pub fn is_ipv6(&self, flow: u16) -> bool {
-        self.family == Family::Mixed && flow % 2 == 1
+        self.family == Family::Mixed && !flow.is_multiple_of(2)
     }
 
     /// Whether packets carry the timestamp option.
@@ -174,7 +174,7 @@ impl Scenario {
 
     /// One in 64 flows has the longest list where the order is random.
     pub fn has_long_list(&self, flow: u16) -> bool {
-        self.order == Order::Random && flow % 64 == 0
+        self.order == Order::Random && flow.is_multiple_of(64)
     }
 
     /// Segments that flow `flow` keeps posted, and log2 entries of its list.
