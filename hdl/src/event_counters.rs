@@ -1,7 +1,8 @@
 //! Eight 64-bit counters, each with a pulse of its own.
 //!
 //! ```text
-//!  events ──► 8 tallies of 4 bits ──► one a cycle ──► + ──► totals, 8 x 64 bits in LUT RAM ──► value
+//!  events ──► 8 tallies of 4 bits ──► one a cycle ──► + ──► totals ──► value
+//!                                                     8 x 64 bits in LUT RAM
 //! ```
 //! Timing: a pulse is in `value` after at most 10 cycles; `value` is combinational from `index`.
 //!

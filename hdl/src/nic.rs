@@ -8,7 +8,7 @@
 //! ```
 //! | port | what |
 //! |---|---|
-//! | `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*`, `cfg_*`, `cfg_mgmt_*` | user side of the PCIe hard block |
+//! | `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*`, `cfg_*` | user side of the PCIe hard block |
 //! | `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*` | user side of the 100G MAC |
 //!
 //! Invariants:

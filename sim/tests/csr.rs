@@ -146,7 +146,14 @@ fn epochs_count_from_one_to_the_last() {
     for _ in 0..0x1_0000 {
         test.write(r::CONTROL, r::CONTROL_RESET);
         let epoch = test.bench.get("epoch");
-        assert_eq!(epoch, if last == u64::from(EPOCH_MAX) { 1 } else { last + 1 });
+        assert_eq!(
+            epoch,
+            if last == u64::from(EPOCH_MAX) {
+                1
+            } else {
+                last + 1
+            }
+        );
         last = epoch;
     }
 }

@@ -1,4 +1,5 @@
-//! The status of every command under every bad operand: RTL, golden model and the table below agree.
+//! The status of every command under every bad operand: RTL, golden model and the table below
+//! agree.
 //!
 //! ```text
 //!  CASES: opcode, field, value ──► one command each ──► RTL status ═══ golden status ═══ expected

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A leaf block has registers but no other children. Blocks above them are compared at random
-//! (`verilog_blocks.rs`). Every run proves the shortest; `all_leaf_blocks` (`ZERONIC_LONG=1`) prints
-//! the table of all.
+//! (`verilog_blocks.rs`). Every run proves the shortest; `all_leaf_blocks` (`ZERONIC_LONG=1`)
+//! prints the table of all.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! `zeronic bench area`: what the card takes of the device, and its longest paths.
 //!
 //! ```text
-//!   card ──> Verilog ──> Yosys ──> LUTs, BRAM, URAM by block; levels by clock ──> table, JSON, text
+//!   card ──> Verilog ──> Yosys ──┬─> LUTs, BRAM, URAM by block ──> table, JSON, text
+//!                                └─> levels by clock ────────────────┘
 //! ```
 
 use std::path::PathBuf;

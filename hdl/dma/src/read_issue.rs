@@ -15,8 +15,9 @@
 //! 0. Beats of the reorder memory are given out in a ring, as many as the window of a request
 //!    touches. They suffice: a request touches at most two for each completion header it reserves.
 //! 1. Completions of all requests in flight never need more than the buffer has:
-//!    256 headers and 1,792 times 16 bytes. Room comes back when the answer is delivered, that is, after the
-//!    hard block has handed the completions over; the room of a quarantined tag not before reset.
+//!    256 headers and 1,792 times 16 bytes. Room comes back when the answer is delivered, that is,
+//!    after the hard block has handed the completions over; the room of a quarantined tag not
+//!    before reset.
 //! 2. A request stays inside an aligned window of 512 bytes.
 //!
 //! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) /

@@ -182,7 +182,6 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.failed.clock.next = self.clock.val();
         self.enabled.reset.next = self.reset.val();
         self.failed.reset.next = self.reset.val();
-
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.base_words.changed.valid.next = self.registers.changed.valid.val();
         self.base_words.changed.payload.next = self.registers.changed.payload.val();

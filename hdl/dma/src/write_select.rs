@@ -106,7 +106,6 @@ impl Logic for WriteSelect {
         self.cut_job.next.client = self.chosen.val();
         self.cut.payload.next = self.cut_job.val();
         self.cut.valid.next = self.advance.val();
-
         // Beats before and after the shift by the address modulo 4.
         self.offset.next = bit_cast::<2, 64>(self.job.val().address);
         self.padded.next = self.job.val().bytes + 63;

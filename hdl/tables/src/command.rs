@@ -18,18 +18,18 @@
 //! | `hold` | in | no command is taken: the tables are being scrubbed |
 //! | others | out | updates |
 //!
-//! Timing: a command takes 6 cycles, a refused one 5; `region_remove` about 4 more, `segment_truncate`
-//! about 10 more, `list_move` as long as its list's updater. A floor that lifts the cursor waits for
-//! a cycle without a cursor move. Confirmations wait for their taker in a FIFO: their fence does not
-//! hold up the next commands until 7 wait.
+//! Timing: a command takes 6 cycles, a refused one 5; `region_remove` about 4 more,
+//! `segment_truncate` about 10 more, `list_move` as long as its list's updater. A floor that lifts
+//! the cursor waits for a cycle without a cursor move. Confirmations wait for their taker in a
+//! FIFO: their fence does not hold up the next commands until 7 wait.
 //!
 //! Invariants:
 //! 1. A refused command changes nothing.
 //! 2. `confirmation` is offered after the last memory was written: a lookup requested later sees
 //!    the change.
 //! 3. `floor_set` moves head and floor, `flow_install` empties both lists and makes the flow valid,
-//!    in one cycle; a packet whose flow was looked up before and its list searched after is deferred
-//!    at worst.
+//!    in one cycle; a packet whose flow was looked up before and its list searched after is
+//!    deferred at worst.
 //! 4. `reset` forgets the command in work and the confirmations that wait.
 
 use crate::command_batch::CommandBatch;

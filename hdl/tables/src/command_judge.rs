@@ -10,8 +10,9 @@
 //! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
 //! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
 //! | `list_full` | see [`crate::list_judge`] |
-//! | `bad_range` | see [`crate::command_check`] and [`crate::list_judge`]; a floor that goes back, or |
-//! | | 2^30 or more on; a segment that starts or ends more than 2^30 from its direction's floor |
+//! | `bad_range` | see [`crate::command_check`] and [`crate::list_judge`]; a floor that |
+//! | | goes back, or 2^30 or more on; a segment that starts or ends more than 2^30 from its |
+//! | | direction's floor |
 
 use crate::command_kind::CommandKind;
 use crate::updates::{FlowControl, FlowInstalled, SegmentEntry};

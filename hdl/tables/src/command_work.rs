@@ -6,8 +6,8 @@
 //!  rx_list, tx_list ◄──► ───┘
 //!  beat ──► key, flow, region, page updates
 //! ```
-//! Timing: the updates are combinational from `beat`; `status` is right two cycles after the later of
-//! `flow` and the lists' answers, three after `beat`.
+//! Timing: the updates are combinational from `beat`; `status` is right two cycles after the later
+//! of `flow` and the lists' answers, three after `beat`.
 
 use crate::command_check::CommandCheck;
 use crate::command_decode::{FlowDecode, ListDecode, RegionDecode};

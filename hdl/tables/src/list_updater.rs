@@ -12,13 +12,13 @@
 //! | `state_write`, `entry_write` | out | writes |
 //! | `fetch`, `fetched` | out, in | reads entries through the search loop, in order |
 //!
-//! Timing: an install, a post, a head move and a move of nothing are in the memories two cycles after
-//! `commit`, and are never `busy`. A truncate takes about 9 cycles more, a move about 8 and one for
-//! each entry, more while searches keep the loop busy.
+//! Timing: an install, a post, a head move and a move of nothing are in the memories two cycles
+//! after `commit`, and are never `busy`. A truncate takes about 9 cycles more, a move about 8 and
+//! one for each entry, more while searches keep the loop busy.
 //!
 //! Invariants:
-//! 1. A change whose `commit` came in a cycle is seen by whoever reads the list two cycles later, or
-//!    after `busy` has fallen.
+//! 1. A change whose `commit` came in a cycle is seen by whoever reads the list two cycles later,
+//!    or after `busy` has fallen.
 //! 2. A truncate that is refused writes nothing.
 //! 3. A move copies entries before the list's state names the new place: searches never see a
 //!    half-made copy.

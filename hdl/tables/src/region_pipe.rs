@@ -4,8 +4,8 @@
 //!  request ─► region ─► register ─► check ─► bounds ─► page ─► register ─► address ─► reply
 //!             memory                key ...  page entry  memory
 //! ```
-//! Timing: a pulse in, a pulse out seven cycles later with its `port`; never stalls. A write is seen
-//! by a request of the next cycle.
+//! Timing: a pulse in, a pulse out seven cycles later with its `port`; never stalls. A write is
+//! seen by a request of the next cycle.
 //!
 //! Invariants:
 //! 1. `granted` only when region and page entry were written in this epoch, key, domain and right

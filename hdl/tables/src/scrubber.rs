@@ -1,9 +1,9 @@
-//! Removes every entry before an epoch number comes again, and passes updates on at all other times.
+//! Removes every entry before an epoch number comes again; else updates pass through it.
 //!
 //! ```text
-//!  key_in, change_in, region_in, page_in ──►┌────────┐──► key_out, change_out, region_out, page_out
-//!  epoch, reset ───────────────────────────►│ walk   │──► table_epoch, busy
-//!                                           └────────┘
+//!  key_in, change_in, region_in, page_in ──►┌──────┐──► key_out, change_out, region_out
+//!  epoch, reset ───────────────────────────►│ walk │──► page_out, table_epoch, busy
+//!                                           └──────┘
 //! ```
 //! Epochs are numbered from 1 to 0xfffe and then from 1 again. An entry of the old epoch 1 that
 //! nobody has overwritten would be valid in the new one. So when a `reset` comes with a smaller
@@ -17,7 +17,8 @@
 //! | `*_in`, `*_out` | in, out | updates of the tables |
 //!
 //! Timing: combinational while no walk runs. A walk takes as many cycles as the largest table
-//! has entries (65,536 in the default sizes), once in 65,534 epochs. Lookups are never stalled: they find nothing.
+//! has entries (65,536 in the default sizes), once in 65,534 epochs. Lookups are never stalled:
+//! they find nothing.
 //!
 //! Invariants:
 //! 1. While `busy`, `table_epoch` is 0xffff, which no entry ever carries.

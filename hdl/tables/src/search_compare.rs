@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Invariants:
-//! 1. The entry that holds the position stays among the candidates: one that starts at or before the
-//!    position without holding it rules out itself and all before it.
+//! 1. The entry that holds the position stays among the candidates: one that starts at or before
+//!    the position without holding it rules out itself and all before it.
 //! 2. A search of n candidates ends after at most floor(log2 n) + 1 entries.
 
 use crate::updates::{SearchResult, SearchToken, SegmentEntry};

@@ -5,12 +5,12 @@
 //!                     ▲                                                 │
 //!                     └────────────── half the candidates ◄─────────────┘
 //! ```
-//! A search keeps `count` candidates from index `low` on; a round reads `low + half`, where `half` is
-//! (count - 1) / 2. It ends when that entry holds the position, or when no candidate is left.
+//! A search keeps `count` candidates from index `low` on; a round reads `low + half`, where `half`
+//! is (count - 1) / 2. It ends when that entry holds the position, or when no candidate is left.
 //!
 //! Timing: five tokens are under way at a time. A token that goes round keeps its place; `ready` of
-//! `fetch` and `tokens` depends on that (registers only), and on the other's `valid`: while searches
-//! wait, a fetch takes every fourth free place.
+//! `fetch` and `tokens` depends on that (registers only), and on the other's `valid`: while
+//! searches wait, a fetch takes every fourth free place.
 //!
 //! Invariants:
 //! 1. Every token taken comes out once, as a `result` or, with `fetch`, as `fetched`.

@@ -17,10 +17,10 @@
 //! of this epoch are asked for.
 //!
 //! Timing: a reply comes 9 cycles after its request at the earliest, and 5 more for each further
-//! round of the search. n resident segments need at most floor(log2 n) + 1 rounds, the first half of
-//! a full committed list at most 3. Five searches are under way at a time, so n rounds a search are
-//! n cycles a search, sustained. An update never keeps a request waiting; an entry that it reads
-//! takes one round of the loop, every fourth free one at most while searches wait.
+//! round of the search. n resident segments need at most floor(log2 n) + 1 rounds, the first half
+//! of a full committed list at most 3. Five searches are under way at a time, so n rounds a search
+//! are n cycles a search, sustained. An update never keeps a request waiting; an entry that it
+//! reads takes one round of the loop, every fourth free one at most while searches wait.
 //!
 //! Invariants:
 //! 1. `found` only for an entry in [head, tail) that holds the position, or that has the index (an

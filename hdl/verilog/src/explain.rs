@@ -9,11 +9,11 @@
 //! | added | by |
 //! |---|---|
 //! | `\` in front, a blank behind | Verilog, around names that are no plain identifiers |
-//! | `FSM_onehot_`, `FSM_sequential_`, `FSM_gray_` in front | Vivado, to a state that it encodes anew |
+//! | `FSM_onehot_`, `FSM_sequential_`, `FSM_gray_` in front | Vivado, to a state encoded anew |
 //! | `_reg` | Vivado, to registers and memories |
 //! | `_i_2`, `_i_2__0` | Vivado, to the logic before a register |
 //! | `_rep`, `_rep__0`, `_replica`, `_replica_1`, `_lopt`, `_psdsp` | Vivado, to copies |
-//! | `_srl3`, `_bram_0`, `_uram_0`, `_0_31_0_13` | Vivado, to shift registers and parts of memories |
+//! | `_srl3`, `_bram_0`, `_uram_0`, `_0_31_0_13` | Vivado, to shift registers and memory parts |
 
 use std::collections::BTreeSet;
 

@@ -4,10 +4,10 @@
 //! The transport offers a window by its own buffers, which hold filler. What the peer may really
 //! send is what the card has segments for. So each outgoing header's window is lowered, and when
 //! segments are posted while the transport is silent, its last ACK is repeated with the new window.
-//! The field counts units of the scale. A window is rounded down to them, so an edge may move left by
-//! less than one unit when bytes are acknowledged: rounding up instead would move it right a little
-//! with each ACK, without end. Only a last rest below one unit is rounded up, so that no byte of a
-//! buffer stays for ever unsendable; what a peer sends beyond the segments is deferred.
+//! The field counts units of the scale. A window is rounded down to them, so an edge may move left
+//! by less than one unit when bytes are acknowledged: rounding up instead would move it right a
+//! little with each ACK, without end. Only a last rest below one unit is rounded up, so that no
+//! byte of a buffer stays for ever unsendable; what a peer sends beyond the segments is deferred.
 //!
 //! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 

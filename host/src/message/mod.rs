@@ -15,8 +15,8 @@
 //! that are the application's own.
 //!
 //! Invariants
-//! 1. A buffer is handed back only after a fence: the receive floor beyond a whole message, the send
-//!    floor beyond an acknowledged one.
+//! 1. A buffer is handed back only after a fence: the receive floor beyond a whole message, the
+//!    send floor beyond an acknowledged one.
 //! 2. A message that is done is acknowledged again when its packets come again.
 
 mod endpoint;

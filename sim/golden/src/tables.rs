@@ -1,4 +1,5 @@
-//! The card's state: flows, lists, regions, and what a lookup of each answers. `commands` changes it.
+//! The card's state: flows, lists, regions, and what a lookup of each answers. `commands` changes
+//! it.
 
 use std::collections::HashMap;
 
