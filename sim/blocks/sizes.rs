@@ -12,6 +12,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("Synchronizer", "::<Bits<4>>", "default()"),
     ("Fifo", "::<Bits<12>, 2, 3>", "default()"),
     ("AsyncFifo", "::<Bits<12>, 3, 4>", "default()"),
+    ("DeepFifo", "::<Bits<12>, 3, 4>", "default()"),
+    ("PulseMerge", "::<Bits<12>>", "default()"),
     ("FrameFifo", "::<3, 4>", "new(true, true)"),
     ("CounterBank", "::<3>", "default()"),
     ("MsixTable", "::<2, 4, 4>", "default()"),
