@@ -92,14 +92,12 @@ fn in_the_datapath(card: &mut Planted) {
     card.at_input(
         Fault::FloorIgnored as u8,
         input("rx_split", "flow_reply_payload"),
-        |net| {
-            let ((floor, _), (cursor, bits)) =
-                (place::<FlowReply>("floor"), place::<FlowReply>("cursor"));
-            assert_eq!(cursor, floor + bits, "the cursor follows the floor");
-            let lower = |at: usize| format!("{net}[{}:{at}] - 32'd4096", at + bits - 1);
-            let both = format!("{{{}, {}}}", lower(cursor), lower(floor));
-            with_bits(net, FlowReply::BITS, (floor, 2 * bits), &both)
-        },
+        |net| changed::<FlowReply>(net, "floor", |bits| format!("{bits} - 32'd4096")),
+    );
+    card.at_input(
+        Fault::FloorIgnored as u8,
+        input("rx_split", "cursor"),
+        |net| format!("({net} - 32'd4096)"),
     );
     card.at_input(
         Fault::SegmentMisplaced as u8,
