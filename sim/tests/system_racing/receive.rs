@@ -139,6 +139,31 @@ impl Receives {
         );
     }
 
+    /// The cursors that a packet of `flow` may see: the card reads it last, so a floor that has
+    /// lifted it since the look-up, or a new flow in its place, shows.
+    fn cursors_seen(
+        &self,
+        slot: usize,
+        (id, flow): (u16, &Flow),
+        states: &[u64],
+        history: &History,
+    ) -> Vec<u32> {
+        let lifted = |cursor: u32, floor: u32| match (cursor.wrapping_sub(floor) as i32) < 0 {
+            true => floor,
+            false => cursor,
+        };
+        let carried = self.cursors.get(&(slot, flow.generation)).copied();
+        let carried = lifted(carried.unwrap_or(flow.floor), flow.floor);
+        let seen = |number: &u64| match history.tables(*number).flow(id) {
+            Some(later) if later.generation == flow.generation => lifted(carried, later.floor),
+            Some(later) => lifted(later.floor, flow.floor),
+            None => carried,
+        };
+        let mut cursors: Vec<u32> = states.iter().map(seen).collect();
+        cursors.dedup();
+        cursors
+    }
+
     /// What may become of a frame whose flow is looked up in the first of `states`.
     fn outcomes(
         &self,
@@ -148,47 +173,25 @@ impl Receives {
         history: &History,
         outcomes: &mut Vec<Outcome>,
     ) {
-        let mut tables = history.tables(states[0]).clone();
-        let looked_up = states[0];
-        let plain = |delivery: Delivery, cursor| Outcome {
-            delivery,
-            looked_up,
-            cursor,
-        };
+        let tables = history.tables(states[0]);
         let key = parse(frame, &profiles()).expect("it was good").key;
-        let id = slot.and_then(|_| tables.lookup(&key));
-        if let (Some(slot), Some(flow)) = (slot, id.and_then(|id| tables.flow_mut(id))) {
-            let carried = self.cursors.get(&(slot, flow.generation)).copied();
-            let carried = carried.unwrap_or(flow.floor);
-            let ahead = carried.wrapping_sub(flow.floor) as i32;
-            flow.cursor = flow.floor.wrapping_add(ahead.max(0) as u32);
-        }
-        let before = id.and_then(|id| tables.flow(id)).cloned();
-        let delivery = rx::receive(&mut tables, frame).expect("it was good");
-        let cursor = id.and_then(|id| tables.flow(id)).map_or(0, |f| f.cursor);
-        let Some((id, flow)) = id.zip(before).filter(|(_, f)| walks(&delivery, f)) else {
-            outcomes.push(plain(delivery, cursor));
+        let flow = slot.and_then(|slot| {
+            let id = tables.lookup(&key)?;
+            Some((slot, id, tables.flow(id)?))
+        });
+        let Some((slot, id, flow)) = flow else {
+            let delivery = rx::receive(&mut tables.clone(), frame).expect("it was good");
+            outcomes.push(Outcome {
+                delivery,
+                looked_up: states[0],
+                cursor: 0,
+            });
             return;
         };
-        let views: Vec<&Tables> = states.iter().map(|n| history.tables(*n)).collect();
-        let walk = Walk {
-            id,
-            flow: &flow,
-            views,
-        };
-        let mut found = Vec::new();
-        let packet = &delivery.packet;
-        let payload = &frame[packet.header_bytes..][..packet.payload_bytes];
-        walk.start(packet.position, payload, &mut found);
-        let whole = |end: &End| end.delivery(&delivery, &flow, payload);
-        if states.len() == 1 {
-            let agreed = found.iter().any(|end| whole(end) == delivery);
-            assert!(agreed, "the walk is not that of the golden model");
-        }
-        for end in &found {
-            let delivery = whole(end);
-            let cursor = delivery.cursor;
-            outcomes.push(plain(delivery, cursor));
+        for cursor in self.cursors_seen(slot, (id, flow), states, history) {
+            let mut flow = flow.clone();
+            flow.cursor = cursor;
+            outcomes_of(frame, (id, flow), states, history, outcomes);
         }
     }
 
@@ -225,6 +228,51 @@ impl Receives {
         let drops = DropReason::ALL.iter().map(|reason| count(reason.name()));
         let ends = Disposition::ALL.iter().map(|end| count(end.name()));
         assert_eq!(drops.chain(ends).sum::<u64>(), self.given.len() as u64);
+    }
+}
+
+/// What may become of a frame of a flow that is looked up, as it stands, in the first of `states`.
+fn outcomes_of(
+    frame: &[u8],
+    (id, flow): (u16, Flow),
+    states: &[u64],
+    history: &History,
+    outcomes: &mut Vec<Outcome>,
+) {
+    let looked_up = states[0];
+    let plain = |delivery: Delivery, cursor| Outcome {
+        delivery,
+        looked_up,
+        cursor,
+    };
+    let mut tables = history.tables(looked_up).clone();
+    if let Some(stored) = tables.flow_mut(id) {
+        stored.cursor = flow.cursor;
+    }
+    let delivery = rx::receive(&mut tables, frame).expect("it was good");
+    let cursor = tables.flow(id).map_or(0, |flow| flow.cursor);
+    if !walks(&delivery, &flow) {
+        outcomes.push(plain(delivery, cursor));
+        return;
+    }
+    let walk = Walk {
+        id,
+        flow: &flow,
+        views: states.iter().map(|n| history.tables(*n)).collect(),
+    };
+    let mut found = Vec::new();
+    let packet = &delivery.packet;
+    let payload = &frame[packet.header_bytes..][..packet.payload_bytes];
+    walk.start(packet.position, payload, &mut found);
+    let whole = |end: &End| end.delivery(&delivery, &flow, payload);
+    if states.len() == 1 {
+        let agreed = found.iter().any(|end| whole(end) == delivery);
+        assert!(agreed, "the walk is not that of the golden model");
+    }
+    for end in &found {
+        let delivery = whole(end);
+        let cursor = delivery.cursor;
+        outcomes.push(plain(delivery, cursor));
     }
 }
 
