@@ -30,7 +30,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("OwnerWord", "::<2>", "new(0)"),
     ("OwnerAddress", "::<2>", "new(0)"),
     ("ToeplitzHash", "", "new(0)"),
-    ("Unanswered", "", "new(1000)"),
+    ("Unanswered", "", "new(16)"),
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),
     ("HostInterface", "::<2, 4, 4>", "new(&abi::config::SMALL)"),
