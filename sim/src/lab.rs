@@ -178,6 +178,7 @@ struct Application {
     hasher: Sha256,
     free_sends: Vec<usize>,
     finished: bool,
+    end_posted: bool,
     end_of_stream: bool,
 }
 
@@ -215,6 +216,7 @@ impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
             hasher: Sha256::new(),
             free_sends: (0..BUFFERS).collect(),
             finished: false,
+            end_posted: false,
             end_of_stream: false,
         };
         for buffer in 0..BUFFERS {
@@ -366,6 +368,8 @@ impl Wires {
 
 /// Requests below this are sends of the buffer with that number; others are receives.
 const RECEIVE_REQUESTS: u64 = BUFFERS as u64;
+/// The receive that waits for the end of the stream: a peer sends its FIN into an open window only.
+const END_REQUEST: u64 = 2 * BUFFERS as u64;
 
 impl Application {
     fn is_done(&self, bytes: u64) -> bool {
@@ -378,12 +382,15 @@ impl Application {
         buffer: usize,
         bytes: u64,
     ) -> Result<(), HostError> {
-        let length = (bytes - self.received_posted).min(BUFFER_BYTES as u64);
-        if length == 0 {
+        let left = bytes - self.received_posted;
+        if left == 0 && self.end_posted {
             return Ok(());
         }
         let offset = (buffer * BUFFER_BYTES) as u64;
-        let request = buffer as u64;
+        let (length, request) = match left {
+            0 => (BUFFER_BYTES as u64, END_REQUEST),
+            _ => (left.min(BUFFER_BYTES as u64), buffer as u64),
+        };
         provider.recv(
             self.connection,
             self.region,
@@ -392,6 +399,10 @@ impl Application {
             false,
             request,
         )?;
+        if request == END_REQUEST {
+            self.end_posted = true;
+            return Ok(());
+        }
         self.received_posted += length;
         self.receives.push_back((request, buffer));
         Ok(())
@@ -448,6 +459,14 @@ impl Application {
                 };
                 self.free_sends.push(buffer);
             }
+            // Nothing comes behind the end; what does is too much.
+            Completion::Received {
+                request: END_REQUEST,
+                bytes: length,
+            } => self.received += u64::from(length),
+            Completion::Cancelled {
+                request: END_REQUEST,
+            } => {}
             Completion::Received {
                 request,
                 bytes: length,
