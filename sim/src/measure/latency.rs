@@ -130,12 +130,14 @@ fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     for (at, passage) in passages {
         match passage {
             Passage::ReceiveLast => frames.push(at),
-            Passage::Write { address, .. } if is_payload(&address) => {
-                if starts_packet(address) {
-                    payloads.push(at);
-                }
+            Passage::Write { address, .. } if is_payload(&address) && starts_packet(address) => {
+                payloads.push(at);
             }
-            Passage::Write { dwords, .. } if dwords as usize * 4 == SLOT_BYTES => entries.push(at),
+            Passage::Write { address, dwords }
+                if !is_payload(&address) && dwords as usize * 4 == SLOT_BYTES =>
+            {
+                entries.push(at);
+            }
             _ => {}
         }
     }

@@ -277,11 +277,14 @@ impl Peer {
         metadata: &[u8; METADATA_BYTES],
     ) -> Result<(), MeasureError> {
         let disposition = Disposition::from_code(entry::DISPOSITION.get(metadata) as u8);
-        let expected = match (sent.bytes, disposition) {
-            (0, Some(Disposition::NoPayload)) => true,
-            (1.., Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)) => true,
-            _ => false,
-        };
+        let expected = matches!(
+            (sent.bytes, disposition),
+            (0, Some(Disposition::NoPayload))
+                | (
+                    1..,
+                    Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
+                )
+        );
         let names_it = entry::FLOW.get(metadata) == u64::from(sent.flow)
             && entry::POSITION.get(metadata) == u64::from(sent.position)
             && entry::PAYLOAD_BYTES.get(metadata) == sent.bytes as u64
