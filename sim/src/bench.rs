@@ -54,7 +54,7 @@ pub fn design_of<B: Block>(
 }
 
 /// Options as the environment asks: `ZERONIC_WAVES=FOLDER` turns waveforms on.
-pub fn options_from_environment() -> Options {
+fn options_from_environment() -> Options {
     Options {
         trace: std::env::var_os("ZERONIC_WAVES").is_some(),
     }
@@ -84,6 +84,25 @@ impl Bench {
             }
         }
         Ok(bench)
+    }
+
+    /// The same with a fault: `original`, which stands once in the Verilog, becomes `planted`. Not
+    /// recorded, and not judged for widths: the text is meant to be wrong.
+    ///
+    /// # Panics
+    /// If `original` does not stand there exactly once: the fault would not be planted.
+    pub fn with_fault<B: Block>(
+        block: &mut B,
+        top_name: &str,
+        original: &str,
+        planted: &str,
+    ) -> Result<Bench, BlockError> {
+        let verilog = emit(block, top_name)?;
+        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
+        let faulty = verilog.replace(original, planted);
+        let options = options_from_environment();
+        let design = Design::build(top_name, &faulty, &ports_of(block), options)?;
+        Ok(Bench::new(design.model()))
     }
 
     /// Starts a model whose clock port is `clock`, 250 MHz, with all other inputs zero.

@@ -10,12 +10,10 @@
 
 use dma::read_issue::CompletionBuffer;
 use dma::requester::Requester;
-use hdl::ports::{emit, ports_of};
 use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::{options_from_environment, Agent, Bench};
-use sim::design::Design;
+use sim::bench::{Agent, Bench};
 use sim::monitor::StreamMonitor;
 use sim::pcie_ports::PciePorts;
 use sim::sink::PacketSink;
@@ -296,13 +294,8 @@ impl Rig {
     /// The same with a fault planted in the Verilog: `original` is there once and is replaced.
     pub fn with_fault(original: &str, planted: &str, config: PcieConfig, source: Stall) -> Rig {
         let mut block = requester(&config);
-        let verilog = emit(&mut block, "requester").expect("emits");
-        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
-        let faulty = verilog.replace(original, planted);
-        let options = options_from_environment();
-        let design = Design::build("requester", &faulty, &ports_of(&block), options);
-        let bench = Bench::new(design.expect("it builds").model());
-        Rig::around(bench, config, source, Stall::None)
+        let bench = Bench::with_fault(&mut block, "requester", original, planted);
+        Rig::around(bench.expect("it builds"), config, source, Stall::None)
     }
 
     fn around(bench: Bench, config: PcieConfig, source: Stall, sink: Stall) -> Rig {

@@ -15,10 +15,8 @@ use abi::field::Field;
 use abi::registers as r;
 use golden::device::{GoldenDevice, Memory};
 use golden::tables::{Segment, Tables};
-use hdl::ports::{emit, ports_of};
 use rx_split::RxSplit;
-use sim::bench::{options_from_environment, Agent, Bench};
-use sim::design::Design;
+use sim::bench::{Agent, Bench};
 use sim::monitor::StreamMonitor;
 use sim::payload::field;
 use sim::sink::{MessageSink, PacketSink};
@@ -248,12 +246,8 @@ impl World {
     /// The same around a block whose Verilog has `original`, which stands there once, replaced.
     pub fn with_fault(original: &str, planted: &str, stalls: Stalls) -> World {
         let mut block = RxSplit::<10, 2, 4>::default();
-        let verilog = emit(&mut block, "rx_split").expect("the block emits");
-        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
-        let faulty = verilog.replace(original, planted);
-        let options = options_from_environment();
-        let design = Design::build("rx_split", &faulty, &ports_of(&block), options);
-        World::around(Bench::new(design.expect("it builds").model()), stalls, 1)
+        let bench = Bench::with_fault(&mut block, "rx_split", original, planted);
+        World::around(bench.expect("the block builds"), stalls, 1)
     }
 
     fn around(bench: Bench, stalls: Stalls, seed: u64) -> World {

@@ -7,9 +7,7 @@ use abi::field::Field;
 use abi::flow_key::{KEY_BYTES, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use abi::registers::{HASH_SECRET, HASH_SECRET_STRIDE};
-use hdl::ports::{emit, ports_of};
-use sim::bench::{options_from_environment, Agent, Bench};
-use sim::design::Design;
+use sim::bench::{Agent, Bench};
 use sim::monitor::StreamMonitor;
 use sim::payload::{bytes_of, field};
 use sim::sink::MessageSink;
@@ -186,13 +184,8 @@ impl Tables {
     /// Small tables whose Verilog has a fault planted. The text must be there exactly once.
     pub fn with_fault(original: &str, planted: &str) -> Tables {
         let mut block = SmallTables::default();
-        let verilog = emit(&mut block, "tables").expect("the block emits");
-        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
-        let faulty = verilog.replace(original, planted);
-        let options = options_from_environment();
-        let design = Design::build("tables", &faulty, &ports_of(&block), options);
-        let bench = Bench::new(design.expect("it builds").model());
-        Tables::around(bench, Stall::None, Stall::None, 1)
+        let bench = Bench::with_fault(&mut block, "tables", original, planted);
+        Tables::around(bench.expect("it builds"), Stall::None, Stall::None, 1)
     }
 
     fn around(bench: Bench, source: Stall, sink: Stall, seed: u64) -> Tables {

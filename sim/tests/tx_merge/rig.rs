@@ -12,9 +12,7 @@ use std::rc::Rc;
 use abi::reason::SendError;
 use abi::registers::{CONTROL, CONTROL_TX};
 use abi::send_descriptor as at;
-use hdl::ports::{emit, ports_of};
-use sim::bench::{options_from_environment, Agent, Bench};
-use sim::design::Design;
+use sim::bench::{Agent, Bench};
 use sim::monitor::StreamMonitor;
 use sim::payload::{bytes_of, field};
 use sim::sink::{MessageSink, PacketSink};
@@ -54,13 +52,8 @@ impl Fault {
     /// The block with this fault.
     fn bench(&self) -> Bench {
         let mut block = TxMerge::default();
-        let verilog = emit(&mut block, "tx_merge").expect("emits");
-        let places = verilog.matches(self.original).count();
-        assert_eq!(places, 1, "`{}` is to be replaced", self.original);
-        let faulty = verilog.replace(self.original, self.planted);
-        let options = options_from_environment();
-        let design = Design::build("tx_merge", &faulty, &ports_of(&block), options);
-        Bench::new(design.expect("builds").model())
+        let bench = Bench::with_fault(&mut block, "tx_merge", self.original, self.planted);
+        bench.expect("builds")
     }
 }
 
