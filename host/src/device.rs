@@ -19,8 +19,8 @@ use crate::bus::{Bus, MemoryKind};
 use crate::control::commands::Entry;
 use crate::control::profile::Profile;
 use crate::error::{HostError, Result};
-use crate::owner::Owner;
 pub use crate::owner::RingSizes;
+use crate::owner::{doorbell_page, Owner};
 use crate::rings::HeaderEntry;
 
 /// How a card is opened.
@@ -333,8 +333,9 @@ impl<B: Bus> Device<B> {
     /// Whether a failed read or a wrong index has stopped a ring of an owner: commands, sends. It
     /// runs again when its context is enabled again.
     pub fn stopped_rings(&mut self, owner: u32) -> Result<(bool, bool)> {
-        let page = registers::DOORBELLS + owner * registers::DOORBELL_STRIDE;
-        let status = self.bus.read_register(page + registers::DOORBELL_STATUS)?;
+        let status = self
+            .bus
+            .read_register(doorbell_page(owner) + registers::DOORBELL_STATUS)?;
         let is_set = |bit: u32| status & bit != 0;
         Ok((
             is_set(registers::STATUS_COMMAND_STOPPED),

@@ -64,6 +64,11 @@ impl RingSizes {
     }
 }
 
+/// Register offset of an owner's doorbells.
+pub(crate) fn doorbell_page(owner: u32) -> u32 {
+    registers::DOORBELLS + owner * registers::DOORBELL_STRIDE
+}
+
 /// A command that is posted and not confirmed.
 #[derive(Clone, Copy, Debug)]
 struct InFlight {
@@ -135,7 +140,7 @@ impl Owner {
     }
 
     fn ring(&self, bus: &mut dyn Bus, doorbell: u32, value: u32) -> Result<()> {
-        let page = registers::DOORBELLS + u32::from(self.number) * registers::DOORBELL_STRIDE;
+        let page = doorbell_page(self.number.into());
         Ok(bus.write_register(page + doorbell, value)?)
     }
 
