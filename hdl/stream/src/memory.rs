@@ -35,6 +35,31 @@ const fn style(bits: usize, address_bits: usize) -> &'static str {
     }
 }
 
+/// Entries that one process sets to zero.
+const ZEROED_AT_ONCE: usize = 256;
+
+/// The memory's zeros at power-up. Large memories are cut into parts: Yosys takes time that grows
+/// with the square of a process, and Vivado limits the turns of a loop.
+fn zeros(bits: usize, entries: usize) -> String {
+    let loop_of = |count: usize, at: &str| {
+        format!(
+            "integer entry;\n\
+             initial for (entry = 0; entry < {count}; entry = entry + 1) \
+             memory[{at}entry] = {bits}'d0;\n"
+        )
+    };
+    if entries <= ZEROED_AT_ONCE {
+        return loop_of(entries, "");
+    }
+    format!(
+        "genvar part;\n\
+         generate for (part = 0; part < {parts}; part = part + 1) begin : zeros\n\
+         {inner}end endgenerate\n",
+        parts = entries / ZEROED_AT_ONCE,
+        inner = loop_of(ZEROED_AT_ONCE, &format!("{ZEROED_AT_ONCE} * part + ")),
+    )
+}
+
 /// Memory with a read in the same cycle, 2^A entries of T.
 #[derive(LogicBlock, Default)]
 pub struct LutRam<T: Synth, const A: usize> {
@@ -71,9 +96,7 @@ impl<T: Synth, const A: usize> Logic for LutRam<T, A> {
         Verilog::Custom(format!(
             "\
 (* ram_style = \"distributed\" *) reg [{width}:0] memory[{last}:0];
-integer entry;
-initial for (entry = 0; entry <= {last}; entry = entry + 1) memory[entry] = {bits}'d0;
-
+{zeros}
 always @(*) read_data = memory[read_address];
 
 always @(posedge clock) begin
@@ -81,7 +104,7 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            bits = T::BITS,
+            zeros = zeros(T::BITS, 1 << A),
             last = (1usize << A) - 1,
         ))
     }
@@ -176,16 +199,14 @@ impl<T: Synth, const A: usize> Logic for ZeroedRam<T, A> {
         Verilog::Custom(format!(
             "\
 (* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
-integer entry;
-initial for (entry = 0; entry <= {last}; entry = entry + 1) memory[entry] = {bits}'d0;
-
+{zeros}
 always @(posedge clock) begin
    read_data <= memory[read_address];
    if (write_enable) memory[write_address] <= write_data;
 end
 ",
             width = T::BITS - 1,
-            bits = T::BITS,
+            zeros = zeros(T::BITS, 1 << A),
             last = (1usize << A) - 1,
         ))
     }
