@@ -17,21 +17,27 @@ use sim::stall::Stall;
 
 /// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
 fn catches(original: &str, planted: &str, config: &PcieConfig, scenario: impl Fn(&mut Rig)) {
-    catches_from(Stall::None, original, planted, config, scenario);
+    catches_from(
+        (Stall::None, Stall::None),
+        original,
+        planted,
+        config,
+        scenario,
+    );
 }
 
-/// The same with clients that stall.
+/// The same with clients that stall, as sources and as sinks.
 fn catches_from(
-    source: Stall,
+    stalls: (Stall, Stall),
     original: &str,
     planted: &str,
     config: &PcieConfig,
     scenario: impl Fn(&mut Rig),
 ) {
-    let mut faulty = Rig::with_fault(original, planted, config.clone(), source);
+    let mut faulty = Rig::with_fault(original, planted, config.clone(), stalls);
     let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
     assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
-    scenario(&mut Rig::new(config.clone(), source, Stall::None));
+    scenario(&mut Rig::new(config.clone(), stalls.0, stalls.1));
 }
 
 /// Writes at odd places over page ends, and their bytes.
@@ -232,6 +238,31 @@ fn a_missing_check_of_the_completion_buffer_is_caught() {
 }
 
 #[test]
+fn room_that_comes_back_before_the_last_completion_is_caught() {
+    let config = PcieConfig {
+        completion_payload_bytes: 128,
+        ..PcieConfig::default()
+    };
+    catches(
+        "assign due_0 = (((counts & event_0_valid) & event_0_payload[0])",
+        "assign due_0 = (((counts & event_0_valid) & 1'd1)",
+        &config,
+        |rig| reads(rig, 100, 512),
+    );
+}
+
+#[test]
+fn beats_to_reorder_in_that_are_given_out_twice_are_caught() {
+    catches_from(
+        (Stall::None, Stall::Random(0.9)),
+        "assign has_room = used <= 10'd504;",
+        "assign has_room = used <= 10'd1023;",
+        &PcieConfig::default(),
+        |rig| reads(rig, 200, 512),
+    );
+}
+
+#[test]
 fn a_missing_check_of_the_lower_address_is_caught() {
     let config = PcieConfig {
         checks_completions: false,
@@ -276,7 +307,7 @@ fn a_flush_that_overtakes_a_write_is_caught() {
 #[test]
 fn a_write_without_its_payload_is_caught() {
     catches_from(
-        Stall::Random(0.8),
+        (Stall::Random(0.8), Stall::None),
         "assign is_stored = ",
         "assign is_stored = 1'd1 | ",
         &PcieConfig::default(),

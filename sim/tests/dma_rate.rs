@@ -313,9 +313,9 @@ fn reads_come_close_to_their_limits() {
                 };
                 let name = format!("{bytes} B, completions of {split} B, {headers} headers");
                 let figure = read_figure(&name, &[kind(bytes, stride, offset)], config);
-                // With half the headers the round trip binds, and with it the 25 cycles that a
+                // With half the headers the round trip binds, and with it the 15 cycles that a
                 // read spends inside the card, which the limit does not know of.
-                let least = if headers == 256 { 0.98 } else { 0.88 };
+                let least = if headers == 256 { 0.98 } else { 0.93 };
                 assert!(figure.share() > least, "{name}: {:.3}", figure.share());
                 if (bytes, split, headers) == (4096, 256, 256) {
                     assert!(figure.measured > 12.2);
@@ -326,12 +326,13 @@ fn reads_come_close_to_their_limits() {
 }
 
 #[test]
-fn small_reads_use_more_than_32_tags() {
+fn small_reads_use_all_tags() {
     println!("| reads, round trip 900 ns | GB/s | limit | share |\n|---|---|---|---|");
-    // 32 tags of 64 bytes over 900 ns would be 2.3 GB/s.
+    // 32 tags of 64 bytes over 900 ns would be 2.3 GB/s; a tag that is looked for one by one
+    // instead of waited for costs a quarter of them.
     let config = PcieConfig::default();
     let figure = read_figure("64 B", &[kind(64, 64, 0)], config);
-    assert!(figure.share() > 0.7, "{:.3}", figure.share());
+    assert!(figure.share() > 0.9, "{:.3}", figure.share());
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             rc_beats: "beats that the card took from the hard block",
             rc_stall_cycles: "a beat waited for the card",
             tag_stall_cycles: "a read waited for a free tag",
-            completion_room_stall_cycles: "a read waited for room in the completion buffer",
+            completion_room_stall_cycles: "a read waited for room for its completions",
             read_jobs: "reads that the card's stages asked for",
             read_job_stall_cycles: "the send path waited to hand over a read",
             flush_wait_cycles: "a flush waited for the writes before it",
@@ -122,8 +122,8 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
     CounterGroup {
         name: "MAC side, in the card's clock",
         counters: counters! {
-            rx_packets: "verified packets that were taken to be classified",
-            rx_packet_stall_cycles: "a verified packet waited for classification",
+            rx_beats: "beats that the receive path took",
+            rx_stall_cycles: "a beat waited for the receive path",
             tx_beats: "beats that the send path handed over",
             tx_stall_cycles: "a beat of the send path waited for the MAC side",
         },

@@ -254,17 +254,22 @@ impl Logic for ReadEngine {
         self.requests.writes_issued.next = self.writes_issued.val();
         self.requests.draining.next = self.tags.draining.val();
         self.requests.busy.next = self.tags.busy.val();
+        self.requests.quarantined.next = self.tags.quarantined.val();
 
-        // A tag lives from issue to retirement; room behind a quarantined one stays reserved.
+        // A tag lives from issue to retirement.
         self.tags.issue.next = self.requests.issue.val();
         self.tags.issue_tag.next = self.requests.issue_tag.val();
         PulseSource::<TagEvent>::join(&mut self.answers.event_0, &mut self.tags.event_0);
         PulseSource::<TagEvent>::join(&mut self.answers.event_1, &mut self.tags.event_1);
+        self.requests.event_0.valid.next = self.answers.event_0.valid.val();
+        self.requests.event_0.payload.next = self.answers.event_0.payload.val();
+        self.requests.event_1.valid.next = self.answers.event_1.valid.val();
+        self.requests.event_1.payload.next = self.answers.event_1.payload.val();
+        self.requests.outstanding.next = self.tags.outstanding.val();
         self.tag.next = self.answers.retire.payload.val().tag;
         self.tags.retire.next = self.answers.retire.valid.val();
         self.tags.retire_tag.next = self.tag.val();
-        self.requests.delivered.valid.next = self.answers.retire.valid.val()
-            & !self.tags.quarantined.val().get_bit(self.tag.val().index());
+        self.requests.delivered.valid.next = self.answers.retire.valid.val();
         self.requests.delivered.payload.next = self.answers.retire.payload.val();
         self.read_timeout.next = self.tags.timed_out.val();
         self.read_error.next = self.answers.unexpected.val() | self.tags.wrong.val();

@@ -27,7 +27,7 @@ pub struct ReadActivity {
     pub rc_ready: Signal<In, Bit>,
     /// A read waits for a free tag.
     pub tag_stall: Signal<In, Bit>,
-    /// A read waits for room in the completion buffer.
+    /// A read waits for room in the completion buffer or for beats to reorder in.
     pub room_stall: Signal<In, Bit>,
     /// A job was taken.
     pub job_taken: Signal<In, Bit>,

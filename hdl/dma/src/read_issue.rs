@@ -5,25 +5,25 @@
 //!   piece ──►┌───────────┐──► tlp      read request
 //!            │ ReadIssue │──► order    what to deliver, in job order
 //!    busy ──►└───────────┘──► record   what to expect, by tag
-//!  released ─────┘ (room of delivered requests comes back)
+//!  returned ─────┘ (room of completions taken, beats of answers delivered)
 //! ```
-//! Timing: outputs are registered; one request a cycle, one cycle for each busy tag that is passed
-//! over. Order and record go out when the request is taken; the queue behind `order` has room for
-//! all tags.
+//! Timing: outputs are registered; one request a cycle, one cycle for each quarantined tag that is
+//! passed over. Tags are used in turn and come back in turn: the next one is waited for. Order and
+//! record go out when the request is taken; the queue behind `order` has room for all tags.
 //!
 //! Invariants:
-//! 0. Beats of the reorder memory are given out in a ring, as many as the window of a request
-//!    touches. They suffice: a request touches at most two for each completion header it reserves.
 //! 1. Completions of all requests in flight never need more than the buffer has:
-//!    256 headers and 1,792 times 16 bytes. Room comes back when the answer is delivered, that is,
-//!    after the hard block has handed the completions over; the room of a quarantined tag not
-//!    before reset.
-//! 2. A request stays inside an aligned window of 512 bytes.
+//!    256 headers and 1,792 times 16 bytes. Room comes back when the hard block has handed over the
+//!    last completion (see [`crate::room_return`]), whatever becomes of the answer after that.
+//! 2. Beats of the reorder memory are given out in a ring, as many as the window of a request
+//!    touches, and come back when the answer is delivered. No request goes out without its beats.
+//! 3. A request stays inside an aligned window of 512 bytes.
 //!
 //! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) /
 //! RCB).
 
 use crate::byte_enables::ByteEnables;
+use crate::reorder_ring::ReorderRing;
 use crate::request::{Piece, RequestTlp};
 use crate::tags::{Tag, TagSet, TAG_BITS};
 use stream::prelude::*;
@@ -56,13 +56,18 @@ pub struct ReadOrder {
     pub begin: Bits<9>,
     /// Place of the last byte.
     pub end: Bits<9>,
-    /// Completion headers to give back.
+}
+
+/// What the completions of a request can occupy in the hard block, at most.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadRoom {
+    /// Headers.
     pub headers: Bits<4>,
-    /// Completion data to give back.
+    /// Data, in units of 16 bytes.
     pub data: Bits<6>,
 }
 
-/// What the completions of a piece can occupy in the hard block, at most.
+/// The room of a piece.
 #[derive(LogicBlock, Default)]
 pub struct CompletionRoom {
     /// The piece.
@@ -104,7 +109,7 @@ impl Logic for CompletionRoom {
 /// Completions that the hard block stores. What exceeds it is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompletionBuffer {
-    /// Headers, at most 256: as many beats of 128 bytes are reordered here.
+    /// Headers, at most 256.
     pub headers: u32,
     /// Data, in units of 16 bytes, at most 1,984.
     pub data: u32,
@@ -136,12 +141,10 @@ pub struct RoomAccount {
     pub fits: Signal<Out, Bit>,
     /// It takes the room.
     pub reserve: Signal<In, Bit>,
-    /// Room comes back.
-    pub give_back: Signal<In, Bit>,
-    /// Headers.
-    pub give_back_headers: Signal<In, Bits<4>>,
-    /// Data.
-    pub give_back_data: Signal<In, Bits<6>>,
+    /// Headers that come back.
+    pub give_back_headers: Signal<In, Bits<5>>,
+    /// Data that comes back.
+    pub give_back_data: Signal<In, Bits<7>>,
 
     /// Headers in use.
     pub headers_level: Signal<Out, Bits<10>>,
@@ -171,7 +174,6 @@ impl RoomAccount {
             data: Default::default(),
             fits: Default::default(),
             reserve: Default::default(),
-            give_back: Default::default(),
             give_back_headers: Default::default(),
             give_back_data: Default::default(),
             headers_level: Default::default(),
@@ -211,14 +213,9 @@ impl Logic for RoomAccount {
             self.headers_now.next = self.headers_after.val();
             self.data_now.next = self.data_after.val();
         }
-        self.headers_used.d.next = self.headers_now.val();
-        self.data_used.d.next = self.data_now.val();
-        if self.give_back.val() {
-            self.headers_used.d.next =
-                self.headers_now.val() - bit_cast::<10, 4>(self.give_back_headers.val());
-            self.data_used.d.next =
-                self.data_now.val() - bit_cast::<12, 6>(self.give_back_data.val());
-        }
+        self.headers_used.d.next =
+            self.headers_now.val() - bit_cast::<10, 5>(self.give_back_headers.val());
+        self.data_used.d.next = self.data_now.val() - bit_cast::<12, 7>(self.give_back_data.val());
         if self.reset.val() {
             self.headers_used.d.next = 0.into();
             self.data_used.d.next = 0.into();
@@ -235,10 +232,6 @@ pub struct ReadFormat {
     pub tag: Signal<In, Tag>,
     /// Beat of the reorder memory for its first byte.
     pub start: Signal<In, Bits<9>>,
-    /// Completion headers it needs.
-    pub headers: Signal<In, Bits<4>>,
-    /// Completion data it needs.
-    pub data: Signal<In, Bits<6>>,
 
     /// The request.
     pub tlp: Signal<Out, RequestTlp>,
@@ -291,8 +284,6 @@ impl Logic for ReadFormat {
         self.next_order.next.last = self.piece.val().last;
         self.next_order.next.begin = self.address.val().get_bits::<9>(0);
         self.next_order.next.end = bit_cast::<9, 11>(self.last_byte.val());
-        self.next_order.next.headers = self.headers.val();
-        self.next_order.next.data = self.data.val();
         self.order.next = self.next_order.val();
 
         self.next_record.next.address = self.address.val().get_bits::<12>(0);
@@ -325,21 +316,25 @@ pub struct ReadIssue {
     pub extended_tags: Signal<In, Bit>,
     /// Tags that must not be used.
     pub busy: Signal<In, TagSet>,
+    /// Tags among them that will not come back.
+    pub quarantined: Signal<In, TagSet>,
     /// A request goes out.
     pub issue: Signal<Out, Bit>,
     /// Its tag.
     pub issue_tag: Signal<Out, Tag>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
-    /// Room of a delivered request comes back.
-    pub give_back: Signal<In, Bit>,
-    /// Headers.
-    pub give_back_headers: Signal<In, Bits<4>>,
-    /// Data.
-    pub give_back_data: Signal<In, Bits<6>>,
+    /// What its completions can occupy.
+    pub issue_room: Signal<Out, ReadRoom>,
+    /// Completion headers that come back.
+    pub give_back_headers: Signal<In, Bits<5>>,
+    /// Completion data that comes back.
+    pub give_back_data: Signal<In, Bits<7>>,
+    /// This request has been delivered.
+    pub delivered: PulseSink<ReadOrder>,
     /// A read waits for a free tag.
     pub tag_stall: Signal<Out, Bit>,
-    /// A read waits for room in the completion buffer.
+    /// A read waits for room in the completion buffer or for beats to reorder in.
     pub room_stall: Signal<Out, Bit>,
     /// Completion headers that reads in flight may need.
     pub headers_level: Signal<Out, Bits<10>>,
@@ -348,17 +343,20 @@ pub struct ReadIssue {
 
     room: CompletionRoom,
     account: RoomAccount,
+    ring: ReorderRing,
     format: ReadFormat,
     staged: DFF<Bit>,
     tlp_stage: DFF<RequestTlp>,
     order_stage: DFF<ReadOrder>,
     record_stage: DFF<ReadRecord>,
+    room_stage: DFF<ReadRoom>,
     tag: DFF<Tag>,
-    start: DFF<Bits<9>>,
 
     tag_after: Signal<Local, Tag>,
     tag_next: Signal<Local, Tag>,
     is_busy: Signal<Local, Bit>,
+    is_lost: Signal<Local, Bit>,
+    has_room: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
 }
@@ -377,30 +375,28 @@ impl Logic for ReadIssue {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, staged, tlp_stage, order_stage);
-        dff_setup!(self, clock, record_stage, tag, start);
+        dff_setup!(self, clock, record_stage, room_stage, tag);
 
         self.room.piece.next = self.piece.payload.val();
         self.room.rcb.next = self.rcb.val();
         self.format.piece.next = self.piece.payload.val();
         self.format.tag.next = self.tag.q.val();
-        self.format.start.next = self.start.q.val();
-        self.format.headers.next = self.room.headers.val();
-        self.format.data.next = self.room.data.val();
+        self.format.start.next = self.ring.start.val();
 
         self.account.headers.next = self.room.headers.val();
         self.account.data.next = self.room.data.val();
         self.is_busy.next = self.busy.val().get_bit(self.tag.q.val().index());
+        self.has_room.next = self.account.fits.val() & self.ring.has_room.val();
         self.take.next = self.staged.q.val() & self.tlp.ready.val() & !self.reset.val();
         self.load.next = self.piece.valid.val()
-            & self.account.fits.val()
+            & self.has_room.val()
             & !self.is_busy.val()
             & !self.draining.val()
             & !self.reset.val()
             & (!self.staged.q.val() | self.take.val());
         self.piece.ready.next = self.load.val();
         self.tag_stall.next = self.piece.valid.val() & self.is_busy.val();
-        self.room_stall.next =
-            self.piece.valid.val() & !self.is_busy.val() & !self.account.fits.val();
+        self.room_stall.next = self.piece.valid.val() & !self.is_busy.val() & !self.has_room.val();
         self.headers_level.next = self.account.headers_level.val();
         self.data_level.next = self.account.data_level.val();
         if self.take.val() {
@@ -411,7 +407,8 @@ impl Logic for ReadIssue {
             self.tlp_stage.d.next = self.format.tlp.val();
             self.order_stage.d.next = self.format.order.val();
             self.record_stage.d.next = self.format.record.val();
-            self.start.d.next = self.format.start_after.val();
+            self.room_stage.d.next.headers = self.room.headers.val();
+            self.room_stage.d.next.data = self.room.data.val();
         }
         self.tlp.valid.next = self.staged.q.val() & !self.reset.val();
         self.tlp.payload.next = self.tlp_stage.q.val();
@@ -420,20 +417,26 @@ impl Logic for ReadIssue {
         self.issue.next = self.take.val();
         self.issue_tag.next = self.order_stage.q.val().tag;
         self.record.next = self.record_stage.q.val();
+        self.issue_room.next = self.room_stage.q.val();
 
         self.account.clock.next = self.clock.val();
         self.account.reset.next = self.reset.val();
         self.account.reserve.next = self.load.val();
-        self.account.give_back.next = self.give_back.val();
         self.account.give_back_headers.next = self.give_back_headers.val();
         self.account.give_back_data.next = self.give_back_data.val();
+        self.ring.clock.next = self.clock.val();
+        self.ring.reset.next = self.reset.val();
+        self.ring.take.next = self.load.val();
+        self.ring.start_after.next = self.format.start_after.val();
+        PulseSink::<ReadOrder>::link(&mut self.delivered, &mut self.ring.delivered);
 
         self.tag_after.next = self.tag.q.val() + 1;
         self.tag_next.next = self.tag_after.val();
         if !self.extended_tags.val() {
             self.tag_next.next = bit_cast::<TAG_BITS, 5>(self.tag_after.val().get_bits::<5>(0));
         }
-        if self.load.val() | self.is_busy.val() {
+        self.is_lost.next = self.quarantined.val().get_bit(self.tag.q.val().index());
+        if self.load.val() | self.is_lost.val() {
             self.tag.d.next = self.tag_next.val();
         }
         if self.reset.val() {

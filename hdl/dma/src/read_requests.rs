@@ -2,14 +2,16 @@
 //!
 //! ```text
 //!  client 0..3 job ──► ReadSelect ──► Cutter ──► ReadIssue ──► tlp, order, record
+//!                           event_0, event_1 ──► RoomReturn ─┘
 //! ```
-//! Timing and invariants: those of the three blocks.
+//! Timing and invariants: those of the blocks.
 
 use crate::cut::Cutter;
 use crate::read_issue::{CompletionBuffer, ReadIssue, ReadOrder, ReadRecord};
 use crate::read_select::ReadSelect;
 use crate::request::{CutJob, Piece, RequestTlp};
-use crate::tags::{Tag, TagSet};
+use crate::room_return::RoomReturn;
+use crate::tags::{Tag, TagEvent, TagSet};
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -47,12 +49,20 @@ pub struct ReadRequests {
     pub writes_issued: Signal<In, Bits<16>>,
     /// Tags that must not be used.
     pub busy: Signal<In, TagSet>,
+    /// Tags among them that will not come back.
+    pub quarantined: Signal<In, TagSet>,
     /// A request goes out.
     pub issue: Signal<Out, Bit>,
     /// Its tag.
     pub issue_tag: Signal<Out, Tag>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
+    /// A completion ends.
+    pub event_0: PulseSink<TagEvent>,
+    /// A completion ends.
+    pub event_1: PulseSink<TagEvent>,
+    /// Tags that wait for completions.
+    pub outstanding: Signal<In, TagSet>,
     /// This request has been delivered.
     pub delivered: PulseSink<ReadOrder>,
     /// A job was taken.
@@ -61,7 +71,7 @@ pub struct ReadRequests {
     pub flush_wait: Signal<Out, Bit>,
     /// A read waits for a free tag.
     pub tag_stall: Signal<Out, Bit>,
-    /// A read waits for room in the completion buffer.
+    /// A read waits for room in the completion buffer or for beats to reorder in.
     pub room_stall: Signal<Out, Bit>,
     /// Completion headers that reads in flight may need.
     pub headers_level: Signal<Out, Bits<10>>,
@@ -71,6 +81,7 @@ pub struct ReadRequests {
     select: ReadSelect,
     cutter: Cutter,
     issuer: ReadIssue,
+    room: RoomReturn,
 
     limit: Signal<Local, Bits<2>>,
 }
@@ -117,6 +128,7 @@ impl Logic for ReadRequests {
         self.issuer.extended_tags.next = self.extended_tags.val();
         self.issuer.rcb.next = self.rcb.val();
         self.issuer.busy.next = self.busy.val();
+        self.issuer.quarantined.next = self.quarantined.val();
         self.issue.next = self.issuer.issue.val();
         self.issue_tag.next = self.issuer.issue_tag.val();
         self.record.next = self.issuer.record.val();
@@ -126,8 +138,18 @@ impl Logic for ReadRequests {
         self.room_stall.next = self.issuer.room_stall.val();
         self.headers_level.next = self.issuer.headers_level.val();
         self.data_level.next = self.issuer.data_level.val();
-        self.issuer.give_back.next = self.delivered.valid.val();
-        self.issuer.give_back_headers.next = self.delivered.payload.val().headers;
-        self.issuer.give_back_data.next = self.delivered.payload.val().data;
+        PulseSink::<ReadOrder>::link(&mut self.delivered, &mut self.issuer.delivered);
+
+        self.room.clock.next = self.clock.val();
+        self.room.reset.next = self.reset.val();
+        self.room.draining.next = self.draining.val();
+        self.room.issue.next = self.issuer.issue.val();
+        self.room.issue_tag.next = self.issuer.issue_tag.val();
+        self.room.issue_room.next = self.issuer.issue_room.val();
+        PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.room.event_0);
+        PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.room.event_1);
+        self.room.outstanding.next = self.outstanding.val();
+        self.issuer.give_back_headers.next = self.room.headers.val();
+        self.issuer.give_back_data.next = self.room.data.val();
     }
 }

@@ -292,10 +292,15 @@ impl Rig {
     }
 
     /// The same with a fault planted in the Verilog: `original` is there once and is replaced.
-    pub fn with_fault(original: &str, planted: &str, config: PcieConfig, source: Stall) -> Rig {
+    pub fn with_fault(
+        original: &str,
+        planted: &str,
+        config: PcieConfig,
+        (source, sink): (Stall, Stall),
+    ) -> Rig {
         let mut block = requester(&config);
         let bench = Bench::with_fault(&mut block, "requester", original, planted);
-        Rig::around(bench.expect("it builds"), config, source, Stall::None)
+        Rig::around(bench.expect("it builds"), config, source, sink)
     }
 
     fn around(bench: Bench, config: PcieConfig, source: Stall, sink: Stall) -> Rig {
