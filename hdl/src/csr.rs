@@ -59,7 +59,9 @@ pub struct Csr {
     /// An epoch begins.
     pub reset: Signal<Out, Bit>,
 
-    /// DropReason of dropped frames.
+    /// Frames that the MAC side dropped for want of room.
+    pub mac_dropped: Signal<In, Bit>,
+    /// DropReason of other dropped frames.
     pub drop_count: PulseSink<Bits<4>>,
     /// Disposition of packets.
     pub disposition_count: PulseSink<Bits<4>>,
@@ -113,6 +115,7 @@ impl Csr {
             msix_read_data: Default::default(),
             epoch: Default::default(),
             reset: Default::default(),
+            mac_dropped: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
@@ -143,6 +146,7 @@ impl Logic for Csr {
     fn update(&mut self) {
         dff_setup!(self, clock, enables);
         self.counters.clock.next = self.clock.val();
+        self.counters.mac_dropped.next = self.mac_dropped.val();
         self.counters.reset.next = self.epochs.reset.val();
         self.counters.work_events.next = self.work_events.val();
         self.counters.request_events.next = self.request_events.val();

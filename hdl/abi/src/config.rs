@@ -28,11 +28,13 @@ pub const BUCKET_WAYS: usize = 4;
 pub const FLOW_BANKS: usize = 2;
 /// Most pieces (segment and page ends) one packet may be placed in.
 pub const PIECES_MAX: usize = 16;
-/// Most reads of one send descriptor's payload; each ends with its segment, if not before.
+/// Most pieces of one send descriptor's payload; each ends with its segment, if not before.
 pub const SEND_PIECES_MAX: usize = 128;
+/// Longest piece, bytes; pieces end at its multiples.
+pub const SEND_PIECE_BYTES_MAX: usize = 4_096;
 /// Longest read of payload, bytes; reads end at its multiples. A failed one takes along what it
 /// feeds.
-pub const SEND_READ_BYTES_MAX: usize = 4_096;
+pub const SEND_READ_BYTES_MAX: usize = 512;
 /// Largest epoch; after it comes 1 again. 0 and 0xffff are of no epoch.
 pub const EPOCH_MAX: u16 = 0xfffe;
 /// Smallest page of a region, log2 bytes.

@@ -10,17 +10,19 @@
 //! | `flow_request`, `flow_reply` | out, in | message | flow state by id |
 //! | `range` | out | message | one for each descriptor, with what was decided |
 //! | `started` | out | 32 | descriptors whose look-ups began, modulo 2^32 |
-//! | `finished_bytes` | in | pulse | payload of a descriptor that is finished |
+//! | `dropped_bytes` | in | pulse | payload of a descriptor that will not be read |
+//! | `asked_bytes` | in | pulse | payload whose read was asked for |
 //!
 //! Timing: one descriptor a cycle; up to 8 wait for their flow.
 //!
 //! Invariants:
 //! 1. `started` counts a descriptor at the latest in the cycle in which its request is offered.
 //! 2. An empty range is never stale: a header without payload is sent whatever the floor.
-//! 3. No look-up begins while 128 KiB of payload or more are under way, so that a confirmation
-//!    waits for no more than that and one descriptor.
+//! 3. No look-up begins while 32 KiB of payload or more wait to be read, so that a confirmation
+//!    waits for no more than that, one descriptor and the payload buffer.
 
 use crate::floor_check::FloorCheck;
+use crate::look_ahead::LookAhead;
 use crate::plan::{SendFields, SendRange};
 use stream::prelude::*;
 
@@ -42,15 +44,17 @@ pub struct Flow {
     pub range: MessageSource<SendRange>,
     /// Descriptors begun.
     pub started: Signal<Out, Bits<32>>,
-    /// Payload of a descriptor that is finished.
-    pub finished_bytes: PulseSink<Bits<18>>,
+    /// Payload of a descriptor that will not be read.
+    pub dropped_bytes: PulseSink<Bits<18>>,
+    /// Payload whose read was asked for.
+    pub asked_bytes: PulseSink<Bits<10>>,
 
     asked: DFF<SendFields>,
     asked_valid: DFF<Bit>,
     waiting: Fifo<SendFields, 3, 4>,
     floor: FloorCheck,
     begun: DFF<Bits<32>>,
-    under_way: DFF<Bits<20>>,
+    ahead: LookAhead,
 
     asks: Signal<Local, Bit>,
     pass: Signal<Local, Bit>,
@@ -58,15 +62,13 @@ pub struct Flow {
     starts: Signal<Local, Bit>,
     needs_flow: Signal<Local, Bit>,
     answered: Signal<Local, Bit>,
-    excess: Signal<Local, Bits<3>>,
-    begun_bytes: Signal<Local, Bits<20>>,
-    ended_bytes: Signal<Local, Bits<20>>,
+    fields_now: Signal<Local, SendFields>,
 }
 
 impl Logic for Flow {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, asked_valid, begun, under_way);
+        dff_setup!(self, clock, asked, asked_valid, begun);
         self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = self.reset.val();
         self.floor.clock.next = self.clock.val();
@@ -86,27 +88,25 @@ impl Logic for Flow {
         self.waiting.sink.valid.next = self.pass.val();
         self.waiting.sink.payload.next = self.asked.q.val();
 
-        // Begin the next one while there is less than 128 KiB to send.
-        self.excess.next = self.under_way.q.val().get_bits::<3>(17);
-        self.free.next = (!self.asked_valid.q.val() | self.pass.val()) & !self.excess.val().any();
+        // Begin the next one while there is less than 32 KiB to read.
+        self.ahead.clock.next = self.clock.val();
+        self.ahead.reset.next = self.reset.val();
+        PulseSink::<Bits<18>>::link(&mut self.dropped_bytes, &mut self.ahead.dropped_bytes);
+        PulseSink::<Bits<10>>::link(&mut self.asked_bytes, &mut self.ahead.asked_bytes);
+        self.free.next = (!self.asked_valid.q.val() | self.pass.val()) & self.ahead.open.val();
         self.fields.ready.next = self.free.val();
         self.starts.next = self.fields.valid.val() & self.free.val();
+        self.fields_now.next = self.fields.payload.val();
+        self.ahead.begun_bytes.valid.next = self.starts.val();
+        self.ahead.begun_bytes.payload.next = self.fields_now.val().payload_bytes;
         if self.pass.val() {
             self.asked_valid.d.next = false;
         }
-        self.begun_bytes.next = 0.into();
         if self.starts.val() {
             self.asked.d.next = self.fields.payload.val();
             self.asked_valid.d.next = true;
             self.begun.d.next = self.begun.q.val() + 1;
-            self.begun_bytes.next = bit_cast::<20, 18>(self.fields.payload.val().payload_bytes);
         }
-        self.ended_bytes.next = 0.into();
-        if self.finished_bytes.valid.val() {
-            self.ended_bytes.next = bit_cast::<20, 18>(self.finished_bytes.payload.val());
-        }
-        self.under_way.d.next =
-            (self.under_way.q.val() + self.begun_bytes.val()) - self.ended_bytes.val();
 
         // Go on with the answer.
         self.needs_flow.next = !(self.waiting.source.payload.val().unread
@@ -123,7 +123,6 @@ impl Logic for Flow {
             self.waiting.source.valid.val() & self.needs_flow.val() & self.floor.ready.val();
         if self.reset.val() {
             self.begun.d.next = 0.into();
-            self.under_way.d.next = 0.into();
             self.asked_valid.d.next = false;
         }
     }

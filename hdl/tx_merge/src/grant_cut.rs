@@ -11,11 +11,11 @@
 //! 1. One message of `asked` for each request, in order, and one for each part without bytes.
 
 use crate::plan::SendPart;
-use abi::config::{PAGE_BITS_MIN, SEND_READ_BYTES_MAX};
+use abi::config::{PAGE_BITS_MIN, SEND_PIECE_BYTES_MAX};
 use stream::prelude::*;
 
 // The literals of the kernel.
-const _: () = assert!(SEND_READ_BYTES_MAX == 4096 && PAGE_BITS_MIN == 12);
+const _: () = assert!(SEND_PIECE_BYTES_MAX == 4096 && PAGE_BITS_MIN == 12);
 
 /// What an answer belongs to.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]

@@ -1,22 +1,84 @@
-//! Issues the read of each granted piece when its answer has room.
+//! Cuts each granted piece into reads and issues a read when its answer has room.
 //!
 //! ```text
-//!  piece ──► read_job
-//!              ▲ room of the payload buffer: 512 beats, 128 answers
-//!  beat_freed ─┘
+//!  piece ──► [0, 512) [512, 1024) ... ──► read_job
+//!                                           ▲ room of the payload buffer: 512 beats, 128 answers
+//!                              beat_freed ──┘
 //! ```
-//! Timing: one job a cycle, offered the cycle after its piece was taken.
+//! Timing: one job a cycle, offered the cycle after its piece came.
 //!
 //! Invariants:
-//! 1. One job for each piece, in their order.
+//! 1. The jobs of a piece cover its bytes in order; each ends with it or at a multiple of 512
+//!    bytes: an answer is handed on when it is whole, so that a long one would hold up its start.
 //! 2. Beats and answers of all jobs issued and not yet freed fit the payload buffer: it never
 //!    stalls the reads.
 
 use crate::plan::SendPiece;
+use abi::config::{PAGE_BITS_MIN, SEND_PIECE_BYTES_MAX, SEND_READ_BYTES_MAX};
 use stream::prelude::*;
 
-/// The stage. See the module's head.
+// The literals of the kernel.
+const _: () = assert!(SEND_READ_BYTES_MAX == 512 && SEND_PIECE_BYTES_MAX == 1 << PAGE_BITS_MIN);
+
+/// Keeps count of the payload buffer that reads under way will fill.
 #[derive(LogicBlock, Default)]
+pub struct PayloadRoom {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Everything is free.
+    pub reset: Signal<In, Bit>,
+
+    /// There is room for any read.
+    pub has_room: Signal<Out, Bit>,
+    /// A read is issued.
+    pub issue: Signal<In, Bit>,
+    /// Its bytes, 1 to 512.
+    pub bytes: Signal<In, Bits<10>>,
+    /// A beat has left the payload buffer.
+    pub beat_freed: Signal<In, Bit>,
+    /// And it was the last of its answer.
+    pub answer_freed: Signal<In, Bit>,
+
+    beats_used: DFF<Bits<10>>,
+    answers_used: DFF<Bits<8>>,
+
+    bytes_up: Signal<Local, Bits<10>>,
+    read_beats: Signal<Local, Bits<10>>,
+    beats_with_read: Signal<Local, Bits<10>>,
+}
+
+impl Logic for PayloadRoom {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, beats_used, answers_used);
+        // A read takes eight beats at most.
+        self.has_room.next = (self.beats_used.q.val() <= 504) & (self.answers_used.q.val() < 128);
+        self.bytes_up.next = self.bytes.val() + 63;
+        self.read_beats.next = bit_cast::<10, 4>(self.bytes_up.val().get_bits::<4>(6));
+        self.beats_with_read.next = self.beats_used.q.val() + self.read_beats.val();
+
+        // Room is used when a read is issued and given back beat by beat.
+        if self.issue.val() & self.beat_freed.val() {
+            self.beats_used.d.next = self.beats_with_read.val() - 1;
+        } else if self.issue.val() {
+            self.beats_used.d.next = self.beats_with_read.val();
+        } else if self.beat_freed.val() {
+            self.beats_used.d.next = self.beats_used.q.val() - 1;
+        }
+        if self.issue.val() & !self.answer_freed.val() {
+            self.answers_used.d.next = self.answers_used.q.val() + 1;
+        } else if !self.issue.val() & self.answer_freed.val() {
+            self.answers_used.d.next = self.answers_used.q.val() - 1;
+        }
+        if self.reset.val() {
+            self.beats_used.d.next = 0.into();
+            self.answers_used.d.next = 0.into();
+        }
+    }
+}
+
+/// The stage. See the module's head.
+#[derive(LogicBlock)]
 pub struct Jobs {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -27,6 +89,8 @@ pub struct Jobs {
     pub piece: MessageSink<SendPiece>,
     /// Reads.
     pub read_job: MessageSource<ReadJob>,
+    /// Bytes of the read that is issued.
+    pub asked_bytes: PulseSource<Bits<10>>,
     /// A beat has left the payload buffer.
     pub beat_freed: Signal<In, Bit>,
     /// And it was the last of its answer.
@@ -34,57 +98,100 @@ pub struct Jobs {
 
     job: DFF<ReadJob>,
     job_valid: DFF<Bit>,
-    beats_used: DFF<Bits<10>>,
-    answers_used: DFF<Bits<8>>,
+    in_piece: DFF<Bit>,
+    window: DFF<Bits<3>>,
+    rest: DFF<Bits<13>>,
+    payload: PayloadRoom,
 
-    job_beats: Signal<Local, Bits<10>>,
-    beats_up: Signal<Local, Bits<13>>,
-    beats_with_job: Signal<Local, Bits<10>>,
-    has_room: Signal<Local, Bit>,
+    address: Signal<Local, Bits<64>>,
+    offset: Signal<Local, Bits<12>>,
+    left: Signal<Local, Bits<13>>,
+    room: Signal<Local, Bits<10>>,
+    ends: Signal<Local, Bit>,
+    bytes: Signal<Local, Bits<10>>,
     issue: Signal<Local, Bit>,
+    page: Constant<Bits<64>>,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            piece: Default::default(),
+            read_job: Default::default(),
+            asked_bytes: Default::default(),
+            beat_freed: Default::default(),
+            answer_freed: Default::default(),
+            job: Default::default(),
+            job_valid: Default::default(),
+            in_piece: Default::default(),
+            window: Default::default(),
+            rest: Default::default(),
+            payload: Default::default(),
+            address: Default::default(),
+            offset: Default::default(),
+            left: Default::default(),
+            room: Default::default(),
+            ends: Default::default(),
+            bytes: Default::default(),
+            issue: Default::default(),
+            // Pieces do not cross a multiple of 4 KiB.
+            page: Constant::new((u64::MAX << PAGE_BITS_MIN).to_bits()),
+        }
+    }
 }
 
 impl Logic for Jobs {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, job, job_valid, beats_used, answers_used);
+        dff_setup!(self, clock, job, job_valid, in_piece, window, rest);
         self.read_job.valid.next = self.job_valid.q.val();
         self.read_job.payload.next = self.job.q.val();
 
-        self.beats_up.next = self.piece.payload.val().bytes + 63;
-        self.job_beats.next = bit_cast::<10, 7>(self.beats_up.val().get_bits::<7>(6));
-        self.beats_with_job.next = self.beats_used.q.val() + self.job_beats.val();
-        self.has_room.next = (self.beats_with_job.val() <= 512) & (self.answers_used.q.val() < 128);
+        // The next read of the piece: up to the next multiple of 512, or to its end.
+        self.address.next = self.piece.payload.val().address;
+        self.offset.next = self.address.val().get_bits::<12>(0);
+        self.left.next = self.piece.payload.val().bytes;
+        if self.in_piece.q.val() {
+            self.offset.next = bit_cast::<12, 3>(self.window.q.val()) << 9;
+            self.left.next = self.rest.q.val();
+        }
+        self.room.next = 512 - bit_cast::<10, 9>(self.offset.val().get_bits::<9>(0));
+        self.ends.next = self.left.val() <= bit_cast::<13, 10>(self.room.val());
+        self.bytes.next = self.room.val();
+        if self.ends.val() {
+            self.bytes.next = bit_cast::<10, 13>(self.left.val());
+        }
+
         self.issue.next = self.piece.valid.val()
-            & self.has_room.val()
+            & self.payload.has_room.val()
             & (!self.job_valid.q.val() | self.read_job.ready.val());
-        self.piece.ready.next = self.issue.val();
+        self.piece.ready.next = self.issue.val() & self.ends.val();
+        self.asked_bytes.valid.next = self.issue.val();
+        self.asked_bytes.payload.next = self.bytes.val();
+        self.payload.clock.next = self.clock.val();
+        self.payload.reset.next = self.reset.val();
+        self.payload.issue.next = self.issue.val();
+        self.payload.bytes.next = self.bytes.val();
+        self.payload.beat_freed.next = self.beat_freed.val();
+        self.payload.answer_freed.next = self.answer_freed.val();
         if self.read_job.ready.val() {
             self.job_valid.d.next = false;
         }
         if self.issue.val() {
             self.job_valid.d.next = true;
-            self.job.d.next.address = self.piece.payload.val().address;
-            self.job.d.next.bytes = bit_cast::<16, 13>(self.piece.payload.val().bytes);
+            self.job.d.next.address =
+                (self.address.val() & self.page.val()) | bit_cast::<64, 12>(self.offset.val());
+            self.job.d.next.bytes = bit_cast::<16, 10>(self.bytes.val());
+            self.in_piece.d.next = !self.ends.val();
+            self.window.d.next = self.offset.val().get_bits::<3>(9) + 1;
+            self.rest.d.next = self.left.val() - bit_cast::<13, 10>(self.room.val());
         }
 
-        // Room is used when a job is issued and given back beat by beat.
-        if self.issue.val() & self.beat_freed.val() {
-            self.beats_used.d.next = self.beats_with_job.val() - 1;
-        } else if self.issue.val() {
-            self.beats_used.d.next = self.beats_with_job.val();
-        } else if self.beat_freed.val() {
-            self.beats_used.d.next = self.beats_used.q.val() - 1;
-        }
-        if self.issue.val() & !self.answer_freed.val() {
-            self.answers_used.d.next = self.answers_used.q.val() + 1;
-        } else if !self.issue.val() & self.answer_freed.val() {
-            self.answers_used.d.next = self.answers_used.q.val() - 1;
-        }
         if self.reset.val() {
             self.job_valid.d.next = false;
-            self.beats_used.d.next = 0.into();
-            self.answers_used.d.next = 0.into();
+            self.in_piece.d.next = false;
         }
     }
 }

@@ -53,6 +53,7 @@ pub mod header_store;
 pub mod header_window;
 pub mod jobs;
 pub mod layers_check;
+pub mod look_ahead;
 pub mod merge;
 pub mod merge_item;
 pub mod payload;
@@ -111,7 +112,7 @@ pub struct TxMerge {
     /// The grant.
     pub region_reply: MessageSink<RegionReply>,
 
-    /// Reads of at most 4,096 bytes.
+    /// Reads of at most 512 bytes.
     pub read_job: MessageSource<ReadJob>,
     /// Their answers.
     pub read_data: PacketSink,
@@ -173,6 +174,7 @@ impl Logic for TxMerge {
         self.jobs.reset.next = self.reset.val();
         MessageSource::<SendPiece>::join(&mut self.resolve.piece, &mut self.jobs.piece);
         MessageSource::<ReadJob>::link(&mut self.read_job, &mut self.jobs.read_job);
+        PulseSource::<Bits<10>>::join(&mut self.jobs.asked_bytes, &mut self.resolve.asked_bytes);
         self.payload.clock.next = self.clock.val();
         self.payload.reset.next = self.reset.val();
         PacketSink::link(&mut self.read_data, &mut self.payload.read_data);
@@ -196,10 +198,6 @@ impl Logic for TxMerge {
         MessageSource::<Bits<1>>::join(&mut self.assemble.ended, &mut self.report.ended);
         MessageSource::<SendEvent>::link(&mut self.send_event, &mut self.report.send_event);
         PulseSource::<Bits<3>>::link(&mut self.error_count, &mut self.report.error_count);
-        PulseSource::<Bits<18>>::join(
-            &mut self.report.finished_bytes,
-            &mut self.resolve.finished_bytes,
-        );
         self.descriptor_done.next = self.report.descriptor_done.val();
 
         self.fence.clock.next = self.clock.val();

@@ -88,13 +88,11 @@ pub struct SendPlan {
 pub struct SendRecord {
     /// Refused: the event below is due.
     pub refused: Bit,
-    /// Payload bytes in the descriptor's fields.
-    pub payload_bytes: Bits<18>,
     /// The event; its error counts only when refused.
     pub event_message: SendEvent,
 }
 
-/// A granted piece of payload in bus memory, one read (gather to jobs).
+/// A granted piece of payload in bus memory (gather to jobs).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPiece {
     /// Bus address of the first byte.

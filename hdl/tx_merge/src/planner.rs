@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  verdict ──┬──► plan   (to segment, queue of 128)
-//!            └──► record (to report, queue of 128)
+//!            ├──► record (to report, queue of 128)
+//!            └──► dropped_bytes
 //! ```
 //! Timing: one verdict a cycle; each queue adds a cycle. They hold the descriptors whose payload is
 //! on its way: 128 small ones last for 900 ns at a frame in two cycles.
@@ -27,6 +28,8 @@ pub struct Planner {
     pub plan: MessageSource<SendPlan>,
     /// What to report.
     pub record: MessageSource<SendRecord>,
+    /// Payload of the descriptor that will not be read.
+    pub dropped_bytes: PulseSource<Bits<18>>,
 
     plan_queue: Fifo<SendPlan, 7, 8>,
     record_queue: Fifo<SendRecord, 7, 8>,
@@ -37,6 +40,7 @@ pub struct Planner {
     event_message: Signal<Local, SendEvent>,
     cut: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    read_bytes: Signal<Local, Bits<18>>,
 }
 
 impl Logic for Planner {
@@ -81,7 +85,14 @@ impl Logic for Planner {
         self.event_message.next.error = self.verdict.payload.val().error;
         self.event_message.next.position = self.fields.val().position;
         self.record_queue.sink.payload.next.refused = self.verdict.payload.val().refused;
-        self.record_queue.sink.payload.next.payload_bytes = self.fields.val().payload_bytes;
+
+        // What is cut off or refused is never read.
+        self.read_bytes.next = self.verdict.payload.val().payload_bytes;
+        if self.verdict.payload.val().refused {
+            self.read_bytes.next = 0.into();
+        }
+        self.dropped_bytes.valid.next = self.take.val();
+        self.dropped_bytes.payload.next = self.fields.val().payload_bytes - self.read_bytes.val();
         self.record_queue.sink.payload.next.event_message = self.event_message.val();
     }
 }

@@ -1,7 +1,7 @@
 //! Closes each descriptor: counts it, counts its error and tells the owner.
 //!
 //! ```text
-//!  record ──┬──► descriptor_done, finished, finished_bytes
+//!  record ──┬──► descriptor_done, finished
 //!  ended  ──┴──► error_count, send_event        (refused, or a frame of it was aborted)
 //! ```
 //! Timing: one descriptor a cycle; one with an error when its event is taken.
@@ -38,8 +38,6 @@ pub struct Report {
     pub descriptor_done: Signal<Out, Bit>,
     /// How many are.
     pub finished: Signal<Out, Bits<32>>,
-    /// Payload bytes in the fields of the descriptor that is.
-    pub finished_bytes: PulseSource<Bits<18>>,
 
     count: DFF<Bits<32>>,
 
@@ -70,8 +68,6 @@ impl Logic for Report {
         self.descriptor_done.next = self.done.val();
 
         self.finished.next = self.count.q.val();
-        self.finished_bytes.valid.next = self.done.val();
-        self.finished_bytes.payload.next = self.record.payload.val().payload_bytes;
         if self.done.val() {
             self.count.d.next = self.count.q.val() + 1;
         }

@@ -46,8 +46,8 @@ pub struct Resolve {
     pub piece: MessageSource<SendPiece>,
     /// Descriptors begun.
     pub started: Signal<Out, Bits<32>>,
-    /// Payload of a descriptor that is finished.
-    pub finished_bytes: PulseSink<Bits<18>>,
+    /// Payload whose read was asked for.
+    pub asked_bytes: PulseSink<Bits<10>>,
 
     fields_queue: Fifo<SendFields, 3, 4>,
     flow: Flow,
@@ -87,6 +87,10 @@ impl Logic for Resolve {
         MessageSource::<SendPlan>::link(&mut self.plan, &mut self.planner.plan);
         MessageSource::<SendRecord>::link(&mut self.record, &mut self.planner.record);
         self.started.next = self.flow.started.val();
-        PulseSink::<Bits<18>>::link(&mut self.finished_bytes, &mut self.flow.finished_bytes);
+        PulseSource::<Bits<18>>::join(
+            &mut self.planner.dropped_bytes,
+            &mut self.flow.dropped_bytes,
+        );
+        PulseSink::<Bits<10>>::link(&mut self.asked_bytes, &mut self.flow.asked_bytes);
     }
 }

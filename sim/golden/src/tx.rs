@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use abi::config::{
-    FRAME_BYTES_MAX, FRAME_BYTES_MIN, METADATA_BYTES, SEND_PIECES_MAX, SEND_READ_BYTES_MAX,
+    FRAME_BYTES_MAX, FRAME_BYTES_MIN, METADATA_BYTES, SEND_PIECES_MAX, SEND_PIECE_BYTES_MAX,
+    SEND_READ_BYTES_MAX,
 };
 use abi::reason::SendError;
 use abi::send_descriptor as d;
@@ -128,18 +129,27 @@ fn frames_of(
     Ok((kept, all))
 }
 
-/// Reads pieces; says which bytes of the payload belong to reads that failed.
+/// Reads pieces, each in reads that end at multiples of the longest one; says which bytes of the
+/// payload belong to reads that failed.
 fn fetch(
     pieces: &[(u64, usize)],
     read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
 ) -> (Vec<u8>, Vec<Range<usize>>) {
     let (mut payload, mut failed) = (Vec::new(), Vec::new());
     for &(address, bytes) in pieces {
-        let data = read(address, bytes);
-        if data.is_none() {
-            failed.push(payload.len()..payload.len() + bytes);
+        let end = address + bytes as u64;
+        let mut at = address;
+        while at < end {
+            let longest = SEND_READ_BYTES_MAX as u64;
+            let next = (at / longest + 1) * longest;
+            let bytes = (next.min(end) - at) as usize;
+            let data = read(at, bytes);
+            if data.is_none() {
+                failed.push(payload.len()..payload.len() + bytes);
+            }
+            payload.extend(data.unwrap_or_else(|| vec![0; bytes]));
+            at = next;
         }
-        payload.extend(data.unwrap_or_else(|| vec![0; bytes]));
     }
     (payload, failed)
 }
@@ -188,9 +198,9 @@ fn resolve(
         if within < 0 {
             return Err(SendError::SendNoSegment);
         }
-        // A piece is what one read fetches; no page ends inside it.
+        // A piece is granted at once; no page ends inside it.
         let offset = (segment.offset + within as u64) as usize;
-        let room = SEND_READ_BYTES_MAX - offset % SEND_READ_BYTES_MAX;
+        let room = SEND_PIECE_BYTES_MAX - offset % SEND_PIECE_BYTES_MAX;
         let rest = (segment.bytes - within as u32) as usize;
         let piece = (bytes - at).min(rest).min(room);
         let grant = tables.translate(&segment, within as u64, piece as u64, flow.domain, false);

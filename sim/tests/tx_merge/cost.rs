@@ -81,6 +81,32 @@ fn cycles_of_descriptors_and_frames() {
     }
 }
 
+/// A small descriptor between large ones must not let the reads run dry while it is looked up.
+#[test]
+fn a_small_send_between_large_ones_leaves_no_gap() {
+    let world = World::one_segment(1 << 18, 0);
+    let mut rig = Rig::new(world.tables(), plain_memory(), READ_CYCLES, CALM, 1);
+    rig.set_table_latency(TABLE_CYCLES);
+    const PAIRS: usize = 8;
+    for _ in 0..PAIRS {
+        rig.post(&world.tcp_send(45 * 1448, 1448).bytes(), 1);
+        rig.post(&world.tcp_send(1448, 1448).bytes(), 1);
+    }
+    let run_until = |rig: &mut Rig<_>, count: usize| {
+        while rig.done.seen.len() < count {
+            rig.cycle();
+            assert!(rig.bench.now() < 40_000);
+        }
+        rig.bench.now()
+    };
+    let start = run_until(&mut rig, 2);
+    let end = run_until(&mut rig, 2 * PAIRS);
+    let frames = 46 * (PAIRS - 1);
+    let each = (end - start) as f64 / frames as f64;
+    rig.judge(40_000);
+    assert!(each < 25.5, "{each:.1} cycles a frame");
+}
+
 #[test]
 fn small_segments_do_not_hold_the_wire_up() {
     // 1,446 bytes over three list entries each.

@@ -62,6 +62,35 @@ fn confirmations_follow_what_began_before_them_and_only_that() {
     });
 }
 
+/// Look-ups run ahead of the reads by 32 KiB, of the frames by the payload buffer's 32 KiB more.
+#[test]
+fn confirmation_waits_for_little_more_than_one_descriptor() {
+    const PAYLOAD: u32 = 45 * 1448;
+    let world = World::one_segment(1 << 18, 0);
+    let mut rig = Rig::new(world.tables(), plain_memory(), 250, CALM, 1);
+    for _ in 0..12 {
+        rig.post(&world.tcp_send(PAYLOAD, 1448).bytes(), 1);
+    }
+    let mut longest = 0;
+    while rig.done.seen.len() < 10 {
+        let (begin, seen) = (rig.bench.now(), rig.confirmed().len());
+        rig.confirm(0);
+        while rig.confirmed().len() == seen {
+            rig.cycle();
+            assert!(rig.bench.now() < 50_000);
+        }
+        longest = longest.max(rig.bench.now() - begin);
+        (0..211).for_each(|_| rig.cycle());
+    }
+    // A frame of 1,448 bytes takes 25 cycles, a read 250.
+    let frames = u64::from((64 << 10) + PAYLOAD).div_ceil(1448);
+    assert!(longest <= frames * 25 + 300, "{longest} cycles");
+    assert!(
+        longest >= u64::from(PAYLOAD) / 1448 * 25,
+        "{longest} cycles"
+    );
+}
+
 #[test]
 fn stopped_direction_takes_nothing_until_it_runs() {
     let world = World::one_segment(4096, 0);

@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use abi::config::SEND_READ_BYTES_MAX;
 use rust_hdl_core::prelude::Synth;
 use sim::bench::Agent;
 use sim::payload::field;
@@ -206,11 +207,12 @@ impl<M: Memory> Agent for Reads<M> {
         while let Some(job) = self.jobs.messages.pop_front() {
             let address = field::<ReadJob>(&job, "address");
             let bytes = field::<ReadJob>(&job, "bytes");
-            assert!((1..=4096).contains(&bytes), "job of {bytes} bytes");
+            let longest = SEND_READ_BYTES_MAX as u64;
+            assert!((1..=longest).contains(&bytes), "job of {bytes} bytes");
             assert_eq!(
-                address / 4096,
-                (address + bytes - 1) / 4096,
-                "job over a 4 KiB end"
+                address / longest,
+                (address + bytes - 1) / longest,
+                "job over a multiple of {longest}"
             );
             self.jobs_seen += 1;
             let packet = Packet {
