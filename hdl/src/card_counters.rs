@@ -33,9 +33,7 @@ pub struct CardCounters {
     /// An epoch begins.
     pub reset: Signal<In, Bit>,
 
-    /// Frames that the MAC side dropped for want of room.
-    pub mac_dropped: Signal<In, Bit>,
-    /// DropReason of other dropped frames.
+    /// DropReason of dropped frames.
     pub drop_count: PulseSink<Bits<4>>,
     /// Disposition of packets.
     pub disposition_count: PulseSink<Bits<4>>,
@@ -64,14 +62,12 @@ pub struct CardCounters {
     send_errors: CounterBank<3>,
     groups: [EventCounters; GROUPS],
     peaks: Peaks,
-    mac_drops: DFF<Bits<64>>,
     picked: DFF<Bits<64>>,
     latched_high: DFF<Bits<32>>,
 
     bank: Signal<Local, Bits<64>>,
     stage: Signal<Local, Bits<64>>,
     group: Signal<Local, Bits<6>>,
-    one: Constant<Bits<64>>,
     info: Constant<Bits<64>>,
     group_number: [Constant<Bits<6>>; GROUPS],
 }
@@ -87,7 +83,6 @@ impl Default for CardCounters {
         Self {
             clock: Default::default(),
             reset: Default::default(),
-            mac_dropped: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
@@ -104,13 +99,11 @@ impl Default for CardCounters {
             send_errors: Default::default(),
             groups: Default::default(),
             peaks: Default::default(),
-            mac_drops: Default::default(),
             picked: Default::default(),
             latched_high: Default::default(),
             bank: Default::default(),
             stage: Default::default(),
             group: Default::default(),
-            one: Constant::new(1u64.to_bits()),
             info: Constant::new(info.to_bits()),
             group_number: std::array::from_fn(number),
         }
@@ -120,7 +113,7 @@ impl Default for CardCounters {
 impl Logic for CardCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, mac_drops, picked, latched_high);
+        dff_setup!(self, clock, picked, latched_high);
         self.drops.clock.next = self.clock.val();
         self.dispositions.clock.next = self.clock.val();
         self.send_errors.clock.next = self.clock.val();
@@ -129,9 +122,6 @@ impl Logic for CardCounters {
         PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.count);
         PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.dispositions.count);
         PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.send_errors.count);
-        if self.mac_dropped.val() {
-            self.mac_drops.d.next = self.mac_drops.q.val() + self.one.val();
-        }
         // In the order of `COUNTER_GROUPS`.
         self.groups[0].events.next = self.work_events.val();
         self.groups[1].events.next = self.fault_events.val();
@@ -157,10 +147,6 @@ impl Logic for CardCounters {
         self.bank.next = self.stage.val();
         if self.address.val().get_bits::<5>(7) == bits::<5>(0) {
             self.bank.next = self.drops.read_value.val();
-            // rx_fifo_full is counted on the MAC side alone.
-            if self.address.val().get_bits::<4>(3) == bits::<4>(0) {
-                self.bank.next = self.mac_drops.q.val();
-            }
         } else if self.address.val().get_bits::<5>(7) == bits::<5>(2) {
             self.bank.next = self.dispositions.read_value.val();
         } else if self.address.val().get_bits::<6>(6) == bits::<6>(8) {

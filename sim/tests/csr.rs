@@ -206,8 +206,6 @@ impl Counts {
         bank("drop_count", &mut self.drops);
         bank("disposition_count", &mut self.dispositions);
         bank("send_error_count", &mut self.send_errors);
-        let mac = random.random_bool(0.3);
-        test.bench.set("mac_dropped", u64::from(mac));
         for ((port, used), counts) in GROUPS.iter().zip(&mut self.stages) {
             let events = random.random::<u8>() & used;
             test.bench.set(port, u64::from(events));
@@ -220,8 +218,6 @@ impl Counts {
             test.bench.set(port, u64::from(fault));
             self.stages[1][index] += u64::from(fault);
         }
-        // The bank's own count of the first reason is not shown: the MAC side's is.
-        self.drops[0] = 0;
         test.cycle();
     }
 
@@ -229,7 +225,6 @@ impl Counts {
         for port in ["drop_count", "disposition_count", "send_error_count"] {
             test.bench.set(&format!("{port}$valid"), 0);
         }
-        test.bench.set("mac_dropped", 0);
         GROUPS.iter().for_each(|(port, _)| test.bench.set(port, 0));
         let faults = REQUESTER_FAULTS.iter();
         faults.for_each(|(port, _)| test.bench.set(port, 0));
@@ -378,14 +373,4 @@ fn stopped_rings_show_in_the_page_of_their_owner() {
     }
     let beyond = r::DOORBELLS + (r::DOORBELL_STRIDE << SMALL.owner_bits);
     assert_eq!(test.read(beyond + r::DOORBELL_STATUS), 0);
-}
-
-#[test]
-fn mac_drops_are_the_first_drop_counter() {
-    let mut test = Test::new(Stall::None, Stall::None, 1);
-    test.bench.set("mac_dropped", 1);
-    (0..7).for_each(|_| test.cycle());
-    test.bench.set("mac_dropped", 0);
-    assert_eq!(test.read(n::COUNTERS_DROP), 7);
-    assert_eq!(test.read(n::COUNTERS_DROP + 4), 0);
 }

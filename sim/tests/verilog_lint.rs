@@ -1,4 +1,5 @@
-//! Two front ends and Yosys find nothing in the emitted Verilog: the whole card and the stages.
+//! Two front ends and Yosys find nothing in the emitted Verilog: the whole card at its default and
+//! its small sizes, and the stages.
 //!
 //! ```text
 //!   card, stages ──> one file per module ─┬─> Verilator -Wall    hdl/verilog/waivers.vlt
@@ -51,10 +52,13 @@ fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
     (folder, list.lines().map(str::to_owned).collect())
 }
 
-/// The small card and the stages, each connected.
+/// The card in both sizes and the stages, each connected.
 fn designs() -> Vec<(String, verilog::Design)> {
-    let card = hdl::nic::emit_card("small").expect("a configuration");
-    let mut designs = vec![("card".to_owned(), card.expect("emits").design)];
+    let card = |config: &str| {
+        let card = hdl::nic::emit_card(config).expect("a configuration");
+        (config.to_owned(), card.expect("emits").design)
+    };
+    let mut designs = vec![card("default"), card("small")];
     for name in STAGES {
         let entry = blocks::BLOCKS.iter().find(|entry| entry.name == name);
         let entry = entry.unwrap_or_else(|| panic!("no block {name}"));
@@ -110,7 +114,7 @@ fn yosys_check(folder: &Path, files: &[String], top: &str) -> (bool, String) {
     let script = format!(
         "read_verilog {}\nhierarchy -check -top {top}\nproc\n\
          select -assert-none t:$dlatch t:$adlatch t:$dlatchsr\n\
-         flatten\nopt_clean\ncheck -assert\n",
+         opt_clean\nmemory_collect\nflatten\nopt_clean\ncheck -assert\n",
         files.join(" ")
     );
     fs::write(folder.join("check.ys"), script).expect("writes");

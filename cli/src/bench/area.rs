@@ -100,7 +100,9 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
     let unknown = || UsageError(format!("unknown configuration '{}'", arguments.config));
     let card = emit_card(&arguments.config).ok_or_else(unknown)?;
     let card = card.context("the card has no Verilog")?;
-    let report = sim::area::measure(card.top, &card.design.single_file())?;
+    let modules = card.design.modules.into_iter();
+    let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
+    let report = sim::area::measure(card.top, &modules)?;
     let figures = figures(&report);
     if let Some(path) = &arguments.json {
         write_json(&figures, path)?;

@@ -122,8 +122,8 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
     CounterGroup {
         name: "MAC side, in the card's clock",
         counters: counters! {
-            rx_beats: "beats that the receive path took",
-            rx_stall_cycles: "a beat waited for the receive path",
+            rx_packets: "verified packets that were taken to be classified",
+            rx_packet_stall_cycles: "a verified packet waited for classification",
             tx_beats: "beats that the send path handed over",
             tx_stall_cycles: "a beat of the send path waited for the MAC side",
         },

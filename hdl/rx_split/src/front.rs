@@ -1,14 +1,29 @@
 //! The first half of the receive path: from frames to verified packets in the packet store.
 //!
 //! ```text
-//!  frames ─► ingress ─► parse ─┬─► window ─► transport ─┐
-//!               ▲              └─► verify ◄─────────────┘
-//!               └──── room ──────── store ◄─┘ ──► packets
+//!  mac_clock                                              │ clock
+//!  frames ─► ingress ─► parse ─┬─► window ─► transport ─┐ │
+//!            ▲      ▲          └─► verify ◄─────────────┘ │
+//!          gate     └── room ───────── store ◄─┘ ─────────┼─► packets
+//!            └────────────────────────────────────────────┼── running, reset
 //! ```
-//! Timing: one beat a cycle while there is room; nothing behind the door ever waits.
+//! | port | clock | direction | meaning |
+//! |---|---|---|---|
+//! | settings | clock | in | register writes: profiles |
+//! | running, reset | clock | in | receive runs; start of an epoch |
+//! | frames | mac_clock | in | whole frames, never held back |
+//! | packets | clock | out | verified packets in order |
+//! | frame_done, drop_count | clock | out | frames that came in; those that were dropped |
+//! | read_address, read_data, release | clock | in, out, in | the packet store |
+//!
+//! It runs with the MAC's clock, since 64 bytes a cycle of 250 MHz are less than frames of 69 to 79
+//! bytes bring; the store takes them to the card's.
+//!
+//! Timing: one beat a cycle of `mac_clock`; nothing behind the door ever waits. What `running` and
+//! `reset` say reaches the door after some ten cycles.
 
 use crate::ingress::Ingress;
-use crate::messages::{ParsedPacket, Release, RxBeat, StoredPacket};
+use crate::messages::{Gate, ParsedPacket, Release, RxBeat, StoredPacket};
 use crate::parse::Parse;
 use crate::store::Store;
 use crate::transport::Transport;
@@ -19,7 +34,9 @@ use stream::prelude::*;
 /// The first half. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Front<const A: usize> {
-    /// Clock.
+    /// Clock of the MAC.
+    pub mac_clock: Signal<In, Clock>,
+    /// Clock of the card.
     pub clock: Signal<In, Clock>,
     /// Start of an epoch.
     pub reset: Signal<In, Bit>,
@@ -43,6 +60,9 @@ pub struct Front<const A: usize> {
     /// What the packet store may forget.
     pub release: PulseSink<Release>,
 
+    gate: ValueCrossing<Gate>,
+    was_reset: DFF<Bit>,
+    epoch_begins: DFF<Bits<4>>,
     ingress: Ingress,
     parse: Parse,
     window: Window,
@@ -54,20 +74,31 @@ pub struct Front<const A: usize> {
 impl<const A: usize> Logic for Front<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ingress.clock.next = self.clock.val();
-        self.parse.clock.next = self.clock.val();
-        self.window.clock.next = self.clock.val();
+        dff_setup!(self, clock, was_reset, epoch_begins);
+        self.gate.write_clock.next = self.clock.val();
+        self.gate.read_clock.next = self.mac_clock.val();
+        self.ingress.clock.next = self.mac_clock.val();
+        self.parse.clock.next = self.mac_clock.val();
+        self.window.clock.next = self.mac_clock.val();
         self.transport.clock.next = self.clock.val();
-        self.verify.clock.next = self.clock.val();
+        self.transport.mac_clock.next = self.mac_clock.val();
+        self.verify.clock.next = self.mac_clock.val();
+        self.store.mac_clock.next = self.mac_clock.val();
         self.store.clock.next = self.clock.val();
-        self.ingress.reset.next = self.reset.val();
         self.store.reset.next = self.reset.val();
 
+        // An epoch counts with its first cycle; receive has stopped by then.
+        self.was_reset.d.next = self.reset.val();
+        if self.reset.val() & !self.was_reset.q.val() {
+            self.epoch_begins.d.next = self.epoch_begins.q.val() + 1;
+        }
+        self.gate.value.next.running = self.running.val() & !self.reset.val();
+        self.gate.value.next.epoch_begins = self.epoch_begins.q.val();
+        self.ingress.gate.next = self.gate.latest.val();
+
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.transport.settings);
-        self.ingress.running.next = self.running.val();
         self.ingress.room.next = self.store.room.val();
         PacketSink::link(&mut self.frames, &mut self.ingress.frames);
-        self.frame_done.next = self.ingress.frame_done.val();
         PulseSource::<RxBeat>::join(&mut self.ingress.beats, &mut self.parse.sink);
         PulseSource::<RxBeat>::join(&mut self.parse.source, &mut self.window.beats);
         self.window.network.next = self.parse.network.val();
@@ -79,6 +110,7 @@ impl<const A: usize> Logic for Front<A> {
         self.store.info.next = self.verify.info.val();
         MessageSource::<StoredPacket>::link(&mut self.packets, &mut self.store.packets);
         PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.store.drop_count);
+        self.frame_done.next = self.store.frame_done.val();
         self.store.read_address.next = self.read_address.val();
         self.read_data.next = self.store.read_data.val();
         PulseSink::<Release>::link(&mut self.release, &mut self.store.release);

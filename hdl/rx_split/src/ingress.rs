@@ -1,25 +1,27 @@
 //! The door: admits frames beat by beat and judges them as the MAC does.
 //!
 //! ```text
-//!  frames ──► [room?] ──► count, first/last, runt, giant, bad FCS, stopped ──► beats
+//!  frames ──► [room?] ──► count, first/last, full, stopped, runt, giant, bad FCS ──► beats
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | frames | in | whole frames; `abort` is a bad FCS |
+//! | frames | in | whole frames; `abort` is a bad FCS; never held back |
 //! | room | in | the packet store can take all that is on its way, and one beat more |
-//! | running | in | receive runs |
+//! | gate | in | receive runs, and how many epochs have begun |
 //! | beats | out | numbered beats; `refused` on the last one of a frame to be dropped |
-//! | frame_done | out | a frame came in to its end |
 //!
-//! Timing: one beat a cycle, latency one cycle; `frames.ready` is `room`.
+//! Timing: one beat a cycle, latency one cycle. It is the MAC's clock: a MAC waits for nobody.
 //!
 //! Invariants:
 //! 1. Every frame that comes in leaves at least its last beat in `beats`: it is counted further on.
-//! 2. No frame leaves more than 145 beats: a giant is cut, its last beat tells.
-//! 3. A frame that began while receive was stopped, or during a reset, is refused as `stopped`.
-//! 4. The first check that fails names the reason: stopped, giant, runt, bad_fcs.
+//! 2. The beats of a frame in `beats` are numbered from 0 without a gap; the first has `first`.
+//! 3. No frame leaves more than 145 beats: a giant is cut, its last beat tells.
+//! 4. A frame that finds no room for one of its beats leaves only its last from there on, refused.
+//! 5. A frame that began while receive was stopped, or before the latest epoch known here, is
+//!    refused as `stopped`.
+//! 6. The first check that fails names the reason: rx_fifo_full, stopped, giant, runt, bad_fcs.
 
-use crate::messages::RxBeat;
+use crate::messages::{Gate, RxBeat};
 use abi::config::{BEAT_BYTES, FRAME_BYTES_MAX, FRAME_BYTES_MIN};
 use abi::reason::DropReason;
 use stream::prelude::*;
@@ -27,31 +29,29 @@ use stream::prelude::*;
 /// The door. See the module's head.
 #[derive(LogicBlock)]
 pub struct Ingress {
-    /// Clock.
+    /// Clock of the MAC.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
-    pub reset: Signal<In, Bit>,
 
     /// Frames from the MAC.
     pub frames: PacketSink,
     /// Beats to the parser.
     pub beats: PulseSource<RxBeat>,
-    /// A frame came in to its end.
-    pub frame_done: Signal<Out, Bit>,
 
     /// The store has room for one beat more.
     pub room: Signal<In, Bit>,
-    /// Receive runs.
-    pub running: Signal<In, Bit>,
+    /// Whether receive runs, and in which epoch.
+    pub gate: Signal<In, Gate>,
 
     index: DFF<Bits<8>>,
     in_frame: DFF<Bit>,
     stopped: DFF<Bit>,
+    full: DFF<Bit>,
+    epoch_begins: DFF<Bits<4>>,
     beat: DFF<RxBeat>,
     beat_valid: DFF<Bit>,
-    done: DFF<Bit>,
 
-    take: Signal<Local, Bit>,
+    is_full: Signal<Local, Bit>,
+    passes: Signal<Local, Bit>,
     stop: Signal<Local, Bit>,
     giant: Signal<Local, Bit>,
     first_beat: Signal<Local, Bit>,
@@ -63,25 +63,26 @@ pub struct Ingress {
     reason_runt: Constant<Bits<4>>,
     reason_giant: Constant<Bits<4>>,
     reason_stopped: Constant<Bits<4>>,
+    reason_full: Constant<Bits<4>>,
 }
 
 impl Default for Ingress {
     fn default() -> Self {
         Self {
             clock: Default::default(),
-            reset: Default::default(),
             frames: Default::default(),
             beats: Default::default(),
-            frame_done: Default::default(),
             room: Default::default(),
-            running: Default::default(),
+            gate: Default::default(),
             index: Default::default(),
             in_frame: Default::default(),
             stopped: Default::default(),
+            full: Default::default(),
+            epoch_begins: Default::default(),
             beat: Default::default(),
             beat_valid: Default::default(),
-            done: Default::default(),
-            take: Default::default(),
+            is_full: Default::default(),
+            passes: Default::default(),
             stop: Default::default(),
             giant: Default::default(),
             first_beat: Default::default(),
@@ -93,6 +94,7 @@ impl Default for Ingress {
             reason_runt: Constant::new((DropReason::Runt as u64).to_bits()),
             reason_giant: Constant::new((DropReason::Giant as u64).to_bits()),
             reason_stopped: Constant::new((DropReason::Stopped as u64).to_bits()),
+            reason_full: Constant::new((DropReason::RxFifoFull as u64).to_bits()),
         }
     }
 }
@@ -100,19 +102,32 @@ impl Default for Ingress {
 impl Logic for Ingress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, index, in_frame, stopped, beat, beat_valid, done);
-        self.frames.ready.next = self.room.val();
-        self.take.next = self.frames.valid.val() & self.room.val();
+        dff_setup!(
+            self,
+            clock,
+            index,
+            in_frame,
+            stopped,
+            full,
+            epoch_begins,
+            beat,
+            beat_valid
+        );
+        self.frames.ready.next = true;
         self.beats.valid.next = self.beat_valid.q.val();
         self.beats.payload.next = self.beat.q.val();
-        self.frame_done.next = self.done.q.val();
 
-        self.stop.next = self.stopped.q.val();
+        // What is decided at the first beat, or by an epoch that begins within the frame, stays.
+        self.stop.next =
+            self.stopped.q.val() | (self.gate.val().epoch_begins != self.epoch_begins.q.val());
+        self.is_full.next = self.full.q.val() | !self.room.val();
         if !self.in_frame.q.val() {
-            self.stop.next = !self.running.val() | self.reset.val();
+            self.stop.next = !self.gate.val().running;
+            self.is_full.next = !self.room.val();
+            self.epoch_begins.d.next = self.gate.val().epoch_begins;
         }
-        self.giant.next = self.index.q.val() == self.beats_max.val();
         self.first_beat.next = self.index.q.val() == 0;
+        self.giant.next = self.index.q.val() == self.beats_max.val();
         self.runt.next =
             self.first_beat.val() & (self.frames.byte_count.val() < self.bytes_min.val());
         self.reason.next = self.reason_bad_fcs.val();
@@ -125,33 +140,34 @@ impl Logic for Ingress {
         if self.stop.val() {
             self.reason.next = self.reason_stopped.val();
         }
+        if self.is_full.val() {
+            self.reason.next = self.reason_full.val();
+        }
 
         self.beat.d.next.data = self.frames.data.val();
         self.beat.d.next.byte_count = self.frames.byte_count.val();
         self.beat.d.next.index = self.index.q.val();
-        self.beat.d.next.first = !self.in_frame.q.val() | self.stop.val();
+        self.beat.d.next.first = self.first_beat.val();
         self.beat.d.next.last = self.frames.last.val();
-        self.beat.d.next.refused =
-            self.frames.abort.val() | self.runt.val() | self.giant.val() | self.stop.val();
+        self.beat.d.next.refused = self.frames.abort.val()
+            | self.runt.val()
+            | self.giant.val()
+            | self.stop.val()
+            | self.is_full.val();
         self.beat.d.next.reason = self.reason.val();
-        if self.stop.val() {
-            self.beat.d.next.index = bits::<8>(0);
-        }
-        self.beat_valid.d.next =
-            self.take.val() & (self.frames.last.val() | !(self.stop.val() | self.giant.val()));
-        self.done.d.next = self.take.val() & self.frames.last.val();
+        self.passes.next =
+            self.frames.last.val() | !(self.stop.val() | self.giant.val() | self.is_full.val());
+        self.beat_valid.d.next = self.frames.valid.val() & self.passes.val();
 
-        if self.take.val() {
+        if self.frames.valid.val() {
             self.in_frame.d.next = !self.frames.last.val();
             self.stopped.d.next = self.stop.val();
+            self.full.d.next = self.is_full.val();
             if self.frames.last.val() {
                 self.index.d.next = bits::<8>(0);
-            } else if !self.giant.val() {
+            } else if self.passes.val() {
                 self.index.d.next = self.index.q.val() + 1;
             }
-        }
-        if self.reset.val() {
-            self.stopped.d.next = true;
         }
     }
 }

@@ -2,6 +2,7 @@
 //! queue.
 //!
 //! ```text
+//!  mac_clock                                                │ clock
 //!  frames ─► ingress ─► parse, window, transport, verify ─► store ─► classify ─► share check ─┐
 //!               └───────◄────────── room ──────────◄──────────┘   flow table                  │
 //!  dma.write ◄── copy ◄── split ◄── admit ◄── walks ◄── backlog ◄─────────────────────────────┘
@@ -11,7 +12,7 @@
 //! |---|---|---|
 //! | epoch, reset | in | start of an epoch: nothing is in flight behind it; counters stay |
 //! | settings | in | register writes |
-//! | frames | in | whole frames without FCS; `abort` is a bad FCS |
+//! | frames | in | whole frames without FCS, in `mac_clock`, never held back; `abort`: bad FCS |
 //! | flow_lookup, flow_reply | out, in | the flow table |
 //! | cursor_flow, cursor, cursor_write | out, in, out | cursors: shown two cycles later; written |
 //! | segment_request, segment_reply | out, in | the receive lists |
@@ -21,9 +22,11 @@
 //! | confirmation_sink, confirmation_source | in, out | the fence |
 //! | send_event | in | failed sends, for the owner's header queue |
 //! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
+//! | packet_taken, packet_stalled | out | a verified packet is taken to be classified; one waits |
 //! | header_produced | out | an entry was handed over: owner and slots produced |
 //!
-//! Timing: frames come in at one beat a cycle as long as there is room; one packet a cycle is
+//! Timing: frames come in at one beat a cycle of the MAC's clock; what finds no room is dropped and
+//! counted. From the packet store on it is the card's clock; one packet a cycle is
 //! classified, one every other cycle admitted; what an owner's share of the packet store does not
 //! hold is dropped in between. Writes leave at one beat a cycle.
 //!
@@ -58,6 +61,8 @@ pub mod feed;
 pub mod feed_beat;
 pub mod flush_order;
 pub mod fold;
+pub mod frame_tally;
+pub mod freed;
 pub mod front;
 pub mod ingress;
 pub mod ip_fields;

@@ -22,6 +22,15 @@ pub struct RxBeat {
     pub reason: Bits<4>,
 }
 
+/// What the door has to know.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Gate {
+    /// Receive runs.
+    pub running: Bit,
+    /// Epochs that have begun, modulo 16.
+    pub epoch_begins: Bits<4>,
+}
+
 /// What the first beat tells: Ethernet, VLAN tags and the IP header.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct NetworkInfo {

@@ -1,7 +1,7 @@
 //! The header profiles: keeps their settings and picks one by destination port.
 //!
 //! ```text
-//!  settings ──► 3 x (port, layout)      port ──► [first enabled match] ──► profile, layout
+//!  settings ──► 3 x (port, layout) ──► cross ──► port ──► [first match] ──► profile, layout
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -9,16 +9,42 @@
 //! | port | in | UDP destination port as a number |
 //! | profile, layout | out | the first enabled profile of that port, else 0, and its word 1 |
 //!
-//! Timing: outputs are combinational from `port`; a setting holds from the next cycle on.
+//! Timing: outputs are combinational from `port`; a setting holds after it has crossed to the MAC's
+//! clock, some 10 cycles. Settings that are written together may come into force one by one.
 
 use abi::registers::{PROFILES, PROFILE_STRIDE};
 use stream::prelude::*;
 
+/// The settings of the three profiles.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ProfileTable {
+    /// Profile 1 is enabled.
+    pub enabled_1: Bit,
+    /// Profile 2 is.
+    pub enabled_2: Bit,
+    /// Profile 3 is.
+    pub enabled_3: Bit,
+    /// Port of profile 1.
+    pub port_1: Bits<16>,
+    /// Of profile 2.
+    pub port_2: Bits<16>,
+    /// Of profile 3.
+    pub port_3: Bits<16>,
+    /// Word 1 of profile 1.
+    pub layout_1: Bits<32>,
+    /// Of profile 2.
+    pub layout_2: Bits<32>,
+    /// Of profile 3.
+    pub layout_3: Bits<32>,
+}
+
 /// The profiles. See the module's head.
 #[derive(LogicBlock)]
 pub struct Profiles {
-    /// Clock.
+    /// Clock of the settings.
     pub clock: Signal<In, Clock>,
+    /// Clock of the other ports.
+    pub mac_clock: Signal<In, Clock>,
 
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
@@ -29,13 +55,10 @@ pub struct Profiles {
     /// Word 1 of that profile's registers.
     pub layout: Signal<Out, Bits<32>>,
 
-    selector_1: DFF<Bits<17>>,
-    selector_2: DFF<Bits<17>>,
-    selector_3: DFF<Bits<17>>,
-    layout_1: DFF<Bits<32>>,
-    layout_2: DFF<Bits<32>>,
-    layout_3: DFF<Bits<32>>,
+    kept: DFF<ProfileTable>,
+    crossing: ValueCrossing<ProfileTable>,
 
+    known: Signal<Local, ProfileTable>,
     address: Signal<Local, Bits<24>>,
     value: Signal<Local, Bits<32>>,
     match_1: Signal<Local, Bit>,
@@ -48,16 +71,14 @@ impl Default for Profiles {
     fn default() -> Self {
         Self {
             clock: Default::default(),
+            mac_clock: Default::default(),
             settings: Default::default(),
             port: Default::default(),
             profile: Default::default(),
             layout: Default::default(),
-            selector_1: Default::default(),
-            selector_2: Default::default(),
-            selector_3: Default::default(),
-            layout_1: Default::default(),
-            layout_2: Default::default(),
-            layout_3: Default::default(),
+            kept: Default::default(),
+            crossing: Default::default(),
+            known: Default::default(),
             address: Default::default(),
             value: Default::default(),
             match_1: Default::default(),
@@ -74,48 +95,54 @@ impl Default for Profiles {
 impl Logic for Profiles {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, selector_1, selector_2, selector_3);
-        dff_setup!(self, clock, layout_1, layout_2, layout_3);
+        dff_setup!(self, clock, kept);
+        self.crossing.write_clock.next = self.clock.val();
+        self.crossing.read_clock.next = self.mac_clock.val();
+        self.crossing.value.next = self.kept.q.val();
+        self.known.next = self.crossing.latest.val();
         self.address.next = self.settings.payload.val().address;
         self.value.next = self.settings.payload.val().data;
         if self.settings.valid.val() {
             if self.address.val() == self.registers[0].val() {
-                self.selector_1.d.next = self.value.val().get_bits::<17>(0);
+                self.kept.d.next.enabled_1 = self.value.val().get_bit(16);
+                self.kept.d.next.port_1 = self.value.val().get_bits::<16>(0);
             }
             if self.address.val() == self.registers[1].val() {
-                self.layout_1.d.next = self.value.val();
+                self.kept.d.next.layout_1 = self.value.val();
             }
             if self.address.val() == self.registers[2].val() {
-                self.selector_2.d.next = self.value.val().get_bits::<17>(0);
+                self.kept.d.next.enabled_2 = self.value.val().get_bit(16);
+                self.kept.d.next.port_2 = self.value.val().get_bits::<16>(0);
             }
             if self.address.val() == self.registers[3].val() {
-                self.layout_2.d.next = self.value.val();
+                self.kept.d.next.layout_2 = self.value.val();
             }
             if self.address.val() == self.registers[4].val() {
-                self.selector_3.d.next = self.value.val().get_bits::<17>(0);
+                self.kept.d.next.enabled_3 = self.value.val().get_bit(16);
+                self.kept.d.next.port_3 = self.value.val().get_bits::<16>(0);
             }
             if self.address.val() == self.registers[5].val() {
-                self.layout_3.d.next = self.value.val();
+                self.kept.d.next.layout_3 = self.value.val();
             }
         }
 
-        self.match_1.next = self.selector_1.q.val().get_bit(16)
-            & (self.selector_1.q.val().get_bits::<16>(0) == self.port.val());
-        self.match_2.next = self.selector_2.q.val().get_bit(16)
-            & (self.selector_2.q.val().get_bits::<16>(0) == self.port.val());
-        self.match_3.next = self.selector_3.q.val().get_bit(16)
-            & (self.selector_3.q.val().get_bits::<16>(0) == self.port.val());
+        self.match_1.next =
+            self.known.val().enabled_1 & (self.known.val().port_1 == self.port.val());
+        self.match_2.next =
+            self.known.val().enabled_2 & (self.known.val().port_2 == self.port.val());
+        self.match_3.next =
+            self.known.val().enabled_3 & (self.known.val().port_3 == self.port.val());
         self.profile.next = bits::<2>(0);
         self.layout.next = bits::<32>(0);
         if self.match_1.val() {
             self.profile.next = bits::<2>(1);
-            self.layout.next = self.layout_1.q.val();
+            self.layout.next = self.known.val().layout_1;
         } else if self.match_2.val() {
             self.profile.next = bits::<2>(2);
-            self.layout.next = self.layout_2.q.val();
+            self.layout.next = self.known.val().layout_2;
         } else if self.match_3.val() {
             self.profile.next = bits::<2>(3);
-            self.layout.next = self.layout_3.q.val();
+            self.layout.next = self.known.val().layout_3;
         }
     }
 }

@@ -4,12 +4,15 @@ use crate::back::Back;
 use crate::front::Front;
 use crate::messages::{Plan, StoredPacket};
 use crate::middle::Middle;
+use crate::pulse_merge::PulseMerge;
 use stream::prelude::*;
 
 /// The receive path: 2^A beats of packet store, 2^B owners; N must be 2^B.
 #[derive(LogicBlock)]
 pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
-    /// Clock.
+    /// Clock of the MAC: that of `frames`.
+    pub mac_clock: Signal<In, Clock>,
+    /// Clock of all else.
     pub clock: Signal<In, Clock>,
     /// Start of an epoch.
     pub reset: Signal<In, Bit>,
@@ -61,17 +64,23 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub disposition_count: PulseSource<Bits<4>>,
     /// A frame came in.
     pub frame_done: Signal<Out, Bit>,
+    /// A verified packet was taken from the packet store's queue.
+    pub packet_taken: Signal<Out, Bit>,
+    /// One waits there.
+    pub packet_stalled: Signal<Out, Bit>,
     /// A header entry was handed over.
     pub header_produced: PulseSource<RingFetch>,
 
     front: Front<A>,
     back: Back<A>,
     middle: Middle<A, B, N>,
+    drops: PulseMerge<Bits<4>>,
 }
 
 impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N> {
     fn default() -> Self {
         Self {
+            mac_clock: Default::default(),
             clock: Default::default(),
             reset: Default::default(),
             epoch: Default::default(),
@@ -96,10 +105,13 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             drop_count: Default::default(),
             disposition_count: Default::default(),
             frame_done: Default::default(),
+            packet_taken: Default::default(),
+            packet_stalled: Default::default(),
             header_produced: Default::default(),
             back: Default::default(),
             front: Default::default(),
             middle: Default::default(),
+            drops: Default::default(),
         }
     }
 }
@@ -107,6 +119,7 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
 impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
+        self.front.mac_clock.next = self.mac_clock.val();
         self.front.clock.next = self.clock.val();
         self.front.reset.next = self.reset.val();
         self.middle.clock.next = self.clock.val();
@@ -121,6 +134,9 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         self.frame_done.next = self.front.frame_done.val();
 
         MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.middle.packets);
+        self.packet_taken.next = self.front.packets.valid.val() & self.middle.packets.ready.val();
+        self.packet_stalled.next =
+            self.front.packets.valid.val() & !self.middle.packets.ready.val();
         MessageSink::<Confirmation>::link(
             &mut self.confirmation_sink,
             &mut self.middle.confirmation,
@@ -169,11 +185,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
 
         // Drops of the store come first: the others wait for a cycle without one.
         self.middle.drop_busy.next = self.front.drop_count.valid.val();
-        self.drop_count.valid.next =
-            self.front.drop_count.valid.val() | self.middle.drop_count.valid.val();
-        self.drop_count.payload.next = self.middle.drop_count.payload.val();
-        if self.front.drop_count.valid.val() {
-            self.drop_count.payload.next = self.front.drop_count.payload.val();
-        }
+        PulseSource::<Bits<4>>::join(&mut self.front.drop_count, &mut self.drops.first);
+        PulseSource::<Bits<4>>::join(&mut self.middle.drop_count, &mut self.drops.second);
+        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.source);
     }
 }

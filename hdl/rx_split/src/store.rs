@@ -1,38 +1,56 @@
-//! The packet store: keeps frames until they are verified, then until they are written out.
+//! The packet store: keeps frames until they are verified, then until they are written out; and the
+//! way of the receive path from the MAC's clock to the card's.
 //!
 //! ```text
-//!  beats ──► 2^A beats of memory ──► read port
-//!    │ last: commit, or roll back and count
-//!    └─► FIFO of descriptors ──► packets          release ──► room
+//!  mac_clock                              │ clock
+//!  beats ──► 2^A beats of memory ─────────┼──────────► read port
+//!    │ last: commit, or roll back         │
+//!    ├─► facts of a good frame ──► AsyncFifo ──► packets ─┐
+//!    ├─► reason of a refused one ► AsyncFifo ──► drop_count, frame_done
+//!  room ◄── beats free ◄───── Freed ◄────┼── release
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | beats, info | in | judged beats; the packet's facts with the last one |
-//! | room | out | to the door: what is on its way and one beat more fits |
-//! | packets | out | verified packets in order |
-//! | read_address, read_data | in, out | memory, one cycle latency |
-//! | release | in | everything before this pointer is forgotten |
-//! | drop_count | out | a frame was dropped, with its reason |
+//! | port | clock | direction | meaning |
+//! |---|---|---|---|
+//! | beats, info | mac_clock | in | judged beats; the packet's facts with the last one |
+//! | room | mac_clock | out | to the door: what is on its way and one beat more fits |
+//! | packets | clock | out | verified packets in order |
+//! | read_address, read_data | clock | in, out | memory, one cycle latency |
+//! | release | clock | in | everything before this pointer is forgotten |
+//! | drop_count, frame_done | clock | out | a frame was dropped, with its reason; one came in |
 //!
-//! Timing: one beat a cycle; a packet is offered two cycles behind its last beat.
+//! The memory is written with 322 MHz and read with 250 MHz: beats of 64 bytes come as fast as the
+//! wire brings them, and what crosses is one message a frame, of which the wire brings at most
+//! 148.8 million a second.
+//!
+//! Timing: one beat a cycle; a packet is offered three to four cycles of `clock` behind its last
+//! beat. Freed beats can be written again after some ten cycles.
 //!
 //! Invariants:
 //! 1. Not one byte of a refused frame is offered; its room is free at once.
 //! 2. `room` falls while [`IN_FLIGHT_MAX`] beats, or as many packets, still fit.
-//! 3. `reset` frees all but the packets that still wait in the FIFO.
+//! 3. A beat is read only after the message that names it has crossed.
+//! 4. `reset` frees all packets but those that still wait. These are offered in the new epoch: they
+//!    meet its tables, in which nothing of the old one is valid.
+//! 5. Every frame is offered or counted as a drop, and moves `frame_done`, once.
 
+use crate::frame_tally::FrameTally;
+use crate::freed::Freed;
 use crate::messages::{PacketInfo, Release, RxBeat, StoredPacket};
 use stream::prelude::*;
 
 /// Most beats between the door and the store, with a margin.
-pub const IN_FLIGHT_MAX: usize = 18;
-/// log2 of the packets that can wait.
+pub const IN_FLIGHT_MAX: usize = 24;
+/// log2 of the packets, and of the drops, that can wait to cross. The card takes one of each a
+/// cycle, faster than frames of 64 bytes follow each other, and the MAC lets no shorter one pass
+/// (PG203, ctl_rx_min_packet_len).
 pub const PACKET_BITS: usize = 6;
 
 /// The store. See the module's head.
 #[derive(LogicBlock)]
 pub struct Store<const A: usize> {
-    /// Clock.
+    /// Clock of the MAC.
+    pub mac_clock: Signal<In, Clock>,
+    /// Clock of the card.
     pub clock: Signal<In, Clock>,
     /// Start of an epoch.
     pub reset: Signal<In, Bit>,
@@ -41,13 +59,15 @@ pub struct Store<const A: usize> {
     pub beats: PulseSink<RxBeat>,
     /// The packet, valid with its last beat.
     pub info: Signal<In, PacketInfo>,
+    /// The door may admit a beat.
+    pub room: Signal<Out, Bit>,
+
     /// Verified packets.
     pub packets: MessageSource<StoredPacket>,
     /// Dropped frames.
     pub drop_count: PulseSource<Bits<4>>,
-
-    /// The door may admit a beat.
-    pub room: Signal<Out, Bit>,
+    /// A frame came in, to be offered or dropped.
+    pub frame_done: Signal<Out, Bit>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<A>>,
     /// That beat, one cycle later.
@@ -55,16 +75,20 @@ pub struct Store<const A: usize> {
     /// Pointer up to which memory is free again.
     pub release: PulseSink<Release>,
 
-    memory: BlockRam<Bits<512>, A>,
-    waiting: Fifo<StoredPacket, 6, 7>,
+    memory: TwoClockRam<Bits<512>, A>,
+    waiting: AsyncFifo<StoredPacket, { PACKET_BITS }, { PACKET_BITS + 1 }>,
+    refusals: AsyncFifo<Bits<4>, { PACKET_BITS }, { PACKET_BITS + 1 }>,
+    freed: Freed,
+    tally: FrameTally,
+
     write_pointer: DFF<Bits<16>>,
     commit_pointer: DFF<Bits<16>>,
-    read_pointer: DFF<Bits<16>>,
+    held: DFF<Bits<16>>,
     has_room: DFF<Bit>,
 
-    held: Signal<Local, Bits<16>>,
     write_next: Signal<Local, Bits<16>>,
     finished: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
     beats_max: Constant<Bits<16>>,
     packets_max: Constant<Bits<7>>,
 }
@@ -77,25 +101,30 @@ impl<const A: usize> Default for Store<A> {
         );
         let packets_max = (1 << PACKET_BITS) - IN_FLIGHT_MAX;
         Self {
+            mac_clock: Default::default(),
             clock: Default::default(),
             reset: Default::default(),
             beats: Default::default(),
             info: Default::default(),
+            room: Default::default(),
             packets: Default::default(),
             drop_count: Default::default(),
-            room: Default::default(),
+            frame_done: Default::default(),
             read_address: Default::default(),
             read_data: Default::default(),
             release: Default::default(),
             memory: Default::default(),
             waiting: Default::default(),
+            refusals: Default::default(),
+            freed: Default::default(),
+            tally: Default::default(),
             write_pointer: Default::default(),
             commit_pointer: Default::default(),
-            read_pointer: Default::default(),
-            has_room: Default::default(),
             held: Default::default(),
+            has_room: Default::default(),
             write_next: Default::default(),
             finished: Default::default(),
+            takes: Default::default(),
             beats_max: Constant::new((((1usize << A) - IN_FLIGHT_MAX) as u64).to_bits()),
             packets_max: Constant::new((packets_max as u64).to_bits()),
         }
@@ -107,34 +136,36 @@ impl<const A: usize> Logic for Store<A> {
     fn update(&mut self) {
         dff_setup!(
             self,
-            clock,
+            mac_clock,
             write_pointer,
             commit_pointer,
-            read_pointer,
+            held,
             has_room
         );
-        self.memory.clock.next = self.clock.val();
-        self.waiting.clock.next = self.clock.val();
-        self.waiting.reset.next = false;
-        self.packets.valid.next = self.waiting.source.valid.val();
-        self.packets.payload.next = self.waiting.source.payload.val();
-        self.waiting.source.ready.next = self.packets.ready.val();
+        self.memory.write_clock.next = self.mac_clock.val();
+        self.memory.read_clock.next = self.clock.val();
+        self.waiting.write_clock.next = self.mac_clock.val();
+        self.waiting.read_clock.next = self.clock.val();
+        self.refusals.write_clock.next = self.mac_clock.val();
+        self.refusals.read_clock.next = self.clock.val();
+        self.freed.mac_clock.next = self.mac_clock.val();
+        self.freed.clock.next = self.clock.val();
+        self.freed.reset.next = self.reset.val();
+        self.tally.clock.next = self.clock.val();
 
-        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.has_room.d.next = (self.held.val() < self.beats_max.val())
+        // The MAC's side: write, then commit or roll back.
+        self.held.d.next = self.write_pointer.q.val() - self.freed.pointer.val();
+        self.has_room.d.next = (self.held.q.val() < self.beats_max.val())
             & (self.waiting.level.val() < self.packets_max.val());
         self.room.next = self.has_room.q.val();
-
-        self.memory.read_address.next = self.read_address.val();
-        self.read_data.next = self.memory.read_data.val();
         self.memory.write_address.next = bit_cast::<A, 16>(self.write_pointer.q.val());
         self.memory.write_data.next = self.beats.payload.val().data;
         self.memory.write_enable.next = self.beats.valid.val();
 
         self.write_next.next = self.write_pointer.q.val() + 1;
         self.finished.next = self.beats.valid.val() & self.beats.payload.val().last;
-        self.drop_count.valid.next = self.finished.val() & self.beats.payload.val().refused;
-        self.drop_count.payload.next = self.beats.payload.val().reason;
+        self.refusals.sink.valid.next = self.finished.val() & self.beats.payload.val().refused;
+        self.refusals.sink.payload.next = self.beats.payload.val().reason;
         self.waiting.sink.valid.next = self.finished.val() & !self.beats.payload.val().refused;
         self.waiting.sink.payload.next.start = self.commit_pointer.q.val();
         self.waiting.sink.payload.next.stop = self.write_next.val();
@@ -150,14 +181,21 @@ impl<const A: usize> Logic for Store<A> {
             }
         }
 
-        if self.release.valid.val() {
-            self.read_pointer.d.next = self.release.payload.val().pointer;
-        }
-        if self.reset.val() {
-            self.read_pointer.d.next = self.commit_pointer.q.val();
-            if self.waiting.source.valid.val() {
-                self.read_pointer.d.next = self.waiting.source.payload.val().start;
-            }
-        }
+        // The card's side: packets and drops as they have crossed.
+        self.packets.valid.next = self.waiting.source.valid.val();
+        self.packets.payload.next = self.waiting.source.payload.val();
+        self.waiting.source.ready.next = self.packets.ready.val();
+        self.takes.next = self.waiting.source.valid.val() & self.packets.ready.val();
+        self.drop_count.valid.next = self.refusals.source.valid.val();
+        self.drop_count.payload.next = self.refusals.source.payload.val();
+        self.refusals.source.ready.next = true;
+        self.tally.taken.next = self.takes.val();
+        self.tally.dropped.next = self.refusals.source.valid.val();
+        self.frame_done.next = self.tally.frame_done.val();
+        self.memory.read_address.next = self.read_address.val();
+        self.read_data.next = self.memory.read_data.val();
+        self.freed.taken.next = self.takes.val();
+        self.freed.taken_stop.next = self.waiting.source.payload.val().stop;
+        PulseSink::<Release>::link(&mut self.release, &mut self.freed.release);
     }
 }

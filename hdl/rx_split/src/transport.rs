@@ -28,8 +28,10 @@ use stream::prelude::*;
 /// The third part of the parser. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Transport {
-    /// Clock.
+    /// Clock of the settings.
     pub clock: Signal<In, Clock>,
+    /// Clock of all else.
+    pub mac_clock: Signal<In, Clock>,
 
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
@@ -48,9 +50,10 @@ impl Logic for Transport {
     #[hdl_gen]
     fn update(&mut self) {
         self.profiles.clock.next = self.clock.val();
-        self.fields.clock.next = self.clock.val();
-        self.layout.clock.next = self.clock.val();
-        self.key.clock.next = self.clock.val();
+        self.profiles.mac_clock.next = self.mac_clock.val();
+        self.fields.clock.next = self.mac_clock.val();
+        self.layout.clock.next = self.mac_clock.val();
+        self.key.clock.next = self.mac_clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.profiles.settings);
         PulseSink::<TransportHeader>::link(&mut self.header, &mut self.fields.header);
         self.profiles.port.next = self.fields.port.val();

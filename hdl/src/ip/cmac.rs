@@ -1,7 +1,8 @@
-//! Between the 100G MAC's AXI4-Stream ports and the card's packet streams, with the clock crossing.
+//! Between the 100G MAC's AXI4-Stream ports and the card's packet streams; sending, with the clock
+//! crossing.
 //!
 //! ```text
-//!  rx_axis ─► byte count ─► FrameFifo (lossy) ─► AsyncFifo ─► frames          [MacReceive]
+//!  rx_axis ─► byte count ─► frames                                            [MacReceive]
 //!  frames  ─► guard ─► AsyncFifo ─► FrameFifo (whole frames) ─► tx_axis       [MacSend]
 //!             └ clock ┘           └────── mac_clock ─────┘
 //! ```
@@ -10,12 +11,13 @@
 //! | `rx_axis_*` | 512 bit, no ready: cannot be stalled. `tuser` on the last beat: bad frame |
 //! | `tx_axis_*` | 512 bit, `tvalid` stays up inside a frame of 60 bytes or more, FCS excluded |
 //!
-//! Timing: receive adds about 8 cycles, send stores the whole frame. One beat a cycle of the slower
-//! clock.
+//! Receiving stays in the MAC's clock: the packet store of `rx_split` is where it crosses.
+//!
+//! Timing: receive adds a cycle, send stores the whole frame. One beat a cycle; sending, of the
+//! slower clock.
 //!
 //! Invariants:
-//! 1. A received frame that does not fit is dropped whole and pulses `dropped` once, in the core
-//!    clock.
+//! 1. A received beat is offered for one cycle: whoever takes `frames` is always ready.
 //! 2. A bad frame passes with its abort: the receive stages count it.
 //! 3. `tx_axis_tvalid` does not fall inside a frame. A frame that `reset` cut short never leaves.
 //!
@@ -25,20 +27,16 @@ use stream::prelude::*;
 
 use super::keep_count::KeepCount;
 
-/// Receive FIFO: log2 beats. 32 KiB hold three of the longest frames.
-const RX_BEATS_BITS: usize = 9;
 /// Send FIFO: log2 beats.
 const TX_BEATS_BITS: usize = 9;
 /// Crossing: log2 beats.
 const CROSSING_BITS: usize = 4;
 
 /// From the MAC's receive port to the card.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct MacReceive {
     /// Clock of the MAC.
     pub mac_clock: Signal<In, Clock>,
-    /// Clock of the card.
-    pub clock: Signal<In, Clock>,
 
     /// Frame bytes.
     pub rx_axis_tdata: Signal<In, Bits<512>>,
@@ -51,95 +49,29 @@ pub struct MacReceive {
     /// On the last beat: the frame is bad.
     pub rx_axis_tuser: Signal<In, Bit>,
 
-    /// Frames, in the card's clock.
+    /// Frames, in the MAC's clock.
     pub frames: PacketSource,
-    /// A frame was dropped because the FIFO was full.
-    pub dropped: Signal<Out, Bit>,
-    /// The card took a beat.
-    pub beat_taken: Signal<Out, Bit>,
-    /// A beat waits for the card.
-    pub beat_stalled: Signal<Out, Bit>,
 
     beat: DFF<PacketBeat>,
     beat_valid: DFF<Bit>,
     keep_count: KeepCount,
-    fifo: FrameFifo<{ RX_BEATS_BITS }, { RX_BEATS_BITS + 1 }>,
-    crossing: AsyncFifo<PacketBeat, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
-    drop_crossing: AsyncFifo<Bits<1>, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
-
-    fifo_beat: Signal<Local, PacketBeat>,
-}
-
-impl Default for MacReceive {
-    fn default() -> Self {
-        Self {
-            mac_clock: Default::default(),
-            clock: Default::default(),
-            rx_axis_tdata: Default::default(),
-            rx_axis_tkeep: Default::default(),
-            rx_axis_tvalid: Default::default(),
-            rx_axis_tlast: Default::default(),
-            rx_axis_tuser: Default::default(),
-            frames: Default::default(),
-            dropped: Default::default(),
-            beat_taken: Default::default(),
-            beat_stalled: Default::default(),
-            beat: Default::default(),
-            beat_valid: Default::default(),
-            fifo: FrameFifo::new(true, false),
-            crossing: Default::default(),
-            drop_crossing: Default::default(),
-            keep_count: Default::default(),
-            fifo_beat: Default::default(),
-        }
-    }
 }
 
 impl Logic for MacReceive {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, mac_clock, beat, beat_valid);
-        self.fifo.reset.next = false;
-        self.fifo.clock.next = self.mac_clock.val();
-        self.crossing.write_clock.next = self.mac_clock.val();
-        self.crossing.read_clock.next = self.clock.val();
-        self.drop_crossing.write_clock.next = self.mac_clock.val();
-        self.drop_crossing.read_clock.next = self.clock.val();
-
         self.keep_count.keep.next = self.rx_axis_tkeep.val();
         self.beat.d.next.data = self.rx_axis_tdata.val();
         self.beat.d.next.byte_count = self.keep_count.byte_count.val();
         self.beat.d.next.last = self.rx_axis_tlast.val();
         self.beat.d.next.abort = self.rx_axis_tlast.val() & self.rx_axis_tuser.val();
         self.beat_valid.d.next = self.rx_axis_tvalid.val();
-        self.fifo.sink.valid.next = self.beat_valid.q.val();
-        self.fifo.sink.data.next = self.beat.q.val().data;
-        self.fifo.sink.byte_count.next = self.beat.q.val().byte_count;
-        self.fifo.sink.last.next = self.beat.q.val().last;
-        self.fifo.sink.abort.next = self.beat.q.val().abort;
-
-        self.fifo_beat.next.data = self.fifo.source.data.val();
-        self.fifo_beat.next.byte_count = self.fifo.source.byte_count.val();
-        self.fifo_beat.next.last = self.fifo.source.last.val();
-        self.fifo_beat.next.abort = self.fifo.source.abort.val();
-        self.crossing.sink.valid.next = self.fifo.source.valid.val();
-        self.crossing.sink.payload.next = self.fifo_beat.val();
-        self.fifo.source.ready.next = self.crossing.sink.ready.val();
-
-        self.frames.valid.next = self.crossing.source.valid.val();
-        self.frames.data.next = self.crossing.source.payload.val().data;
-        self.frames.byte_count.next = self.crossing.source.payload.val().byte_count;
-        self.frames.last.next = self.crossing.source.payload.val().last;
-        self.frames.abort.next = self.crossing.source.payload.val().abort;
-        self.crossing.source.ready.next = self.frames.ready.val();
-        self.beat_taken.next = self.crossing.source.valid.val() & self.frames.ready.val();
-        self.beat_stalled.next = self.crossing.source.valid.val() & !self.frames.ready.val();
-
-        // Drops cross as messages. They cannot fill the crossing: each takes a frame of its own.
-        self.drop_crossing.sink.valid.next = self.fifo.dropped.val();
-        self.drop_crossing.sink.payload.next = bits::<1>(1);
-        self.drop_crossing.source.ready.next = true;
-        self.dropped.next = self.drop_crossing.source.valid.val();
+        self.frames.valid.next = self.beat_valid.q.val();
+        self.frames.data.next = self.beat.q.val().data;
+        self.frames.byte_count.next = self.beat.q.val().byte_count;
+        self.frames.last.next = self.beat.q.val().last;
+        self.frames.abort.next = self.beat.q.val().abort;
     }
 }
 

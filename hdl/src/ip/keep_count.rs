@@ -1,69 +1,61 @@
 //! Counts the bytes that an AXI4-Stream keep mask marks.
 //!
-//! Timing: combinational, six steps. The mask is contiguous from bit 0, so it is halved instead of
-//! counting ones; of any other mask the result is some count from 0 to 64.
+//! Timing: combinational: the mask is contiguous from bit 0, so its last one is found, one bit of
+//! 64, and encoded. Of any other mask the result is some count from 0 to 127.
 
 use stream::prelude::*;
 
 /// From `tkeep` of 64 bits to a byte count.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct KeepCount {
     /// The mask.
     pub keep: Signal<In, Bits<64>>,
     /// Bytes it marks, 0 to 64.
     pub byte_count: Signal<Out, Bits<7>>,
 
-    keep_32: Signal<Local, Bits<32>>,
-    count_32: Signal<Local, Bits<7>>,
-    keep_16: Signal<Local, Bits<16>>,
-    count_16: Signal<Local, Bits<7>>,
-    keep_8: Signal<Local, Bits<8>>,
-    count_8: Signal<Local, Bits<7>>,
-    keep_4: Signal<Local, Bits<4>>,
-    count_4: Signal<Local, Bits<7>>,
-    keep_2: Signal<Local, Bits<2>>,
-    count_2: Signal<Local, Bits<7>>,
+    last: Signal<Local, Bits<64>>,
+    above: Signal<Local, Bits<64>>,
+    not_above: Signal<Local, Bits<64>>,
+    hits: [Signal<Local, Bit>; 7],
+    /// For each bit of the count, the last ones that set it.
+    sets: [Constant<Bits<64>>; 7],
+}
+
+impl Default for KeepCount {
+    fn default() -> Self {
+        let sets = |bit: usize| {
+            let of_place = |place: u64| (place + 1) >> bit & 1;
+            let mask = (0..64).fold(0u64, |mask, place| mask | of_place(place) << place);
+            Constant::new(mask.to_bits())
+        };
+        Self {
+            keep: Default::default(),
+            byte_count: Default::default(),
+            last: Default::default(),
+            above: Default::default(),
+            not_above: Default::default(),
+            hits: Default::default(),
+            sets: std::array::from_fn(sets),
+        }
+    }
 }
 
 impl Logic for KeepCount {
     #[hdl_gen]
     fn update(&mut self) {
-        self.keep_32.next = self.keep.val().get_bits::<32>(0);
-        self.count_32.next = bits::<7>(0);
-        if self.keep.val().get_bit(31) {
-            self.keep_32.next = self.keep.val().get_bits::<32>(32);
-            self.count_32.next = bits::<7>(32);
+        self.above.next = self.keep.val() >> 1;
+        self.not_above.next = !self.above.val();
+        self.last.next = self.keep.val() & self.not_above.val();
+        for i in 0..7 {
+            self.hits[i].next = (self.last.val() & self.sets[i].val()).any();
         }
-        self.keep_16.next = self.keep_32.val().get_bits::<16>(0);
-        self.count_16.next = self.count_32.val();
-        if self.keep_32.val().get_bit(15) {
-            self.keep_16.next = self.keep_32.val().get_bits::<16>(16);
-            self.count_16.next = self.count_32.val() | bits::<7>(16);
-        }
-        self.keep_8.next = self.keep_16.val().get_bits::<8>(0);
-        self.count_8.next = self.count_16.val();
-        if self.keep_16.val().get_bit(7) {
-            self.keep_8.next = self.keep_16.val().get_bits::<8>(8);
-            self.count_8.next = self.count_16.val() | bits::<7>(8);
-        }
-        self.keep_4.next = self.keep_8.val().get_bits::<4>(0);
-        self.count_4.next = self.count_8.val();
-        if self.keep_8.val().get_bit(3) {
-            self.keep_4.next = self.keep_8.val().get_bits::<4>(4);
-            self.count_4.next = self.count_8.val() | bits::<7>(4);
-        }
-        self.keep_2.next = self.keep_4.val().get_bits::<2>(0);
-        self.count_2.next = self.count_4.val();
-        if self.keep_4.val().get_bit(1) {
-            self.keep_2.next = self.keep_4.val().get_bits::<2>(2);
-            self.count_2.next = self.count_4.val() | bits::<7>(2);
-        }
-        self.byte_count.next = self.count_2.val();
-        if self.keep.val().get_bit(63) {
-            self.byte_count.next = bits::<7>(64);
-        } else if self.keep_2.val().get_bit(0) {
-            self.byte_count.next = self.count_2.val() | bits::<7>(1);
-        }
+        self.byte_count.next = bit_cast::<7, 1>(self.hits[0].val().into())
+            | (bit_cast::<7, 1>(self.hits[1].val().into()) << 1)
+            | (bit_cast::<7, 1>(self.hits[2].val().into()) << 2)
+            | (bit_cast::<7, 1>(self.hits[3].val().into()) << 3)
+            | (bit_cast::<7, 1>(self.hits[4].val().into()) << 4)
+            | (bit_cast::<7, 1>(self.hits[5].val().into()) << 5)
+            | (bit_cast::<7, 1>(self.hits[6].val().into()) << 6);
     }
 }
 

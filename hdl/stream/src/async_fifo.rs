@@ -7,7 +7,8 @@
 //!                    distributed RAM (written left, read right)
 //! ```
 //! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message a cycle
-//! of the slower clock in steady state when 2^A is at least 8.
+//! of the slower clock in steady state when 2^A is at least 8. `level` follows a message written
+//! after two cycles of `write_clock`, one read after five and more.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated, whatever the phases.
@@ -128,6 +129,8 @@ pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
     pub sink: MessageSink<T>,
     /// Messages out.
     pub source: MessageSource<T>,
+    /// Messages inside, in `write_clock`: those written two cycles ago, less those known as read.
+    pub level: Signal<Out, Bits<P>>,
 
     memory: CrossingRam<T, A>,
     write_pointer: DFF<Bits<P>>,
@@ -136,11 +139,15 @@ pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
     read_gray: DFF<Bits<P>>,
     write_seen: Synchronizer<Bits<P>>,
     read_seen: Synchronizer<Bits<P>>,
+    read_known: DFF<Bits<P>>,
+    held: DFF<Bits<P>>,
 
     is_full: Signal<Local, Bit>,
     is_empty: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<P>>,
     read_next: Signal<Local, Bits<P>>,
+    read_pairs: Signal<Local, Bits<P>>,
+    read_fours: Signal<Local, Bits<P>>,
     one: Constant<Bits<P>>,
     wrap_mask: Constant<Bits<P>>,
 }
@@ -148,11 +155,13 @@ pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
 impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
     fn default() -> Self {
         assert_eq!(P, A + 1, "pointer width must be address width + 1");
+        assert!(P <= 8, "the level is found in three steps");
         Self {
             write_clock: Default::default(),
             read_clock: Default::default(),
             sink: Default::default(),
             source: Default::default(),
+            level: Default::default(),
             memory: Default::default(),
             write_pointer: Default::default(),
             write_gray: Default::default(),
@@ -160,10 +169,14 @@ impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
             read_gray: Default::default(),
             write_seen: Default::default(),
             read_seen: Default::default(),
+            read_known: Default::default(),
+            held: Default::default(),
             is_full: Default::default(),
             is_empty: Default::default(),
             write_next: Default::default(),
             read_next: Default::default(),
+            read_pairs: Default::default(),
+            read_fours: Default::default(),
             one: Constant::new(1u64.to_bits()),
             wrap_mask: Constant::new((3u64 << (P - 2)).to_bits()),
         }
@@ -173,7 +186,14 @@ impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
 impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, write_clock, write_pointer, write_gray);
+        dff_setup!(
+            self,
+            write_clock,
+            write_pointer,
+            write_gray,
+            read_known,
+            held
+        );
         dff_setup!(self, read_clock, read_pointer, read_gray);
         self.memory.clock.next = self.write_clock.val();
         self.write_seen.clock.next = self.read_clock.val();
@@ -193,6 +213,13 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
         self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.sink.valid.val() & !self.is_full.val();
+
+        // The level: each bit of the read pointer is the sum of all gray bits from its own up.
+        self.read_pairs.next = self.read_seen.q.val() ^ (self.read_seen.q.val() >> 1);
+        self.read_fours.next = self.read_pairs.val() ^ (self.read_pairs.val() >> 2);
+        self.read_known.d.next = self.read_fours.val() ^ (self.read_fours.val() >> 4);
+        self.held.d.next = self.write_pointer.q.val() - self.read_known.q.val();
+        self.level.next = self.held.q.val();
 
         self.write_next.next = self.write_pointer.q.val() + self.one.val();
         self.read_next.next = self.read_pointer.q.val() + self.one.val();

@@ -1,10 +1,11 @@
 //! A first-in first-out buffer of messages in block RAM, 2^A deep, for queues that are long.
 //!
 //! ```text
-//!   sink ──► 2^A x T (block RAM) ──► register ──► head (4 messages) ──► source
+//!   sink ─┬─► 2^A x T (block RAM) ──► register ─┬─► head (4 messages) ──► source
+//!         └──────── nothing on the way ─────────┘
 //! ```
-//! Timing: latency four cycles through an empty buffer, one message a cycle in and out.
-//! `sink.ready` and `source.valid` are functions of registers.
+//! Timing: latency one cycle through an empty buffer, else at least four; one message a cycle in
+//! and out. `sink.ready` and `source.valid` are functions of registers.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
@@ -45,6 +46,9 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     ready: Signal<Local, Bit>,
     on_the_way: Signal<Local, Bits<3>>,
     fetch: Signal<Local, Bit>,
+    is_empty: Signal<Local, Bit>,
+    passes: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
     depth: Constant<Bits<P>>,
     zero: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
@@ -70,6 +74,9 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
             ready: Default::default(),
             on_the_way: Default::default(),
             fetch: Default::default(),
+            is_empty: Default::default(),
+            passes: Default::default(),
+            takes: Default::default(),
             depth: Constant::new((1u64 << A).to_bits()),
             zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
@@ -102,8 +109,14 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.sink.ready.next = self.ready.val();
         self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
-        self.memory.write_enable.next = self.sink.valid.val() & self.ready.val();
-        if self.sink.valid.val() & self.ready.val() {
+        self.is_empty.next = self.level.val() == self.zero.val();
+        self.passes.next = self.is_empty.val()
+            & !self.read_valid.q.val()
+            & !self.held_valid.q.val()
+            & (self.head.level.val() < self.head_depth.val());
+        self.takes.next = self.sink.valid.val() & self.ready.val() & !self.passes.val();
+        self.memory.write_enable.next = self.takes.val();
+        if self.takes.val() {
             self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
         }
 
@@ -111,8 +124,7 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.on_the_way.next = self.head.level.val()
             + bit_cast::<3, 1>(self.read_valid.q.val().into())
             + bit_cast::<3, 1>(self.held_valid.q.val().into());
-        self.fetch.next =
-            (self.level.val() != self.zero.val()) & (self.on_the_way.val() < self.head_depth.val());
+        self.fetch.next = !self.is_empty.val() & (self.on_the_way.val() < self.head_depth.val());
         self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
         self.read_valid.d.next = self.fetch.val();
         if self.fetch.val() {
@@ -120,8 +132,12 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         }
         self.held_valid.d.next = self.read_valid.q.val();
         self.held.d.next = self.memory.read_data.val();
-        self.head.sink.valid.next = self.held_valid.q.val();
+        self.head.sink.valid.next =
+            self.held_valid.q.val() | (self.passes.val() & self.sink.valid.val());
         self.head.sink.payload.next = self.held.q.val();
+        if self.passes.val() {
+            self.head.sink.payload.next = self.sink.payload.val();
+        }
 
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();
@@ -156,6 +172,9 @@ mod tests {
                 got += 1;
             } else if (40..150).contains(&cycle) {
                 idle += 1;
+            }
+            if cycle < 40 {
+                assert_eq!(dut.source.valid.val(), cycle > 0, "latency one cycle");
             }
             if cycle == 39 {
                 assert_eq!(sent, 20, "the memory and the head are full");

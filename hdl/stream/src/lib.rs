@@ -22,6 +22,7 @@ pub mod message;
 pub mod messages;
 pub mod packet;
 pub mod pulse;
+pub mod value_crossing;
 
 /// The one import of a block file: rust-hdl, flip-flops, bundles, messages and buffers.
 pub mod prelude {
@@ -35,9 +36,10 @@ pub mod prelude {
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
     pub use crate::frame_fifo::FrameFifo;
-    pub use crate::memory::{BlockRam, LutRam, ZeroedRam};
+    pub use crate::memory::{BlockRam, LutRam, TwoClockRam, ZeroedRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};
     pub use crate::pulse::{PulseSink, PulseSource};
+    pub use crate::value_crossing::ValueCrossing;
 }

@@ -9,10 +9,12 @@
 //! answers one cycle after `read_address` (BRAM or URAM) and powers up undefined: whoever reads it
 //! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
 //! zeros: the place for such an epoch. Reading the address that is written in the same cycle
-//! returns the old value in all.
+//! returns the old value in all. [`TwoClockRam`] is a [`BlockRam`] whose ports have clocks of their
+//! own: nobody reads an entry before word of its write has crossed.
 //!
 //! Each says by the attribute `ram_style` what it is to become, so that Vivado and Yosys agree:
-//! distributed RAM, BRAM, or URAM where 4,096 entries of 64 bits and more fill one.
+//! distributed RAM, BRAM, or URAM where 4,096 entries of 64 bits and more fill one. A URAM has one
+//! clock, so two clocks mean BRAM.
 
 use std::collections::HashMap;
 
@@ -33,6 +35,31 @@ const fn style(bits: usize, address_bits: usize) -> &'static str {
     } else {
         "block"
     }
+}
+
+/// Entries that one process sets to zero.
+const ZEROED_AT_ONCE: usize = 256;
+
+/// The memory's zeros at power-up. Large memories are cut into parts: Yosys takes time that grows
+/// with the square of a process, and Vivado limits the turns of a loop.
+fn zeros(bits: usize, entries: usize) -> String {
+    let loop_of = |count: usize, at: &str| {
+        format!(
+            "integer entry;\n\
+             initial for (entry = 0; entry < {count}; entry = entry + 1) \
+             memory[{at}entry] = {bits}'d0;\n"
+        )
+    };
+    if entries <= ZEROED_AT_ONCE {
+        return loop_of(entries, "");
+    }
+    format!(
+        "genvar part;\n\
+         generate for (part = 0; part < {parts}; part = part + 1) begin : zeros\n\
+         {inner}end endgenerate\n",
+        parts = entries / ZEROED_AT_ONCE,
+        inner = loop_of(ZEROED_AT_ONCE, &format!("{ZEROED_AT_ONCE} * part + ")),
+    )
 }
 
 /// Memory with a read in the same cycle, 2^A entries of T.
@@ -71,9 +98,7 @@ impl<T: Synth, const A: usize> Logic for LutRam<T, A> {
         Verilog::Custom(format!(
             "\
 (* ram_style = \"distributed\" *) reg [{width}:0] memory[{last}:0];
-integer entry;
-initial for (entry = 0; entry <= {last}; entry = entry + 1) memory[entry] = {bits}'d0;
-
+{zeros}
 always @(*) read_data = memory[read_address];
 
 always @(posedge clock) begin
@@ -81,7 +106,7 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            bits = T::BITS,
+            zeros = zeros(T::BITS, 1 << A),
             last = (1usize << A) - 1,
         ))
     }
@@ -176,16 +201,69 @@ impl<T: Synth, const A: usize> Logic for ZeroedRam<T, A> {
         Verilog::Custom(format!(
             "\
 (* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
-integer entry;
-initial for (entry = 0; entry <= {last}; entry = entry + 1) memory[entry] = {bits}'d0;
-
+{zeros}
 always @(posedge clock) begin
    read_data <= memory[read_address];
    if (write_enable) memory[write_address] <= write_data;
 end
 ",
             width = T::BITS - 1,
-            bits = T::BITS,
+            zeros = zeros(T::BITS, 1 << A),
+            last = (1usize << A) - 1,
+        ))
+    }
+}
+
+/// Memory written with one clock and read, registered, with another, 2^A entries of T.
+#[derive(LogicBlock, Default)]
+pub struct TwoClockRam<T: Synth, const A: usize> {
+    /// Clock of the writing side.
+    pub write_clock: Signal<In, Clock>,
+    /// Clock of the reading side.
+    pub read_clock: Signal<In, Clock>,
+    /// Entry to read.
+    pub read_address: Signal<In, Bits<A>>,
+    /// That entry, one cycle of `read_clock` later.
+    pub read_data: Signal<Out, T>,
+    /// Entry to write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Its new value.
+    pub write_data: Signal<In, T>,
+    /// Write in this cycle of `write_clock`.
+    pub write_enable: Signal<In, Bit>,
+    _store: Store<T>,
+}
+
+impl<T: Synth, const A: usize> Logic for TwoClockRam<T, A> {
+    fn update(&mut self) {
+        if self.read_clock.pos_edge() {
+            let at = self.read_address.val().index();
+            self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+        }
+        if self.write_clock.pos_edge() && self.write_enable.val() {
+            self._store
+                .insert(self.write_address.val().index(), self.write_data.val());
+        }
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(format!(
+            "\
+(* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
+
+always @(posedge read_clock) begin
+   read_data <= memory[read_address];
+end
+
+always @(posedge write_clock) begin
+   if (write_enable) memory[write_address] <= write_data;
+end
+",
+            width = T::BITS - 1,
             last = (1usize << A) - 1,
         ))
     }
@@ -210,5 +288,6 @@ mod tests {
         assert_eq!(attribute(&BlockRam::<Bits<64>, 12>::default()), "ultra");
         assert_eq!(attribute(&BlockRam::<Bits<400>, 11>::default()), "block");
         assert_eq!(attribute(&ZeroedRam::<Bits<16>, 16>::default()), "block");
+        assert_eq!(attribute(&TwoClockRam::<Bits<64>, 12>::default()), "block");
     }
 }

@@ -20,7 +20,7 @@ use crate::area::flat::{Flat, MissingModule};
 use crate::area::levels::{Loop, Timing};
 use crate::area::netlist::Netlist;
 use crate::area::report::{Report, DOMAINS};
-use crate::area::synthesis::SynthesisError;
+use crate::area::synthesis::{Part, SynthesisError};
 
 /// Blocks shown below the top.
 const DEPTH: usize = 4;
@@ -42,9 +42,9 @@ pub enum AreaError {
     Clock(&'static str),
 }
 
-/// Synthesizes a design with the card's clock ports and measures it.
-pub fn measure(top: &str, verilog: &str) -> Result<Report, AreaError> {
-    report_of(&synthesis::synthesize(top, verilog)?, top)
+/// Synthesizes a design with the card's clock ports and measures it; `modules` are names and texts.
+pub fn measure(top: &str, modules: &[(String, String)]) -> Result<Report, AreaError> {
+    report_of(&synthesis::synthesize(&Part::each_of(modules))?, top)
 }
 
 /// Measures a netlist.

@@ -121,7 +121,7 @@ impl Module {
 }
 
 /// All modules.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub struct Netlist {
     /// Modules by name.
     pub modules: BTreeMap<String, Module>,

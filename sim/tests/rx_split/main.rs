@@ -858,3 +858,35 @@ fn reset_loses_no_count_and_starts_anew() {
         assert_eq!(world.pulses.frames, 40, "round {round}");
     }
 }
+
+/// A frame that a reset cuts short is refused, and what follows it is judged by its own headers.
+#[test]
+fn reset_within_a_frame_touches_no_later_one() {
+    for cycles in 0..24 {
+        let mut world = simple(NO_STALLS);
+        world.send(&good(1000, 600).build(), false);
+        for _ in 0..cycles {
+            world.cycle();
+        }
+        world.reset();
+        world.run();
+        let before: u64 = world.pulses.dispositions.iter().sum();
+        world.register(r::CONTROL, r::CONTROL_RX);
+        world.enable(1, 6, 4);
+        for tags in [2, 0, 1] {
+            let frame = Frame {
+                tags,
+                ..good(1000, 100 + 200 * tags)
+            };
+            world.send(&frame.build(), false);
+        }
+        world.run();
+        let entries: u64 = world.pulses.dispositions.iter().sum();
+        assert_eq!(
+            entries - before,
+            3,
+            "reset after {cycles} cycles, drops {:?}",
+            world.pulses.drops
+        );
+    }
+}

@@ -111,6 +111,9 @@ impl Agent for CursorPort {
     }
 }
 
+/// Cycles until a setting has crossed to the MAC's clock.
+const CROSSING_CYCLES: usize = 16;
+
 /// When the next frame may come.
 #[derive(Clone, Copy)]
 pub enum Pace {
@@ -171,8 +174,8 @@ pub struct World {
     pub tables: Tables,
     /// When frames come.
     pub pace: Pace,
-    /// Cycles in which the block held frames back.
-    pub held_back: u64,
+    /// Whether the flow table answers.
+    pub flows_answer: bool,
     /// Lookups requested.
     pub lookups: u64,
     frames: PacketSource,
@@ -191,11 +194,11 @@ pub struct World {
     confirmed: MessageSink,
     jobs: VecDeque<(u64, usize, bool)>,
     monitors: Vec<StreamMonitor>,
+    frames_monitor: StreamMonitor,
 }
 
-/// Streams that a monitor watches.
-const STREAMS: [&str; 13] = [
-    "frames",
+/// Streams of the card's clock that a monitor watches.
+const STREAMS: [&str; 12] = [
     "flow_lookup",
     "flow_reply",
     "segment_request",
@@ -264,7 +267,7 @@ impl World {
             events: source("send_event", 3),
             tables: Tables::new(config),
             pace: NEVER_REFUSED,
-            held_back: 0,
+            flows_answer: true,
             lookups: 0,
             frames: PacketSource::new(model, "frames", stalls.source, seed ^ 4),
             frames_pushed: 0,
@@ -290,6 +293,7 @@ impl World {
             confirmed: sink("confirmation_source"),
             jobs: VecDeque::new(),
             monitors: STREAMS.map(|name| StreamMonitor::new(model, name)).into(),
+            frames_monitor: StreamMonitor::new(model, "frames"),
             bench,
         };
         world.register(r::CONTROL, r::CONTROL_RX);
@@ -344,12 +348,15 @@ impl World {
         }
     }
 
-    /// Runs until all register writes are done.
+    /// Runs until all register writes are done, and known in both clocks.
     pub fn drain(&mut self) {
+        if self.pulses.settings.is_empty() {
+            return;
+        }
         while !self.pulses.settings.is_empty() {
             self.cycle();
         }
-        self.cycle();
+        (0..CROSSING_CYCLES).for_each(|_| self.cycle());
     }
 
     /// Sends a frame to both.
@@ -421,19 +428,9 @@ impl World {
     /// One cycle.
     pub fn cycle(&mut self) {
         self.feed();
-        let waits = self
-            .bench
-            .model
-            .is_high(self.bench.model.port("frames$valid"))
-            && !self
-                .bench
-                .model
-                .is_high(self.bench.model.port("frames$ready"));
-        self.held_back += u64::from(waits);
         let mut agents: Vec<&mut dyn Agent> = vec![
             &mut self.pulses,
             &mut self.cursor_port,
-            &mut self.frames,
             &mut self.confirmation,
             &mut self.events,
             &mut self.write_job,
@@ -445,13 +442,17 @@ impl World {
         agents.extend(self.requests.iter_mut().map(|a| a as &mut dyn Agent));
         agents.extend(self.replies.iter_mut().map(|a| a as &mut dyn Agent));
         agents.extend(self.monitors.iter_mut().map(|a| a as &mut dyn Agent));
-        self.bench.cycle(&mut agents);
+        let mac_agents: &mut [&mut dyn Agent] = &mut [&mut self.frames, &mut self.frames_monitor];
+        self.bench.cycle_with_mac(&mut agents, mac_agents);
         self.answer();
         self.collect();
     }
 
     fn answer(&mut self) {
-        while let Some(request) = self.requests[0].messages.pop_front() {
+        while self.flows_answer {
+            let Some(request) = self.requests[0].messages.pop_front() else {
+                break;
+            };
             self.lookups += 1;
             let reply = flow_reply(&self.tables, &request);
             self.replies[0].push_struct(reply);
@@ -500,6 +501,11 @@ impl World {
         }
     }
 
+    /// Beats that came in so far.
+    pub fn beats(&self) -> u64 {
+        self.frames_monitor.handshakes()
+    }
+
     /// Handshakes of a stream so far.
     pub fn handshakes(&self, stream: &str) -> u64 {
         let at = STREAMS.iter().position(|name| *name == stream);
@@ -514,7 +520,8 @@ impl World {
             self.cycle();
             let counted: u64 = self.pulses.drops.iter().sum::<u64>()
                 + self.pulses.dispositions.iter().sum::<u64>();
-            let moved: u64 = self.monitors.iter().map(StreamMonitor::handshakes).sum();
+            let handshakes = self.monitors.iter().map(StreamMonitor::handshakes);
+            let moved = handshakes.sum::<u64>() + self.beats();
             quiet = if moved == seen { quiet + 1 } else { 0 };
             seen = moved;
             let done = counted == self.frames_pushed && self.pulses.settings.is_empty();
@@ -554,7 +561,7 @@ impl World {
             assert_eq!(got.2, !is_header, "relaxed ordering of write {number}");
         }
         assert_eq!(writes.len(), self.expected.0.len(), "writes");
-        for monitor in &self.monitors {
+        for monitor in self.monitors.iter().chain([&self.frames_monitor]) {
             monitor.assert_clean();
         }
     }

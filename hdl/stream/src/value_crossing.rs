@@ -1,0 +1,124 @@
+//! A clock crossing for a value that may change at any time: the other side sees it whole, a little
+//! later, and may miss what it was in between.
+//!
+//! ```text
+//!  write_clock │                         │ read_clock
+//!   value ──► [held] ──────────────────────────► [seen] ──► latest
+//!               │ turn ────► synchronizer ──► changed? ─┤
+//!               └──── synchronizer ◄──────── turn back ─┘
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | value | in | the value, in `write_clock` |
+//! | latest | out | a value that it had, in `read_clock` |
+//!
+//! Timing: a value shows after about three cycles of `read_clock`; a new one is taken for crossing
+//! every three cycles of both clocks.
+//!
+//! Invariants:
+//! 1. `latest` is always a value that `value` had, bits of two never mix: `held` stands still from
+//!    its turn to the answer.
+//! 2. Values are seen in their order. The last one is always seen.
+//! 3. Single bits alone are synchronized, through two flip-flops marked `ASYNC_REG`. There is no
+//!    reset.
+//!
+//! Source: the closed-loop toggle handshake of Cummings, SNUG 2008.
+
+use crate::async_fifo::Synchronizer;
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
+
+/// The crossing. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct ValueCrossing<T: Synth> {
+    /// Clock of `value`.
+    pub write_clock: Signal<In, Clock>,
+    /// Clock of `latest`.
+    pub read_clock: Signal<In, Clock>,
+    /// The value.
+    pub value: Signal<In, T>,
+    /// The value as the other side knows it.
+    pub latest: Signal<Out, T>,
+
+    held: DFF<T>,
+    turn: DFF<Bits<1>>,
+    seen: DFF<T>,
+    answer: DFF<Bits<1>>,
+    turn_seen: Synchronizer<Bits<1>>,
+    answer_seen: Synchronizer<Bits<1>>,
+}
+
+impl<T: Synth> Logic for ValueCrossing<T> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, write_clock, held, turn);
+        dff_setup!(self, read_clock, seen, answer);
+        self.turn_seen.clock.next = self.read_clock.val();
+        self.answer_seen.clock.next = self.write_clock.val();
+        self.turn_seen.d.next = self.turn.q.val();
+        self.answer_seen.d.next = self.answer.q.val();
+        if self.answer_seen.q.val() == self.turn.q.val() {
+            self.held.d.next = self.value.val();
+            self.turn.d.next = !self.turn.q.val();
+        }
+        if self.turn_seen.q.val() != self.answer.q.val() {
+            self.seen.d.next = self.held.q.val();
+            self.answer.d.next = self.turn_seen.q.val();
+        }
+        self.latest.next = self.seen.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The value counts in `write_clock`, both halves of it alike; checks what is seen.
+    fn crosses(write_half_ps: u64, read_half_ps: u64, phase_ps: u64) {
+        let mut dut = ValueCrossing::<Bits<16>>::default();
+        dut.connect_all();
+        check_all(&dut).expect("checks");
+        let both = |count: u64| bits::<16>((count & 0xff) << 8 | count & 0xff);
+        let (mut write_at, mut read_at) = (write_half_ps, phase_ps + 1);
+        let (mut write_level, mut read_level) = (false, false);
+        let (mut count, mut last, mut seen) = (0u64, 0u64, 0u64);
+        dut.write_clock.next = Clock { clk: false };
+        dut.read_clock.next = Clock { clk: false };
+        for _ in 0..2_000 {
+            if write_at <= read_at {
+                write_at += write_half_ps;
+                write_level = !write_level;
+                dut.write_clock.next = Clock { clk: write_level };
+                assert!(simulate(&mut dut, 20));
+                if write_level && count < 200 {
+                    count += 1;
+                    dut.value.next = both(count);
+                }
+            } else {
+                read_at += read_half_ps;
+                read_level = !read_level;
+                dut.read_clock.next = Clock { clk: read_level };
+            }
+            assert!(simulate(&mut dut, 20));
+            let shown = dut.latest.val().to_u64();
+            assert_eq!(shown >> 8, shown & 0xff, "two values mixed");
+            let shown = shown & 0xff;
+            assert!(shown >= last && shown <= count, "{shown} after {last}");
+            seen += u64::from(shown != last);
+            last = shown;
+        }
+        assert_eq!(last, count, "the last value was not seen");
+        assert!(seen > 3, "{seen} values seen");
+    }
+
+    #[test]
+    fn values_cross_whole_and_in_order_at_any_ratio_and_phase() {
+        for (write_half, read_half) in [(2000, 1552), (1552, 2000), (2000, 2000), (500, 2300)] {
+            for phase in [0, 333, 1001] {
+                crosses(write_half, read_half, phase);
+            }
+        }
+    }
+}
