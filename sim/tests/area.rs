@@ -4,8 +4,11 @@
 //!   memory block ──> Verilog ──> Yosys (synth_xilinx -family xcup -uram) ──> primitives
 //! ```
 
+use std::path::Path;
+
 use rust_hdl_core::prelude::*;
 use sim::area::flat::Flat;
+use sim::area::report::XCVU9P;
 use sim::area::synthesis::{synthesize, Part};
 use sim::area::usage::{blocks, memories};
 use stream::fifo::Fifo;
@@ -43,6 +46,30 @@ fn a_module_for_itself_takes_what_it_takes_in_the_whole() {
     assert_eq!(each.len(), modules.len());
     assert_eq!(each, usage(&[Part::whole("fifo", &design.single_file())]));
     assert!(each[0].usage.luts > 0 && each[0].usage.memory_luts > 0);
+}
+
+/// Takes many minutes where the cache is empty; afterwards what has changed.
+#[test]
+fn the_report_is_the_one_that_is_kept() {
+    if std::env::var_os("ZERONIC_LONG").is_none() {
+        println!("skipped: set ZERONIC_LONG=1; it has Yosys map the whole card");
+        return;
+    }
+    let card = hdl::nic::emit_card("default").expect("a configuration");
+    let card = card.expect("emits");
+    let modules = card.design.modules.into_iter();
+    let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
+    let report = sim::area::measure(card.top, &modules).expect("is mapped");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/area.md");
+    let kept = std::fs::read_to_string(path).expect("docs/area.md is kept");
+    let text = report.markdown(&XCVU9P);
+    let mut lines = kept.lines().zip(text.lines());
+    let differs = lines.find(|(kept, found)| kept != found);
+    assert_eq!(
+        differs, None,
+        "`zeronic bench area --report docs/area.md` writes it anew"
+    );
+    assert_eq!(kept.len(), text.len());
 }
 
 #[test]

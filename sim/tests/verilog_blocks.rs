@@ -14,8 +14,11 @@ use rust_hdl_core::prelude::*;
 use sim::design::Design;
 use sim::verilated::{Model, PortId};
 
-/// Changes of inputs, each followed by a clock edge.
-const STEPS: usize = 400;
+#[path = "verilog_support/random.rs"]
+mod random;
+
+use random::{When, STEPS};
+
 /// Rounds after which rust-hdl's simulator must have settled.
 const SETTLE_MAX: usize = 200;
 
@@ -222,8 +225,8 @@ fn compare_alone((entry, block): Made, seed: u64) {
     run(vec![pair], &mut model, seed);
 }
 
-/// The blocks of a crate, leaves or others.
-fn made(of: &str, leaves: bool) -> Vec<Made> {
+/// The blocks of a crate that run at that time.
+fn made(of: &str, when: When) -> Vec<Made> {
     let entries = blocks::BLOCKS.iter();
     let entries = entries.filter(|entry| entry.name.split("::").next() == Some(of));
     let made = entries.map(|entry| {
@@ -231,7 +234,7 @@ fn made(of: &str, leaves: bool) -> Vec<Made> {
         block.connect_all();
         (*entry, block)
     });
-    made.filter(|(_, block)| blocks::is_leaf(&**block) == leaves)
+    made.filter(|(entry, block)| random::when(entry, &**block) == when)
         .collect()
 }
 
@@ -247,7 +250,7 @@ fn on_large_stack(work: impl FnOnce() + Send) {
 
 fn leaves_of(of: &str) {
     let seed = sim::stall::seed();
-    on_large_stack(|| compare_bank(made(of, true), of, seed));
+    on_large_stack(|| compare_bank(made(of, When::Always), of, seed));
 }
 
 #[test]
@@ -289,7 +292,7 @@ fn blocks_with_children() {
     let seed = sim::stall::seed();
     for of in ["stream", "tables", "rx_split", "tx_merge", "dma", "hdl"] {
         on_large_stack(|| {
-            for made in made(of, false) {
+            for made in made(of, When::Long) {
                 compare_alone(made, seed);
             }
         });

@@ -1,54 +1,40 @@
-//! Yosys on the emitted Verilog: leaf blocks equal rust-hdl's own emitter's, for all inputs and
-//! all time, at the sizes of the registry.
+//! Yosys on the emitted Verilog: blocks equal rust-hdl's own emitter's, for all inputs and all
+//! time, at the sizes of the registry; the table of what is proven is kept in `docs/proofs.md`.
 //!
 //! ```text
-//!   registry ──> leaf blocks ─┬─ stock text ─> gold ─┐
-//!                             └─ our text ───> gate ─┴─ equiv_make, equiv_simple, equiv_induct
+//!   registry ──> block ─┬─ stock text ─> gold ─┐
+//!                       └─ our text ───> gate ─┴─ equiv_make, equiv_simple, equiv_induct
+//!                                                      verdict ──> line of docs/proofs.md
 //! ```
 //!
-//! A leaf block has registers but no other children. Blocks above them are compared at random
-//! (`verilog_blocks.rs`). Every run proves the shortest; `all_leaf_blocks` (`ZERONIC_LONG=1`)
-//! prints the table of all.
+//! A block with children is compared with its children cut out (`verilog_support/pair.rs`). A line
+//! of the table bears a digest of both texts: where it holds, so does its verdict; where a text
+//! has changed, the block is proven again, in every run. `ZERONIC_LONG=1` proves all again.
+//! `ZERONIC_BLESS=1` writes the table, which is otherwise compared.
 
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rust_hdl_core::prelude::*;
 use sim::toolchain::Yosys;
 
+#[path = "verilog_support/pair.rs"]
+mod pair;
+#[path = "verilog_support/proof_table.rs"]
+mod proof_table;
+#[path = "verilog_support/random.rs"]
+mod random;
 #[path = "verilog_support/stock.rs"]
 mod stock;
 
-/// A leaf block in both texts, and its registers' names in both.
-struct Leaf {
-    path: String,
-    stock: String,
-    ours: String,
-    registers: Vec<(String, String)>,
-}
+use pair::Pair;
+use proof_table::{Line, Table, Verdict};
 
-/// The leaf blocks of the registry with a kernel, the shortest first.
-fn leaves() -> Vec<Leaf> {
-    let mut leaves = Vec::new();
-    for entry in blocks::BLOCKS {
-        let mut block = (entry.make)();
-        block.connect_all();
-        let is_kernel = matches!(block.hdl(), Verilog::Combinatorial(_));
-        if !is_kernel || !blocks::is_leaf(&*block) {
-            continue;
-        }
-        let design = verilog::emit(&*block, "dut").expect("emits");
-        leaves.push(Leaf {
-            path: format!("{}{}", entry.name, entry.sizes),
-            stock: stock::emit(&*block, "dut"),
-            ours: design.modules[0].text.clone(),
-            registers: registers(&design),
-        });
-    }
-    leaves.sort_by_key(|leaf| (leaf.ours.len(), leaf.path.clone()));
-    leaves
-}
+/// Seconds of processor time that Yosys gets for one block.
+const SECONDS_MAX: u32 = 10;
+/// Cycles over which induction assumes equality.
+const INDUCTION_CYCLES: u32 = 2;
 
 /// The registry makes the largest blocks too, with defaults beyond a usual stack.
 fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
@@ -60,60 +46,15 @@ fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Each register of ours with the name it has in the flattened stock text.
-fn registers(design: &verilog::Design) -> Vec<(String, String)> {
-    let lines = design.modules[0].text.lines().map(str::trim);
-    let initial = lines.skip_while(|line| *line != "initial begin").skip(1);
-    let assignments = initial.take_while(|line| *line != "end");
-    assignments
-        .map(|line| {
-            let register = line.split(' ').next().unwrap_or("");
-            let origin = design.explain(register).expect("the register is known");
-            let field = origin.field.expect("a register is a field");
-            let field = field.strip_suffix(".q").expect("a register has an output");
-            let stock = format!("{}.q", field.replace('.', stock::JOINT));
-            (register.to_owned(), stock)
-        })
-        .collect()
-}
-
-/// Our text with the stock's names: of ports, and as second names of registers.
-fn with_stock_names(leaf: &Leaf) -> String {
-    let mut text = leaf.ours.clone();
-    for (register, stock) in &leaf.registers {
-        let is_declaration = |line: &&str| {
-            line.trim().starts_with("reg ") && line.trim().ends_with(&format!(" {register};"))
-        };
-        let declaration = text.lines().find(is_declaration).expect("is declared");
-        let range = declaration
-            .split_once('[')
-            .map_or(String::new(), |(_, rest)| {
-                format!("[{}", rest.split(' ').next().unwrap_or(""))
-            });
-        let wire = format!("(* keep *) wire {range} \\{stock} = {register};\nendmodule");
-        text = text.replace("endmodule", &wire);
-    }
-    let header = leaf.stock.split_once("module dut(").expect("a module").1;
-    let header = header.split_once(')').expect("a port list").0;
-    for port in header.split(',').map(str::trim) {
-        let ours = port.replace(stock::JOINT, "_");
-        if ours != port {
-            text = whole_words(&text, &ours, port);
-        }
-    }
-    text
-}
-
-fn yosys(folder: &Path, script: &str) -> (bool, String) {
-    fs::write(folder.join("script.ys"), script).expect("writes");
-    let output = Command::new(Yosys::locate().expect("Yosys").program)
-        .current_dir(folder)
-        .args(["-q", "-s", "script.ys"])
-        .output()
-        .expect("Yosys starts");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    (output.status.success(), text)
+/// The pair of a block of the registry, if it has a kernel; and its line, without verdict.
+fn examined(entry: &blocks::Entry) -> (Option<Pair>, Line) {
+    let mut block = (entry.make)();
+    block.connect_all();
+    let name = proof_table::name_of(entry);
+    let random = random::when(entry, &*block);
+    let pair = pair::has_kernel(&*block).then(|| Pair::of(&*block, name.clone()));
+    let line = Line::new(name, pair.as_ref(), random);
+    (pair, line)
 }
 
 fn scratch(name: &str) -> PathBuf {
@@ -123,87 +64,158 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Proves every leaf in one run; returns each path with whether it was proven.
-fn prove(leaves: &[Leaf], name: &str) -> Vec<(String, bool)> {
-    let folder = scratch(name);
-    let mut script = String::new();
-    for (index, leaf) in leaves.iter().enumerate() {
-        fs::write(folder.join(format!("gold{index}.v")), &leaf.stock).expect("writes");
-        let ours = with_stock_names(leaf);
-        fs::write(folder.join(format!("gate{index}.v")), ours).expect("writes");
-        script.push_str(&format!(
-            "design -reset\n\
-             read_verilog gold{index}.v\nhierarchy -top dut\nproc\nflatten\nopt_clean\n\
-             rename dut gold\ndesign -stash gold\n\
-             read_verilog gate{index}.v\nhierarchy -top dut\nproc\nflatten\nopt_clean\n\
-             rename dut gate\ndesign -stash gate\n\
-             design -copy-from gold -as gold gold\ndesign -copy-from gate -as gate gate\n\
-             equiv_make gold gate equiv\nhierarchy -top equiv\nopt -fast\n\
-             equiv_simple -undef\nequiv_induct -undef -seq 2\n\
-             tee -q -o status{index}.txt equiv_status\n"
-        ));
-    }
-    let (_, log) = yosys(&folder, &script);
-    let proven = |index: usize| {
-        let status = fs::read_to_string(folder.join(format!("status{index}.txt")));
-        status.is_ok_and(|text| text.contains("Equivalence successfully proven"))
+/// Which nets of one name are taken as equal on the way, once they are proven.
+#[derive(Clone, Copy)]
+enum Cuts {
+    /// Locals too: short proofs, where each local has one meaning.
+    Locals,
+    /// Registers and ports alone: a local that is assigned in steps differs in between.
+    Registers,
+}
+
+/// A cut child's ports become the block's own; then both sides have the same ports.
+fn script(cuts: Cuts) -> String {
+    let hide = match cuts {
+        Cuts::Locals => "",
+        Cuts::Registers => "rename -hide w:* w:*.q %d\n",
     };
-    let results: Vec<_> = leaves
-        .iter()
-        .enumerate()
-        .map(|(index, leaf)| (leaf.path.clone(), proven(index)))
-        .collect();
-    if results.iter().any(|(_, proven)| !proven) {
-        println!("{log}");
-    }
-    results
+    let side = |name: &str| {
+        format!(
+            "design -reset\nread_verilog {name}.v\nhierarchy -top dut\nproc -norom\nflatten\n\
+             opt_clean\nexpose -evert dut/t:dut{joint}*\n{hide}rename dut {name}\n\
+             design -stash {name}\n",
+            joint = stock::JOINT,
+        )
+    };
+    format!(
+        "{gold}{gate}\
+         design -copy-from gold -as gold gold\ndesign -copy-from gate -as gate gate\n\
+         equiv_make gold gate equiv\nhierarchy -top equiv\nopt -fast\n\
+         equiv_simple -undef\nequiv_induct -undef -seq {INDUCTION_CYCLES}\n\
+         tee -o status.txt equiv_status\n",
+        gold = side("gold"),
+        gate = side("gate"),
+    )
 }
 
-fn whole_words(text: &str, from: &str, to: &str) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(from) {
-        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
-        let alone = !before.ends_with(is_word) && !after.starts_with(is_word);
-        out.push_str(before);
-        out.push_str(if alone { to } else { from });
-        rest = after;
+/// Compares the two texts; the folder keeps texts and log.
+fn prove(pair: &Pair, folder: &str) -> Verdict {
+    let verdict = prove_with(pair, folder, Cuts::Locals);
+    match verdict {
+        Verdict::Undecided => prove_with(pair, folder, Cuts::Registers),
+        verdict => verdict,
     }
-    out + rest
 }
 
-/// Leaf blocks that are proven in every run: the shortest.
-const PROVEN_ALWAYS: usize = 12;
-
-#[test]
-fn the_shortest_leaf_blocks_are_equal() {
-    let mut some = on_large_stack(leaves);
-    some.truncate(PROVEN_ALWAYS);
-    assert_eq!(some.len(), PROVEN_ALWAYS);
-    let results = prove(&some, "leaves");
-    assert!(results.iter().all(|(_, proven)| *proven), "{results:?}");
+fn log_of(folder: &Path) -> String {
+    fs::read_to_string(folder.join("log")).unwrap_or_default()
 }
 
-#[test]
-fn all_leaf_blocks() {
-    if std::env::var_os("ZERONIC_LONG").is_none() {
-        println!("skipped: set ZERONIC_LONG=1; it prints the table of proofs and takes an hour");
-        return;
+fn prove_with(pair: &Pair, folder: &str, cuts: Cuts) -> Verdict {
+    let folder = scratch(folder);
+    for (name, text) in [
+        ("gold.v", &pair.gold),
+        ("gate.v", &pair.gate),
+        ("script.ys", &script(cuts)),
+    ] {
+        fs::write(folder.join(name), text).expect("writes");
     }
-    for leaf in on_large_stack(leaves) {
-        for (path, proven) in prove(&[leaf], "all_leaves") {
-            println!("{} {path}", if proven { "proven  " } else { "UNPROVEN" });
+    let log = fs::File::create(folder.join("log")).expect("creates");
+    let errors = log.try_clone().expect("is shared");
+    let limit = SECONDS_MAX.to_string();
+    let status = Command::new("sh")
+        .current_dir(&folder)
+        .args(["-c", "ulimit -t $0 && exec \"$@\"", &limit])
+        .arg(Yosys::locate().expect("Yosys").program)
+        .args(["-s", "script.ys"])
+        .stdout(log)
+        .stderr(errors)
+        .status()
+        .expect("a shell starts");
+    let found = fs::read_to_string(folder.join("status.txt")).unwrap_or_default();
+    match (status.success(), status.signal()) {
+        (true, _) if found.contains("Equivalence successfully proven") => Verdict::Equal,
+        (true, _) if log_of(&folder).contains("is implicitly declared") => Verdict::NoReference,
+        (true, _) => Verdict::Undecided,
+        (false, Some(_)) => Verdict::OutOfTime,
+        (false, None) => {
+            let log = log_of(&folder);
+            let tail: Vec<&str> = log.lines().rev().take(5).collect();
+            panic!("{}: Yosys fails: {tail:#?}", pair.name);
         }
     }
 }
 
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
+}
+
+#[test]
+fn the_table_says_what_is_proven() {
+    let kept = Table::read();
+    let mut lines = Vec::new();
+    for entry in blocks::BLOCKS {
+        let (pair, mut line) = on_large_stack(|| examined(entry));
+        if let Some(pair) = pair {
+            let known = kept.lines.iter().find(|known| known.name == line.name);
+            let unchanged = known.filter(|known| known.digest == line.digest);
+            line.verdict = match unchanged {
+                Some(known) if !is_set("ZERONIC_LONG") => known.verdict,
+                _ => prove(&pair, "proof"),
+            };
+            if unchanged.is_none() || is_set("ZERONIC_LONG") {
+                println!("{}: {:?}", line.name, line.verdict);
+            }
+        }
+        lines.push(line);
+    }
+    let table = Table { lines };
+    if is_set("ZERONIC_BLESS") {
+        table.write();
+        return;
+    }
+    let differences = table.differences(&kept);
+    assert!(
+        differences.is_empty(),
+        "docs/proofs.md says otherwise (ZERONIC_BLESS=1 writes it anew): {differences:#?}"
+    );
+}
+
+/// The pair of a block by its name in the registry.
+fn pair_of(name: &str) -> Pair {
+    let entry = blocks::BLOCKS.iter().find(|entry| entry.name == name);
+    let entry = entry.unwrap_or_else(|| panic!("no block {name}"));
+    on_large_stack(|| examined(entry).0.expect("has a kernel"))
+}
+
+/// `ZERONIC_BLOCK=NAME` proves one block of the registry; its texts and log stay.
+#[test]
+fn one_block() {
+    let Some(name) = std::env::var_os("ZERONIC_BLOCK") else {
+        println!("skipped: set ZERONIC_BLOCK to a block's name in docs/proofs.md");
+        return;
+    };
+    let pair = pair_of(&name.to_string_lossy());
+    let verdict = prove(&pair, "one_block");
+    println!("{}: {verdict:?}", pair.name);
+}
+
 #[test]
 fn a_changed_operator_is_not_equal() {
-    let leaves = on_large_stack(leaves);
-    let found = leaves.into_iter().find(|leaf| leaf.ours.contains(" & "));
-    let mut leaf = found.expect("a block with an and");
-    leaf.ours = leaf.ours.replacen(" & ", " | ", 1);
-    let results = prove(&[leaf], "mutant");
-    assert!(results.iter().all(|(_, proven)| !proven));
+    let mut pair = pair_of("hdl::ip::keep_count::KeepCount");
+    assert_eq!(prove(&pair, "mutant"), Verdict::Equal);
+    assert!(pair.gate.contains(" | "));
+    pair.gate = pair.gate.replacen(" | ", " & ", 1);
+    assert_eq!(prove(&pair, "mutant"), Verdict::Undecided);
+}
+
+#[test]
+fn a_changed_input_of_a_child_is_not_equal() {
+    let mut pair = pair_of("stream::fifo::Fifo");
+    assert!(pair.children > 0, "the FIFO has a memory");
+    assert_eq!(prove(&pair, "mutant_child"), Verdict::Equal);
+    let pin = ".write_enable(";
+    assert!(pair.gate.contains(pin), "{}", pair.gate);
+    pair.gate = pair.gate.replacen(pin, ".write_enable(~", 1);
+    assert_eq!(prove(&pair, "mutant_child"), Verdict::Undecided);
 }

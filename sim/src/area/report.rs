@@ -63,6 +63,15 @@ pub const DOMAINS: [Domain; 2] = [
 /// Paths shown of each clock.
 const PATHS_SHOWN: usize = 20;
 
+/// What the text says of itself.
+const HEAD: &str = "\
+# Area and levels of the card
+
+Written by `zeronic bench area --report docs/area.md`: default sizes, mapped by Yosys, the
+hierarchy kept. How levels are counted: [verilog.md](verilog.md), under the same title.
+
+";
+
 /// Area and paths of a design.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -112,7 +121,7 @@ impl Report {
 
     /// The text.
     pub fn markdown(&self, device: &Device) -> String {
-        let mut text = String::new();
+        let mut text = HEAD.to_owned();
         self.summary(device, &mut text);
         self.block_table(&mut text);
         self.memory_table(&mut text);
