@@ -264,7 +264,11 @@ fn traffic(kind: RingKind, source: Stall, sink: Stall, seed: u64) {
         test.host.enable(owner, &mut test.settings);
     }
     test.cycles(40);
-    for _ in 0..400 {
+    // Stalls may let little through: go on until every ring has wrapped.
+    let mut rounds = 0;
+    while rounds < 400 || test.host.producer.iter().any(|count| *count <= 64) {
+        rounds += 1;
+        assert!(rounds < 4_000, "every ring wrapped");
         let owner = test.host.random.random_range(0..OWNERS);
         let consumed = test.check_content().get(&owner).copied().unwrap_or(0);
         test.produce(owner, consumed, 20);
@@ -274,7 +278,6 @@ fn traffic(kind: RingKind, source: Stall, sink: Stall, seed: u64) {
     test.cycles(6_000);
     let handed: Vec<u32> = test.check_content().into_values().collect();
     assert_eq!(handed, test.host.producer, "all that was produced, once");
-    assert!(handed.iter().all(|count| *count > 64), "every ring wrapped");
     assert!(test.settings.failed.is_empty());
     test.assert_clean();
 }
