@@ -18,7 +18,7 @@
 //! | disposition_count, drop_count | out | what became of it |
 //! | drop_busy | in | another drop is counted in this cycle: this one waits |
 //!
-//! Timing: one packet every other cycle; six cycles to `plans`. Nothing waits inside.
+//! Timing: one packet every other cycle; five cycles to `plans`. Nothing waits inside.
 //!
 //! Invariants:
 //! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
@@ -76,7 +76,7 @@ pub struct Admit<const B: usize, const N: usize> {
     decision: Decision,
     reserve: Reserve,
     drops: Fifo<Bits<4>, 3, 4>,
-    queue: Fifo<Plan, 3, 4>,
+    queue: ThroughFifo<Plan, 3, 4>,
     /// Read, standing, decision.
     steps: Stages,
     /// Reservation.

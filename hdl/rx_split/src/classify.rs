@@ -12,7 +12,7 @@
 //! | placements | out | all of them in order: disposition, or the range to walk |
 //! | taken | out | a packet was taken |
 //!
-//! Timing: one packet a cycle; five cycles and the table's latency. A packet whose flow demands a
+//! Timing: one packet a cycle; four cycles and the table's latency. A packet whose flow demands a
 //! timestamp that does not lie where it usually does waits up to 41 cycles.
 //!
 //! Invariants:
@@ -50,7 +50,7 @@ pub struct Classify {
     waiting: Fifo<RuleInput, 5, 6>,
     timestamp: Timestamp,
     rules: Rules,
-    ruled: Fifo<Placement, 4, 5>,
+    ruled: ThroughFifo<Placement, 4, 5>,
 
     oldest: Signal<Local, RuleInput>,
     flow: Signal<Local, FlowReply>,

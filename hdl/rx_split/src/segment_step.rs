@@ -40,7 +40,7 @@ pub struct SegmentStep {
     /// Walks that found no segment.
     pub ended: PulseSource<WalkEnd>,
 
-    queue: Fifo<WalkToken, 4, 5>,
+    queue: ThroughFifo<WalkToken, 4, 5>,
     waiting: Fifo<WalkToken, 4, 5>,
     valid: DFF<Bit>,
     held: DFF<WalkToken>,

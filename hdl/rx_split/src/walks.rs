@@ -17,7 +17,7 @@
 //!
 //! A walk is a token that goes from table to table: whatever it needs goes with it.
 //!
-//! Timing: one packet a cycle in and out; a walk takes seven cycles and the tables' latency, for
+//! Timing: one packet a cycle in and out; a walk takes six cycles and the tables' latency, for
 //! each further page two, for each further segment five, and the latency again.
 //!
 //! Invariants:

@@ -22,6 +22,7 @@ pub mod message;
 pub mod messages;
 pub mod packet;
 pub mod pulse;
+pub mod through_fifo;
 pub mod value_crossing;
 
 /// The one import of a block file: rust-hdl, flip-flops, bundles, messages and buffers.
@@ -41,5 +42,6 @@ pub mod prelude {
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};
     pub use crate::pulse::{PulseSink, PulseSource};
+    pub use crate::through_fifo::ThroughFifo;
     pub use crate::value_crossing::ValueCrossing;
 }

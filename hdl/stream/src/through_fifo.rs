@@ -1,0 +1,97 @@
+//! A [`Fifo`] that is not there while it is empty: a message passes in the same cycle if its taker
+//! is ready, and waits in the buffer if not.
+//!
+//! ```text
+//!   sink ─┬─► 2^A x T ─┬─► source
+//!         └── empty ───┘
+//! ```
+//! Timing: no latency through an empty buffer, else one message a cycle in and out. `source.valid`
+//! and `source.payload` follow `sink` in the same cycle; `sink.ready` and `level` are functions of
+//! registers.
+//!
+//! Invariants:
+//! 1. Messages leave in the order they came; none is lost or repeated.
+//! 2. A message that was offered and not taken is offered again in the next cycle, though `sink`
+//!    has nothing any more: its producer needs to offer it only once.
+//! 3. `reset` empties the buffer; nothing passes in its cycle.
+//!
+//! P must be A + 1.
+
+use crate::fifo::Fifo;
+use crate::message::{MessageSink, MessageSource};
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+
+/// The buffer. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct ThroughFifo<T: Synth, const A: usize, const P: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Empties the buffer.
+    pub reset: Signal<In, Bit>,
+
+    /// Messages in.
+    pub sink: MessageSink<T>,
+    /// Messages out.
+    pub source: MessageSource<T>,
+    /// Messages held.
+    pub level: Signal<Out, Bits<P>>,
+
+    waiting: Fifo<T, A, P>,
+}
+
+impl<T: Synth, const A: usize, const P: usize> Logic for ThroughFifo<T, A, P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.waiting.clock.next = self.clock.val();
+        self.waiting.reset.next = self.reset.val();
+        self.level.next = self.waiting.level.val();
+        self.sink.ready.next = self.waiting.sink.ready.val();
+        self.source.valid.next = self.waiting.source.valid.val() | self.sink.valid.val();
+        self.source.payload.next = self.sink.payload.val();
+        if self.waiting.source.valid.val() {
+            self.source.payload.next = self.waiting.source.payload.val();
+        }
+        self.waiting.sink.valid.next =
+            self.sink.valid.val() & (self.waiting.source.valid.val() | !self.source.ready.val());
+        self.waiting.sink.payload.next = self.sink.payload.val();
+        self.waiting.source.ready.next = self.source.ready.val();
+        if self.reset.val() {
+            self.source.valid.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_at_once_or_waits_and_keeps_order() {
+        let mut dut = ThroughFifo::<Bits<8>, 2, 3>::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let (mut sent, mut got) = (0u32, 0u32);
+        for cycle in 0..200u32 {
+            dut.clock.next = Clock { clk: false };
+            dut.reset.next = false;
+            dut.sink.valid.next = cycle < 20 || cycle % 3 != 0;
+            dut.sink.payload.next = bits::<8>((sent & 0xff) as u64);
+            dut.source.ready.next = cycle < 20 || cycle % 7 > 2;
+            assert!(simulate(&mut dut, 20));
+            if dut.sink.valid.val() && dut.sink.ready.val() {
+                sent += 1;
+            }
+            if dut.source.valid.val() && dut.source.ready.val() {
+                assert_eq!(dut.source.payload.val().to_u32(), got & 0xff);
+                got += 1;
+            }
+            if cycle < 20 {
+                assert_eq!(got, sent, "it passes in the same cycle");
+            }
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+        }
+        assert!(got > 80 && sent - got <= 4, "{sent} in, {got} out");
+    }
+}
