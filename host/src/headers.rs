@@ -62,6 +62,15 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     fn take_packet(&mut self, entry: HeaderEntry) -> Result<()> {
+        if header_entry::UNFLUSHED.get(&entry.metadata) == 1 {
+            // Nobody knows whether the payload is there: the transport must not acknowledge it.
+            let flow = header_entry::FLOW.get(&entry.metadata) as u16;
+            let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
+            return match self.connection_of(flow, generation) {
+                Some(id) => self.fail(id, format!("flow {flow}: its memory answers no flush")),
+                None => Ok(()),
+            };
+        }
         let parsed = parse_tcp(&entry.header);
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let disposition = Disposition::from_code(code);

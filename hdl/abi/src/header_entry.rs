@@ -34,6 +34,14 @@ pub const TWO_SLOTS: Field =
 pub const PROFILE: Field = Field::new("profile", 18, 2, "header profile");
 /// The L4 checksum was verified.
 pub const VERIFIED: Field = Field::new("verified", 20, 1, "1: all checksums were verified");
+/// The placed payload's memory answered no flush read, twice: nobody knows whether the payload is
+/// visible. A confirmation behind this entry says nothing about that memory either.
+pub const UNFLUSHED: Field = Field::new(
+    "unflushed",
+    21,
+    1,
+    "1: placed, but two flush reads of its memory failed: perhaps not visible",
+);
 /// Generation of the flow entry.
 pub const GENERATION: Field = Field::new("generation", 24, 8, "generation of the flow entry");
 /// Flow id, 0xffff without a flow.
@@ -101,6 +109,7 @@ pub const FIELDS: &[Field] = &[
     TWO_SLOTS,
     PROFILE,
     VERIFIED,
+    UNFLUSHED,
     GENERATION,
     FLOW,
     HEADER_BYTES,

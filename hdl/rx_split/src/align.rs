@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | sink | in | beats of a run: first one to fill the register in front, or one with metadata |
 //! | source | out | one beat for each but a filling one |
+//! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
 //! | published | out | the last beat of a header entry was taken |
 //! | idle | out | nothing is inside |
 //!
@@ -44,6 +45,10 @@ pub struct AlignBeat {
     pub owner: Bits<8>,
     /// Producer index behind it.
     pub index: Bits<32>,
+    /// It belongs to a slot that is held.
+    pub held: Bit,
+    /// With `held`: its slot's place in the hold memory.
+    pub held_at: Bits<8>,
 }
 
 /// Two beats, the earlier in the low half.
@@ -67,6 +72,12 @@ pub struct Align {
     pub sink: MessageSink<AlignBeat>,
     /// Realigned packets.
     pub source: PacketSource,
+    /// A beat of a held slot is there; `source` does not offer it.
+    pub hold: Signal<Out, Bit>,
+    /// That beat.
+    pub held: Signal<Out, Bits<512>>,
+    /// Its place in the hold memory; bit 0 is set for the last beat.
+    pub hold_beat: Signal<Out, Bits<9>>,
     /// A header entry was handed over.
     pub published: PulseSource<RingFetch>,
     /// Nothing is inside.
@@ -103,6 +114,9 @@ impl Default for Align {
             reset: Default::default(),
             sink: Default::default(),
             source: Default::default(),
+            hold: Default::default(),
+            held: Default::default(),
+            hold_beat: Default::default(),
             published: Default::default(),
             idle: Default::default(),
             previous: Default::default(),
@@ -134,15 +148,21 @@ impl Logic for Align {
     fn update(&mut self) {
         dff_setup!(self, clock, previous, coarse, coarse_beat, coarse_valid);
         dff_setup!(self, clock, fine, fine_beat, fine_valid);
-        self.source.valid.next = self.fine_valid.q.val();
+        self.hold.next = self.fine_valid.q.val() & self.fine_beat.q.val().held;
+        self.held.next = self.fine.q.val();
+        self.hold_beat.next = (bit_cast::<9, 8>(self.fine_beat.q.val().held_at) << 1)
+            | bit_cast::<9, 1>(self.fine_beat.q.val().last.into());
+        self.source.valid.next = self.fine_valid.q.val() & !self.fine_beat.q.val().held;
         self.source.data.next = self.fine.q.val();
         self.source.byte_count.next = self.fine_beat.q.val().byte_count;
         self.source.last.next = self.fine_beat.q.val().last;
         self.source.abort.next = false;
-        self.advance.next = !self.fine_valid.q.val() | self.source.ready.val();
+        self.advance.next =
+            !self.fine_valid.q.val() | self.fine_beat.q.val().held | self.source.ready.val();
         self.sink.ready.next = self.advance.val();
         self.idle.next = !(self.coarse_valid.q.val() | self.fine_valid.q.val());
         self.published.valid.next = self.fine_valid.q.val()
+            & !self.fine_beat.q.val().held
             & self.source.ready.val()
             & self.fine_beat.q.val().last
             & self.fine_beat.q.val().publish;

@@ -4,13 +4,14 @@
 //!  jobs ─┬─► write_job
 //!        └─► queue (2) ──► announced
 //! ```
-//! Timing: one job a cycle, latency one cycle; two cycles behind a confirmation or a flush read.
+//! Timing: one job a cycle, latency one cycle; two cycles behind a confirmation.
 //!
 //! Invariants:
-//! 1. A write is announced when its `write_job` was taken; other jobs at once. The order stays.
+//! 1. A write is announced when its `write_job` was taken; other jobs, held slots among them, at
+//!    once. The order stays.
 //! 2. At most one job more than the one at hand is announced: reads of other blocks wait for the
 //!    bytes of every write job that was handed over.
-//! 3. No write job behind a confirmation or a flush read is handed over before that has left.
+//! 3. No write job behind a confirmation is handed over before that has left.
 
 use crate::messages::CopyJob;
 use stream::prelude::*;
@@ -49,8 +50,8 @@ impl Logic for Announce {
         self.queue.reset.next = self.reset.val();
         MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
         self.job.next = self.jobs.payload.val();
-        self.is_write.next = self.job.val().kind == 0;
-        self.is_barrier.next = (self.job.val().kind == 2) | (self.job.val().kind == 3);
+        self.is_write.next = (self.job.val().kind == 0) & !self.job.val().held;
+        self.is_barrier.next = self.job.val().kind == 2;
         self.room.next = self.queue.sink.ready.val() & !self.barred.q.val();
         self.write_job.valid.next = self.jobs.valid.val() & self.is_write.val() & self.room.val();
         self.write_job.payload.next.address = self.job.val().address;
@@ -66,7 +67,7 @@ impl Logic for Announce {
         self.oldest.next = self.queue.source.payload.val();
         if self.queue.source.valid.val()
             & self.announced.ready.val()
-            & ((self.oldest.val().kind == 2) | (self.oldest.val().kind == 3))
+            & (self.oldest.val().kind == 2)
         {
             self.barred.d.next = false;
         }

@@ -14,7 +14,7 @@ use stream::prelude::*;
 
 /// The last part. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct Back<const A: usize> {
+pub struct Back<const A: usize, const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
     /// Start of an epoch.
@@ -57,10 +57,10 @@ pub struct Back<const A: usize> {
     control: Control,
     split: Split,
     jobs: Fifo<CopyJob, 3, 4>,
-    copy: Copy<A>,
+    copy: Copy<A, B, N>,
 }
 
-impl<const A: usize> Logic for Back<A> {
+impl<const A: usize, const B: usize, const N: usize> Logic for Back<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
         self.control.clock.next = self.clock.val();

@@ -21,8 +21,10 @@ pub struct EntryMetadata {
     pub profile: Bits<2>,
     /// All checksums verified.
     pub verified: Bit,
+    /// Not known to be visible: see [`crate::hold_release`], which sets it.
+    pub unflushed: Bit,
     /// Zero.
-    pub padding: Bits<3>,
+    pub padding: Bits<2>,
     /// Generation of the flow.
     pub generation: Bits<8>,
     /// Flow id.
@@ -96,7 +98,8 @@ impl Logic for Entry {
         self.entry.next.two_slots = self.two_slots.val();
         self.entry.next.profile = self.packet.val().profile;
         self.entry.next.verified = self.packet.val().verified;
-        self.entry.next.padding = bits::<3>(0);
+        self.entry.next.unflushed = false;
+        self.entry.next.padding = bits::<2>(0);
         self.entry.next.generation = self.packet.val().generation;
         self.entry.next.flow = self.packet.val().flow;
         self.entry.next.header_bytes = bit_cast::<16, 8>(self.packet.val().header_bytes);
@@ -138,6 +141,7 @@ mod tests {
             (entry.get_my_offset_two_slots(), contract::TWO_SLOTS),
             (entry.get_my_offset_profile(), contract::PROFILE),
             (entry.get_my_offset_verified(), contract::VERIFIED),
+            (entry.get_my_offset_unflushed(), contract::UNFLUSHED),
             (entry.get_my_offset_generation(), contract::GENERATION),
             (entry.get_my_offset_flow(), contract::FLOW),
             (entry.get_my_offset_header_bytes(), contract::HEADER_BYTES),

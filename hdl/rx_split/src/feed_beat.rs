@@ -95,6 +95,8 @@ impl Logic for FeedBeat {
         self.beat.next.publish = self.job.val().publish;
         self.beat.next.owner = self.job.val().owner;
         self.beat.next.index = self.job.val().index;
+        self.beat.next.held = self.job.val().held;
+        self.beat.next.held_at = self.job.val().held_at;
 
         self.next_place.next = self.now.val();
         self.next_place.next.pointer = self.now.val().pointer + 1;

@@ -5,7 +5,8 @@
 //! Invariants:
 //! 1. Payload may be written with relaxed ordering, header entries not.
 //! 2. The first slot is the last job of its packet: it publishes the entry and releases the packet.
-//! 3. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
+//! 3. Slots name the memories that wait for a flush read; other jobs need not look at them.
+//! 4. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
 //!    on at header byte 64, the packet's second beat: no slot ever holds a stale phase.
 
 use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
@@ -30,8 +31,8 @@ pub struct JobMaker {
     pub piece: Signal<In, Piece>,
     /// Byte of the packet at which it begins.
     pub offset: Signal<In, Bits<16>>,
-    /// Memory to flush.
-    pub flush_memory: Signal<In, Bits<2>>,
+    /// Memories but 0 that the payload was written to, a bit each.
+    pub memories: Signal<In, Bits<4>>,
     /// The job.
     pub job: Signal<Out, CopyJob>,
 
@@ -55,7 +56,7 @@ impl Default for JobMaker {
             metadata: Default::default(),
             piece: Default::default(),
             offset: Default::default(),
-            flush_memory: Default::default(),
+            memories: Default::default(),
             job: Default::default(),
             packet: Default::default(),
             place: Default::default(),
@@ -95,7 +96,9 @@ impl Logic for JobMaker {
         self.slot.next.owner = self.packet.val().owner;
         self.slot.next.index = self.place.val().header_producer;
         self.slot.next.status = bits::<8>(0);
-        self.slot.next.memory = self.flush_memory.val();
+        self.slot.next.memories = self.memories.val();
+        self.slot.next.held = false;
+        self.slot.next.held_at = bits::<8>(0);
 
         self.second.next = self.slot.val();
         self.second.next.start = self.packet.val().start + 1;
@@ -132,9 +135,6 @@ impl Logic for JobMaker {
         }
         if self.step.val() == SplitState::Discard {
             self.job.next.kind = bits::<2>(1);
-        }
-        if self.step.val() == SplitState::Flush {
-            self.job.next.kind = bits::<2>(3);
         }
         if self.step.val() == SplitState::Confirm {
             self.job.next.kind = bits::<2>(2);

@@ -38,6 +38,8 @@
 //! 4. A confirmation leaves behind the last write of every packet whose lookup was requested before
 //!    it came.
 //! 5. Entries of one owner are in order of arrival.
+//! 6. Entries whose payload lies in a memory other than 0 wait for a flush read behind it; entries
+//!    of other owners pass them.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
@@ -59,11 +61,18 @@ pub mod entry;
 pub mod ethernet;
 pub mod feed;
 pub mod feed_beat;
-pub mod flush_order;
+pub mod flush_ticket;
+pub mod flusher;
 pub mod fold;
 pub mod frame_tally;
 pub mod freed;
 pub mod front;
+pub mod held_fences;
+pub mod held_owners;
+pub mod held_queue;
+pub mod hold;
+pub mod hold_release;
+pub mod hold_route;
 pub mod ingress;
 pub mod ip_fields;
 pub mod job;
@@ -109,6 +118,7 @@ pub mod verify;
 pub mod walk_slots;
 pub mod walks;
 pub mod window;
+pub mod write_join;
 
 mod rx_split;
 pub use crate::rx_split::RxSplit;

@@ -361,7 +361,7 @@ pub struct Piece {
 /// What the copy engine does next.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct CopyJob {
-    /// 0: write; 1: nothing, release only; 2: pass a confirmation; 3: flush read.
+    /// 0: write; 1: nothing, release only; 2: pass a confirmation.
     pub kind: Bits<2>,
     /// Pointer of the first beat to read in the packet store.
     pub start: Bits<16>,
@@ -393,8 +393,63 @@ pub struct CopyJob {
     pub index: Bits<32>,
     /// Status of the command confirmed.
     pub status: Bits<8>,
-    /// Memory to flush.
-    pub memory: Bits<2>,
+    /// Of a slot: the memories but 0 that its packet's payload lies in, a bit each.
+    pub memories: Bits<4>,
+    /// The slot is held: it goes to the hold memory, not to the bus.
+    pub held: Bit,
+    /// With `held`: its place there.
+    pub held_at: Bits<8>,
+}
+
+/// A slot or a confirmation that waits for flush reads, or behind one that does.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HeldItem {
+    /// A confirmation; otherwise a slot.
+    pub confirms: Bit,
+    /// Owner of the entry, or of the command confirmed.
+    pub owner: Bits<8>,
+    /// Producer index behind the entry, or index of the command confirmed.
+    pub index: Bits<32>,
+    /// Status of the command confirmed.
+    pub status: Bits<8>,
+    /// Bus address of the slot.
+    pub address: Bits<64>,
+    /// The slot publishes its entry.
+    pub publish: Bit,
+    /// Memories to be flushed before, a bit each.
+    pub memories: Bits<4>,
+    /// The flush read of each that it waits for, memory 1 in bits 23:0.
+    pub tickets: Bits<72>,
+}
+
+/// The oldest item of a queue.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HeldHead {
+    /// The item.
+    pub item: HeldItem,
+    /// Its place in the hold memory.
+    pub at: Bits<8>,
+    /// It waits no longer.
+    pub ready: Bit,
+    /// A flush read that it waited for failed.
+    pub unflushed: Bit,
+}
+
+/// A confirmation that waits for everything held before it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct HeldFence {
+    /// Owner of the command.
+    pub owner: Bits<8>,
+    /// Its index.
+    pub index: Bits<32>,
+    /// Its status.
+    pub status: Bits<8>,
+    /// Items that queue 1 had been given before.
+    pub behind_1: Bits<32>,
+    /// Items that queue 2 had been given before.
+    pub behind_2: Bits<32>,
+    /// Items that queue 3 had been given before.
+    pub behind_3: Bits<32>,
 }
 
 /// A packet, an event or a confirmation, with everything reserved for it.

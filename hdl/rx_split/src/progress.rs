@@ -1,8 +1,7 @@
-//! How far the payload of a plan is handed out, and which memories wait for a flush.
+//! How far the payload of a plan is handed out, and which memories it was written to.
 //!
 //! Timing: outputs follow from registers.
 
-use crate::flush_order::FlushOrder;
 use crate::messages::{Piece, Placement};
 use stream::prelude::*;
 
@@ -20,8 +19,6 @@ pub struct Progress {
     pub taken: Signal<In, Bit>,
     /// That piece.
     pub piece: Signal<In, Piece>,
-    /// A flush read is taken.
-    pub flush_taken: Signal<In, Bit>,
 
     /// Byte of the packet at which the next piece begins.
     pub at: Signal<Out, Bits<16>>,
@@ -29,16 +26,13 @@ pub struct Progress {
     pub number: Signal<Out, Bits<4>>,
     /// One piece is left.
     pub last_piece: Signal<Out, Bit>,
-    /// A memory waits for its flush.
-    pub has_flush: Signal<Out, Bit>,
-    /// That memory.
-    pub memory: Signal<Out, Bits<2>>,
+    /// Memories but 0 that pieces were written to, a bit each.
+    pub memories: Signal<Out, Bits<4>>,
 
-    order: FlushOrder,
     offset: DFF<Bits<16>>,
     pieces_left: DFF<Bits<5>>,
     next_number: DFF<Bits<4>>,
-    pending: DFF<Bits<4>>,
+    written: DFF<Bits<4>>,
     piece_memory: Signal<Local, Bits<4>>,
     unit: Constant<Bits<4>>,
     not_host: Constant<Bits<4>>,
@@ -52,17 +46,14 @@ impl Default for Progress {
             packet: Default::default(),
             taken: Default::default(),
             piece: Default::default(),
-            flush_taken: Default::default(),
             at: Default::default(),
             number: Default::default(),
             last_piece: Default::default(),
-            has_flush: Default::default(),
-            memory: Default::default(),
-            order: Default::default(),
+            memories: Default::default(),
             offset: Default::default(),
             pieces_left: Default::default(),
             next_number: Default::default(),
-            pending: Default::default(),
+            written: Default::default(),
             piece_memory: Default::default(),
             unit: Constant::new(1u64.to_bits()),
             not_host: Constant::new(0xeu64.to_bits()),
@@ -73,29 +64,24 @@ impl Default for Progress {
 impl Logic for Progress {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, offset, pieces_left, next_number, pending);
-        self.order.pending.next = self.pending.q.val();
+        dff_setup!(self, clock, offset, pieces_left, next_number, written);
         self.at.next = self.offset.q.val();
         self.number.next = self.next_number.q.val();
         self.last_piece.next = self.pieces_left.q.val() == 1;
-        self.has_flush.next = self.pending.q.val().any();
-        self.memory.next = self.order.memory.val();
+        self.memories.next = self.written.q.val();
 
         self.piece_memory.next = self.unit.val() << self.piece.val().memory;
         if self.taken.val() {
             self.pieces_left.d.next = self.pieces_left.q.val() - 1;
             self.next_number.d.next = self.next_number.q.val() + 1;
             self.offset.d.next = self.offset.q.val() + bit_cast::<16, 14>(self.piece.val().bytes);
-            self.pending.d.next =
-                self.pending.q.val() | (self.piece_memory.val() & self.not_host.val());
-        }
-        if self.flush_taken.val() {
-            self.pending.d.next = self.order.rest.val();
+            self.written.d.next =
+                self.written.q.val() | (self.piece_memory.val() & self.not_host.val());
         }
         if self.start.val() {
             self.offset.d.next = bit_cast::<16, 8>(self.packet.val().header_bytes)
                 + bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
-            self.pending.d.next = bits::<4>(0);
+            self.written.d.next = bits::<4>(0);
             self.pieces_left.d.next = self.packet.val().pieces;
             self.next_number.d.next = bits::<4>(0);
         }

@@ -72,7 +72,7 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub header_produced: PulseSource<RingFetch>,
 
     front: Front<A>,
-    back: Back<A>,
+    back: Back<A, B, N>,
     middle: Middle<A, B, N>,
     drops: PulseMerge<Bits<4>>,
 }

@@ -1,8 +1,8 @@
 //! Turns a plan into copy jobs: payload first, header entry last, its second slot before its first.
 //!
 //! ```text
-//!  plans ──┬─► pieces or slow buffer ─► flush ─► second slot ─► first slot ─┬─► jobs
-//!          └─► release of a dropped packet, confirmation ───────────────────┘
+//!  plans ──┬─► pieces or slow buffer ─► second slot ─► first slot ─┬─► jobs
+//!          └─► release of a dropped packet, confirmation ──────────┘
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //!
 //! Invariants:
 //! 1. The jobs of a packet are contiguous, in the order of the plans.
-//! 2. Every memory but 0 that a piece lies in is flushed before the header entry.
+//! 2. The slots of a packet name every memory but 0 that a piece of it lies in.
 //! 3. A dropped packet yields its release and nothing else.
 //! 4. Every plan with a walk slot frees it once.
 
@@ -83,21 +83,17 @@ impl Logic for Split {
         self.maker.metadata.next = self.entry.metadata.val();
         self.maker.piece.next = self.piece.val();
         self.maker.offset.next = self.progress.at.val();
-        self.maker.flush_memory.next = self.progress.memory.val();
+        self.maker.memories.next = self.progress.memories.val();
 
-        // A step offers one job; flushes need a memory.
+        // A step offers one job.
         self.jobs.payload.next = self.maker.job.val();
         self.offered.next = self.state.val() != SplitState::Idle;
-        if self.state.val() == SplitState::Flush {
-            self.offered.next = self.progress.has_flush.val();
-        }
         self.jobs.valid.next = self.offered.val();
         self.control.plan_valid.next = self.plans.valid.val();
         self.control.plan.next = self.plans.payload.val();
         self.control.two_slots.next = self.plan.q.val().two_slots;
         self.control.taken.next = self.jobs.ready.val() & self.offered.val();
         self.control.last_piece.next = self.progress.last_piece.val();
-        self.control.flushed.next = !self.progress.has_flush.val();
 
         // The slot: freed with the last piece, or at once where none is placed.
         self.takes_plan.next = (self.state.val() == SplitState::Idle) & self.plans.valid.val();
@@ -112,8 +108,6 @@ impl Logic for Split {
         self.progress.packet.next = self.new_packet.val();
         self.progress.piece.next = self.piece.val();
         self.progress.taken.next = self.takes_piece.val();
-        self.progress.flush_taken.next =
-            (self.state.val() == SplitState::Flush) & self.jobs.ready.val();
         if self.state.val() == SplitState::Idle {
             self.plan.d.next = self.plans.payload.val();
         }

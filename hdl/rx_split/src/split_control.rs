@@ -1,7 +1,7 @@
 //! The order of the steps of a plan.
 //!
 //! ```text
-//!  Idle ─┬─► Pieces, Slow ─► Flush ─► Second ─► First ─► Idle
+//!  Idle ─┬─► Pieces, Slow ─► Second ─► First ─► Idle
 //!        ├─► Discard ─► Idle
 //!        └─► Confirm ─► Idle
 //! ```
@@ -29,8 +29,6 @@ pub struct SplitControl {
     pub taken: Signal<In, Bit>,
     /// The piece at hand is the last.
     pub last_piece: Signal<In, Bit>,
-    /// No memory is left to flush.
-    pub flushed: Signal<In, Bit>,
     /// The step at hand.
     pub step: Signal<Out, SplitState>,
 
@@ -74,18 +72,12 @@ impl Logic for SplitControl {
             // One job for each piece.
             SplitState::Pieces => {
                 if self.taken.val() & self.last_piece.val() {
-                    self.state.d.next = SplitState::Flush;
+                    self.state.d.next = self.entry.val();
                 }
             }
             // The whole payload in one job.
             SplitState::Slow => {
                 if self.taken.val() {
-                    self.state.d.next = self.entry.val();
-                }
-            }
-            // One flush read for each memory that was written.
-            SplitState::Flush => {
-                if self.flushed.val() {
                     self.state.d.next = self.entry.val();
                 }
             }

@@ -11,8 +11,6 @@ pub enum SplitState {
     Pieces,
     /// It takes the slow buffer's job.
     Slow,
-    /// It takes the flush reads.
-    Flush,
     /// It takes the second slot.
     Second,
     /// It takes the first slot.

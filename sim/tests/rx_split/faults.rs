@@ -4,6 +4,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use sim::stall::Stall;
 
+use crate::held::{fences, long_flush, memories, mixed, silence};
 use crate::world::{Stalls, World};
 use crate::{fence, good, set_up, NO_STALLS};
 
@@ -69,4 +70,44 @@ fn bytes_of_other_packets_in_an_entry_are_caught() {
         NO_STALLS,
         burst,
     );
+}
+
+/// Runs a scenario on flows in four memories; see [`catches`].
+fn catches_held(original: &str, planted: &str, scenario: impl Fn(&mut World)) {
+    let mut faulty = memories(World::with_fault(original, planted, NO_STALLS));
+    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
+    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
+    scenario(&mut memories(World::new(NO_STALLS, 1)));
+}
+
+#[test]
+fn flush_that_covers_later_writes_too_is_caught() {
+    catches_held(
+        "ticket = started_count + 24'd1;",
+        "ticket = started_count;",
+        long_flush,
+    );
+}
+
+#[test]
+fn entry_that_passes_those_of_its_owner_is_caught() {
+    catches_held(
+        "assign queues = (is_slot & ((|memories) | owner_holds))",
+        "assign queues = (is_slot & (|memories))",
+        mixed,
+    );
+}
+
+#[test]
+fn fence_that_does_not_wait_for_what_is_held_is_caught() {
+    catches_held(
+        "assign fences = (is_confirmation & of_owner_0) & any_held;",
+        "assign fences = 1'd0;",
+        fences,
+    );
+}
+
+#[test]
+fn silence_of_a_memory_that_is_not_told_is_caught() {
+    catches_held("gave_up <= failed;", "gave_up <= 1'd0;", silence);
 }

@@ -2,6 +2,8 @@
 
 mod faults;
 mod frames;
+mod held;
+mod judge;
 mod random;
 mod rate;
 mod world;
@@ -20,7 +22,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::stall::{seed, Stall};
 use stream::messages::{Confirmation, SendEvent};
-use world::{command, flush_address, header_base, Output, Stalls, World};
+use world::{command, header_base, Output, Stalls, World};
 
 const NO_STALLS: Stalls = Stalls {
     source: Stall::None,
@@ -756,35 +758,6 @@ fn confirmation_passes_an_idle_path() {
     world.confirmation.push_struct(confirmation(77));
     world.run();
     assert_eq!(world.outputs, [Output::Confirmation(77)]);
-}
-
-#[test]
-fn other_memories_are_flushed_before_the_entry() {
-    let mut world = World::new(NO_STALLS, 1);
-    world.enable(1, 6, 4);
-    install(&mut world, 0, 1, &good(0, 0), 1000, false);
-    for memory in 0..4 {
-        region(&mut world, memory, memory as u8, true);
-    }
-    for (number, memory) in [3, 0, 1, 3].into_iter().enumerate() {
-        segment(&mut world, 0, 1000 + 100 * number as u32, 100, memory, 64);
-    }
-    world.settle();
-    world.send(&good(1000, 400).build(), false);
-    world.send(&good(1400 - 300, 50).build(), false);
-    world.run();
-    world.compare();
-    let flushed = |at: usize| match world.outputs[at] {
-        Output::Flush(address) => address,
-        _ => panic!("{at}: {:?}", world.outputs[at]),
-    };
-    assert_eq!(flushed(4), flush_address(1));
-    assert_eq!(flushed(5), flush_address(3));
-    let flushes = world
-        .outputs
-        .iter()
-        .filter(|o| matches!(o, Output::Flush(_)));
-    assert_eq!(flushes.count(), 2);
 }
 
 fn event(owner: u64, position: u32) -> SendEvent {

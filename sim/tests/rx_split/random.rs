@@ -63,6 +63,7 @@ fn build(random: &mut SmallRng, stalls: Stalls) -> World {
         }
     }
     world.settle();
+    world.flush_cycles = random.random_range(0..2000);
     world
 }
 

@@ -1,0 +1,123 @@
+//! Owner 0's confirmations that wait for everything held before them, whoever it belongs to.
+//!
+//! ```text
+//!  push ─► [16 fences] ─► head ─► popped counts of all queues ─► head_ready
+//! ```
+//! Owner 0 may change what belongs to others; its confirmations are a fence for all. Those of other
+//! owners wait in the queue that holds their owner's entries.
+//!
+//! Timing: a fence shows the cycle after its push.
+//!
+//! Invariants:
+//! 1. They leave in order, each when all queues have popped what they had been given before it.
+
+use crate::messages::{HeldFence, HeldHead, HeldItem};
+use stream::prelude::*;
+
+/// The fences. See the module's head.
+#[derive(LogicBlock)]
+pub struct HeldFences {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// One more confirmation, if there is `room`.
+    pub push: Signal<In, Bit>,
+    /// It.
+    pub item: Signal<In, HeldItem>,
+    /// There is room.
+    pub room: Signal<Out, Bit>,
+    /// None is held.
+    pub empty: Signal<Out, Bit>,
+    /// Items that each queue was given, queue 1 first.
+    pub pushed_1: Signal<In, Bits<32>>,
+    /// Likewise.
+    pub pushed_2: Signal<In, Bits<32>>,
+    /// Likewise.
+    pub pushed_3: Signal<In, Bits<32>>,
+    /// Items that each queue has popped.
+    pub popped_1: Signal<In, Bits<32>>,
+    /// Likewise.
+    pub popped_2: Signal<In, Bits<32>>,
+    /// Likewise.
+    pub popped_3: Signal<In, Bits<32>>,
+    /// The oldest.
+    pub head: Signal<Out, HeldHead>,
+    /// It is taken.
+    pub pop: Signal<In, Bit>,
+
+    fences: Fifo<HeldFence, 4, 5>,
+    oldest: Signal<Local, HeldFence>,
+    as_item: Signal<Local, HeldItem>,
+    left_1: Signal<Local, Bits<32>>,
+    left_2: Signal<Local, Bits<32>>,
+    left_3: Signal<Local, Bits<32>>,
+    waits: Signal<Local, Bit>,
+    blank: Constant<HeldItem>,
+}
+
+impl Default for HeldFences {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            push: Default::default(),
+            item: Default::default(),
+            room: Default::default(),
+            empty: Default::default(),
+            pushed_1: Default::default(),
+            pushed_2: Default::default(),
+            pushed_3: Default::default(),
+            popped_1: Default::default(),
+            popped_2: Default::default(),
+            popped_3: Default::default(),
+            head: Default::default(),
+            pop: Default::default(),
+            fences: Default::default(),
+            oldest: Default::default(),
+            as_item: Default::default(),
+            left_1: Default::default(),
+            left_2: Default::default(),
+            left_3: Default::default(),
+            waits: Default::default(),
+            blank: Constant::new(HeldItem::default()),
+        }
+    }
+}
+
+impl Logic for HeldFences {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.fences.clock.next = self.clock.val();
+        self.fences.reset.next = self.reset.val();
+        self.room.next = self.fences.sink.ready.val();
+        self.empty.next = !self.fences.source.valid.val();
+        self.fences.sink.valid.next = self.push.val();
+        self.fences.sink.payload.next.owner = self.item.val().owner;
+        self.fences.sink.payload.next.index = self.item.val().index;
+        self.fences.sink.payload.next.status = self.item.val().status;
+        self.fences.sink.payload.next.behind_1 = self.pushed_1.val();
+        self.fences.sink.payload.next.behind_2 = self.pushed_2.val();
+        self.fences.sink.payload.next.behind_3 = self.pushed_3.val();
+        self.fences.source.ready.next = self.pop.val();
+
+        // A difference below zero: the queue has not yet popped so many.
+        self.oldest.next = self.fences.source.payload.val();
+        self.left_1.next = self.popped_1.val() - self.oldest.val().behind_1;
+        self.left_2.next = self.popped_2.val() - self.oldest.val().behind_2;
+        self.left_3.next = self.popped_3.val() - self.oldest.val().behind_3;
+        self.waits.next = self.left_1.val().get_bit(31)
+            | self.left_2.val().get_bit(31)
+            | self.left_3.val().get_bit(31);
+        self.as_item.next = self.blank.val();
+        self.as_item.next.confirms = true;
+        self.as_item.next.owner = self.oldest.val().owner;
+        self.as_item.next.index = self.oldest.val().index;
+        self.as_item.next.status = self.oldest.val().status;
+        self.head.next.item = self.as_item.val();
+        self.head.next.at = bits::<8>(0);
+        self.head.next.unflushed = false;
+        self.head.next.ready = self.fences.source.valid.val() & !self.waits.val();
+    }
+}

@@ -1,0 +1,195 @@
+//! Header entries that wait for flush reads, while everything else goes on.
+//!
+//! ```text
+//!  jobs ─► route ─┬─► routed ─► (copy engine) ─► hold, hold_beat ─► hold memory ─┐
+//!                 └─► queues 1 to 3, fences ─► release ◄─────────────────────────┘
+//!                        ▲ tickets                └─► write_job, write_data, confirmation
+//!                     flusher ─► flush_job
+//! ```
+//! Payload in a memory other than 0 is visible when a flush read behind it was answered; until then
+//! its header entry is held here, a queue for each memory, and one flush read releases all that
+//! came before it. Entries that need none pass, but for those of an owner of whom something is
+//! held: its entries stay in order.
+//!
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | jobs, routed | in, out | copy jobs; held slots are marked, held confirmations stay here |
+//! | hold, hold_beat, hold_data | in | a beat of a held slot and its place |
+//! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
+//! | flush_job, flush_data | out, in | to `dma.read` |
+//! | write_job, write_data | out | released slots |
+//! | confirmation | out | released confirmations |
+//! | published | out | a released slot was handed over |
+//!
+//! Timing: a job passes in the same cycle. A slot leaves six cycles after its flush read was
+//! answered, if it is alone; four cycles each behind others.
+//!
+//! Invariants:
+//! 1. A slot leaves when a flush read of every memory its payload lies in, begun behind that
+//!    payload, has ended.
+//! 2. An owner's slots and confirmations leave in order; owner 0's confirmations behind everything
+//!    that was held before.
+//! 3. 63 items a queue and 16 fences: the job that finds its own full waits, and with it what
+//!    follows. This lasts as long as a flush read at most.
+//! 4. `reset` forgets what is held.
+//!
+//! On error: a slot whose memory did not answer, twice, leaves with `unflushed` in its metadata.
+//!
+//! N must be 2^B. Source: decision 6 of the contract.
+
+use crate::flusher::Flusher;
+use crate::held_fences::HeldFences;
+use crate::held_owners::HeldOwners;
+use crate::held_queue::HeldQueue;
+use crate::hold_release::HoldRelease;
+use crate::hold_route::HoldRoute;
+use crate::messages::CopyJob;
+use stream::prelude::*;
+
+/// The hold. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Hold<const B: usize, const N: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Jobs.
+    pub jobs: MessageSink<CopyJob>,
+    /// Jobs for the copy engine.
+    pub routed: MessageSource<CopyJob>,
+    /// A beat of a held slot.
+    pub hold: Signal<In, Bit>,
+    /// Its place; bit 0 is set for the last one.
+    pub hold_beat: Signal<In, Bits<9>>,
+    /// The beat.
+    pub hold_data: Signal<In, Bits<512>>,
+    /// Memory to flush.
+    pub memory: Signal<Out, Bits<2>>,
+    /// Where it is flushed.
+    pub flush_address: Signal<In, Bits<64>>,
+
+    /// Flush reads.
+    pub flush_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub flush_data: PacketSink,
+    /// Released slots.
+    pub write_job: MessageSource<WriteJob>,
+    /// Their bytes.
+    pub write_data: PacketSource,
+    /// Released confirmations.
+    pub confirmation: MessageSource<Confirmation>,
+    /// A released slot was handed over.
+    pub published: PulseSource<RingFetch>,
+
+    route: HoldRoute,
+    owners: HeldOwners<B, N>,
+    queue_1: HeldQueue<1>,
+    queue_2: HeldQueue<2>,
+    queue_3: HeldQueue<3>,
+    fences: HeldFences,
+    flusher: Flusher,
+    slots: BlockRam<Bits<512>, 9>,
+    handout: HoldRelease,
+
+    landed: Signal<Local, Bits<2>>,
+    lands: Signal<Local, Bit>,
+    some_held: Signal<Local, Bit>,
+}
+
+impl<const B: usize, const N: usize> Logic for Hold<B, N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.owners.clock.next = self.clock.val();
+        self.owners.reset.next = self.reset.val();
+        self.queue_1.clock.next = self.clock.val();
+        self.queue_1.reset.next = self.reset.val();
+        self.queue_2.clock.next = self.clock.val();
+        self.queue_2.reset.next = self.reset.val();
+        self.queue_3.clock.next = self.clock.val();
+        self.queue_3.reset.next = self.reset.val();
+        self.fences.clock.next = self.clock.val();
+        self.fences.reset.next = self.reset.val();
+        self.flusher.clock.next = self.clock.val();
+        self.flusher.reset.next = self.reset.val();
+        self.slots.clock.next = self.clock.val();
+        self.handout.clock.next = self.clock.val();
+        self.handout.reset.next = self.reset.val();
+
+        MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.route.jobs);
+        MessageSource::<CopyJob>::link(&mut self.routed, &mut self.route.routed);
+        self.owners.owner.next = self.route.owner.val();
+        self.route.owner_holds.next = self.owners.holds.val();
+        self.route.owner_queue.next = self.owners.queue.val();
+        self.owners.push.next = self.route.push.val().any();
+        self.owners.push_queue.next = self.route.push_queue.val();
+        self.owners.pop.next = self.handout.pop.val().any();
+        self.owners.pop_owner.next = self.handout.popped_owner.val();
+        self.route.room.next = (bit_cast::<4, 1>(self.queue_1.room.val().into()) << 1)
+            | (bit_cast::<4, 1>(self.queue_2.room.val().into()) << 2)
+            | (bit_cast::<4, 1>(self.queue_3.room.val().into()) << 3);
+        self.route.places.next = bit_cast::<24, 8>(self.queue_1.at.val())
+            | (bit_cast::<24, 8>(self.queue_2.at.val()) << 8)
+            | (bit_cast::<24, 8>(self.queue_3.at.val()) << 16);
+        self.some_held.next =
+            self.queue_1.holds.val() | self.queue_2.holds.val() | self.queue_3.holds.val();
+        self.route.any_held.next = self.some_held.val() | !self.fences.empty.val();
+        self.route.fence_room.next = self.fences.room.val();
+        self.route.tickets.next = self.flusher.tickets.val();
+        self.flusher.wanted.next = bits::<4>(0);
+        if self.route.push.val().any() {
+            self.flusher.wanted.next = self.route.item.val().memories;
+        }
+
+        // Beats of held slots land in the order of their items.
+        self.slots.write_enable.next = self.hold.val();
+        self.slots.write_address.next = self.hold_beat.val();
+        self.slots.write_data.next = self.hold_data.val();
+        self.slots.read_address.next = self.handout.read_address.val();
+        self.handout.read_data.next = self.slots.read_data.val();
+        self.lands.next = self.hold.val() & self.hold_beat.val().get_bit(0);
+        self.landed.next = self.hold_beat.val().get_bits::<2>(7);
+
+        self.queue_1.push.next = self.route.push.val().get_bit(1);
+        self.queue_1.item.next = self.route.item.val();
+        self.queue_1.landed.next = self.lands.val() & (self.landed.val() == 1);
+        self.queue_1.done.next = self.flusher.done.val();
+        self.queue_1.broken.next = self.flusher.broken.val();
+        self.queue_1.pop.next = self.handout.pop.val().get_bit(1);
+        self.queue_2.push.next = self.route.push.val().get_bit(2);
+        self.queue_2.item.next = self.route.item.val();
+        self.queue_2.landed.next = self.lands.val() & (self.landed.val() == 2);
+        self.queue_2.done.next = self.flusher.done.val();
+        self.queue_2.broken.next = self.flusher.broken.val();
+        self.queue_2.pop.next = self.handout.pop.val().get_bit(2);
+        self.queue_3.push.next = self.route.push.val().get_bit(3);
+        self.queue_3.item.next = self.route.item.val();
+        self.queue_3.landed.next = self.lands.val() & (self.landed.val() == 3);
+        self.queue_3.done.next = self.flusher.done.val();
+        self.queue_3.broken.next = self.flusher.broken.val();
+        self.queue_3.pop.next = self.handout.pop.val().get_bit(3);
+
+        self.fences.push.next = self.route.push_fence.val();
+        self.fences.item.next = self.route.item.val();
+        self.fences.pushed_1.next = self.queue_1.pushed.val();
+        self.fences.pushed_2.next = self.queue_2.pushed.val();
+        self.fences.pushed_3.next = self.queue_3.pushed.val();
+        self.fences.popped_1.next = self.queue_1.popped.val();
+        self.fences.popped_2.next = self.queue_2.popped.val();
+        self.fences.popped_3.next = self.queue_3.popped.val();
+        self.fences.pop.next = self.handout.pop_fence.val();
+
+        self.memory.next = self.flusher.memory.val();
+        self.flusher.flush_address.next = self.flush_address.val();
+        MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.flusher.flush_job);
+        PacketSink::link(&mut self.flush_data, &mut self.flusher.flush_data);
+        self.handout.fence.next = self.fences.head.val();
+        self.handout.queue_1.next = self.queue_1.head.val();
+        self.handout.queue_2.next = self.queue_2.head.val();
+        self.handout.queue_3.next = self.queue_3.head.val();
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.handout.write_job);
+        PacketSource::link(&mut self.write_data, &mut self.handout.write_data);
+        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.handout.confirmation);
+        PulseSource::<RingFetch>::link(&mut self.published, &mut self.handout.published);
+    }
+}

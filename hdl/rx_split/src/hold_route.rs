@@ -1,0 +1,177 @@
+//! Which jobs go on, and which slots and confirmations are held.
+//!
+//! ```text
+//!  jobs ─┬─► routed: payload, releases, slots (held ones say where), confirmations
+//!        └─► item ─► push: queue of a memory, or fences
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | jobs, routed | in, out | copy jobs; a held confirmation does not go on |
+//! | owner, owner_holds, owner_queue | out, in | the job's owner: whether something of it is held, where |
+//! | room, places | in | of queues 1 to 3: a bit each; place of the next item, queue 1 in bits 7:0 |
+//! | any_held, fence_room | in | something is held; there is room for a fence |
+//! | tickets | in | what an item waits for, for each memory |
+//! | item, push, push_fence | out | what is held, and where: a bit for each queue |
+//!
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. A slot whose payload lies in memories but 0 is held. So is every slot and confirmation of an
+//!    owner of whom something is held: in the same queue.
+//! 2. Owner 0's confirmations are held as fences while anything is held.
+//! 3. While its queue is full a job waits, and those behind it.
+//! 4. `routed.payload` may lose `held` while it waits, for nothing of its owner is held any more.
+
+use crate::messages::{CopyJob, HeldItem};
+use stream::prelude::*;
+
+/// The decision. See the module's head.
+#[derive(LogicBlock)]
+pub struct HoldRoute {
+    /// Jobs.
+    pub jobs: MessageSink<CopyJob>,
+    /// Jobs that go on.
+    pub routed: MessageSource<CopyJob>,
+    /// Owner of the job.
+    pub owner: Signal<Out, Bits<8>>,
+    /// Something of it is held.
+    pub owner_holds: Signal<In, Bit>,
+    /// In this queue.
+    pub owner_queue: Signal<In, Bits<2>>,
+    /// Queues with room, a bit each; bit 0 is never set.
+    pub room: Signal<In, Bits<4>>,
+    /// Places of the next items, queue 1 in bits 7:0.
+    pub places: Signal<In, Bits<24>>,
+    /// Something is held.
+    pub any_held: Signal<In, Bit>,
+    /// There is room for a fence.
+    pub fence_room: Signal<In, Bit>,
+    /// What an item that comes now waits for, memory 1 in bits 23:0.
+    pub tickets: Signal<In, Bits<72>>,
+    /// What is held.
+    pub item: Signal<Out, HeldItem>,
+    /// Queue that takes it, a bit each.
+    pub push: Signal<Out, Bits<4>>,
+    /// The number of that queue.
+    pub push_queue: Signal<Out, Bits<2>>,
+    /// It is held as a fence.
+    pub push_fence: Signal<Out, Bit>,
+
+    job: Signal<Local, CopyJob>,
+    memories: Signal<Local, Bits<4>>,
+    is_slot: Signal<Local, Bit>,
+    is_confirmation: Signal<Local, Bit>,
+    of_owner_0: Signal<Local, Bit>,
+    first_memory: Signal<Local, Bits<2>>,
+    queue: Signal<Local, Bits<2>>,
+    queue_bit: Signal<Local, Bits<4>>,
+    free: Signal<Local, Bits<4>>,
+    queues: Signal<Local, Bit>,
+    fences: Signal<Local, Bit>,
+    goes_on: Signal<Local, Bit>,
+    may: Signal<Local, Bit>,
+    taken: Signal<Local, Bit>,
+    one: Constant<Bits<4>>,
+}
+
+impl Default for HoldRoute {
+    fn default() -> Self {
+        Self {
+            jobs: Default::default(),
+            routed: Default::default(),
+            owner: Default::default(),
+            owner_holds: Default::default(),
+            owner_queue: Default::default(),
+            room: Default::default(),
+            places: Default::default(),
+            any_held: Default::default(),
+            fence_room: Default::default(),
+            tickets: Default::default(),
+            item: Default::default(),
+            push: Default::default(),
+            push_queue: Default::default(),
+            push_fence: Default::default(),
+            job: Default::default(),
+            memories: Default::default(),
+            is_slot: Default::default(),
+            is_confirmation: Default::default(),
+            of_owner_0: Default::default(),
+            first_memory: Default::default(),
+            queue: Default::default(),
+            queue_bit: Default::default(),
+            free: Default::default(),
+            queues: Default::default(),
+            fences: Default::default(),
+            goes_on: Default::default(),
+            may: Default::default(),
+            taken: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for HoldRoute {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.job.next = self.jobs.payload.val();
+        self.memories.next = self.job.val().memories;
+        self.owner.next = self.job.val().owner;
+        self.is_slot.next = (self.job.val().kind == 0) & self.job.val().head;
+        self.is_confirmation.next = self.job.val().kind == 2;
+        self.of_owner_0.next = self.job.val().owner == 0;
+        self.first_memory.next = bits::<2>(3);
+        if self.memories.val().get_bit(2) {
+            self.first_memory.next = bits::<2>(2);
+        }
+        if self.memories.val().get_bit(1) {
+            self.first_memory.next = bits::<2>(1);
+        }
+        self.queue.next = self.first_memory.val();
+        if self.owner_holds.val() {
+            self.queue.next = self.owner_queue.val();
+        }
+        self.queue_bit.next = self.one.val() << self.queue.val();
+        self.queues.next = (self.is_slot.val()
+            & (self.memories.val().any() | self.owner_holds.val()))
+            | (self.is_confirmation.val() & !self.of_owner_0.val() & self.owner_holds.val());
+        self.fences.next = self.is_confirmation.val() & self.of_owner_0.val() & self.any_held.val();
+
+        // What is held needs room; a confirmation that is held does not go on.
+        self.free.next = self.room.val() & self.queue_bit.val();
+        self.may.next = (!self.queues.val() | self.free.val().any())
+            & (!self.fences.val() | self.fence_room.val());
+        self.goes_on.next = !(self.is_confirmation.val() & (self.queues.val() | self.fences.val()));
+        self.routed.valid.next = self.jobs.valid.val() & self.may.val() & self.goes_on.val();
+        self.routed.payload.next = self.job.val();
+        self.routed.payload.next.held = self.queues.val();
+        self.routed.payload.next.held_at = self.places.val().get_bits::<8>(16);
+        if self.queue.val() == 1 {
+            self.routed.payload.next.held_at = self.places.val().get_bits::<8>(0);
+        }
+        if self.queue.val() == 2 {
+            self.routed.payload.next.held_at = self.places.val().get_bits::<8>(8);
+        }
+        self.taken.next = self.jobs.valid.val()
+            & self.may.val()
+            & (!self.goes_on.val() | self.routed.ready.val());
+        self.jobs.ready.next = self.may.val() & (!self.goes_on.val() | self.routed.ready.val());
+
+        self.push.next = bits::<4>(0);
+        if self.taken.val() & self.queues.val() {
+            self.push.next = self.queue_bit.val();
+        }
+        self.push_queue.next = self.queue.val();
+        self.push_fence.next = self.taken.val() & self.fences.val();
+        self.item.next.confirms = self.is_confirmation.val();
+        self.item.next.owner = self.job.val().owner;
+        self.item.next.index = self.job.val().index;
+        self.item.next.status = self.job.val().status;
+        self.item.next.address = self.job.val().address;
+        self.item.next.publish = self.job.val().publish;
+        self.item.next.memories = bits::<4>(0);
+        if self.is_slot.val() {
+            self.item.next.memories = self.memories.val();
+        }
+        self.item.next.tickets = self.tickets.val();
+    }
+}

@@ -1,0 +1,96 @@
+//! Direct and released writes on one client of `dma.write`.
+//!
+//! ```text
+//!  released_job ─┐                           released_data ─┐
+//!                ├─► write_job ─► order (4) ─►              ├─► write_data
+//!  direct_job ───┘                             direct_data ─┘
+//! ```
+//! Timing: combinational; released jobs go first.
+//!
+//! Invariants:
+//! 1. The packets come in the order in which their jobs were taken.
+//! 2. A job that was offered stays until it is taken.
+
+use stream::prelude::*;
+
+/// The join. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct WriteJoin {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Jobs of what was held.
+    pub released_job: MessageSink<WriteJob>,
+    /// Their packets.
+    pub released_data: PacketSink,
+    /// Jobs of what was not.
+    pub direct_job: MessageSink<WriteJob>,
+    /// Their packets.
+    pub direct_data: PacketSink,
+    /// All jobs.
+    pub write_job: MessageSource<WriteJob>,
+    /// All packets.
+    pub write_data: PacketSource,
+
+    order: Fifo<Bit, 2, 3>,
+    offered_direct: DFF<Bit>,
+
+    direct: Signal<Local, Bit>,
+    any: Signal<Local, Bit>,
+    taken: Signal<Local, Bit>,
+    from_direct: Signal<Local, Bit>,
+    has_order: Signal<Local, Bit>,
+    moves: Signal<Local, Bit>,
+}
+
+impl Logic for WriteJoin {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, offered_direct);
+        self.order.clock.next = self.clock.val();
+        self.order.reset.next = self.reset.val();
+
+        self.direct.next = self.offered_direct.q.val() | !self.released_job.valid.val();
+        self.write_job.payload.next = self.released_job.payload.val();
+        self.any.next = self.released_job.valid.val() & self.order.sink.ready.val();
+        if self.direct.val() {
+            self.write_job.payload.next = self.direct_job.payload.val();
+            self.any.next = self.direct_job.valid.val() & self.order.sink.ready.val();
+        }
+        self.write_job.valid.next = self.any.val();
+        self.taken.next = self.any.val() & self.write_job.ready.val();
+        self.direct_job.ready.next =
+            self.direct.val() & self.write_job.ready.val() & self.order.sink.ready.val();
+        self.released_job.ready.next =
+            !self.direct.val() & self.write_job.ready.val() & self.order.sink.ready.val();
+        self.offered_direct.d.next = self.any.val() & self.direct.val() & !self.taken.val();
+        self.order.sink.valid.next = self.taken.val();
+        self.order.sink.payload.next = self.direct.val();
+
+        self.has_order.next = self.order.source.valid.val();
+        self.from_direct.next = self.order.source.payload.val();
+        self.write_data.valid.next = self.has_order.val() & self.released_data.valid.val();
+        self.write_data.data.next = self.released_data.data.val();
+        self.write_data.byte_count.next = self.released_data.byte_count.val();
+        self.write_data.last.next = self.released_data.last.val();
+        self.write_data.abort.next = false;
+        if self.from_direct.val() {
+            self.write_data.valid.next = self.has_order.val() & self.direct_data.valid.val();
+            self.write_data.data.next = self.direct_data.data.val();
+            self.write_data.byte_count.next = self.direct_data.byte_count.val();
+            self.write_data.last.next = self.direct_data.last.val();
+        }
+        self.direct_data.ready.next =
+            self.has_order.val() & self.from_direct.val() & self.write_data.ready.val();
+        self.released_data.ready.next =
+            self.has_order.val() & !self.from_direct.val() & self.write_data.ready.val();
+        self.moves.next =
+            self.write_data.valid.val() & self.write_data.last.val() & self.write_data.ready.val();
+        self.order.source.ready.next = self.moves.val();
+        if self.reset.val() {
+            self.offered_direct.d.next = false;
+        }
+    }
+}
