@@ -272,11 +272,9 @@ cosim! {
 
 cosim! {
     mac_receive: hdl::ip::cmac::MacReceive::default(), 300,
-    clocks [mac_clock, clock],
-    inputs [
-        rx_axis_tdata, rx_axis_tkeep, rx_axis_tvalid, rx_axis_tlast, rx_axis_tuser, frames.ready
-    ],
-    outputs [frames.valid, dropped]
+    clocks [mac_clock],
+    inputs [rx_axis_tdata, rx_axis_tkeep, rx_axis_tvalid, rx_axis_tlast, rx_axis_tuser],
+    outputs [frames.valid, frames.data, frames.byte_count, frames.last, frames.abort]
 }
 
 cosim! {

@@ -12,7 +12,7 @@
 //! | holds | out | something is held |
 //! | at | out | its place in the hold memory |
 //! | landed | in | the bytes of the oldest slot that still lacked them are in the hold memory |
-//! | done, broken | in | tickets that wait no longer, memory 1 in bits 23:0; those that waited in vain |
+//! | done, broken | in | tickets that wait no longer, memory 1 in bits 23:0; which in vain |
 //! | head, pop | out, in | the oldest item; it is taken |
 //! | pushed, popped | out | items pushed and popped since reset, modulo 2^32 |
 //!

@@ -136,10 +136,7 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.route.any_held.next = self.some_held.val() | !self.fences.empty.val();
         self.route.fence_room.next = self.fences.room.val();
         self.route.tickets.next = self.flusher.tickets.val();
-        self.flusher.wanted.next = bits::<4>(0);
-        if self.route.push.val().any() {
-            self.flusher.wanted.next = self.route.item.val().memories;
-        }
+        self.flusher.wanted.next = self.route.wanted.val();
 
         // Beats of held slots land in the order of their items.
         self.slots.write_enable.next = self.hold.val();

@@ -7,11 +7,12 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs, routed | in, out | copy jobs; a held confirmation does not go on |
-//! | owner, owner_holds, owner_queue | out, in | the job's owner: whether something of it is held, where |
-//! | room, places | in | of queues 1 to 3: a bit each; place of the next item, queue 1 in bits 7:0 |
+//! | owner, owner_holds, owner_queue | out, in | whose job; is something of it held, and where |
+//! | room, places | in | of queues 1 to 3: a bit each; place of the next item, from bit 0 |
 //! | any_held, fence_room | in | something is held; there is room for a fence |
 //! | tickets | in | what an item waits for, for each memory |
 //! | item, push, push_fence | out | what is held, and where: a bit for each queue |
+//! | wanted | out | memories that it waits for, a bit each |
 //!
 //! Timing: combinational.
 //!
@@ -56,6 +57,8 @@ pub struct HoldRoute {
     pub push_queue: Signal<Out, Bits<2>>,
     /// It is held as a fence.
     pub push_fence: Signal<Out, Bit>,
+    /// Memories that what a queue takes waits for, a bit each.
+    pub wanted: Signal<Out, Bits<4>>,
 
     job: Signal<Local, CopyJob>,
     memories: Signal<Local, Bits<4>>,
@@ -91,6 +94,7 @@ impl Default for HoldRoute {
             push: Default::default(),
             push_queue: Default::default(),
             push_fence: Default::default(),
+            wanted: Default::default(),
             job: Default::default(),
             memories: Default::default(),
             is_slot: Default::default(),
@@ -157,8 +161,12 @@ impl Logic for HoldRoute {
         self.jobs.ready.next = self.may.val() & (!self.goes_on.val() | self.routed.ready.val());
 
         self.push.next = bits::<4>(0);
+        self.wanted.next = bits::<4>(0);
         if self.taken.val() & self.queues.val() {
             self.push.next = self.queue_bit.val();
+            if self.is_slot.val() {
+                self.wanted.next = self.memories.val();
+            }
         }
         self.push_queue.next = self.queue.val();
         self.push_fence.next = self.taken.val() & self.fences.val();
@@ -168,10 +176,7 @@ impl Logic for HoldRoute {
         self.item.next.status = self.job.val().status;
         self.item.next.address = self.job.val().address;
         self.item.next.publish = self.job.val().publish;
-        self.item.next.memories = bits::<4>(0);
-        if self.is_slot.val() {
-            self.item.next.memories = self.memories.val();
-        }
+        self.item.next.memories = self.wanted.val();
         self.item.next.tickets = self.tickets.val();
     }
 }

@@ -73,6 +73,7 @@ pub mod held_queue;
 pub mod hold;
 pub mod hold_release;
 pub mod hold_route;
+pub mod hold_turn;
 pub mod ingress;
 pub mod ip_fields;
 pub mod job;

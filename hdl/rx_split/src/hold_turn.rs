@@ -1,0 +1,125 @@
+//! Which queue of held items is served next, and which one gives its oldest away.
+//!
+//! Timing: combinational; the first that is ready behind the one served last.
+
+use crate::messages::{HeldHead, HeldItem};
+use stream::prelude::*;
+
+/// The turn. See the module's head.
+#[derive(LogicBlock)]
+pub struct HoldTurn {
+    /// The oldest fence.
+    pub fence: Signal<In, HeldHead>,
+    /// The oldest of queue 1.
+    pub queue_1: Signal<In, HeldHead>,
+    /// The oldest of queue 2.
+    pub queue_2: Signal<In, HeldHead>,
+    /// The oldest of queue 3.
+    pub queue_3: Signal<In, HeldHead>,
+    /// Where the last one came from; 0: the fences.
+    pub served: Signal<In, Bits<2>>,
+    /// Where the next one comes from.
+    pub source: Signal<Out, Bits<2>>,
+    /// It; `ready` if there is one.
+    pub head: Signal<Out, HeldHead>,
+
+    /// It is a confirmation.
+    pub confirms: Signal<Out, Bit>,
+    /// The one served last gives its oldest away.
+    pub taken: Signal<In, Bit>,
+    /// A queue does, a bit each.
+    pub pop: Signal<Out, Bits<4>>,
+    /// The fences do.
+    pub pop_fence: Signal<Out, Bit>,
+
+    right: Signal<Local, Bits<4>>,
+    left: Signal<Local, Bits<4>>,
+    around: Signal<Local, Bits<4>>,
+    waiting: Signal<Local, Bits<4>>,
+    step: Signal<Local, Bits<2>>,
+    chosen: Signal<Local, Bits<2>>,
+    oldest: Signal<Local, HeldHead>,
+    item: Signal<Local, HeldItem>,
+    served_bit: Signal<Local, Bits<4>>,
+    whole_turn: Constant<Bits<4>>,
+    queue_bits: Constant<Bits<4>>,
+    one: Constant<Bits<4>>,
+}
+
+impl Default for HoldTurn {
+    fn default() -> Self {
+        Self {
+            fence: Default::default(),
+            queue_1: Default::default(),
+            queue_2: Default::default(),
+            queue_3: Default::default(),
+            served: Default::default(),
+            source: Default::default(),
+            head: Default::default(),
+            confirms: Default::default(),
+            taken: Default::default(),
+            pop: Default::default(),
+            pop_fence: Default::default(),
+            right: Default::default(),
+            left: Default::default(),
+            around: Default::default(),
+            waiting: Default::default(),
+            step: Default::default(),
+            chosen: Default::default(),
+            oldest: Default::default(),
+            item: Default::default(),
+            served_bit: Default::default(),
+            queue_bits: Constant::new(0xeu64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            whole_turn: Constant::new(4u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for HoldTurn {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.waiting.next = bit_cast::<4, 1>(self.fence.val().ready.into())
+            | (bit_cast::<4, 1>(self.queue_1.val().ready.into()) << 1)
+            | (bit_cast::<4, 1>(self.queue_2.val().ready.into()) << 2)
+            | (bit_cast::<4, 1>(self.queue_3.val().ready.into()) << 3);
+        // `around` begins behind the one served last.
+        self.right.next = bit_cast::<4, 2>(self.served.val()) + 1;
+        self.left.next = self.whole_turn.val() - self.right.val();
+        self.around.next =
+            (self.waiting.val() >> self.right.val()) | (self.waiting.val() << self.left.val());
+        self.step.next = bits::<2>(0);
+        if self.around.val().get_bit(2) {
+            self.step.next = bits::<2>(3);
+        }
+        if self.around.val().get_bit(1) {
+            self.step.next = bits::<2>(2);
+        }
+        if self.around.val().get_bit(0) {
+            self.step.next = bits::<2>(1);
+        }
+        self.chosen.next = self.served.val() + self.step.val();
+        self.oldest.next = self.fence.val();
+        if self.chosen.val() == 1 {
+            self.oldest.next = self.queue_1.val();
+        }
+        if self.chosen.val() == 2 {
+            self.oldest.next = self.queue_2.val();
+        }
+        if self.chosen.val() == 3 {
+            self.oldest.next = self.queue_3.val();
+        }
+        self.source.next = self.chosen.val();
+        self.head.next = self.oldest.val();
+        self.item.next = self.oldest.val().item;
+        self.confirms.next = self.item.val().confirms;
+
+        self.served_bit.next = self.one.val() << self.served.val();
+        self.pop.next = bits::<4>(0);
+        self.pop_fence.next = false;
+        if self.taken.val() {
+            self.pop.next = self.served_bit.val() & self.queue_bits.val();
+            self.pop_fence.next = self.served_bit.val().get_bit(0);
+        }
+    }
+}
