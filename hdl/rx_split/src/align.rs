@@ -1,12 +1,12 @@
 //! The one shared realigner: shifts a run of beats down by a number of bytes.
 //!
 //! ```text
-//!  beats ──► {beat, beat before} >> 8 bytes x n ──► >> 0..7 bytes, zeros behind `keep` ──► source
+//!  beats ──► {beat behind, beat} >> 8 bytes x n ──► >> 0..7 bytes, zeros behind `keep` ──► source
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | sink | in | beats of a run: first one to fill the register in front, or one with metadata |
-//! | source | out | one beat for each but a filling one |
+//! | sink | in | beats of a run, each with the one behind it, or with metadata in front |
+//! | source | out | one beat for each |
 //! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
 //! | published | out | the last beat of a header entry was taken |
 //! | idle | out | nothing is inside |
@@ -23,11 +23,9 @@ use stream::prelude::*;
 /// A beat to realign.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct AlignBeat {
-    /// Bytes.
-    pub data: Bits<512>,
-    /// It only fills the register in front: gives no beat of its own.
-    pub fill: Bit,
-    /// The metadata stand in front of it.
+    /// The beat, and the one behind it in the packet store.
+    pub pair: BeatPair,
+    /// The metadata stand in front of the beat; the one behind it has no meaning.
     pub head: Bit,
     /// These.
     pub metadata: Bits<256>,
@@ -83,7 +81,6 @@ pub struct Align {
     /// Nothing is inside.
     pub idle: Signal<Out, Bit>,
 
-    previous: DFF<Bits<512>>,
     coarse: DFF<Bits<568>>,
     coarse_beat: DFF<AlignBeat>,
     coarse_valid: DFF<Bit>,
@@ -92,6 +89,7 @@ pub struct Align {
     fine_valid: DFF<Bit>,
 
     advance: Signal<Local, Bit>,
+    offered: Signal<Local, BeatPair>,
     pair: Signal<Local, BeatPair>,
     pair_bits: Signal<Local, Bits<1024>>,
     coarse_shift: Signal<Local, Bits<10>>,
@@ -119,7 +117,6 @@ impl Default for Align {
             hold_beat: Default::default(),
             published: Default::default(),
             idle: Default::default(),
-            previous: Default::default(),
             coarse: Default::default(),
             coarse_beat: Default::default(),
             coarse_valid: Default::default(),
@@ -127,6 +124,7 @@ impl Default for Align {
             fine_beat: Default::default(),
             fine_valid: Default::default(),
             advance: Default::default(),
+            offered: Default::default(),
             pair: Default::default(),
             pair_bits: Default::default(),
             coarse_shift: Default::default(),
@@ -146,7 +144,7 @@ impl Default for Align {
 impl Logic for Align {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, previous, coarse, coarse_beat, coarse_valid);
+        dff_setup!(self, clock, coarse, coarse_beat, coarse_valid);
         dff_setup!(self, clock, fine, fine_beat, fine_valid);
         self.hold.next = self.fine_valid.q.val() & self.fine_beat.q.val().held;
         self.held.next = self.fine.q.val();
@@ -170,11 +168,12 @@ impl Logic for Align {
         self.published.payload.next.index = self.fine_beat.q.val().index;
 
         // Shift by multiples of 8 bytes.
-        self.pair.next.low = self.previous.q.val();
+        self.offered.next = self.sink.payload.val().pair;
+        self.pair.next = self.offered.val();
         if self.sink.payload.val().head {
             self.pair.next.low = bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256;
+            self.pair.next.high = self.offered.val().low;
         }
-        self.pair.next.high = self.sink.payload.val().data;
         self.pair_bits.next = self.pair.val().into();
         self.shift.next = self.sink.payload.val().shift;
         self.coarse_shift.next = bit_cast::<10, 3>(self.shift.val().get_bits::<3>(3)) << 6;
@@ -189,15 +188,12 @@ impl Logic for Align {
         self.keep_mask.next = !self.drop_mask.val();
 
         if self.advance.val() {
-            self.coarse_valid.d.next = self.sink.valid.val() & !self.sink.payload.val().fill;
+            self.coarse_valid.d.next = self.sink.valid.val();
             self.coarse.d.next = self.coarse_shifted.val().get_bits::<568>(0);
             self.coarse_beat.d.next = self.sink.payload.val();
             self.fine_valid.d.next = self.coarse_valid.q.val();
             self.fine.d.next = self.fine_shifted.val().get_bits::<512>(0) & self.keep_mask.val();
             self.fine_beat.d.next = self.coarse_beat.q.val();
-            if self.sink.valid.val() {
-                self.previous.d.next = self.sink.payload.val().data;
-            }
         }
         if self.reset.val() {
             self.coarse_valid.d.next = false;

@@ -4,14 +4,14 @@
 //!  jobs ─┬─► write_job
 //!        └─► queue (2) ──► announced
 //! ```
-//! Timing: one job a cycle, latency one cycle; two cycles behind a confirmation.
+//! Timing: one job a cycle, latency one cycle.
 //!
 //! Invariants:
 //! 1. A write is announced when its `write_job` was taken; other jobs, held slots among them, at
 //!    once. The order stays.
 //! 2. At most one job more than the one at hand is announced: reads of other blocks wait for the
 //!    bytes of every write job that was handed over.
-//! 3. No write job behind a confirmation is handed over before that has left.
+//! 3. No write job is handed over behind a confirmation that has no place to wait in.
 
 use crate::messages::CopyJob;
 use stream::prelude::*;
@@ -30,14 +30,14 @@ pub struct Announce {
     pub write_job: MessageSource<WriteJob>,
     /// Jobs whose bytes may follow.
     pub announced: MessageSource<CopyJob>,
+    /// There is a place for a confirmation, with those that are on their way there.
+    pub fence_room: Signal<In, Bit>,
 
     queue: Fifo<CopyJob, 1, 2>,
-    barred: DFF<Bit>,
 
     job: Signal<Local, CopyJob>,
-    oldest: Signal<Local, CopyJob>,
     room: Signal<Local, Bit>,
-    is_barrier: Signal<Local, Bit>,
+    is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
     passes: Signal<Local, Bit>,
 }
@@ -45,14 +45,14 @@ pub struct Announce {
 impl Logic for Announce {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, barred);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
         self.job.next = self.jobs.payload.val();
         self.is_write.next = (self.job.val().kind == 0) & !self.job.val().held;
-        self.is_barrier.next = self.job.val().kind == 2;
-        self.room.next = self.queue.sink.ready.val() & !self.barred.q.val();
+        self.is_confirmation.next = self.job.val().kind == 2;
+        self.room.next =
+            self.queue.sink.ready.val() & (self.fence_room.val() | !self.is_confirmation.val());
         self.write_job.valid.next = self.jobs.valid.val() & self.is_write.val() & self.room.val();
         self.write_job.payload.next.address = self.job.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
@@ -63,19 +63,5 @@ impl Logic for Announce {
         self.jobs.ready.next = self.passes.val();
         self.queue.sink.valid.next = self.passes.val();
         self.queue.sink.payload.next = self.job.val();
-
-        self.oldest.next = self.queue.source.payload.val();
-        if self.queue.source.valid.val()
-            & self.announced.ready.val()
-            & (self.oldest.val().kind == 2)
-        {
-            self.barred.d.next = false;
-        }
-        if self.passes.val() & self.is_barrier.val() {
-            self.barred.d.next = true;
-        }
-        if self.reset.val() {
-            self.barred.d.next = false;
-        }
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 //! Timing: one job a cycle into the FIFO; see `copy` for the rest.
 
+use crate::align::BeatPair;
 use crate::control::Control;
 use crate::copy::Copy;
 use crate::messages::{CopyJob, Piece, Plan, Release};
@@ -36,8 +37,8 @@ pub struct Back<const A: usize, const B: usize, const N: usize> {
     pub slot_freed: Signal<Out, Bit>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
-    /// That beat, one cycle later.
-    pub read_data: Signal<In, Bits<512>>,
+    /// That beat and the next, one cycle later.
+    pub read_data: Signal<In, BeatPair>,
     /// What the packet store may forget.
     pub release: PulseSource<Release>,
 

@@ -5,12 +5,13 @@
 //!            │ │         │         └──► release    └─► back to hold
 //!            │ └─────────┼─────────────────────────────► join
 //!            │           └─► join ──► write_job
-//!            └─► flush reads, confirmations
+//!            │           └─► fences ─► confirmation
+//!            └─► flush reads, confirmation
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs | in | what to do, in order |
-//! | read_address, read_data | out, in | the packet store, one cycle latency |
+//! | read_address, read_data | out, in | the packet store: two beats, one cycle later |
 //! | write_job, write_data | out | to `dma.write` |
 //! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
 //! | flush_job, flush_data | out, in | to `dma.read` |
@@ -18,18 +19,19 @@
 //! | release | out | the packet was read for the last time |
 //! | published | out | a header entry was handed over |
 //!
-//! Timing: a payload of n beats takes n + 1 cycles, a header slot two, when nothing stalls; there
+//! Timing: a payload of n beats takes n cycles, a header slot two, when nothing stalls; there
 //! is no pause between jobs. Latency from job to the first beat: five cycles.
 //!
 //! Invariants:
 //! 1. A job's data are offered only after its `write_job` was taken.
-//! 2. Confirmations wait until the last beat of every earlier job was taken, or is held; for what
-//!    is held, see [`crate::hold`].
+//! 2. Confirmations wait until the last beat of every earlier job was taken, or is held; what
+//!    follows them does not wait. For what is held, see [`crate::hold`].
 //! 3. `reset` forgets the jobs inside.
 
-use crate::align::{Align, AlignBeat};
+use crate::align::{Align, AlignBeat, BeatPair};
 use crate::announce::Announce;
 use crate::feed::Feed;
+use crate::fences::Fences;
 use crate::hold::Hold;
 use crate::messages::{CopyJob, Release};
 use crate::write_join::WriteJoin;
@@ -51,8 +53,8 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
     pub flush_address: Signal<In, Bits<64>>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
-    /// That beat, one cycle later.
-    pub read_data: Signal<In, Bits<512>>,
+    /// That beat and the next, one cycle later.
+    pub read_data: Signal<In, BeatPair>,
     /// What the packet store may forget.
     pub release: PulseSource<Release>,
 
@@ -73,22 +75,17 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
     announce: Announce,
     feed: Feed<A>,
     align: Align,
+    fences: Fences,
     writes: WriteJoin,
 
-    insists: DFF<Bit>,
-
     job: Signal<Local, CopyJob>,
-    direct: Signal<Local, Bit>,
-    released: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
-    drained: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
 }
 
 impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, insists);
         self.hold.clock.next = self.clock.val();
         self.hold.reset.next = self.reset.val();
         self.announce.clock.next = self.clock.val();
@@ -97,6 +94,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.feed.reset.next = self.reset.val();
         self.align.clock.next = self.clock.val();
         self.align.reset.next = self.reset.val();
+        self.fences.clock.next = self.clock.val();
+        self.fences.reset.next = self.reset.val();
         self.writes.clock.next = self.clock.val();
         self.writes.reset.next = self.reset.val();
         MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.hold.jobs);
@@ -119,35 +118,29 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.hold.flush_job);
         PacketSink::link(&mut self.flush_data, &mut self.hold.flush_data);
 
-        // Writes and releases go to the feed; a confirmation waits until it has run dry.
+        // Writes and releases go to the feed, confirmations to the fences.
         self.job.next = self.announce.announced.payload.val();
         self.is_confirmation.next = self.job.val().kind == 2;
         self.offered.next = self.announce.announced.valid.val();
         self.feed.jobs.payload.next = self.job.val();
         self.feed.jobs.valid.next = self.offered.val() & !self.is_confirmation.val();
-        self.drained.next = self.offered.val() & self.feed.idle.val() & self.align.idle.val();
         self.announce.announced.ready.next = self.feed.jobs.ready.val();
-
-        // What was held goes first, but for a direct one that was offered already.
-        self.direct.next = self.drained.val() & self.is_confirmation.val();
-        self.released.next = self.hold.confirmation.valid.val() & !self.insists.q.val();
-        self.confirmation.valid.next = self.direct.val() | self.released.val();
-        self.confirmation.payload.next.owner = self.job.val().owner;
-        self.confirmation.payload.next.index = self.job.val().index;
-        self.confirmation.payload.next.status = self.job.val().status;
-        if self.released.val() {
-            self.confirmation.payload.next = self.hold.confirmation.payload.val();
-        }
-        self.hold.confirmation.ready.next = self.released.val() & self.confirmation.ready.val();
-        self.insists.d.next =
-            self.direct.val() & !self.released.val() & !self.confirmation.ready.val();
         if self.is_confirmation.val() {
-            self.announce.announced.ready.next =
-                self.direct.val() & self.confirmation.ready.val() & !self.released.val();
+            self.announce.announced.ready.next = true;
         }
-        if self.reset.val() {
-            self.insists.d.next = false;
-        }
+        self.announce.fence_room.next = self.fences.room.val();
+        self.fences.job.next = self.job.val();
+        self.fences.passes.next = self.offered.val() & self.is_confirmation.val();
+        self.fences.fed.next = self.feed.jobs.valid.val()
+            & self.feed.jobs.ready.val()
+            & (self.job.val().kind == 0)
+            & !self.job.val().held;
+        self.fences.landed.next = self.align.source.valid.val()
+            & self.align.source.last.val()
+            & self.writes.direct_data.ready.val();
+
+        MessageSource::<Confirmation>::join(&mut self.hold.confirmation, &mut self.fences.released);
+        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.fences.confirmation);
 
         // One packet ends at a time.
         self.published.valid.next =

@@ -8,19 +8,19 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs | in | writes and releases, in order |
-//! | read_address, read_data | out, in | the packet store, one cycle latency |
+//! | read_address, read_data | out, in | the packet store: two beats, one cycle later |
 //! | source | out | beats |
 //! | release | out | the packet store may forget a packet: its last beat was read |
 //! | idle | out | nothing is inside |
 //!
-//! Timing: one beat a cycle, latency two cycles. A payload of n beats takes n + 1 cycles, a header
-//! slot two, a release one.
+//! Timing: one beat a cycle, latency two cycles. A payload of n beats takes n cycles, a header slot
+//! two, a release one.
 //!
 //! Invariants:
 //! 1. Releases are in the order of the jobs.
-//! 2. The last beat may lie behind the packet: none of its bytes is kept.
+//! 2. Of the last two beats the second may lie behind the packet: none of its bytes is kept.
 
-use crate::align::AlignBeat;
+use crate::align::{AlignBeat, BeatPair};
 use crate::feed_beat::{FeedBeat, FeedPlace};
 use crate::messages::{CopyJob, Release};
 use stream::prelude::*;
@@ -50,8 +50,8 @@ pub struct Feed<const A: usize> {
     pub jobs: MessageSink<CopyJob>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
-    /// That beat, one cycle later.
-    pub read_data: Signal<In, Bits<512>>,
+    /// That beat and the next, one cycle later.
+    pub read_data: Signal<In, BeatPair>,
     /// To the realigner.
     pub source: MessageSource<AlignBeat>,
     /// What the packet store may forget.
@@ -115,7 +115,7 @@ impl<const A: usize> Logic for Feed<A> {
             self.read.d.next.release = self.freed.val();
             self.held_valid.d.next = self.read_valid.q.val() & self.read.q.val().has_beat;
             self.held.d.next = self.read.q.val().beat;
-            self.held.d.next.data = self.read_data.val();
+            self.held.d.next.pair = self.read_data.val();
         }
         self.release.valid.next =
             self.advance.val() & self.read_valid.q.val() & self.read.q.val().releases;

@@ -1,4 +1,5 @@
-//! The beat of a job that is read next.
+//! The beat of a job that is read next: of a payload, with the one behind it; of a slot, first the
+//! packet's first beat alone, behind the metadata, then like a payload.
 //!
 //! Timing: combinational.
 
@@ -37,7 +38,7 @@ pub struct FeedBeat {
     pub next_place: Signal<Out, FeedPlace>,
 
     now: Signal<Local, FeedPlace>,
-    fills: Signal<Local, Bit>,
+    is_head: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     blank: Constant<AlignBeat>,
     beat_bytes: Constant<Bits<14>>,
@@ -54,7 +55,7 @@ impl Default for FeedBeat {
             last: Default::default(),
             next_place: Default::default(),
             now: Default::default(),
-            fills: Default::default(),
+            is_head: Default::default(),
             is_last: Default::default(),
             blank: Constant::new(AlignBeat::default()),
             beat_bytes: Constant::new((BEAT_BYTES as u64).to_bits()),
@@ -72,15 +73,13 @@ impl Logic for FeedBeat {
             self.now.next.keep = self.job.val().keep;
         }
         self.pointer.next = self.now.val().pointer;
-        // Of a payload, the first fills the realigner.
-        self.fills.next = !self.begun.val() & !self.job.val().head;
-        self.is_last.next = (self.job.val().kind != 0)
-            | (!self.fills.val() & (self.now.val().left <= self.beat_bytes.val()));
+        self.is_head.next = !self.begun.val() & self.job.val().head;
+        self.is_last.next =
+            (self.job.val().kind != 0) | (self.now.val().left <= self.beat_bytes.val());
         self.last.next = self.is_last.val();
 
         self.beat.next = self.blank.val();
-        self.beat.next.fill = self.fills.val();
-        self.beat.next.head = !self.begun.val() & self.job.val().head;
+        self.beat.next.head = self.is_head.val();
         self.beat.next.metadata = self.job.val().metadata;
         self.beat.next.shift = self.job.val().shift;
         self.beat.next.byte_count = bits::<7>(64);
@@ -99,13 +98,13 @@ impl Logic for FeedBeat {
         self.beat.next.held_at = self.job.val().held_at;
 
         self.next_place.next = self.now.val();
-        self.next_place.next.pointer = self.now.val().pointer + 1;
-        if !self.fills.val() {
-            self.next_place.next.left = self.now.val().left - self.beat_bytes.val();
-            self.next_place.next.keep = self.now.val().keep - self.beat_bytes.val();
-            if self.now.val().keep < self.beat_bytes.val() {
-                self.next_place.next.keep = bits::<14>(0);
-            }
+        if !self.is_head.val() {
+            self.next_place.next.pointer = self.now.val().pointer + 1;
+        }
+        self.next_place.next.left = self.now.val().left - self.beat_bytes.val();
+        self.next_place.next.keep = self.now.val().keep - self.beat_bytes.val();
+        if self.now.val().keep < self.beat_bytes.val() {
+            self.next_place.next.keep = bits::<14>(0);
         }
     }
 }

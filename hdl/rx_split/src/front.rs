@@ -22,6 +22,7 @@
 //! Timing: one beat a cycle of `mac_clock`; nothing behind the door ever waits. What `running` and
 //! `reset` say reaches the door after some ten cycles.
 
+use crate::align::BeatPair;
 use crate::ingress::Ingress;
 use crate::messages::{Gate, ParsedPacket, Release, RxBeat, StoredPacket};
 use crate::parse::Parse;
@@ -55,8 +56,8 @@ pub struct Front<const A: usize> {
     pub drop_count: PulseSource<Bits<4>>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// That beat, one cycle later.
-    pub read_data: Signal<Out, Bits<512>>,
+    /// That beat and the next, one cycle later.
+    pub read_data: Signal<Out, BeatPair>,
     /// What the packet store may forget.
     pub release: PulseSink<Release>,
 

@@ -61,6 +61,7 @@ pub mod entry;
 pub mod ethernet;
 pub mod feed;
 pub mod feed_beat;
+pub mod fences;
 pub mod flush_ticket;
 pub mod flusher;
 pub mod fold;

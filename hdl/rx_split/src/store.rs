@@ -14,7 +14,7 @@
 //! | beats, info | mac_clock | in | judged beats; the packet's facts with the last one |
 //! | room | mac_clock | out | to the door: what is on its way and one beat more fits |
 //! | packets | clock | out | verified packets in order |
-//! | read_address, read_data | clock | in, out | memory, one cycle latency |
+//! | read_address, read_data | clock | in, out | memory: a beat and the next, one cycle later |
 //! | release | clock | in | everything before this pointer is forgotten |
 //! | drop_count, frame_done | clock | out | a frame was dropped, with its reason; one came in |
 //!
@@ -33,6 +33,7 @@
 //!    meet its tables, in which nothing of the old one is valid.
 //! 5. Every frame is offered or counted as a drop, and moves `frame_done`, once.
 
+use crate::align::BeatPair;
 use crate::frame_tally::FrameTally;
 use crate::freed::Freed;
 use crate::messages::{PacketInfo, Release, RxBeat, StoredPacket};
@@ -70,12 +71,12 @@ pub struct Store<const A: usize> {
     pub frame_done: Signal<Out, Bit>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// That beat, one cycle later.
-    pub read_data: Signal<Out, Bits<512>>,
+    /// That beat and the next, one cycle later.
+    pub read_data: Signal<Out, BeatPair>,
     /// Pointer up to which memory is free again.
     pub release: PulseSink<Release>,
 
-    memory: TwoClockRam<Bits<512>, A>,
+    memory: PairRam<Bits<512>, A>,
     waiting: AsyncFifo<StoredPacket, { PACKET_BITS }, { PACKET_BITS + 1 }>,
     refusals: AsyncFifo<Bits<4>, { PACKET_BITS }, { PACKET_BITS + 1 }>,
     freed: Freed,
@@ -193,7 +194,8 @@ impl<const A: usize> Logic for Store<A> {
         self.tally.dropped.next = self.refusals.source.valid.val();
         self.frame_done.next = self.tally.frame_done.val();
         self.memory.read_address.next = self.read_address.val();
-        self.read_data.next = self.memory.read_data.val();
+        self.read_data.next.low = self.memory.read_data.val();
+        self.read_data.next.high = self.memory.read_next.val();
         self.freed.taken.next = self.takes.val();
         self.freed.taken_stop.next = self.waiting.source.payload.val().stop;
         PulseSink::<Release>::link(&mut self.release, &mut self.freed.release);

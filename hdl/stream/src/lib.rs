@@ -37,7 +37,7 @@ pub mod prelude {
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
     pub use crate::frame_fifo::FrameFifo;
-    pub use crate::memory::{BlockRam, LutRam, TwoClockRam, ZeroedRam};
+    pub use crate::memory::{BlockRam, LutRam, PairRam, ZeroedRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};

@@ -9,8 +9,9 @@
 //! answers one cycle after `read_address` (BRAM or URAM) and powers up undefined: whoever reads it
 //! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
 //! zeros: the place for such an epoch. Reading the address that is written in the same cycle
-//! returns the old value in all. [`TwoClockRam`] is a [`BlockRam`] whose ports have clocks of their
-//! own: nobody reads an entry before word of its write has crossed.
+//! returns the old value in all. [`PairRam`] is a [`BlockRam`] whose ports have clocks of their
+//! own, and which shows two neighbours at once: two banks, one of even and one of odd entries.
+//! Nobody reads an entry before word of its write has crossed.
 //!
 //! Each says by the attribute `ram_style` what it is to become, so that Vivado and Yosys agree:
 //! distributed RAM, BRAM, or URAM where 4,096 entries of 64 bits and more fill one. A URAM has one
@@ -214,9 +215,10 @@ end
     }
 }
 
-/// Memory written with one clock and read, registered, with another, 2^A entries of T.
+/// Memory written with one clock and read, registered and two neighbours at a time, with another;
+/// 2^A entries of T.
 #[derive(LogicBlock, Default)]
-pub struct TwoClockRam<T: Synth, const A: usize> {
+pub struct PairRam<T: Synth, const A: usize> {
     /// Clock of the writing side.
     pub write_clock: Signal<In, Clock>,
     /// Clock of the reading side.
@@ -225,6 +227,8 @@ pub struct TwoClockRam<T: Synth, const A: usize> {
     pub read_address: Signal<In, Bits<A>>,
     /// That entry, one cycle of `read_clock` later.
     pub read_data: Signal<Out, T>,
+    /// The entry behind it; behind the last comes the first.
+    pub read_next: Signal<Out, T>,
     /// Entry to write.
     pub write_address: Signal<In, Bits<A>>,
     /// Its new value.
@@ -234,11 +238,14 @@ pub struct TwoClockRam<T: Synth, const A: usize> {
     _store: Store<T>,
 }
 
-impl<T: Synth, const A: usize> Logic for TwoClockRam<T, A> {
+impl<T: Synth, const A: usize> Logic for PairRam<T, A> {
     fn update(&mut self) {
         if self.read_clock.pos_edge() {
             let at = self.read_address.val().index();
-            self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+            let entry = |at: usize| self._store.get(&at).copied().unwrap_or_default();
+            let (this, next) = (entry(at), entry((at + 1) % (1 << A)));
+            self.read_data.next = this;
+            self.read_next.next = next;
         }
         if self.write_clock.pos_edge() && self.write_enable.val() {
             self._store
@@ -248,23 +255,41 @@ impl<T: Synth, const A: usize> Logic for TwoClockRam<T, A> {
 
     fn connect(&mut self) {
         self.read_data.connect();
+        self.read_next.connect();
     }
 
     fn hdl(&self) -> Verilog {
         Verilog::Custom(format!(
             "\
-(* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
+(* ram_style = \"block\" *) reg [{width}:0] even[{last}:0];
+(* ram_style = \"block\" *) reg [{width}:0] odd[{last}:0];
+reg [{width}:0] even_data;
+reg [{width}:0] odd_data;
+reg is_odd;
+wire [{bank_top}:0] place = read_address[{top}:1];
+wire [{bank_top}:0] place_even = place + {{{{{bank_top}{{1'b0}}}}, read_address[0]}};
+wire [{bank_top}:0] write_place = write_address[{top}:1];
 
 always @(posedge read_clock) begin
-   read_data <= memory[read_address];
+   even_data <= even[place_even];
+   odd_data <= odd[place];
+   is_odd <= read_address[0];
 end
 
 always @(posedge write_clock) begin
-   if (write_enable) memory[write_address] <= write_data;
+   if (write_enable && !write_address[0]) even[write_place] <= write_data;
+   if (write_enable && write_address[0]) odd[write_place] <= write_data;
+end
+
+always @(*) begin
+   read_data = is_odd ? odd_data : even_data;
+   read_next = is_odd ? even_data : odd_data;
 end
 ",
             width = T::BITS - 1,
-            last = (1usize << A) - 1,
+            last = (1usize << (A - 1)) - 1,
+            top = A - 1,
+            bank_top = A - 2,
         ))
     }
 }
@@ -288,6 +313,6 @@ mod tests {
         assert_eq!(attribute(&BlockRam::<Bits<64>, 12>::default()), "ultra");
         assert_eq!(attribute(&BlockRam::<Bits<400>, 11>::default()), "block");
         assert_eq!(attribute(&ZeroedRam::<Bits<16>, 16>::default()), "block");
-        assert_eq!(attribute(&TwoClockRam::<Bits<64>, 12>::default()), "block");
+        assert_eq!(attribute(&PairRam::<Bits<64>, 12>::default()), "block");
     }
 }

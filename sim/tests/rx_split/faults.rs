@@ -35,8 +35,8 @@ fn burst(world: &mut World) {
 #[test]
 fn confirmation_that_overtakes_data_is_caught() {
     catches(
-        "assign drained = (offered & feed_idle) & align_idle;",
-        "assign drained = offered;",
+        "assign direct = waiting_source_valid & (~ahead[7]);",
+        "assign direct = waiting_source_valid;",
         SLOW_SINK,
         |world| fence(world, 7),
     );
