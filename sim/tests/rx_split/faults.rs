@@ -6,7 +6,7 @@ use sim::stall::Stall;
 
 use crate::held::{fences, long_flush, memories, mixed, silence};
 use crate::world::{Stalls, World};
-use crate::{fence, good, set_up, NO_STALLS};
+use crate::{good, set_up, tight_fence, NO_STALLS};
 
 const SLOW_SINK: Stalls = Stalls {
     source: Stall::None,
@@ -38,7 +38,7 @@ fn confirmation_that_overtakes_data_is_caught() {
         "assign direct = waiting_source_valid & (~ahead[7]);",
         "assign direct = waiting_source_valid;",
         SLOW_SINK,
-        |world| fence(world, 7),
+        tight_fence,
     );
 }
 

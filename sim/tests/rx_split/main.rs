@@ -729,19 +729,37 @@ fn fence(world: &mut World, seed: u64) {
         behind.push(world.lookups);
     }
     world.run();
-    let headers_at = |at: usize| {
-        let is_header = |output: &&Output| matches!(output, Output::Write(_, _, false));
-        world.outputs[..at].iter().filter(is_header).count() as u64
-    };
-    for (index, lookups) in behind.iter().enumerate() {
-        let passed = Output::Confirmation(index as u32);
-        let at = world.outputs.iter().position(|output| *output == passed);
-        let written = headers_at(at.expect("it leaves"));
+    stays_behind(world, &behind);
+    world.compare();
+}
+
+/// Each confirmation left behind the last byte of the entries of as many packets as are given for
+/// it.
+fn stays_behind(world: &World, packets: &[u64]) {
+    assert_eq!(world.confirmed_behind.len(), packets.len());
+    for (confirmed, packets) in world.confirmed_behind.iter().zip(packets) {
+        let (index, written) = confirmed;
         assert!(
-            written >= *lookups,
-            "confirmation {index}: {written} of {lookups}"
+            written >= packets,
+            "confirmation {index}: {written} of {packets}"
         );
     }
+}
+
+/// Confirmations directly behind a packet: nothing else keeps them back.
+fn tight_fence(world: &mut World) {
+    let mut behind = Vec::new();
+    for index in 0..20 {
+        let lookups = world.lookups;
+        world.send(&good(1000 + 300 * index, 300).build(), false);
+        while world.lookups == lookups {
+            world.cycle();
+        }
+        world.confirmation.push_struct(confirmation(index));
+        behind.push(world.lookups);
+        world.run();
+    }
+    stays_behind(world, &behind);
     world.compare();
 }
 

@@ -182,6 +182,10 @@ pub struct World {
     pub flows_answer: bool,
     /// Lookups requested.
     pub lookups: u64,
+    /// Slots of header queues written to their last byte.
+    slots_written: u64,
+    /// Confirmations with the slots that were written when they left.
+    pub confirmed_behind: Vec<(u32, u64)>,
     /// Cycles until a flush read is answered.
     pub flush_cycles: u64,
     /// Which flush reads of each memory fail, from now on, in order.
@@ -278,6 +282,8 @@ impl World {
             pace: NEVER_REFUSED,
             flows_answer: true,
             lookups: 0,
+            slots_written: 0,
+            confirmed_behind: Vec::new(),
             flush_cycles: 0,
             flush_fails: Default::default(),
             flushes: VecDeque::new(),
@@ -490,16 +496,18 @@ impl World {
         }
         while let Some(packet) = self.write_data.packets.pop_front() {
             let (at, length) = self.jobs.pop_front().expect("a job came first");
-            let Output::Write(address, bytes, _) = &mut self.outputs[at] else {
+            let Output::Write(address, bytes, relaxed) = &mut self.outputs[at] else {
                 panic!("{at} is no write");
             };
             assert_eq!(packet.bytes.len(), length, "bytes at {address:#x}");
             assert!(!packet.abort);
             *bytes = packet.bytes;
+            self.slots_written += u64::from(!*relaxed);
         }
         self.flush();
         while let Some(message) = self.confirmed.messages.pop_front() {
             let index = field::<Confirmation>(&message, "index") as u32;
+            self.confirmed_behind.push((index, self.slots_written));
             self.outputs.push(Output::Confirmation(index));
         }
     }
