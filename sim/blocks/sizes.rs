@@ -37,6 +37,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),
     ("HostInterface", "::<2, 4, 4>", "new(&abi::config::SMALL)"),
+    ("HeldQueue", "::<1>", "default()"),
     ("PayloadLane", "", "new(0)"),
     ("ReorderLane", "", "new(0)"),
     ("ReadPort", "", "new(&abi::config::SMALL)"),

@@ -1,5 +1,7 @@
 //! A host that answers wrong, late or not at all, or refuses an access.
 
+use std::ops::Range;
+
 use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
 use host::bus::{Bus, MemoryKind};
@@ -64,9 +66,14 @@ fn expected(stream: &[u8], frames: impl Iterator<Item = usize>) -> Vec<(usize, V
     frames.map(part).collect()
 }
 
-/// Frames that a failed read of the second page feeds.
-fn is_fed_by_second_page(number: &usize) -> bool {
-    number * MSS < 8192 && (number + 1) * MSS > 4096
+/// The second page of the stream.
+const PAGE: Range<usize> = 4096..8192;
+/// What its first read fetches.
+const FIRST_READ: Range<usize> = 4096..4608;
+
+/// Frames that hold bytes of this part of the stream.
+fn is_fed_by(number: usize, part: &Range<usize>) -> bool {
+    number * MSS < part.end && (number + 1) * MSS > part.start
 }
 
 /// What the event in the owner's queue says.
@@ -85,8 +92,8 @@ fn failures(direct: &mut Direct) -> Vec<(u64, u64)> {
         .collect()
 }
 
-/// Sends both streams while reads of one of them fail in its second page.
-fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], what: &str) {
+/// Sends both streams while reads of a part of one of them fail.
+fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], part: &Range<usize>, what: &str) {
     let before = direct.counters();
     for (flow, _) in [flows[1], flows[0], flows[1]] {
         let descriptor = flow.descriptor(0, STREAM_BYTES as u32, MSS as u16);
@@ -97,7 +104,7 @@ fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], what: &str) {
     let frames = direct.sent();
     let count = STREAM_BYTES.div_ceil(MSS);
     let (hit, other) = (flows[0].0, flows[1].0);
-    let kept = (0..count).filter(|number| !is_fed_by_second_page(number));
+    let kept = (0..count).filter(|number| !is_fed_by(*number, part));
     assert_eq!(
         payloads(&frames, &hit),
         expected(&stream(&hit), kept),
@@ -137,11 +144,11 @@ fn a_failed_read_is_counted_and_reported_and_other_flows_are_sent_exactly() {
     ] {
         let target = Target::Address(page..page + 4096);
         direct.card.borrow_mut().pcie.inject(fault, target);
-        send_with(&mut direct, &flows, &format!("{fault:?}"));
+        send_with(&mut direct, &flows, &FIRST_READ, &format!("{fault:?}"));
     }
     // The IOMMU refuses the page: such a read is completed as unsupported.
     direct.card.borrow_mut().pcie.deny(page..page + 4096);
-    send_with(&mut direct, &flows, "a refused page");
+    send_with(&mut direct, &flows, &PAGE, "a refused page");
     direct.conclude();
 }
 
