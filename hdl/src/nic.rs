@@ -91,7 +91,9 @@ fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, Emi
     Ok(EmittedCard { top, design, ports })
 }
 
-fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+/// Runs `work` on a stack of its own, a gigabyte of address space: for whatever makes or walks a
+/// card, or a large stage of it, as a Rust value. A panic goes on in the caller.
+pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .stack_size(STACK_BYTES)

@@ -9,6 +9,7 @@
 //! them has a model of its own. `cargo test` runs the leaf blocks; with `ZERONIC_LONG=1` all.
 //! A failure names block, port and step; `ZERONIC_SEED` replays it.
 
+use hdl::nic::on_large_stack;
 use hdl::ports::{ports_of, Port, PortDirection};
 use rust_hdl_core::prelude::*;
 use sim::design::Design;
@@ -236,16 +237,6 @@ fn made(of: &str, when: When) -> Vec<Made> {
     });
     made.filter(|(entry, block)| random::when(entry, &**block) == when)
         .collect()
-}
-
-fn on_large_stack(work: impl FnOnce() + Send) {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 30);
-        let thread = thread.spawn_scoped(scope, work).expect("starts");
-        thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    });
 }
 
 fn leaves_of(of: &str) {

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use hdl::nic::on_large_stack;
 use sim::toolchain::{slang_python, Toolchain, Yosys};
 
 /// The stages with a module of their own, as the registry names them.
@@ -69,16 +70,6 @@ fn designs() -> Vec<(String, verilog::Design)> {
         designs.push((short, design));
     }
     designs
-}
-
-fn on_large_stack(work: impl FnOnce() + Send) {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 30);
-        let thread = thread.spawn_scoped(scope, work).expect("starts");
-        thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-    });
 }
 
 fn text_of(output: &Output) -> String {

@@ -17,6 +17,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use hdl::nic::on_large_stack;
 use sim::toolchain::Yosys;
 
 #[path = "verilog_support/pair.rs"]
@@ -35,16 +36,6 @@ use proof_table::{Line, Table, Verdict};
 const SECONDS_MAX: u32 = 10;
 /// Cycles over which induction assumes equality.
 const INDUCTION_CYCLES: u32 = 2;
-
-/// The registry makes the largest blocks too, with defaults beyond a usual stack.
-fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(1 << 30);
-        let thread = thread.spawn_scoped(scope, work).expect("starts");
-        let result = thread.join();
-        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    })
-}
 
 /// The pair of a block of the registry, if it has a kernel; and its line, without verdict.
 fn examined(entry: &blocks::Entry) -> (Option<Pair>, Line) {
