@@ -45,7 +45,7 @@ pub struct CardCounters {
     pub fault_events: Signal<In, Bits<8>>,
     /// Group "requests".
     pub request_events: Signal<In, Bits<8>>,
-    /// Group "MAC side".
+    /// Group "ends of the data path".
     pub mac_events: Signal<In, Bits<8>>,
     /// The requester's groups and levels.
     pub activity: ActivitySink,

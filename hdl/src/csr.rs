@@ -45,6 +45,8 @@ pub struct Csr {
 
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
+    /// Lines pushed.
+    pub pushed: PulseSink<PushedLine>,
     /// Register reads: byte offsets.
     pub read_request: MessageSink<Bits<24>>,
     /// Their values.
@@ -71,7 +73,7 @@ pub struct Csr {
     pub fault_events: Signal<In, Bits<8>>,
     /// Counters of the group "requests".
     pub request_events: Signal<In, Bits<8>>,
-    /// Counters of the group "MAC side".
+    /// Counters of the group "ends of the data path".
     pub mac_events: Signal<In, Bits<8>>,
     /// What the requester reports.
     pub activity: ActivitySink,
@@ -107,6 +109,7 @@ impl Csr {
             link_up: Default::default(),
             tag_quarantined: Default::default(),
             settings: Default::default(),
+            pushed: Default::default(),
             read_request: Default::default(),
             read_reply: Default::default(),
             msix_read_address: Default::default(),
@@ -150,6 +153,7 @@ impl Logic for Csr {
         self.map.clock.next = self.clock.val();
         self.map.settings.valid.next = self.settings.valid.val();
         self.map.settings.payload.next = self.settings.payload.val();
+        PulseSink::<PushedLine>::link(&mut self.pushed, &mut self.map.pushed);
         self.counters.fault_events.next = self.fault_events.val()
             | (bit_cast::<8, 1>(self.map.unmapped.val().into()) << 2)
             | (bit_cast::<8, 1>(self.activity.payload_failed.val().into()) << 5)

@@ -5,7 +5,7 @@
 //!  RQ RC ══ requester ◄─► write, flush, payload          (data path)
 //!               ▲ ◄────── ring_side ◄─► commands, descriptors, confirmations, taken
 //!               └──────── interrupt ◄── header_produced
-//!  CQ CC ══ completer ──► settings (pulse) to all
+//!  CQ CC ══ completer ──► settings (pulse) to all, pushed (pulse) to ring_side
 //!               └ reads ─► csr ──► epoch, reset
 //! ```
 //! Invariants: those of the blocks. There is no logic here but wires.
@@ -206,7 +206,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
             | (bit_cast::<8, 1>(self.ring_side.command_failed.val().into()) << 3)
             | (bit_cast::<8, 1>(self.ring_side.send_failed.val().into()) << 4);
         self.csr.request_events.next = self.credit_stalls.events.val();
-        self.csr.mac_events.next = bit_cast::<8, 4>(self.mac_events.val());
+        self.csr.mac_events.next = bit_cast::<8, 4>(self.mac_events.val())
+            | (bit_cast::<8, 1>(self.ring_side.slot_served.val().into()) << 4);
         ActivitySource::join(&mut self.requester.activity, &mut self.csr.activity);
         self.ring_side.status_owner.next = self.csr.status_owner.val();
         self.csr.status.next = self.ring_side.status.val();
@@ -228,6 +229,10 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.ring_side.epoch.next = self.csr.epoch.val();
         self.ring_side.settings.valid.next = self.completer.register_write.valid.val();
         self.ring_side.settings.payload.next = self.completer.register_write.payload.val();
+        self.ring_side.pushed.valid.next = self.completer.pushed.valid.val();
+        self.ring_side.pushed.payload.next = self.completer.pushed.payload.val();
+        self.csr.pushed.valid.next = self.completer.pushed.valid.val();
+        self.csr.pushed.payload.next = self.completer.pushed.payload.val();
         MessageSource::<RingFetch>::link(
             &mut self.command_fetch,
             &mut self.ring_side.command_fetch,

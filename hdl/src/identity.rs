@@ -51,7 +51,7 @@ impl Identity {
             config.region_bits,
         ];
         let sizes_1 = [config.page_bits, config.owner_bits, 0, 0];
-        let features = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES;
+        let features = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_PUSH;
         Self {
             word: Default::default(),
             epoch: Default::default(),

@@ -1,13 +1,14 @@
 //! Says which register writes go nowhere.
 //!
 //! ```text
-//!  settings ──► is there a register that can be written? ── no ──► unmapped
+//!  settings, pushed ──► is there a register that can be written? ── no ──► unmapped
 //! ```
 //! Timing: `unmapped` comes one cycle after the write.
 //!
 //! Invariants:
 //! 1. Each write to an offset where `abi::registers` has no register, or one that can only be read,
-//!    pulses `unmapped` once; no other write does.
+//!    pulses `unmapped` once; so does a line pushed to an owner that the card has not; no other
+//!    write does.
 //!
 //! Source: `abi::registers`.
 
@@ -23,6 +24,8 @@ pub struct RegisterMap {
     pub clock: Signal<In, Clock>,
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
+    /// Lines pushed; never in the cycle of a register write.
+    pub pushed: PulseSink<PushedLine>,
     /// A write went nowhere.
     pub unmapped: Signal<Out, Bit>,
 
@@ -35,6 +38,7 @@ pub struct RegisterMap {
     vectors: Signal<Local, Bit>,
     doorbell: Signal<Local, Bit>,
     mapped: Signal<Local, Bit>,
+    no_owner: Signal<Local, Bit>,
 
     control_at: Constant<Bits<24>>,
     interval_at: Constant<Bits<24>>,
@@ -51,6 +55,7 @@ pub struct RegisterMap {
     doorbells_begin: Constant<Bits<24>>,
     doorbells_end: Constant<Bits<24>>,
     doorbell_last: Constant<Bits<12>>,
+    owners: Constant<Bits<9>>,
 }
 
 impl RegisterMap {
@@ -62,6 +67,7 @@ impl RegisterMap {
         Self {
             clock: Default::default(),
             settings: Default::default(),
+            pushed: Default::default(),
             unmapped: Default::default(),
             pulse: Default::default(),
             address: Default::default(),
@@ -71,6 +77,7 @@ impl RegisterMap {
             vectors: Default::default(),
             doorbell: Default::default(),
             mapped: Default::default(),
+            no_owner: Default::default(),
             control_at: Constant::new(at(r::CONTROL).to_bits()),
             interval_at: Constant::new(at(r::INTERRUPT_INTERVAL).to_bits()),
             entries_at: Constant::new(at(r::INTERRUPT_ENTRIES).to_bits()),
@@ -88,6 +95,7 @@ impl RegisterMap {
                 words(r::DOORBELLS, owners * r::DOORBELL_STRIDE).to_bits(),
             ),
             doorbell_last: Constant::new(at(r::DOORBELL_ARM).to_bits()),
+            owners: Constant::new(u64::from(owners).to_bits()),
         }
     }
 }
@@ -119,7 +127,9 @@ impl Logic for RegisterMap {
             | self.owner_context.val()
             | self.vectors.val()
             | self.doorbell.val();
-        self.pulse.d.next = self.settings.valid.val() & !self.mapped.val();
+        self.no_owner.next = bit_cast::<9, 8>(self.pushed.payload.val().owner) >= self.owners.val();
+        self.pulse.d.next = (self.settings.valid.val() & !self.mapped.val())
+            | (self.pushed.valid.val() & self.no_owner.val());
         self.unmapped.next = self.pulse.q.val();
     }
 }

@@ -2,13 +2,15 @@
 //!
 //! ```text
 //!  command_job, command_data ◄─► command_ring ──► command_fetch, commands
-//!  send_ring_job, send_ring_data ◄─► send_ring ─► slots, failures ─► descriptor_fetch, descriptors
+//!  send_ring_job, send_ring_data ◄─► pushed_slot ◄─► send_ring ─► slots, failures
+//!                         pushed ──────┘      descriptor_fetch, descriptors ◄┘
 //!  confirmation ─► completion ─┐
 //!  taken ─► send_status ───────┴─► write_mux ──► completion_job, completion_data
 //! ```
 //! Invariants: those of the blocks. There is no logic here but wires.
 
 use dma::completion::CompletionWriter;
+use dma::pushed_slot::PushedSlot;
 use dma::ring::Ring;
 use dma::ring_state::{COMMAND_RING, SEND_RING};
 use dma::send_status::SendStatus;
@@ -29,6 +31,8 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     pub epoch: Signal<In, Bits<16>>,
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
+    /// Send slots pushed with their doorbell.
+    pub pushed: PulseSink<PushedLine>,
 
     /// Reads of command rings.
     pub command_job: MessageSource<ReadJob>,
@@ -59,6 +63,8 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     pub command_failed: Signal<Out, Bit>,
     /// A send ring stopped.
     pub send_failed: Signal<Out, Bit>,
+    /// A pushed slot spared a read.
+    pub slot_served: Signal<Out, Bit>,
     /// Owner to tell of.
     pub status_owner: Signal<In, Bits<8>>,
     /// Its rings that have stopped: commands, sends.
@@ -66,6 +72,7 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
 
     command_ring: Ring<OWNER_BITS, OWNERS>,
     send_ring: Ring<OWNER_BITS, OWNERS>,
+    pushed_slot: PushedSlot<OWNER_BITS>,
     slots: SlotSplitter<OWNER_BITS, OWNERS>,
     failures: SlotFailure,
     completion: CompletionWriter<OWNER_BITS, OWNERS>,
@@ -84,6 +91,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BI
             reset: Default::default(),
             epoch: Default::default(),
             settings: Default::default(),
+            pushed: Default::default(),
             command_job: Default::default(),
             command_data: Default::default(),
             send_ring_job: Default::default(),
@@ -98,10 +106,12 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BI
             taken: Default::default(),
             command_failed: Default::default(),
             send_failed: Default::default(),
+            slot_served: Default::default(),
             status_owner: Default::default(),
             status: Default::default(),
             command_ring: Ring::new(COMMAND_RING),
             send_ring: Ring::new(SEND_RING),
+            pushed_slot: Default::default(),
             slots: Default::default(),
             failures: Default::default(),
             completion: Default::default(),
@@ -121,6 +131,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         self.command_ring.reset.next = self.reset.val();
         self.send_ring.clock.next = self.clock.val();
         self.send_ring.reset.next = self.reset.val();
+        self.pushed_slot.clock.next = self.clock.val();
+        self.pushed_slot.reset.next = self.reset.val();
         self.slots.clock.next = self.clock.val();
         self.slots.reset.next = self.reset.val();
         self.failures.clock.next = self.clock.val();
@@ -136,6 +148,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         self.command_ring.settings.payload.next = self.settings.payload.val();
         self.send_ring.settings.valid.next = self.settings.valid.val();
         self.send_ring.settings.payload.next = self.settings.payload.val();
+        self.pushed_slot.settings.valid.next = self.settings.valid.val();
+        self.pushed_slot.settings.payload.next = self.settings.payload.val();
         self.completion.settings.valid.next = self.settings.valid.val();
         self.completion.settings.payload.next = self.settings.payload.val();
         self.send_status.settings.valid.next = self.settings.valid.val();
@@ -146,8 +160,19 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         MessageSource::<RingFetch>::link(&mut self.command_fetch, &mut self.command_ring.fetched);
         PacketSource::link(&mut self.commands, &mut self.command_ring.entries);
 
-        MessageSource::<ReadJob>::link(&mut self.send_ring_job, &mut self.send_ring.read_job);
-        PacketSink::link(&mut self.send_ring_data, &mut self.send_ring.read_data);
+        PulseSink::<PushedLine>::link(&mut self.pushed, &mut self.pushed_slot.pushed);
+        MessageSource::<ReadJob>::join(
+            &mut self.send_ring.read_job,
+            &mut self.pushed_slot.ring_job,
+        );
+        self.pushed_slot.ring_of.next = self.send_ring.read_of.val();
+        PacketSource::join(
+            &mut self.pushed_slot.ring_data,
+            &mut self.send_ring.read_data,
+        );
+        MessageSource::<ReadJob>::link(&mut self.send_ring_job, &mut self.pushed_slot.read_job);
+        PacketSink::link(&mut self.send_ring_data, &mut self.pushed_slot.read_data);
+        self.slot_served.next = self.pushed_slot.served.val();
         MessageSource::<RingFetch>::join(&mut self.send_ring.fetched, &mut self.slots.fetched);
         PacketSource::join(&mut self.send_ring.entries, &mut self.slots.entries);
         PulseSource::<Bits<8>>::join(

@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use abi::registers::PUSH_BYTES;
 use thiserror::Error;
 
 use crate::memory::MemoryRange;
@@ -21,8 +22,8 @@ pub type Result<T> = std::result::Result<T, BusError>;
 /// An error of the bus.
 #[derive(Debug, Error)]
 pub enum BusError {
-    /// A register offset outside BAR 0, or not a multiple of 4.
-    #[error("register offset {0:#x} is outside BAR 0 or not a multiple of 4")]
+    /// An offset outside BAR 0, or not a multiple of what is accessed: 4, or 64 for a line.
+    #[error("register offset {0:#x} is outside BAR 0 or not a multiple of 4 (64 for a line)")]
     BadOffset(u32),
     /// A register read returned no data: the card is gone or the link is down.
     #[error("register {0:#x} does not answer")]
@@ -95,6 +96,10 @@ pub trait Bus {
     /// Writes a 32-bit register of BAR 0. Posted: it may take effect later, but before any later
     /// read.
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()>;
+
+    /// Writes 64 bytes of BAR 0, at a multiple of 64, as one request if the machine can: posted, in
+    /// order with register writes.
+    fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()>;
 
     /// Allocates `bytes` of zeroed memory, contiguous on the bus, at a multiple of `align_bytes`
     /// (a power of two of at least 4,096).

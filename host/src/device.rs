@@ -31,6 +31,8 @@ pub struct DeviceConfig {
     /// Seed of the flow table's hash secrets. Take it from the system's entropy where peers are
     /// hostile.
     pub hash_seed: u64,
+    /// Hand a descriptor that finds its ring empty over with the doorbell, where the card can.
+    pub push_slots: bool,
 }
 
 impl Default for DeviceConfig {
@@ -38,6 +40,7 @@ impl Default for DeviceConfig {
         Self {
             rings: RingSizes::default(),
             hash_seed: 1,
+            push_slots: true,
         }
     }
 }
@@ -108,6 +111,7 @@ pub struct Device<B: Bus> {
     sizes: CardSizes,
     secrets: [[u32; flow_key::SECRET_WORDS]; 2],
     owners: Vec<Owner>,
+    push_slots: bool,
 }
 
 impl<B: Bus> Device<B> {
@@ -135,11 +139,13 @@ impl<B: Bus> Device<B> {
                 bus.write_register(register + 4, (address >> 32) as u32)?;
             }
         }
+        let features = bus.read_register(registers::FEATURES)?;
         let mut device = Self {
             bus,
             sizes,
             secrets,
             owners: Vec::new(),
+            push_slots: config.push_slots && features & registers::FEATURE_PUSH != 0,
         };
         device.open_owner(config.rings)?;
         device.bus.write_register(
@@ -160,7 +166,7 @@ impl<B: Bus> Device<B> {
                 limit,
             });
         }
-        let owner = Owner::open(&mut self.bus, number as u8, rings)?;
+        let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
         self.bus.enable_interrupt(number as u16)?;
         self.owners.push(owner);
         Ok(number as u8)

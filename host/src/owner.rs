@@ -88,6 +88,7 @@ pub(crate) struct Owner {
     refused: VecDeque<RefusedCommand>,
     completions: CompletionRing,
     sends: PostRing,
+    push_slots: bool,
     send_waiting: VecDeque<Vec<u8>>,
     send_status: DmaMemory,
     headers: HeaderQueue,
@@ -95,7 +96,12 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// Allocates the rings of owner `number` and enables its context.
-    pub(crate) fn open(bus: &mut dyn Bus, number: u8, sizes: RingSizes) -> Result<Self> {
+    pub(crate) fn open(
+        bus: &mut dyn Bus,
+        number: u8,
+        sizes: RingSizes,
+        push_slots: bool,
+    ) -> Result<Self> {
         sizes.check()?;
         let mut ring = |entry_bytes: usize, bits: u32, align: usize| {
             bus.allocate(MemoryKind::Control, (entry_bytes << bits).max(4096), align)
@@ -133,6 +139,7 @@ impl Owner {
             refused: VecDeque::new(),
             completions: CompletionRing::new(completions, sizes.command_bits),
             sends: PostRing::new(sends, SLOT_BYTES, sizes.send_bits),
+            push_slots,
             send_waiting: VecDeque::new(),
             send_status,
             headers: HeaderQueue::new(number, headers, sizes.header_bits, slow),
@@ -237,6 +244,8 @@ impl Owner {
         let mut status = [0; 4];
         bus.read_memory(self.send_status.address, &mut status)?;
         let consumed = u32::from_le_bytes(status);
+        // A descriptor that finds the ring empty need not be read from there.
+        let is_alone = consumed == self.sends.produced() && self.send_waiting.len() == 1;
         let mut moved = false;
         while let Some(descriptor) = self.send_waiting.front() {
             let slots = (descriptor.len() / SLOT_BYTES) as u32;
@@ -246,6 +255,9 @@ impl Owner {
             for slot in descriptor.chunks(SLOT_BYTES) {
                 self.sends.post(bus, slot)?;
             }
+            if self.push_slots && is_alone && slots == 1 {
+                self.push(bus, descriptor)?;
+            }
             self.send_waiting.pop_front();
             moved = true;
         }
@@ -254,6 +266,16 @@ impl Owner {
             self.ring(bus, registers::DOORBELL_SEND, produced)?;
         }
         Ok(moved)
+    }
+
+    /// Hands the card a copy of the slot that the next doorbell produces.
+    fn push(&self, bus: &mut dyn Bus, slot: &[u8]) -> Result<()> {
+        let window = doorbell_page(self.number.into()) + registers::PUSH_WINDOW;
+        let (lines, _) = slot.as_chunks::<{ registers::PUSH_BYTES }>();
+        for (at, line) in (window..).step_by(registers::PUSH_BYTES).zip(lines) {
+            bus.write_line(at, line)?;
+        }
+        Ok(())
     }
 
     fn take_completions(&mut self, bus: &mut dyn Bus) -> Result<bool> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use abi::registers::{BAR_BYTES, MSIX_TABLE};
+use abi::registers::{BAR_BYTES, MSIX_TABLE, PUSH_BYTES};
 use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
@@ -123,6 +123,17 @@ impl Bus for SimulatedBus {
         let mut card = self.card.borrow_mut();
         card.pcie
             .mmio_write32(address, value)
+            .map_err(|error| BusError::Device(error.to_string()))
+    }
+
+    fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()> {
+        if !offset.is_multiple_of(PUSH_BYTES as u32) || offset as usize >= BAR_BYTES {
+            return Err(BusError::BadOffset(offset));
+        }
+        let address = self.bar_base + u64::from(offset);
+        let mut card = self.card.borrow_mut();
+        card.pcie
+            .mmio_write(address, line)
             .map_err(|error| BusError::Device(error.to_string()))
     }
 

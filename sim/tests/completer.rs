@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use abi::registers::PUSH_BYTES;
 use dma::completer::Completer;
 use pcie_sim::{Bar, Beat, CardOutputs, MmioError, MmioRead, PcieConfig, PcieSim};
 use rand::rngs::SmallRng;
@@ -16,11 +17,15 @@ use sim::stall::seed;
 use sim::verilated::Model;
 use sim::width::lint_width_warnings;
 
+/// A line pushed: owner, whether it is the second half, bytes.
+type Push = (u8, bool, [u8; PUSH_BYTES]);
+
 /// The registers behind the completer: answers after a random while.
 struct Registers {
     random: SmallRng,
     words: HashMap<u32, u32>,
     writes: Vec<(u32, u32)>,
+    pushes: Vec<Push>,
     malformed: u64,
     unsupported: u64,
     request_ready: bool,
@@ -34,6 +39,7 @@ impl Registers {
             random: SmallRng::seed_from_u64(seed),
             words: HashMap::new(),
             writes: Vec::new(),
+            pushes: Vec::new(),
             malformed: 0,
             unsupported: 0,
             request_ready: false,
@@ -59,6 +65,13 @@ impl Agent for Registers {
                     .copied()
                     .unwrap_or(address ^ 0x5a5a),
             );
+        }
+        if get("pushed$valid") == 1 {
+            // Owner (8 bits), half, data.
+            let mut payload = [0; 2 + PUSH_BYTES];
+            model.get_bytes(model.port("pushed$payload"), &mut payload);
+            let line = std::array::from_fn(|at| payload[at + 1] >> 1 | payload[at + 2] << 7);
+            self.pushes.push((payload[0], payload[1] & 1 == 1, line));
         }
         if get("register_write$valid") == 1 {
             let write = get("register_write$payload");
@@ -166,14 +179,17 @@ fn random_accesses(seed: u64, stalled: bool) {
     let mut registers = Registers::new(seed);
     let mut words: HashMap<u32, u32> = HashMap::new();
     let mut writes = Vec::new();
+    let mut pushes = Vec::new();
     let mut malformed = 0;
     let mut accesses = Vec::new();
     for _ in 0..600 {
+        // The second half is owner 0x23's push window.
         let line = random.random_range(0..4u32) * 64 + 0x12_3000;
         let start = random.random_range(0..64u32);
         let length = random.random_range(1..=64 - start);
-        let (start, length) = match random.random_range(0..4) {
+        let (start, length) = match random.random_range(0..5) {
             0 => (start, length),
+            1 => (0, 64),
             _ => (
                 start & !3,
                 length.next_multiple_of(4).min(64 - (start & !3)),
@@ -186,6 +202,12 @@ fn random_accesses(seed: u64, stalled: bool) {
                 .pcie
                 .mmio_write(base + u64::from(address), &bytes)
                 .expect("inside the BAR");
+            accesses.push(Access::Write);
+            if length == 64 && line & 0x80 != 0 {
+                let bytes = bytes.try_into().expect("a line");
+                pushes.push((0x23, line & 0x40 != 0, bytes));
+                continue;
+            }
             for dword in (address & !3..address + length).step_by(4) {
                 let inside = (dword..dword + 4).filter(|b| (address..address + length).contains(b));
                 if inside.count() < 4 {
@@ -197,7 +219,6 @@ fn random_accesses(seed: u64, stalled: bool) {
                 words.insert(dword, value);
                 writes.push((dword, value));
             }
-            accesses.push(Access::Write);
         } else {
             let read = hard_block
                 .pcie
@@ -229,6 +250,10 @@ fn random_accesses(seed: u64, stalled: bool) {
     assert_eq!(
         registers.writes, writes,
         "every full dword once and in order"
+    );
+    assert!(
+        pushes.len() > 20 && registers.pushes == pushes,
+        "every line"
     );
     assert_eq!(registers.malformed, malformed);
     assert_eq!(registers.unsupported, 0);

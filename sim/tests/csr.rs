@@ -354,6 +354,16 @@ fn writes_that_go_nowhere_are_counted() {
         test.write(offset, 0);
         unmapped += u64::from(!is_writable(offset));
     }
+    // A line pushed to an owner that is not there.
+    let owners = 1 << SMALL.owner_bits;
+    for owner in [0, owners - 1, owners, 255] {
+        test.bench.set("pushed$valid", 1);
+        let port = test.bench.model.port("pushed$payload");
+        test.bench.model.set_bytes(port, &[owner]);
+        test.cycle();
+        test.bench.set("pushed$valid", 0);
+        unmapped += u64::from(owner >= owners);
+    }
     (0..20).for_each(|_| test.cycle());
     let faults = n::COUNTERS_STAGE + n::COUNTER_GROUP_STRIDE;
     assert_eq!(test.read_64(faults + 8 * 2), unmapped);

@@ -39,7 +39,12 @@ impl Bed {
         let card = SimulatedCard::new("small", config.clone(), Options::default());
         let card = Rc::new(RefCell::new(card.expect("it builds")));
         let bus = SimulatedBus::new(card.clone(), &config).expect("a bus");
-        let device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+        // Every send slot is read from its ring, so that the read can fail.
+        let rings = DeviceConfig {
+            push_slots: false,
+            ..DeviceConfig::default()
+        };
+        let device = Device::open(bus, rings).expect("it opens");
         Bed { card, device }
     }
 

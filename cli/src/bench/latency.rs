@@ -66,8 +66,10 @@ pub struct Report {
     pub ok: bool,
     /// Last beat of a frame with 64 bytes of payload to the first beat of its payload write.
     pub rx_ns: Spread,
-    /// Doorbell to the first beat of a frame with 1 KiB of payload.
+    /// Doorbell, its descriptor with it, to the first beat of a frame with 1 KiB of payload.
     pub tx_ns: Spread,
+    /// The same where the card reads the descriptor from its ring.
+    pub tx_fetched_ns: Spread,
     /// Last beat to the first beat of the header entry.
     pub rx_entry_ns: Spread,
     /// `rx_ns` at 90 % of what wire and link allow.
@@ -95,11 +97,14 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     let alone = receive_alone(&base)?;
     let loaded = receive_loaded(&base)?;
     let send = send_alone(&base)?;
+    base.push_slots = false;
+    let fetched = send_alone(&base)?;
     let mut problems = Vec::new();
     let parts = [
         ("receive alone", &alone.outcome),
         ("receive under load", &loaded.outcome),
         ("send", &send.outcome),
+        ("send, descriptor fetched", &fetched.outcome),
     ];
     for (part, outcome) in parts {
         let first = outcome.problems.first.iter();
@@ -109,6 +114,7 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
         ok: problems.is_empty(),
         rx_ns: (&alone.payload).into(),
         tx_ns: (&send.frame).into(),
+        tx_fetched_ns: (&fetched.frame).into(),
         rx_entry_ns: (&alone.entry).into(),
         rx_loaded_ns: (&loaded.payload).into(),
         rx_loaded_entry_ns: (&loaded.entry).into(),
@@ -127,7 +133,7 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
 
 impl Report {
     /// Name, latencies and goal of each part.
-    pub fn rows(&self) -> [(String, Spread, f64); 5] {
+    pub fn rows(&self) -> [(String, Spread, f64); 6] {
         let load = 100.0 * LOAD;
         let rx = format!("last beat in to payload write, {RECEIVE_BYTES} B");
         let entry = "last beat in to header entry".to_owned();
@@ -146,8 +152,13 @@ impl Report {
                 self.rx_goal_ns,
             ),
             (
-                format!("doorbell to first wire beat, {SEND_BYTES} B"),
+                format!("doorbell with descriptor to first wire beat, {SEND_BYTES} B"),
                 self.tx_ns,
+                self.tx_goal_ns,
+            ),
+            (
+                format!("doorbell to first wire beat, {SEND_BYTES} B, descriptor fetched"),
+                self.tx_fetched_ns,
                 self.tx_goal_ns,
             ),
         ]

@@ -94,6 +94,7 @@ pub const DOORBELLS: &[Register] = registers! {
     DOORBELL_SLOW w "slow buffers given back, in the order of their use"
     DOORBELL_ARM w "arms the interrupt with the last header index seen"
     DOORBELL_STATUS r "bit 0: the command ring has stopped; bit 1: the send ring has"
+    PUSH_WINDOW w "128 bytes: a copy of the send slot that the next doorbell produces last"
 };
 
 /// Words of an owner context.

@@ -120,12 +120,13 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
         },
     },
     CounterGroup {
-        name: "MAC side, in the card's clock",
+        name: "ends of the data path, in the card's clock",
         counters: counters! {
             rx_packets: "verified packets that were taken to be classified",
             rx_packet_stall_cycles: "a verified packet waited for classification",
             tx_beats: "beats that the send path handed over",
             tx_stall_cycles: "a beat of the send path waited for the MAC side",
+            send_slots_pushed: "send slots taken from a push window instead of their ring",
         },
     },
 ];

@@ -29,6 +29,8 @@ pub const FEATURE_IPV6: u32 = 1 << 0;
 pub const FEATURE_TSO: u32 = 1 << 1;
 /// Feature: header profiles beside TCP.
 pub const FEATURE_PROFILES: u32 = 1 << 2;
+/// Feature: a send slot may be pushed with its doorbell; see [`PUSH_WINDOW`].
+pub const FEATURE_PUSH: u32 = 1 << 3;
 /// Current epoch, bits 15:0: 1 to 0xfffe, then 1 again.
 pub const EPOCH: u32 = 0x0014;
 /// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (everything is
@@ -114,3 +116,10 @@ pub const DOORBELL_STATUS: u32 = 0x14;
 pub const STATUS_COMMAND_STOPPED: u32 = 1 << 0;
 /// [`DOORBELL_STATUS`] bit: the send ring has stopped.
 pub const STATUS_SEND_STOPPED: u32 = 1 << 1;
+/// Doorbell page, write only: a copy of the send slot that the next [`DOORBELL_SEND`] produces
+/// last, so that the card need not read it. Two writes of 64 bytes, the first half first, each as
+/// one request; what comes otherwise has no effect. The slot stands in the ring too: the card reads
+/// it there whenever the copy does not serve.
+pub const PUSH_WINDOW: u32 = 0x80;
+/// Bytes of one write to [`PUSH_WINDOW`].
+pub const PUSH_BYTES: usize = 64;

@@ -2,18 +2,21 @@
 //!
 //! ```text
 //!  CQ ──► [request] ──► write: one dword a cycle ──────────────► register_write
+//!                  ├──► write of a line to a push window ───────► pushed
 //!                  └──► read:  read_request ──► read_reply ──► [reply] ──► CC
 //! ```
 //! | port | meaning and duty |
 //! |---|---|
 //! | `m_axis_cq`, `s_axis_cc` | the core's ports, straddle off, dword aligned |
 //! | `register_write` | one full dword written, in order |
+//! | `pushed` | 64 bytes written at once to one half of an owner's push window |
 //! | `read_request`, `read_reply` | byte address of a dword, and its value; one at a time |
 //! | `malformed` | a dword or packet was ignored (one cycle) |
 //! | `unsupported` | a request was refused (one cycle) |
 //!
-//! Timing: a write takes effect 3 cycles after its last beat, then one dword a cycle; a read waits
-//! for `read_reply`. One request at a time.
+//! Timing: a write takes effect 3 cycles after its last beat, then one dword a cycle; a line is
+//! pushed 1 cycle after its last beat, and at least 3 cycles after a register write before it; a
+//! read waits for `read_reply`. One request at a time.
 //!
 //! Invariants:
 //! 1. Requests take effect in the order they came; a read is answered after every earlier write
@@ -21,6 +24,7 @@
 //! 2. Memory writes of 1 to 16 dwords: a dword with all four byte enables is written, one with none
 //!    is not touched, one with some is ignored and counted as malformed. Registers have no part
 //!    writes.
+//!    Exactly 64 aligned bytes to a push window are one pulse of `pushed` instead.
 //! 3. Memory reads of 1 to 16 dwords get one completion; a read of no byte is answered without a
 //!    read.
 //! 4. Every other non-posted request, and every one to another BAR, is refused. Every other posted
@@ -50,6 +54,8 @@ pub struct Completer {
 
     /// Registers written.
     pub register_write: PulseSource<RegisterWrite>,
+    /// Lines pushed.
+    pub pushed: PulseSource<PushedLine>,
     /// Registers read.
     pub read_request: MessageSource<Bits<24>>,
     /// Their values.
@@ -83,6 +89,8 @@ impl Logic for Completer {
 
         self.register_write.valid.next = self.execute.register_write.valid.val();
         self.register_write.payload.next = self.execute.register_write.payload.val();
+        self.pushed.valid.next = self.execute.pushed.valid.val();
+        self.pushed.payload.next = self.execute.pushed.payload.val();
         self.read_request.valid.next = self.execute.read_request.valid.val();
         self.read_request.payload.next = self.execute.read_request.payload.val();
         self.execute.read_request.ready.next = self.read_request.ready.val();

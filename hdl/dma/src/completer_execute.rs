@@ -1,12 +1,14 @@
 //! Carries out one host request after the other.
 //!
 //! ```text
-//!          ┌─ memory write ──► [write] ───────────────────────┐
+//!          ┌─ pushed line ────────────────────────────────────┐
+//!          ├─ memory write ──► [write] ───────────────────────┤
 //!  Idle ───┼─ memory read ───► [read] ──────► Reply ──────────┼──► Idle
 //!          ├─ refused ──────────────────────► Reply ──────────┤
 //!          └─ ignored ────────────────────────────────────────┘
 //! ```
-//! Timing: one dword a cycle while writing. The request is held by its source until it is done.
+//! Timing: one dword a cycle while writing, a pushed line in one cycle. The request is held by its
+//! source until it is done.
 //!
 //! Invariants: those of [`crate::completer`].
 
@@ -43,6 +45,8 @@ pub struct CompleterExecute {
 
     /// Registers written.
     pub register_write: PulseSource<RegisterWrite>,
+    /// Lines pushed.
+    pub pushed: PulseSource<PushedLine>,
     /// Registers read.
     pub read_request: MessageSource<Bits<24>>,
     /// Their values.
@@ -86,12 +90,8 @@ impl Logic for CompleterExecute {
         self.read.flush.next = self.check.flush.val();
         self.read.address.next = self.check.address.val();
         self.read.dwords.next = self.check.dwords.val();
-        self.read_request.valid.next = self.read.read_request.valid.val();
-        self.read_request.payload.next = self.read.read_request.payload.val();
-        self.read.read_request.ready.next = self.read_request.ready.val();
-        self.read.read_reply.valid.next = self.read_reply.valid.val();
-        self.read.read_reply.payload.next = self.read_reply.payload.val();
-        self.read_reply.ready.next = self.read.read_reply.ready.val();
+        MessageSource::<Bits<24>>::link(&mut self.read_request, &mut self.read.read_request);
+        MessageSink::<Bits<32>>::link(&mut self.read_reply, &mut self.read.read_reply);
         self.reply.valid.next = self.phase.q.val() == ExecutePhase::Reply;
         self.reply.payload.next.refused = self.check.refuse.val();
         self.reply.payload.next.request = self.held.val();
@@ -100,7 +100,11 @@ impl Logic for CompleterExecute {
         self.malformed.next =
             self.write.malformed.val() | (self.starts.val() & self.check.ignore.val());
         self.unsupported.next = self.starts.val() & self.check.refuse.val();
-        self.finished.next = self.starts.val() & self.check.ignore.val();
+        self.pushed.valid.next = self.starts.val() & self.check.push.val();
+        self.pushed.payload.next.owner = self.check.address.val().get_bits::<8>(12);
+        self.pushed.payload.next.second = self.check.address.val().get_bit(6);
+        self.pushed.payload.next.data = self.held.val().data;
+        self.finished.next = self.starts.val() & (self.check.ignore.val() | self.check.push.val());
         match self.phase.q.val() {
             ExecutePhase::Idle => {
                 if self.starts.val() & self.check.write.val() {

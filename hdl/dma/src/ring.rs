@@ -12,6 +12,7 @@
 //! | port | what it carries |
 //! |---|---|
 //! | `read_job`, `read_data` | one client of `dma.read` |
+//! | `read_of` | owner and first index of the entries that `read_job` reads |
 //! | `fetched` | owner and first index of each packet of `entries`, no later than its first beat |
 //! | `entries` | the entries of one fetch, 64 bytes a beat; never aborted |
 //! | `ring_failed` | owner of a ring that stopped |
@@ -31,7 +32,7 @@
 //!
 //! Source: `docs/decisions/0001-contract.md`, Rings.
 
-use crate::ring_plan::RingPlan;
+use crate::ring_plan::{FetchInFlight, RingPlan};
 use crate::ring_return::RingReturn;
 use crate::ring_state::{RingKind, RingState};
 use stream::prelude::*;
@@ -48,6 +49,8 @@ pub struct Ring<const O: usize, const OWNERS: usize> {
 
     /// Reads.
     pub read_job: MessageSource<ReadJob>,
+    /// Which entries `read_job` reads.
+    pub read_of: Signal<Out, FetchInFlight>,
     /// Their answers.
     pub read_data: PacketSink,
 
@@ -80,6 +83,7 @@ impl<const O: usize, const OWNERS: usize> Ring<O, OWNERS> {
             reset: Default::default(),
             settings: Default::default(),
             read_job: Default::default(),
+            read_of: Default::default(),
             read_data: Default::default(),
             fetched: Default::default(),
             entries: Default::default(),
@@ -119,6 +123,7 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         self.read_job.valid.next = self.plan.read_job.valid.val();
         self.read_job.payload.next = self.plan.read_job.payload.val();
         self.plan.read_job.ready.next = self.read_job.ready.val();
+        self.read_of.next = self.plan.issued.payload.val();
         self.answers.issued.valid.next = self.plan.issued.valid.val();
         self.answers.issued.payload.next = self.plan.issued.payload.val();
 

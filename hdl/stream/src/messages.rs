@@ -205,3 +205,14 @@ pub struct RegisterWrite {
     /// Value.
     pub data: Bits<32>,
 }
+
+/// Half of a send slot was written to an owner's push window (completer to the send ring).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PushedLine {
+    /// Owner of the window; there may be no such owner.
+    pub owner: Bits<8>,
+    /// It is the slot's second half.
+    pub second: Bit,
+    /// Byte 0 in bits 7:0.
+    pub data: Bits<512>,
+}

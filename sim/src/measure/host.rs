@@ -149,6 +149,7 @@ impl Host {
                 ..RingSizes::default()
             },
             hash_seed: scenario.seed,
+            push_slots: scenario.push_slots,
         };
         let device = Device::open(bus, config)?;
         let mut host = Self {

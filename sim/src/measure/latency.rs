@@ -3,12 +3,13 @@
 //! ```text
 //!   receive: last beat of a frame taken ──► first RQ beat of its payload write; of its entry
 //!   send:    doorbell's beat on CQ      ──► first beat of the frame
+//!            (first beat of the descriptor, where it comes with the doorbell)
 //! ```
 //! Packets do not overtake each other, so the n-th of each kind belongs to the n-th frame; that all
 //! of them came is judged before.
 
 use abi::config::SLOT_BYTES;
-use abi::registers::{DOORBELLS, DOORBELL_SEND};
+use abi::registers::{DOORBELLS, DOORBELL_SEND, PUSH_WINDOW};
 
 use super::limits::{receive_limits, tightest, Load};
 use super::run::{Measurement, Outcome};
@@ -150,20 +151,25 @@ fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     })
 }
 
-/// Send latency of single packets, whose segment was posted before.
+/// Send latency of single packets, whose segment was posted before; `base` says whether their
+/// descriptors come with the doorbell.
 pub fn send_alone(base: &Scenario) -> Result<SendLatency, MeasureError> {
     let scenario = Scenario {
         receive: false,
         send: true,
         ..scenario(base, SEND_BYTES, SEND_ALONE_PS, base.time_ns)
     };
-    let doorbell =
-        scenario.pcie.bars.first().map_or(0, |bar| bar.base) + u64::from(DOORBELLS + DOORBELL_SEND);
+    let field = if base.push_slots {
+        PUSH_WINDOW
+    } else {
+        DOORBELL_SEND
+    };
+    let first = scenario.pcie.bars.first().map_or(0, |bar| bar.base) + u64::from(DOORBELLS + field);
     let (outcome, passages, _) = watch(&scenario)?;
     let (mut rings, mut frames) = (Vec::new(), Vec::new());
     for (at, passage) in passages {
         match passage {
-            Passage::Register { address } if address == doorbell => rings.push(at),
+            Passage::Register { address } if address == first => rings.push(at),
             Passage::SendFirst => frames.push(at),
             _ => {}
         }

@@ -92,6 +92,8 @@ pub struct Scenario {
     pub packets_min: u64,
     /// Least passes over each list of committed segments.
     pub wraps_min: u64,
+    /// Descriptors that find their ring empty come with the doorbell.
+    pub push_slots: bool,
     /// Seed of contents, positions and order.
     pub seed: u64,
 }
@@ -119,6 +121,7 @@ impl Scenario {
             time_ns: 1_000_000,
             packets_min: 8,
             wraps_min: 2,
+            push_slots: true,
             seed: 1,
         }
     }

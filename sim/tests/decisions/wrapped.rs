@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use abi::command as c;
 use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
+use abi::registers;
 use abi::send_descriptor as d;
 use host::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
@@ -69,11 +70,20 @@ fn raised(slot: &[u8]) -> Vec<u8> {
 
 impl<B: Bus> Bus for Wrapped<B> {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
-        self.inner.read_register(offset)
+        let value = self.inner.read_register(offset)?;
+        // What is raised in the ring must not stand in a pushed copy too.
+        Ok(match (self.wrong, offset) {
+            (Wrong::WindowRaised, registers::FEATURES) => value & !registers::FEATURE_PUSH,
+            _ => value,
+        })
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
         self.inner.write_register(offset, value)
+    }
+
+    fn write_line(&mut self, offset: u32, line: &[u8; registers::PUSH_BYTES]) -> Result<()> {
+        self.inner.write_line(offset, line)
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {

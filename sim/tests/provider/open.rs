@@ -26,6 +26,10 @@ impl Bus for Lying {
         self.bus.write_register(offset, value)
     }
 
+    fn write_line(&mut self, offset: u32, line: &[u8; registers::PUSH_BYTES]) -> Result<()> {
+        self.bus.write_line(offset, line)
+    }
+
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
         self.bus.allocate(kind, bytes, align)
     }
