@@ -32,7 +32,6 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("RingIndices", "::<2>", "new(0)"),
     ("OwnerWord", "::<2>", "new(0)"),
     ("OwnerAddress", "::<2>", "new(0)"),
-    ("ToeplitzHash", "", "new(0)"),
     ("Unanswered", "", "new(16)"),
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),

@@ -5,7 +5,7 @@ mod tables_model;
 
 use abi::command::*;
 use abi::config::EPOCH_MAX;
-use abi::flow_key::KEY_BYTES;
+use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -16,6 +16,7 @@ use sim::source::{MessageSource, PacketSource};
 use sim::stall::{seed, Stall};
 use sim::width::lint_width_warnings;
 use stream::messages::{Confirmation, CursorWrite, FlowReply, RingFetch, SendFlowReply};
+use tables::toeplitz_fill::REWRITE_CYCLES;
 use tables::DefaultTables;
 use tables_model::bench::*;
 use tables_model::{Access, Command, SegmentAnswer};
@@ -417,6 +418,29 @@ fn send_flow_beyond_the_table_is_no_hit() {
 }
 
 #[test]
+fn commands_wait_until_look_ups_follow_a_new_secret() {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    tables.cycles(REWRITE_CYCLES);
+    let secrets = [[0x9e37_79b9; SECRET_WORDS], [0x0bad_cafe; SECRET_WORDS]];
+    tables.write_secrets(&secrets);
+    let written = tables.bench.now();
+
+    let key: [u8; KEY_BYTES] = std::array::from_fn(|byte| 3 * byte as u8 + 1);
+    let bucket = hash(&key, &secrets[0]) & ((1 << abi::config::SMALL.bucket_bits) - 1);
+    let mut set = command(KEY_SET, &[(FLOW, FLOW_ID), (KEY_BUCKET, u64::from(bucket))]);
+    set[KEY_AT_BYTES..].copy_from_slice(&key);
+    let commands = [install(FLOW_ID, (40, 3)), set];
+    tables.send_commands(0, 0, &commands, false);
+    let statuses = tables.confirmed(0, 0, commands.len());
+    assert!(statuses.iter().all(|status| *status == CommandStatus::Ok));
+    // The writes themselves took up to 40 cycles.
+    assert!(tables.bench.now() - written >= REWRITE_CYCLES - 40);
+    let reply = tables.ask(Port::Flow, &[flow_request(&key)]).remove(0);
+    assert!(hits(Port::Flow, &reply));
+    tables.assert_clean();
+}
+
+#[test]
 fn default_sizes_reach_their_last_entries() {
     let mut block = DefaultTables::default();
     let mut bench = Bench::of(&mut block, "default_tables").expect("builds");
@@ -458,7 +482,8 @@ fn default_sizes_reach_their_last_entries() {
     fetches.push_struct(RingFetch::default());
     let entries: Vec<Command> = expected.iter().map(|(entry, _)| *entry).collect();
     commands.push(entries.concat());
-    for _ in 0..600 {
+    // At power-up the hash tables are written before the first command.
+    for _ in 0..REWRITE_CYCLES + 600 {
         bench.cycle(&mut [&mut fetches, &mut commands, &mut confirmations]);
     }
     assert_eq!(confirmations.messages.len(), expected.len());

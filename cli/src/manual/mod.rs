@@ -151,7 +151,7 @@ fn control() -> String {
 
 fn secrets() -> String {
     format!(
-        "Toeplitz secret of bank 0, {} words; bank 1 at + {:#x}",
+        "Toeplitz secret of bank 0, {} words; bank 1 at + {:#x}; commands wait 50 us after a write",
         flow_key::SECRET_WORDS,
         r::HASH_SECRET_STRIDE
     )

@@ -15,7 +15,7 @@
 //! | `command_read_failed` | out | pulse: a packet was given up, nothing of it is confirmed |
 //! | `query`, `queried` | out, in | the flow that the command names |
 //! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::list_control`] |
-//! | `hold` | in | no command is taken: the tables are being scrubbed |
+//! | `hold` | in | no command is taken: the tables are being scrubbed or the hashes rewritten |
 //! | others | out | updates |
 //!
 //! Timing: a command takes 6 cycles, a refused one 5; `region_remove` about 4 more,

@@ -45,6 +45,8 @@ pub struct FlowLookupPipe<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
     pub cursor_flow: Signal<In, Bits<16>>,
     /// That cursor, two cycles later.
     pub cursor: Signal<Out, Bits<32>>,
+    /// See [`crate::key_table`].
+    pub busy: Signal<Out, Bit>,
 
     keys: KeyTable<BUCKET_BITS>,
     copy: FlowLookupCopy<FLOW_BITS>,
@@ -77,6 +79,7 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Default
             cursor_write: Default::default(),
             cursor_flow: Default::default(),
             cursor: Default::default(),
+            busy: Default::default(),
             keys: Default::default(),
             copy: Default::default(),
             replies: Default::default(),
@@ -100,6 +103,7 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
         dff_setup!(self, clock, stages, hit_read, hit_state, flow_read, flow_state);
         self.keys.clock.next = self.clock.val();
         self.keys.epoch.next = self.epoch.val();
+        self.busy.next = self.keys.busy.val();
         self.copy.clock.next = self.clock.val();
         self.copy.epoch.next = self.epoch.val();
         self.replies.clock.next = self.clock.val();

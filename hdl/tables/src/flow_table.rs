@@ -13,6 +13,7 @@
 //! | `cursor_flow`, `cursor` | in, out | a flow's cursor as last written, two cycles later |
 //! | `send_flow_request`, `send_flow_reply` | in, out | state by flow id, replies in order |
 //! | `query`, `queried` | in, out | for commands; the reply comes two cycles later |
+//! | `busy` | out | the hash secrets have changed; look-ups do not follow yet, they find nothing |
 //! | `key_update`, `change` | in | updates; visible to every lookup requested after it |
 //!
 //! Timing: see [`crate::flow_lookup`] (8 cycles, one a cycle) and [`crate::flow_query`] (3 cycles).
@@ -50,6 +51,8 @@ pub struct FlowTable<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
     pub cursor_flow: Signal<In, Bits<16>>,
     /// That cursor, two cycles later.
     pub cursor: Signal<Out, Bits<32>>,
+    /// The hash secrets have changed and look-ups do not follow yet.
+    pub busy: Signal<Out, Bit>,
     /// Flow ids of sends.
     pub send_flow_request: MessageSink<Bits<16>>,
     /// Their state.
@@ -86,6 +89,7 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic for FlowTable<FLOW_
         PulseSink::<KeyUpdate>::link(&mut self.key_update, &mut self.lookup.key_update);
         self.lookup.cursor_flow.next = self.cursor_flow.val();
         self.cursor.next = self.lookup.cursor.val();
+        self.busy.next = self.lookup.busy.val();
 
         self.by_id.query.valid.next = self.query.valid.val();
         self.by_id.query.payload.next = self.query.payload.val();

@@ -1,15 +1,15 @@
 //! From a key to a flow id: two banks of four ways, each bank with its own keyed hash.
 //!
 //! ```text
-//!  lookup_key ─► DFF ─┬─► hash 0 ─► bucket ─► way 0..3 ─┐
-//!                     └─► hash 1 ─► bucket ─► way 4..7 ─┴─► first hit ─► DFF ─► hit, flow
+//!  lookup_key ─► hashes ─┬─ 0 ─► bucket ─► way 0..3 ─┐
+//!                        └─ 1 ─► bucket ─► way 4..7 ─┴─► first hit ─► DFF ─► hit, flow
 //! ```
 //! Timing: `hit` and `flow` answer five cycles after `lookup_key`, one lookup a cycle, never
 //! stalled. An update is in the memories two cycles after its pulse; a lookup presented with or
 //! after the pulse sees it.
 //!
 //! Invariants:
-//! 1. The answer depends on slots of the current epoch only.
+//! 1. The answer depends on slots of the current epoch only. While `busy`, keys may not be found.
 //! 2. Of several slots with the same key the highest (bank, way) answers.
 
 use crate::key_way::{KeySlot, KeyWay};
@@ -36,6 +36,8 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
     pub hit: Signal<Out, Bit>,
     /// Its flow id.
     pub flow: Signal<Out, Bits<16>>,
+    /// The secrets have changed and the hashes do not follow yet.
+    pub busy: Signal<Out, Bit>,
 
     key_hashed: DFF<Bits<384>>,
     key_read: DFF<Bits<384>>,
@@ -45,8 +47,7 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
     pending: DFF<KeyUpdate>,
     pending_valid: DFF<Bit>,
 
-    hash_low: ToeplitzHash,
-    hash_high: ToeplitzHash,
+    hashes: ToeplitzHash,
     ways: [KeyWay<BUCKET_BITS>; 8],
 
     slot: Signal<Local, KeySlot>,
@@ -63,6 +64,7 @@ impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
             update_slot: Default::default(),
             hit: Default::default(),
             flow: Default::default(),
+            busy: Default::default(),
             key_hashed: Default::default(),
             key_read: Default::default(),
             key_compared: Default::default(),
@@ -70,8 +72,7 @@ impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
             flow_found: Default::default(),
             pending: Default::default(),
             pending_valid: Default::default(),
-            hash_low: ToeplitzHash::new(0),
-            hash_high: ToeplitzHash::new(1),
+            hashes: Default::default(),
             ways: Default::default(),
             slot: Default::default(),
             slot_index: std::array::from_fn(|slot| Constant::new((slot as u64).to_bits())),
@@ -93,16 +94,12 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
             pending,
             pending_valid
         );
-        self.hash_low.clock.next = self.clock.val();
-        self.hash_high.clock.next = self.clock.val();
-        self.hash_low.settings.valid.next = self.settings.valid.val();
-        self.hash_low.settings.payload.next = self.settings.payload.val();
-        self.hash_high.settings.valid.next = self.settings.valid.val();
-        self.hash_high.settings.payload.next = self.settings.payload.val();
+        self.hashes.clock.next = self.clock.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hashes.settings);
+        self.busy.next = self.hashes.busy.val();
 
+        self.hashes.key.next = self.lookup_key.val();
         self.key_hashed.d.next = self.lookup_key.val();
-        self.hash_low.key.next = self.key_hashed.q.val();
-        self.hash_high.key.next = self.key_hashed.q.val();
         self.key_read.d.next = self.key_hashed.q.val();
         self.key_compared.d.next = self.key_read.q.val();
 
@@ -123,10 +120,10 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
                 & (self.pending.q.val().slot == self.slot_index[i].val());
         }
         for i in 0..4 {
-            self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hash_low.hash.val());
+            self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hashes.hash_low.val());
         }
         for i in 4..8 {
-            self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hash_high.hash.val());
+            self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hashes.hash_high.val());
         }
 
         self.hit_found.d.next = false;

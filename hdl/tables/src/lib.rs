@@ -39,6 +39,7 @@ pub mod search_replies;
 pub mod segment_list;
 pub mod tables;
 pub mod toeplitz;
+pub mod toeplitz_fill;
 pub mod unanswered;
 pub mod updates;
 

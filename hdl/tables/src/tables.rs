@@ -11,7 +11,7 @@
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
 //! | `epoch`, `reset` | in | current epoch, never 0; `reset` is high when a new one starts |
-//! | `settings` | in | register writes; the hash secrets are taken from them |
+//! | `settings` | in | register writes; the hash secrets are taken from them; see invariant 4 |
 //! | `commands`, `command_fetch` | in | one message, then its packet of up to 16 commands |
 //! | `confirmation` | out | one for each command, after its update is visible |
 //! | `flow_lookup`, `flow_reply` | in, out | packet keys to flows |
@@ -30,6 +30,9 @@
 //!    used before.
 //! 2. A lookup requested after a confirmation was handed out sees the command's effect.
 //! 3. `reset` forgets everything in flight: requests unanswered then are never answered.
+//! 4. Commands wait while the hash tables are rewritten, 12,339 cycles from power-up and from each
+//!    write of a secret: no flow is confirmed that look-ups would not find. Software writes the
+//!    secrets before it installs the first flow; those of before are lost to look-ups.
 
 use crate::command::CommandProcessor;
 use crate::flow_table::FlowTable;
@@ -126,7 +129,7 @@ impl<
         self.command.clock.next = self.clock.val();
         self.command.reset.next = self.reset.val();
         self.command.epoch.next = self.scrubber.table_epoch.val();
-        self.command.hold.next = self.scrubber.busy.val();
+        self.command.hold.next = self.scrubber.busy.val() | self.flows.busy.val();
         self.scrubber.clock.next = self.clock.val();
         self.scrubber.reset.next = self.reset.val();
         self.scrubber.epoch.next = self.epoch.val();
