@@ -16,6 +16,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("ThroughFifo", "::<Bits<12>, 2, 3>", "default()"),
     ("AsyncFifo", "::<Bits<12>, 3, 4>", "default()"),
     ("DeepFifo", "::<Bits<12>, 3, 4>", "default()"),
+    ("RotateStage", "::<64>", "new(2)"),
     ("PulseMerge", "::<Bits<12>>", "default()"),
     ("FrameFifo", "::<3, 4>", "new(true, true)"),
     ("CounterBank", "::<3>", "default()"),

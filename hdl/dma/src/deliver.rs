@@ -19,7 +19,6 @@
 //! 3. A tag is retired when its last beat has been read.
 
 use crate::read_issue::ReadOrder;
-use crate::rotate::Rotate;
 use crate::tags::TagSet;
 use stream::prelude::*;
 

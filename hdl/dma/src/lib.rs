@@ -61,7 +61,6 @@ pub mod ring_span;
 pub mod ring_state;
 pub mod ring_turn;
 pub mod room_return;
-pub mod rotate;
 pub mod send_status;
 pub mod slot_carry;
 pub mod slot_control;

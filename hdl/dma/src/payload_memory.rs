@@ -12,7 +12,6 @@
 //!    overwritten before. `window` does not go back.
 //! 2. `flush` gives up everything; `hold` refuses beats.
 
-use crate::rotate::Rotate;
 use stream::prelude::*;
 
 /// One dword of each beat.
@@ -104,7 +103,7 @@ pub struct PayloadMemory {
     pub fresh_head: Signal<Out, Bits<128>>,
 
     lanes: [PayloadLane; 16],
-    rotate: Rotate,
+    rotate: RotateDwords,
     heads: LutRam<Bits<128>, 6>,
     stored: DFF<Bits<12>>,
     released: DFF<Bits<12>>,
@@ -207,7 +206,7 @@ impl Logic for PayloadMemory {
             | self.quarter_1.val()
             | self.quarter_2.val()
             | self.quarter_3.val();
-        self.rotate.bytes.next = bit_cast::<6, 4>(self.window_lane.val()) << 2;
+        self.rotate.dwords.next = self.window_lane.val();
         self.dwords.next = self.rotate.result.val();
         self.heads.read_address.next = self.fresh_beat.val();
         self.fresh_head.next = self.heads.read_data.val();

@@ -14,7 +14,6 @@
 //! 2. Tail and start never want the same lane (see [`crate::rc_split`]).
 
 use crate::rc_check::{Placed, PlacedPart};
-use crate::rotate::Rotate;
 use stream::prelude::*;
 
 /// One lane: its dword of the beat turned for the tail or of the one turned for the start.
@@ -112,8 +111,8 @@ pub struct ReorderMemory {
     /// The beat, one cycle later.
     pub read_data: Signal<Out, Bits<512>>,
 
-    tail_rotate: Rotate,
-    start_rotate: Rotate,
+    tail_rotate: RotateDwords,
+    start_rotate: RotateDwords,
     lanes: [ReorderLane; 16],
     tail: Signal<Local, PlacedPart>,
     start: Signal<Local, PlacedPart>,
@@ -148,10 +147,10 @@ impl Logic for ReorderMemory {
     fn update(&mut self) {
         self.tail.next = self.placed.payload.val().tail;
         self.tail_rotate.data.next = self.placed.payload.val().beat;
-        self.tail_rotate.bytes.next = bit_cast::<6, 4>(self.tail.val().rotate) << 2;
+        self.tail_rotate.dwords.next = self.tail.val().rotate;
         self.start.next = self.placed.payload.val().start;
         self.start_rotate.data.next = self.placed.payload.val().beat;
-        self.start_rotate.bytes.next = bit_cast::<6, 4>(self.start.val().rotate) << 2;
+        self.start_rotate.dwords.next = self.start.val().rotate;
         for i in 0..16 {
             self.lanes[i].clock.next = self.clock.val();
             self.lanes[i].valid.next = self.placed.valid.val();

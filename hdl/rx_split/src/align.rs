@@ -1,7 +1,8 @@
 //! The one shared realigner: shifts a run of beats down by a number of bytes.
 //!
 //! ```text
-//!  beats ──► {beat behind, beat} >> 8 bytes x n ──► >> 0..7 bytes, zeros behind `keep` ──► source
+//!  two beats ──► each lane of the one it needs ──► turn by 16 bytes x n ──► register
+//!            ──► turn by 0..15 bytes ──► register, zeros behind `keep` ──► source
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -10,6 +11,9 @@
 //! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
 //! | published | out | the last beat of a header entry was taken |
 //! | idle | out | nothing is inside |
+//!
+//! A lane is a byte of a beat. Lanes from `shift` on come from the beat, those below from the one
+//! behind it: so 64 bytes are turned, not 128 shifted.
 //!
 //! Timing: one beat a cycle, latency two cycles; `sink.ready` follows `source.ready`
 //! combinationally.
@@ -25,7 +29,7 @@ use stream::prelude::*;
 pub struct AlignBeat {
     /// The beat, and the one behind it in the packet store.
     pub pair: BeatPair,
-    /// The metadata stand in front of the beat; the one behind it has no meaning.
+    /// The metadata stand in front of the beat; the one behind it has no meaning. `shift` is 32.
     pub head: Bit,
     /// These.
     pub metadata: Bits<256>,
@@ -49,13 +53,15 @@ pub struct AlignBeat {
     pub held_at: Bits<8>,
 }
 
-/// Two beats, the earlier in the low half.
+/// Two beats that follow each other, as the packet store shows them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct BeatPair {
-    /// The earlier beat.
-    pub low: Bits<512>,
-    /// The later beat.
-    pub high: Bits<512>,
+    /// The beat of even address.
+    pub even: Bits<512>,
+    /// The beat of odd address.
+    pub odd: Bits<512>,
+    /// The odd one is the earlier.
+    pub odd_first: Bit,
 }
 
 /// The realigner. See the module's head.
@@ -81,32 +87,33 @@ pub struct Align {
     /// Nothing is inside.
     pub idle: Signal<Out, Bit>,
 
-    coarse: DFF<Bits<568>>,
+    by_16: RotateStage<512>,
+    by_4: RotateStage<512>,
+    by_1: RotateStage<512>,
+    coarse: DFF<Bits<512>>,
     coarse_beat: DFF<AlignBeat>,
     coarse_valid: DFF<Bit>,
-    fine: DFF<Bits<512>>,
+    fine: MaskedBeat,
     fine_beat: DFF<AlignBeat>,
     fine_valid: DFF<Bit>,
 
     advance: Signal<Local, Bit>,
-    offered: Signal<Local, BeatPair>,
     pair: Signal<Local, BeatPair>,
-    pair_bits: Signal<Local, Bits<1024>>,
-    coarse_shift: Signal<Local, Bits<10>>,
-    coarse_shifted: Signal<Local, Bits<1024>>,
-    fine_shift: Signal<Local, Bits<6>>,
-    fine_shifted: Signal<Local, Bits<568>>,
-    keep_shift: Signal<Local, Bits<10>>,
-    drop_mask: Signal<Local, Bits<512>>,
-    keep_mask: Signal<Local, Bits<512>>,
     shift: Signal<Local, Bits<6>>,
+    shift_bits: Signal<Local, Bits<9>>,
+    from_shift: Signal<Local, Bits<512>>,
+    later: Signal<Local, Bits<512>>,
+    is_odd: Signal<Local, Bits<512>>,
+    chosen: Signal<Local, Bits<512>>,
     later_shift: Signal<Local, Bits<6>>,
+    drop_mask: Signal<Local, Bits<64>>,
     ones: Constant<Bits<512>>,
+    low_half: Constant<Bits<512>>,
+    byte_ones: Constant<Bits<64>>,
 }
 
 impl Default for Align {
     fn default() -> Self {
-        let zeros: Bits<512> = 0u64.to_bits();
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -117,6 +124,9 @@ impl Default for Align {
             hold_beat: Default::default(),
             published: Default::default(),
             idle: Default::default(),
+            by_16: RotateStage::new(16),
+            by_4: RotateStage::new(4),
+            by_1: RotateStage::new(1),
             coarse: Default::default(),
             coarse_beat: Default::default(),
             coarse_valid: Default::default(),
@@ -124,19 +134,18 @@ impl Default for Align {
             fine_beat: Default::default(),
             fine_valid: Default::default(),
             advance: Default::default(),
-            offered: Default::default(),
             pair: Default::default(),
-            pair_bits: Default::default(),
-            coarse_shift: Default::default(),
-            coarse_shifted: Default::default(),
-            fine_shift: Default::default(),
-            fine_shifted: Default::default(),
-            keep_shift: Default::default(),
-            drop_mask: Default::default(),
-            keep_mask: Default::default(),
             shift: Default::default(),
+            shift_bits: Default::default(),
+            from_shift: Default::default(),
+            later: Default::default(),
+            is_odd: Default::default(),
+            chosen: Default::default(),
             later_shift: Default::default(),
-            ones: Constant::new(!zeros),
+            drop_mask: Default::default(),
+            ones: Constant::new(Bits::<512>::mask()),
+            low_half: Constant::new(Bits::<512>::mask() >> 256),
+            byte_ones: Constant::new(Bits::<64>::mask()),
         }
     }
 }
@@ -145,13 +154,13 @@ impl Logic for Align {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, coarse, coarse_beat, coarse_valid);
-        dff_setup!(self, clock, fine, fine_beat, fine_valid);
+        dff_setup!(self, clock, fine_beat, fine_valid);
         self.hold.next = self.fine_valid.q.val() & self.fine_beat.q.val().held;
-        self.held.next = self.fine.q.val();
+        self.held.next = self.fine.result.val();
         self.hold_beat.next = (bit_cast::<9, 8>(self.fine_beat.q.val().held_at) << 1)
             | bit_cast::<9, 1>(self.fine_beat.q.val().last.into());
         self.source.valid.next = self.fine_valid.q.val() & !self.fine_beat.q.val().held;
-        self.source.data.next = self.fine.q.val();
+        self.source.data.next = self.fine.result.val();
         self.source.byte_count.next = self.fine_beat.q.val().byte_count;
         self.source.last.next = self.fine_beat.q.val().last;
         self.source.abort.next = false;
@@ -167,32 +176,45 @@ impl Logic for Align {
         self.published.payload.next.owner = self.fine_beat.q.val().owner;
         self.published.payload.next.index = self.fine_beat.q.val().index;
 
-        // Shift by multiples of 8 bytes.
-        self.offered.next = self.sink.payload.val().pair;
-        self.pair.next = self.offered.val();
-        if self.sink.payload.val().head {
-            self.pair.next.low = bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256;
-            self.pair.next.high = self.offered.val().low;
-        }
-        self.pair_bits.next = self.pair.val().into();
+        // Each lane from the beat that it needs, then turned by multiples of 16 bytes.
+        self.pair.next = self.sink.payload.val().pair;
         self.shift.next = self.sink.payload.val().shift;
-        self.coarse_shift.next = bit_cast::<10, 3>(self.shift.val().get_bits::<3>(3)) << 6;
-        self.coarse_shifted.next = self.pair_bits.val() >> self.coarse_shift.val();
+        self.shift_bits.next = bit_cast::<9, 6>(self.shift.val()) << 3;
+        self.from_shift.next = self.ones.val() << self.shift_bits.val();
+        self.later.next = !self.from_shift.val();
+        if self.sink.payload.val().head {
+            self.later.next = 0.into();
+        }
+        self.is_odd.next = self.later.val();
+        if self.pair.val().odd_first {
+            self.is_odd.next = !self.later.val();
+        }
+        self.chosen.next =
+            (self.pair.val().even & !self.is_odd.val()) | (self.pair.val().odd & self.is_odd.val());
+        self.by_16.data.next = self.chosen.val();
+        if self.sink.payload.val().head {
+            self.by_16.data.next = (self.chosen.val() & self.low_half.val())
+                | (bit_cast::<512, 256>(self.sink.payload.val().metadata) << 256);
+        }
+        self.by_16.times.next = self.shift.val().get_bits::<2>(4);
 
-        // Shift by the rest, and blank what is not kept.
+        // Turned by the rest, and blank what is not kept.
         self.later_shift.next = self.coarse_beat.q.val().shift;
-        self.fine_shift.next = bit_cast::<6, 3>(self.later_shift.val().get_bits::<3>(0)) << 3;
-        self.fine_shifted.next = self.coarse.q.val() >> self.fine_shift.val();
-        self.keep_shift.next = bit_cast::<10, 7>(self.coarse_beat.q.val().keep) << 3;
-        self.drop_mask.next = self.ones.val() << self.keep_shift.val();
-        self.keep_mask.next = !self.drop_mask.val();
+        self.by_4.data.next = self.coarse.q.val();
+        self.by_4.times.next = self.later_shift.val().get_bits::<2>(2);
+        self.by_1.data.next = self.by_4.result.val();
+        self.by_1.times.next = self.later_shift.val().get_bits::<2>(0);
+        self.drop_mask.next = self.byte_ones.val() << self.coarse_beat.q.val().keep;
+        self.fine.clock.next = self.clock.val();
+        self.fine.step.next = self.advance.val();
+        self.fine.data.next = self.by_1.result.val();
+        self.fine.keep.next = !self.drop_mask.val();
 
         if self.advance.val() {
             self.coarse_valid.d.next = self.sink.valid.val();
-            self.coarse.d.next = self.coarse_shifted.val().get_bits::<568>(0);
+            self.coarse.d.next = self.by_16.result.val();
             self.coarse_beat.d.next = self.sink.payload.val();
             self.fine_valid.d.next = self.coarse_valid.q.val();
-            self.fine.d.next = self.fine_shifted.val().get_bits::<512>(0) & self.keep_mask.val();
             self.fine_beat.d.next = self.coarse_beat.q.val();
         }
         if self.reset.val() {

@@ -1,7 +1,7 @@
 //! The 16-bit ones' complement sum of a byte range of a frame, beat by beat.
 //!
 //! ```text
-//!  beat ──► mask the range ──► 8 sums of 4 words ──► 1 sum ──► accumulate ──► sum
+//!  beat ──► mask the range ──► 8 sums of 4 words ──► 2 of 4 ──► accumulate ──► sum
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -38,9 +38,10 @@ pub struct BeatSum {
     pub sum: Signal<Out, Bits<32>>,
 
     mask: RangeMask,
-    masked: DFF<Bits<512>>,
+    masked: MaskedBeat,
     quarter: [QuarterSum; 8],
-    total: DFF<Bits<21>>,
+    total_low: DFF<Bits<21>>,
+    total_high: DFF<Bits<21>>,
     accumulator: DFF<Bits<32>>,
     first_1: DFF<Bit>,
     first_2: DFF<Bit>,
@@ -49,6 +50,7 @@ pub struct BeatSum {
     valid_2: DFF<Bit>,
     valid_3: DFF<Bit>,
 
+    so_far: Signal<Local, Bits<32>>,
     offsets: [Constant<Bits<9>>; 32],
 }
 
@@ -63,7 +65,8 @@ impl Default for BeatSum {
             mask: Default::default(),
             masked: Default::default(),
             quarter: Default::default(),
-            total: Default::default(),
+            total_low: Default::default(),
+            total_high: Default::default(),
             accumulator: Default::default(),
             first_1: Default::default(),
             first_2: Default::default(),
@@ -71,6 +74,7 @@ impl Default for BeatSum {
             valid_1: Default::default(),
             valid_2: Default::default(),
             valid_3: Default::default(),
+            so_far: Default::default(),
             offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
         }
     }
@@ -79,44 +83,47 @@ impl Default for BeatSum {
 impl Logic for BeatSum {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, masked, total, accumulator);
+        dff_setup!(self, clock, total_low, total_high, accumulator);
+        self.masked.clock.next = self.clock.val();
         dff_setup!(self, clock, first_1, first_2, first_3, valid_1, valid_2, valid_3);
         self.sum.next = self.accumulator.q.val();
 
         self.mask.beat.next = self.beats.payload.val().index;
         self.mask.range_start.next = self.range_start.val();
         self.mask.range_stop.next = self.range_stop.val();
-        self.masked.d.next = self.beats.payload.val().data & self.mask.mask.val();
+        self.masked.step.next = true;
+        self.masked.data.next = self.beats.payload.val().data;
+        self.masked.keep.next = self.mask.mask.val();
 
         // Add.
         for i in 0..8 {
             self.quarter[i].clock.next = self.clock.val();
             self.quarter[i].word_0.next = self
                 .masked
-                .q
+                .result
                 .val()
                 .get_bits::<16>(self.offsets[i].val().index());
             self.quarter[i].word_1.next = self
                 .masked
-                .q
+                .result
                 .val()
                 .get_bits::<16>(self.offsets[i + 8].val().index());
             self.quarter[i].word_2.next = self
                 .masked
-                .q
+                .result
                 .val()
                 .get_bits::<16>(self.offsets[i + 16].val().index());
             self.quarter[i].word_3.next = self
                 .masked
-                .q
+                .result
                 .val()
                 .get_bits::<16>(self.offsets[i + 24].val().index());
         }
-        self.total.d.next = self.quarter[0].sum.val()
+        self.total_low.d.next = self.quarter[0].sum.val()
             + self.quarter[1].sum.val()
             + self.quarter[2].sum.val()
-            + self.quarter[3].sum.val()
-            + self.quarter[4].sum.val()
+            + self.quarter[3].sum.val();
+        self.total_high.d.next = self.quarter[4].sum.val()
             + self.quarter[5].sum.val()
             + self.quarter[6].sum.val()
             + self.quarter[7].sum.val();
@@ -127,12 +134,14 @@ impl Logic for BeatSum {
         self.first_1.d.next = self.beats.payload.val().first;
         self.first_2.d.next = self.first_1.q.val();
         self.first_3.d.next = self.first_2.q.val();
+        self.so_far.next = self.accumulator.q.val();
+        if self.first_3.q.val() {
+            self.so_far.next = 0.into();
+        }
         if self.valid_3.q.val() {
-            self.accumulator.d.next =
-                self.accumulator.q.val() + bit_cast::<32, 21>(self.total.q.val());
-            if self.first_3.q.val() {
-                self.accumulator.d.next = bit_cast::<32, 21>(self.total.q.val());
-            }
+            self.accumulator.d.next = self.so_far.val()
+                + bit_cast::<32, 21>(self.total_low.q.val())
+                + bit_cast::<32, 21>(self.total_high.q.val());
         }
     }
 }

@@ -55,7 +55,8 @@ pub struct LayoutStep {
     layout: Signal<Local, Bits<32>>,
     tcp_bytes: Signal<Local, Bits<16>>,
     l4_bytes: Signal<Local, Bits<16>>,
-    profile_bytes: Signal<Local, Bits<16>>,
+    profile_bytes: Signal<Local, Bits<8>>,
+    udp_room: Signal<Local, Bits<17>>,
     fits: Signal<Local, Bit>,
     tcp_bad: Signal<Local, Bit>,
     udp_bad: Signal<Local, Bit>,
@@ -82,6 +83,7 @@ impl Default for LayoutStep {
             tcp_bytes: Default::default(),
             l4_bytes: Default::default(),
             profile_bytes: Default::default(),
+            udp_room: Default::default(),
             fits: Default::default(),
             tcp_bad: Default::default(),
             udp_bad: Default::default(),
@@ -109,9 +111,12 @@ impl Logic for LayoutStep {
         self.layout.next = self.sink.payload.val().layout;
         self.tcp_bytes.next = self.sink.payload.val().tcp_bytes;
         self.l4_bytes.next = self.network.val().l4_bytes;
-        self.profile_bytes.next = bit_cast::<16, 7>(self.layout.val().get_bits::<7>(0)) + 8;
+        self.profile_bytes.next = bit_cast::<8, 7>(self.layout.val().get_bits::<7>(0)) + 8;
+        self.udp_room.next = self.sink.payload.val().udp_room;
         self.fits.next = self.network.val().udp
-            & (self.profile_bytes.val() <= self.l4_bytes.val())
+            & !self.udp_room.val().get_bit(16)
+            & (bit_cast::<16, 7>(self.layout.val().get_bits::<7>(0))
+                <= self.udp_room.val().get_bits::<16>(0))
             & !(self.network.val().ipv4 & !self.bytes.val().get_bits::<16>(48).any());
         self.tcp_bad.next = self.network.val().tcp
             & ((self.tcp_bytes.val() < self.tcp_bytes_min.val())
@@ -130,7 +135,7 @@ impl Logic for LayoutStep {
             self.held.d.next.l4_header_bytes = bit_cast::<8, 16>(self.tcp_bytes.val());
         } else if self.fits.val() & self.sink.payload.val().profile.any() {
             self.held.d.next.profile = self.sink.payload.val().profile;
-            self.held.d.next.l4_header_bytes = bit_cast::<8, 16>(self.profile_bytes.val());
+            self.held.d.next.l4_header_bytes = self.profile_bytes.val();
         }
 
         self.transport_header.next = self.bytes.val().get_bits::<512>(64);

@@ -194,8 +194,9 @@ impl<const A: usize> Logic for Store<A> {
         self.tally.dropped.next = self.refusals.source.valid.val();
         self.frame_done.next = self.tally.frame_done.val();
         self.memory.read_address.next = self.read_address.val();
-        self.read_data.next.low = self.memory.read_data.val();
-        self.read_data.next.high = self.memory.read_next.val();
+        self.read_data.next.even = self.memory.read_even.val();
+        self.read_data.next.odd = self.memory.read_odd.val();
+        self.read_data.next.odd_first = self.memory.odd_first.val();
         self.freed.taken.next = self.takes.val();
         self.freed.taken_stop.next = self.waiting.source.payload.val().stop;
         PulseSink::<Release>::link(&mut self.release, &mut self.freed.release);

@@ -80,6 +80,8 @@ pub struct TransportDraft {
     pub tcp_bytes: Bits<16>,
     /// UDP length field.
     pub udp_bytes: Bits<16>,
+    /// Bytes behind a UDP header; bit 16 is set where there is not even room for that.
+    pub udp_room: Bits<17>,
 }
 
 /// First step: the lengths in the L4 header, and the profile of its port.
@@ -107,6 +109,7 @@ pub struct TransportFields {
     port_word: Signal<Local, Word16>,
     udp_word: Signal<Local, Word16>,
     data_offset: Signal<Local, Bits<4>>,
+    l4_bytes: Signal<Local, Bits<16>>,
 }
 
 impl Logic for TransportFields {
@@ -119,6 +122,7 @@ impl Logic for TransportFields {
 
         self.bytes.next = self.header.payload.val().bytes;
         self.network.next = self.header.payload.val().network;
+        self.l4_bytes.next = self.network.val().l4_bytes;
         self.port_word.next.high = self.bytes.val().get_bits::<8>(16);
         self.port_word.next.low = self.bytes.val().get_bits::<8>(24);
         self.udp_word.next.high = self.bytes.val().get_bits::<8>(32);
@@ -132,5 +136,6 @@ impl Logic for TransportFields {
         self.held.d.next.layout = self.layout.val();
         self.held.d.next.tcp_bytes = bit_cast::<16, 4>(self.data_offset.val()) << 2;
         self.held.d.next.udp_bytes = self.udp_word.val().into();
+        self.held.d.next.udp_room = bit_cast::<17, 16>(self.l4_bytes.val()) - 8;
     }
 }

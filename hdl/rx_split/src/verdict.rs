@@ -19,6 +19,8 @@ pub struct Verdict {
 
     /// Beats.
     pub beats: PulseSink<RxBeat>,
+    /// Bytes of the frame up to the end of this beat.
+    pub frame_bytes: Signal<In, Bits<14>>,
     /// What the parser found, one a frame.
     pub parsed: MessageSink<ParsedPacket>,
     /// The IPv4 header checksum is right.
@@ -34,7 +36,6 @@ pub struct Verdict {
     beat: DFF<RxBeat>,
     info_held: DFF<PacketInfo>,
 
-    frame_bytes: Signal<Local, Bits<14>>,
     packet: Signal<Local, PacketInfo>,
     malformed_ip: Signal<Local, Bit>,
     bad_ip: Signal<Local, Bit>,
@@ -50,6 +51,7 @@ impl Default for Verdict {
         Self {
             clock: Default::default(),
             beats: Default::default(),
+            frame_bytes: Default::default(),
             parsed: Default::default(),
             ip_good: Default::default(),
             l4_good: Default::default(),
@@ -58,7 +60,6 @@ impl Default for Verdict {
             valid: Default::default(),
             beat: Default::default(),
             info_held: Default::default(),
-            frame_bytes: Default::default(),
             packet: Default::default(),
             malformed_ip: Default::default(),
             bad_ip: Default::default(),
@@ -82,8 +83,6 @@ impl Logic for Verdict {
         self.beat.d.next = self.beats.payload.val();
         self.parsed.ready.next = self.beats.valid.val() & self.beats.payload.val().last;
 
-        self.frame_bytes.next = (bit_cast::<14, 8>(self.beats.payload.val().index) << 6)
-            + bit_cast::<14, 7>(self.beats.payload.val().byte_count);
         self.packet.next = self.parsed.payload.val().info;
         self.malformed_ip.next = self.parsed.payload.val().ip
             & (self.parsed.payload.val().malformed_ip

@@ -109,6 +109,7 @@ impl Logic for Verify {
         self.waiting.sink.payload.next = self.parsed.payload.val();
         MessageSource::<ParsedPacket>::join(&mut self.waiting.source, &mut self.verdict.parsed);
         PulseSource::<RxBeat>::join(&mut self.delay.source, &mut self.verdict.beats);
+        self.verdict.frame_bytes.next = self.delay.frame_bytes.val();
         self.verdict.ip_good.next = self.ip_fold.good.val();
         self.verdict.l4_good.next = self.l4_fold.good.val();
         PulseSource::<RxBeat>::link(&mut self.source, &mut self.verdict.source);

@@ -52,6 +52,8 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     take: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<P>>,
+    advance: Signal<Local, Bit>,
+    read_after: Signal<Local, Bits<P>>,
     read_next: Signal<Local, Bits<P>>,
     beat: Signal<Local, PacketBeat>,
     lossy: Constant<Bit>,
@@ -82,6 +84,8 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             take: Default::default(),
             store: Default::default(),
             write_next: Default::default(),
+            advance: Default::default(),
+            read_after: Default::default(),
             read_next: Default::default(),
             beat: Default::default(),
             lossy: Constant::new(lossy),
@@ -138,13 +142,17 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
         }
 
         // Read side: the memory is addressed one cycle ahead, so its output register is the head.
+        // Both pointers that may come next are compared, then one is chosen.
+        self.advance.next = self.offered.q.val() & self.source.ready.val();
+        self.read_after.next = self.read_pointer.q.val() + self.one.val();
         self.read_next.next = self.read_pointer.q.val();
-        if self.offered.q.val() & self.source.ready.val() {
-            self.read_next.next = self.read_pointer.q.val() + self.one.val();
+        self.offered.d.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
+        if self.advance.val() {
+            self.read_next.next = self.read_after.val();
+            self.offered.d.next = self.read_after.val() != self.commit_pointer.q.val();
         }
         self.read_pointer.d.next = self.read_next.val();
         self.memory.read_address.next = bit_cast::<A, P>(self.read_next.val());
-        self.offered.d.next = self.read_next.val() != self.commit_pointer.q.val();
         self.source.valid.next = self.offered.q.val();
         self.source.data.next = self.memory.read_data.val().data;
         self.source.byte_count.next = self.memory.read_data.val().byte_count;

@@ -6,6 +6,8 @@
 //! | [`message::MessageSource`] | one struct per handshake | valid/ready |
 //! | [`pulse::PulseSource`] | one struct per cycle, taken at once | none |
 //!
+//! [`rotate`] and [`masked_beat`] move and blank bytes of beats, for all.
+//!
 //! Blocks of the other crates import everything through [`prelude`].
 
 // The derive macros of rust-hdl generate methods without documentation.
@@ -17,11 +19,13 @@ pub mod counters;
 pub mod deep_fifo;
 pub mod fifo;
 pub mod frame_fifo;
+pub mod masked_beat;
 pub mod memory;
 pub mod message;
 pub mod messages;
 pub mod packet;
 pub mod pulse;
+pub mod rotate;
 pub mod through_fifo;
 pub mod value_crossing;
 
@@ -37,11 +41,13 @@ pub mod prelude {
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
     pub use crate::frame_fifo::FrameFifo;
+    pub use crate::masked_beat::MaskedBeat;
     pub use crate::memory::{BlockRam, LutRam, PairRam, ZeroedRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};
     pub use crate::pulse::{PulseSink, PulseSource};
+    pub use crate::rotate::{Rotate, RotateBlock, RotateDwords, RotateStage};
     pub use crate::through_fifo::ThroughFifo;
     pub use crate::value_crossing::ValueCrossing;
 }

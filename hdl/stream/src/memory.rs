@@ -10,7 +10,7 @@
 //! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
 //! zeros: the place for such an epoch. Reading the address that is written in the same cycle
 //! returns the old value in all. [`PairRam`] is a [`BlockRam`] whose ports have clocks of their
-//! own, and which shows two neighbours at once: two banks, one of even and one of odd entries.
+//! own, and which shows two neighbours at once, in two banks: who reads puts them in order.
 //! Nobody reads an entry before word of its write has crossed.
 //!
 //! Each says by the attribute `ram_style` what it is to become, so that Vivado and Yosys agree:
@@ -225,10 +225,13 @@ pub struct PairRam<T: Synth, const A: usize> {
     pub read_clock: Signal<In, Clock>,
     /// Entry to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// That entry, one cycle of `read_clock` later.
-    pub read_data: Signal<Out, T>,
-    /// The entry behind it; behind the last comes the first.
-    pub read_next: Signal<Out, T>,
+    /// Of that entry and the one behind it (behind the last comes the first) the one of even
+    /// address, one cycle of `read_clock` later.
+    pub read_even: Signal<Out, T>,
+    /// The other one.
+    pub read_odd: Signal<Out, T>,
+    /// The entry read is the odd one, that behind it the even one.
+    pub odd_first: Signal<Out, Bit>,
     /// Entry to write.
     pub write_address: Signal<In, Bits<A>>,
     /// Its new value.
@@ -244,8 +247,10 @@ impl<T: Synth, const A: usize> Logic for PairRam<T, A> {
             let at = self.read_address.val().index();
             let entry = |at: usize| self._store.get(&at).copied().unwrap_or_default();
             let (this, next) = (entry(at), entry((at + 1) % (1 << A)));
-            self.read_data.next = this;
-            self.read_next.next = next;
+            let is_odd = at % 2 == 1;
+            self.read_even.next = if is_odd { next } else { this };
+            self.read_odd.next = if is_odd { this } else { next };
+            self.odd_first.next = is_odd;
         }
         if self.write_clock.pos_edge() && self.write_enable.val() {
             self._store
@@ -254,8 +259,9 @@ impl<T: Synth, const A: usize> Logic for PairRam<T, A> {
     }
 
     fn connect(&mut self) {
-        self.read_data.connect();
-        self.read_next.connect();
+        self.read_even.connect();
+        self.read_odd.connect();
+        self.odd_first.connect();
     }
 
     fn hdl(&self) -> Verilog {
@@ -263,27 +269,19 @@ impl<T: Synth, const A: usize> Logic for PairRam<T, A> {
             "\
 (* ram_style = \"block\" *) reg [{width}:0] even[{last}:0];
 (* ram_style = \"block\" *) reg [{width}:0] odd[{last}:0];
-reg [{width}:0] even_data;
-reg [{width}:0] odd_data;
-reg is_odd;
 wire [{bank_top}:0] place = read_address[{top}:1];
 wire [{bank_top}:0] place_even = place + {{{{{bank_top}{{1'b0}}}}, read_address[0]}};
 wire [{bank_top}:0] write_place = write_address[{top}:1];
 
 always @(posedge read_clock) begin
-   even_data <= even[place_even];
-   odd_data <= odd[place];
-   is_odd <= read_address[0];
+   read_even <= even[place_even];
+   read_odd <= odd[place];
+   odd_first <= read_address[0];
 end
 
 always @(posedge write_clock) begin
    if (write_enable && !write_address[0]) even[write_place] <= write_data;
    if (write_enable && write_address[0]) odd[write_place] <= write_data;
-end
-
-always @(*) begin
-   read_data = is_odd ? odd_data : even_data;
-   read_next = is_odd ? even_data : odd_data;
 end
 ",
             width = T::BITS - 1,

@@ -15,7 +15,6 @@
 
 use crate::align_join::AlignJoin;
 use crate::plan::SendItem;
-use crate::rotate::Rotate;
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -37,7 +36,7 @@ pub struct Align {
     item_valid: DFF<Bit>,
     item_held: DFF<SendItem>,
     item_fill: DFF<Bits<6>>,
-    amount: DFF<Bits<6>>,
+    turn: DFF<Bits<6>>,
     rotated_valid: DFF<Bit>,
     rotated: DFF<SendItem>,
     rotated_fill: DFF<Bits<6>>,
@@ -55,7 +54,7 @@ impl Logic for Align {
             item_valid,
             item_held,
             item_fill,
-            amount,
+            turn,
             rotated_valid,
             rotated,
             rotated_fill
@@ -68,13 +67,13 @@ impl Logic for Align {
         self.item.ready.next = self.joiner.step.val();
         self.fill_next.next =
             self.fill.q.val() + bit_cast::<6, 7>(self.item.payload.val().byte_count);
-        self.rotate.beat_in.next = self.item_held.q.val().data;
-        self.rotate.amount.next = self.amount.q.val();
+        self.rotate.data.next = self.item_held.q.val().data;
+        self.rotate.bytes.next = self.turn.q.val();
         if self.joiner.step.val() {
             self.item_valid.d.next = self.item.valid.val();
             self.item_held.d.next = self.item.payload.val();
             self.item_fill.d.next = self.fill.q.val();
-            self.amount.d.next = self.fill.q.val() - self.item.payload.val().start;
+            self.turn.d.next = self.item.payload.val().start - self.fill.q.val();
             if self.item.valid.val() {
                 self.fill.d.next = self.fill_next.val();
                 if self.item.payload.val().last {
@@ -84,7 +83,7 @@ impl Logic for Align {
             // Rotate it.
             self.rotated_valid.d.next = self.item_valid.q.val();
             self.rotated.d.next = self.item_held.q.val();
-            self.rotated.d.next.data = self.rotate.beat_out.val();
+            self.rotated.d.next.data = self.rotate.result.val();
             self.rotated_fill.d.next = self.item_fill.q.val();
         }
         self.joiner.valid.next = self.rotated_valid.q.val();

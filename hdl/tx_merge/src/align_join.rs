@@ -36,7 +36,10 @@ pub struct AlignJoin {
     spill: DFF<Bit>,
     spill_bytes: DFF<Bits<7>>,
     spill_abort: DFF<Bit>,
-    beat: DFF<PacketBeat>,
+    data: MaskedBeat,
+    byte_count: DFF<Bits<7>>,
+    last: DFF<Bit>,
+    abort: DFF<Bit>,
     beat_valid: DFF<Bit>,
 
     free: Signal<Local, Bit>,
@@ -46,11 +49,13 @@ pub struct AlignJoin {
     fill_shift: Signal<Local, Bits<9>>,
     upper: Signal<Local, Bits<512>>,
     joined: Signal<Local, Bits<512>>,
-    next_beat: Signal<Local, PacketBeat>,
+    next_data: Signal<Local, Bits<512>>,
+    next_last: Signal<Local, Bit>,
+    next_abort: Signal<Local, Bit>,
     count: Signal<Local, Bits<7>>,
-    count_shift: Signal<Local, Bits<10>>,
-    beyond: Signal<Local, Bits<512>>,
+    beyond: Signal<Local, Bits<64>>,
     ones: Constant<Bits<512>>,
+    byte_ones: Constant<Bits<64>>,
 }
 
 impl Default for AlignJoin {
@@ -67,7 +72,10 @@ impl Default for AlignJoin {
             spill: Default::default(),
             spill_bytes: Default::default(),
             spill_abort: Default::default(),
-            beat: Default::default(),
+            data: Default::default(),
+            byte_count: Default::default(),
+            last: Default::default(),
+            abort: Default::default(),
             beat_valid: Default::default(),
             free: Default::default(),
             take: Default::default(),
@@ -76,11 +84,13 @@ impl Default for AlignJoin {
             fill_shift: Default::default(),
             upper: Default::default(),
             joined: Default::default(),
-            next_beat: Default::default(),
+            next_data: Default::default(),
+            next_last: Default::default(),
+            next_abort: Default::default(),
             count: Default::default(),
-            count_shift: Default::default(),
             beyond: Default::default(),
             ones: Constant::new(Bits::<512>::mask()),
+            byte_ones: Constant::new(Bits::<64>::mask()),
         }
     }
 }
@@ -95,14 +105,16 @@ impl Logic for AlignJoin {
             spill,
             spill_bytes,
             spill_abort,
-            beat,
+            byte_count,
+            last,
+            abort,
             beat_valid
         );
         self.frames.valid.next = self.beat_valid.q.val();
-        self.frames.data.next = self.beat.q.val().data;
-        self.frames.byte_count.next = self.beat.q.val().byte_count;
-        self.frames.last.next = self.beat.q.val().last;
-        self.frames.abort.next = self.beat.q.val().abort;
+        self.frames.data.next = self.data.result.val();
+        self.frames.byte_count.next = self.byte_count.q.val();
+        self.frames.last.next = self.last.q.val();
+        self.frames.abort.next = self.abort.q.val();
         self.free.next = !self.beat_valid.q.val() | self.frames.ready.val();
         self.step.next = self.free.val() & !self.spill.q.val();
         self.take.next = self.valid.val() & self.free.val() & !self.spill.q.val();
@@ -115,25 +127,28 @@ impl Logic for AlignJoin {
             (self.kept.q.val() & !self.upper.val()) | (self.item.val().data & self.upper.val());
 
         // The beat that would leave now: the rest of the last item, or what the item completes.
-        self.next_beat.next.data = self.joined.val();
-        self.next_beat.next.last = self.item.val().last & (self.total.val() <= 64);
-        self.next_beat.next.abort = self.item.val().abort;
+        self.next_data.next = self.joined.val();
+        self.next_last.next = self.item.val().last & (self.total.val() <= 64);
+        self.next_abort.next = self.item.val().abort;
         self.count.next = self.total.val();
         if self.spill.q.val() {
-            self.next_beat.next.data = self.kept.q.val();
-            self.next_beat.next.last = true;
-            self.next_beat.next.abort = self.spill_abort.q.val();
+            self.next_data.next = self.kept.q.val();
+            self.next_last.next = true;
+            self.next_abort.next = self.spill_abort.q.val();
             self.count.next = self.spill_bytes.q.val();
         } else if self.total.val() > 64 {
             self.count.next = 64.into();
         }
-        self.next_beat.next.byte_count = self.count.val();
-        self.count_shift.next = bit_cast::<10, 7>(self.count.val()) << 3;
-        self.beyond.next = self.ones.val() << self.count_shift.val();
+        self.beyond.next = self.byte_ones.val() << self.count.val();
+        self.data.clock.next = self.clock.val();
+        self.data.step.next = self.free.val();
+        self.data.data.next = self.next_data.val();
+        self.data.keep.next = !self.beyond.val();
 
         if self.free.val() {
-            self.beat.d.next = self.next_beat.val();
-            self.beat.d.next.data = self.next_beat.val().data & !self.beyond.val();
+            self.byte_count.d.next = self.count.val();
+            self.last.d.next = self.next_last.val();
+            self.abort.d.next = self.next_abort.val();
             self.beat_valid.d.next = self.spill.q.val()
                 | (self.take.val() & ((self.total.val() > 63) | self.item.val().last));
             self.spill.d.next = self.take.val() & self.item.val().last & (self.total.val() > 64);

@@ -51,14 +51,14 @@ impl Logic for ChecksumInsert {
         self.ip.window.next = bit_cast::<128, 16>(self.patch.payload.val().ip_value);
         self.ip.mask.next = 0.into();
         if self.patch.payload.val().ip_enable {
-            self.ip.mask.next = 0xffff.into();
+            self.ip.mask.next = 0x3.into();
         }
         self.l4.beat.next = self.beat_number.q.val();
         self.l4.start.next = self.patch.payload.val().l4_offset;
         self.l4.window.next = bit_cast::<128, 16>(self.patch.payload.val().l4_value);
         self.l4.mask.next = 0.into();
         if self.patch.payload.val().l4_enable {
-            self.l4.mask.next = 0xffff.into();
+            self.l4.mask.next = 0x3.into();
         }
         // The checksums are zero so far.
         self.patched.next = self.frames_stored.data.val()

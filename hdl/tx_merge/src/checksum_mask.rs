@@ -1,4 +1,4 @@
-//! The bits of a beat that lie at or behind a byte of the frame.
+//! The bytes of a beat that lie at or behind a byte of the frame.
 //!
 //! ```text
 //!  beat number, byte offset ──► combinational ──► mask
@@ -13,13 +13,12 @@ pub struct ChecksumMask {
     pub beat: Signal<In, Bits<3>>,
     /// Byte offset in the frame.
     pub offset: Signal<In, Bits<8>>,
-    /// Ones from that byte on.
-    pub mask: Signal<Out, Bits<512>>,
+    /// Ones from that byte on, one bit a byte.
+    pub mask: Signal<Out, Bits<64>>,
 
     lane: Signal<Local, Bits<6>>,
-    shift: Signal<Local, Bits<9>>,
     beat_of_offset: Signal<Local, Bits<3>>,
-    ones: Constant<Bits<512>>,
+    ones: Constant<Bits<64>>,
 }
 
 impl Default for ChecksumMask {
@@ -29,9 +28,8 @@ impl Default for ChecksumMask {
             offset: Default::default(),
             mask: Default::default(),
             lane: Default::default(),
-            shift: Default::default(),
             beat_of_offset: Default::default(),
-            ones: Constant::new(Bits::<512>::mask()),
+            ones: Constant::new(Bits::<64>::mask()),
         }
     }
 }
@@ -40,13 +38,12 @@ impl Logic for ChecksumMask {
     #[hdl_gen]
     fn update(&mut self) {
         self.lane.next = self.offset.val().get_bits::<6>(0);
-        self.shift.next = bit_cast::<9, 6>(self.lane.val()) << 3;
         self.beat_of_offset.next = bit_cast::<3, 2>(self.offset.val().get_bits::<2>(6));
         self.mask.next = 0.into();
         if self.beat.val() > self.beat_of_offset.val() {
             self.mask.next = self.ones.val();
         } else if self.beat.val() == self.beat_of_offset.val() {
-            self.mask.next = self.ones.val() << self.shift.val();
+            self.mask.next = self.ones.val() << self.lane.val();
         }
     }
 }

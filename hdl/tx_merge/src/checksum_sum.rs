@@ -20,8 +20,10 @@ pub struct ChecksumSum {
     pub reset: Signal<In, Bit>,
     /// A beat is there.
     pub valid: Signal<In, Bit>,
-    /// Its bytes; zero where they do not count.
+    /// Its bytes.
     pub data: Signal<In, Bits<512>>,
+    /// Those that count, one bit each.
+    pub keep: Signal<In, Bits<64>>,
     /// It is the frame's last.
     pub last: Signal<In, Bit>,
     /// A frame's sum is there, for this cycle.
@@ -29,7 +31,7 @@ pub struct ChecksumSum {
     /// The sum.
     pub sum: Signal<Out, Bits<32>>,
 
-    words: DFF<Bits<512>>,
+    words: MaskedBeat,
     part_0: DFF<Bits<18>>,
     part_1: DFF<Bits<18>>,
     part_2: DFF<Bits<18>>,
@@ -56,42 +58,45 @@ impl Logic for ChecksumSum {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, part_0, part_1, part_2, part_3, part_4, part_5, part_6, part_7);
-        dff_setup!(self, clock, words, total, kept, result, result_valid);
+        dff_setup!(self, clock, total, kept, result, result_valid);
         dff_setup!(self, clock, words_valid, parts_valid, total_valid);
         dff_setup!(self, clock, words_last, parts_last, total_last);
-        self.words.d.next = self.data.val();
-        self.part_0.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(0))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(16))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(32))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(48));
-        self.part_1.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(64))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(80))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(96))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(112));
-        self.part_2.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(128))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(144))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(160))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(176));
-        self.part_3.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(192))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(208))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(224))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(240));
-        self.part_4.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(256))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(272))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(288))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(304));
-        self.part_5.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(320))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(336))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(352))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(368));
-        self.part_6.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(384))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(400))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(416))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(432));
-        self.part_7.d.next = bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(448))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(464))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(480))
-            + bit_cast::<18, 16>(self.words.q.val().get_bits::<16>(496));
+        self.words.clock.next = self.clock.val();
+        self.words.step.next = true;
+        self.words.data.next = self.data.val();
+        self.words.keep.next = self.keep.val();
+        self.part_0.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(0))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(16))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(32))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(48));
+        self.part_1.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(64))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(80))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(96))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(112));
+        self.part_2.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(128))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(144))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(160))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(176));
+        self.part_3.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(192))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(208))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(224))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(240));
+        self.part_4.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(256))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(272))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(288))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(304));
+        self.part_5.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(320))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(336))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(352))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(368));
+        self.part_6.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(384))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(400))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(416))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(432));
+        self.part_7.d.next = bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(448))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(464))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(480))
+            + bit_cast::<18, 16>(self.words.result.val().get_bits::<16>(496));
         self.total.d.next = bit_cast::<21, 18>(self.part_0.q.val())
             + bit_cast::<21, 18>(self.part_1.q.val())
             + bit_cast::<21, 18>(self.part_2.q.val())

@@ -69,12 +69,13 @@ impl Logic for ChecksumUnit {
 
         self.words.beat.next = self.beat_number.q.val();
         self.words.layout.next = self.layout.val();
-        self.words.data.next = self.beat.val().data;
         self.ip_sum.valid.next = self.valid.val();
-        self.ip_sum.data.next = self.words.ip_data.val();
+        self.ip_sum.data.next = self.beat.val().data;
+        self.ip_sum.keep.next = self.words.ip_keep.val();
         self.ip_sum.last.next = self.beat.val().last;
         self.l4_sum.valid.next = self.valid.val();
-        self.l4_sum.data.next = self.words.l4_data.val();
+        self.l4_sum.data.next = self.beat.val().data;
+        self.l4_sum.keep.next = self.words.l4_keep.val();
         self.l4_sum.last.next = self.beat.val().last;
 
         self.ends.sink.valid.next = self.valid.val() & self.beat.val().last;

@@ -1,8 +1,8 @@
 //! Picks the words of a beat that count for each of a frame's two sums.
 //!
 //! ```text
-//!  beat number, layout ──► 4 masks ──► ip_data: the IP header
-//!  data ───────────────────────┴─────► l4_data: the addresses, and all from the L4 header on
+//!  beat number, layout ──► 4 masks ─┬─► ip_keep: the IP header
+//!                                   └─► l4_keep: the addresses, and all from the L4 header on
 //! ```
 
 use crate::checksum_mask::ChecksumMask;
@@ -16,19 +16,15 @@ pub struct ChecksumWords {
     pub beat: Signal<In, Bits<3>>,
     /// Where the layers lie.
     pub layout: Signal<In, HeaderLayout>,
-    /// The beat.
-    pub data: Signal<In, Bits<512>>,
-    /// The IP header's bytes of it.
-    pub ip_data: Signal<Out, Bits<512>>,
-    /// The addresses' bytes of it, and all from the L4 header on.
-    pub l4_data: Signal<Out, Bits<512>>,
+    /// Bytes of the IP header in it, one bit each.
+    pub ip_keep: Signal<Out, Bits<64>>,
+    /// Bytes of the addresses in it, and all from the L4 header on.
+    pub l4_keep: Signal<Out, Bits<64>>,
 
     from_l3: ChecksumMask,
     from_l4: ChecksumMask,
     from_addresses: ChecksumMask,
     from_addresses_end: ChecksumMask,
-    ip_mask: Signal<Local, Bits<512>>,
-    l4_mask: Signal<Local, Bits<512>>,
 }
 
 impl Logic for ChecksumWords {
@@ -46,10 +42,8 @@ impl Logic for ChecksumWords {
             self.from_addresses.offset.next = self.layout.val().l3_offset + 8;
             self.from_addresses_end.offset.next = self.layout.val().l3_offset + 40;
         }
-        self.ip_mask.next = self.from_l3.mask.val() & !self.from_l4.mask.val();
-        self.l4_mask.next = (self.from_addresses.mask.val() & !self.from_addresses_end.mask.val())
+        self.ip_keep.next = self.from_l3.mask.val() & !self.from_l4.mask.val();
+        self.l4_keep.next = (self.from_addresses.mask.val() & !self.from_addresses_end.mask.val())
             | self.from_l4.mask.val();
-        self.ip_data.next = self.data.val() & self.ip_mask.val();
-        self.l4_data.next = self.data.val() & self.l4_mask.val();
     }
 }

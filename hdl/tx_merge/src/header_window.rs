@@ -20,8 +20,8 @@ pub struct L3Window {
     pub start: Signal<Out, Bits<8>>,
     /// Its bytes.
     pub window: Signal<Out, Bits<128>>,
-    /// Ones for those that are set.
-    pub mask: Signal<Out, Bits<128>>,
+    /// Bytes that are set, one bit each.
+    pub mask: Signal<Out, Bits<16>>,
 
     at: DFF<Bits<8>>,
     bytes: DFF<Bits<32>>,
@@ -34,9 +34,9 @@ pub struct L3Window {
     numbers: Signal<Local, HeaderNumbers>,
     length: Signal<Local, Bits<16>>,
     second: Signal<Local, Bits<16>>,
-    length_mask: Signal<Local, Bits<128>>,
-    id_mask: Signal<Local, Bits<128>>,
-    checksum_mask: Signal<Local, Bits<128>>,
+    length_mask: Signal<Local, Bits<16>>,
+    id_mask: Signal<Local, Bits<16>>,
+    checksum_mask: Signal<Local, Bits<16>>,
 }
 
 impl Logic for L3Window {
@@ -66,23 +66,22 @@ impl Logic for L3Window {
         self.window.next = bit_cast::<128, 32>(self.bytes.q.val());
         self.length_mask.next = 0.into();
         if self.sets_length.q.val() {
-            self.length_mask.next = 0xffff.into();
+            self.length_mask.next = 0x003.into();
         }
         self.id_mask.next = 0.into();
         if self.sets_id.q.val() {
-            self.id_mask.next = 0xffff.into();
+            self.id_mask.next = 0x00c.into();
         }
         self.checksum_mask.next = 0.into();
         if self.clears.q.val() {
-            self.checksum_mask.next = 0xffff.into();
+            self.checksum_mask.next = 0x300.into();
         }
-        self.mask.next =
-            self.length_mask.val() | (self.id_mask.val() << 16) | (self.checksum_mask.val() << 64);
+        self.mask.next = self.length_mask.val() | self.id_mask.val() | self.checksum_mask.val();
     }
 }
 
 /// The window of the TCP or UDP header.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct L4Window {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -92,8 +91,8 @@ pub struct L4Window {
     pub start: Signal<Out, Bits<8>>,
     /// Its bytes.
     pub window: Signal<Out, Bits<128>>,
-    /// Ones for those that are set.
-    pub mask: Signal<Out, Bits<128>>,
+    /// Bytes that are set, one bit each.
+    pub mask: Signal<Out, Bits<16>>,
 
     at: DFF<Bits<8>>,
     first: DFF<Bits<32>>,
@@ -108,40 +107,8 @@ pub struct L4Window {
     length: Signal<Local, Bits<16>>,
     sequence_number: Signal<Local, Bits<32>>,
     flag_mask: Signal<Local, Bits<8>>,
-    rewrite_mask: Signal<Local, Bits<128>>,
-    checksum_mask: Signal<Local, Bits<128>>,
-    tcp_bytes: Constant<Bits<128>>,
-    tcp_checksum: Constant<Bits<128>>,
-    udp_checksum: Constant<Bits<128>>,
-}
-
-impl Default for L4Window {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            work: Default::default(),
-            start: Default::default(),
-            window: Default::default(),
-            mask: Default::default(),
-            at: Default::default(),
-            first: Default::default(),
-            flags: Default::default(),
-            rewrites: Default::default(),
-            clears: Default::default(),
-            udp: Default::default(),
-            cut: Default::default(),
-            layout: Default::default(),
-            numbers: Default::default(),
-            length: Default::default(),
-            sequence_number: Default::default(),
-            flag_mask: Default::default(),
-            rewrite_mask: Default::default(),
-            checksum_mask: Default::default(),
-            tcp_bytes: Constant::new((0xffff_ffffu128 | 0xff << 72).to_bits()),
-            tcp_checksum: Constant::new((0xffffu128 << 96).to_bits()),
-            udp_checksum: Constant::new((0xffffu128 << 16).to_bits()),
-        }
-    }
+    rewrite_mask: Signal<Local, Bits<16>>,
+    checksum_mask: Signal<Local, Bits<16>>,
 }
 
 impl Logic for L4Window {
@@ -183,19 +150,19 @@ impl Logic for L4Window {
         self.checksum_mask.next = 0.into();
         if self.udp.q.val() {
             if self.rewrites.q.val() {
-                self.rewrite_mask.next = 0xffff.into();
+                self.rewrite_mask.next = 0x0003.into();
             }
             if self.clears.q.val() {
-                self.checksum_mask.next = self.udp_checksum.val();
+                self.checksum_mask.next = 0x000c.into();
             }
         } else {
             self.window.next = bit_cast::<128, 32>(self.first.q.val())
                 | (bit_cast::<128, 8>(self.flags.q.val()) << 72);
             if self.rewrites.q.val() {
-                self.rewrite_mask.next = self.tcp_bytes.val();
+                self.rewrite_mask.next = 0x020f.into();
             }
             if self.clears.q.val() {
-                self.checksum_mask.next = self.tcp_checksum.val();
+                self.checksum_mask.next = 0x3000.into();
             }
         }
         self.mask.next = self.rewrite_mask.val() | self.checksum_mask.val();

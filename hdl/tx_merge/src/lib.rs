@@ -63,7 +63,6 @@ pub mod planner;
 pub mod range_queue;
 pub mod report;
 pub mod resolve;
-pub mod rotate;
 pub mod segment;
 pub mod segment_frame;
 pub mod send_switch;

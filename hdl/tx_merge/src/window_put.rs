@@ -1,5 +1,5 @@
 //! Puts up to 16 bytes into a frame, at any byte, as the frame's beats pass: where they go in one
-//! beat, for [`crate::window_merge`].
+//! beat.
 //!
 //! ```text
 //!  window, mask ──► turn by `start` modulo 16 ──► four times ──► placed
@@ -23,18 +23,23 @@ pub struct WindowPut {
     pub start: Signal<In, Bits<8>>,
     /// The bytes, first one low.
     pub window: Signal<In, Bits<128>>,
-    /// Ones for the bytes to put.
-    pub mask: Signal<In, Bits<128>>,
+    /// Bytes to put, one bit each.
+    pub mask: Signal<In, Bits<16>>,
     /// The bytes of the beat.
     pub placed: Signal<Out, Bits<512>>,
     /// Ones where they replace.
     pub lanes: Signal<Out, Bits<512>>,
 
+    rotate: RotateBlock,
+
     block: Signal<Local, Bits<5>>,
     block_after: Signal<Local, Bits<5>>,
     shift: Signal<Local, Bits<7>>,
-    back: Signal<Local, Bits<8>>,
     turned: Signal<Local, Bits<128>>,
+    bytes: [Signal<Local, Bits<128>>; 16],
+    low_bytes: Signal<Local, Bits<128>>,
+    high_bytes: Signal<Local, Bits<128>>,
+    wide_mask: Signal<Local, Bits<256>>,
     turned_mask: Signal<Local, Bits<128>>,
     from_start: Signal<Local, Bits<128>>,
     mask_here: Signal<Local, Bits<128>>,
@@ -44,6 +49,7 @@ pub struct WindowPut {
     place: Signal<Local, Bits<9>>,
     place_after: Signal<Local, Bits<9>>,
     ones: Constant<Bits<128>>,
+    byte_ones: [Constant<Bits<128>>; 16],
 }
 
 impl Default for WindowPut {
@@ -55,11 +61,15 @@ impl Default for WindowPut {
             mask: Default::default(),
             placed: Default::default(),
             lanes: Default::default(),
+            rotate: Default::default(),
             block: Default::default(),
             block_after: Default::default(),
             shift: Default::default(),
-            back: Default::default(),
             turned: Default::default(),
+            bytes: Default::default(),
+            low_bytes: Default::default(),
+            high_bytes: Default::default(),
+            wide_mask: Default::default(),
             turned_mask: Default::default(),
             from_start: Default::default(),
             mask_here: Default::default(),
@@ -69,6 +79,9 @@ impl Default for WindowPut {
             place: Default::default(),
             place_after: Default::default(),
             ones: Constant::new(Bits::<128>::mask()),
+            byte_ones: std::array::from_fn(|byte| {
+                Constant::new((0xffu128 << (8 * byte)).to_bits())
+            }),
         }
     }
 }
@@ -77,11 +90,36 @@ impl Logic for WindowPut {
     #[hdl_gen]
     fn update(&mut self) {
         self.shift.next = bit_cast::<7, 4>(self.start.val().get_bits::<4>(0)) << 3;
-        self.back.next = 128 - bit_cast::<8, 7>(self.shift.val());
-        self.turned.next =
-            (self.window.val() << self.shift.val()) | (self.window.val() >> self.back.val());
+        self.rotate.data.next = self.window.val();
+        self.rotate.bytes.next = bits::<4>(0) - self.start.val().get_bits::<4>(0);
+        self.turned.next = self.rotate.result.val();
+        // Eight equal bits a byte: tools find them equal, as the port has one.
+        for i in 0..16 {
+            self.bytes[i].next = 0.into();
+            if self.mask.val().get_bit(i) {
+                self.bytes[i].next = self.byte_ones[i].val();
+            }
+        }
+        self.low_bytes.next = self.bytes[0].val()
+            | self.bytes[1].val()
+            | self.bytes[2].val()
+            | self.bytes[3].val()
+            | self.bytes[4].val()
+            | self.bytes[5].val()
+            | self.bytes[6].val()
+            | self.bytes[7].val();
+        self.high_bytes.next = self.bytes[8].val()
+            | self.bytes[9].val()
+            | self.bytes[10].val()
+            | self.bytes[11].val()
+            | self.bytes[12].val()
+            | self.bytes[13].val()
+            | self.bytes[14].val()
+            | self.bytes[15].val();
+        self.wide_mask.next =
+            bit_cast::<256, 128>(self.low_bytes.val() | self.high_bytes.val()) << self.shift.val();
         self.turned_mask.next =
-            (self.mask.val() << self.shift.val()) | (self.mask.val() >> self.back.val());
+            self.wide_mask.val().get_bits::<128>(0) | self.wide_mask.val().get_bits::<128>(128);
         self.from_start.next = self.ones.val() << self.shift.val();
         self.placed.next = bit_cast::<512, 128>(self.turned.val())
             | (bit_cast::<512, 128>(self.turned.val()) << 128)

@@ -30,22 +30,20 @@ pub struct WindowTake {
     /// The bytes, first one low.
     pub window: Signal<Out, Bits<128>>,
 
-    lanes: DFF<Bits<128>>,
+    rotate: RotateBlock,
+    lanes: [DFF<Bits<8>>; 16],
     turn: DFF<Bits<4>>,
 
     block: Signal<Local, Bits<5>>,
     block_after: Signal<Local, Bits<5>>,
-    place: Signal<Local, Bits<9>>,
-    place_after: Signal<Local, Bits<9>>,
-    bytes: Signal<Local, Bits<128>>,
-    bytes_after: Signal<Local, Bits<128>>,
-    shift: Signal<Local, Bits<7>>,
-    from_start: Signal<Local, Bits<128>>,
-    mask: Signal<Local, Bits<128>>,
-    mask_after: Signal<Local, Bits<128>>,
-    turn_shift: Signal<Local, Bits<7>>,
-    turn_back: Signal<Local, Bits<8>>,
-    ones: Constant<Bits<128>>,
+    passes: Signal<Local, Bit>,
+    passes_after: Signal<Local, Bit>,
+    from_start: Signal<Local, Bits<16>>,
+    places: [Signal<Local, Bits<9>>; 16],
+    low_lanes: Signal<Local, Bits<128>>,
+    high_lanes: Signal<Local, Bits<128>>,
+    ones: Constant<Bits<16>>,
+    offsets: [Constant<Bits<9>>; 16],
 }
 
 impl Default for WindowTake {
@@ -57,21 +55,19 @@ impl Default for WindowTake {
             data: Default::default(),
             start: Default::default(),
             window: Default::default(),
+            rotate: Default::default(),
             lanes: Default::default(),
             turn: Default::default(),
             block: Default::default(),
             block_after: Default::default(),
-            place: Default::default(),
-            place_after: Default::default(),
-            bytes: Default::default(),
-            bytes_after: Default::default(),
-            shift: Default::default(),
+            passes: Default::default(),
+            passes_after: Default::default(),
             from_start: Default::default(),
-            mask: Default::default(),
-            mask_after: Default::default(),
-            turn_shift: Default::default(),
-            turn_back: Default::default(),
-            ones: Constant::new(Bits::<128>::mask()),
+            places: Default::default(),
+            low_lanes: Default::default(),
+            high_lanes: Default::default(),
+            ones: Constant::new(Bits::<16>::mask()),
+            offsets: std::array::from_fn(|lane| Constant::new((8 * lane as u64).to_bits())),
         }
     }
 }
@@ -79,37 +75,51 @@ impl Default for WindowTake {
 impl Logic for WindowTake {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, lanes, turn);
+        dff_setup!(self, clock, turn);
         self.block.next = bit_cast::<5, 4>(self.start.val().get_bits::<4>(4));
         self.block_after.next = self.block.val() + 1;
-        self.place.next = bit_cast::<9, 2>(self.block.val().get_bits::<2>(0)) << 7;
-        self.place_after.next = bit_cast::<9, 2>(self.block_after.val().get_bits::<2>(0)) << 7;
-        self.bytes.next = self.data.val().get_bits::<128>(self.place.val().index());
-        self.bytes_after.next = self
-            .data
-            .val()
-            .get_bits::<128>(self.place_after.val().index());
-
-        self.shift.next = bit_cast::<7, 4>(self.start.val().get_bits::<4>(0)) << 3;
-        self.from_start.next = self.ones.val() << self.shift.val();
-        self.mask.next = 0.into();
-        if self.valid.val() & (self.block.val().get_bits::<3>(2) == self.beat.val()) {
-            self.mask.next = self.from_start.val();
+        self.passes.next =
+            self.valid.val() & (self.block.val().get_bits::<3>(2) == self.beat.val());
+        self.passes_after.next =
+            self.valid.val() & (self.block_after.val().get_bits::<3>(2) == self.beat.val());
+        self.from_start.next = self.ones.val() << self.start.val().get_bits::<4>(0);
+        for i in 0..16 {
+            self.lanes[i].clock.next = self.clock.val();
+            self.lanes[i].d.next = self.lanes[i].q.val();
+            self.places[i].next = self.offsets[i].val()
+                | (bit_cast::<9, 2>(self.block_after.val().get_bits::<2>(0)) << 7);
+            if self.from_start.val().get_bit(i) {
+                self.places[i].next = self.offsets[i].val()
+                    | (bit_cast::<9, 2>(self.block.val().get_bits::<2>(0)) << 7);
+            }
+            if (self.passes.val() & self.from_start.val().get_bit(i))
+                | (self.passes_after.val() & !self.from_start.val().get_bit(i))
+            {
+                self.lanes[i].d.next = self.data.val().get_bits::<8>(self.places[i].val().index());
+            }
         }
-        self.mask_after.next = 0.into();
-        if self.valid.val() & (self.block_after.val().get_bits::<3>(2) == self.beat.val()) {
-            self.mask_after.next = !self.from_start.val();
-        }
-        self.lanes.d.next = (self.lanes.q.val() & !(self.mask.val() | self.mask_after.val()))
-            | (self.bytes.val() & self.mask.val())
-            | (self.bytes_after.val() & self.mask_after.val());
         if self.valid.val() {
             self.turn.d.next = self.start.val().get_bits::<4>(0);
         }
 
-        self.turn_shift.next = bit_cast::<7, 4>(self.turn.q.val()) << 3;
-        self.turn_back.next = 128 - bit_cast::<8, 7>(self.turn_shift.val());
-        self.window.next = (self.lanes.q.val() >> self.turn_shift.val())
-            | (self.lanes.q.val() << self.turn_back.val());
+        self.low_lanes.next = bit_cast::<128, 8>(self.lanes[0].q.val())
+            | (bit_cast::<128, 8>(self.lanes[1].q.val()) << 8)
+            | (bit_cast::<128, 8>(self.lanes[2].q.val()) << 16)
+            | (bit_cast::<128, 8>(self.lanes[3].q.val()) << 24)
+            | (bit_cast::<128, 8>(self.lanes[4].q.val()) << 32)
+            | (bit_cast::<128, 8>(self.lanes[5].q.val()) << 40)
+            | (bit_cast::<128, 8>(self.lanes[6].q.val()) << 48)
+            | (bit_cast::<128, 8>(self.lanes[7].q.val()) << 56);
+        self.high_lanes.next = (bit_cast::<128, 8>(self.lanes[8].q.val()) << 64)
+            | (bit_cast::<128, 8>(self.lanes[9].q.val()) << 72)
+            | (bit_cast::<128, 8>(self.lanes[10].q.val()) << 80)
+            | (bit_cast::<128, 8>(self.lanes[11].q.val()) << 88)
+            | (bit_cast::<128, 8>(self.lanes[12].q.val()) << 96)
+            | (bit_cast::<128, 8>(self.lanes[13].q.val()) << 104)
+            | (bit_cast::<128, 8>(self.lanes[14].q.val()) << 112)
+            | (bit_cast::<128, 8>(self.lanes[15].q.val()) << 120);
+        self.rotate.data.next = self.low_lanes.val() | self.high_lanes.val();
+        self.rotate.bytes.next = self.turn.q.val();
+        self.window.next = self.rotate.result.val();
     }
 }

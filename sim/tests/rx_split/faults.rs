@@ -65,8 +65,8 @@ fn cursor_that_stays_is_caught() {
 #[test]
 fn bytes_of_other_packets_in_an_entry_are_caught() {
     catches(
-        "assign keep_mask = ~drop_mask;",
-        "assign keep_mask = ~512'd0;",
+        "assign fine_keep = ~drop_mask;",
+        "assign fine_keep = ~64'd0;",
         NO_STALLS,
         burst,
     );

@@ -1,0 +1,189 @@
+//! A register for a beat, of which only the bytes wanted keep their value.
+//!
+//! ```text
+//!  data ──────────────► D ┌────────┐
+//!  step ──────────────► CE│64 bytes├──► result
+//!  step, not keep(i) ─► R └────────┘
+//! ```
+//! The mask of a byte is the synchronous reset of its eight flip-flops: masking takes no look-up
+//! table for each bit.
+//!
+//! Timing: `result` follows a `step` by one cycle.
+//!
+//! Invariants:
+//! 1. Byte i is that of the last step's `data` if bit i of its `keep` was set, else zero.
+
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+
+/// Sixteen bytes of it.
+#[derive(LogicBlock)]
+pub struct MaskedBlock {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Takes a value.
+    pub step: Signal<In, Bit>,
+    /// The value.
+    pub data: Signal<In, Bits<128>>,
+    /// Bytes that are kept, one bit each.
+    pub keep: Signal<In, Bits<16>>,
+    /// The bytes kept, the others zero.
+    pub result: Signal<Out, Bits<128>>,
+
+    bytes: [DFF<Bits<8>>; 16],
+
+    low: Signal<Local, Bits<128>>,
+    high: Signal<Local, Bits<128>>,
+    offsets: [Constant<Bits<7>>; 16],
+}
+
+impl Default for MaskedBlock {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            step: Default::default(),
+            data: Default::default(),
+            keep: Default::default(),
+            result: Default::default(),
+            bytes: Default::default(),
+            low: Default::default(),
+            high: Default::default(),
+            offsets: std::array::from_fn(|byte| Constant::new((8 * byte as u64).to_bits())),
+        }
+    }
+}
+
+impl Logic for MaskedBlock {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..16 {
+            self.bytes[i].clock.next = self.clock.val();
+            self.bytes[i].d.next = self.bytes[i].q.val();
+            if self.step.val() {
+                self.bytes[i].d.next = 0.into();
+                if self.keep.val().get_bit(i) {
+                    self.bytes[i].d.next =
+                        self.data.val().get_bits::<8>(self.offsets[i].val().index());
+                }
+            }
+        }
+        self.low.next = bit_cast::<128, 8>(self.bytes[0].q.val())
+            | (bit_cast::<128, 8>(self.bytes[1].q.val()) << 8)
+            | (bit_cast::<128, 8>(self.bytes[2].q.val()) << 16)
+            | (bit_cast::<128, 8>(self.bytes[3].q.val()) << 24)
+            | (bit_cast::<128, 8>(self.bytes[4].q.val()) << 32)
+            | (bit_cast::<128, 8>(self.bytes[5].q.val()) << 40)
+            | (bit_cast::<128, 8>(self.bytes[6].q.val()) << 48)
+            | (bit_cast::<128, 8>(self.bytes[7].q.val()) << 56);
+        self.high.next = (bit_cast::<128, 8>(self.bytes[8].q.val()) << 64)
+            | (bit_cast::<128, 8>(self.bytes[9].q.val()) << 72)
+            | (bit_cast::<128, 8>(self.bytes[10].q.val()) << 80)
+            | (bit_cast::<128, 8>(self.bytes[11].q.val()) << 88)
+            | (bit_cast::<128, 8>(self.bytes[12].q.val()) << 96)
+            | (bit_cast::<128, 8>(self.bytes[13].q.val()) << 104)
+            | (bit_cast::<128, 8>(self.bytes[14].q.val()) << 112)
+            | (bit_cast::<128, 8>(self.bytes[15].q.val()) << 120);
+        self.result.next = self.low.val() | self.high.val();
+    }
+}
+
+/// The register. See the module's head.
+#[derive(LogicBlock)]
+pub struct MaskedBeat {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Takes a beat.
+    pub step: Signal<In, Bit>,
+    /// The beat.
+    pub data: Signal<In, Bits<512>>,
+    /// Bytes that are kept, one bit each.
+    pub keep: Signal<In, Bits<64>>,
+    /// The bytes kept, the others zero.
+    pub result: Signal<Out, Bits<512>>,
+
+    blocks: [MaskedBlock; 4],
+
+    data_offsets: [Constant<Bits<9>>; 4],
+    keep_offsets: [Constant<Bits<6>>; 4],
+}
+
+impl Default for MaskedBeat {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            step: Default::default(),
+            data: Default::default(),
+            keep: Default::default(),
+            result: Default::default(),
+            blocks: Default::default(),
+            data_offsets: std::array::from_fn(|block| {
+                Constant::new((128 * block as u64).to_bits())
+            }),
+            keep_offsets: std::array::from_fn(|block| Constant::new((16 * block as u64).to_bits())),
+        }
+    }
+}
+
+impl Logic for MaskedBeat {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..4 {
+            self.blocks[i].clock.next = self.clock.val();
+            self.blocks[i].step.next = self.step.val();
+            self.blocks[i].data.next = self
+                .data
+                .val()
+                .get_bits::<128>(self.data_offsets[i].val().index());
+            self.blocks[i].keep.next = self
+                .keep
+                .val()
+                .get_bits::<16>(self.keep_offsets[i].val().index());
+        }
+        self.result.next = bit_cast::<512, 128>(self.blocks[0].result.val())
+            | (bit_cast::<512, 128>(self.blocks[1].result.val()) << 128)
+            | (bit_cast::<512, 128>(self.blocks[2].result.val()) << 256)
+            | (bit_cast::<512, 128>(self.blocks[3].result.val()) << 384);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycle(dut: &mut MaskedBeat) {
+        for high in [false, true] {
+            dut.clock.next = Clock { clk: high };
+            assert!(simulate(dut, 20));
+        }
+    }
+
+    #[test]
+    fn bytes_without_their_bit_are_zero_and_nothing_moves_without_step() {
+        let mut dut = MaskedBeat::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        dut.data.next = (0..64u64)
+            .rev()
+            .fold(Bits::default(), |all: Bits<512>, byte| {
+                (all << 8) | bit_cast::<512, 8>((byte + 1).to_bits())
+            });
+        let mut held = 0u64;
+        for (step, keep) in [
+            (true, u64::MAX),
+            (false, 0),
+            (true, 0x8000_0000_0f0f_0001),
+            (false, u64::MAX),
+            (true, 0),
+        ] {
+            dut.step.next = step;
+            dut.keep.next = keep.to_bits();
+            cycle(&mut dut);
+            held = if step { keep } else { held };
+            for byte in 0..64 {
+                let expected = if held >> byte & 1 == 1 { byte + 1 } else { 0 };
+                assert_eq!(dut.result.val().get_bits::<8>(8 * byte).index(), expected);
+            }
+        }
+    }
+}
