@@ -69,6 +69,7 @@ pub mod slot_track;
 pub mod slots;
 pub mod small_write;
 pub mod step;
+pub mod tag_row;
 pub mod tags;
 pub mod write;
 pub mod write_mux;

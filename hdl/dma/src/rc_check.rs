@@ -219,7 +219,8 @@ pub struct StartJudge {
     progress: LutRam<Bits<10>, TAG_BITS>,
     check: DescriptorCheck,
     place: PartPlace,
-    fresh: DFF<TagSet>,
+    issued: LutRam<Bits<1>, TAG_BITS>,
+    started: [LutRam<Bits<1>, TAG_BITS>; 2],
 
     tag: Signal<Local, Tag>,
     known: Signal<Local, Bit>,
@@ -229,10 +230,7 @@ pub struct StartJudge {
     begun: Signal<Local, TagEvent>,
     ended: Signal<Local, TagEvent>,
     next_open: Signal<Local, OpenCompletion>,
-    issue_mask: Signal<Local, TagSet>,
-    start_mask: Signal<Local, TagSet>,
-    one: Constant<TagSet>,
-    none: Constant<TagSet>,
+    is_fresh: Signal<Local, Bit>,
 }
 
 impl Default for StartJudge {
@@ -255,7 +253,8 @@ impl Default for StartJudge {
             progress: Default::default(),
             check: Default::default(),
             place: Default::default(),
-            fresh: Default::default(),
+            issued: Default::default(),
+            started: Default::default(),
             tag: Default::default(),
             known: Default::default(),
             is_good: Default::default(),
@@ -264,10 +263,7 @@ impl Default for StartJudge {
             begun: Default::default(),
             ended: Default::default(),
             next_open: Default::default(),
-            issue_mask: Default::default(),
-            start_mask: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
+            is_fresh: Default::default(),
         }
     }
 }
@@ -275,7 +271,6 @@ impl Default for StartJudge {
 impl Logic for StartJudge {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, fresh);
         self.records.clock.next = self.clock.val();
         self.records.write_address.next = self.issue_tag.val();
         self.records.write_data.next = self.record.val();
@@ -290,7 +285,7 @@ impl Logic for StartJudge {
         self.records.read_address.next = self.tag.val();
         self.progress.read_address.next = self.tag.val();
         self.received.next = self.progress.read_data.val();
-        if self.fresh.q.val().get_bit(self.tag.val().index()) {
+        if self.is_fresh.val() {
             self.received.next = 0.into();
         }
         self.check.descriptor.next = self.descriptor.val();
@@ -328,15 +323,22 @@ impl Logic for StartJudge {
         self.open.valid.next = self.present.val() & !self.part.val().ends;
         self.open.payload.next = self.next_open.val();
 
-        self.issue_mask.next = self.none.val();
-        if self.issue.val() {
-            self.issue_mask.next = self.one.val() << self.issue_tag.val();
+        // Nothing has come of a read while its two bits differ: the issue makes them, the first
+        // completion ends it.
+        self.issued.clock.next = self.clock.val();
+        self.issued.read_address.next = self.tag.val();
+        self.issued.write_address.next = self.issue_tag.val();
+        self.issued.write_data.next = !self.started[1].read_data.val();
+        self.issued.write_enable.next = self.issue.val();
+        self.started[0].read_address.next = self.tag.val();
+        self.started[1].read_address.next = self.issue_tag.val();
+        for i in 0..2 {
+            self.started[i].clock.next = self.clock.val();
+            self.started[i].write_address.next = self.tag.val();
+            self.started[i].write_data.next = self.issued.read_data.val();
+            self.started[i].write_enable.next = self.known.val();
         }
-        self.start_mask.next = self.none.val();
-        if self.known.val() {
-            self.start_mask.next = self.one.val() << self.tag.val();
-        }
-        self.fresh.d.next = (self.fresh.q.val() | self.issue_mask.val()) & !self.start_mask.val();
+        self.is_fresh.next = self.issued.read_data.val() != self.started[0].read_data.val();
     }
 }
 

@@ -16,6 +16,7 @@
 //!
 //! Source: PG213, tag management for non-posted transactions (client managed).
 
+use crate::tag_row::TagRows;
 use stream::prelude::*;
 
 /// Bits of a read tag.
@@ -123,101 +124,6 @@ impl Logic for TagTimer {
     }
 }
 
-/// Turns the ends of two completions into one bit per tag; only outstanding tags count.
-#[derive(LogicBlock)]
-pub struct EventMasks {
-    /// A completion ends.
-    pub event_0: PulseSink<TagEvent>,
-    /// A completion ends.
-    pub event_1: PulseSink<TagEvent>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
-
-    /// Tags that have got their last completion.
-    pub finish: Signal<Out, TagSet>,
-    /// Tags that got a wrong one.
-    pub fail: Signal<Out, TagSet>,
-    /// Tags that the hard block has given up.
-    pub late: Signal<Out, TagSet>,
-
-    mask_0: Signal<Local, TagSet>,
-    mask_1: Signal<Local, TagSet>,
-    finish_0: Signal<Local, TagSet>,
-    finish_1: Signal<Local, TagSet>,
-    fail_0: Signal<Local, TagSet>,
-    fail_1: Signal<Local, TagSet>,
-    late_0: Signal<Local, TagSet>,
-    late_1: Signal<Local, TagSet>,
-    one: Constant<TagSet>,
-    none: Constant<TagSet>,
-}
-
-impl Default for EventMasks {
-    fn default() -> Self {
-        Self {
-            event_0: Default::default(),
-            event_1: Default::default(),
-            outstanding: Default::default(),
-            finish: Default::default(),
-            fail: Default::default(),
-            late: Default::default(),
-            mask_0: Default::default(),
-            mask_1: Default::default(),
-            finish_0: Default::default(),
-            finish_1: Default::default(),
-            fail_0: Default::default(),
-            fail_1: Default::default(),
-            late_0: Default::default(),
-            late_1: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
-}
-
-impl Logic for EventMasks {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.mask_0.next = self.none.val();
-        if self.event_0.valid.val() {
-            self.mask_0.next = self.one.val() << self.event_0.payload.val().tag;
-        }
-        self.mask_1.next = self.none.val();
-        if self.event_1.valid.val() {
-            self.mask_1.next = self.one.val() << self.event_1.payload.val().tag;
-        }
-
-        self.finish_0.next = self.none.val();
-        self.fail_0.next = self.none.val();
-        self.late_0.next = self.none.val();
-        if self.event_0.payload.val().finished {
-            self.finish_0.next = self.mask_0.val();
-        }
-        if self.event_0.payload.val().failed {
-            self.fail_0.next = self.mask_0.val();
-        }
-        if self.event_0.payload.val().timed_out {
-            self.late_0.next = self.mask_0.val();
-        }
-        self.finish_1.next = self.none.val();
-        self.fail_1.next = self.none.val();
-        self.late_1.next = self.none.val();
-        if self.event_1.payload.val().finished {
-            self.finish_1.next = self.mask_1.val();
-        }
-        if self.event_1.payload.val().failed {
-            self.fail_1.next = self.mask_1.val();
-        }
-        if self.event_1.payload.val().timed_out {
-            self.late_1.next = self.mask_1.val();
-        }
-
-        self.finish.next = (self.finish_0.val() | self.finish_1.val()) & self.outstanding.val();
-        self.fail.next = (self.fail_0.val() | self.fail_1.val()) & self.outstanding.val();
-        self.late.next = (self.late_0.val() | self.late_1.val()) & self.outstanding.val();
-    }
-}
-
 /// The block. See the module's head.
 #[derive(LogicBlock)]
 pub struct TagTable {
@@ -259,20 +165,11 @@ pub struct TagTable {
     pub quarantined: Signal<Out, TagSet>,
 
     timer: TagTimer,
-    masks: EventMasks,
-    busy_bits: DFF<TagSet>,
-    outstanding_bits: DFF<TagSet>,
-    done_bits: DFF<TagSet>,
-    failed_bits: DFF<TagSet>,
-    quarantined_bits: DFF<TagSet>,
+    rows: TagRows,
     is_draining: DFF<Bit>,
 
-    issue_mask: Signal<Local, TagSet>,
-    retire_mask: Signal<Local, TagSet>,
-    expired_mask: Signal<Local, TagSet>,
-    late_mask: Signal<Local, TagSet>,
-    end_mask: Signal<Local, TagSet>,
-    one: Constant<TagSet>,
+    is_late: Signal<Local, Bit>,
+    one: Constant<Bits<16>>,
     none: Constant<TagSet>,
 }
 
@@ -298,18 +195,9 @@ impl TagTable {
             wrong: Default::default(),
             quarantined: Default::default(),
             timer: TagTimer::new(timeout_cycles),
-            masks: Default::default(),
-            busy_bits: Default::default(),
-            outstanding_bits: Default::default(),
-            done_bits: Default::default(),
-            failed_bits: Default::default(),
-            quarantined_bits: Default::default(),
+            rows: Default::default(),
             is_draining: Default::default(),
-            issue_mask: Default::default(),
-            retire_mask: Default::default(),
-            expired_mask: Default::default(),
-            late_mask: Default::default(),
-            end_mask: Default::default(),
+            is_late: Default::default(),
             one: Constant::new(1u64.to_bits()),
             none: Constant::new(0u64.to_bits()),
         }
@@ -319,69 +207,51 @@ impl TagTable {
 impl Logic for TagTable {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy_bits, outstanding_bits, done_bits);
-        dff_setup!(self, clock, failed_bits, quarantined_bits, is_draining);
+        dff_setup!(self, clock, is_draining);
         self.timer.clock.next = self.clock.val();
         self.timer.issue.next = self.issue.val();
         self.timer.issue_tag.next = self.issue_tag.val();
-        self.timer.outstanding.next = self.outstanding_bits.q.val();
+        self.timer.outstanding.next = self.rows.outstanding.val();
+        self.rows.clock.next = self.clock.val();
+        self.rows.clear.next = self.reset.val() | self.is_draining.q.val();
+        self.rows.link_reset.next = self.link_reset.val();
 
-        // One bit for what happens to each tag.
-        self.issue_mask.next = self.none.val();
+        // A tag's row is bits 7:4 of its number, its column bits 3:0.
+        PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.rows.event_0);
+        PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.rows.event_1);
+        self.rows.issue_column.next = self.one.val() << self.issue_tag.val().get_bits::<4>(0);
+        self.rows.issue.next = 0.into();
         if self.issue.val() {
-            self.issue_mask.next = self.one.val() << self.issue_tag.val();
+            self.rows.issue.next = self.one.val() << self.issue_tag.val().get_bits::<4>(4);
         }
-        self.retire_mask.next = self.none.val();
+        self.rows.retire_column.next = self.one.val() << self.retire_tag.val().get_bits::<4>(0);
+        self.rows.retire.next = 0.into();
         if self.retire.val() {
-            self.retire_mask.next = self.one.val() << self.retire_tag.val();
+            self.rows.retire.next = self.one.val() << self.retire_tag.val().get_bits::<4>(4);
         }
-        self.expired_mask.next = self.none.val();
-        if self.timer.expired.val() {
-            self.expired_mask.next = self.one.val() << self.timer.expired_tag.val();
-        }
-        PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.masks.event_0);
-        PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.masks.event_1);
-        self.masks.outstanding.next = self.outstanding_bits.q.val();
         // One timeout a cycle, so that each is counted: an expiry comes round again.
-        self.late_mask.next = self.expired_mask.val() & self.outstanding_bits.q.val();
-        if self.masks.late.val() != self.none.val() {
-            self.late_mask.next = self.masks.late.val();
+        self.is_late.next = (self.event_0.valid.val() & self.event_0.payload.val().timed_out)
+            | (self.event_1.valid.val() & self.event_1.payload.val().timed_out);
+        self.rows.expired_column.next =
+            self.one.val() << self.timer.expired_tag.val().get_bits::<4>(0);
+        self.rows.expired.next = 0.into();
+        if self.timer.expired.val() & !self.is_late.val() {
+            self.rows.expired.next =
+                self.one.val() << self.timer.expired_tag.val().get_bits::<4>(4);
         }
-        self.end_mask.next = self.masks.finish.val() | self.late_mask.val();
 
-        self.busy_bits.d.next = (self.busy_bits.q.val() | self.issue_mask.val())
-            & !(self.retire_mask.val() & !self.quarantined_bits.q.val());
-        self.outstanding_bits.d.next =
-            (self.outstanding_bits.q.val() | self.issue_mask.val()) & !self.end_mask.val();
-        self.done_bits.d.next =
-            (self.done_bits.q.val() & !self.retire_mask.val()) | self.end_mask.val();
-        self.failed_bits.d.next = (self.failed_bits.q.val() & !self.retire_mask.val())
-            | self.masks.fail.val()
-            | self.late_mask.val();
-        self.quarantined_bits.d.next = self.quarantined_bits.q.val() | self.late_mask.val();
         self.is_draining.d.next =
-            self.is_draining.q.val() & (self.outstanding_bits.q.val() != self.none.val());
-        self.wrong.next = self.masks.fail.val() != self.none.val();
-        self.timed_out.next = self.late_mask.val() != self.none.val();
-
-        if self.reset.val() | self.is_draining.q.val() {
-            self.busy_bits.d.next = self.none.val();
-            self.done_bits.d.next = self.none.val();
-            self.failed_bits.d.next = self.none.val();
-            self.quarantined_bits.d.next = self.none.val();
-        }
+            self.is_draining.q.val() & (self.rows.outstanding.val() != self.none.val());
         if self.reset.val() {
             self.is_draining.d.next = true;
         }
-        if self.link_reset.val() {
-            self.outstanding_bits.d.next = self.none.val();
-        }
-
-        self.busy.next = self.busy_bits.q.val();
-        self.outstanding.next = self.outstanding_bits.q.val();
-        self.done.next = self.done_bits.q.val();
-        self.failed.next = self.failed_bits.q.val();
+        self.timed_out.next = self.rows.late.val();
+        self.wrong.next = self.rows.wrong.val();
+        self.busy.next = self.rows.busy.val();
+        self.outstanding.next = self.rows.outstanding.val();
+        self.done.next = self.rows.done.val();
+        self.failed.next = self.rows.failed.val();
         self.draining.next = self.is_draining.q.val();
-        self.quarantined.next = self.quarantined_bits.q.val();
+        self.quarantined.next = self.rows.quarantined.val();
     }
 }
