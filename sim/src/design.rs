@@ -70,6 +70,14 @@ pub enum BuildError {
         /// Its error lines.
         message: String,
     },
+    /// The text lacks a port of the table.
+    #[error("Verilator's class for {top} has no port {port}")]
+    Port {
+        /// Top module.
+        top: String,
+        /// The port's Verilog name.
+        port: String,
+    },
     /// The C++ compiler or linker failed.
     #[error("compiling {file} failed:\n{message}")]
     Compile {
@@ -195,6 +203,7 @@ struct Job<'a> {
 impl Job<'_> {
     fn key(&self) -> String {
         let mut hash = Sha256::new();
+        let names: Vec<String> = self.ports.iter().map(Port::verilog_name).collect();
         for part in [
             self.top.to_owned(),
             self.verilog.to_owned(),
@@ -202,7 +211,7 @@ impl Job<'_> {
             self.toolchain.identity.clone(),
             self.compiler.identity(),
             TRANSLATE_FLAGS.join(" "),
-            shim::source(self.ports, self.options.trace),
+            shim::source(self.ports, &names, self.options.trace),
         ] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
@@ -250,10 +259,13 @@ impl Job<'_> {
         fs::create_dir_all(&sources).map_err(io_error(&sources))?;
         let warnings = self.translate(work, &sources)?;
         write(&work.join("warnings.txt"), &warnings)?;
-        write(
-            &sources.join("shim.cpp"),
-            &shim::source(self.ports, self.options.trace),
-        )?;
+        let header = read(&sources.join(format!("{}.h", shim::CLASS)))?;
+        let members = shim::members(self.ports, &header).map_err(|port| BuildError::Port {
+            top: self.top.into(),
+            port,
+        })?;
+        let shim = shim::source(self.ports, &members, self.options.trace);
+        write(&sources.join("shim.cpp"), &shim)?;
         let units = plan_units(&sources, self.is_quick)?;
         compile_all(&self.compiler, &units, &sources)?;
         let mut objects: Vec<PathBuf> = units.iter().map(|unit| unit.object.clone()).collect();

@@ -6,9 +6,10 @@
 //!
 //! Invariants
 //! 1. Port `index` is the index in the port table; a class that stores another width than the
-//!    table says does not compile.
+//!    table says does not compile. What the class calls it, Verilator's own header says.
 //! 2. Each model has its own `VerilatedContext`.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use hdl::ports::Port;
@@ -16,8 +17,11 @@ use hdl::ports::Port;
 /// Class name that every Verilated design gets.
 pub(crate) const CLASS: &str = "Vdut";
 
-/// How Verilator spells a Verilog name in C++.
-pub(crate) fn cpp_name(name: &str) -> String {
+/// What Verilator puts in front of a name that C++ or its library uses.
+const TAKEN: &str = "__SYM__";
+
+/// How Verilator spells the characters of a Verilog name in C++.
+fn cpp_name(name: &str) -> String {
     let mut out = String::new();
     let mut characters = name.chars().peekable();
     while let Some(character) = characters.next() {
@@ -30,61 +34,44 @@ pub(crate) fn cpp_name(name: &str) -> String {
             write!(out, "__0{:02X}", u32::from(character)).expect("a String takes all text");
         }
     }
-    if CPP_KEYWORDS.contains(&out.as_str()) {
-        out.insert_str(0, "__SYM__");
-    }
     out
 }
 
-/// Words that C++ reserves and neither Rust nor Verilog does, as far as a port may be called so.
-const CPP_KEYWORDS: &[&str] = &[
-    "and_eq",
-    "asm",
-    "auto",
-    "bitand",
-    "bitor",
-    "bool",
-    "catch",
-    "char",
-    "compl",
-    "delete",
-    "double",
-    "explicit",
-    "float",
-    "friend",
-    "goto",
-    "inline",
-    "long",
-    "mutable",
-    "namespace",
-    "not_eq",
-    "operator",
-    "or_eq",
-    "private",
-    "public",
-    "register",
-    "short",
-    "sizeof",
-    "switch",
-    "template",
-    "throw",
-    "typeid",
-    "typename",
-    "using",
-    "volatile",
-    "xor_eq",
-];
+/// What each port is called in the class that `header` declares. Which names Verilator takes as
+/// C++'s is its own matter and differs between versions, so its header decides; a port that it
+/// lacks is returned as the error.
+pub(crate) fn members(ports: &[Port], header: &str) -> Result<Vec<String>, String> {
+    let declared: HashSet<&str> = header.lines().filter_map(declared_port).collect();
+    let member = |port: &Port| {
+        let plain = cpp_name(&port.verilog_name());
+        let candidates = [format!("{TAKEN}{plain}"), plain];
+        let found = candidates
+            .into_iter()
+            .find(|name| declared.contains(name.as_str()));
+        found.ok_or_else(|| port.verilog_name())
+    };
+    ports.iter().map(member).collect()
+}
 
-/// The shim for a design with these ports.
-pub(crate) fn source(ports: &[Port], trace: bool) -> String {
+/// The name in a line such as `VL_IN8(&clock,0,0);`.
+fn declared_port(line: &str) -> Option<&str> {
+    let (macro_name, rest) = line.trim().split_once("(&")?;
+    let is_port = ["VL_IN", "VL_OUT"]
+        .iter()
+        .any(|of| macro_name.starts_with(of));
+    let (name, _) = rest.split_once(',').filter(|_| is_port)?;
+    Some(name)
+}
+
+/// The shim for a design with these ports, whose names in C++ are `members`.
+pub(crate) fn source(ports: &[Port], members: &[String], trace: bool) -> String {
     let mut text = String::new();
     text.push_str("#include \"Vdut.h\"\n#include \"verilated.h\"\n");
     text.push_str(if trace { TRACE_HEAD } else { "" });
     text.push_str(COMMON);
     text.push_str("EXPORT void* zeronic_port(Handle* handle, uint32_t index) {\n");
     text.push_str("    switch (index) {\n");
-    for (index, port) in ports.iter().enumerate() {
-        let name = cpp_name(&port.verilog_name());
+    for (index, (port, name)) in ports.iter().zip(members).enumerate() {
         let bytes = storage_bytes(port.bits);
         writeln!(
             text,
@@ -197,7 +184,24 @@ mod tests {
     fn names_are_spelled_as_verilator_does() {
         assert_eq!(cpp_name("packet$byte_count"), "packet__024byte_count");
         assert_eq!(cpp_name("a__b"), "a___05Fb");
-        assert_eq!(cpp_name("delete"), "__SYM__delete");
+    }
+
+    #[test]
+    fn verilators_header_says_what_ports_are_called() {
+        let port = |name: &str| Port {
+            name: name.to_owned(),
+            direction: hdl::ports::PortDirection::Input,
+            bits: 8,
+            is_clock: false,
+        };
+        let header =
+            "    VL_IN8(&clock,0,0);\n    VL_OUTW(&__SYM__queue,99,0,4);\n    int other;\n";
+        let known = [port("clock"), port("queue")];
+        assert_eq!(
+            members(&known, header).expect("both are there"),
+            ["clock", "__SYM__queue"]
+        );
+        assert_eq!(members(&[port("other")], header), Err("other".to_owned()));
     }
 
     #[test]

@@ -211,7 +211,7 @@ fn require(path: PathBuf, what: &str, below: &Path) -> Result<PathBuf, ToolError
 }
 
 /// Folder that a variable names, or `name` in the workspace, or in the user's cache folder.
-pub(crate) fn workspace_folder(variable: &str, name: &str) -> PathBuf {
+pub fn workspace_folder(variable: &str, name: &str) -> PathBuf {
     if let Some(folder) = std::env::var_os(variable) {
         return PathBuf::from(folder);
     }

@@ -1,5 +1,6 @@
 //! What the way from a block to a model refuses, and why it says so.
 
+use hdl::ports::{Port, PortDirection};
 use rust_hdl_core::prelude::*;
 use sim::bench::{design_of, BlockError};
 use sim::design::{BuildError, Design, Options};
@@ -95,6 +96,43 @@ fn table_that_does_not_fit_the_design_is_an_error() {
     let error = Design::build("wires", &text, &ports, Options::default());
     let error = error.err().expect("the shim does not compile");
     assert!(matches!(&error, BuildError::Compile { message, .. } if message.contains("\"b\"")));
+}
+
+/// Verilator gives such ports another name in its class, and says so; its own header decides.
+#[test]
+fn ports_may_be_called_what_cpp_has_taken() {
+    let taken = ["delete", "queue", "stdin", "vector__map"];
+    let port = |name: &str, direction| Port {
+        name: name.to_owned(),
+        direction,
+        bits: 8,
+        is_clock: false,
+    };
+    let mut ports: Vec<Port> = taken.map(|name| port(name, PortDirection::Input)).into();
+    ports.push(port("short", PortDirection::Output));
+    let text = format!(
+        "module taken(input wire [7:0] {}, output wire [7:0] short);\n  \
+         assign short = {};\nendmodule\n",
+        taken.join(", input wire [7:0] "),
+        taken.join(" + ")
+    );
+    let design = Design::build_quick("taken", &text, &ports).expect("builds");
+    let mut model = design.model();
+    for (value, name) in taken.into_iter().enumerate() {
+        model.set(model.port(name), 1 << value);
+    }
+    model.eval();
+    assert_eq!(model.get(model.port("short")), 15);
+}
+
+#[test]
+fn port_that_the_text_lacks_is_an_error_with_its_name() {
+    let text = hdl::ports::emit(&mut Wires::default(), "wires").expect("emits");
+    let mut ports = hdl::ports::ports_of(&Wires::default());
+    ports[1].name = "queue".to_owned();
+    let error = Design::build("wires", &text, &ports, Options::default());
+    let message = error.err().expect("there is no such port").to_string();
+    assert!(message.contains("wires has no port queue"), "{message}");
 }
 
 #[test]

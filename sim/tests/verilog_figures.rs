@@ -1,12 +1,14 @@
 //! Figures of the two emitters, rust-hdl's own and ours, in one run.
 //!
 //! ```text
-//!   block ─┬─ stock text ─┬─> Verilator ─> model ─┐
-//!          │              └─> Yosys ─> LUTs, FFs  ├─ same random inputs ─> cycles per second
-//!          └─ our text ───── likewise ────────────┘
+//!   block ─┬─ stock text ─┬─> Verilator ─────────────────> model ─┐
+//!          │              └─> Yosys, by modules ─> LUTs, FFs      ├─ same random inputs ─> cycles/s
+//!          └─ our text ───── likewise ────────────────────────────┘
 //! ```
-//! Times are those of this thread on the processor, so that a busy machine changes them little.
-//! `ZERONIC_LONG=1 cargo test -p sim --test verilog_figures -- --nocapture` prints the table.
+//! Times are those on the processor, of this thread or of the tools, so that a busy machine changes
+//! them little. Yosys maps both texts in runs of some modules, others as empty boxes: in one run its
+//! ABC would go over the whole design for each module.
+//! `ZERONIC_LONG=1 cargo test --workspace --test verilog_figures -- --nocapture` prints the table.
 
 use std::time::Instant;
 
@@ -44,11 +46,43 @@ fn thread_seconds() -> f64 {
     nanoseconds.map_or(0.0, |ns: f64| ns / 1e9)
 }
 
-/// Wall-clock seconds of Yosys, LUTs and flip-flops.
-fn mapped(text: &str) -> (f64, u64, u64) {
-    let started = Instant::now();
-    let netlist = synthesize(&[Part::whole("dut", text)]).expect("synthesizes");
-    let seconds = started.elapsed().as_secs_f64();
+/// Seconds for which programs that this process has started, and that have ended, have run.
+fn tool_seconds() -> f64 {
+    /// What Linux counts in, for any processor that it runs on today.
+    const TICKS_PER_SECOND: f64 = 100.0;
+    let text = std::fs::read_to_string("/proc/self/stat").expect("Linux");
+    let (_, behind_name) = text.rsplit_once(')').expect("the program's name");
+    let of_children = behind_name.split_whitespace().skip(13).take(2);
+    let ticks: f64 = of_children
+        .filter_map(|ticks| ticks.parse::<f64>().ok())
+        .sum();
+    ticks / TICKS_PER_SECOND
+}
+
+/// A text with its modules.
+struct Text {
+    whole: String,
+    parts: Vec<Part>,
+}
+
+impl Text {
+    /// `stamp` makes the texts new to every cache.
+    fn of(mut parts: Vec<Part>, whole: &str, stamp: &str) -> Text {
+        for part in &mut parts {
+            part.text.insert_str(0, stamp);
+        }
+        Text {
+            whole: format!("{stamp}{whole}"),
+            parts,
+        }
+    }
+}
+
+/// Seconds of Yosys, LUTs and flip-flops.
+fn mapped(parts: &[Part]) -> (f64, u64, u64) {
+    let started = tool_seconds();
+    let netlist = synthesize(parts).expect("synthesizes");
+    let seconds = tool_seconds() - started;
     let flat = sim::area::flat::Flat::of(&netlist, "dut").expect("is complete");
     let usage = sim::area::usage::blocks(&flat, 0)[0].usage;
     (seconds, usage.luts, usage.registers)
@@ -59,18 +93,17 @@ struct Candidate {
     model: Model,
 }
 
-fn prepare(text: &str, ports: &[Port]) -> Candidate {
-    let started = Instant::now();
-    let design = Design::build("dut", text, ports, Options::default()).expect("builds");
-    let build_seconds = started.elapsed().as_secs_f64();
+fn prepare(text: &Text, ports: &[Port]) -> Candidate {
+    let started = tool_seconds();
+    let design = Design::build("dut", &text.whole, ports, Options::default()).expect("builds");
+    let build_seconds = tool_seconds() - started;
     let mut model = design.model();
     model.clear_inputs();
-    let is_module = |line: &&str| line.trim_start().starts_with("module ");
-    let (yosys_seconds, luts, registers) = mapped(text);
+    let (yosys_seconds, luts, registers) = mapped(&text.parts);
     Candidate {
         figures: Figures {
-            lines: text.lines().count(),
-            modules: text.lines().filter(is_module).count(),
+            lines: text.whole.lines().count(),
+            modules: text.parts.len(),
             build_seconds,
             yosys_seconds,
             luts,
@@ -131,20 +164,48 @@ fn stimulus(ports: &[Port]) -> (Vec<String>, Patterns) {
     (clocks, patterns)
 }
 
+/// The modules of rust-hdl's text, which declares ports behind their list.
+fn stock_parts(text: &str) -> Vec<Part> {
+    let modules = text.split("\nmodule ").skip(1);
+    let parts = modules.map(|module| {
+        let name = module.split(['(', ' ']).next().unwrap_or_default();
+        let is_port = |line: &&str| {
+            let first = line.trim_start().split(' ').next().unwrap_or_default();
+            ["input", "output", "inout"].contains(&first)
+        };
+        let ports: Vec<&str> = module.lines().filter(is_port).collect();
+        let (head, _) = module.split_once(';').unwrap_or_default();
+        let ports = ports.join("\n").replace("output reg ", "output wire ");
+        Part {
+            name: name.to_owned(),
+            text: format!("module {module}\n"),
+            stub: format!("(* blackbox *) module {head};\n{ports}\nendmodule\n"),
+        }
+    });
+    parts.collect()
+}
+
 fn compare<B: Block>(name: &str, mut block: B) {
     block.connect_all();
     check_all(&block).expect("checks");
     let ports = ports_of(&block);
     let stamp = format!("// {:?}\n", Instant::now());
-    let ours = verilog::emit(&block, "dut").expect("emits").single_file();
+    let ours = verilog::emit(&block, "dut").expect("emits");
+    let modules: Vec<(String, String)> = ours
+        .modules
+        .iter()
+        .map(|module| (module.name.clone(), module.text.clone()))
+        .collect();
+    let stock_text = stock::emit(&block, "dut");
+    let texts = [
+        Text::of(stock_parts(&stock_text), &stock_text, &stamp),
+        Text::of(Part::each_of(&modules), &ours.single_file(), &stamp),
+    ];
     let mut stock_ports = ports.clone();
     for port in &mut stock_ports {
         port.name = stock::port_name(&port.name);
     }
-    let mut candidates = [
-        prepare(&(stamp.clone() + &stock::emit(&block, "dut")), &stock_ports),
-        prepare(&(stamp + &ours), &ports),
-    ];
+    let mut candidates = [prepare(&texts[0], &stock_ports), prepare(&texts[1], &ports)];
     let (clocks, patterns) = stimulus(&ports);
     for round in 0..6 {
         let candidate = &mut candidates[round % 2];
