@@ -33,7 +33,7 @@ use pair::Pair;
 use proof_table::{Line, Table, Verdict};
 
 /// Seconds of processor time that Yosys gets for one block.
-const SECONDS_MAX: u32 = 10;
+const SECONDS_MAX: u32 = 30;
 /// Cycles over which induction assumes equality.
 const INDUCTION_CYCLES: u32 = 2;
 
@@ -81,7 +81,7 @@ fn script(cuts: Cuts) -> String {
     format!(
         "{gold}{gate}\
          design -copy-from gold -as gold gold\ndesign -copy-from gate -as gate gate\n\
-         equiv_make gold gate equiv\nhierarchy -top equiv\nopt -fast\n\
+         equiv_make gold gate equiv\nhierarchy -top equiv\nopt -fast -share_all\n\
          equiv_simple -undef\nequiv_induct -undef -seq {INDUCTION_CYCLES}\n\
          tee -o status.txt equiv_status\n",
         gold = side("gold"),

@@ -161,7 +161,6 @@ fn assigned(line: &str) -> Option<&str> {
 /// A register of ours.
 struct Register {
     name: String,
-    range: String,
     bits: usize,
     in_stock: String,
 }
@@ -177,53 +176,41 @@ fn registers(design: &verilog::Design, text: &str) -> Vec<Register> {
             let origin = design.explain(name).expect("the register is known");
             let field = origin.field.expect("a register is a field");
             let field = field.strip_suffix(".q").expect("a register has an output");
-            let (range, bits) = range(text, name);
             Register {
                 name: name.to_owned(),
-                range,
-                bits,
+                bits: bits(text, name),
                 in_stock: format!("{}.q", field.replace('.', stock::JOINT)),
             }
         })
         .collect()
 }
 
-/// The range in a register's declaration, and its bits.
-fn range(text: &str, register: &str) -> (String, usize) {
+/// The bits of a register, from its declaration.
+fn bits(text: &str, register: &str) -> usize {
     let is_declaration = |line: &&str| {
         line.trim().starts_with("reg ") && line.trim().ends_with(&format!(" {register};"))
     };
     let declaration = text.lines().find(is_declaration).expect("is declared");
     let range = declaration.split_once('[').map(|(_, rest)| rest);
-    let range = range.and_then(|rest| rest.split_once(']'));
-    let Some((range, _)) = range else {
-        return (String::new(), 1);
-    };
-    let last: usize = range.trim_end_matches(":0").parse().expect("a number");
-    (format!("[{range}]"), last + 1)
+    let range = range.and_then(|rest| rest.split_once(":0]"));
+    range.map_or(1, |(last, _)| last.parse::<usize>().expect("a number") + 1)
 }
 
-/// Our text with the stock's names: of ports, of children, and as second names of registers.
+/// Our text with the stock's names: of children, of ports, and of registers, which Yosys so knows
+/// as the flattened stock's.
 fn gate(mut text: String, registers: &[Register], ports: &[Port], children: &[Child]) -> String {
-    let mut wires = String::new();
-    for register in registers {
-        let Register {
-            name,
-            range,
-            in_stock,
-            ..
-        } = register;
-        wires.push_str(&format!("(* keep *) wire {range} \\{in_stock} = {name};\n"));
-    }
-    text = text.replace("endmodule", &format!("{wires}endmodule"));
     for child in children {
         text = with_child(&text, child);
     }
     for port in ports {
         let (ours, stock) = (port.verilog_name(), stock::port_name(&port.name));
         if ours != stock {
-            text = whole_words(&text, &ours, &stock);
+            text = stock::whole_words(&text, &ours, &stock);
         }
+    }
+    for register in registers {
+        // An escaped name ends with a space.
+        text = stock::whole_words(&text, &register.name, &format!("\\{} ", register.in_stock));
     }
     text
 }
@@ -259,20 +246,4 @@ fn with_child(text: &str, child: &Child) -> String {
     }
     assert!(found, "no instance {ours} in\n{text}");
     out.join("\n") + "\n"
-}
-
-/// The text with one name for another; a pin's name, behind a point, is a child's own.
-fn whole_words(text: &str, from: &str, to: &str) -> String {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(from) {
-        let (before, after) = (&rest[..at], &rest[at + from.len()..]);
-        let is_pin = before.ends_with('.');
-        let alone = !is_pin && !before.ends_with(is_word) && !after.starts_with(is_word);
-        out.push_str(before);
-        out.push_str(if alone { to } else { from });
-        rest = after;
-    }
-    out + rest
 }
