@@ -38,14 +38,18 @@ const HEAD: &str = "\
 # What is proven of each block's Verilog
 
 Written by `ZERONIC_BLESS=1 cargo test --workspace --test verilog_proof`; every run compares it.
-The blocks are those of the registry (`sim/blocks`), at its sizes.
+The blocks are those of the registry (`sim/blocks`), at its sizes, which stand behind a block's
+name: the reduced ones of `SMALL` (`hdl/abi/src/config.rs`) or a few bits where a block has
+parameters; without parameters it is proven at the one size that it has, 512-bit beats included.
 
 - *Yosys*: rust-hdl's own text and ours are sequentially equivalent: for all inputs, and by
   induction over CYCLES cycles, from equal registers, for all time. Children beside flip-flops are
   cut out: what they are given is compared, what they answer may be anything; each has its own
-  line. A number that no variant of an enumeration has leaves the reference undefined.
-  `undecided`: induction ends without a verdict. `no reference`: rust-hdl's own text reads a net
-  that it does not declare. `out of time`: SECONDS s of processor time did not suffice.
+  line. A number that no variant of an enumeration has leaves the reference undefined; where the
+  reference reads a child's port by a name that it does not declare, it is given the net that
+  the port is joined to.
+  `undecided`: induction ends without a verdict. `no reference`: rust-hdl's own text reads another
+  net that it does not declare. `out of time`: SECONDS s of processor time did not suffice.
   `no kernel`: the block prints its text itself, so that both texts are one: memories,
   synchronizers.
 - *random*: STEPS changes of all inputs, rust-hdl's simulator against Verilator, children and
