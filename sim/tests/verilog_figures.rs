@@ -1,13 +1,13 @@
 //! Figures of the two emitters, rust-hdl's own and ours, in one run.
 //!
 //! ```text
-//!   block ─┬─ stock text ─┬─> Verilator ─────────────────> model ─┐
-//!          │              └─> Yosys, by modules ─> LUTs, FFs      ├─ same random inputs ─> cycles/s
-//!          └─ our text ───── likewise ────────────────────────────┘
+//!   block ─┬─ stock text ─┬─> Verilator ─────────────> model ─┐
+//!          │              └─> Yosys, by modules ─> LUTs, FFs  ├─ same inputs ─> cycles per second
+//!          └─ our text ───── likewise ────────────────────────┘
 //! ```
-//! Times are those on the processor, of this thread or of the tools, so that a busy machine changes
-//! them little. Yosys maps both texts in runs of some modules, others as empty boxes: in one run its
-//! ABC would go over the whole design for each module.
+//! Times are those on the processor, of this thread or of the tools, so that a busy machine
+//! changes them little. Yosys maps both texts in runs of some modules, the others as empty boxes:
+//! in one run its ABC would go over the whole design for each module.
 //! `ZERONIC_LONG=1 cargo test --workspace --test verilog_figures -- --nocapture` prints the table.
 
 use std::time::Instant;
