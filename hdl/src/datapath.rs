@@ -133,7 +133,9 @@ impl<
         );
         PacketSink::link(&mut self.descriptors, &mut self.tx_merge.descriptors);
 
-        // One fence for both directions.
+        // One fence for both directions; the tables hear when it has passed.
+        self.tables.fence_passed.next =
+            self.tx_merge.confirmation_source.valid.val() & self.confirmation.ready.val();
         MessageSource::<Confirmation>::join(
             &mut self.tables.confirmation,
             &mut self.rx_split.confirmation_sink,

@@ -15,7 +15,9 @@ use sim::sink::MessageSink;
 use sim::source::{MessageSource, PacketSource};
 use sim::stall::{seed, Stall};
 use sim::width::lint_width_warnings;
-use stream::messages::{Confirmation, CursorWrite, FlowReply, RingFetch, SendFlowReply};
+use stream::messages::{
+    Confirmation, CursorWrite, FlowReply, RingFetch, SendFlowReply, CONFIRMATIONS_MAX,
+};
 use tables::toeplitz_fill::REWRITE_CYCLES;
 use tables::DefaultTables;
 use tables_model::bench::*;
@@ -415,6 +417,37 @@ fn send_flow_beyond_the_table_is_no_hit() {
     for reply in tables.ask(Port::SendFlow, &aliases) {
         assert_eq!(field::<SendFlowReply>(&reply, "hit"), 0);
     }
+}
+
+/// Commands wait for fences that do not pass: their confirmations have places behind the tables.
+#[test]
+fn no_more_commands_are_taken_than_confirmations_have_places() {
+    let mut tables = Tables::new(Stall::None, Stall::None, 1);
+    tables.last_fence.is_shut = true;
+    let pieces = CONFIRMATIONS_MAX as u32 / 16 + 2;
+    for piece in 0..pieces {
+        tables.send_commands(0, 16 * piece, &[command(NOP, &[]); 16], false);
+    }
+    tables.cycles(REWRITE_CYCLES + 10_000);
+    assert_eq!(tables.confirmations.messages.len(), CONFIRMATIONS_MAX);
+    tables.last_fence.is_shut = false;
+    let count = 16 * pieces as usize;
+    assert_eq!(
+        tables.confirmed(0, 0, count),
+        vec![CommandStatus::Ok; count]
+    );
+    // An epoch later nothing is under way, whatever was.
+    tables.last_fence.is_shut = true;
+    tables.send_commands(0, 0, &[command(NOP, &[]); 16], false);
+    assert_eq!(tables.confirmed(0, 0, 16), [CommandStatus::Ok; 16]);
+    tables.start_epoch(2);
+    tables.last_fence = LastFence::default();
+    tables.last_fence.is_shut = true;
+    for piece in 0..pieces {
+        tables.send_commands(0, 16 * piece, &[command(NOP, &[]); 16], false);
+    }
+    tables.cycles(REWRITE_CYCLES + 10_000);
+    assert_eq!(tables.confirmations.messages.len(), CONFIRMATIONS_MAX);
 }
 
 #[test]

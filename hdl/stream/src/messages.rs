@@ -162,6 +162,10 @@ pub struct ReadJob {
     pub bytes: Bits<16>,
 }
 
+/// Most commands whose confirmation has not left the last fence. The tables take no more, and
+/// `tx_merge` has a place for each: none waits in front of a packet until descriptors are sent.
+pub const CONFIRMATIONS_MAX: usize = 512;
+
 /// The end of a command on its way through the fences (tables to rx_split to tx_merge to dma).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Confirmation {

@@ -16,12 +16,14 @@
 //! | `query`, `queried` | out, in | the flow that the command names |
 //! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::list_control`] |
 //! | `hold` | in | no command is taken: the tables are being scrubbed or the hashes rewritten |
+//! | `fence_passed` | in | pulse: a confirmation has left the last fence |
 //! | others | out | updates |
 //!
 //! Timing: a command takes 6 cycles, a refused one 5; `region_remove` about 4 more,
 //! `segment_truncate` about 10 more, `list_move` as long as its list's updater. A floor that lifts
 //! the cursor waits for a cycle without a cursor move. Confirmations wait for their taker in a
-//! FIFO: their fence does not hold up the next commands until 7 wait.
+//! FIFO: their taker does not hold up the next commands until 7 wait, nor do the fences until
+//! `CONFIRMATIONS_MAX` are under way.
 //!
 //! Invariants:
 //! 1. A refused command changes nothing.
@@ -31,6 +33,8 @@
 //!    in one cycle; a packet whose flow was looked up before and its list searched after is
 //!    deferred at worst.
 //! 4. `reset` forgets the command in work and the confirmations that wait.
+//! 5. At most `CONFIRMATIONS_MAX` commands were taken whose confirmation has not left the last
+//!    fence: so commands wait for descriptors that are long under way, and packets do not.
 
 use crate::command_batch::CommandBatch;
 use crate::command_sequence::CommandSequence;
@@ -38,6 +42,10 @@ use crate::command_work::CommandWork;
 use crate::list_control::ListControlSource;
 use crate::updates::{CommandBeat, FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
+
+/// Bits of a count up to [`CONFIRMATIONS_MAX`].
+const UNDER_WAY_BITS: usize = 10;
+const _: () = assert!(CONFIRMATIONS_MAX < 1 << UNDER_WAY_BITS);
 
 /// The processor. See the module's head.
 #[derive(LogicBlock)]
@@ -87,6 +95,8 @@ pub struct CommandProcessor<
     pub region_busy: Signal<In, Bit>,
     /// Take no command.
     pub hold: Signal<In, Bit>,
+    /// A confirmation has left the last fence.
+    pub fence_passed: Signal<In, Bit>,
 
     batch: CommandBatch,
     work: CommandWork<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
@@ -98,6 +108,7 @@ pub struct CommandProcessor<
     ended: DFF<Confirmation>,
     ended_valid: DFF<Bit>,
     done: DFF<Bit>,
+    under_way: DFF<Bits<UNDER_WAY_BITS>>,
 
     confirmations: Fifo<Confirmation, 3, 4>,
 
@@ -106,6 +117,8 @@ pub struct CommandProcessor<
     act_ready: Signal<Local, Bit>,
     commit: Signal<Local, Bit>,
     enough: Constant<Bits<4>>,
+    under_way_max: Constant<Bits<UNDER_WAY_BITS>>,
+    none: Constant<Bits<UNDER_WAY_BITS>>,
 }
 
 impl<
@@ -138,6 +151,7 @@ impl<
             page: Default::default(),
             region_busy: Default::default(),
             hold: Default::default(),
+            fence_passed: Default::default(),
             batch: Default::default(),
             work: Default::default(),
             steps: Default::default(),
@@ -146,12 +160,15 @@ impl<
             ended: Default::default(),
             ended_valid: Default::default(),
             done: Default::default(),
+            under_way: Default::default(),
             confirmations: Default::default(),
             asked: Default::default(),
             room: Default::default(),
             act_ready: Default::default(),
             commit: Default::default(),
             enough: Constant::new(7u64.to_bits()),
+            under_way_max: Constant::new(CONFIRMATIONS_MAX.to_bits()),
+            none: Constant::new(0u64.to_bits()),
         }
     }
 }
@@ -168,7 +185,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, beat, flow, ended, ended_valid, done);
+        dff_setup!(self, clock, beat, flow, ended, ended_valid, done, under_way);
         self.batch.clock.next = self.clock.val();
         self.batch.reset.next = self.reset.val();
         self.work.clock.next = self.clock.val();
@@ -182,7 +199,17 @@ impl<
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
         // A command is taken when its confirmation will have a place, beside one on its way there.
-        self.room.next = (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
+        self.room.next = (self.confirmations.level.val() < self.enough.val())
+            & (self.under_way.q.val() < self.under_way_max.val())
+            & !self.hold.val();
+        if self.steps.take.val() & !self.fence_passed.val() {
+            self.under_way.d.next = self.under_way.q.val() + 1;
+        } else if self.fence_passed.val() & !self.steps.take.val() {
+            self.under_way.d.next = self.under_way.q.val() - 1;
+        }
+        if self.reset.val() {
+            self.under_way.d.next = self.none.val();
+        }
         self.steps.command_valid.next = self.batch.command.valid.val() & self.room.val();
         self.batch.command.ready.next = self.steps.take.val();
         self.asked.next = self.batch.command.payload.val().data;

@@ -14,6 +14,7 @@
 //! | `settings` | in | register writes; the hash secrets are taken from them; see invariant 4 |
 //! | `commands`, `command_fetch` | in | one message, then its packet of up to 16 commands |
 //! | `confirmation` | out | one for each command, after its update is visible |
+//! | `fence_passed` | in | pulse: a confirmation has left the last fence |
 //! | `flow_lookup`, `flow_reply` | in, out | packet keys to flows |
 //! | `cursor_write` | in | pulses |
 //! | `cursor_flow`, `cursor` | in, out | a flow's cursor, two cycles later |
@@ -68,6 +69,8 @@ pub struct Tables<
     pub command_fetch: MessageSink<RingFetch>,
     /// The end of each command.
     pub confirmation: MessageSource<Confirmation>,
+    /// A confirmation has left the last fence.
+    pub fence_passed: Signal<In, Bit>,
 
     /// Keys of packets.
     pub flow_lookup: MessageSink<FlowLookup>,
@@ -148,6 +151,7 @@ impl<
         PacketSink::link(&mut self.commands, &mut self.command.commands);
         MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.command.command_fetch);
         MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.command.confirmation);
+        self.command.fence_passed.next = self.fence_passed.val();
         self.command_done.next = self.command.command_done.val();
         self.command_read_failed.next = self.command.command_read_failed.val();
         PulseSource::<Bits<16>>::join(&mut self.command.query, &mut self.flows.query);

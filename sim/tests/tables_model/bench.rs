@@ -108,6 +108,27 @@ impl Agent for Handshakes {
     fn drive(&mut self, _: &mut Verilated) {}
 }
 
+/// The last fence, right behind the tables: each confirmation has passed it a cycle after it came,
+/// unless the fence is shut.
+#[derive(Default)]
+pub struct LastFence {
+    pub is_shut: bool,
+    waiting: u64,
+}
+
+impl Agent for LastFence {
+    fn sample(&mut self, model: &Verilated) {
+        let high = |port| model.is_high(model.port(port));
+        self.waiting += u64::from(high("confirmation$valid") && high("confirmation$ready"));
+    }
+
+    fn drive(&mut self, model: &mut Verilated) {
+        let passes = !self.is_shut && self.waiting > 0;
+        self.waiting -= u64::from(passes);
+        model.set(model.port("fence_passed"), u64::from(passes));
+    }
+}
+
 /// A request port with its reply port.
 pub struct Pair {
     pub request: MessageSource,
@@ -159,6 +180,7 @@ pub struct Tables {
     pub commands: PacketSource,
     pub fetches: MessageSource,
     pub confirmations: MessageSink,
+    pub last_fence: LastFence,
     pub pairs: Vec<Pair>,
     pub confirmed_at: Handshakes,
     pub cursors_at: Handshakes,
@@ -197,6 +219,7 @@ impl Tables {
             commands: PacketSource::new(model, "commands", source, seed ^ 11),
             fetches: MessageSource::new(model, "command_fetch", source, seed ^ 12),
             confirmations: MessageSink::new(model, "confirmation", sink, seed ^ 13),
+            last_fence: LastFence::default(),
             pairs: (0..6)
                 .map(|i| Pair::new(&bench, PAIRS[i], (source, sink), seed ^ (20 + i as u64)))
                 .collect(),
@@ -218,6 +241,7 @@ impl Tables {
             &mut self.commands,
             &mut self.fetches,
             &mut self.confirmations,
+            &mut self.last_fence,
             &mut self.confirmed_at,
             &mut self.cursors_at,
             &mut self.done,

@@ -2,6 +2,7 @@
 
 use abi::registers::CONTROL_TX;
 use sim::stall::{seed, Stall};
+use stream::messages::CONFIRMATIONS_MAX;
 
 use crate::records::{plain_memory, World};
 use crate::rig::{Rig, CALM};
@@ -101,6 +102,29 @@ fn stopped_direction_takes_nothing_until_it_runs() {
     assert!(rig.taken.seen.is_empty());
     rig.control(CONTROL_TX);
     assert_eq!(rig.judge(1_000), [None]);
+}
+
+/// What was received behind a confirmation must not wait for what is sent.
+#[test]
+fn every_confirmation_under_way_finds_a_place() {
+    let world = World::one_segment(1 << 16, 0);
+    let mut rig = Rig::new(world.tables(), plain_memory(), 10, CALM, 1);
+    rig.reads.held = true;
+    rig.post(&world.tcp_send(9_000, 1448).bytes(), 1);
+    while rig.reads.jobs_seen < 3 {
+        rig.cycle();
+    }
+    let count = CONFIRMATIONS_MAX as u32;
+    (0..count).for_each(|index| rig.confirm(index));
+    (0..count + 8).for_each(|_| rig.cycle());
+    assert!(rig.confirmations_in.is_done(), "one has no place");
+    assert!(rig.confirmed().is_empty(), "one overtook a read");
+    rig.reads.held = false;
+    (0..2_000).for_each(|_| rig.cycle());
+    let all = 0..u64::from(count);
+    assert!(rig.confirmed().into_iter().eq(all), "order");
+    rig.confirmations_out.messages.clear();
+    rig.judge(5_000);
 }
 
 #[test]
