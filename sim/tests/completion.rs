@@ -245,6 +245,46 @@ fn every_command_is_confirmed_and_waiting_ones_share_entries() {
 }
 
 #[test]
+fn a_busy_owner_shares_entries_and_keeps_no_other_waiting() {
+    let mut test = Completions::new(Stall::None, Stall::None, 1);
+    for owner in 0..2 {
+        enable(
+            &mut test.settings,
+            owner,
+            registers::CONTEXT_COMPLETION_BASE,
+            8,
+        );
+    }
+    test.cycles(30);
+    // The first at once, then one entry in each pause for a command every 20 cycles.
+    test.confirm(0, 0, CommandStatus::Ok);
+    test.cycles(10);
+    assert_eq!(test.write.messages.len(), 1);
+    for index in 1..=64 {
+        test.confirm(0, index, CommandStatus::Ok);
+        test.cycles(20);
+    }
+    let entries = test.write.messages.len();
+    assert!((9..=11).contains(&entries), "{entries}");
+    // A pause has begun: one that failed, or another owner's, ends it.
+    test.drain();
+    for (owner, status) in [(0, CommandStatus::BadFlow), (1, CommandStatus::Ok)] {
+        test.confirm(0, 65 + owner, CommandStatus::Ok);
+        test.cycles(12);
+        let before = test.write.messages.len();
+        test.confirm(0, 66 + owner, CommandStatus::Ok);
+        test.cycles(12);
+        assert_eq!(test.write.messages.len(), before, "no pause");
+        test.confirm(owner, 67 + owner, status);
+        test.cycles(20);
+        // The failed one tells of the one before it, too.
+        let entries = before + 1 + owner as usize;
+        assert_eq!(test.write.messages.len(), entries, "{status:?} waits");
+        test.drain();
+    }
+}
+
+#[test]
 fn owner_that_is_not_enabled_gets_no_entry() {
     let mut test = Completions::new(Stall::None, Stall::None, 1);
     test.confirm(2, 0, CommandStatus::Ok);

@@ -204,8 +204,8 @@ const STRICT: (&str, &str) = (
 #[test]
 fn a_skipped_split_at_4_kib_is_caught() {
     catches(
-        "assign offset = address[10:0] & low_mask;",
-        "assign offset = 11'd0;",
+        "cut = 13'h1000;",
+        "cut = {6'd0, end_line} << 6;",
         &PcieConfig::default(),
         scattered_writes,
     );

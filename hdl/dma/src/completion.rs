@@ -8,13 +8,16 @@
 //! | `confirmation` | commands in their fenced order |
 //! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
 //!
-//! Timing: an entry is offered 4 cycles after its confirmation when nothing waits.
+//! Timing: an entry is offered 4 cycles after its confirmation when nothing waits; up to
+//! [`PAUSE_CYCLES`] after the entry before it as long as every confirmation that comes can share it,
+//! so that many commands cost little of the link.
 //!
 //! Invariants:
 //! 1. The entries of an owner name its commands in order; each command is confirmed by the first
 //!    entry with its index or a later one.
 //! 2. A command that failed has an entry of its own. One that did not may be confirmed by the next
-//!    one of the same owner, if that came before its entry was begun.
+//!    one of the same owner, if that came before its entry was begun. None waits for the pause behind
+//!    another owner's or a failed one, nor do those wait.
 //! 3. The phase is 1 on the first pass over a ring after its enable word was written, and flips at
 //!    each end of the ring. The ring has as many entries as the command ring.
 //! 4. Confirmations for an owner that is not enabled vanish.
@@ -42,6 +45,11 @@ pub enum CompletionPhase {
     Advance,
 }
 
+/// Cycles between two entries that could have been one: half a microsecond.
+pub const PAUSE_CYCLES: usize = 128;
+const PAUSE_BITS: usize = 7;
+const _: () = assert!(PAUSE_CYCLES == 1 << PAUSE_BITS);
+
 /// The writer. See the module's head.
 #[derive(LogicBlock)]
 pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
@@ -64,7 +72,9 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     phase: DFF<CompletionPhase>,
     current: DFF<Confirmation>,
     entry: DFF<SmallWrite>,
+    pause: DFF<Bits<PAUSE_BITS>>,
 
+    begins: Signal<Local, Bit>,
     index_word: Signal<Local, Bits<32>>,
     status_byte: Signal<Local, Bits<8>>,
     entry_data: Signal<Local, Bits<128>>,
@@ -74,6 +84,8 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     status_offset: Constant<Bits<7>>,
     epoch_offset: Constant<Bits<7>>,
     no_phase: Constant<Bits<128>>,
+    pause_max: Constant<Bits<PAUSE_BITS>>,
+    one: Constant<Bits<PAUSE_BITS>>,
 }
 
 impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS> {
@@ -91,6 +103,8 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS
             phase: Default::default(),
             current: Default::default(),
             entry: Default::default(),
+            pause: Default::default(),
+            begins: Default::default(),
             index_word: Default::default(),
             status_byte: Default::default(),
             entry_data: Default::default(),
@@ -100,6 +114,8 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS
             status_offset: Constant::new(abi::completion::STATUS.offset.to_bits()),
             epoch_offset: Constant::new(abi::completion::EPOCH.offset.to_bits()),
             no_phase: Constant::new(0u32.to_bits()),
+            pause_max: Constant::new((PAUSE_CYCLES - 1).to_bits()),
+            one: Constant::new(1u32.to_bits()),
         }
     }
 }
@@ -107,7 +123,7 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS
 impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, current, entry);
+        dff_setup!(self, clock, phase, current, entry, pause);
         self.merge.clock.next = self.clock.val();
         self.ring.clock.next = self.clock.val();
         self.merge.reset.next = self.reset.val();
@@ -131,14 +147,21 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
             | (bit_cast::<128, 8>(self.status_byte.val()) << self.status_offset.val())
             | (bit_cast::<128, 16>(self.epoch.val()) << self.epoch_offset.val())
             | self.phase_bit.val();
-        self.merge.take_merged.next = self.phase.q.val() == CompletionPhase::Idle;
+        self.begins.next = (self.phase.q.val() == CompletionPhase::Idle)
+            & (!self.pause.q.val().any()
+                | !self.merge.may_grow.val()
+                | (self.merge.merged.val().owner != self.current.q.val().owner));
+        self.merge.take_merged.next = self.begins.val();
+        if self.pause.q.val().any() {
+            self.pause.d.next = self.pause.q.val() - self.one.val();
+        }
         self.write.valid.next = self.phase.q.val() == CompletionPhase::Offer;
         self.write.payload.next = self.entry.q.val();
 
         match self.phase.q.val() {
             CompletionPhase::Idle => {
-                self.current.d.next = self.merge.merged.val();
-                if self.merge.has_merged.val() {
+                if self.begins.val() & self.merge.has_merged.val() {
+                    self.current.d.next = self.merge.merged.val();
                     self.phase.d.next = CompletionPhase::Locate;
                 }
             }
@@ -158,11 +181,13 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
             }
             CompletionPhase::Advance => {
                 if self.ring.advance_ready.val() {
+                    self.pause.d.next = self.pause_max.val();
                     self.phase.d.next = CompletionPhase::Idle;
                 }
             }
         }
         if self.reset.val() {
+            self.pause.d.next = 0.into();
             self.phase.d.next = CompletionPhase::Idle;
         }
     }

@@ -26,6 +26,8 @@ pub struct CompletionMerge {
     pub has_merged: Signal<Out, Bit>,
     /// It; as long as it is not taken, a later one may take its place.
     pub merged: Signal<Out, Confirmation>,
+    /// Nothing waits that could not take its place.
+    pub may_grow: Signal<Out, Bit>,
     /// It is taken.
     pub take_merged: Signal<In, Bit>,
 
@@ -47,6 +49,7 @@ impl Default for CompletionMerge {
             confirmation: Default::default(),
             has_merged: Default::default(),
             merged: Default::default(),
+            may_grow: Default::default(),
             take_merged: Default::default(),
             waiting: Default::default(),
             held: Default::default(),
@@ -76,6 +79,8 @@ impl Logic for CompletionMerge {
         self.waiting.source.ready.next = self.take.val();
         self.has_merged.next = self.is_held.q.val();
         self.merged.next = self.held.q.val();
+        self.may_grow.next = (self.held.q.val().status == self.ok.val())
+            & (!self.waiting.source.valid.val() | self.replaces.val());
         if self.is_held.q.val() & self.take_merged.val() {
             self.is_held.d.next = false;
         }

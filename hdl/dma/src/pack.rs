@@ -111,7 +111,9 @@ pub struct RequestPacker {
     data: DFF<Bits<512>>,
     user: DFF<Bits<137>>,
     offered: DFF<Bit>,
+    crowded: DFF<Bit>,
 
+    held: Signal<Local, Bits<7>>,
     take: Signal<Local, Bit>,
     step: Signal<Local, Step>,
     body: Signal<Local, Bits<512>>,
@@ -124,7 +126,7 @@ pub struct RequestPacker {
 impl Logic for RequestPacker {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, data, user, offered);
+        dff_setup!(self, clock, data, user, offered, crowded);
         self.plan.clock.next = self.clock.val();
         self.memory.clock.next = self.clock.val();
         MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.plan.write_tlp);
@@ -146,7 +148,11 @@ impl Logic for RequestPacker {
         self.window_stall.next = self.plan.window_stall.val();
         self.data_stall.next = self.plan.data_stall.val();
         self.writes_in_flight.next = self.plan.writes_in_flight.val();
-        self.beats_held.next = self.memory.beats_held.val();
+        self.held.next = self.memory.beats_held.val();
+        self.beats_held.next = self.held.val();
+        // Half of the memory.
+        self.crowded.d.next = self.held.val().get_bits::<2>(5).any();
+        self.plan.crowded.next = self.crowded.q.val();
 
         self.step.next = self.plan.step.payload.val();
         self.side_band.step.next = self.plan.step.payload.val();

@@ -8,8 +8,9 @@
 //!
 //! Invariants:
 //! 1. Writes keep their order. A read goes first where the second half of a beat is free (it needs
-//!    no more), a write where a beat begins; but a read waits for four writes at most, a write for
-//!    one read.
+//!    no more), a write where a beat begins, and everywhere when payload piles up (`crowded`): what
+//!    is received cannot wait, what is sent can. But a read waits for four writes at most, a write
+//!    for one read.
 //! 2. A write is taken when `written` has passed its last beat and fewer than 32 have not
 //!    returned their sequence number. Bit 5 of the number tells reads from writes.
 //! 3. Steps of one TLP follow each other without a step of another between them.
@@ -32,6 +33,8 @@ pub struct RequestChoice {
 
     /// What starts now starts at dword 8.
     pub straddles: Signal<In, Bit>,
+    /// Payload piles up.
+    pub crowded: Signal<In, Bit>,
 
     /// Writes in.
     pub write_tlp: MessageSink<RequestTlp>,
@@ -69,6 +72,7 @@ pub struct RequestChoice {
     in_window: Signal<Local, Bit>,
     write_allowed: Signal<Local, Bit>,
     read_allowed: Signal<Local, Bit>,
+    fits_read: Signal<Local, Bit>,
     is_read: Signal<Local, Bit>,
     took_write: Signal<Local, Bit>,
     took_read: Signal<Local, Bit>,
@@ -91,8 +95,9 @@ impl Logic for RequestChoice {
         self.data_stall.next = self.write_tlp.valid.val() & !self.is_stored.val();
         self.writes_in_flight.next = self.in_flight.q.val();
         self.read_allowed.next = self.run.val() & self.read_tlp.valid.val();
+        self.fits_read.next = self.straddles.val() & !self.crowded.val();
         self.is_read.next = self.read_allowed.val()
-            & (!self.write_allowed.val() | self.straddles.val() | (self.patience.q.val() == 4));
+            & (!self.write_allowed.val() | self.fits_read.val() | (self.patience.q.val() == 4));
 
         self.tlp.valid.next = self.write_allowed.val() | self.read_allowed.val();
         self.tlp.payload.next = self.write_tlp.payload.val();
@@ -158,6 +163,8 @@ pub struct RequestPlan {
 
     /// Beats of payload stored so far.
     pub written: Signal<In, Bits<12>>,
+    /// Payload piles up: writes go first.
+    pub crowded: Signal<In, Bit>,
     /// Writes whose sequence number came back in this cycle.
     pub writes_returned: Signal<In, Bits<2>>,
     /// No TLP is at hand.
@@ -194,6 +201,7 @@ impl Logic for RequestPlan {
         self.choice.flush.next = self.flush.val();
         self.choice.run.next = self.run.val();
         self.choice.straddles.next = self.rest.q.val() != 0;
+        self.choice.crowded.next = self.crowded.val();
         self.choice.written.next = self.written.val();
         self.choice.writes_returned.next = self.writes_returned.val();
         MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.choice.write_tlp);

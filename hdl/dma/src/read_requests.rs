@@ -120,6 +120,7 @@ impl Logic for ReadRequests {
             self.limit.next = 2.into();
         }
         self.cutter.limit.next = self.limit.val();
+        self.cutter.by_lines.next = false;
         MessageSource::<Piece>::join(&mut self.cutter.piece, &mut self.issuer.piece);
 
         MessageSource::<RequestTlp>::link(&mut self.tlp, &mut self.issuer.tlp);

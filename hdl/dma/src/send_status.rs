@@ -8,8 +8,8 @@
 //! | `taken` | owner and consumer index behind a descriptor that was taken over |
 //! | `write` | the index, to the owner's `CONTEXT_SEND_STATUS` |
 //!
-//! Timing: one owner a cycle is looked at; 64 cycles pass between two writes, so that a fast ring
-//! costs little of the link.
+//! Timing: one owner a cycle is looked at; 256 cycles, in which at most 113 of the shortest frames
+//! leave, pass between two writes, so that a fast ring costs little of the link.
 //!
 //! Invariants:
 //! 1. The last index taken of an enabled owner is always written in the end; older ones may be
@@ -58,7 +58,7 @@ pub struct SendStatus<const O: usize, const OWNERS: usize> {
     phase: DFF<SendStatusPhase>,
     current: DFF<Bits<O>>,
     status: DFF<SmallWrite>,
-    pause: DFF<Bits<6>>,
+    pause: DFF<Bits<8>>,
 
     word: Signal<Local, Bits<32>>,
     enables: Signal<Local, Bit>,
@@ -68,7 +68,7 @@ pub struct SendStatus<const O: usize, const OWNERS: usize> {
     index: Signal<Local, Bits<32>>,
     status_bytes: Constant<Bits<5>>,
     owner_one: Constant<Bits<O>>,
-    one: Constant<Bits<6>>,
+    one: Constant<Bits<8>>,
 }
 
 impl<const O: usize, const OWNERS: usize> Default for SendStatus<O, OWNERS> {

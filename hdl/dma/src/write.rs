@@ -20,7 +20,8 @@
 //!
 //! Invariants:
 //! 1. Jobs are served whole, in the order of their handshakes; clients that wait take turns.
-//! 2. A TLP never crosses a multiple of the largest payload, so never 4 KiB.
+//! 2. A TLP is as long as the largest payload allows, ends at a line of 64 bytes if it is not its
+//!    job's last, and never crosses 4 KiB.
 //! 3. Exactly the bytes of the job are enabled.
 //! 4. Relaxed ordering is set where the job allows it; no snoop never.
 //!
@@ -209,6 +210,7 @@ impl Logic for WriteEngine {
         MessageSource::<AlignJob>::join(&mut self.align_queue.source, &mut self.aligner.job);
         MessageSource::<Bits<512>>::link(&mut self.beat, &mut self.aligner.beat);
         self.cutter.limit.next = self.max_payload.val();
+        self.cutter.by_lines.next = true;
         self.maker.written.next = self.written.val();
         self.jobs_accepted.next = self.select.jobs_accepted.val();
         self.job_taken.next = self.select.job_taken.val();
