@@ -45,6 +45,7 @@ fn one_flow_both_ways_wraps_its_lists() {
         receive: true,
         send: true,
         burst: 45,
+        send_burst: 45,
         wraps_min: 1,
         ..small(Size::Mtu(1500))
     };
@@ -76,7 +77,7 @@ fn small_completions_are_a_limit_of_their_own() {
     };
     let scenario = Scenario {
         send: true,
-        burst: 7,
+        send_burst: 7,
         pcie,
         ..small(Size::Mtu(9000))
     };
@@ -106,7 +107,7 @@ fn wrong_bytes_in_memory_fail() {
 fn wrong_bytes_on_the_wire_fail() {
     let scenario = Scenario {
         send: true,
-        burst: 4,
+        send_burst: 4,
         ..small(Size::Mtu(1500))
     };
     let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
@@ -132,6 +133,33 @@ fn an_overwritten_guard_fails() {
     let outcome = measurement.run(&mut |_| {}).expect("a verdict");
     let first = &outcome.problems.first[0];
     assert!(first.contains("guard at 0x3"), "{first}");
+}
+
+/// It has an entry, so that it is not lost; but it came too late to be judged.
+#[test]
+fn an_entry_of_a_frame_that_was_given_up_is_late() {
+    let scenario = Scenario {
+        receive: true,
+        ..small(Size::Mtu(1500))
+    };
+    let mut measurement = Measurement::open(&scenario, Options::default()).expect("it opens");
+    for _ in 0..4 {
+        measurement.step().expect("a step");
+    }
+    // Entries come up, and nobody looks.
+    for _ in 0..120 {
+        measurement.host.look().expect("the driver works");
+        measurement.peer.fill_wire(&mut measurement.host);
+        measurement.host.card.borrow_mut().run(64);
+    }
+    measurement.peer.give_up_lost(&mut measurement.host);
+    let lost = measurement.peer.arrived.lost;
+    assert!(lost > 10, "{lost} given up");
+    measurement.step().expect("a step");
+    assert_eq!(measurement.peer.arrived.lost, 0);
+    assert_eq!(measurement.host.problems.count, lost);
+    let first = &measurement.host.problems.first[0];
+    assert!(first.contains("us after its frame"), "{first}");
 }
 
 #[test]

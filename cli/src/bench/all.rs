@@ -1,12 +1,15 @@
 //! `bench all`: every row of the page.
 //!
-//! Each row is a command line, run as a user would run it.
+//! Each row is a command line, run as a user would run it. The page is written anew after each
+//! group, so that what was measured stays when a long run is ended.
 
 use std::path::PathBuf;
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
 
+use super::area::Figures;
 use super::latency;
 use super::page::{Page, Row};
 use super::speed;
@@ -70,6 +73,13 @@ pub struct AllArguments {
     /// Simulated time of each row at least, in microseconds
     #[arg(long, default_value_t = 1000, value_name = "US")]
     time: u64,
+    /// Leave out the 16,384 flows, whose lists take 90 ms to wrap twice, and do not wait for other
+    /// lists either: minutes instead of an hour and a half
+    #[arg(long)]
+    quick: bool,
+    /// Figures that `bench area --json` wrote, for the page
+    #[arg(long, value_name = "FILE")]
+    area: Option<PathBuf>,
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Default)]
     config: ConfigName,
@@ -89,7 +99,7 @@ fn lines(section: Section) -> Vec<(String, f64)> {
         for mtu in [9000, 1500] {
             for word in words {
                 let goal = if *word == "duplex" { goal * BOTH } else { goal };
-                lines.push((format!("{word} --mtu {mtu} {rest}"), goal));
+                lines.push((format!("{word} --mtu {mtu} {rest}").trim().to_owned(), goal));
             }
         }
         lines
@@ -130,12 +140,9 @@ const FRAMES: [u32; 20] = [
 ];
 
 fn measure(line: &str, goal: f64, arguments: &AllArguments) -> Result<Row> {
-    let config = arguments.config.name();
-    let line = format!(
-        "{} --time {} --config {config}",
-        line.trim(),
-        arguments.time
-    );
+    let (config, time) = (arguments.config.name(), arguments.time);
+    let wraps = if arguments.quick { " --wraps 0" } else { "" };
+    let line = format!("{line} --time {time}{wraps} --config {config}");
     let words: Vec<&str> = line.split_whitespace().collect();
     let parsed = Line::try_parse_from(&words)?.throughput;
     let (receive, send) = (words[0] != "tx", words[0] != "rx");
@@ -145,26 +152,62 @@ fn measure(line: &str, goal: f64, arguments: &AllArguments) -> Result<Row> {
 
 /// Measures everything, writes the pages.
 pub fn run(arguments: &AllArguments) -> Result<bool> {
-    let is_wanted = |s: &Section| arguments.only.is_empty() || arguments.only.contains(s);
-    let mut page = Page::default();
-    for section in Section::value_variants().iter().filter(|s| is_wanted(s)) {
+    let is_wanted = |s: &&Section| match arguments.only.is_empty() {
+        true => !arguments.quick || **s != Section::Flows,
+        false => arguments.only.contains(s),
+    };
+    let sections: Vec<Section> = Section::value_variants()
+        .iter()
+        .filter(is_wanted)
+        .copied()
+        .collect();
+    let count = sections.iter().map(|s| lines(*s).len().max(1)).sum();
+    let mut steps = Steps {
+        started: Instant::now(),
+        done: 0,
+        count,
+    };
+    let mut page = Page {
+        area: arguments.area.as_deref().map(Figures::read).transpose()?,
+        ..Page::default()
+    };
+    for section in sections {
         let mut rows = Vec::new();
-        for (line, goal) in lines(*section) {
-            println!("bench {line}");
+        for (line, goal) in lines(section) {
+            steps.announce(&format!("bench {line}"));
             let row = measure(&line, goal, arguments).with_context(|| line.clone())?;
             println!("{}", row.summary());
             rows.push(row);
         }
         match section {
             Section::Latency => {
+                steps.announce("bench latency");
                 page.latency = Some(latency::measure(arguments.config, arguments.time)?);
             }
-            Section::Sim => page.speed = Some(speed::measure(arguments.config, arguments.time)?),
+            Section::Sim => {
+                steps.announce("bench sim");
+                page.speed = Some(speed::measure(arguments.config, arguments.time)?);
+            }
             _ => page.sections.push((section.title(), rows)),
         }
+        page.write(&arguments.out)?;
     }
-    page.write(&arguments.out)?;
     Ok(page.is_ok())
+}
+
+/// How far the run is.
+struct Steps {
+    started: Instant,
+    done: usize,
+    count: usize,
+}
+
+impl Steps {
+    fn announce(&mut self, what: &str) {
+        self.done += 1;
+        let minutes = self.started.elapsed().as_secs() / 60;
+        println!("[{}/{}, {minutes} min] {what}", self.done, self.count);
+    }
 }
 
 #[cfg(test)]

@@ -5,12 +5,13 @@
 //!                                └─> levels by clock ────────────────┘
 //! ```
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
 use hdl::nic::emit_card;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sim::area::report::{Report, DOMAINS, XCVU9P};
 
 use super::{table, write_json};
@@ -31,20 +32,22 @@ pub struct AreaArguments {
 }
 
 /// The card's budget, in percent of the device.
-const LUT_PERCENT_MAX: f64 = 6.0;
-const BRAM_PERCENT_MAX: f64 = 20.0;
-const URAM_PERCENT_MAX: f64 = 40.0;
+pub const LUT_PERCENT_MAX: f64 = 6.0;
+/// Of block RAM.
+pub const BRAM_PERCENT_MAX: f64 = 20.0;
+/// Of UltraRAM.
+pub const URAM_PERCENT_MAX: f64 = 40.0;
 
-#[derive(Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct Levels {
     core: u32,
     mac: u32,
 }
 
-#[derive(Serialize)]
-struct BlockFigures<'a> {
-    path: &'a str,
-    module: &'a str,
+#[derive(Clone, Debug, Deserialize, Serialize)]
+struct BlockFigures {
+    path: String,
+    module: String,
     luts: u64,
     registers: u64,
     brams: f64,
@@ -52,24 +55,74 @@ struct BlockFigures<'a> {
     levels: Levels,
 }
 
-#[derive(Serialize)]
-struct Figures<'a> {
+/// What the card takes of the device.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Figures {
     ok: bool,
-    lut_percent: f64,
-    bram_percent: f64,
-    uram_percent: f64,
+    /// Of the device's LUTs.
+    pub lut_percent: f64,
+    /// Of its block RAM.
+    pub bram_percent: f64,
+    /// Of its UltraRAM.
+    pub uram_percent: f64,
     levels: Levels,
-    blocks: Vec<BlockFigures<'a>>,
+    blocks: Vec<BlockFigures>,
 }
 
-fn figures(report: &Report) -> Figures<'_> {
+impl Figures {
+    /// What `bench area --json` wrote.
+    pub fn read(path: &Path) -> Result<Self> {
+        let named = || format!("area {}", path.display());
+        let file = File::open(path).with_context(named)?;
+        serde_json::from_reader(file).with_context(named)
+    }
+
+    /// The largest blocks that hold no other one of the list: name and LUTs, by falling size.
+    pub fn largest(&self, count: usize) -> Vec<(String, f64)> {
+        let mut shown: Vec<&BlockFigures> = Vec::new();
+        let holds = |outer: &str, inner: &str| {
+            inner
+                .strip_prefix(outer)
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
+        // The largest is cut into its parts as long as it has some and there is a place for them.
+        let children = |path: &str| -> Vec<&BlockFigures> {
+            let inside = self.blocks.iter().filter(|block| match path {
+                "" => !block.path.is_empty() && !block.path.contains('/'),
+                _ => holds(path, &block.path) && !block.path[path.len() + 1..].contains('/'),
+            });
+            inside.collect()
+        };
+        shown.extend(children(""));
+        loop {
+            shown.sort_by(|a, b| b.luts.cmp(&a.luts));
+            let parts = shown.iter().map(|block| children(&block.path));
+            let next = parts.enumerate().find(|(_, parts)| !parts.is_empty());
+            match next {
+                Some((at, parts)) if shown.len() + parts.len() <= count + 1 => {
+                    shown.remove(at);
+                    shown.extend(parts);
+                }
+                _ => break,
+            }
+        }
+        shown.truncate(count);
+        let named = |block: &&BlockFigures| {
+            let path = block.path.strip_prefix("datapath/").unwrap_or(&block.path);
+            (path.to_owned(), block.luts as f64)
+        };
+        shown.iter().map(named).collect()
+    }
+}
+
+fn figures(report: &Report) -> Figures {
     let levels = |block: &str| Levels {
         core: report.levels_in(block, 0),
         mac: report.levels_in(block, 1),
     };
     let blocks = report.blocks.iter().map(|block| BlockFigures {
-        path: &block.path,
-        module: &block.module,
+        path: block.path.clone(),
+        module: block.module.clone(),
         luts: block.usage.luts,
         registers: block.usage.registers,
         brams: block.usage.half_brams as f64 / 2.0,

@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use super::plot::{bars, lines, Bar, Series};
+use super::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
+use super::plot::{self, bars, lines, Bar, Series};
 use super::throughput::Report;
 use super::{latency, speed, write_json};
 
@@ -36,7 +37,7 @@ impl Row {
 
     fn cells(&self) -> [String; 8] {
         let report = &self.report;
-        let command = format!("`bench {}`", self.line);
+        let command = format!("`bench {}`", self.line.replace(" --config default", ""));
         let reached = report.ratio >= self.goal;
         [
             command,
@@ -72,6 +73,8 @@ pub struct Page {
     pub latency: Option<latency::Report>,
     /// Speed of the simulation.
     pub speed: Option<speed::Report>,
+    /// What the card takes of the device.
+    pub area: Option<area::Figures>,
 }
 
 const INTRODUCTION: &str =
@@ -79,7 +82,14 @@ const INTRODUCTION: &str =
      a PCIe 3.0 x16 slot (256-byte MPS, 512-byte MRRS, 900 ns read round trip, RCB 64, completions \
      of 256 bytes, 256 completion headers, credits), a 100 Gb/s MAC. Every byte, entry and frame \
      of every row was judged; a row that says WRONG has no figure to trust. ACKs ride in data \
-     unless a row says otherwise. Limits are the formulas of `sim/src/measure/limits.rs`.";
+     unless a row says otherwise; of both directions at once the slower is shown. Limits are the \
+     formulas of `sim/src/measure/limits.rs`: the wire, the lanes of PCIe each way, the requester \
+     port of the hard block, reads in flight. One flow sends up to 64 KiB in a descriptor, many \
+     flows two packets, as one ACK releases them; on the wire to the card flows take turns packet \
+     by packet.";
+
+/// Parts of the card whose area is shown.
+const AREA_PARTS: usize = 16;
 
 impl Page {
     /// Every byte of every row is right.
@@ -137,6 +147,7 @@ impl Page {
                 cells,
             ));
         }
+        tables.extend(self.area.iter().flat_map(area_tables));
         tables
     }
 
@@ -159,9 +170,11 @@ impl Page {
              <h1>Benchmarks</h1>\n<p>{}</p>\n",
             escape(INTRODUCTION)
         );
+        text.push_str("<div class=\"plots\">\n");
         for plot in self.plots() {
             text.push_str(&plot);
         }
+        text.push_str("</div>\n");
         for (title, head, rows) in self.tables() {
             let _ = writeln!(text, "<h2>{}</h2>\n<table>", escape(&title));
             for (tag, row) in std::iter::once(("th", &head)).chain(rows.iter().map(|r| ("td", r))) {
@@ -180,16 +193,8 @@ impl Page {
         let mut plots = vec![
             self.frames_plot("rx", "Receiving over frame size"),
             self.frames_plot("tx", "Sending over frame size"),
-            self.bars_plot(
-                "Over flows, MTU 1500, Gb/s",
-                &["--flows 1 ", "--flows 16384 "],
-                false,
-            ),
-            self.bars_plot(
-                "Over order, MTU 1500, Gb/s",
-                &["--flows 1 ", "--flows 256 "],
-                true,
-            ),
+            self.bars_plot("Over flows, in order, MTU 1500", &["1", "16384"], false),
+            self.bars_plot("Over order, MTU 1500", &["1", "256"], true),
         ];
         if let Some(latency) = &self.latency {
             let curve = |(name, times): &(&'static str, Vec<f64>)| Series {
@@ -198,8 +203,17 @@ impl Page {
                 is_limit: false,
             };
             let series: Vec<Series> = latency.curves.iter().map(curve).collect();
-            let axes = ("ns from the last beat", "% of packets");
-            plots.push(lines("Receive latency", axes, false, &series));
+            let axes = ("ns from the last beat of the frame", "% of packets");
+            let title = "Receive latency, 64 B of payload: share of packets not slower";
+            plots.push(lines(title, axes, false, &series));
+        }
+        if let Some(area) = &self.area {
+            let axis = format!("LUTs of {:.2} % of the device", area.lut_percent);
+            plots.push(plot::rows(
+                "Area by block",
+                &axis,
+                &area.largest(AREA_PARTS),
+            ));
         }
         plots
     }
@@ -214,6 +228,7 @@ impl Page {
         let mut card = Vec::new();
         let mut wire = Vec::new();
         let mut link = Vec::new();
+        let mut port = Vec::new();
         for row in self.rows() {
             let Some(rest) = row.line.strip_prefix(&prefix) else {
                 continue;
@@ -226,6 +241,7 @@ impl Page {
                     "wire" => wire.push(gbps(*mpps)),
                     "pcie up" if word == "rx" => link.push(gbps(*mpps)),
                     "pcie down" if word == "tx" => link.push(gbps(*mpps)),
+                    "rq port" => port.push(gbps(*mpps)),
                     _ => {}
                 }
             }
@@ -233,7 +249,8 @@ impl Page {
         let series = [
             ("card", card, false),
             ("wire", wire, true),
-            ("PCIe", link, true),
+            ("PCIe lanes", link, true),
+            ("requester port", port, true),
         ];
         let series = series.map(|(name, points, is_limit)| Series {
             name: name.to_owned(),
@@ -242,36 +259,78 @@ impl Page {
         });
         lines(
             title,
-            ("frame bytes with FCS", "Gb/s of frames"),
+            ("frame size with FCS, bytes", "frames, Gb/s"),
             true,
             &series,
         )
     }
 
     fn bars_plot(&self, title: &str, flows: &[&str], is_random: bool) -> String {
+        let words =
+            |row: &Row| -> Vec<String> { row.line.split(' ').map(ToOwned::to_owned).collect() };
+        let of_flows = |row: &&Row| flows.contains(&words(row)[4].as_str());
         let is_wanted = |row: &&Row| {
+            let others = ["--acks", "--completion", "--frame", "--isolated"];
             row.line.contains("--mtu 1500")
-                && flows.iter().any(|flows| row.line.contains(flows))
                 && (is_random || !row.line.contains("random"))
-                && !row.line.contains("--acks")
-                && !row.line.contains("--completion")
+                && !others.iter().any(|other| row.line.contains(other))
         };
         let bar = |row: &Row| {
-            let words: Vec<&str> = row.line.split(' ').collect();
-            let order = if row.line.contains("random") {
-                ", random"
-            } else {
-                ""
+            let words = words(row);
+            let order = match (is_random, row.line.contains("random")) {
+                (true, true) => ", random",
+                (true, false) => ", in order",
+                (false, _) => "",
+            };
+            let flows = match words[4].as_str() {
+                "1" => "1 flow".to_owned(),
+                count => format!("{count} flows"),
             };
             Bar {
-                name: format!("{}, {} flows{order}", words[0], words[4]),
+                name: format!("{}, {flows}{order}", words[0]),
                 value: row.report.goodput_gbps,
                 limit: row.report.limit_gbps,
             }
         };
-        let all: Vec<Bar> = self.rows().filter(is_wanted).map(bar).collect();
-        bars(title, &all)
+        let wanted = self.rows().filter(is_wanted).filter(of_flows);
+        let all: Vec<Bar> = wanted.map(bar).collect();
+        bars(title, "payload, Gb/s", &all)
     }
+}
+
+/// The device's share with its budget, and the largest parts.
+fn area_tables(figures: &area::Figures) -> [(String, Vec<String>, Vec<Vec<String>>); 2] {
+    let owned = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect();
+    let share = |what: &str, percent: f64, limit: f64| {
+        let ratio = format!("{:.0} %", 100.0 * percent / limit);
+        vec![
+            what.to_owned(),
+            format!("{percent:.2} %"),
+            format!("{limit:.0} %"),
+            ratio,
+        ]
+    };
+    let device = vec![
+        share("LUTs", figures.lut_percent, LUT_PERCENT_MAX),
+        share("BRAM", figures.bram_percent, BRAM_PERCENT_MAX),
+        share("URAM", figures.uram_percent, URAM_PERCENT_MAX),
+    ];
+    let largest = figures.largest(AREA_PARTS);
+    let parts = largest
+        .iter()
+        .map(|(name, luts)| vec![name.clone(), format!("{luts:.0}")]);
+    [
+        (
+            "Area of an XCVU9P (`bench area`)".to_owned(),
+            owned(&["what", "card", "at most", "of it"]),
+            device,
+        ),
+        (
+            "Area by block".to_owned(),
+            owned(&["block", "LUTs"]),
+            parts.collect(),
+        ),
+    ]
 }
 
 /// A cumulative distribution in at most 200 points.
@@ -303,12 +362,14 @@ fn escape(text: &str) -> String {
 }
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:75rem;margin:2rem auto;\
-    padding:0 1rem}table{border-collapse:collapse;margin:1rem 0;font-size:13px}\
-    td,th{border:1px solid #d0d7de;padding:.25rem .6rem;text-align:left}\
-    svg{max-width:760px;display:block;margin:1.5rem 0}svg text{font-size:11px}\
-    svg .title{font-size:14px;font-weight:600}.axis{stroke:#57606a}\
-    .grid{stroke:#d0d7de;stroke-width:.5}.limit{stroke:#d1242f;stroke-width:2;\
-    stroke-dasharray:4 3}";
+    padding:0 1rem;color:#1f2328}table{border-collapse:collapse;margin:1rem 0;font-size:13px}\
+    td,th{border:1px solid #d0d7de;padding:.25rem .6rem;text-align:left}th{background:#f6f8fa}\
+    .plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(34rem,1fr));gap:1.5rem}\
+    svg{width:100%;border:1px solid #d0d7de;border-radius:6px;\
+    font-family:system-ui,sans-serif}svg text{font-size:12px;fill:#1f2328}\
+    svg .title{font-size:15px;font-weight:600}svg .value{fill:#fff;font-weight:600}\
+    .axis{stroke:#57606a}.grid{stroke:#d0d7de;stroke-width:.7}\
+    .limit{stroke:#cf222e;stroke-width:2;stroke-dasharray:6 4}";
 
 #[cfg(test)]
 mod tests {

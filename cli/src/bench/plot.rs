@@ -1,16 +1,29 @@
-//! Plots as inline SVG: lines over a logarithmic or linear axis, bars beside their limits.
+//! Plots as inline SVG: lines over a logarithmic or linear axis, bars beside their limits, upright
+//! or lying.
+//!
+//! ```text
+//!   title
+//!   legend
+//!   y │   ─ ─ ─ limits are dashed
+//!     │ ──────                          every plot has names and units at both axes
+//!     └──────────── x
+//! ```
 
 use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;
-const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 60.0;
+const HEIGHT: f64 = 380.0;
+const LEFT: f64 = 64.0;
 const RIGHT: f64 = 20.0;
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 50.0;
+const TOP: f64 = 60.0;
+const BOTTOM: f64 = 62.0;
+/// Width of the names beside lying bars.
+const NAMES: f64 = 220.0;
+const ROW: f64 = 22.0;
 const COLOURS: [&str; 6] = [
-    "#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a",
+    "#0969da", "#cf222e", "#1a7f37", "#9a6700", "#8250df", "#57606a",
 ];
+const LIMIT: &str = "#cf222e";
 
 /// One line of a plot.
 pub struct Series {
@@ -24,12 +37,21 @@ pub struct Series {
 
 /// One bar and the limit beside it.
 pub struct Bar {
-    /// What stands below.
+    /// What stands below, lines separated by commas.
     pub name: String,
     /// How high.
     pub value: f64,
     /// The limit, drawn as a line across.
     pub limit: f64,
+}
+
+/// The scale of the upright axis: from 0 in steps of 1, 2 or 5 times a power of ten.
+fn steps(max: f64) -> (f64, usize) {
+    let rough = max / 5.0;
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * power);
+    let step = step.into_iter().find(|s| *s >= rough).unwrap_or(max);
+    (step, (max / step).ceil() as usize)
 }
 
 /// The drawing area and its scales.
@@ -41,22 +63,26 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(title: &str, x: (f64, f64), y_max: f64, is_log: bool) -> Self {
-        let mut text = format!(
-            "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n\
-             <text x=\"{LEFT}\" y=\"18\" class=\"title\">{title}</text>\n"
-        );
+    fn new(title: &str, axis: &str, x: (f64, f64), y_max: f64, is_log: bool) -> Self {
+        let mut text = opened(title, HEIGHT);
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        line(&mut text, "axis", (LEFT, bottom), (right, bottom));
-        line(&mut text, "axis", (LEFT, TOP), (LEFT, bottom));
+        let middle = (TOP + bottom) / 2.0;
+        let _ = writeln!(
+            text,
+            "<text x=\"16\" y=\"{middle:.1}\" text-anchor=\"middle\" \
+             transform=\"rotate(-90 16 {middle:.1})\">{}</text>",
+            escaped(axis)
+        );
+        let (step, count) = steps(y_max);
+        let y_max = step * count as f64;
         let mut frame = Self {
             text,
             x,
             y_max,
             is_log,
         };
-        for step in 0..=4 {
-            let value = y_max * f64::from(step) / 4.0;
+        for number in 0..=count {
+            let value = step * number as f64;
             let at = frame.y(value);
             line(&mut frame.text, "grid", (LEFT, at), (right, at));
             label(
@@ -66,6 +92,8 @@ impl Frame {
                 &short(value),
             );
         }
+        line(&mut frame.text, "axis", (LEFT, bottom), (right, bottom));
+        line(&mut frame.text, "axis", (LEFT, TOP), (LEFT, bottom));
         frame
     }
 
@@ -87,13 +115,28 @@ impl Frame {
             label(&mut self.text, "middle", (at, bottom + 18.0), &short(value));
         }
         let middle = (LEFT + WIDTH - RIGHT) / 2.0;
-        label(&mut self.text, "middle", (middle, HEIGHT - 12.0), name);
+        label(&mut self.text, "middle", (middle, HEIGHT - 18.0), name);
     }
 
     fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");
         self.text
     }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
+}
+
+fn opened(title: &str, height: f64) -> String {
+    let title = escaped(title);
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n\
+         <text x=\"12\" y=\"20\" class=\"title\">{title}</text>\n"
+    )
 }
 
 fn line(text: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
@@ -108,92 +151,122 @@ fn label(text: &mut String, anchor: &str, at: (f64, f64), what: &str) {
     let (x, y) = at;
     let _ = writeln!(
         text,
-        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{what}</text>"
+        "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
+        escaped(what)
+    );
+}
+
+fn rectangle(text: &mut String, from: (f64, f64), size: (f64, f64)) {
+    let ((x, y), (width, height)) = (from, size);
+    let _ = writeln!(
+        text,
+        "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+         fill=\"{}\"/>",
+        COLOURS[0]
     );
 }
 
 fn short(value: f64) -> String {
-    if value >= 100.0 || value.fract() == 0.0 {
+    if value >= 100.0 || (value - value.round()).abs() < 1e-9 {
         format!("{value:.0}")
     } else {
         format!("{value:.1}")
     }
 }
 
-/// Lines; x positions of the first series are the ticks when the axis is logarithmic.
+/// The legend: a stroke and a name for each, below the title.
+fn legend(text: &mut String, entries: &[(&str, &str, bool)]) {
+    let mut x = LEFT;
+    for (name, colour, is_limit) in entries {
+        let dash = dash(*is_limit);
+        let end = x + 22.0;
+        let _ = writeln!(
+            text,
+            "<line stroke=\"{colour}\" stroke-width=\"2\"{dash} x1=\"{x:.1}\" y1=\"38\" \
+             x2=\"{end:.1}\" y2=\"38\"/>"
+        );
+        label(text, "start", (x + 28.0, 42.0), name);
+        x += 48.0 + 6.2 * name.len() as f64;
+    }
+}
+
+fn dash(is_limit: bool) -> &'static str {
+    if is_limit {
+        " stroke-dasharray=\"6 4\""
+    } else {
+        ""
+    }
+}
+
+/// Where a range of x is marked: powers of two when logarithmic, else ninths.
+fn ticks(from: f64, to: f64, is_log: bool) -> Vec<f64> {
+    if is_log {
+        let powers = (0..20).map(|n| f64::from(1 << n));
+        let mut marks: Vec<f64> = powers.filter(|v| (from..=to).contains(v)).collect();
+        marks.push(to);
+        marks.dedup();
+        return marks;
+    }
+    let (step, _) = steps(to - from);
+    let first = (from / step).ceil() as i64;
+    let last = (to / step).floor() as i64;
+    (first..=last).map(|n| n as f64 * step).collect()
+}
+
+/// Lines over x; the axes have names with units.
 pub fn lines(title: &str, axes: (&str, &str), is_log: bool, series: &[Series]) -> String {
     let points = || series.iter().flat_map(|s| s.points.iter());
     let x_min = points().map(|p| p.0).fold(f64::INFINITY, f64::min);
     let x_max = points().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
-    let y_max = points().map(|p| p.1).fold(0.0, f64::max) * 1.05;
+    let y_max = points().map(|p| p.1).fold(0.0, f64::max);
     if !x_min.is_finite() || y_max <= 0.0 {
         return String::new();
     }
-    let title = format!("{title} ({})", axes.1);
-    let mut frame = Frame::new(&title, (x_min, x_max), y_max, is_log);
-    let ticks: Vec<f64> = if is_log {
-        let powers = (0..20).map(|n| f64::from(1 << n));
-        powers.filter(|v| (x_min..=x_max).contains(v)).collect()
-    } else {
-        (0..=8)
-            .map(|n| x_min + (x_max - x_min) * f64::from(n) / 8.0)
-            .collect()
-    };
-    frame.ticks(&ticks, axes.0);
-    for (number, one) in series.iter().enumerate() {
+    let mut frame = Frame::new(title, axes.1, (x_min, x_max), y_max, is_log);
+    frame.ticks(&ticks(x_min, x_max, is_log), axes.0);
+    let shown = series.iter().filter(|one| !one.points.is_empty());
+    let mut entries = Vec::new();
+    for (number, one) in shown.enumerate() {
         let colour = COLOURS[number % COLOURS.len()];
-        let path: Vec<String> = one
-            .points
+        entries.push((one.name.as_str(), colour, one.is_limit));
+        let place = |point: &(f64, f64)| (frame.x(point.0), frame.y(point.1));
+        let places: Vec<(f64, f64)> = one.points.iter().map(place).collect();
+        let path: Vec<String> = places
             .iter()
-            .map(|(x, y)| format!("{:.1},{:.1}", frame.x(*x), frame.y(*y)))
+            .map(|(x, y)| format!("{x:.1},{y:.1}"))
             .collect();
-        let dash = if one.is_limit {
-            " stroke-dasharray=\"6 4\""
-        } else {
-            ""
-        };
+        let dash = dash(one.is_limit);
         let _ = writeln!(
             frame.text,
             "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash} points=\"{}\"/>",
             path.join(" ")
         );
-        let (x, y) = (
-            LEFT + 12.0 + 175.0 * (number % 4) as f64,
-            TOP + 4.0 + 14.0 * (number / 4) as f64,
-        );
-        let (end, level) = (x + 16.0, y - 4.0);
-        let _ = writeln!(
-            frame.text,
-            "<line stroke=\"{colour}\" stroke-width=\"2\"{dash} x1=\"{x}\" y1=\"{level}\" \
-             x2=\"{end}\" y2=\"{level}\"/>"
-        );
-        label(&mut frame.text, "start", (x + 20.0, y), &one.name);
+        if !one.is_limit && places.len() <= 40 {
+            for (x, y) in places {
+                let _ = writeln!(
+                    frame.text,
+                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{colour}\"/>"
+                );
+            }
+        }
     }
+    legend(&mut frame.text, &entries);
     frame.finish()
 }
 
-/// Bars, each with its limit.
-pub fn bars(title: &str, bars: &[Bar]) -> String {
-    let y_max = bars
-        .iter()
-        .map(|b| b.value.max(b.limit))
-        .fold(0.0, f64::max)
-        * 1.1;
+/// Upright bars, each with its limit.
+pub fn bars(title: &str, axis: &str, bars: &[Bar]) -> String {
+    let highest = |b: &Bar| b.value.max(b.limit);
+    let y_max = bars.iter().map(highest).fold(0.0, f64::max) * 1.05;
     if bars.is_empty() || y_max <= 0.0 {
         return String::new();
     }
-    let mut frame = Frame::new(title, (0.0, bars.len() as f64), y_max, false);
+    let mut frame = Frame::new(title, axis, (0.0, bars.len() as f64), y_max, false);
     let bottom = HEIGHT - BOTTOM;
     for (number, bar) in bars.iter().enumerate() {
-        let (from, to) = (frame.x(number as f64 + 0.2), frame.x(number as f64 + 0.8));
+        let (from, to) = (frame.x(number as f64 + 0.15), frame.x(number as f64 + 0.85));
         let (top, limit) = (frame.y(bar.value), frame.y(bar.limit));
-        let (width, height) = (to - from, bottom - top);
-        let _ = writeln!(
-            frame.text,
-            "<rect x=\"{from:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
-             fill=\"{}\"/>",
-            COLOURS[0]
-        );
+        rectangle(&mut frame.text, (from, top), (to - from, bottom - top));
         line(
             &mut frame.text,
             "limit",
@@ -201,18 +274,44 @@ pub fn bars(title: &str, bars: &[Bar]) -> String {
             (to + 4.0, limit),
         );
         let middle = (from + to) / 2.0;
-        label(
-            &mut frame.text,
-            "middle",
-            (middle, top - 4.0),
-            &format!("{:.1}", bar.value),
+        let at = (middle, top + 16.0);
+        let _ = writeln!(
+            frame.text,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{:.1}</text>",
+            at.0, at.1, bar.value
         );
         for (row, part) in bar.name.split(", ").enumerate() {
-            let at = (middle, bottom + 14.0 + 12.0 * row as f64);
+            let at = (middle, bottom + 14.0 + 13.0 * row as f64);
             label(&mut frame.text, "middle", at, part);
         }
     }
+    legend(
+        &mut frame.text,
+        &[("card", COLOURS[0], false), ("limit", LIMIT, true)],
+    );
     frame.finish()
+}
+
+/// Lying bars, one row each, with what they stand for in `axis`.
+pub fn rows(title: &str, axis: &str, bars: &[(String, f64)]) -> String {
+    let largest = bars.iter().map(|bar| bar.1).fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return String::new();
+    }
+    let height = TOP + ROW * bars.len() as f64 + 30.0;
+    let mut text = opened(title, height);
+    label(&mut text, "start", (12.0, 42.0), axis);
+    let width = WIDTH - NAMES - RIGHT - 60.0;
+    for (number, (name, value)) in bars.iter().enumerate() {
+        let top = TOP + ROW * number as f64;
+        label(&mut text, "end", (NAMES - 8.0, top + 14.0), name);
+        let long = value / largest * width;
+        rectangle(&mut text, (NAMES, top + 2.0), (long, ROW - 6.0));
+        let at = (NAMES + long + 6.0, top + 14.0);
+        label(&mut text, "start", at, &format!("{value:.0}"));
+    }
+    text.push_str("</svg>\n");
+    text
 }
 
 #[cfg(test)]
@@ -234,8 +333,26 @@ mod tests {
     }
 
     #[test]
+    fn scales_have_round_steps_and_hold_their_values() {
+        for max in [0.3, 7.0, 94.15, 99.0, 100.0, 148.8, 26_190.0] {
+            let (step, count) = steps(max);
+            assert!(step * count as f64 >= max, "{max}");
+            assert!((3..=6).contains(&count), "{max}: {count} steps of {step}");
+        }
+        assert_eq!(ticks(293.0, 313.0, false), [295.0, 300.0, 305.0, 310.0]);
+        assert_eq!(ticks(64.0, 300.0, true), [64.0, 128.0, 256.0, 300.0]);
+    }
+
+    #[test]
     fn nothing_measured_draws_nothing() {
         assert_eq!(lines("a", ("b", "c"), true, &[]), "");
-        assert_eq!(bars("a", &[]), "");
+        assert_eq!(bars("a", "b", &[]), "");
+        assert_eq!(rows("a", "b", &[]), "");
+    }
+
+    #[test]
+    fn names_are_not_markup() {
+        let text = rows("a < b", "c & d", &[("\"e\"".to_owned(), 1.0)]);
+        assert!(text.contains("a &lt; b") && text.contains("c &amp; d"));
     }
 }

@@ -63,6 +63,7 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     scenario.receive = true;
     scenario.send = true;
     scenario.burst = 45;
+    scenario.send_burst = 45;
     scenario.card = config.name().to_owned();
     scenario.time_ns = time_us * 1000;
     let measurement = Measurement::open(&scenario, Options::default())?;

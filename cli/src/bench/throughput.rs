@@ -68,8 +68,8 @@ pub struct ThroughputArguments {
     /// Where acknowledgements travel
     #[arg(long, value_enum, default_value_t = AckName::Data)]
     acks: AckName,
-    /// Packets of a flow in a row, and in one send descriptor [default: 1; one flow alone sends
-    /// up to 64 KiB]
+    /// Packets of a flow in a row, and in one send descriptor [default: 1 in a row; 2 in a
+    /// descriptor, as one ACK releases them; one flow alone sends up to 64 KiB]
     #[arg(long, value_name = "PACKETS")]
     burst: Option<u32>,
     /// Simulated time that is measured at least, in microseconds
@@ -119,8 +119,9 @@ impl ThroughputArguments {
             AckName::Pure => Acks::Pure,
         };
         let alone = DESCRIPTOR_BYTES_MAX / scenario.payload_bytes(false).max(1_024);
-        let usual = if self.flows == 1 { alone as u32 } else { 1 };
-        scenario.burst = self.burst.unwrap_or(usual);
+        let usual = if self.flows == 1 { alone as u32 } else { 2 };
+        scenario.burst = self.burst.unwrap_or(1);
+        scenario.send_burst = self.burst.unwrap_or(usual);
         scenario.time_ns = self.time * 1000;
         scenario.wraps_min = self.wraps;
         scenario.seed = self.seed;

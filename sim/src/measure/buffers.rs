@@ -75,6 +75,16 @@ pub fn region_bytes(sizes: impl Iterator<Item = u32>) -> usize {
     total.next_power_of_two().max(4096)
 }
 
+/// Segments used up for which one floor is asked: two, as one ACK stands for two packets; more where
+/// the list is so long that the others last.
+pub fn floor_every(slots: usize) -> usize {
+    match slots {
+        0..4 => 1,
+        4..64 => 2,
+        _ => 8,
+    }
+}
+
 fn stride(bytes: u32) -> usize {
     (bytes as usize + 2 * GUARD_BYTES).next_multiple_of(64)
 }
@@ -104,7 +114,7 @@ impl Buffers {
             base,
             region: Some(region),
             posted: VecDeque::with_capacity(slots.len()),
-            floor_every: (slots.len() / 8).clamp(1, 8),
+            floor_every: floor_every(slots.len()),
             slots,
             tail: 0,
             end: 0,

@@ -5,7 +5,8 @@
 //!   header entries, completions ◄── Device ◄── card      the host's own work takes no time
 //! ```
 //! It looks every [`POLL_CYCLES`] cycles: takes what has come, posts what is free, rings doorbells
-//! that changed. Application memory is read and written at its own side, as a CPU does.
+//! that changed; that of the commands for [`COMMANDS_TOGETHER`] of them, or when one has waited for
+//! [`COMMAND_WAIT_PS`], so that they are fetched together. Application memory is read and written at its own side, as a CPU does.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -35,6 +36,10 @@ use crate::design::Options;
 
 /// Cycles of the card between two looks of the host.
 pub const POLL_CYCLES: u64 = 64;
+/// Commands that one read of 512 bytes fetches.
+const COMMANDS_TOGETHER: usize = 8;
+/// How long a command waits for others, ps.
+const COMMAND_WAIT_PS: u64 = 1_000_000;
 /// Header slots taken after which the card is told, at the latest.
 const RETURN_SLOTS: u32 = 64;
 /// Looks in which nothing moves during setup before it is given up.
@@ -88,6 +93,9 @@ pub struct Host {
     pub problems: Problems,
     /// Flows whose peer waits for an acknowledgement in a frame of its own.
     pub acks_owed: VecDeque<u16>,
+    /// Commands that are not handed to the driver yet, and since when the first waits.
+    queued: VecDeque<(Entry, Pending)>,
+    queued_since_ps: u64,
     pending: VecDeque<(Ticket, Pending)>,
     unreturned: u32,
 }
@@ -158,6 +166,8 @@ impl Host {
             flows: Vec::with_capacity(usize::from(scenario.flows)),
             problems: Problems::default(),
             acks_owed: VecDeque::new(),
+            queued: VecDeque::new(),
+            queued_since_ps: 0,
             pending: VecDeque::new(),
             unreturned: 0,
         };
@@ -265,7 +275,7 @@ impl Host {
     /// Lets the card work until at most `left` commands are not confirmed.
     fn settle(&mut self, left: usize) -> Result<(), MeasureError> {
         let mut polls = 0;
-        while self.device.unconfirmed() > left {
+        while self.unconfirmed() > left {
             self.look()?;
             self.card.borrow_mut().run(POLL_CYCLES);
             polls += 1;
@@ -278,6 +288,7 @@ impl Host {
 
     /// Posts and takes commands' confirmations; acts on them.
     pub fn look(&mut self) -> Result<(), MeasureError> {
+        self.hand_over();
         self.device.poll()?;
         while let Some(refused) = self.device.take_refused() {
             self.problems
@@ -301,6 +312,29 @@ impl Host {
         Ok(())
     }
 
+    /// Commands whose fence has not passed.
+    pub fn unconfirmed(&self) -> usize {
+        self.queued.len() + self.device.unconfirmed()
+    }
+
+    fn queue(&mut self, entry: Entry, pending: Pending) {
+        if self.queued.is_empty() {
+            self.queued_since_ps = self.card.borrow().now_ps();
+        }
+        self.queued.push_back((entry, pending));
+    }
+
+    fn hand_over(&mut self) {
+        let waited_ps = self.card.borrow().now_ps() - self.queued_since_ps;
+        if self.queued.len() < COMMANDS_TOGETHER && waited_ps < COMMAND_WAIT_PS {
+            return;
+        }
+        for (entry, pending) in self.queued.drain(..) {
+            let ticket = self.device.command(entry);
+            self.pending.push_back((ticket, pending));
+        }
+    }
+
     fn side(&mut self, flow: usize, direction: Direction) -> &mut Buffers {
         match direction {
             Direction::Receive => &mut self.flows[flow].receive,
@@ -316,9 +350,7 @@ impl Host {
                 self.flows[flow].contents[1].fill(posted.start, &mut bytes);
                 self.write(posted.address, &bytes)?;
             }
-            let ticket = self.device.command(entry);
-            let pending = Pending::Post(flow, direction, posted.end());
-            self.pending.push_back((ticket, pending));
+            self.queue(entry, Pending::Post(flow, direction, posted.end()));
         }
         Ok(())
     }
@@ -332,9 +364,7 @@ impl Host {
         };
         let acceptance = it.acceptance(floor.offset);
         let entry = floor_set(it.name, acceptance, floor.head as u16);
-        let ticket = self.device.command(entry);
-        let pending = Pending::Floor(flow, Direction::Receive, floor);
-        self.pending.push_back((ticket, pending));
+        self.queue(entry, Pending::Floor(flow, Direction::Receive, floor));
     }
 
     /// The peer acknowledges what was sent up to `offset`.
@@ -346,9 +376,7 @@ impl Host {
         };
         let position = it.send.position(floor.offset);
         let entry = send_floor_set(it.name, position, floor.head as u16);
-        let ticket = self.device.command(entry);
-        let pending = Pending::Floor(flow, Direction::Send, floor);
-        self.pending.push_back((ticket, pending));
+        self.queue(entry, Pending::Floor(flow, Direction::Send, floor));
     }
 
     /// The next header entry.

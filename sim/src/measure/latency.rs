@@ -82,6 +82,7 @@ fn scenario(base: &Scenario, payload: u32, interval_ps: u64, time_ns: u64) -> Sc
         size: Size::Frame(payload + AROUND_BYTES),
         flows: 1,
         burst: 1,
+        send_burst: 1,
         wraps_min: 0,
         interval_ps,
         time_ns,

@@ -3,10 +3,12 @@
 //! ```text
 //!   wire      one packet takes 20 (preamble, gap) + frame bytes, FCS included, at 100 Gb/s
 //!   up        lanes / (payload + 24 a write TLP + 152 a header entry + shares of ring traffic)
+//!   rq port   2 half beats of 32 bytes in 4 ns / (each TLP: 16 + payload, in whole half beats)
 //!   down      lanes / (payload + 20 a completion + descriptor slots + shares of ring traffic)
 //!   reads     bytes in flight / round trip: completion headers x boundary, or completion data
 //! ```
 //! Lanes: 16 x 8 GT/s x 128/130, less 2.5 % for DLLPs: 15.36 GB/s each way (all of [`PcieConfig`]).
+//! The port is 512 bits wide at 250 MHz; a TLP begins with its beat or in its middle (PG213, straddle).
 //! Each formula is optimistic: pieces are cut as few times as possible, nothing waits for anything.
 //! So a figure near its limit is good, and one above it is an error of the bench.
 
@@ -14,6 +16,13 @@ use abi::config::{COMMAND_BYTES, SLOT_BYTES};
 use pcie_sim::PcieConfig;
 
 use crate::mac::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
+
+/// Descriptor of a request on the requester port.
+const DESCRIPTOR_BYTES: f64 = 16.0;
+/// Where a TLP may begin: at multiples of that.
+const HALF_BEAT_BYTES: f64 = 32.0;
+/// Half beats that the port takes in a nanosecond.
+const HALF_BEATS_PER_NS: f64 = 2.0 / pcie_sim::CYCLE_NS as f64;
 
 /// A pure ACK: the shortest frame that holds the headers with a timestamp option.
 pub const ACK_FRAME_BYTES: f64 = 70.0;
@@ -42,7 +51,7 @@ pub struct Limit {
     pub mpps: f64,
     /// Payload, Gb/s.
     pub gbps: f64,
-    /// `wire`, `pcie up`, `pcie down` or `reads in flight`.
+    /// `wire`, `pcie up`, `rq port`, `pcie down` or `reads in flight`.
     pub by: &'static str,
 }
 
@@ -62,6 +71,21 @@ pub fn lanes_bytes_per_ns(pcie: &PcieConfig) -> f64 {
 pub fn write_bytes(pcie: &PcieConfig, bytes: f64) -> f64 {
     let tlps = (bytes / f64::from(pcie.mps_bytes)).ceil();
     bytes + tlps * f64::from(pcie.link.request_overhead_bytes)
+}
+
+/// Half beats of the requester port that one write of `bytes` takes, cut only at the maximum
+/// payload size.
+pub fn write_half_beats(pcie: &PcieConfig, bytes: f64) -> f64 {
+    let largest = f64::from(pcie.mps_bytes);
+    let of = |payload: f64| ((DESCRIPTOR_BYTES + payload) / HALF_BEAT_BYTES).ceil();
+    let rest = bytes % largest;
+    let last = if rest > 0.0 { of(rest) } else { 0.0 };
+    (bytes / largest).floor() * of(largest) + last
+}
+
+/// Half beats that the requests for `bytes` of a long read take.
+pub fn request_half_beats(pcie: &PcieConfig, bytes: f64) -> f64 {
+    bytes / f64::from(pcie.mrrs_bytes)
 }
 
 /// Lane bytes of the completions of `bytes` of a long read.
@@ -90,6 +114,20 @@ pub fn receive_up(pcie: &PcieConfig, load: &Load) -> f64 {
     };
     let entries = load.entries * write_bytes(pcie, SLOT_BYTES as f64);
     payload + entries + commands_up(pcie, load) + slots_up(pcie, load.pure_acks)
+}
+
+/// Half beats of the requester port for one received packet of `load`.
+pub fn receive_port(pcie: &PcieConfig, load: &Load) -> f64 {
+    let entries = load.entries * write_half_beats(pcie, SLOT_BYTES as f64);
+    let asked = load.commands * COMMAND_BYTES as f64 + load.pure_acks * SLOT_BYTES as f64;
+    write_half_beats(pcie, load.payload_bytes) + entries + request_half_beats(pcie, asked)
+}
+
+/// Half beats of the requester port for one sent packet.
+pub fn send_port(pcie: &PcieConfig, load: &Load) -> f64 {
+    let entries = load.pure_acks * write_half_beats(pcie, SLOT_BYTES as f64);
+    let ring = load.slots * SLOT_BYTES as f64 + load.commands * COMMAND_BYTES as f64;
+    request_half_beats(pcie, load.payload_bytes + ring) + entries
 }
 
 /// Lane bytes from the host to the card for one received packet.
@@ -166,6 +204,7 @@ pub fn receive_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
     let candidates = [
         ("wire", 1.0 / wire_ns(load.frame_bytes)),
         ("pcie up", lanes / receive_up(pcie, load)),
+        ("rq port", HALF_BEATS_PER_NS / receive_port(pcie, load)),
         ("pcie down", lanes / receive_down(pcie, load)),
         ("wire of ACKs", ack_wire(load)),
     ];
@@ -179,6 +218,7 @@ pub fn send_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
     let candidates = [
         ("wire", 1.0 / wire_ns(load.frame_bytes)),
         ("pcie up", lanes / send_up(pcie, load)),
+        ("rq port", HALF_BEATS_PER_NS / send_port(pcie, load)),
         ("pcie down", lanes / send_down(pcie, load)),
         ("reads in flight", reads_bytes_per_ns(pcie) / read),
         ("wire of ACKs", ack_wire(load)),
@@ -190,6 +230,7 @@ pub fn send_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
 pub fn duplex_limits(pcie: &PcieConfig, receive: &Load, send: &Load) -> Vec<Limit> {
     let lanes = lanes_bytes_per_ns(pcie);
     let up = receive_up(pcie, receive) + send_up(pcie, send);
+    let port = receive_port(pcie, receive) + send_port(pcie, send);
     let down = receive_down(pcie, receive) + send_down(pcie, send);
     let read = send.payload_bytes + send.slots * SLOT_BYTES as f64;
     // ACKs of one direction share the wire with the data of the other.
@@ -198,6 +239,7 @@ pub fn duplex_limits(pcie: &PcieConfig, receive: &Load, send: &Load) -> Vec<Limi
     let candidates = [
         ("wire", 1.0 / (wire_ns(frame_bytes) + acks)),
         ("pcie up", lanes / up),
+        ("rq port", HALF_BEATS_PER_NS / port),
         ("pcie down", lanes / down),
         ("reads in flight", reads_bytes_per_ns(pcie) / read),
     ];
@@ -249,8 +291,12 @@ mod tests {
         near(lanes_bytes_per_ns(&pcie), 15.36, 0.005);
         let limit = |payload, frame| tightest(&receive_limits(&pcie, &load(payload, frame)));
         near(limit(1448.0, 1518.0).gbps, 94.15, 0.005);
-        assert_eq!(limit(0.0, 64.0).by, "pcie up");
-        near(limit(0.0, 64.0).mpps, 101.05, 0.05);
+        // An entry takes 152 lane bytes, but 5 half beats of the port.
+        let all = receive_limits(&pcie, &load(0.0, 64.0));
+        let up = all.iter().find(|limit| limit.by == "pcie up");
+        near(up.expect("a limit").mpps, 101.05, 0.05);
+        assert_eq!(limit(0.0, 64.0).by, "rq port");
+        near(limit(0.0, 64.0).mpps, 100.0, 0.001);
     }
 
     #[test]

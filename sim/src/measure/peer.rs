@@ -6,7 +6,10 @@
 //!                                                            payload read from application memory
 //! ```
 //! A flow's packets go only where buffers are posted and confirmed: the window that a control stack
-//! offers. Entries come up in the order of arrival, so whatever an entry passes over was lost.
+//! offers. Entries come up in the order of arrival, so whatever an entry passes over was lost. When
+//! no entry comes at all for long, frames are given up so that the windows move; an entry that comes
+//! for one of them after all is named as what it is: late. It cannot be judged any more, since the
+//! floor may have passed it, and it is no loss.
 
 use std::collections::VecDeque;
 
@@ -42,6 +45,12 @@ struct InFlight {
     header_bytes: usize,
 }
 
+impl InFlight {
+    fn is_named_by(&self, seen: &HeaderEntry) -> bool {
+        self.header[..self.header_bytes] == seen.header[..]
+    }
+}
+
 /// What has arrived, counted at the moment the host saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrived {
@@ -75,6 +84,8 @@ pub struct Peer {
     pub frame_bytes: u64,
     streams: Vec<Stream>,
     in_flight: VecDeque<InFlight>,
+    /// Frames given up because nothing came, in order; they count as lost until an entry comes.
+    given_up: VecDeque<InFlight>,
     /// Acknowledgements that wait to be sent as frames of their own.
     acks: VecDeque<(u16, u64)>,
     turn: usize,
@@ -104,6 +115,7 @@ impl Peer {
             frame_bytes: 0,
             streams: (0..scenario.flows).map(|_| Stream::default()).collect(),
             in_flight: VecDeque::new(),
+            given_up: VecDeque::new(),
             acks: VecDeque::new(),
             turn: 0,
             turn_left: scenario.burst,
@@ -239,13 +251,14 @@ impl Peer {
 
     /// Without this a window whose last frames were all lost would never move again. Losses are
     /// judged at the end: a figure is shown though it fails.
-    fn give_up_lost(&mut self, host: &mut Host) {
+    pub fn give_up_lost(&mut self, host: &mut Host) {
         let (last, now) = (self.last_entry_ps, self.now_ps);
         let is_lost = |sent: &InFlight| sent.sent_ps.max(last) + QUIET_PS < now;
         while self.in_flight.front().is_some_and(is_lost) {
             if let Some(sent) = self.in_flight.pop_front() {
                 self.arrived.lost += 1;
                 self.arrive(host, &sent);
+                self.given_up.push_back(sent);
             }
         }
     }
@@ -257,16 +270,40 @@ impl Peer {
                 .add(|| format!("event {code} from the send side"));
             return Ok(());
         }
+        if self.take_late(host, seen) {
+            return Ok(());
+        }
+        if !self.in_flight.iter().any(|sent| sent.is_named_by(seen)) {
+            host.problems
+                .add(|| "an entry that belongs to no frame".to_owned());
+            return Ok(());
+        }
         while let Some(sent) = self.in_flight.pop_front() {
-            if sent.header[..sent.header_bytes] == seen.header[..] {
+            if sent.is_named_by(seen) {
                 return self.judge(host, &sent, &seen.metadata);
             }
             self.arrived.lost += 1;
             self.arrive(host, &sent);
         }
-        host.problems
-            .add(|| "an entry that belongs to no frame".to_owned());
         Ok(())
+    }
+
+    /// Whether an entry belongs to a frame that was given up. Those before it stay lost: entries
+    /// come in order.
+    fn take_late(&mut self, host: &mut Host, seen: &HeaderEntry) -> bool {
+        let Some(at) = self.given_up.iter().position(|sent| sent.is_named_by(seen)) else {
+            return false;
+        };
+        let late = self.given_up.drain(..=at).next_back();
+        if let Some(sent) = late {
+            self.arrived.lost -= 1;
+            let waited_us = (self.now_ps - sent.sent_ps) / 1_000_000;
+            let (flow, offset) = (sent.flow, sent.offset);
+            host.problems.add(|| {
+                format!("flow {flow}, offset {offset}: entry {waited_us} us after its frame")
+            });
+        }
+        true
     }
 
     /// Compares one entry and the bytes that it announces with what was sent.

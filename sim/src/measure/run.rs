@@ -8,6 +8,7 @@
 use abi::reason::{Disposition, DropReason, SendError};
 use pcie_sim::Statistics;
 
+use super::buffers::floor_every;
 use super::host::{Host, Problems, POLL_CYCLES};
 use super::limits::{duplex_limits, lanes_bytes_per_ns, receive_limits, send_limits, Limit, Load};
 use super::peer::Peer;
@@ -227,7 +228,7 @@ impl Measurement {
         let mut last = (self.progress(), self.now_ns());
         let is_busy = |it: &Self| {
             let frames = it.peer.in_flight() > 0 || it.sender.expected() > 0;
-            frames || it.host.device.unconfirmed() > 0 || !it.host.acks_owed.is_empty()
+            frames || it.host.unconfirmed() > 0 || !it.host.acks_owed.is_empty()
         };
         while is_busy(self) && self.now_ns() < last.1 + STUCK_NS / 2 {
             self.step()?;
@@ -295,13 +296,14 @@ impl Measurement {
             let sizes = (0..count).map(|slot| f64::from(scenario.segment_bytes(flow, slot)));
             sizes.sum::<f64>() / count as f64
         });
+        let floors = sum(&|flow| 1.0 / floor_every(scenario.list(flow).0) as f64);
         let is_pure = scenario.acks == Acks::Pure;
         Load {
             payload_bytes: payload,
             frame_bytes: scenario.frame_bytes() as f64,
             entries: 1.0,
-            // A post for each segment, and a floor for one in eight at most.
-            commands: payload / segment * 1.125,
+            // A post for each segment, and a floor for several.
+            commands: payload / segment * (1.0 + floors),
             slots: 0.0,
             pure_acks: if is_pure { 0.5 } else { 0.0 },
         }
@@ -310,10 +312,9 @@ impl Measurement {
     fn limits(&self) -> Vec<Limit> {
         let scenario = &self.scenario;
         let receive = self.load();
-        let burst = if scenario.order == Order::Random {
-            1
-        } else {
-            scenario.burst
+        let burst = match scenario.order {
+            Order::Random => 1,
+            Order::InOrder => scenario.send_burst,
         };
         let mut send = Load {
             entries: 0.0,

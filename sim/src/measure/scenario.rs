@@ -82,8 +82,10 @@ pub struct Scenario {
     pub family: Family,
     /// Acknowledgements.
     pub acks: Acks,
-    /// Packets of one flow in a row; for sending, in one descriptor.
+    /// Packets of one flow in a row on the wire to the card.
     pub burst: u32,
+    /// Packets in one send descriptor, if in order.
+    pub send_burst: u32,
     /// Least time from one frame, or one descriptor, to the next, ps; 0: as fast as it goes.
     pub interval_ps: u64,
     /// Least simulated time that is measured, ns.
@@ -117,6 +119,7 @@ impl Scenario {
             family: Family::V4,
             acks: Acks::InData,
             burst: 1,
+            send_burst: 1,
             interval_ps: 0,
             time_ns: 1_000_000,
             packets_min: 8,
@@ -161,8 +164,9 @@ impl Scenario {
 
     /// Bytes of segment number `slot` of flow `flow`'s ring of buffers.
     ///
-    /// In order: 64 KiB for few flows, for many as much as lets lists wrap in reasonable time. Out
-    /// of order: 4 and 64 KiB mixed.
+    /// In order: 64 KiB for few flows; for many 4 KiB with the guards, so that lists wrap in
+    /// reasonable time, the first two of a length of the flow's own, so that the segments of
+    /// different flows end at different times. Out of order: 4 and 64 KiB mixed.
     pub fn segment_bytes(&self, flow: u16, slot: usize) -> u32 {
         match self.order {
             Order::Random if self.has_long_list(flow) => {
@@ -170,8 +174,11 @@ impl Scenario {
             }
             Order::Random => [4 << 10, 64 << 10][slot % 2],
             Order::InOrder if self.flows <= 64 => 64 << 10,
-            Order::InOrder if self.payload_bytes(false) > 4096 => (4 << 10) - 64,
-            Order::InOrder => (2 << 10) - 64,
+            Order::InOrder if slot < 2 => {
+                let steps = 2 + u32::from(flow) * 53 % 125;
+                64 * [steps / 2, steps.div_ceil(2)][slot]
+            }
+            Order::InOrder => (4 << 10) - 64,
         }
     }
 
@@ -222,11 +229,10 @@ impl Scenario {
         if self.order == Order::Random && self.may_lose() {
             return refuse("frames that may be lost are measured in order".to_owned());
         }
-        if self.burst == 0 || self.burst > 64 {
-            return refuse(format!(
-                "bursts of {} packets are not in 1 to 64",
-                self.burst
-            ));
+        for burst in [self.burst, self.send_burst] {
+            if burst == 0 || burst > 64 {
+                return refuse(format!("bursts of {burst} packets are not in 1 to 64"));
+            }
         }
         Ok(())
     }

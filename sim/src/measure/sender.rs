@@ -86,7 +86,7 @@ impl Sender {
             arriving: VecDeque::new(),
             turn: 0,
             burst: match scenario.order {
-                Order::InOrder => u64::from(scenario.burst),
+                Order::InOrder => u64::from(scenario.send_burst),
                 Order::Random => 1,
             },
             order: scenario.order,
