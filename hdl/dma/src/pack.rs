@@ -150,8 +150,8 @@ impl Logic for RequestPacker {
         self.writes_in_flight.next = self.plan.writes_in_flight.val();
         self.held.next = self.memory.beats_held.val();
         self.beats_held.next = self.held.val();
-        // Half of the memory.
-        self.crowded.d.next = self.held.val().get_bits::<2>(5).any();
+        // Three quarters of the memory.
+        self.crowded.d.next = self.held.val().get_bits::<2>(4).all() | self.held.val().get_bit(6);
         self.plan.crowded.next = self.crowded.q.val();
 
         self.step.next = self.plan.step.payload.val();

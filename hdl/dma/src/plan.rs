@@ -8,9 +8,9 @@
 //!
 //! Invariants:
 //! 1. Writes keep their order. A read goes first where the second half of a beat is free (it needs
-//!    no more), a write where a beat begins, and everywhere when payload piles up (`crowded`): what
-//!    is received cannot wait, what is sent can. But a read waits for four writes at most, a write
-//!    for one read.
+//!    no more), but, when payload piles up (`crowded`), only after two writes: what is received
+//!    cannot wait, what is sent can. A write goes first where a beat begins. A read waits for four
+//!    writes at most, a write for one read.
 //! 2. A write is taken when `written` has passed its last beat and fewer than 32 have not
 //!    returned their sequence number. Bit 5 of the number tells reads from writes.
 //! 3. Steps of one TLP follow each other without a step of another between them.
@@ -95,7 +95,8 @@ impl Logic for RequestChoice {
         self.data_stall.next = self.write_tlp.valid.val() & !self.is_stored.val();
         self.writes_in_flight.next = self.in_flight.q.val();
         self.read_allowed.next = self.run.val() & self.read_tlp.valid.val();
-        self.fits_read.next = self.straddles.val() & !self.crowded.val();
+        self.fits_read.next =
+            self.straddles.val() & (!self.crowded.val() | (self.patience.q.val() >= 2));
         self.is_read.next = self.read_allowed.val()
             & (!self.write_allowed.val() | self.fits_read.val() | (self.patience.q.val() == 4));
 
