@@ -36,7 +36,7 @@ pub enum Section {
     Order,
     /// Pure ACKs.
     Acks,
-    /// Other completion sizes and buffers.
+    /// Other completion sizes.
     Completions,
     /// Frame sizes.
     Frames,
@@ -53,7 +53,7 @@ impl Section {
             Section::Flows => "16,384 flows, round robin",
             Section::Order => "Out of order, IPv4 and IPv6 mixed, 4 and 64 KiB segments",
             Section::Acks => "One pure ACK for every two segments",
-            Section::Completions => "Sending with smaller completions and fewer headers",
+            Section::Completions => "Sending with smaller completions",
             Section::Frames => "Frame sizes at wire speed",
             Section::Latency => "Latency",
             Section::Sim => "Speed of the simulation",
@@ -116,14 +116,10 @@ fn lines(section: Section) -> Vec<(String, f64)> {
             })
             .collect(),
         Section::Acks => each(&both, "--flows 1 --acks pure", ONE_FLOW),
-        Section::Completions => [
-            "--completion 64",
-            "--completion 128",
-            "--completion-headers 128",
-        ]
-        .iter()
-        .flat_map(|rest| each(&["tx"], &format!("--flows 1 {rest}"), ONE_FLOW))
-        .collect(),
+        Section::Completions => ["--completion 64", "--completion 128"]
+            .iter()
+            .flat_map(|rest| each(&["tx"], &format!("--flows 1 {rest}"), ONE_FLOW))
+            .collect(),
         Section::Frames => ["rx", "tx"]
             .iter()
             .flat_map(|word| FRAMES.iter().map(move |bytes| (word, bytes)))

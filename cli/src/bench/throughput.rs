@@ -81,7 +81,7 @@ pub struct ThroughputArguments {
     /// Size at whose multiples the host cuts read completions: 64, 128 or 256
     #[arg(long, default_value_t = 256, value_name = "BYTES")]
     completion: u32,
-    /// Completion headers that the hard block's buffer holds
+    /// Completion headers that the hard block's buffer holds; the card is built for 256
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     completion_headers: u32,
     /// Sizes of the card's tables

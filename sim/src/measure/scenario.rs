@@ -1,6 +1,7 @@
 //! What is measured: directions, sizes, flows, order, acknowledgements, time.
 
 use abi::config::{FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS};
+use dma::read_issue::CompletionBuffer;
 use pcie_sim::PcieConfig;
 
 use super::frames::{header_bytes, ETHERNET_BYTES};
@@ -229,6 +230,14 @@ impl Scenario {
         if self.order == Order::Random && self.may_lose() {
             return refuse("frames that may be lost are measured in order".to_owned());
         }
+        let (built_for, buffer) = (CompletionBuffer::default(), &self.pcie);
+        if buffer.completion_headers < built_for.headers || buffer.completion_data < built_for.data
+        {
+            return refuse(format!(
+                "the card is built for a completion buffer of {} headers and {} times 16 bytes",
+                built_for.headers, built_for.data
+            ));
+        }
         for burst in [self.burst, self.send_burst] {
             if burst == 0 || burst > 64 {
                 return refuse(format!("bursts of {burst} packets are not in 1 to 64"));
@@ -271,6 +280,10 @@ mod tests {
         assert!(scenario.check().is_err());
         scenario.size = Size::Frame(64);
         assert_eq!(scenario.check(), Ok(()));
+        // Completions would be lost: the card does not know that the buffer is smaller.
+        scenario.pcie.completion_headers = 128;
+        assert!(scenario.check().is_err());
+        scenario.pcie.completion_headers = 256;
         scenario.order = Order::Random;
         assert!(scenario.check().is_err());
     }
