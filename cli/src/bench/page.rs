@@ -208,7 +208,10 @@ impl Page {
             plots.push(lines(title, axes, false, &series));
         }
         if let Some(area) = &self.area {
-            let axis = format!("LUTs of {:.2} % of the device", area.lut_percent);
+            let axis = format!(
+                "LUTs; the whole card: {:.2} % of the device",
+                area.lut_percent
+            );
             plots.push(plot::rows(
                 "Area by block",
                 &axis,

@@ -9,15 +9,15 @@
 //! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
 //!
 //! Timing: an entry is offered 4 cycles after its confirmation when nothing waits; up to
-//! [`PAUSE_CYCLES`] after the entry before it as long as every confirmation that comes can share it,
-//! so that many commands cost little of the link.
+//! [`PAUSE_CYCLES`] after the entry before it as long as every confirmation that comes can share
+//! it, so that many commands cost little of the link.
 //!
 //! Invariants:
 //! 1. The entries of an owner name its commands in order; each command is confirmed by the first
 //!    entry with its index or a later one.
 //! 2. A command that failed has an entry of its own. One that did not may be confirmed by the next
-//!    one of the same owner, if that came before its entry was begun. None waits for the pause behind
-//!    another owner's or a failed one, nor do those wait.
+//!    one of the same owner, if that came before its entry was begun. None waits for the pause
+//!    behind another owner's or a failed one, nor do those wait.
 //! 3. The phase is 1 on the first pass over a ring after its enable word was written, and flips at
 //!    each end of the ring. The ring has as many entries as the command ring.
 //! 4. Confirmations for an owner that is not enabled vanish.

@@ -13,8 +13,8 @@
 //!
 //! Invariants:
 //! 1. The pieces of a job are contiguous, in rising order, and cover exactly its bytes.
-//! 2. No piece is longer than its limit, crosses a page or, but for the last, ends inside a line. If
-//!    not cut by lines, none crosses a multiple of its limit either.
+//! 2. No piece is longer than its limit, crosses a page or, but for the last, ends inside a line.
+//!    If not cut by lines, none crosses a multiple of its limit either.
 //!
 //! Source: PCI Express Base 3.0, 2.2.7 (no request crosses 4 KiB).
 

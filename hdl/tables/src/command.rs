@@ -43,10 +43,6 @@ use crate::list_control::ListControlSource;
 use crate::updates::{CommandBeat, FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
 
-/// Bits of a count up to [`CONFIRMATIONS_MAX`].
-const UNDER_WAY_BITS: usize = 10;
-const _: () = assert!(CONFIRMATIONS_MAX < 1 << UNDER_WAY_BITS);
-
 /// The processor. See the module's head.
 #[derive(LogicBlock)]
 pub struct CommandProcessor<
@@ -108,7 +104,6 @@ pub struct CommandProcessor<
     ended: DFF<Confirmation>,
     ended_valid: DFF<Bit>,
     done: DFF<Bit>,
-    under_way: DFF<Bits<UNDER_WAY_BITS>>,
 
     confirmations: Fifo<Confirmation, 3, 4>,
 
@@ -117,8 +112,6 @@ pub struct CommandProcessor<
     act_ready: Signal<Local, Bit>,
     commit: Signal<Local, Bit>,
     enough: Constant<Bits<4>>,
-    under_way_max: Constant<Bits<UNDER_WAY_BITS>>,
-    none: Constant<Bits<UNDER_WAY_BITS>>,
 }
 
 impl<
@@ -160,15 +153,12 @@ impl<
             ended: Default::default(),
             ended_valid: Default::default(),
             done: Default::default(),
-            under_way: Default::default(),
             confirmations: Default::default(),
             asked: Default::default(),
             room: Default::default(),
             act_ready: Default::default(),
             commit: Default::default(),
             enough: Constant::new(7u64.to_bits()),
-            under_way_max: Constant::new(CONFIRMATIONS_MAX.to_bits()),
-            none: Constant::new(0u64.to_bits()),
         }
     }
 }
@@ -185,7 +175,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, beat, flow, ended, ended_valid, done, under_way);
+        dff_setup!(self, clock, beat, flow, ended, ended_valid, done);
         self.batch.clock.next = self.clock.val();
         self.batch.reset.next = self.reset.val();
         self.work.clock.next = self.clock.val();
@@ -199,17 +189,8 @@ impl<
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
         // A command is taken when its confirmation will have a place, beside one on its way there.
-        self.room.next = (self.confirmations.level.val() < self.enough.val())
-            & (self.under_way.q.val() < self.under_way_max.val())
-            & !self.hold.val();
-        if self.steps.take.val() & !self.fence_passed.val() {
-            self.under_way.d.next = self.under_way.q.val() + 1;
-        } else if self.fence_passed.val() & !self.steps.take.val() {
-            self.under_way.d.next = self.under_way.q.val() - 1;
-        }
-        if self.reset.val() {
-            self.under_way.d.next = self.none.val();
-        }
+        self.room.next = (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
+        self.steps.fence_passed.next = self.fence_passed.val();
         self.steps.command_valid.next = self.batch.command.valid.val() & self.room.val();
         self.batch.command.ready.next = self.steps.take.val();
         self.asked.next = self.batch.command.payload.val().data;

@@ -12,9 +12,14 @@
 //! Invariants:
 //! 1. `act` is reached with status `ok` only.
 //! 2. One `finish` for each `take`.
+//! 3. `take` waits while `CONFIRMATIONS_MAX` commands are between it and `fence_passed`.
 
 use abi::reason::CommandStatus;
 use stream::prelude::*;
+
+/// Bits of a count up to [`CONFIRMATIONS_MAX`].
+const UNDER_WAY_BITS: usize = 10;
+const _: () = assert!(CONFIRMATIONS_MAX < 1 << UNDER_WAY_BITS);
 
 /// Where the processor is.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
@@ -43,6 +48,8 @@ pub struct CommandSequence {
 
     /// A command is there, and room for its confirmation.
     pub command_valid: Signal<In, Bit>,
+    /// A confirmation has left the last fence.
+    pub fence_passed: Signal<In, Bit>,
     /// The flow's state is there.
     pub flow_valid: Signal<In, Bit>,
     /// CommandStatus of the judge.
@@ -66,7 +73,10 @@ pub struct CommandSequence {
     pub status: Signal<Out, Bits<8>>,
 
     state: DFF<CommandState>,
+    under_way: DFF<Bits<UNDER_WAY_BITS>>,
 
+    under_way_max: Constant<Bits<UNDER_WAY_BITS>>,
+    none: Constant<Bits<UNDER_WAY_BITS>>,
     ok: Constant<Bits<8>>,
     bad_range: Constant<Bits<8>>,
 }
@@ -77,6 +87,7 @@ impl Default for CommandSequence {
             clock: Default::default(),
             reset: Default::default(),
             command_valid: Default::default(),
+            fence_passed: Default::default(),
             flow_valid: Default::default(),
             judged: Default::default(),
             act_ready: Default::default(),
@@ -88,6 +99,9 @@ impl Default for CommandSequence {
             finish: Default::default(),
             status: Default::default(),
             state: Default::default(),
+            under_way: Default::default(),
+            under_way_max: Constant::new(CONFIRMATIONS_MAX.to_bits()),
+            none: Constant::new(0u64.to_bits()),
             ok: Constant::new((CommandStatus::Ok as u64).to_bits()),
             bad_range: Constant::new((CommandStatus::BadRange as u64).to_bits()),
         }
@@ -97,7 +111,7 @@ impl Default for CommandSequence {
 impl Logic for CommandSequence {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state);
+        dff_setup!(self, clock, state, under_way);
         self.take.next = false;
         self.acting.next = self.state.q.val() == CommandState::Act;
         self.finish.next = false;
@@ -106,7 +120,7 @@ impl Logic for CommandSequence {
         match self.state.q.val() {
             // Waits for a command.
             CommandState::Idle => {
-                if self.command_valid.val() {
+                if self.command_valid.val() & (self.under_way.q.val() < self.under_way_max.val()) {
                     self.take.next = true;
                     self.state.d.next = CommandState::Wait;
                 }
@@ -147,7 +161,13 @@ impl Logic for CommandSequence {
                 }
             }
         }
+        if self.take.val() & !self.fence_passed.val() {
+            self.under_way.d.next = self.under_way.q.val() + 1;
+        } else if self.fence_passed.val() & !self.take.val() {
+            self.under_way.d.next = self.under_way.q.val() - 1;
+        }
         if self.reset.val() {
+            self.under_way.d.next = self.none.val();
             self.finish.next = false;
             self.state.d.next = CommandState::Idle;
         }

@@ -11,8 +11,8 @@
 //! 2. Descriptors begun later do not hold one back.
 //! 3. There is a place for every confirmation that may be under way: none waits at
 //!    `confirmation_sink`, where it would hold up what was received behind it. At 94 Gb/s each way
-//!    and a post and a floor for every other packet a hundred wait, for a descriptor takes 4 us from
-//!    its look-up to its last frame.
+//!    and a post and a floor for every other packet a hundred wait, for a descriptor takes 4 us
+//!    from its look-up to its last frame.
 
 use stream::prelude::*;
 

@@ -75,8 +75,8 @@ pub fn region_bytes(sizes: impl Iterator<Item = u32>) -> usize {
     total.next_power_of_two().max(4096)
 }
 
-/// Segments used up for which one floor is asked: two, as one ACK stands for two packets; more where
-/// the list is so long that the others last.
+/// Segments used up for which one floor is asked: two, as one ACK stands for two packets; more
+/// where the list is so long that the others last.
 pub fn floor_every(slots: usize) -> usize {
     match slots {
         0..4 => 1,

@@ -8,7 +8,7 @@
 //!   reads     bytes in flight / round trip: completion headers x boundary, or completion data
 //! ```
 //! Lanes: 16 x 8 GT/s x 128/130, less 2.5 % for DLLPs: 15.36 GB/s each way (all of [`PcieConfig`]).
-//! The port is 512 bits wide at 250 MHz; a TLP begins with its beat or in its middle (PG213, straddle).
+//! The port has 512 bits at 250 MHz; a TLP begins with its beat or in its middle (PG213, straddle).
 //! Each formula is optimistic: pieces are cut as few times as possible, nothing waits for anything.
 //! So a figure near its limit is good, and one above it is an error of the bench.
 
