@@ -8,8 +8,8 @@
 //! A flow's packets go only where buffers are posted and confirmed: the window that a control stack
 //! offers. Entries come up in the order of arrival, so whatever an entry passes over was lost. When
 //! no entry comes at all for long, frames are given up so that the windows move; an entry that
-//! comes for one of them after all is named as what it is: late. It cannot be judged any more, since
-//! the floor may have passed it, and it is no loss.
+//! comes for one of them after all is named as what it is: late. It cannot be judged any more,
+//! since the floor may have passed it, and it is no loss.
 
 use std::collections::VecDeque;
 
