@@ -1,10 +1,12 @@
 //! Eight 64-bit counters, each with a pulse of its own.
 //!
 //! ```text
-//!  events ──► 8 tallies of 4 bits ──► one a cycle ──► + ──► totals ──► value
+//!  events ──► (register) ──► 8 tallies of 4 bits ──► one a cycle ──► + ──► totals ──► value
 //!                                                     8 x 64 bits in LUT RAM
 //! ```
-//! Timing: a pulse is in `value` after at most 10 cycles; `value` is combinational from `index`.
+//! The register ends the paths of the stages that count: none of them knows its counter.
+//!
+//! Timing: a pulse is in `value` after at most 11 cycles; `value` is combinational from `index`.
 //!
 //! Invariants:
 //! 1. Each cycle with bit i of `events` high adds one to counter i; all eight may count at once. A
@@ -25,6 +27,7 @@ pub struct EventCounters {
     /// Its value.
     pub value: Signal<Out, Bits<64>>,
 
+    seen: DFF<Bits<8>>,
     tally: [DFF<Bits<4>>; 8],
     scan: DFF<Bits<3>>,
     taken: DFF<Bits<4>>,
@@ -46,6 +49,7 @@ impl Default for EventCounters {
             events: Default::default(),
             index: Default::default(),
             value: Default::default(),
+            seen: Default::default(),
             tally: Default::default(),
             scan: Default::default(),
             taken: Default::default(),
@@ -64,22 +68,23 @@ impl Default for EventCounters {
 impl Logic for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, scan, taken, taken_index);
+        dff_setup!(self, clock, seen, scan, taken, taken_index);
         self.totals.clock.next = self.clock.val();
         self.read_copy.clock.next = self.clock.val();
 
+        self.seen.d.next = self.events.val();
         self.scan.d.next = self.scan.q.val() + self.next.val();
         self.taken_index.d.next = self.scan.q.val();
         for i in 0..8 {
             self.tally[i].clock.next = self.clock.val();
             self.tally[i].d.next = self.tally[i].q.val();
-            if self.events.val().get_bit(i) {
+            if self.seen.q.val().get_bit(i) {
                 self.tally[i].d.next = self.tally[i].q.val() + self.one.val();
             }
             if self.scan.q.val() == self.number[i].val() {
                 self.taken.d.next = self.tally[i].q.val();
                 self.tally[i].d.next = self.none.val();
-                if self.events.val().get_bit(i) {
+                if self.seen.q.val().get_bit(i) {
                     self.tally[i].d.next = self.one.val();
                 }
             }

@@ -338,10 +338,10 @@ impl<B: Bus> Device<B> {
 
     /// Whether a failed read or a wrong index has stopped a ring of an owner: commands, sends. It
     /// runs again when its context is enabled again.
-    pub fn stopped_rings(&mut self, owner: u32) -> Result<(bool, bool)> {
-        let status = self
-            .bus
-            .read_register(doorbell_page(owner) + registers::DOORBELL_STATUS)?;
+    pub fn stopped_rings(&mut self, owner: u8) -> Result<(bool, bool)> {
+        self.owner(owner)?;
+        let page = doorbell_page(owner.into());
+        let status = (self.bus).read_register(page + registers::DOORBELL_STATUS)?;
         let is_set = |bit: u32| status & bit != 0;
         Ok((
             is_set(registers::STATUS_COMMAND_STOPPED),

@@ -19,6 +19,7 @@ use host::control::descriptor::{raw, tcp_send, Payload};
 use host::control::packet::parse_tcp;
 use host::control::regions::Regions;
 use host::device::{Device, DeviceConfig, Ticket};
+use host::error::HostError;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -132,7 +133,11 @@ fn a_failed_read_stops_its_command_ring_and_tells_its_owner() {
     assert!(!bed.device.confirmed(lost));
     let stopped = |bed: &mut Bed, owner| bed.device.stopped_rings(owner).expect("a register");
     assert_eq!(stopped(&mut bed, 0), (true, false));
-    assert_eq!(stopped(&mut bed, 1), (false, false));
+    let nobody = bed.device.stopped_rings(1);
+    assert!(matches!(
+        nobody,
+        Err(HostError::UnknownOwner { owner: 1, open: 1 })
+    ));
     // The send ring of the same owner goes on.
     bed.device.send(raw(&frame(1)));
     bed.run();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  header_produced ──► [arm] ── armed, slots unseen ───┐
-//!  settings ─────────►[pace] ── time and count ────────┼──► scan, one owner in two cycles
+//!  settings ─────────►[pace] ── time and count ────────┼──► scan, one owner in three cycles
 //!                  [vectors] ── masked: pending ───────┘          │
 //!                                                                 ▼
 //!                                             [writer] ──► write_job, write_data (4 bytes)
@@ -14,7 +14,7 @@
 //! | `write_job`, `write_data` | a client of `dma.write`: the message stays behind the entries |
 //! | `msix_read_address`, `_data` | BAR offset of a word of table or pending bits, its value |
 //!
-//! Timing: an owner is looked at every 2 * OWNERS cycles while no message is being written. The
+//! Timing: an owner is looked at every 3 * OWNERS cycles while no message is being written. The
 //! read port is combinational.
 //!
 //! Invariants:

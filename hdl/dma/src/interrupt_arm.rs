@@ -5,8 +5,9 @@
 //!  DOORBELL_ARM ─────► seen ─────┼──► of `scan`: slots unseen, armed
 //!  context enable ───► 0, unarmed┘
 //! ```
-//! Timing: what is said of `scan` is combinational; an arming counts two cycles after its pulse, a
-//! produced entry one cycle after its.
+//! Timing: `armed` is combinational from `scan`; `raises` and `unseen` hold one cycle after it
+//! came, while it stays. An arming counts two cycles after its pulse, a produced entry one cycle
+//! after its.
 //!
 //! Invariants:
 //! 1. Writing a context's enable word sets the producer index to 0 and disarms.
@@ -31,7 +32,9 @@ pub struct InterruptArm<const O: usize, const OWNERS: usize> {
 
     /// Owner asked for.
     pub scan: Signal<In, Bits<O>>,
-    /// It waits, and its queue has grown beyond what it has seen.
+    /// It waits.
+    pub armed: Signal<Out, Bit>,
+    /// It waited, and its queue had grown beyond what it has seen.
     pub raises: Signal<Out, Bit>,
     /// Slots that it has not seen.
     pub unseen: Signal<Out, Bits<32>>,
@@ -45,6 +48,8 @@ pub struct InterruptArm<const O: usize, const OWNERS: usize> {
     seen: LutRam<Bits<32>, O>,
     has_produced: OwnerSet<O, OWNERS>,
     waiting: OwnerSet<O, OWNERS>,
+    ahead: DFF<Bits<32>>,
+    asked: DFF<Bit>,
 
     changed: Signal<Local, Bit>,
     changed_owner: Signal<Local, Bits<O>>,
@@ -55,7 +60,6 @@ pub struct InterruptArm<const O: usize, const OWNERS: usize> {
     producers: Signal<Local, Bits<OWNERS>>,
     waiters: Signal<Local, Bits<OWNERS>>,
     producer: Signal<Local, Bits<32>>,
-    ahead: Signal<Local, Bits<32>>,
     arm_field: Constant<Bits<12>>,
     farthest: Constant<Bits<32>>,
     zero: Constant<Bits<32>>,
@@ -69,6 +73,7 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptArm<O, OWNERS> {
             settings: Default::default(),
             header_produced: Default::default(),
             scan: Default::default(),
+            armed: Default::default(),
             raises: Default::default(),
             unseen: Default::default(),
             disarm: Default::default(),
@@ -88,6 +93,7 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptArm<O, OWNERS> {
             waiters: Default::default(),
             producer: Default::default(),
             ahead: Default::default(),
+            asked: Default::default(),
             arm_field: Constant::new(registers::DOORBELL_ARM.to_bits()),
             farthest: Constant::new(0x8000_0000u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
@@ -98,6 +104,7 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptArm<O, OWNERS> {
 impl<const O: usize, const OWNERS: usize> Logic for InterruptArm<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, ahead, asked);
         self.registers.clock.next = self.clock.val();
         self.produced.clock.next = self.clock.val();
         self.seen.clock.next = self.clock.val();
@@ -146,10 +153,12 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptArm<O, OWNERS> {
         if self.producers.val().get_bit(self.scan.val().index()) {
             self.producer.next = self.produced.read_data.val();
         }
-        self.ahead.next = self.producer.val() - self.seen.read_data.val();
-        self.unseen.next = self.ahead.val();
-        self.raises.next = self.waiters.val().get_bit(self.scan.val().index())
-            & (self.ahead.val() != self.zero.val())
-            & (self.ahead.val() < self.farthest.val());
+        self.armed.next = self.waiters.val().get_bit(self.scan.val().index());
+        self.ahead.d.next = self.producer.val() - self.seen.read_data.val();
+        self.unseen.next = self.ahead.q.val();
+        self.asked.d.next = self.waiters.val().get_bit(self.scan.val().index());
+        self.raises.next = self.asked.q.val()
+            & (self.ahead.q.val() != self.zero.val())
+            & (self.ahead.q.val() < self.farthest.val());
     }
 }

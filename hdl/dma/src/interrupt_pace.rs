@@ -3,7 +3,8 @@
 //! ```text
 //!  INTERRUPT_INTERVAL, INTERRUPT_ENTRIES ──► compare with the time since `fired` and with `unseen`
 //! ```
-//! Timing: `due` is combinational from `scan` and `unseen`.
+//! Timing: `due` is combinational from `unseen`, and holds one cycle after `scan` came, while it
+//! stays.
 //!
 //! Invariants:
 //! 1. Two interrupts of an owner are at least the interval apart, unless the entries unseen reach
@@ -40,9 +41,10 @@ pub struct InterruptPace<const O: usize, const OWNERS: usize> {
     entries: DFF<Bits<32>>,
     last: LutRam<Bits<32>, O>,
     has_fired: OwnerSet<O, OWNERS>,
+    passed: DFF<Bits<32>>,
+    first: DFF<Bit>,
 
     address: Signal<Local, Bits<24>>,
-    passed: Signal<Local, Bits<32>>,
     members: Signal<Local, Bits<OWNERS>>,
     enough: Signal<Local, Bit>,
     interval_address: Constant<Bits<24>>,
@@ -68,6 +70,7 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptPace<O, OWNERS> {
             has_fired: Default::default(),
             address: Default::default(),
             passed: Default::default(),
+            first: Default::default(),
             members: Default::default(),
             enough: Default::default(),
             interval_address: Constant::new(registers::INTERRUPT_INTERVAL.to_bits()),
@@ -81,7 +84,7 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptPace<O, OWNERS> {
 impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, now, interval, entries);
+        dff_setup!(self, clock, now, interval, entries, passed, first);
         self.last.clock.next = self.clock.val();
         self.has_fired.clock.next = self.clock.val();
         self.has_fired.reset.next = self.reset.val();
@@ -109,11 +112,11 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
 
         self.last.read_address.next = self.scan.val();
         self.members.next = self.has_fired.members.val();
-        self.passed.next = self.now.q.val() - self.last.read_data.val();
+        self.passed.d.next = self.now.q.val() - self.last.read_data.val();
+        self.first.d.next = !self.members.val().get_bit(self.scan.val().index());
         self.enough.next =
             (self.entries.q.val() != self.zero.val()) & (self.unseen.val() >= self.entries.q.val());
-        self.due.next = (self.passed.val() >= self.interval.q.val())
-            | self.enough.val()
-            | !self.members.val().get_bit(self.scan.val().index());
+        self.due.next =
+            (self.passed.q.val() >= self.interval.q.val()) | self.enough.val() | self.first.q.val();
     }
 }

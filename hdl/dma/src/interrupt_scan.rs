@@ -1,11 +1,11 @@
 //! Goes round the owners and decides which interrupt is written.
 //!
 //! ```text
-//!  Look ──► Judge ──► quiet: next owner
-//!             ├─────► masked: pending, disarm, next owner
-//!             └─────► Offer ──taken──► next owner
+//!  Look ──► Compare ──► Judge ──► quiet: next owner
+//!                         ├─────► masked: pending, disarm, next owner
+//!                         └─────► Offer ──taken──► next owner
 //! ```
-//! Timing: two cycles an owner that is quiet.
+//! Timing: three cycles an owner that is quiet.
 //!
 //! Invariants: those of [`crate::interrupt`].
 
@@ -20,6 +20,8 @@ use stream::prelude::*;
 pub enum InterruptPhase {
     /// Reads what is known of the owner.
     Look,
+    /// Compares it with what the owner has seen, and with the time.
+    Compare,
     /// Decides.
     Judge,
     /// Waits until the message is taken.
@@ -68,6 +70,7 @@ pub struct InterruptScan<const O: usize, const OWNERS: usize> {
     waiting: Signal<Local, Bits<OWNERS>>,
     is_open: Signal<Local, Bit>,
     judges: Signal<Local, Bit>,
+    due: Signal<Local, Bit>,
     fires: Signal<Local, Bit>,
     next_owner: Signal<Local, Bits<O>>,
     data_word: Signal<Local, Bits<32>>,
@@ -101,6 +104,7 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptScan<O, OWNERS> {
             waiting: Default::default(),
             is_open: Default::default(),
             judges: Default::default(),
+            due: Default::default(),
             fires: Default::default(),
             next_owner: Default::default(),
             data_word: Default::default(),
@@ -137,17 +141,18 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
         self.is_open.next =
             self.unmasked.val().get_bit(self.current.q.val().index()) & !self.msix_mask.val();
 
-        // Looked at: armed, grown since, not too soon.
+        // Compared: grown since it was armed, not too soon.
         self.raises.d.next = self.arm.raises.val() & self.pace.due.val() & self.msix_enable.val();
         self.is_pending.d.next =
             self.waiting.val().get_bit(self.current.q.val().index()) & self.msix_enable.val();
         self.judges.next = (self.phase.q.val() == InterruptPhase::Judge) & self.arm.ready.val();
-        self.fires.next = self.judges.val()
-            & self.is_open.val()
-            & (self.raises.q.val() | self.is_pending.q.val());
-        self.arm.disarm.next = self.judges.val() & self.raises.q.val();
+        // What an enable word has disarmed meanwhile does not fire.
+        self.due.next = self.raises.q.val() & self.arm.armed.val();
+        self.fires.next =
+            self.judges.val() & self.is_open.val() & (self.due.val() | self.is_pending.q.val());
+        self.arm.disarm.next = self.judges.val() & self.due.val();
         self.pace.fired.next = self.fires.val();
-        self.held_back.add.next = self.judges.val() & self.raises.q.val() & !self.is_open.val();
+        self.held_back.add.next = self.judges.val() & self.due.val() & !self.is_open.val();
         self.held_back.add_owner.next = self.current.q.val();
         self.held_back.remove.next = self.fires.val();
         self.held_back.remove_owner.next = self.current.q.val();
@@ -156,7 +161,8 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
         self.write.valid.next = self.phase.q.val() == InterruptPhase::Offer;
         self.write.payload.next = self.message.q.val();
         match self.phase.q.val() {
-            InterruptPhase::Look => self.phase.d.next = InterruptPhase::Judge,
+            InterruptPhase::Look => self.phase.d.next = InterruptPhase::Compare,
+            InterruptPhase::Compare => self.phase.d.next = InterruptPhase::Judge,
             InterruptPhase::Judge => {
                 self.message.d.next.address = self.address.val();
                 self.message.d.next.bytes = self.message_bytes.val();

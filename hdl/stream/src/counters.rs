@@ -1,8 +1,8 @@
 //! A bank of 2^A 64-bit counters with one increment a cycle and a read port.
 //!
-//! Timing: an increment is visible to `read_value` one cycle later; `read_value` is combinational
-//! from
-//! `read_index`. Counters start at zero and are never reset: readers take differences.
+//! Timing: an increment is visible to `read_value` two cycles later: a register ends the paths of
+//! the stages that count. `read_value` is combinational from `read_index`. Counters start at zero
+//! and are never reset: readers take differences.
 //!
 //! Invariants:
 //! 1. Each pulse adds exactly one to the counter it names.
@@ -11,6 +11,8 @@ use crate::memory::LutRam;
 use crate::pulse::PulseSink;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
 
 /// The counters. See the module's head.
 #[derive(LogicBlock)]
@@ -27,6 +29,9 @@ pub struct CounterBank<const A: usize> {
     increment_copy: LutRam<Bits<64>, A>,
     read_copy: LutRam<Bits<64>, A>,
 
+    counts: DFF<Bit>,
+    which: DFF<Bits<A>>,
+
     sum: Signal<Local, Bits<64>>,
     one: Constant<Bits<64>>,
 }
@@ -40,6 +45,8 @@ impl<const A: usize> Default for CounterBank<A> {
             read_value: Default::default(),
             increment_copy: Default::default(),
             read_copy: Default::default(),
+            counts: Default::default(),
+            which: Default::default(),
             sum: Default::default(),
             one: Constant::new(1u64.to_bits()),
         }
@@ -49,18 +56,21 @@ impl<const A: usize> Default for CounterBank<A> {
 impl<const A: usize> Logic for CounterBank<A> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, counts, which);
+        self.counts.d.next = self.count.valid.val();
+        self.which.d.next = self.count.payload.val();
         self.increment_copy.clock.next = self.clock.val();
         self.read_copy.clock.next = self.clock.val();
 
-        self.increment_copy.read_address.next = self.count.payload.val();
+        self.increment_copy.read_address.next = self.which.q.val();
         self.sum.next = self.increment_copy.read_data.val() + self.one.val();
 
-        self.increment_copy.write_address.next = self.count.payload.val();
+        self.increment_copy.write_address.next = self.which.q.val();
         self.increment_copy.write_data.next = self.sum.val();
-        self.increment_copy.write_enable.next = self.count.valid.val();
-        self.read_copy.write_address.next = self.count.payload.val();
+        self.increment_copy.write_enable.next = self.counts.q.val();
+        self.read_copy.write_address.next = self.which.q.val();
         self.read_copy.write_data.next = self.sum.val();
-        self.read_copy.write_enable.next = self.count.valid.val();
+        self.read_copy.write_enable.next = self.counts.q.val();
 
         self.read_copy.read_address.next = self.read_index.val();
         self.read_value.next = self.read_copy.read_data.val();
