@@ -183,7 +183,7 @@ impl Logic for TailTrack {
 }
 
 /// Judges the completion that begins and counts the bytes of its request.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct StartJudge {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -231,41 +231,6 @@ pub struct StartJudge {
     ended: Signal<Local, TagEvent>,
     next_open: Signal<Local, OpenCompletion>,
     is_fresh: Signal<Local, Bit>,
-}
-
-impl Default for StartJudge {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            present: Default::default(),
-            part: Default::default(),
-            descriptor: Default::default(),
-            discontinue: Default::default(),
-            issue: Default::default(),
-            issue_tag: Default::default(),
-            record: Default::default(),
-            outstanding: Default::default(),
-            placed: Default::default(),
-            event: Default::default(),
-            open: Default::default(),
-            unexpected: Default::default(),
-            records: Default::default(),
-            progress: Default::default(),
-            check: Default::default(),
-            place: Default::default(),
-            issued: Default::default(),
-            started: Default::default(),
-            tag: Default::default(),
-            known: Default::default(),
-            is_good: Default::default(),
-            received: Default::default(),
-            dwords: Default::default(),
-            begun: Default::default(),
-            ended: Default::default(),
-            next_open: Default::default(),
-            is_fresh: Default::default(),
-        }
-    }
 }
 
 impl Logic for StartJudge {

@@ -27,7 +27,8 @@ use abi::registers::{HASH_SECRET, HASH_SECRET_STRIDE};
 use stream::prelude::*;
 
 const _: () = assert!(KEY_BYTES == 48 && SECRET_WORDS <= 16);
-const _: () = assert!(HASH_SECRET % (2 * HASH_SECRET_STRIDE) == 0 && HASH_SECRET_STRIDE == 64);
+const _: () =
+    assert!(HASH_SECRET.is_multiple_of(2 * HASH_SECRET_STRIDE) && HASH_SECRET_STRIDE == 64);
 
 /// Cycles from power-up, and from the write of a secret, until the tables are its.
 pub const REWRITE_CYCLES: u64 = KEY_BYTES as u64 * 257 + 3;
