@@ -95,7 +95,7 @@ impl Figures {
         };
         shown.extend(children(""));
         loop {
-            shown.sort_by(|a, b| b.luts.cmp(&a.luts));
+            shown.sort_by_key(|block| std::cmp::Reverse(block.luts));
             let parts = shown.iter().map(|block| children(&block.path));
             let next = parts.enumerate().find(|(_, parts)| !parts.is_empty());
             match next {
