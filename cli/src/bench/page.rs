@@ -273,7 +273,7 @@ impl Page {
             |row: &Row| -> Vec<String> { row.line.split(' ').map(ToOwned::to_owned).collect() };
         let of_flows = |row: &&Row| flows.contains(&words(row)[4].as_str());
         let is_wanted = |row: &&Row| {
-            let others = ["--acks", "--completion", "--frame", "--isolated"];
+            let others = ["--acks", "--completion", "--frame"];
             row.line.contains("--mtu 1500")
                 && (is_random || !row.line.contains("random"))
                 && !others.iter().any(|other| row.line.contains(other))

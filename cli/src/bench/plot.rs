@@ -198,7 +198,7 @@ fn dash(is_limit: bool) -> &'static str {
     }
 }
 
-/// Where a range of x is marked: powers of two when logarithmic, else ninths.
+/// Where a range of x is marked: powers of two and its end when logarithmic, else round steps.
 fn ticks(from: f64, to: f64, is_log: bool) -> Vec<f64> {
     if is_log {
         let powers = (0..20).map(|n| f64::from(1 << n));
