@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 
 use crate::compile::{compile_all, link, Compiler, Unit};
 use crate::shim;
-use crate::toolchain::{lock, workspace_folder, ToolError, Toolchain};
+use crate::toolchain::{hex, lock, workspace_folder, ToolError, Toolchain};
 use crate::verilated::{Library, Model};
 
 /// Source bytes that go into one compiler run; more makes another, in parallel.
@@ -219,11 +219,7 @@ impl Job<'_> {
         if self.is_quick {
             hash.update("quick");
         }
-        hash.finalize()
-            .iter()
-            .take(10)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex(&hash.finalize()[..10])
     }
 
     /// The folder of the built design.
@@ -311,11 +307,7 @@ impl Job<'_> {
     /// The folder with the objects of Verilator's runtime.
     fn runtime(&self) -> Result<PathBuf, BuildError> {
         let key = format!("{} {}", self.toolchain.identity, self.compiler.identity());
-        let digest: String = Sha256::digest(key)
-            .iter()
-            .take(6)
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let digest = hex(&Sha256::digest(key)[..6]);
         let folder = self.cache.join(format!("runtime-{digest}"));
         let lock_path = self.cache.join(format!("runtime-{digest}.lock"));
         let _lock = lock(&lock_path).map_err(io_error(&lock_path))?;

@@ -210,6 +210,11 @@ fn require(path: PathBuf, what: &str, below: &Path) -> Result<PathBuf, ToolError
     }
 }
 
+/// Bytes in hexadecimal: the beginning of a digest names what is kept.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Folder that a variable names, or `name` in the workspace, or in the user's cache folder.
 pub fn workspace_folder(variable: &str, name: &str) -> PathBuf {
     if let Some(folder) = std::env::var_os(variable) {

@@ -20,7 +20,7 @@ use hdl::ports::{ports_of, Port, PortDirection};
 use rust_hdl_core::prelude::*;
 use sha2::{Digest, Sha256};
 use sim::design::Design;
-use sim::toolchain::workspace_folder;
+use sim::toolchain::{hex, workspace_folder};
 use sim::verilated::{Model, PortId};
 
 #[path = "verilog_support/random.rs"]
@@ -271,8 +271,7 @@ impl Compared {
             .chain_update(&self.beside)
             .chain_update(text)
             .finalize();
-        let name = digest.iter().take(10).map(|b| format!("{b:02x}"));
-        self.folder.join(name.collect::<String>())
+        self.folder.join(hex(&digest[..10]))
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::area::netlist::Netlist;
-use crate::toolchain::{lock, workspace_folder, ToolError, Yosys};
+use crate::toolchain::{hex, lock, workspace_folder, ToolError, Yosys};
 
 /// Why there is no netlist.
 #[derive(Debug, thiserror::Error)]
@@ -149,8 +149,7 @@ fn keyed<'a>(parts: &'a [Part], yosys: &Yosys) -> Vec<Keyed<'a>> {
             hash.update(text);
         }
         stubs.for_each(|stub| hash.update(stub));
-        let digest = hash.finalize();
-        let key = digest.iter().take(10).map(|b| format!("{b:02x}")).collect();
+        let key = hex(&hash.finalize()[..10]);
         Keyed { part, uses, key }
     });
     keyed.collect()

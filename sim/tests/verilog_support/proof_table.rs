@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
+use sim::toolchain::hex;
 
 use crate::pair::Pair;
 use crate::random::{When, STEPS};
@@ -106,8 +107,7 @@ impl Line {
                 hash.update((text.len() as u64).to_le_bytes());
                 hash.update(text);
             }
-            let digest = hash.finalize();
-            digest.iter().take(4).map(|b| format!("{b:02x}")).collect()
+            hex(&hash.finalize()[..4])
         });
         Line {
             name,
