@@ -47,6 +47,10 @@ pub struct CardCounters {
     pub request_events: Signal<In, Bits<8>>,
     /// Group "ends of the data path".
     pub mac_events: Signal<In, Bits<8>>,
+    /// Beats in use in the packet store.
+    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats that wait for the MAC.
+    pub tx_fifo_beats: Signal<In, Bits<16>>,
     /// The requester's groups and levels.
     pub activity: ActivitySink,
 
@@ -90,6 +94,8 @@ impl Default for CardCounters {
             fault_events: Default::default(),
             request_events: Default::default(),
             mac_events: Default::default(),
+            rx_store_beats: Default::default(),
+            tx_fifo_beats: Default::default(),
             activity: Default::default(),
             address: Default::default(),
             reading: Default::default(),
@@ -130,6 +136,8 @@ impl Logic for CardCounters {
         self.groups[4].events.next = self.activity.latency.val();
         self.groups[5].events.next = self.mac_events.val();
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
+        self.peaks.rx_store_beats.next = self.rx_store_beats.val();
+        self.peaks.tx_fifo_beats.next = self.tx_fifo_beats.val();
 
         self.drops.read_index.next = self.address.val().get_bits::<4>(3);
         self.dispositions.read_index.next = self.address.val().get_bits::<4>(3);

@@ -42,6 +42,8 @@ pub struct Csr {
     pub link_up: Signal<In, Bit>,
     /// A tag is quarantined.
     pub tag_quarantined: Signal<In, Bit>,
+    /// Commands wait for the tables.
+    pub tables_busy: Signal<In, Bit>,
 
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
@@ -75,6 +77,10 @@ pub struct Csr {
     pub request_events: Signal<In, Bits<8>>,
     /// Counters of the group "ends of the data path".
     pub mac_events: Signal<In, Bits<8>>,
+    /// Beats in use in the packet store.
+    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats that wait for the MAC.
+    pub tx_fifo_beats: Signal<In, Bits<16>>,
     /// What the requester reports.
     pub activity: ActivitySink,
     /// Owner whose doorbell page is read.
@@ -108,6 +114,7 @@ impl Csr {
             bus_master: Default::default(),
             link_up: Default::default(),
             tag_quarantined: Default::default(),
+            tables_busy: Default::default(),
             settings: Default::default(),
             pushed: Default::default(),
             read_request: Default::default(),
@@ -123,6 +130,8 @@ impl Csr {
             fault_events: Default::default(),
             request_events: Default::default(),
             mac_events: Default::default(),
+            rx_store_beats: Default::default(),
+            tx_fifo_beats: Default::default(),
             activity: Default::default(),
             status_owner: Default::default(),
             status: Default::default(),
@@ -150,6 +159,8 @@ impl Logic for Csr {
         self.counters.work_events.next = self.work_events.val();
         self.counters.request_events.next = self.request_events.val();
         self.counters.mac_events.next = self.mac_events.val();
+        self.counters.rx_store_beats.next = self.rx_store_beats.val();
+        self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
         self.map.clock.next = self.clock.val();
         self.map.settings.valid.next = self.settings.valid.val();
         self.map.settings.payload.next = self.settings.payload.val();
@@ -199,7 +210,8 @@ impl Logic for Csr {
         self.counters.reading.next = self.port.reading.val();
         self.status_word.next = (bit_cast::<32, 1>(self.tag_quarantined.val().into()))
             | (bit_cast::<32, 1>(self.bus_master.val().into()) << 1)
-            | (bit_cast::<32, 1>(self.link_up.val().into()) << 2);
+            | (bit_cast::<32, 1>(self.link_up.val().into()) << 2)
+            | (bit_cast::<32, 1>(self.tables_busy.val().into()) << 3);
         self.identity.word.next = self.address.val().get_bits::<4>(2);
         self.identity.epoch.next = self.epochs.epoch.val();
         self.identity.enables.next = self.enables.q.val();

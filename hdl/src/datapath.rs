@@ -77,8 +77,12 @@ pub struct Datapath<
     pub disposition_count: PulseSource<Bits<4>>,
     /// SendError of failed sends.
     pub send_error_count: PulseSource<Bits<3>>,
+    /// Commands wait for the tables.
+    pub tables_busy: Signal<Out, Bit>,
     /// A frame came in.
     pub frame_done: Signal<Out, Bit>,
+    /// Beats in use in the packet store, the highest of an interval.
+    pub store_beats_peak: Signal<Out, Bits<16>>,
     /// A verified packet was taken for classification.
     pub packet_taken: Signal<Out, Bit>,
     /// One waits to be.
@@ -226,7 +230,9 @@ impl<
             &mut self.rx_split.disposition_count,
         );
         PulseSource::<Bits<3>>::link(&mut self.send_error_count, &mut self.tx_merge.error_count);
+        self.tables_busy.next = self.tables.busy.val();
         self.frame_done.next = self.rx_split.frame_done.val();
+        self.store_beats_peak.next = self.rx_split.store_beats_peak.val();
         self.packet_taken.next = self.rx_split.packet_taken.val();
         self.packet_stalled.next = self.rx_split.packet_stalled.val();
         self.descriptor_done.next = self.tx_merge.descriptor_done.val();

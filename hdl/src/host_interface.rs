@@ -20,7 +20,8 @@ use dma::hard_block::{
     SequencePort,
 };
 use dma::interrupt::Interrupt;
-use dma::requester::Requester;
+use dma::read_issue::CompletionBuffer;
+use dma::requester::{Requester, TIMEOUT_CYCLES};
 use stream::prelude::*;
 
 use crate::csr::Csr;
@@ -86,6 +87,8 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     /// Their answers.
     pub payload_data: PacketSource,
 
+    /// Commands wait for the tables.
+    pub tables_busy: Signal<In, Bit>,
     /// Producer index of an owner's header queue.
     pub header_produced: PulseSink<RingFetch>,
     /// DropReason of dropped frames.
@@ -98,6 +101,10 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub stage_events: Signal<In, Bits<4>>,
     /// Beats received, receive stalls, beats sent, send stalls of the MAC side.
     pub mac_events: Signal<In, Bits<4>>,
+    /// Beats in use in the packet store.
+    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats that wait for the MAC.
+    pub tx_fifo_beats: Signal<In, Bits<16>>,
 
     config_space: ConfigSpaceReader,
     requester: Requester,
@@ -111,8 +118,8 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
 impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
     HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>
 {
-    /// The host interface of a card with these sizes.
-    pub fn new(config: &CardConfig) -> Self {
+    /// The host interface of a card with these sizes, for a hard block with this buffer.
+    pub fn new(config: &CardConfig, buffer: CompletionBuffer) -> Self {
         Self {
             clock: Default::default(),
             user_reset: Default::default(),
@@ -140,14 +147,17 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
             flush_data: Default::default(),
             payload_job: Default::default(),
             payload_data: Default::default(),
+            tables_busy: Default::default(),
             header_produced: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
             stage_events: Default::default(),
             mac_events: Default::default(),
+            rx_store_beats: Default::default(),
+            tx_fifo_beats: Default::default(),
             config_space: Default::default(),
-            requester: Default::default(),
+            requester: Requester::new(TIMEOUT_CYCLES, buffer),
             credit_stalls: Default::default(),
             completer: Default::default(),
             interrupt: Default::default(),
@@ -196,6 +206,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.flr_in_process.next = self.cfg.flr_in_process.val().get_bit(0);
         self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();
+        self.csr.tables_busy.next = self.tables_busy.val();
         self.csr.work_events.next = bit_cast::<8, 4>(self.stage_events.val())
             | (bit_cast::<8, 1>(self.requester.write_tlp.val().into()) << 4)
             | (bit_cast::<8, 1>(self.requester.read_tlp.val().into()) << 5)
@@ -208,6 +219,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.csr.request_events.next = self.credit_stalls.events.val();
         self.csr.mac_events.next = bit_cast::<8, 4>(self.mac_events.val())
             | (bit_cast::<8, 1>(self.ring_side.slot_served.val().into()) << 4);
+        self.csr.rx_store_beats.next = self.rx_store_beats.val();
+        self.csr.tx_fifo_beats.next = self.tx_fifo_beats.val();
         ActivitySource::join(&mut self.requester.activity, &mut self.csr.activity);
         self.ring_side.status_owner.next = self.csr.status_owner.val();
         self.csr.status.next = self.ring_side.status.val();

@@ -22,6 +22,7 @@ use dma::hard_block::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
     SequencePort,
 };
+use dma::read_issue::CompletionBuffer;
 use stream::prelude::*;
 
 use crate::datapath::Datapath;
@@ -67,14 +68,23 @@ pub struct EmittedCard {
     pub ports: Vec<Port>,
 }
 
-/// Emits the card in a named configuration; `None` for a name that is not one.
+/// Emits the card in a named configuration, for the hard block's usual completion buffer; `None`
+/// for a name that is not one.
 pub fn emit_card(config: &str) -> Option<Result<EmittedCard, EmitError>> {
+    emit_card_for(config, CompletionBuffer::default())
+}
+
+/// The same, for a hard block with this completion buffer.
+pub fn emit_card_for(
+    config: &str,
+    buffer: CompletionBuffer,
+) -> Option<Result<EmittedCard, EmitError>> {
     match config {
         "default" => Some(on_large_stack(|| {
-            emitted(&mut DefaultCard::default(), "zeronic")
+            emitted(&mut DefaultCard::new(buffer), "zeronic")
         })),
         "small" => Some(on_large_stack(|| {
-            emitted(&mut SmallCard::default(), "zeronic_small")
+            emitted(&mut SmallCard::new(buffer), "zeronic_small")
         })),
         _ => None,
     }
@@ -183,8 +193,8 @@ impl<
         const OWNER_BITS: usize,
         const OWNERS: usize,
         const TABLE_BITS: usize,
-    > Default
-    for Card<
+    >
+    Card<
         FLOW_BITS,
         BUCKET_BITS,
         SEGMENT_BITS,
@@ -195,7 +205,8 @@ impl<
         TABLE_BITS,
     >
 {
-    fn default() -> Self {
+    /// The card, for a hard block with this completion buffer.
+    pub fn new(buffer: CompletionBuffer) -> Self {
         let config = CardConfig {
             name: "",
             flow_bits: FLOW_BITS,
@@ -233,8 +244,34 @@ impl<
             mac_receive: Default::default(),
             datapath: Default::default(),
             mac_send: Default::default(),
-            host_interface: HostInterface::new(&config),
+            host_interface: HostInterface::new(&config, buffer),
         }
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
+        const TABLE_BITS: usize,
+    > Default
+    for Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
+{
+    fn default() -> Self {
+        Self::new(CompletionBuffer::default())
     }
 }
 
@@ -362,6 +399,9 @@ impl<
             &mut self.datapath.send_error_count,
             &mut self.host_interface.send_error_count,
         );
+        self.host_interface.tables_busy.next = self.datapath.tables_busy.val();
+        self.host_interface.rx_store_beats.next = self.datapath.store_beats_peak.val();
+        self.host_interface.tx_fifo_beats.next = self.mac_send.beats_peak.val();
         self.host_interface.stage_events.next =
             bit_cast::<4, 1>(self.datapath.frame_done.val().into())
                 | (bit_cast::<4, 1>(self.mac_send.frame_done.val().into()) << 1)

@@ -1,4 +1,4 @@
-//! The highest levels that queues and windows of the requester reached.
+//! The highest levels that queues and windows of the requester, and the stores at the MAC, reached.
 //!
 //! ```text
 //!  levels ──► 8 registers, each the largest value since reset ──► value of `index`
@@ -6,7 +6,7 @@
 //! Timing: a level counts one cycle later; `value` is combinational from `index`.
 //!
 //! Invariants:
-//! 1. `reset` starts every peak at 0. Indices beyond `abi::counters::PEAKS` read as 0.
+//! 1. `reset` starts every peak at 0.
 //!
 //! Source: `abi::counters::PEAKS`.
 
@@ -51,6 +51,10 @@ pub struct Peaks {
     pub reset: Signal<In, Bit>,
     /// Levels.
     pub activity: ActivitySink,
+    /// Beats in use in the packet store.
+    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats that wait for the MAC.
+    pub tx_fifo_beats: Signal<In, Bits<16>>,
     /// Peak to read.
     pub index: Signal<In, Bits<3>>,
     /// Its value.
@@ -62,6 +66,8 @@ pub struct Peaks {
     writes: Peak,
     beats: Peak,
     tags: Peak,
+    rx_store: Peak,
+    tx_fifo: Peak,
 }
 
 impl Logic for Peaks {
@@ -73,18 +79,24 @@ impl Logic for Peaks {
         self.writes.clock.next = self.clock.val();
         self.beats.clock.next = self.clock.val();
         self.tags.clock.next = self.clock.val();
+        self.rx_store.clock.next = self.clock.val();
+        self.tx_fifo.clock.next = self.clock.val();
         self.reads.reset.next = self.reset.val();
         self.headers.reset.next = self.reset.val();
         self.data.reset.next = self.reset.val();
         self.writes.reset.next = self.reset.val();
         self.beats.reset.next = self.reset.val();
         self.tags.reset.next = self.reset.val();
+        self.rx_store.reset.next = self.reset.val();
+        self.tx_fifo.reset.next = self.reset.val();
         self.reads.level.next = self.activity.reads_in_flight.val();
         self.headers.level.next = self.activity.completion_headers.val();
         self.data.level.next = self.activity.completion_data.val();
         self.writes.level.next = self.activity.writes_in_flight.val();
         self.beats.level.next = self.activity.write_beats.val();
         self.tags.level.next = self.activity.tags_quarantined.val();
+        self.rx_store.level.next = self.rx_store_beats.val();
+        self.tx_fifo.level.next = self.tx_fifo_beats.val();
 
         self.value.next = bits::<16>(0);
         if self.index.val() == bits::<3>(0) {
@@ -99,6 +111,10 @@ impl Logic for Peaks {
             self.value.next = self.beats.highest.val();
         } else if self.index.val() == bits::<3>(5) {
             self.value.next = self.tags.highest.val();
+        } else if self.index.val() == bits::<3>(6) {
+            self.value.next = self.rx_store.highest.val();
+        } else {
+            self.value.next = self.tx_fifo.highest.val();
         }
     }
 }

@@ -100,7 +100,8 @@ pub struct RefusedCommand {
     pub status: CommandStatus,
 }
 
-/// Polls of the reset before giving up.
+/// Polls of the reset, and of the tables after it, before giving up. A poll takes about a
+/// microsecond; a card that clears its tables is busy for 262 us.
 const RESET_POLLS_MAX: u32 = 10_000;
 /// Time of one cycle of the card's clock, which moderation counts in.
 const CYCLE: Duration = Duration::from_nanos(4);
@@ -116,7 +117,7 @@ pub struct Device<B: Bus> {
 
 impl<B: Bus> Device<B> {
     /// Opens the card: checks mark and version, starts a new epoch, sets up owner 0, starts both
-    /// directions.
+    /// directions. When it returns, the card carries commands out as they come.
     pub fn open(mut bus: B, config: DeviceConfig) -> Result<Self> {
         let mark = bus.read_register(registers::ID)?;
         if mark != registers::ID_VALUE {
@@ -153,7 +154,7 @@ impl<B: Bus> Device<B> {
             registers::CONTROL_RX | registers::CONTROL_TX,
         )?;
         // The answer of a read comes behind all posted writes: from here on the card runs.
-        device.bus.read_register(registers::CONTROL)?;
+        wait_for_tables(&mut device.bus)?;
         Ok(device)
     }
 
@@ -257,6 +258,14 @@ impl<B: Bus> Device<B> {
             }
         }
         Ok(None)
+    }
+
+    /// The next header entry of an owner, if there is one; those of others stay where they are.
+    pub fn next_header_of(&mut self, owner: u8) -> Result<Option<HeaderEntry>> {
+        let open = self.owners.len();
+        let unknown = HostError::UnknownOwner { owner, open };
+        let owner = self.owners.get_mut(usize::from(owner)).ok_or(unknown)?;
+        owner.next_header(&mut self.bus)
     }
 
     /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
@@ -376,6 +385,16 @@ fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
     bus.write_register(registers::CONTROL, registers::CONTROL_RESET)?;
     for _ in 0..RESET_POLLS_MAX {
         if bus.read_register(registers::EPOCH)? != before {
+            return Ok(());
+        }
+        bus.advance()?;
+    }
+    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
+}
+
+fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
+    for _ in 0..RESET_POLLS_MAX {
+        if bus.read_register(registers::STATUS)? & registers::STATUS_TABLES_BUSY == 0 {
             return Ok(());
         }
         bus.advance()?;

@@ -36,7 +36,11 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("Unanswered", "", "new(16)"),
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),
-    ("HostInterface", "::<2, 4, 4>", "new(&abi::config::SMALL)"),
+    (
+        "HostInterface",
+        "::<2, 4, 4>",
+        "new(&abi::config::SMALL, dma::read_issue::CompletionBuffer::default())",
+    ),
     ("HeldQueue", "::<1>", "default()"),
     ("PayloadLane", "", "new(0)"),
     ("ReorderLane", "", "new(0)"),

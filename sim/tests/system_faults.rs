@@ -24,6 +24,8 @@ use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
 use sim::design::Options;
+use sim::lab::Card;
+use sim::mac::Frame;
 use sim::traffic::{Addresses, Layer4, PacketSpec};
 
 /// Payload of each flow.
@@ -209,13 +211,8 @@ fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
         }
         flows.push((name, memory.address, bytes));
     }
-    // The first commands wait until the hash tables are those of the secrets.
-    let last = last.expect("commands");
-    let confirmed = (0..8).any(|_| {
-        bed.run();
-        bed.device.confirmed(last)
-    });
-    assert!(confirmed, "the flows are not installed");
+    bed.run();
+    assert!(bed.device.confirmed(last.expect("commands")));
     assert_eq!(bed.device.take_refused(), None);
     flows
 }
@@ -337,4 +334,38 @@ fn stages_say_where_time_goes() {
         assert_eq!(after[quiet], 0, "{quiet}");
     }
     bed.assert_clean();
+}
+
+#[test]
+fn the_stores_at_the_mac_say_how_full_they_were() {
+    let mut bed = Bed::open();
+    let flows = two_flows(&mut bed);
+    let peaks = |bed: &mut Bed| {
+        let counters = bed.counters();
+        ["rx_store_beats_peak", "tx_fifo_beats_peak"].map(|name| counters[name])
+    };
+    assert_eq!(peaks(&mut bed), [0, 0]);
+    // Of no known protocol: each frame is stored to its end before anything of it is read.
+    let receive = |bed: &mut Bed, bytes: usize| {
+        let mut frame = vec![0x5a; bytes];
+        frame[12..14].copy_from_slice(&[0x88, 0xb5]);
+        bed.card.clone().receive(Frame {
+            bytes: frame,
+            ..Frame::default()
+        });
+        bed.run();
+    };
+    receive(&mut bed, 9_000);
+    assert_eq!(peaks(&mut bed), [9_000usize.div_ceil(64) as u64, 0]);
+    receive(&mut bed, 60);
+    send(&mut bed, flows[0].0, 0);
+    bed.run();
+    let sent = bed.frames_sent();
+    let beats = sent[0].len().div_ceil(64) as u64;
+    assert_eq!(peaks(&mut bed), [9_000usize.div_ceil(64) as u64, beats]);
+    // Peaks belong to an epoch.
+    let bus = bed.device.bus();
+    bus.write_register(r::CONTROL, r::CONTROL_RESET)
+        .expect("a reset");
+    assert_eq!(peaks(&mut bed), [0, 0]);
 }

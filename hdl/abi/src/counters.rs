@@ -139,6 +139,8 @@ pub const PEAKS: &[Counter] = counters! {
     writes_in_flight_peak: "writes inside the hard block, of 32",
     write_beats_peak: "beats that wait to be written, of 64",
     tags_quarantined_peak: "tags out of use",
+    rx_store_beats_peak: "beats of received frames in the packet store, of 2,048",
+    tx_fifo_beats_peak: "beats of frames to send that wait for the MAC, of 512",
 };
 
 /// Stage counters and peaks with their offsets, as far as a card has them.

@@ -42,8 +42,12 @@ pub const CONTROL_RX: u32 = 1 << 0;
 pub const CONTROL_TX: u32 = 1 << 1;
 /// [`CONTROL`] bit: start a new epoch.
 pub const CONTROL_RESET: u32 = 1 << 2;
-/// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: PCIe link is up.
+/// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: PCIe link is up; bit 3: the card
+/// writes its own tables, see [`STATUS_TABLES_BUSY`].
 pub const STATUS: u32 = 0x001c;
+/// [`STATUS`] bit: commands wait until the card has written its tables. It does that at power-up
+/// and after a write of a hash secret, and when the number of an epoch comes again.
+pub const STATUS_TABLES_BUSY: u32 = 1 << 3;
 /// Least time between two interrupts of an owner, in cycles of 4 ns; 0: none. Write only.
 pub const INTERRUPT_INTERVAL: u32 = 0x0020;
 /// Unseen header slots that interrupt an owner before the interval is over; 0: never. Write only.

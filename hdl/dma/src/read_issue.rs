@@ -109,9 +109,9 @@ impl Logic for CompletionRoom {
 /// Completions that the hard block stores. What exceeds it is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompletionBuffer {
-    /// Headers, at most 256.
+    /// Headers, 8 to 256.
     pub headers: u32,
-    /// Data, in units of 16 bytes, at most 1,984.
+    /// Data, in units of 16 bytes, 32 to 1,984.
     pub data: u32,
 }
 
@@ -122,6 +122,13 @@ impl Default for CompletionBuffer {
             headers: 256,
             data: 1792,
         }
+    }
+}
+
+impl CompletionBuffer {
+    /// Whether the read engine can keep account of it: the largest read must fit.
+    pub fn is_supported(&self) -> bool {
+        (8..=256).contains(&self.headers) && (32..=1984).contains(&self.data)
     }
 }
 
@@ -165,8 +172,7 @@ pub struct RoomAccount {
 impl RoomAccount {
     /// The account of a buffer.
     pub fn new(buffer: CompletionBuffer) -> Self {
-        let fits = (8..=256).contains(&buffer.headers) && (32..=1984).contains(&buffer.data);
-        assert!(fits, "{buffer:?}");
+        assert!(buffer.is_supported(), "{buffer:?}");
         Self {
             clock: Default::default(),
             reset: Default::default(),

@@ -60,6 +60,8 @@ pub struct Front<const A: usize> {
     pub read_data: Signal<Out, BeatPair>,
     /// What the packet store may forget.
     pub release: PulseSink<Release>,
+    /// Beats in use in the packet store, the highest of an interval.
+    pub store_beats_peak: Signal<Out, Bits<16>>,
 
     gate: ValueCrossing<Gate>,
     was_reset: DFF<Bit>,
@@ -115,5 +117,6 @@ impl<const A: usize> Logic for Front<A> {
         self.store.read_address.next = self.read_address.val();
         self.read_data.next = self.store.read_data.val();
         PulseSink::<Release>::link(&mut self.release, &mut self.store.release);
+        self.store_beats_peak.next = self.store.beats_peak.val();
     }
 }

@@ -22,6 +22,7 @@
 //! | confirmation_sink, confirmation_source | in, out | the fence |
 //! | send_event | in | failed sends, for the owner's header queue |
 //! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
+//! | store_beats_peak | out | beats in use in the packet store, the highest of an interval |
 //! | packet_taken, packet_stalled | out | a verified packet is taken to be classified; one waits |
 //! | header_produced | out | an entry was handed over: owner and slots produced |
 //!

@@ -68,6 +68,8 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub packet_taken: Signal<Out, Bit>,
     /// One waits there.
     pub packet_stalled: Signal<Out, Bit>,
+    /// Beats in use in the packet store, the highest of an interval.
+    pub store_beats_peak: Signal<Out, Bits<16>>,
     /// A header entry was handed over.
     pub header_produced: PulseSource<RingFetch>,
 
@@ -107,6 +109,7 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             frame_done: Default::default(),
             packet_taken: Default::default(),
             packet_stalled: Default::default(),
+            store_beats_peak: Default::default(),
             header_produced: Default::default(),
             back: Default::default(),
             front: Default::default(),
@@ -132,6 +135,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         self.front.running.next = self.back.running.val();
         PacketSink::link(&mut self.frames, &mut self.front.frames);
         self.frame_done.next = self.front.frame_done.val();
+        self.store_beats_peak.next = self.front.store_beats_peak.val();
 
         MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.middle.packets);
         self.packet_taken.next = self.front.packets.valid.val() & self.middle.packets.ready.val();

@@ -17,6 +17,7 @@
 //! | read_address, read_data | clock | in, out | memory: a beat and the next, one cycle later |
 //! | release | clock | in | everything before this pointer is forgotten |
 //! | drop_count, frame_done | clock | out | a frame was dropped, with its reason; one came in |
+//! | beats_peak | clock | out | beats of memory in use, the highest of an interval |
 //!
 //! The memory is written with 322 MHz and read with 250 MHz: beats of 64 bytes come as fast as the
 //! wire brings them, and what crosses is one message a frame, of which the wire brings at most
@@ -75,12 +76,15 @@ pub struct Store<const A: usize> {
     pub read_data: Signal<Out, BeatPair>,
     /// Pointer up to which memory is free again.
     pub release: PulseSink<Release>,
+    /// Beats in use, the highest of an interval.
+    pub beats_peak: Signal<Out, Bits<16>>,
 
     memory: PairRam<Bits<512>, A>,
     waiting: AsyncFifo<StoredPacket, { PACKET_BITS }, { PACKET_BITS + 1 }>,
     refusals: AsyncFifo<Bits<4>, { PACKET_BITS }, { PACKET_BITS + 1 }>,
     freed: Freed,
     tally: FrameTally,
+    level: PeakCrossing,
 
     write_pointer: DFF<Bits<16>>,
     commit_pointer: DFF<Bits<16>>,
@@ -114,11 +118,13 @@ impl<const A: usize> Default for Store<A> {
             read_address: Default::default(),
             read_data: Default::default(),
             release: Default::default(),
+            beats_peak: Default::default(),
             memory: Default::default(),
             waiting: Default::default(),
             refusals: Default::default(),
             freed: Default::default(),
             tally: Default::default(),
+            level: Default::default(),
             write_pointer: Default::default(),
             commit_pointer: Default::default(),
             held: Default::default(),
@@ -153,6 +159,10 @@ impl<const A: usize> Logic for Store<A> {
         self.freed.clock.next = self.clock.val();
         self.freed.reset.next = self.reset.val();
         self.tally.clock.next = self.clock.val();
+        self.level.write_clock.next = self.mac_clock.val();
+        self.level.read_clock.next = self.clock.val();
+        self.level.level.next = self.held.q.val();
+        self.beats_peak.next = self.level.peak.val();
 
         // The MAC's side: write, then commit or roll back.
         self.held.d.next = self.write_pointer.q.val() - self.freed.pointer.val();

@@ -93,6 +93,8 @@ pub struct MacSend {
     pub beat_taken: Signal<Out, Bit>,
     /// A beat of the card waits.
     pub beat_stalled: Signal<Out, Bit>,
+    /// Beats that wait for the MAC, the highest of an interval, in the card's clock.
+    pub beats_peak: Signal<Out, Bits<16>>,
 
     /// Frame bytes.
     pub tx_axis_tdata: Signal<Out, Bits<512>>,
@@ -111,6 +113,7 @@ pub struct MacSend {
     cut_short: DFF<Bit>,
     crossing: AsyncFifo<PacketBeat, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
     fifo: FrameFifo<{ TX_BEATS_BITS }, { TX_BEATS_BITS + 1 }>,
+    level: PeakCrossing,
 
     beat: Signal<Local, PacketBeat>,
     takes: Signal<Local, Bit>,
@@ -130,6 +133,7 @@ impl Default for MacSend {
             frame_done: Default::default(),
             beat_taken: Default::default(),
             beat_stalled: Default::default(),
+            beats_peak: Default::default(),
             tx_axis_tdata: Default::default(),
             tx_axis_tkeep: Default::default(),
             tx_axis_tvalid: Default::default(),
@@ -140,6 +144,7 @@ impl Default for MacSend {
             cut_short: Default::default(),
             crossing: Default::default(),
             fifo: FrameFifo::new(false, true),
+            level: Default::default(),
             beat: Default::default(),
             takes: Default::default(),
             closing: Default::default(),
@@ -158,6 +163,10 @@ impl Logic for MacSend {
         self.crossing.read_clock.next = self.mac_clock.val();
         self.fifo.reset.next = false;
         self.fifo.clock.next = self.mac_clock.val();
+        self.level.write_clock.next = self.mac_clock.val();
+        self.level.read_clock.next = self.clock.val();
+        self.level.level.next = bit_cast::<16, 10>(self.fifo.level.val());
+        self.beats_peak.next = self.level.peak.val();
 
         // Guard: a frame that a reset cut short is closed with an aborted beat.
         self.closing.next = self.cut_short.q.val();

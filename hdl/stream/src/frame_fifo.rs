@@ -39,6 +39,8 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     pub source: PacketSource,
     /// A frame was dropped for want of room.
     pub dropped: Signal<Out, Bit>,
+    /// Beats that it holds, frames that are not whole yet included, one cycle late.
+    pub level: Signal<Out, Bits<P>>,
 
     memory: BlockRam<PacketBeat, A>,
     write_pointer: DFF<Bits<P>>,
@@ -46,6 +48,7 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     read_pointer: DFF<Bits<P>>,
     offered: DFF<Bit>,
     dropping: DFF<Bit>,
+    beats: DFF<Bits<P>>,
 
     held: Signal<Local, Bits<P>>,
     is_full: Signal<Local, Bit>,
@@ -73,12 +76,14 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             sink: Default::default(),
             source: Default::default(),
             dropped: Default::default(),
+            level: Default::default(),
             memory: Default::default(),
             write_pointer: Default::default(),
             commit_pointer: Default::default(),
             read_pointer: Default::default(),
             offered: Default::default(),
             dropping: Default::default(),
+            beats: Default::default(),
             held: Default::default(),
             is_full: Default::default(),
             take: Default::default(),
@@ -107,7 +112,8 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
             commit_pointer,
             read_pointer,
             offered,
-            dropping
+            dropping,
+            beats
         );
         self.memory.clock.next = self.clock.val();
 
@@ -158,6 +164,9 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
         self.source.byte_count.next = self.memory.read_data.val().byte_count;
         self.source.last.next = self.memory.read_data.val().last;
         self.source.abort.next = self.memory.read_data.val().abort;
+
+        self.beats.d.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.level.next = self.beats.q.val();
 
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod message;
 pub mod messages;
 pub mod packet;
+pub mod peak_crossing;
 pub mod pulse;
 pub mod rotate;
 pub mod through_fifo;
@@ -46,6 +47,7 @@ pub mod prelude {
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};
+    pub use crate::peak_crossing::PeakCrossing;
     pub use crate::pulse::{PulseSink, PulseSource};
     pub use crate::rotate::{Rotate, RotateBlock, RotateDwords, RotateStage};
     pub use crate::through_fifo::ThroughFifo;

@@ -10,6 +10,7 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | value | in | the value, in `write_clock` |
+//! | taken | out | it is taken for crossing in this cycle of `write_clock` |
 //! | latest | out | a value that it had, in `read_clock` |
 //!
 //! Timing: a value shows after about three cycles of `read_clock`; a new one is taken for crossing
@@ -39,6 +40,8 @@ pub struct ValueCrossing<T: Synth> {
     pub read_clock: Signal<In, Clock>,
     /// The value.
     pub value: Signal<In, T>,
+    /// The value is taken for crossing in this cycle.
+    pub taken: Signal<Out, Bit>,
     /// The value as the other side knows it.
     pub latest: Signal<Out, T>,
 
@@ -59,6 +62,7 @@ impl<T: Synth> Logic for ValueCrossing<T> {
         self.answer_seen.clock.next = self.write_clock.val();
         self.turn_seen.d.next = self.turn.q.val();
         self.answer_seen.d.next = self.answer.q.val();
+        self.taken.next = self.answer_seen.q.val() == self.turn.q.val();
         if self.answer_seen.q.val() == self.turn.q.val() {
             self.held.d.next = self.value.val();
             self.turn.d.next = !self.turn.q.val();

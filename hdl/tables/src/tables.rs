@@ -21,6 +21,7 @@
 //! | `send_flow_request`, `send_flow_reply` | in, out | flow ids to flows |
 //! | `*_segment_request`, `*_segment_reply` | in, out | segments by position or index |
 //! | `*_region_request`, `*_region_reply` | in, out | accesses checked and translated |
+//! | `busy` | out | commands wait: see invariant 4, and `scrubber` |
 //! | `command_done`, `command_read_failed` | out | pulses for the counters |
 //!
 //! Timing: earliest replies: flow 8, send flow 3, segment 9 (and 5 for each further round), region
@@ -104,6 +105,8 @@ pub struct Tables<
     /// Where they go.
     pub tx_region_reply: MessageSource<RegionReply>,
 
+    /// Commands wait: the hash tables do not belong to the secrets yet, or entries are cleared.
+    pub busy: Signal<Out, Bit>,
     /// A command was confirmed.
     pub command_done: Signal<Out, Bit>,
     /// A piece of a ring could not be read; none of it was carried out.
@@ -133,6 +136,7 @@ impl<
         self.command.reset.next = self.reset.val();
         self.command.epoch.next = self.scrubber.table_epoch.val();
         self.command.hold.next = self.scrubber.busy.val() | self.flows.busy.val();
+        self.busy.next = self.scrubber.busy.val() | self.flows.busy.val();
         self.scrubber.clock.next = self.clock.val();
         self.scrubber.reset.next = self.reset.val();
         self.scrubber.epoch.next = self.epoch.val();

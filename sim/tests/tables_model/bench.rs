@@ -262,6 +262,16 @@ impl Tables {
         (0..count).for_each(|_| self.cycle());
     }
 
+    /// Runs until the tables are written, so that commands go on; the cycles it took.
+    pub fn wait_for_tables(&mut self) -> u64 {
+        let start = self.bench.now();
+        while self.bench.get("busy") == 1 {
+            self.cycle();
+            assert!(self.bench.now() < start + 100_000, "the tables stay busy");
+        }
+        self.bench.now() - start
+    }
+
     pub fn start_epoch(&mut self, epoch: u16) {
         self.bench.set("epoch", epoch.into());
         self.bench.set("reset", 1);
