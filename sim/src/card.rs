@@ -26,7 +26,8 @@ use crate::pcie_ports::PciePorts;
 use crate::probe::Probe;
 use crate::verilated::Model;
 use crate::width::lint_width_warnings;
-use hdl::nic::emit_card;
+use dma::read_issue::CompletionBuffer;
+use hdl::nic::emit_card_for;
 use host::memory::MemoryFile;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
 
@@ -44,6 +45,9 @@ pub enum CardError {
     /// There is no such configuration.
     #[error("there is no configuration '{0}'; known are default and small")]
     Config(String),
+    /// No card is built for this slot.
+    #[error("no card is built for {0:?}")]
+    Buffer(CompletionBuffer),
     /// The PCIe parameters contradict themselves.
     #[error(transparent)]
     Pcie(#[from] ConfigError),
@@ -140,10 +144,18 @@ pub struct SimulatedCard {
 }
 
 impl SimulatedCard {
-    /// Builds the Verilated model of the card in a named configuration (`hdl::nic`) and connects
-    /// it.
+    /// Builds the Verilated model of the card in a named configuration (`hdl::nic`), for the
+    /// completion buffer of this slot, and connects it.
     pub fn new(config: &str, pcie: PcieConfig, options: Options) -> Result<Self, CardError> {
-        let emitted = emit_card(config).ok_or_else(|| CardError::Config(config.to_owned()))?;
+        let buffer = CompletionBuffer {
+            headers: pcie.completion_headers,
+            data: pcie.completion_data,
+        };
+        if !buffer.is_supported() {
+            return Err(CardError::Buffer(buffer));
+        }
+        let emitted = emit_card_for(config, buffer);
+        let emitted = emitted.ok_or_else(|| CardError::Config(config.to_owned()))?;
         let card = emitted.map_err(BlockError::from)?;
         let design = Design::build(card.top, &card.design.single_file(), &card.ports, options)
             .map_err(BlockError::from)?;

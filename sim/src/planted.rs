@@ -95,15 +95,15 @@ impl Planted {
             panic!("`{module}.{instance}.{port}` is connected in a way not known here")
         });
         let net = &instance_text[from..from + length];
-        let is_plain = !net.is_empty() && net.chars().all(is_name);
+        let is_plain = |letter: char| is_name(letter) || "[:]".contains(letter);
         assert!(
-            is_plain,
-            "`{module}.{instance}.{port}` is connected to `{net}`, not to a net"
+            !net.is_empty() && net.chars().all(is_plain),
+            "`{module}.{instance}.{port}` is connected to `{net}`, not to a net or bits of one"
         );
         (start + at + from, net)
     }
 
-    /// The net at a port of an instance.
+    /// The net, or the bits of one, at a port of an instance.
     pub fn net(&self, module: &str, instance: &str, port: &str) -> String {
         self.connection(module, instance, port).1.to_owned()
     }

@@ -153,10 +153,10 @@ fn an_entry_of_a_frame_that_was_given_up_is_late() {
         measurement.host.card.borrow_mut().run(64);
     }
     measurement.peer.give_up_lost(&mut measurement.host);
-    let lost = measurement.peer.arrived.lost;
+    let lost = measurement.peer.arrived[0].lost;
     assert!(lost > 10, "{lost} given up");
     measurement.step().expect("a step");
-    assert_eq!(measurement.peer.arrived.lost, 0);
+    assert_eq!(measurement.peer.arrived[0].lost, 0);
     assert_eq!(measurement.host.problems.count, lost);
     let first = &measurement.host.problems.first[0];
     assert!(first.contains("us after its frame"), "{first}");

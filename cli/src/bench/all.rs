@@ -1,19 +1,23 @@
 //! `bench all`: every row of the page.
 //!
-//! Each row is a command line, run as a user would run it. The page is written anew after each
-//! group, so that what was measured stays when a long run is ended.
+//! Each row is a command line, run as a user would run it; several can run at a time, as figures
+//! are in simulated time. The page is written anew after each row, so that what was measured stays
+//! when a long run is ended.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::{mpsc, Mutex};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
+use indicatif::ProgressBar;
 
 use super::area::Figures;
 use super::latency;
 use super::page::{Page, Row};
 use super::speed;
-use super::throughput::ThroughputArguments;
+use super::throughput::{progress_bar, ThroughputArguments};
 use crate::demo::ConfigName;
 
 /// Goodput of one flow that is to be reached, over its limit: 98.5 of 99.0 Gb/s.
@@ -40,6 +44,8 @@ pub enum Section {
     Completions,
     /// Frame sizes.
     Frames,
+    /// Two owners on one wire.
+    Owners,
     /// Latency.
     Latency,
     /// Speed of the simulation.
@@ -53,8 +59,13 @@ impl Section {
             Section::Flows => "16,384 flows, round robin",
             Section::Order => "Out of order, IPv4 and IPv6 mixed, 4 and 64 KiB segments",
             Section::Acks => "One pure ACK for every two segments",
-            Section::Completions => "Sending with smaller completions",
+            Section::Completions => {
+                "Sending with smaller completions, or a smaller buffer for them"
+            }
             Section::Frames => "Frame sizes at wire speed",
+            Section::Owners => {
+                "Two owners on one wire: what one has no room for costs the other nothing"
+            }
             Section::Latency => "Latency",
             Section::Sim => "Speed of the simulation",
         }
@@ -77,6 +88,9 @@ pub struct AllArguments {
     /// lists either: minutes instead of an hour and a half
     #[arg(long)]
     quick: bool,
+    /// Rows that are measured at a time, each on a core
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
     /// Figures that `bench area --json` wrote, for the page
     #[arg(long, value_name = "FILE")]
     area: Option<PathBuf>,
@@ -116,14 +130,23 @@ fn lines(section: Section) -> Vec<(String, f64)> {
             })
             .collect(),
         Section::Acks => each(&both, "--flows 1 --acks pure", ONE_FLOW),
-        Section::Completions => ["--completion 64", "--completion 128"]
-            .iter()
-            .flat_map(|rest| each(&["tx"], &format!("--flows 1 {rest}"), ONE_FLOW))
-            .collect(),
+        Section::Completions => [
+            "--completion 64",
+            "--completion 128",
+            "--completion-headers 128",
+        ]
+        .iter()
+        .flat_map(|rest| each(&["tx"], &format!("--flows 1 {rest}"), ONE_FLOW))
+        .collect(),
         Section::Frames => ["rx", "tx"]
             .iter()
             .flat_map(|word| FRAMES.iter().map(move |bytes| (word, bytes)))
             .map(|(word, bytes)| (format!("{word} --frame {bytes} --flows 1"), SMALL))
+            .collect(),
+        // Nothing of the first owner may be lost: the rest is rounding.
+        Section::Owners => ["undrained", "greedy"]
+            .iter()
+            .map(|kind| (format!("rx --frame 64 --flows 1 --rival {kind}"), ONE_FLOW))
             .collect(),
         Section::Latency | Section::Sim => Vec::new(),
     }
@@ -142,7 +165,12 @@ fn measure(line: &str, goal: f64, arguments: &AllArguments) -> Result<Row> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let parsed = Line::try_parse_from(&words)?.throughput;
     let (receive, send) = (words[0] != "tx", words[0] != "rx");
-    let report = parsed.measure(receive, send)?;
+    // Bars of several rows would write over each other.
+    let bar = match arguments.jobs {
+        1 => progress_bar()?,
+        _ => ProgressBar::hidden(),
+    };
+    let report = parsed.measure(receive, send, &bar)?;
     Ok(Row { line, goal, report })
 }
 
@@ -157,53 +185,104 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         .filter(is_wanted)
         .copied()
         .collect();
-    let count = sections.iter().map(|s| lines(*s).len().max(1)).sum();
-    let mut steps = Steps {
-        started: Instant::now(),
-        done: 0,
-        count,
-    };
     let mut page = Page {
         area: arguments.area.as_deref().map(Figures::read).transpose()?,
         ..Page::default()
     };
-    for section in sections {
-        let mut rows = Vec::new();
-        for (line, goal) in lines(section) {
-            steps.announce(&format!("bench {line}"));
-            let row = measure(&line, goal, arguments).with_context(|| line.clone())?;
-            println!("{}", row.summary());
-            rows.push(row);
-        }
+    // Alone: the speed of the simulation is measured by the clock on the wall.
+    for section in &sections {
         match section {
             Section::Latency => {
-                steps.announce("bench latency");
+                println!("bench latency");
                 page.latency = Some(latency::measure(arguments.config, arguments.time)?);
             }
             Section::Sim => {
-                steps.announce("bench sim");
+                println!("bench sim");
                 page.speed = Some(speed::measure(arguments.config, arguments.time)?);
             }
-            _ => page.sections.push((section.title(), rows)),
+            _ => continue,
         }
         page.write(&arguments.out)?;
     }
+    measure_rows(&sections, arguments, &mut page)?;
     Ok(page.is_ok())
 }
 
-/// How far the run is.
-struct Steps {
-    started: Instant,
-    done: usize,
-    count: usize,
+/// A row that is to be measured.
+struct Task {
+    section: usize,
+    row: usize,
+    line: String,
+    goal: f64,
 }
 
-impl Steps {
-    fn announce(&mut self, what: &str) {
-        self.done += 1;
-        let minutes = self.started.elapsed().as_secs() / 60;
-        println!("[{}/{}, {minutes} min] {what}", self.done, self.count);
+impl Task {
+    /// Many flows take minutes, and longest with long packets: they come last, so that a run
+    /// that is ended early has most of the page.
+    fn order(&self) -> (bool, bool) {
+        let is_long = self.line.contains("--flows 16384");
+        (is_long, is_long && self.line.contains("--mtu 9000"))
     }
+}
+
+/// Measures the rows of all groups, several at a time; the page is written after each.
+fn measure_rows(sections: &[Section], arguments: &AllArguments, page: &mut Page) -> Result<()> {
+    let started = Instant::now();
+    let mut tasks = Vec::new();
+    let mut rows: Vec<Vec<Option<Row>>> = Vec::new();
+    for (section, name) in sections.iter().enumerate() {
+        let lines = lines(*name);
+        rows.push(lines.iter().map(|_| None).collect());
+        let task = |(row, (line, goal))| Task {
+            section,
+            row,
+            line,
+            goal,
+        };
+        tasks.extend(lines.into_iter().enumerate().map(task));
+    }
+    tasks.sort_by_key(Task::order);
+    let count = tasks.len();
+    let (tasks, (done, measured)) = (Mutex::new(VecDeque::from(tasks)), mpsc::channel());
+    let next = || tasks.lock().ok()?.pop_front();
+    std::thread::scope(|scope| {
+        for _ in 0..arguments.jobs {
+            let done = done.clone();
+            scope.spawn(move || {
+                while let Some(task) = next() {
+                    let row = measure(&task.line, task.goal, arguments);
+                    let row = row.with_context(|| task.line.clone());
+                    // Nobody listens any more when another row has failed.
+                    if done.send((task.section, task.row, row)).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(done);
+        for (number, (section, at, row)) in (1..).zip(measured) {
+            let row = row?;
+            let minutes = started.elapsed().as_secs() / 60;
+            println!("[{number}/{count}, {minutes} min] bench {}", row.line);
+            println!("{}", row.summary());
+            rows[section][at] = Some(row);
+            page.sections = sections_so_far(sections, &rows);
+            page.write(&arguments.out)?;
+        }
+        Ok(())
+    })
+}
+
+/// The groups of which something was measured, with the rows that were.
+fn sections_so_far(
+    sections: &[Section],
+    rows: &[Vec<Option<Row>>],
+) -> Vec<(&'static str, Vec<Row>)> {
+    let group = |(section, rows): (&Section, &Vec<Option<Row>>)| {
+        let rows: Vec<Row> = rows.iter().flatten().cloned().collect();
+        (!rows.is_empty()).then(|| (section.title(), rows))
+    };
+    sections.iter().zip(rows).filter_map(group).collect()
 }
 
 #[cfg(test)]

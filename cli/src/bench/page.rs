@@ -13,7 +13,7 @@ use super::throughput::Report;
 use super::{latency, speed, write_json};
 
 /// One measured command line.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// Words after `zeronic bench`.
     pub line: String,
@@ -51,10 +51,10 @@ impl Row {
                 100.0 * self.goal,
                 if reached { "yes" } else { "no" }
             ),
-            if report.ok {
-                format!("{} lost", report.frames_lost)
-            } else {
-                format!("WRONG: {}", report.problems.first().map_or("", |p| p))
+            match (report.ok, report.rival_frames_lost) {
+                (true, None) => format!("{} lost", report.frames_lost),
+                (true, Some(rival)) => format!("{} lost, rival {rival}", report.frames_lost),
+                _ => format!("WRONG: {}", report.problems.first().map_or("", |p| p)),
             },
         ]
     }

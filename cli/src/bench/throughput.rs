@@ -11,7 +11,7 @@ use serde::Serialize;
 use sim::design::Options;
 use sim::measure::limits::{tightest, Limit};
 use sim::measure::run::{Figures, Measurement, Outcome};
-use sim::measure::scenario::{Acks, Family, Order, Scenario, Size};
+use sim::measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 
 use super::write_json;
 use crate::demo::ConfigName;
@@ -47,6 +47,15 @@ enum AckName {
     Pure,
 }
 
+/// A second owner on the same wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RivalName {
+    /// Its header queue is never emptied.
+    Undrained,
+    /// Its queue is emptied, but all frames together are more than the link carries.
+    Greedy,
+}
+
 /// What to measure.
 #[derive(Clone, Debug, Args)]
 pub struct ThroughputArguments {
@@ -59,6 +68,10 @@ pub struct ThroughputArguments {
     /// Flows, used round robin
     #[arg(long, default_value_t = 1)]
     flows: u16,
+    /// A second owner with as many flows, to whom three of four frames go; the figures are the
+    /// first's, and it may lose nothing. For received frames of 64 bytes
+    #[arg(long, value_enum, value_name = "KIND")]
+    rival: Option<RivalName>,
     /// Order of each flow's packets
     #[arg(long, value_enum, default_value_t = OrderName::InOrder)]
     order: OrderName,
@@ -81,7 +94,7 @@ pub struct ThroughputArguments {
     /// Size at whose multiples the host cuts read completions: 64, 128 or 256
     #[arg(long, default_value_t = 256, value_name = "BYTES")]
     completion: u32,
-    /// Completion headers that the hard block's buffer holds; the card is built for 256
+    /// Completion headers that the hard block's buffer holds, 8 to 256; the card is built for them
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     completion_headers: u32,
     /// Sizes of the card's tables
@@ -107,7 +120,12 @@ impl ThroughputArguments {
         scenario.pcie.completion_payload_bytes = self.completion;
         scenario.pcie.completion_headers = self.completion_headers;
         scenario.pcie.seed = self.seed;
-        scenario.flows = self.flows;
+        scenario.rival = self.rival.map(|kind| match kind {
+            RivalName::Undrained => Rival::Undrained,
+            RivalName::Greedy => Rival::Greedy,
+        });
+        let owners = if self.rival.is_some() { 2 } else { 1 };
+        scenario.flows = self.flows.saturating_mul(owners);
         scenario.order = if is_random {
             Order::Random
         } else {
@@ -128,14 +146,14 @@ impl ThroughputArguments {
         scenario
     }
 
-    /// Measures.
-    pub fn measure(&self, receive: bool, send: bool) -> Result<Report> {
+    /// Measures; `bar` shows how far it is.
+    pub fn measure(&self, receive: bool, send: bool, bar: &ProgressBar) -> Result<Report> {
         let scenario = self.scenario(receive, send);
         scenario
             .check()
             .map_err(|bad| UsageError(bad.to_string()))?;
         let started = Instant::now();
-        let outcome = measure(&scenario)?;
+        let outcome = measure(&scenario, bar)?;
         Ok(Report::new(
             &scenario,
             &outcome,
@@ -145,7 +163,7 @@ impl ThroughputArguments {
 
     /// Measures, prints, writes.
     pub fn run(&self, receive: bool, send: bool) -> Result<bool> {
-        let report = self.measure(receive, send)?;
+        let report = self.measure(receive, send, &progress_bar()?)?;
         report.print();
         if let Some(path) = &self.json {
             write_json(&report, path)?;
@@ -154,11 +172,16 @@ impl ThroughputArguments {
     }
 }
 
-/// Measures one scenario with a progress bar.
-fn measure(scenario: &Scenario) -> Result<Outcome> {
-    let bar = ProgressBar::new(scenario.time_ns / 1000);
+/// A bar of the simulated time of one measurement.
+pub fn progress_bar() -> Result<ProgressBar> {
     let style = "{elapsed_precise} [{bar:40}] {pos}/{len} us of simulated time";
-    bar.set_style(ProgressStyle::with_template(style)?.progress_chars("=> "));
+    let style = ProgressStyle::with_template(style)?.progress_chars("=> ");
+    Ok(ProgressBar::new(0).with_style(style))
+}
+
+/// Measures one scenario.
+fn measure(scenario: &Scenario, bar: &ProgressBar) -> Result<Outcome> {
+    bar.set_length(scenario.time_ns / 1000);
     let measurement = Measurement::open(scenario, Options::default())?;
     let outcome = measurement.run(&mut |status| bar.set_position(status.time_ns / 1000));
     bar.finish_and_clear();
@@ -184,8 +207,14 @@ pub struct Report {
     pub limits_mpps: BTreeMap<&'static str, f64>,
     /// Figure over limit.
     pub ratio: f64,
-    /// Frames without a header entry.
+    /// Frames without a header entry; a rival's not counted.
     pub frames_lost: u64,
+    /// Frames of the rival on the wire, in millions a second.
+    pub rival_offered_mpps: Option<f64>,
+    /// Header entries that its host took, in millions a second.
+    pub rival_mpps: Option<f64>,
+    /// Its frames without a header entry.
+    pub rival_frames_lost: Option<u64>,
     /// Simulated time that was measured.
     pub sim_time_ns: u64,
     /// Where acknowledgements travel.
@@ -235,6 +264,9 @@ impl Report {
             limits_mpps: outcome.limits.iter().map(by_name).collect(),
             ratio: mpps / limit.mpps,
             frames_lost: outcome.frames_lost,
+            rival_offered_mpps: outcome.rival.map(|rival| rival.offered_mpps),
+            rival_mpps: outcome.rival.map(|rival| rival.mpps),
+            rival_frames_lost: outcome.rival.map(|rival| rival.frames_lost),
             sim_time_ns: outcome.time_ns,
             ack_policy: scenario.acks.describe(),
             rx_goodput_gbps: outcome.receive.map(|f| f.goodput_gbps),
@@ -269,6 +301,14 @@ impl Report {
         row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
         row("reached", format!("{:.2} % of it", 100.0 * self.ratio));
         row("frames lost", self.frames_lost.to_string());
+        if let (Some(offered), Some(taken), Some(lost)) = (
+            self.rival_offered_mpps,
+            self.rival_mpps,
+            self.rival_frames_lost,
+        ) {
+            let text = format!("{offered:.3} Mpps offered, {taken:.3} taken, {lost} lost");
+            row("rival", text);
+        }
         row("acknowledgements", self.ack_policy.to_owned());
         let time = self.sim_time_ns as f64 / 1e6;
         row(

@@ -25,15 +25,15 @@ use host::control::regions::{Region, Regions};
 use host::device::{Device, DeviceConfig, RingSizes, Ticket};
 use host::error::HostError;
 use host::rings::HeaderEntry;
+use pcie_sim::PcieConfig;
 
 use super::buffers::{region_bytes, Buffers, Floor, GUARD};
 use super::content::Content;
 use super::frames::{ends, Template};
-use super::scenario::{Order, Scenario};
+use super::scenario::{Order, Rival, Scenario};
 use super::MeasureError;
 use crate::bus::SimulatedBus;
-use crate::card::SimulatedCard;
-use crate::design::Options;
+use crate::card::{CardError, SimulatedCard};
 
 /// Cycles of the card between two looks of the host.
 pub const POLL_CYCLES: u64 = 64;
@@ -99,6 +99,9 @@ pub struct Host {
     queued_since_ps: u64,
     pending: VecDeque<(Ticket, Pending)>,
     unreturned: u32,
+    /// Owners whose header queues are emptied: those below it.
+    owners_drained: u8,
+    owners: u8,
 }
 
 /// What went wrong.
@@ -143,12 +146,15 @@ fn scatter(seed: u64, number: u64) -> u64 {
 }
 
 impl Host {
-    /// Builds the card, opens it, installs every flow and posts its first buffers.
-    pub fn open(scenario: &Scenario, options: Options) -> Result<Self, MeasureError> {
+    /// Opens the card that `build` makes for a slot, installs every flow and posts its first
+    /// buffers.
+    pub fn open(
+        scenario: &Scenario,
+        build: impl FnOnce(PcieConfig) -> Result<SimulatedCard, CardError>,
+    ) -> Result<Self, MeasureError> {
         let mut pcie = scenario.pcie.clone();
         pcie.dram_bytes = pcie.dram_bytes.max(memory_bytes(scenario));
-        let card = SimulatedCard::new(&scenario.card, pcie.clone(), options)?;
-        let card = Rc::new(RefCell::new(card));
+        let card = Rc::new(RefCell::new(build(pcie.clone())?));
         let bus = SimulatedBus::new(card.clone(), &pcie).map_err(HostError::from)?;
         let config = DeviceConfig {
             rings: RingSizes {
@@ -160,7 +166,12 @@ impl Host {
             hash_seed: scenario.seed,
             push_slots: scenario.push_slots,
         };
-        let device = Device::open(bus, config)?;
+        let mut device = Device::open(bus, config)?;
+        let mut owners = 1;
+        if scenario.rival.is_some() {
+            owners += device.open_owner(config.rings)?;
+        }
+        let is_undrained = scenario.rival == Some(Rival::Undrained);
         let mut host = Self {
             card,
             device,
@@ -171,6 +182,8 @@ impl Host {
             queued_since_ps: 0,
             pending: VecDeque::new(),
             unreturned: 0,
+            owners_drained: owners - u8::from(is_undrained),
+            owners,
         };
         host.install(scenario)?;
         Ok(host)
@@ -380,9 +393,20 @@ impl Host {
         self.queue(entry, Pending::Floor(flow, Direction::Send, floor));
     }
 
-    /// The next header entry.
+    /// From now on every owner's header queue is emptied.
+    pub fn drain_all(&mut self) {
+        self.owners_drained = self.owners;
+    }
+
+    /// The next header entry of an owner whose queue is emptied.
     pub fn next_entry(&mut self) -> Result<Option<HeaderEntry>, MeasureError> {
-        let entry = self.device.next_header()?;
+        let mut entry = None;
+        for owner in 0..self.owners_drained {
+            entry = self.device.next_header_of(owner)?;
+            if entry.is_some() {
+                break;
+            }
+        }
         if let Some(entry) = &entry {
             let two_slots = abi::header_entry::TWO_SLOTS.get(&entry.metadata);
             self.unreturned += 1 + two_slots as u32;
@@ -455,7 +479,7 @@ fn install_entries(flow: &Flow, scenario: &Scenario, pool: &mut u32) -> Vec<Entr
     let place = (u32::from(number) << committed, committed);
     let mut entries = vec![flow_install(&FlowInstall {
         name: flow.name,
-        owner: 0,
+        owner: scenario.owner(number),
         domain: number,
         acceptance: flow.acceptance(0),
         send_floor: flow.send.position(0),

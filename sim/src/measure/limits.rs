@@ -15,6 +15,7 @@
 use abi::config::{COMMAND_BYTES, SLOT_BYTES};
 use pcie_sim::PcieConfig;
 
+use super::scenario::RIVAL_FRAMES;
 use crate::mac::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
 
 /// Descriptor of a request on the requester port.
@@ -209,6 +210,19 @@ pub fn receive_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
         ("wire of ACKs", ack_wire(load)),
     ];
     limits(load, &candidates)
+}
+
+/// The limits of an owner beside a rival on the same wire: its share of the wire. The link is no
+/// limit where it carries that share for each: what the rival asks beyond is the rival's loss.
+pub fn limits_beside_rival(alone: &[Limit]) -> Vec<Limit> {
+    let owners = 1.0 + f64::from(RIVAL_FRAMES);
+    let wire = alone.iter().filter(|limit| limit.by == "wire");
+    let share = |limit: &Limit| Limit {
+        mpps: limit.mpps / owners,
+        gbps: limit.gbps / owners,
+        by: limit.by,
+    };
+    wire.map(share).collect()
 }
 
 /// The limits of sending alone.

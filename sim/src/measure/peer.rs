@@ -6,7 +6,8 @@
 //!                                                            payload read from application memory
 //! ```
 //! A flow's packets go only where buffers are posted and confirmed: the window that a control stack
-//! offers. Entries come up in the order of arrival, so whatever an entry passes over was lost. When
+//! offers. An owner's entries come up in the order of arrival, so whatever an entry passes over was
+//! lost. When
 //! no entry comes at all for long, frames are given up so that the windows move; an entry that
 //! comes for one of them after all is named as what it is: late. It cannot be judged any more,
 //! since the floor may have passed it, and it is no loss.
@@ -20,7 +21,7 @@ use host::rings::HeaderEntry;
 
 use super::frames::{Fields, ACK};
 use super::host::{Flow, Host, POLL_CYCLES};
-use super::scenario::{Acks, Order, Scenario};
+use super::scenario::{Acks, Order, Rival, Scenario};
 use super::sequence::{Arrivals, Sequence};
 use super::MeasureError;
 use crate::card::USER_CLOCK_PS;
@@ -33,6 +34,9 @@ const HEADER_BYTES: usize = 86;
 
 /// Until frames are given up when no entry comes at all: longer than the card holds any frame back.
 const QUIET_PS: u64 = 20_000_000;
+
+/// Owners: the one that is measured, and its rival.
+pub const OWNERS: usize = 2;
 
 /// A frame on its way.
 struct InFlight {
@@ -65,32 +69,45 @@ pub struct Arrived {
 }
 
 /// One flow at the peer.
-#[derive(Default)]
 struct Stream {
+    owner: usize,
+    burst: u32,
     sequence: Sequence,
     arrivals: Arrivals,
     ack_owed: u32,
 }
 
+impl Stream {
+    fn new(scenario: &Scenario, flow: u16) -> Self {
+        Self {
+            owner: usize::from(scenario.owner(flow)),
+            burst: scenario.burst_of(flow),
+            sequence: Sequence::default(),
+            arrivals: Arrivals::default(),
+            ack_owed: 0,
+        }
+    }
+}
+
 /// The peer of every flow.
 pub struct Peer {
-    /// What has arrived.
-    pub arrived: Arrived,
+    /// What has arrived, for each owner.
+    pub arrived: [Arrived; OWNERS],
     /// Time in which the wire stood idle since no flow's window was open, ps.
     pub window_closed_ps: u64,
-    /// Frames put on the wire.
-    pub frames: u64,
-    /// Their bytes, FCS included.
+    /// Frames put on the wire, for each owner.
+    pub frames: [u64; OWNERS],
+    /// Bytes of all frames, FCS included.
     pub frame_bytes: u64,
     streams: Vec<Stream>,
-    in_flight: VecDeque<InFlight>,
+    in_flight: [VecDeque<InFlight>; OWNERS],
     /// Frames given up because nothing came, in order; they count as lost until an entry comes.
-    given_up: VecDeque<InFlight>,
+    given_up: [VecDeque<InFlight>; OWNERS],
     /// Acknowledgements that wait to be sent as frames of their own.
     acks: VecDeque<(u16, u64)>,
     turn: usize,
     turn_left: u32,
-    burst: u32,
+    rival: Option<Rival>,
     order: Order,
     may_lose: bool,
     sends_data: bool,
@@ -98,7 +115,7 @@ pub struct Peer {
     random: u64,
     serial: u16,
     now_ps: u64,
-    last_entry_ps: u64,
+    last_entry_ps: [u64; OWNERS],
     next_ps: u64,
     interval_ps: u64,
     buffer: Vec<u8>,
@@ -109,17 +126,19 @@ impl Peer {
     /// A peer of that many flows that has sent nothing.
     pub fn new(scenario: &Scenario) -> Self {
         Self {
-            arrived: Arrived::default(),
+            arrived: Default::default(),
             window_closed_ps: 0,
-            frames: 0,
+            frames: [0; OWNERS],
             frame_bytes: 0,
-            streams: (0..scenario.flows).map(|_| Stream::default()).collect(),
-            in_flight: VecDeque::new(),
-            given_up: VecDeque::new(),
+            streams: (0..scenario.flows)
+                .map(|flow| Stream::new(scenario, flow))
+                .collect(),
+            in_flight: Default::default(),
+            given_up: Default::default(),
             acks: VecDeque::new(),
             turn: 0,
             turn_left: scenario.burst,
-            burst: scenario.burst,
+            rival: scenario.rival,
             order: scenario.order,
             may_lose: scenario.may_lose(),
             sends_data: scenario.receive,
@@ -127,7 +146,7 @@ impl Peer {
             random: scenario.seed | 1,
             serial: 0,
             now_ps: 0,
-            last_entry_ps: 0,
+            last_entry_ps: [0; OWNERS],
             next_ps: 0,
             interval_ps: scenario.interval_ps,
             buffer: Vec::new(),
@@ -159,7 +178,6 @@ impl Peer {
                 },
                 None => return,
             };
-            self.frames += 1;
             self.frame_bytes += frame.len() as u64 + FCS_BYTES;
             let frame = Frame {
                 bytes: frame,
@@ -193,7 +211,7 @@ impl Peer {
                 }
             }
             self.turn = (self.turn + 1) % self.streams.len();
-            self.turn_left = self.burst;
+            self.turn_left = self.streams[self.turn].burst;
         }
         None
     }
@@ -226,7 +244,9 @@ impl Peer {
         let header_bytes = it.arriving.bytes();
         let mut header = [0; HEADER_BYTES];
         header[..header_bytes].copy_from_slice(&frame[..header_bytes]);
-        self.in_flight.push_back(InFlight {
+        let owner = self.streams[usize::from(flow)].owner;
+        self.frames[owner] += 1;
+        self.in_flight[owner].push_back(InFlight {
             sent_ps: self.now_ps,
             flow,
             offset,
@@ -241,8 +261,9 @@ impl Peer {
     /// Takes every header entry that has come up and judges it.
     pub fn take_entries(&mut self, host: &mut Host) -> Result<(), MeasureError> {
         while let Some(entry) = host.next_entry()? {
-            self.arrived.entries += 1;
-            self.last_entry_ps = self.now_ps;
+            let owner = usize::from(entry.owner);
+            self.arrived[owner].entries += 1;
+            self.last_entry_ps[owner] = self.now_ps;
             self.take(host, &entry)?;
         }
         self.give_up_lost(host);
@@ -250,15 +271,22 @@ impl Peer {
     }
 
     /// Without this a window whose last frames were all lost would never move again. Losses are
-    /// judged at the end: a figure is shown though it fails.
+    /// judged at the end: a figure is shown though it fails. Where nobody looks for a rival's
+    /// entries none are missed, and its frames have no window.
     pub fn give_up_lost(&mut self, host: &mut Host) {
-        let (last, now) = (self.last_entry_ps, self.now_ps);
-        let is_lost = |sent: &InFlight| sent.sent_ps.max(last) + QUIET_PS < now;
-        while self.in_flight.front().is_some_and(is_lost) {
-            if let Some(sent) = self.in_flight.pop_front() {
-                self.arrived.lost += 1;
-                self.arrive(host, &sent);
-                self.given_up.push_back(sent);
+        let owners = match self.rival {
+            Some(Rival::Undrained) => 1,
+            _ => OWNERS,
+        };
+        for owner in 0..owners {
+            let (last, now) = (self.last_entry_ps[owner], self.now_ps);
+            let is_lost = |sent: &InFlight| sent.sent_ps.max(last) + QUIET_PS < now;
+            while self.in_flight[owner].front().is_some_and(is_lost) {
+                if let Some(sent) = self.in_flight[owner].pop_front() {
+                    self.arrived[owner].lost += 1;
+                    self.arrive(host, &sent);
+                    self.given_up[owner].push_back(sent);
+                }
             }
         }
     }
@@ -273,16 +301,17 @@ impl Peer {
         if self.take_late(host, seen) {
             return Ok(());
         }
-        if !self.in_flight.iter().any(|sent| sent.is_named_by(seen)) {
+        let owner = usize::from(seen.owner);
+        if !(self.in_flight[owner].iter()).any(|sent| sent.is_named_by(seen)) {
             host.problems
-                .add(|| "an entry that belongs to no frame".to_owned());
+                .add(|| format!("an entry of owner {owner} that belongs to no frame of it"));
             return Ok(());
         }
-        while let Some(sent) = self.in_flight.pop_front() {
+        while let Some(sent) = self.in_flight[owner].pop_front() {
             if sent.is_named_by(seen) {
                 return self.judge(host, &sent, &seen.metadata);
             }
-            self.arrived.lost += 1;
+            self.arrived[owner].lost += 1;
             self.arrive(host, &sent);
         }
         Ok(())
@@ -291,12 +320,14 @@ impl Peer {
     /// Whether an entry belongs to a frame that was given up. Those before it stay lost: entries
     /// come in order.
     fn take_late(&mut self, host: &mut Host, seen: &HeaderEntry) -> bool {
-        let Some(at) = self.given_up.iter().position(|sent| sent.is_named_by(seen)) else {
+        let owner = usize::from(seen.owner);
+        let given_up = &mut self.given_up[owner];
+        let Some(at) = given_up.iter().position(|sent| sent.is_named_by(seen)) else {
             return false;
         };
-        let late = self.given_up.drain(..=at).next_back();
+        let late = given_up.drain(..=at).next_back();
         if let Some(sent) = late {
-            self.arrived.lost -= 1;
+            self.arrived[owner].lost -= 1;
             let waited_us = (self.now_ps - sent.sent_ps) / 1_000_000;
             let (flow, offset) = (sent.flow, sent.offset);
             host.problems.add(|| {
@@ -336,8 +367,9 @@ impl Peer {
             host.problems
                 .add(|| format!("flow {flow}, offset {offset}: wrong bytes in memory"));
         } else if sent.bytes > 0 {
-            self.arrived.packets += 1;
-            self.arrived.payload_bytes += sent.bytes as u64;
+            let arrived = &mut self.arrived[self.streams[usize::from(flow)].owner];
+            arrived.packets += 1;
+            arrived.payload_bytes += sent.bytes as u64;
         }
         let it = &host.flows[usize::from(flow)];
         let number = acknowledgement(&sent.header, it);
@@ -382,20 +414,26 @@ impl Peer {
 
     /// Gives up what is still in flight once the card is quiet, and judges the losses.
     pub fn give_up_rest(&mut self, host: &mut Host) {
-        self.arrived.lost += self.in_flight.len() as u64;
-        let lost = self.arrived.lost;
-        if lost > 0 && !self.may_lose {
+        for owner in 0..OWNERS {
+            self.arrived[owner].lost += self.in_flight[owner].len() as u64;
+            while let Some(sent) = self.in_flight[owner].pop_front() {
+                self.arrive(host, &sent);
+            }
+        }
+        let [lost, of_rival] = self.arrived.map(|of| of.lost);
+        if lost > 0 && (!self.may_lose || self.rival.is_some()) {
             host.problems
                 .add(|| format!("{lost} frames without an entry"));
         }
-        while let Some(sent) = self.in_flight.pop_front() {
-            self.arrive(host, &sent);
+        if self.rival.is_some() && of_rival == 0 {
+            host.problems
+                .add(|| "the rival lost nothing: no queue was full".to_owned());
         }
     }
 
     /// Frames without an entry so far.
     pub fn in_flight(&self) -> usize {
-        self.in_flight.len()
+        self.in_flight.iter().map(VecDeque::len).sum()
     }
 
     /// Fewest packets that a flow was sent.

@@ -6,15 +6,19 @@
 //! ```
 
 use abi::reason::{Disposition, DropReason, SendError};
-use pcie_sim::Statistics;
+use pcie_sim::{PcieConfig, Statistics};
 
 use super::buffers::floor_every;
 use super::host::{Host, Problems, POLL_CYCLES};
-use super::limits::{duplex_limits, lanes_bytes_per_ns, receive_limits, send_limits, Limit, Load};
-use super::peer::Peer;
+use super::limits::{
+    duplex_limits, lanes_bytes_per_ns, limits_beside_rival, receive_limits, send_limits, Limit,
+    Load,
+};
+use super::peer::{Arrived, Peer, OWNERS};
 use super::scenario::{Acks, Order, Scenario};
 use super::sender::Sender;
 use super::MeasureError;
+use crate::card::{CardError, SimulatedCard};
 use crate::design::Options;
 
 /// Traffic before the measurement, ns: several round trips of everything.
@@ -39,6 +43,17 @@ pub struct Figures {
     pub wraps: u64,
 }
 
+/// Figures of the owner that the one measured shares the wire with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RivalFigures {
+    /// Header entries that its host took, in millions a second.
+    pub mpps: f64,
+    /// Its packets on the wire, in millions a second.
+    pub offered_mpps: f64,
+    /// Its frames for which no header entry came.
+    pub frames_lost: u64,
+}
+
 /// What came of a measurement.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -48,9 +63,11 @@ pub struct Outcome {
     pub receive: Option<Figures>,
     /// Sending.
     pub send: Option<Figures>,
+    /// Receiving, of the second owner.
+    pub rival: Option<RivalFigures>,
     /// The limits of each direction.
     pub limits: Vec<Limit>,
-    /// Frames for which no header entry came.
+    /// Frames for which no header entry came; a rival's not counted.
     pub frames_lost: u64,
     /// Simulated time that was measured.
     pub time_ns: u64,
@@ -86,8 +103,8 @@ pub struct Status {
 #[derive(Clone, Copy)]
 struct Snapshot {
     time_ps: u64,
-    received: super::peer::Arrived,
-    offered: u64,
+    received: [Arrived; OWNERS],
+    offered: [u64; OWNERS],
     sent: super::sender::Sent,
     link: Statistics,
     window_closed_ps: u64,
@@ -105,11 +122,21 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Sets the card up; nothing flows yet.
+    /// Builds the card and sets it up; nothing flows yet.
     pub fn open(scenario: &Scenario, options: Options) -> Result<Self, MeasureError> {
+        Self::with_card(scenario, |pcie| {
+            SimulatedCard::new(&scenario.card, pcie, options)
+        })
+    }
+
+    /// The same with the card that `build` makes for a slot.
+    pub fn with_card(
+        scenario: &Scenario,
+        build: impl FnOnce(PcieConfig) -> Result<SimulatedCard, CardError>,
+    ) -> Result<Self, MeasureError> {
         scenario.check()?;
         Ok(Self {
-            host: Host::open(scenario, options)?,
+            host: Host::open(scenario, build)?,
             peer: Peer::new(scenario),
             sender: Sender::new(scenario),
             scenario: scenario.clone(),
@@ -173,9 +200,12 @@ impl Measurement {
     }
 
     fn progress(&self) -> (u64, u64) {
-        let arrived = self.peer.arrived;
+        let arrived = self.peer.arrived.iter();
         let sent = self.sender.sent;
-        (arrived.entries + arrived.lost, sent.packets + sent.acks)
+        (
+            arrived.map(|of| of.entries + of.lost).sum(),
+            sent.packets + sent.acks,
+        )
     }
 
     /// Goes on to the next look that sees a packet: a measurement that begins and ends there counts
@@ -225,6 +255,7 @@ impl Measurement {
     fn drain(&mut self) -> Result<(), MeasureError> {
         self.peer.stop();
         self.sender.stop();
+        self.host.drain_all();
         let mut last = (self.progress(), self.now_ns());
         let is_busy = |it: &Self| {
             let frames = it.peer.in_flight() > 0 || it.sender.expected() > 0;
@@ -263,8 +294,8 @@ impl Measurement {
         let entries: u64 = Disposition::ALL.iter().map(|d| of(d.name())).sum();
         let drops: u64 = DropReason::ALL.iter().map(|d| of(d.name())).sum();
         let frames = card.mac.received_count().frames;
-        if frames != entries + drops || entries != self.peer.arrived.entries {
-            let seen = self.peer.arrived.entries;
+        let seen = self.peer.arrived.iter().map(|of| of.entries).sum::<u64>();
+        if frames != entries + drops || entries != seen {
             problems
                 .add(|| format!("{frames} frames, {entries} entries, {seen} seen, {drops} drops"));
         }
@@ -331,7 +362,13 @@ impl Measurement {
         }
         match (scenario.receive, scenario.send) {
             (true, true) => duplex_limits(&scenario.pcie, &receive, &send),
-            (true, false) => receive_limits(&scenario.pcie, &receive),
+            (true, false) => {
+                let limits = receive_limits(&scenario.pcie, &receive);
+                match scenario.rival {
+                    Some(_) => limits_beside_rival(&limits),
+                    None => limits,
+                }
+            }
             _ => send_limits(&scenario.pcie, &send),
         }
     }
@@ -345,13 +382,21 @@ impl Measurement {
             packets,
             wraps,
         };
-        let (first, last) = (&before.received, &after.received);
-        let receive = figures(
-            last.payload_bytes - first.payload_bytes,
-            last.entries - first.entries,
-            after.offered - before.offered,
-            wraps[0],
-        );
+        let arrived = |owner: usize| {
+            let (first, last) = (&before.received[owner], &after.received[owner]);
+            figures(
+                last.payload_bytes - first.payload_bytes,
+                last.entries - first.entries,
+                after.offered[owner] - before.offered[owner],
+                wraps[0],
+            )
+        };
+        let (receive, rival) = (arrived(0), arrived(1));
+        let rival = RivalFigures {
+            mpps: rival.mpps,
+            offered_mpps: rival.offered_mpps,
+            frames_lost: self.peer.arrived[1].lost,
+        };
         let (first, last) = (&before.sent, &after.sent);
         let packets = last.packets - first.packets;
         let send = figures(
@@ -371,7 +416,8 @@ impl Measurement {
             limits,
             receive: self.scenario.receive.then_some(receive),
             send: self.scenario.send.then_some(send),
-            frames_lost: self.peer.arrived.lost,
+            rival: self.scenario.rival.map(|_| rival),
+            frames_lost: self.peer.arrived[0].lost,
             time_ns,
             cycles,
             window_closed: (after.window_closed_ps - before.window_closed_ps) as f64

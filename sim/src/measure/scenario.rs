@@ -39,6 +39,19 @@ pub enum Family {
     Mixed,
 }
 
+/// A second owner, whose frames share the wire. What becomes of them must not touch the first's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rival {
+    /// Its header queue is never emptied.
+    Undrained,
+    /// Its queue is emptied as fast as the link fills it.
+    Greedy,
+}
+
+/// Frames of a rival for each one of the first owner: all together are more than the link carries,
+/// while the first owner's are less than the half of that which is its share.
+pub const RIVAL_FRAMES: u32 = 3;
+
 /// Where acknowledgements travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acks {
@@ -77,6 +90,8 @@ pub struct Scenario {
     pub size: Size,
     /// Flows, used round robin.
     pub flows: u16,
+    /// Every other flow belongs to a second owner; figures are the first's.
+    pub rival: Option<Rival>,
     /// Order on the wire.
     pub order: Order,
     /// IP version.
@@ -116,6 +131,7 @@ impl Scenario {
             pcie: PcieConfig::default(),
             size,
             flows: 1,
+            rival: None,
             order: Order::InOrder,
             family: Family::V4,
             acks: Acks::InData,
@@ -133,6 +149,22 @@ impl Scenario {
     /// Whether flow number `flow` is IPv6.
     pub fn is_ipv6(&self, flow: u16) -> bool {
         self.family == Family::Mixed && !flow.is_multiple_of(2)
+    }
+
+    /// Whose flow number `flow` is.
+    pub fn owner(&self, flow: u16) -> u8 {
+        match self.rival {
+            Some(_) => u8::from(!flow.is_multiple_of(2)),
+            None => 0,
+        }
+    }
+
+    /// Packets of flow number `flow` in a row on the wire to the card.
+    pub fn burst_of(&self, flow: u16) -> u32 {
+        match self.owner(flow) {
+            0 => self.burst,
+            _ => self.burst * RIVAL_FRAMES,
+        }
     }
 
     /// Whether packets carry the timestamp option.
@@ -230,12 +262,23 @@ impl Scenario {
         if self.order == Order::Random && self.may_lose() {
             return refuse("frames that may be lost are measured in order".to_owned());
         }
-        let (built_for, buffer) = (CompletionBuffer::default(), &self.pcie);
-        if buffer.completion_headers < built_for.headers || buffer.completion_data < built_for.data
-        {
+        if self.rival.is_some() {
+            // Frames without payload: no window stands still with what its owner does not take.
+            if self.send || self.size != Size::Frame(64) {
+                return refuse("owners compete for received frames of 64 bytes".to_owned());
+            }
+            if !self.flows.is_multiple_of(2) {
+                return refuse(format!("{} flows do not make two owners", self.flows));
+            }
+        }
+        let buffer = CompletionBuffer {
+            headers: self.pcie.completion_headers,
+            data: self.pcie.completion_data,
+        };
+        if !buffer.is_supported() {
             return refuse(format!(
-                "the card is built for a completion buffer of {} headers and {} times 16 bytes",
-                built_for.headers, built_for.data
+                "no card is built for a completion buffer of {} headers and {} times 16 bytes",
+                buffer.headers, buffer.data
             ));
         }
         for burst in [self.burst, self.send_burst] {
@@ -280,11 +323,24 @@ mod tests {
         assert!(scenario.check().is_err());
         scenario.size = Size::Frame(64);
         assert_eq!(scenario.check(), Ok(()));
-        // Completions would be lost: the card does not know that the buffer is smaller.
         scenario.pcie.completion_headers = 128;
-        assert!(scenario.check().is_err());
+        assert_eq!(scenario.check(), Ok(()));
+        // Not even the largest read would fit, or more than the card can count.
+        for headers in [7, 257] {
+            scenario.pcie.completion_headers = headers;
+            assert!(scenario.check().is_err());
+        }
         scenario.pcie.completion_headers = 256;
         scenario.order = Order::Random;
+        assert!(scenario.check().is_err());
+        scenario.order = Order::InOrder;
+        // One flow cannot belong to two owners.
+        scenario.rival = Some(Rival::Greedy);
+        assert!(scenario.check().is_err());
+        scenario.flows = 2;
+        assert_eq!(scenario.check(), Ok(()));
+        assert_eq!([0, 1].map(|flow| scenario.burst_of(flow)), [1, 3]);
+        scenario.size = Size::Frame(128);
         assert!(scenario.check().is_err());
     }
 }
