@@ -64,7 +64,7 @@ pub const REGISTERS: &[Register] = registers! {
     FEATURES r ""
     EPOCH r "current epoch, bits 15:0, 1 to 0xfffe"
     CONTROL rw ""
-    STATUS r "bit 0: a tag is quarantined; 1: bus mastering is on; 2: the link is up; 3: commands wait, the card writes its tables"
+    STATUS r "bit 0: a tag is quarantined; 1: bus mastering; 2: link is up; 3: commands wait"
     INTERRUPT_INTERVAL w "least time between two interrupts of an owner, in cycles of 4 ns; 0: none"
     INTERRUPT_ENTRIES w "unseen header slots that interrupt before the interval is over; 0: never"
     HASH_SECRET w ""

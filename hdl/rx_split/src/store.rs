@@ -141,14 +141,8 @@ impl<const A: usize> Default for Store<A> {
 impl<const A: usize> Logic for Store<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            mac_clock,
-            write_pointer,
-            commit_pointer,
-            held,
-            has_room
-        );
+        dff_setup!(self, mac_clock, write_pointer, commit_pointer);
+        dff_setup!(self, mac_clock, held, has_room);
         self.memory.write_clock.next = self.mac_clock.val();
         self.memory.read_clock.next = self.clock.val();
         self.waiting.write_clock.next = self.mac_clock.val();

@@ -105,16 +105,8 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
 impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            commit_pointer,
-            read_pointer,
-            offered,
-            dropping,
-            beats
-        );
+        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
+        dff_setup!(self, clock, offered, dropping, beats);
         self.memory.clock.next = self.clock.val();
 
         // Write side: store beats beyond the commit pointer; the last one commits or rolls back.

@@ -1,5 +1,5 @@
-//! A clock crossing for how full something gets: of a level that changes every cycle, the other side
-//! sees the highest values, a little later, and misses none.
+//! A clock crossing for how full something gets: of a level that changes every cycle, the other
+//! side sees the highest values, a little later, and misses none.
 //!
 //! ```text
 //!  write_clock │                          │ read_clock

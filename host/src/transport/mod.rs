@@ -309,13 +309,15 @@ impl Tuning {
         send_buffer_bytes: 8 << 20,
     };
 
-    /// For a simulated card, whose wire is slower than its clock says by a factor of 1,000. A
-    /// connection whose handshake takes longer than a second by the wall clock repeats its SYN all
-    /// the same: the kernel has no setting for that timer.
+    /// For a simulated card, whose wire is slower than its clock says by a factor of 1,000. The
+    /// congestion window begins at more than such a wire holds: CUBIC leaves slow start, and grows
+    /// after it, by the wall clock, which says nothing of the wire. A connection whose handshake
+    /// takes longer than a second by the wall clock repeats its SYN all the same: the kernel has no
+    /// setting for that timer.
     pub const SIMULATION: Self = Self {
         retransmission_timeout_min: Duration::from_secs(3),
         tail_loss_probe: false,
-        initial_window_packets: 16,
+        initial_window_packets: 128,
         receive_buffer_bytes: 1 << 20,
         send_buffer_bytes: 1 << 20,
     };

@@ -400,12 +400,10 @@ impl Host {
 
     /// The next header entry of an owner whose queue is emptied.
     pub fn next_entry(&mut self) -> Result<Option<HeaderEntry>, MeasureError> {
+        let mut owners = 0..self.owners_drained;
         let mut entry = None;
-        for owner in 0..self.owners_drained {
+        while let (None, Some(owner)) = (&entry, owners.next()) {
             entry = self.device.next_header_of(owner)?;
-            if entry.is_some() {
-                break;
-            }
         }
         if let Some(entry) = &entry {
             let two_slots = abi::header_entry::TWO_SLOTS.get(&entry.metadata);
