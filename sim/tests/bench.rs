@@ -86,6 +86,30 @@ fn small_completions_are_a_limit_of_their_own() {
     assert_eq!(tightest(&outcome.limits).by, "pcie down");
 }
 
+/// A card built for the usual buffer would ask for more than this one holds.
+#[test]
+fn a_smaller_completion_buffer_has_a_card_of_its_own() {
+    let pcie = PcieConfig {
+        completion_headers: 128,
+        ..PcieConfig::default()
+    };
+    let scenario = Scenario {
+        send: true,
+        send_burst: 7,
+        interval_ps: 0,
+        pcie,
+        ..small(Size::Mtu(9000))
+    };
+    let outcome = run(&scenario);
+    assert_right(&outcome);
+    assert_eq!(tightest(&outcome.limits).by, "reads in flight");
+    let mut counters = outcome.counters.iter();
+    let peak = counters.find(|counter| counter.0 == "completion_headers_peak");
+    // A read of 512 bytes needs eight.
+    let peak = peak.map_or(0, |counter| counter.1);
+    assert!((121..=128).contains(&peak), "{peak} headers at once");
+}
+
 #[test]
 fn wrong_bytes_in_memory_fail() {
     let scenario = Scenario {
