@@ -42,17 +42,17 @@ pub struct Epochs {
     pub flr_done: Signal<Out, Bit>,
 
     index: DFF<Bits<16>>,
-    left: DFF<Bits<5>>,
+    left: DFF<Bits<4>>,
+    resetting: DFF<Bit>,
     was_held: DFF<Bit>,
     was_master: DFF<Bit>,
     flr_served: DFF<Bit>,
 
     held: Signal<Local, Bit>,
     starts: Signal<Local, Bit>,
-    resetting: Signal<Local, Bit>,
     next: Signal<Local, Bits<16>>,
-    cycles: Constant<Bits<5>>,
-    one_5: Constant<Bits<5>>,
+    cycles: Constant<Bits<4>>,
+    one_4: Constant<Bits<4>>,
     one_16: Constant<Bits<16>>,
     last_index: Constant<Bits<16>>,
 }
@@ -70,15 +70,15 @@ impl Default for Epochs {
             flr_done: Default::default(),
             index: Default::default(),
             left: Default::default(),
+            resetting: Default::default(),
             was_held: Default::default(),
             was_master: Default::default(),
             flr_served: Default::default(),
             held: Default::default(),
             starts: Default::default(),
-            resetting: Default::default(),
             next: Default::default(),
-            cycles: Constant::new(RESET_CYCLES.to_bits()),
-            one_5: Constant::new(1u64.to_bits()),
+            cycles: Constant::new((RESET_CYCLES - 1).to_bits()),
+            one_4: Constant::new(1u64.to_bits()),
             one_16: Constant::new(1u64.to_bits()),
             last_index: Constant::new(u64::from(EPOCH_MAX - 1).to_bits()),
         }
@@ -88,7 +88,8 @@ impl Default for Epochs {
 impl Logic for Epochs {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, index, left, was_held, was_master, flr_served);
+        dff_setup!(self, clock, index, left, resetting);
+        dff_setup!(self, clock, was_held, was_master, flr_served);
 
         // A cause that lasts begins one epoch and holds the reset.
         self.held.next =
@@ -99,20 +100,22 @@ impl Logic for Epochs {
         self.was_held.d.next = self.held.val();
         self.was_master.d.next = self.bus_master.val();
 
-        self.resetting.next = self.left.q.val().any();
-        self.reset.next = self.resetting.val();
+        // A register of its own: every stage of the card has it in its paths.
+        self.reset.next = self.resetting.q.val();
         // The register counts from 0 to EPOCH_MAX - 1, the epoch from 1 to EPOCH_MAX.
         self.next.next = self.index.q.val() + self.one_16.val();
         self.epoch.next = self.next.val();
-        if self.resetting.val() & !self.held.val() {
-            self.left.d.next = self.left.q.val() - self.one_5.val();
+        if self.resetting.q.val() & !self.held.val() {
+            self.left.d.next = self.left.q.val() - self.one_4.val();
+            self.resetting.d.next = self.left.q.val().any();
         }
-        if self.resetting.val() & self.flr_in_process.val() {
+        if self.resetting.q.val() & self.flr_in_process.val() {
             // The reset has begun: it may count down, and is done when it has.
             self.flr_served.d.next = true;
         }
         if self.starts.val() {
             self.left.d.next = self.cycles.val();
+            self.resetting.d.next = true;
             self.index.d.next = self.next.val();
             if self.index.q.val() == self.last_index.val() {
                 self.index.d.next = bits::<16>(0);
@@ -121,7 +124,7 @@ impl Logic for Epochs {
         if !self.flr_in_process.val() {
             self.flr_served.d.next = false;
         }
-        self.flr_done.next = self.flr_served.q.val() & !self.resetting.val();
+        self.flr_done.next = self.flr_served.q.val() & !self.resetting.q.val();
     }
 }
 

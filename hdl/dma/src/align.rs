@@ -4,7 +4,8 @@
 //!   data  b0 b1 ... b63 │ b64 ...        offset = address mod 4, here 3
 //!   beat  -- -- -- b0 ... b60 │ b61 b62 b63 b64 ...
 //! ```
-//! Timing: combinational from `data` to `beat`; one beat a cycle. A job whose shifted bytes reach
+//! Timing: combinational from `data` to `beat`; `data_ready` waits for no `data_valid`. One beat a
+//! cycle. A job whose shifted bytes reach
 //! into one more beat costs that beat.
 //!
 //! Invariants:
@@ -71,9 +72,7 @@ impl Logic for DwordAligner {
         self.taken_next.next = self.taken.q.val() + 1;
         self.is_end.next = self.taken_next.val() == self.job.payload.val().beats;
 
-        self.offered.next = !self.reset.val()
-            & self.job.valid.val()
-            & (self.data_valid.val() | self.spilling.q.val());
+        self.offered.next = self.job.valid.val() & (self.data_valid.val() | self.spilling.q.val());
         self.advance.next = self.offered.val() & self.beat.ready.val();
         self.beat.valid.next = self.offered.val();
         self.beat.payload.next =
@@ -81,7 +80,8 @@ impl Logic for DwordAligner {
         if self.spilling.q.val() {
             self.beat.payload.next = bit_cast::<512, 24>(self.carry.q.val());
         }
-        self.data_ready.next = self.advance.val() & !self.spilling.q.val();
+        self.data_ready.next =
+            self.job.valid.val() & self.beat.ready.val() & !self.spilling.q.val();
         self.job.ready.next = false;
 
         if self.advance.val() {

@@ -5,12 +5,12 @@
 //!        └─► first dwords ──────────► fresh_beat ───────────► fresh_head  dwords 0 to 3 of a beat
 //! ```
 //! Timing: a beat can be read in the cycle after it came. Reads are combinational from `window` and
-//! `fresh_beat`.
+//! `fresh_beat`. `beat.ready` is a register: what it says was so a cycle before.
 //!
 //! Invariants:
 //! 1. Beats before the one of the last `window` with `advance` are given up; a beat is never
 //!    overwritten before. `window` does not go back.
-//! 2. `flush` gives up everything; `hold` refuses beats.
+//! 2. `flush` gives up everything; `hold` refuses beats from the next cycle on.
 
 use stream::prelude::*;
 
@@ -107,9 +107,9 @@ pub struct PayloadMemory {
     heads: LutRam<Bits<128>, 6>,
     stored: DFF<Bits<12>>,
     released: DFF<Bits<12>>,
+    has_room: DFF<Bit>,
 
     held: Signal<Local, Bits<12>>,
-    has_room: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
     window_beat: Signal<Local, Bits<6>>,
     following: Signal<Local, Bits<6>>,
@@ -139,8 +139,8 @@ impl Default for PayloadMemory {
             heads: Default::default(),
             stored: Default::default(),
             released: Default::default(),
-            held: Default::default(),
             has_room: Default::default(),
+            held: Default::default(),
             store: Default::default(),
             window_beat: Default::default(),
             following: Default::default(),
@@ -156,13 +156,14 @@ impl Default for PayloadMemory {
 impl Logic for PayloadMemory {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stored, released);
+        dff_setup!(self, clock, stored, released, has_room);
         self.heads.clock.next = self.clock.val();
 
         self.held.next = self.stored.q.val() - self.released.q.val();
-        self.has_room.next = (self.held.val() < 64) & !self.hold.val();
-        self.store.next = self.has_room.val() & self.beat.valid.val();
-        self.beat.ready.next = self.has_room.val();
+        // One more may come before it shows here.
+        self.has_room.d.next = (self.held.val() < 63) & !self.hold.val();
+        self.store.next = self.has_room.q.val() & self.beat.valid.val();
+        self.beat.ready.next = self.has_room.q.val();
         self.written.next = self.stored.q.val();
         self.beats_held.next = bit_cast::<7, 12>(self.held.val());
         self.heads.write_address.next = bit_cast::<6, 12>(self.stored.q.val());

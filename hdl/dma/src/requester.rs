@@ -229,8 +229,8 @@ impl Logic for Requester {
         self.read.clock.next = self.clock.val();
         self.packer.clock.next = self.clock.val();
 
-        // A reset lasts inside until the TLP at hand is out.
-        self.stop.next = self.reset.val() | self.user_reset.val() | self.flushing.q.val();
+        // A reset lasts inside until the TLP at hand is out, and begins a cycle later.
+        self.stop.next = self.flushing.q.val();
         self.flushing.d.next = self.reset.val()
             | self.user_reset.val()
             | (self.flushing.q.val() & !self.packer.idle.val());

@@ -6,7 +6,9 @@
 //!   client 2 ──►│ Select │──► align  (client, shift, beats)
 //!               └────────┘
 //! ```
-//! Timing: combinational; a job is accepted when both queues behind have room.
+//! Timing: a job is accepted in the cycle in which it is offered, if it is its client's turn and both
+//! queues behind have room. Whose turn it is was decided a cycle before, so that `ready` waits for
+//! no `valid`; while nobody waits it is client 0's.
 //!
 //! Invariants:
 //! 1. Both outputs get every job, in the same order.
@@ -43,14 +45,15 @@ pub struct WriteSelect {
     turn: DFF<Bits<2>>,
     accepted: DFF<Bits<16>>,
 
-    chosen: Signal<Local, Bits<2>>,
-    any: Signal<Local, Bit>,
+    offered: Signal<Local, Bit>,
+    turn_next: Signal<Local, Bits<2>>,
     has_room: Signal<Local, Bit>,
     advance: Signal<Local, Bit>,
     job: Signal<Local, WriteJob>,
     offset: Signal<Local, Bits<2>>,
-    padded: Signal<Local, Bits<16>>,
-    padded_shifted: Signal<Local, Bits<16>>,
+    bytes: Signal<Local, Bits<16>>,
+    tail: Signal<Local, Bits<6>>,
+    whole: Signal<Local, Bits<9>>,
     cut_job: Signal<Local, CutJob>,
     align_job: Signal<Local, AlignJob>,
 }
@@ -60,61 +63,60 @@ impl Logic for WriteSelect {
     fn update(&mut self) {
         dff_setup!(self, clock, turn, accepted);
 
-        // `turn` is the client that was served last.
-        self.chosen.next = 0.into();
+        self.has_room.next = self.cut.ready.val() & self.align.ready.val() & !self.reset.val();
+        self.client_0_job.ready.next = self.has_room.val() & (self.turn.q.val() == 0);
+        self.client_1_job.ready.next = self.has_room.val() & (self.turn.q.val() == 1);
+        self.client_2_job.ready.next = self.has_room.val() & (self.turn.q.val() == 2);
+
+        // The next turn is that of the next client that waits.
+        self.offered.next = self.client_0_job.valid.val();
+        self.job.next = self.client_0_job.payload.val();
+        self.turn_next.next = bits::<2>(0);
         if self.turn.q.val() == 0 {
             if self.client_1_job.valid.val() {
-                self.chosen.next = 1.into();
+                self.turn_next.next = bits::<2>(1);
             } else if self.client_2_job.valid.val() {
-                self.chosen.next = 2.into();
+                self.turn_next.next = bits::<2>(2);
             }
         } else if self.turn.q.val() == 1 {
+            self.offered.next = self.client_1_job.valid.val();
+            self.job.next = self.client_1_job.payload.val();
             if self.client_2_job.valid.val() {
-                self.chosen.next = 2.into();
-            } else if !self.client_0_job.valid.val() {
-                self.chosen.next = 1.into();
+                self.turn_next.next = bits::<2>(2);
             }
-        } else if !self.client_0_job.valid.val() {
-            self.chosen.next = 2.into();
-            if self.client_1_job.valid.val() {
-                self.chosen.next = 1.into();
+        } else {
+            self.offered.next = self.client_2_job.valid.val();
+            self.job.next = self.client_2_job.payload.val();
+            if !self.client_0_job.valid.val() & self.client_1_job.valid.val() {
+                self.turn_next.next = bits::<2>(1);
             }
         }
-        self.any.next = self.client_0_job.valid.val()
-            | self.client_1_job.valid.val()
-            | self.client_2_job.valid.val();
-        self.has_room.next = self.cut.ready.val() & self.align.ready.val() & !self.reset.val();
-        self.advance.next = self.any.val() & self.has_room.val();
-
-        self.client_0_job.ready.next = false;
-        self.client_1_job.ready.next = false;
-        self.client_2_job.ready.next = false;
-        self.job.next = self.client_0_job.payload.val();
-        if self.chosen.val() == 0 {
-            self.client_0_job.ready.next = self.advance.val();
-        } else if self.chosen.val() == 1 {
-            self.client_1_job.ready.next = self.advance.val();
-            self.job.next = self.client_1_job.payload.val();
-        } else {
-            self.client_2_job.ready.next = self.advance.val();
-            self.job.next = self.client_2_job.payload.val();
+        self.advance.next = self.offered.val() & self.has_room.val();
+        if self.advance.val() | !self.offered.val() {
+            self.turn.d.next = self.turn_next.val();
         }
 
         self.cut_job.next.address = self.job.val().address;
         self.cut_job.next.bytes = self.job.val().bytes;
         self.cut_job.next.relaxed = self.job.val().relaxed;
-        self.cut_job.next.client = self.chosen.val();
+        self.cut_job.next.client = self.turn.q.val();
         self.cut.payload.next = self.cut_job.val();
         self.cut.valid.next = self.advance.val();
-        // Beats before and after the shift by the address modulo 4.
+        // Beats of the packet; shifted by the address modulo 4, a last beat that is full but for fewer
+        // bytes reaches into one more.
         self.offset.next = bit_cast::<2, 64>(self.job.val().address);
-        self.padded.next = self.job.val().bytes + 63;
-        self.padded_shifted.next = self.padded.val() + bit_cast::<16, 2>(self.offset.val());
-        self.align_job.next.client = self.chosen.val();
+        self.bytes.next = self.job.val().bytes;
+        self.tail.next = self.bytes.val().get_bits::<6>(0);
+        self.whole.next = self.bytes.val().get_bits::<9>(6);
+        self.align_job.next.client = self.turn.q.val();
         self.align_job.next.offset = self.offset.val();
-        self.align_job.next.beats = self.padded.val().get_bits::<9>(6);
-        self.align_job.next.spills =
-            self.padded.val().get_bits::<9>(6) != self.padded_shifted.val().get_bits::<9>(6);
+        self.align_job.next.beats = self.whole.val();
+        if self.tail.val().any() {
+            self.align_job.next.beats = self.whole.val() + 1;
+        }
+        self.align_job.next.spills = (self.offset.val().any() & !self.tail.val().any())
+            | (self.offset.val().get_bit(1) & (self.tail.val() == 63))
+            | (self.offset.val().all() & (self.tail.val() == 62));
         self.align.payload.next = self.align_job.val();
         self.align.valid.next = self.advance.val();
 
@@ -123,7 +125,6 @@ impl Logic for WriteSelect {
         if self.reset.val() {
             self.accepted.d.next = 0.into();
         } else if self.advance.val() {
-            self.turn.d.next = self.chosen.val();
             self.accepted.d.next = self.accepted.q.val() + 1;
         }
     }

@@ -9,6 +9,7 @@
 //! | sink | in | beats of a run, each with the one behind it, or with metadata in front |
 //! | source | out | one beat for each |
 //! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
+//! | hold_memories | out | memories that the held slot waits for |
 //! | published | out | the last beat of a header entry was taken |
 //! | idle | out | nothing is inside |
 //!
@@ -51,6 +52,8 @@ pub struct AlignBeat {
     pub held: Bit,
     /// With `held`: its slot's place in the hold memory.
     pub held_at: Bits<8>,
+    /// With `held`: the memories but 0 that its packet's payload lies in, a bit each.
+    pub memories: Bits<4>,
 }
 
 /// Two beats that follow each other, as the packet store shows them.
@@ -82,6 +85,8 @@ pub struct Align {
     pub held: Signal<Out, Bits<512>>,
     /// Its place in the hold memory; bit 0 is set for the last beat.
     pub hold_beat: Signal<Out, Bits<9>>,
+    /// Memories that its slot waits for, a bit each.
+    pub hold_memories: Signal<Out, Bits<4>>,
     /// A header entry was handed over.
     pub published: PulseSource<RingFetch>,
     /// Nothing is inside.
@@ -122,6 +127,7 @@ impl Default for Align {
             hold: Default::default(),
             held: Default::default(),
             hold_beat: Default::default(),
+            hold_memories: Default::default(),
             published: Default::default(),
             idle: Default::default(),
             by_16: RotateStage::new(16),
@@ -159,6 +165,7 @@ impl Logic for Align {
         self.held.next = self.fine.result.val();
         self.hold_beat.next = (bit_cast::<9, 8>(self.fine_beat.q.val().held_at) << 1)
             | bit_cast::<9, 1>(self.fine_beat.q.val().last.into());
+        self.hold_memories.next = self.fine_beat.q.val().memories;
         self.source.valid.next = self.fine_valid.q.val() & !self.fine_beat.q.val().held;
         self.source.data.next = self.fine.result.val();
         self.source.byte_count.next = self.fine_beat.q.val().byte_count;

@@ -39,7 +39,7 @@ pub struct Announce {
     room: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
-    passes: Signal<Local, Bit>,
+    may: Signal<Local, Bit>,
 }
 
 impl Logic for Announce {
@@ -57,11 +57,9 @@ impl Logic for Announce {
         self.write_job.payload.next.address = self.job.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
         self.write_job.payload.next.relaxed = self.job.val().relaxed;
-        self.passes.next = self.jobs.valid.val()
-            & self.room.val()
-            & (!self.is_write.val() | self.write_job.ready.val());
-        self.jobs.ready.next = self.passes.val();
-        self.queue.sink.valid.next = self.passes.val();
+        self.may.next = self.room.val() & (!self.is_write.val() | self.write_job.ready.val());
+        self.jobs.ready.next = self.may.val();
+        self.queue.sink.valid.next = self.jobs.valid.val() & self.may.val();
         self.queue.sink.payload.next = self.job.val();
     }
 }

@@ -1,10 +1,10 @@
 //! The last part of the receive path: from plans to writes.
 //!
 //! ```text
-//!  plans, piece ─► split ─► jobs ─► copy ─► write_job, write_data, flush_job, confirmation
-//!  settings ──────► control ───────────┘└──► running
+//!  plans, piece ─► split ─► copy ─► write_job, write_data, flush_job, confirmation
+//!  settings ──────► control ───┘└──► running
 //! ```
-//! Timing: one job a cycle into the FIFO; see `copy` for the rest.
+//! Timing: that of the stages.
 
 use crate::align::BeatPair;
 use crate::control::Control;
@@ -37,6 +37,8 @@ pub struct Back<const A: usize, const B: usize, const N: usize> {
     pub slot_freed: Signal<Out, Bit>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
+    /// It is read; without it the beat read last stays.
+    pub read_enable: Signal<Out, Bit>,
     /// That beat and the next, one cycle later.
     pub read_data: Signal<In, BeatPair>,
     /// What the packet store may forget.
@@ -57,7 +59,6 @@ pub struct Back<const A: usize, const B: usize, const N: usize> {
 
     control: Control,
     split: Split,
-    jobs: Fifo<CopyJob, 3, 4>,
     copy: Copy<A, B, N>,
 }
 
@@ -67,23 +68,22 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Back<A, B, N> {
         self.control.clock.next = self.clock.val();
         self.control.reset.next = self.reset.val();
         self.split.clock.next = self.clock.val();
-        self.jobs.clock.next = self.clock.val();
         self.copy.clock.next = self.clock.val();
         self.split.reset.next = self.reset.val();
-        self.jobs.reset.next = self.reset.val();
         self.copy.reset.next = self.reset.val();
         MessageSink::<Plan>::link(&mut self.plans, &mut self.split.plans);
         self.piece_slot.next = self.split.piece_slot.val();
         self.piece_number.next = self.split.piece_number.val();
         self.split.piece.next = self.piece.val();
         self.slot_freed.next = self.split.slot_freed.val();
-        MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.jobs.sink);
-        MessageSource::<CopyJob>::join(&mut self.jobs.source, &mut self.copy.jobs);
+        MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.copy.jobs);
+        self.copy.next_owner.next = self.split.next_owner.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
         self.running.next = self.control.running.val();
         self.control.memory.next = self.copy.memory.val();
         self.copy.flush_address.next = self.control.flush_address.val();
         self.read_address.next = self.copy.read_address.val();
+        self.read_enable.next = self.copy.read_enable.val();
         self.copy.read_data.next = self.read_data.val();
         PulseSource::<Release>::link(&mut self.release, &mut self.copy.release);
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.copy.write_job);

@@ -1,17 +1,17 @@
 //! The copy engine: reads the packet store, realigns and writes, job by job.
 //!
 //! ```text
-//!  jobs ──► hold ──► announce ──► feed ──► align ──┬─► join ──► write_data
-//!            │ │         │         └──► release    └─► back to hold
-//!            │ └─────────┼─────────────────────────────► join
-//!            │           └─► join ──► write_job
-//!            │           └─► fences ─► confirmation
+//!  jobs ──► hold ──► queue (8) ──► announce ──► feed ──► align ──┬─► join ──► write_data
+//!            │ │                     │         └──► release    └─► back to hold
+//!            │ └─────────────────────┼─────────────────────────────► join
+//!            │                       └─► join ──► write_job
+//!            │                       └─► fences ─► confirmation
 //!            └─► flush reads, confirmation
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | jobs | in | what to do, in order |
-//! | read_address, read_data | out, in | the packet store: two beats, one cycle later |
+//! | jobs, next_owner | in | what to do, in order; owner of the job of the next cycle |
+//! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
 //! | write_job, write_data | out | to `dma.write` |
 //! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
 //! | flush_job, flush_data | out, in | to `dma.read` |
@@ -47,12 +47,16 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
 
     /// Jobs.
     pub jobs: MessageSink<CopyJob>,
+    /// Owner of the job that is offered in the next cycle, if one is.
+    pub next_owner: Signal<In, Bits<8>>,
     /// Memory to flush.
     pub memory: Signal<Out, Bits<2>>,
     /// Where it is flushed.
     pub flush_address: Signal<In, Bits<64>>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
+    /// It is read; without it the beat read last stays.
+    pub read_enable: Signal<Out, Bit>,
     /// That beat and the next, one cycle later.
     pub read_data: Signal<In, BeatPair>,
     /// What the packet store may forget.
@@ -72,6 +76,7 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
     pub published: PulseSource<RingFetch>,
 
     hold: Hold<B, N>,
+    queue: Fifo<CopyJob, 3, 4>,
     announce: Announce,
     feed: Feed<A>,
     align: Align,
@@ -88,6 +93,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
     fn update(&mut self) {
         self.hold.clock.next = self.clock.val();
         self.hold.reset.next = self.reset.val();
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
         self.announce.clock.next = self.clock.val();
         self.announce.reset.next = self.reset.val();
         self.feed.clock.next = self.clock.val();
@@ -99,7 +106,10 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.writes.clock.next = self.clock.val();
         self.writes.reset.next = self.reset.val();
         MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.hold.jobs);
-        MessageSource::<CopyJob>::join(&mut self.hold.routed, &mut self.announce.jobs);
+        self.hold.next_owner.next = self.next_owner.val();
+        self.hold.drained.next = !self.queue.source.valid.val();
+        MessageSource::<CopyJob>::join(&mut self.hold.routed, &mut self.queue.sink);
+        MessageSource::<CopyJob>::join(&mut self.queue.source, &mut self.announce.jobs);
         MessageSource::<WriteJob>::join(&mut self.announce.write_job, &mut self.writes.direct_job);
         MessageSource::<WriteJob>::join(&mut self.hold.write_job, &mut self.writes.released_job);
         PacketSource::join(&mut self.align.source, &mut self.writes.direct_data);
@@ -109,10 +119,12 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         MessageSource::<AlignBeat>::join(&mut self.feed.source, &mut self.align.sink);
         PulseSource::<Release>::link(&mut self.release, &mut self.feed.release);
         self.read_address.next = self.feed.read_address.val();
+        self.read_enable.next = self.feed.read_enable.val();
         self.feed.read_data.next = self.read_data.val();
         self.hold.hold.next = self.align.hold.val();
         self.hold.hold_beat.next = self.align.hold_beat.val();
         self.hold.hold_data.next = self.align.held.val();
+        self.hold.hold_memories.next = self.align.hold_memories.val();
         self.memory.next = self.hold.memory.val();
         self.hold.flush_address.next = self.flush_address.val();
         MessageSource::<ReadJob>::link(&mut self.flush_job, &mut self.hold.flush_job);

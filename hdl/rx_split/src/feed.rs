@@ -2,13 +2,13 @@
 //! what to do with each.
 //!
 //! ```text
-//!  jobs ──► beats of the job ──► [store reads] ──► [register] ──► source
-//!                                    └─► release
+//!  jobs ──► beats of the job ──► [store reads] ──┬─► [register] ──► source
+//!                                               └─► [register] ──► release
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs | in | writes and releases, in order |
-//! | read_address, read_data | out, in | the packet store: two beats, one cycle later |
+//! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
 //! | source | out | beats |
 //! | release | out | the packet store may forget a packet: its last beat was read |
 //! | idle | out | nothing is inside |
@@ -50,6 +50,8 @@ pub struct Feed<const A: usize> {
     pub jobs: MessageSink<CopyJob>,
     /// Beat to read.
     pub read_address: Signal<Out, Bits<A>>,
+    /// It is read; without it the beat read last stays.
+    pub read_enable: Signal<Out, Bit>,
     /// That beat and the next, one cycle later.
     pub read_data: Signal<In, BeatPair>,
     /// To the realigner.
@@ -64,30 +66,22 @@ pub struct Feed<const A: usize> {
     place: DFF<FeedPlace>,
     read_valid: DFF<Bit>,
     read: DFF<FeedStep>,
-    read_pointer: DFF<Bits<16>>,
     held_valid: DFF<Bit>,
     held: DFF<AlignBeat>,
+    freed_valid: DFF<Bit>,
+    freed: DFF<Release>,
 
     job: Signal<Local, CopyJob>,
     advance: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
-    freed: Signal<Local, Release>,
+    frees: Signal<Local, Release>,
 }
 
 impl<const A: usize> Logic for Feed<A> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            begun,
-            place,
-            read_valid,
-            read,
-            read_pointer,
-            held_valid,
-            held
-        );
+        dff_setup!(self, clock, begun, place, read_valid, read, held_valid, held);
+        dff_setup!(self, clock, freed_valid, freed);
         self.advance.next = !self.held_valid.q.val() | self.source.ready.val();
         self.job.next = self.jobs.payload.val();
         self.takes.next = self.jobs.valid.val() & self.advance.val();
@@ -99,27 +93,28 @@ impl<const A: usize> Logic for Feed<A> {
             self.begun.d.next = !self.next_beat.last.val();
             self.place.d.next = self.next_beat.next_place.val();
         }
-        self.freed.next.pointer = self.job.val().release_pointer;
-        self.freed.next.owner = self.job.val().owner;
-        self.freed.next.charge = self.job.val().charge;
+        self.frees.next.pointer = self.job.val().release_pointer;
+        self.frees.next.owner = self.job.val().owner;
+        self.frees.next.charge = self.job.val().charge;
 
-        // Read; while nothing moves, the same beat is read again.
-        self.read_address.next = bit_cast::<A, 16>(self.read_pointer.q.val());
+        // While nothing moves, the beat read last stays.
+        self.read_address.next = bit_cast::<A, 16>(self.next_beat.pointer.val());
+        self.read_enable.next = self.advance.val();
         if self.advance.val() {
-            self.read_address.next = bit_cast::<A, 16>(self.next_beat.pointer.val());
-            self.read_pointer.d.next = self.next_beat.pointer.val();
             self.read_valid.d.next = self.takes.val();
             self.read.d.next.beat = self.next_beat.beat.val();
             self.read.d.next.has_beat = self.job.val().kind == 0;
             self.read.d.next.releases = self.next_beat.last.val() & self.job.val().release;
-            self.read.d.next.release = self.freed.val();
+            self.read.d.next.release = self.frees.val();
             self.held_valid.d.next = self.read_valid.q.val() & self.read.q.val().has_beat;
             self.held.d.next = self.read.q.val().beat;
             self.held.d.next.pair = self.read_data.val();
         }
-        self.release.valid.next =
+        self.freed_valid.d.next =
             self.advance.val() & self.read_valid.q.val() & self.read.q.val().releases;
-        self.release.payload.next = self.read.q.val().release;
+        self.freed.d.next = self.read.q.val().release;
+        self.release.valid.next = self.freed_valid.q.val();
+        self.release.payload.next = self.freed.q.val();
         self.source.valid.next = self.held_valid.q.val();
         self.source.payload.next = self.held.q.val();
         self.idle.next = !(self.read_valid.q.val() | self.held_valid.q.val());
@@ -127,6 +122,7 @@ impl<const A: usize> Logic for Feed<A> {
             self.begun.d.next = false;
             self.read_valid.d.next = false;
             self.held_valid.d.next = false;
+            self.freed_valid.d.next = false;
         }
     }
 }

@@ -96,6 +96,7 @@ impl Logic for FeedBeat {
         self.beat.next.index = self.job.val().index;
         self.beat.next.held = self.job.val().held;
         self.beat.next.held_at = self.job.val().held_at;
+        self.beat.next.memories = self.job.val().memories;
 
         self.next_place.next = self.now.val();
         if !self.is_head.val() {

@@ -7,16 +7,16 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | wanted | in | an item comes that waits for these memories, a bit each |
+//! | wanted | in | a slot lands that waits for these memories, a bit each |
 //! | tickets | out | what it waits for: memory 1 in bits 23:0 |
 //! | done, broken | out | which tickets wait no longer; which of them in vain |
 //! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
 //! | flush_job, flush_data | out, in | to `dma.read`, answers in order |
 //!
-//! Timing: a flush read is offered two cycles after its item came, if none is in flight.
+//! Timing: a flush read is offered two cycles after its slot landed, if none is in flight.
 //!
 //! Invariants:
-//! 1. A flush read is offered behind every write job that was taken before its items came; that
+//! 1. A flush read is offered behind every write job that was taken before its slots landed; that
 //!    `dma.read` keeps this order on the bus is its own invariant.
 //! 2. A memory never waits for another one's flush read to be answered before its own is asked.
 //!    Answers come in the order asked: one that times out holds up those asked behind it.

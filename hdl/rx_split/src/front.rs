@@ -14,7 +14,7 @@
 //! | frames | mac_clock | in | whole frames, never held back |
 //! | packets | clock | out | verified packets in order |
 //! | frame_done, drop_count | clock | out | frames that came in; those that were dropped |
-//! | read_address, read_data, release | clock | in, out, in | the packet store |
+//! | read_address, read_enable, read_data, release | clock | in, in, out, in | the packet store |
 //!
 //! It runs with the MAC's clock, since 64 bytes a cycle of 250 MHz are less than frames of 69 to 79
 //! bytes bring; the store takes them to the card's.
@@ -56,6 +56,8 @@ pub struct Front<const A: usize> {
     pub drop_count: PulseSource<Bits<4>>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<A>>,
+    /// It is read; without it the beat read last stays.
+    pub read_enable: Signal<In, Bit>,
     /// That beat and the next, one cycle later.
     pub read_data: Signal<Out, BeatPair>,
     /// What the packet store may forget.
@@ -115,6 +117,7 @@ impl<const A: usize> Logic for Front<A> {
         PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.store.drop_count);
         self.frame_done.next = self.store.frame_done.val();
         self.store.read_address.next = self.read_address.val();
+        self.store.read_enable.next = self.read_enable.val();
         self.read_data.next = self.store.read_data.val();
         PulseSink::<Release>::link(&mut self.release, &mut self.store.release);
         self.store_beats_peak.next = self.store.beats_peak.val();

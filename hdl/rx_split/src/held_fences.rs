@@ -1,12 +1,13 @@
 //! Owner 0's confirmations that wait for everything held before them, whoever it belongs to.
 //!
 //! ```text
-//!  push ─► [16 fences] ─► head ─► popped counts of all queues ─► head_ready
+//!  push ─► [16 fences] ─► head ─► popped counts of all queues ─► [head.ready]
 //! ```
 //! Owner 0 may change what belongs to others; its confirmations are a fence for all. Those of other
 //! owners wait in the queue that holds their owner's entries.
 //!
-//! Timing: a fence shows the cycle after its push.
+//! Timing: a fence shows the cycle after its push, is ready another cycle later at the earliest, and
+//! for two cycles behind a pop none is ready.
 //!
 //! Invariants:
 //! 1. They leave in order, each when all queues have popped what they had been given before it.
@@ -48,6 +49,7 @@ pub struct HeldFences {
     pub pop: Signal<In, Bit>,
 
     fences: Fifo<HeldFence, 4, 5>,
+    is_ready: DFF<Bit>,
     oldest: Signal<Local, HeldFence>,
     as_item: Signal<Local, HeldItem>,
     left_1: Signal<Local, Bits<32>>,
@@ -75,6 +77,7 @@ impl Default for HeldFences {
             head: Default::default(),
             pop: Default::default(),
             fences: Default::default(),
+            is_ready: Default::default(),
             oldest: Default::default(),
             as_item: Default::default(),
             left_1: Default::default(),
@@ -89,6 +92,7 @@ impl Default for HeldFences {
 impl Logic for HeldFences {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, is_ready);
         self.fences.clock.next = self.clock.val();
         self.fences.reset.next = self.reset.val();
         self.room.next = self.fences.sink.ready.val();
@@ -118,6 +122,10 @@ impl Logic for HeldFences {
         self.head.next.item = self.as_item.val();
         self.head.next.at = bits::<8>(0);
         self.head.next.unflushed = false;
-        self.head.next.ready = self.fences.source.valid.val() & !self.waits.val();
+        self.is_ready.d.next = self.fences.source.valid.val() & !self.waits.val() & !self.pop.val();
+        self.head.next.ready = self.is_ready.q.val();
+        if self.reset.val() {
+            self.is_ready.d.next = false;
+        }
     }
 }

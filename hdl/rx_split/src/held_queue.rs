@@ -1,22 +1,24 @@
 //! One queue of held slots and confirmations, and whether the oldest waits no longer.
 //!
 //! ```text
-//!  push ─►┌───────────────┐─► head ─► tickets against `done` ─► head.ready
-//!         │ 64 items      │
-//!  landed ► bytes counted │◄─ pop
-//!         └───────────────┘
+//!  push ─►┌────────────────┐─► head ─► tickets against `done` ─► [head.ready]
+//!         │ 64 items       │
+//!  landed ► tickets, count │◄─ pop
+//!         └────────────────┘
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | push, item | in | one more item, if there is `room` |
 //! | holds | out | something is held |
 //! | at | out | its place in the hold memory |
-//! | landed | in | the bytes of the oldest slot that still lacked them are in the hold memory |
+//! | landed, landed_at | in | the bytes of a slot are in the hold memory; at which place |
+//! | tickets | in | what a slot that lands waits for, memory 1 in bits 23:0 |
 //! | done, broken | in | tickets that wait no longer, memory 1 in bits 23:0; which in vain |
 //! | head, pop | out, in | the oldest item; it is taken |
 //! | pushed, popped | out | items pushed and popped since reset, modulo 2^32 |
 //!
-//! Timing: an item shows the cycle after its push.
+//! Timing: an item shows the cycle after its push, is ready another cycle later at the earliest, and
+//! for two cycles behind a pop none is ready.
 //!
 //! Invariants:
 //! 1. 63 items at most: the bytes of the one popped last stay until its place comes again.
@@ -49,8 +51,12 @@ pub struct HeldQueue<const M: usize> {
     pub holds: Signal<Out, Bit>,
     /// Place of the next item in the hold memory.
     pub at: Signal<Out, Bits<8>>,
-    /// A slot's bytes have landed.
+    /// A slot's bytes have landed: in the order of the items.
     pub landed: Signal<In, Bit>,
+    /// Its place.
+    pub landed_at: Signal<In, Bits<6>>,
+    /// What it waits for, memory 1 in bits 23:0.
+    pub tickets: Signal<In, Bits<72>>,
     /// Tickets that wait no longer.
     pub done: Signal<In, Bits<72>>,
     /// Memories whose `done` waited in vain.
@@ -65,17 +71,21 @@ pub struct HeldQueue<const M: usize> {
     pub popped: Signal<Out, Bits<32>>,
 
     items: LutRam<HeldItem, 6>,
+    waits_for: LutRam<Bits<72>, 6>,
     pushed_count: DFF<Bits<32>>,
     popped_count: DFF<Bits<32>>,
     landed_count: DFF<Bits<8>>,
+    level: DFF<Bits<6>>,
+    has_items: DFF<Bit>,
+    is_ready: DFF<Bit>,
+    is_unflushed: DFF<Bit>,
 
     oldest: Signal<Local, HeldItem>,
     memories: Signal<Local, Bits<4>>,
-    tickets: Signal<Local, Bits<72>>,
+    awaited: Signal<Local, Bits<72>>,
     push_place: Signal<Local, Bits<6>>,
     pop_place: Signal<Local, Bits<6>>,
     vain: Signal<Local, Bits<4>>,
-    held: Signal<Local, Bits<32>>,
     ahead_1: Signal<Local, Bits<24>>,
     ahead_2: Signal<Local, Bits<24>>,
     ahead_3: Signal<Local, Bits<24>>,
@@ -83,7 +93,7 @@ pub struct HeldQueue<const M: usize> {
     has_bytes: Signal<Local, Bit>,
     takes_bytes: Signal<Local, Bit>,
     number: Constant<Bits<8>>,
-    most: Constant<Bits<32>>,
+    most: Constant<Bits<6>>,
 }
 
 impl<const M: usize> Default for HeldQueue<M> {
@@ -97,6 +107,8 @@ impl<const M: usize> Default for HeldQueue<M> {
             holds: Default::default(),
             at: Default::default(),
             landed: Default::default(),
+            landed_at: Default::default(),
+            tickets: Default::default(),
             done: Default::default(),
             broken: Default::default(),
             head: Default::default(),
@@ -104,16 +116,20 @@ impl<const M: usize> Default for HeldQueue<M> {
             pushed: Default::default(),
             popped: Default::default(),
             items: Default::default(),
+            waits_for: Default::default(),
             pushed_count: Default::default(),
             popped_count: Default::default(),
             landed_count: Default::default(),
+            level: Default::default(),
+            has_items: Default::default(),
+            is_ready: Default::default(),
+            is_unflushed: Default::default(),
             oldest: Default::default(),
             memories: Default::default(),
-            tickets: Default::default(),
+            awaited: Default::default(),
             push_place: Default::default(),
             pop_place: Default::default(),
             vain: Default::default(),
-            held: Default::default(),
             ahead_1: Default::default(),
             ahead_2: Default::default(),
             ahead_3: Default::default(),
@@ -129,7 +145,8 @@ impl<const M: usize> Default for HeldQueue<M> {
 impl<const M: usize> Logic for HeldQueue<M> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pushed_count, popped_count, landed_count);
+        dff_setup!(self, clock, pushed_count, popped_count, landed_count, level);
+        dff_setup!(self, clock, has_items, is_ready, is_unflushed);
         self.push_place.next = bit_cast::<6, 32>(self.pushed_count.q.val());
         self.pop_place.next = bit_cast::<6, 32>(self.popped_count.q.val());
         self.items.clock.next = self.clock.val();
@@ -139,21 +156,26 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.items.read_address.next = self.pop_place.val();
         self.oldest.next = self.items.read_data.val();
         self.memories.next = self.oldest.val().memories;
-        self.tickets.next = self.oldest.val().tickets;
         self.pushed.next = self.pushed_count.q.val();
         self.popped.next = self.popped_count.q.val();
-        self.held.next = self.pushed_count.q.val() - self.popped_count.q.val();
-        self.holds.next = self.held.val().any();
-        self.room.next = self.held.val() != self.most.val();
+        self.holds.next = self.has_items.q.val();
+        self.room.next = self.level.q.val() != self.most.val();
         self.at.next = bit_cast::<8, 6>(self.push_place.val()) | self.number.val();
+
+        self.waits_for.clock.next = self.clock.val();
+        self.waits_for.write_address.next = self.landed_at.val();
+        self.waits_for.write_data.next = self.tickets.val();
+        self.waits_for.write_enable.next = self.landed.val();
+        self.waits_for.read_address.next = self.pop_place.val();
+        self.awaited.next = self.waits_for.read_data.val();
 
         // A difference below zero: the flush read of that ticket is still to be answered.
         self.ahead_1.next =
-            self.done.val().get_bits::<24>(0) - self.tickets.val().get_bits::<24>(0);
+            self.done.val().get_bits::<24>(0) - self.awaited.val().get_bits::<24>(0);
         self.ahead_2.next =
-            self.done.val().get_bits::<24>(24) - self.tickets.val().get_bits::<24>(24);
+            self.done.val().get_bits::<24>(24) - self.awaited.val().get_bits::<24>(24);
         self.ahead_3.next =
-            self.done.val().get_bits::<24>(48) - self.tickets.val().get_bits::<24>(48);
+            self.done.val().get_bits::<24>(48) - self.awaited.val().get_bits::<24>(48);
         self.waits.next = (self.memories.val().get_bit(1) & self.ahead_1.val().get_bit(23))
             | (self.memories.val().get_bit(2) & self.ahead_2.val().get_bit(23))
             | (self.memories.val().get_bit(3) & self.ahead_3.val().get_bit(23));
@@ -161,9 +183,12 @@ impl<const M: usize> Logic for HeldQueue<M> {
 
         self.head.next.item = self.oldest.val();
         self.head.next.at = bit_cast::<8, 6>(self.pop_place.val()) | self.number.val();
-        self.head.next.ready = self.held.val().any() & self.has_bytes.val() & !self.waits.val();
+        self.is_ready.d.next =
+            self.has_items.q.val() & self.has_bytes.val() & !self.waits.val() & !self.pop.val();
+        self.head.next.ready = self.is_ready.q.val();
         self.vain.next = self.memories.val() & self.broken.val();
-        self.head.next.unflushed = self.vain.val().any();
+        self.is_unflushed.d.next = self.vain.val().any();
+        self.head.next.unflushed = self.is_unflushed.q.val();
 
         self.takes_bytes.next = self.pop.val() & !self.oldest.val().confirms;
         if self.landed.val() & !self.takes_bytes.val() {
@@ -172,14 +197,24 @@ impl<const M: usize> Logic for HeldQueue<M> {
         if !self.landed.val() & self.takes_bytes.val() {
             self.landed_count.d.next = self.landed_count.q.val() - 1;
         }
-        if self.push.val() {
-            self.pushed_count.d.next = self.pushed_count.q.val() + 1;
-        }
         if self.pop.val() {
             self.popped_count.d.next = self.popped_count.q.val() + 1;
+            self.has_items.d.next = self.level.q.val() != 1;
+            self.level.d.next = self.level.q.val() - 1;
+        }
+        if self.push.val() {
+            self.pushed_count.d.next = self.pushed_count.q.val() + 1;
+            self.has_items.d.next = true;
+            self.level.d.next = self.level.q.val() + 1;
+            if self.pop.val() {
+                self.level.d.next = self.level.q.val();
+            }
         }
         if self.reset.val() {
             self.landed_count.d.next = bits::<8>(0);
+            self.level.d.next = bits::<6>(0);
+            self.has_items.d.next = false;
+            self.is_ready.d.next = false;
             self.pushed_count.d.next = bits::<32>(0);
             self.popped_count.d.next = bits::<32>(0);
         }

@@ -14,19 +14,23 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs, routed | in, out | copy jobs; held slots are marked, held confirmations stay here |
+//! | next_owner | in | owner of the job of the next cycle |
+//! | drained | in | every routed job was announced |
 //! | hold, hold_beat, hold_data | in | a beat of a held slot and its place |
+//! | hold_memories | in | memories that the slot waits for |
 //! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
 //! | flush_job, flush_data | out, in | to `dma.read` |
 //! | write_job, write_data | out | released slots |
 //! | confirmation | out | released confirmations |
 //! | published | out | a released slot was handed over |
 //!
-//! Timing: a job passes in the same cycle. A slot leaves six cycles after its flush read was
+//! Timing: a job passes in the same cycle. A slot leaves seven cycles after its flush read was
 //! answered, if it is alone; four cycles each behind others.
 //!
 //! Invariants:
 //! 1. A slot leaves when a flush read of every memory its payload lies in, begun behind that
-//!    payload, has ended.
+//!    payload, has ended: it takes its tickets when it lands in the hold memory, where it follows
+//!    the payload.
 //! 2. An owner's slots and confirmations leave in order; owner 0's confirmations behind everything
 //!    that was held before.
 //! 3. 63 items a queue and 16 fences: the job that finds its own full waits, and with it what
@@ -58,12 +62,18 @@ pub struct Hold<const B: usize, const N: usize> {
     pub jobs: MessageSink<CopyJob>,
     /// Jobs for the copy engine.
     pub routed: MessageSource<CopyJob>,
+    /// Owner of the job that is offered in the next cycle, if one is.
+    pub next_owner: Signal<In, Bits<8>>,
+    /// Every routed job was announced.
+    pub drained: Signal<In, Bit>,
     /// A beat of a held slot.
     pub hold: Signal<In, Bit>,
     /// Its place; bit 0 is set for the last one.
     pub hold_beat: Signal<In, Bits<9>>,
     /// The beat.
     pub hold_data: Signal<In, Bits<512>>,
+    /// Memories that its slot waits for, a bit each.
+    pub hold_memories: Signal<In, Bits<4>>,
     /// Memory to flush.
     pub memory: Signal<Out, Bits<2>>,
     /// Where it is flushed.
@@ -93,6 +103,7 @@ pub struct Hold<const B: usize, const N: usize> {
     handout: HoldRelease,
 
     landed: Signal<Local, Bits<2>>,
+    landed_at: Signal<Local, Bits<6>>,
     lands: Signal<Local, Bit>,
     some_held: Signal<Local, Bit>,
 }
@@ -118,9 +129,13 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
 
         MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.route.jobs);
         MessageSource::<CopyJob>::link(&mut self.routed, &mut self.route.routed);
+        self.owners.next_owner.next = self.next_owner.val();
         self.owners.owner.next = self.route.owner.val();
+        self.owners.wants.next = self.route.wants.val();
         self.route.owner_holds.next = self.owners.holds.val();
         self.route.owner_queue.next = self.owners.queue.val();
+        self.route.of_owner_0.next = self.owners.is_0.val();
+        self.route.drained.next = self.drained.val();
         self.owners.push.next = self.route.push.val().any();
         self.owners.push_queue.next = self.route.push_queue.val();
         self.owners.pop.next = self.handout.pop.val().any();
@@ -135,10 +150,8 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
             self.queue_1.holds.val() | self.queue_2.holds.val() | self.queue_3.holds.val();
         self.route.any_held.next = self.some_held.val() | !self.fences.empty.val();
         self.route.fence_room.next = self.fences.room.val();
-        self.route.tickets.next = self.flusher.tickets.val();
-        self.flusher.wanted.next = self.route.wanted.val();
 
-        // Beats of held slots land in the order of their items.
+        // Beats of held slots land in the order of their items; the last one takes the tickets.
         self.slots.write_enable.next = self.hold.val();
         self.slots.write_address.next = self.hold_beat.val();
         self.slots.write_data.next = self.hold_data.val();
@@ -146,22 +159,33 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.handout.read_data.next = self.slots.read_data.val();
         self.lands.next = self.hold.val() & self.hold_beat.val().get_bit(0);
         self.landed.next = self.hold_beat.val().get_bits::<2>(7);
+        self.landed_at.next = self.hold_beat.val().get_bits::<6>(1);
+        self.flusher.wanted.next = bits::<4>(0);
+        if self.lands.val() {
+            self.flusher.wanted.next = self.hold_memories.val();
+        }
 
         self.queue_1.push.next = self.route.push.val().get_bit(1);
         self.queue_1.item.next = self.route.item.val();
         self.queue_1.landed.next = self.lands.val() & (self.landed.val() == 1);
+        self.queue_1.landed_at.next = self.landed_at.val();
+        self.queue_1.tickets.next = self.flusher.tickets.val();
         self.queue_1.done.next = self.flusher.done.val();
         self.queue_1.broken.next = self.flusher.broken.val();
         self.queue_1.pop.next = self.handout.pop.val().get_bit(1);
         self.queue_2.push.next = self.route.push.val().get_bit(2);
         self.queue_2.item.next = self.route.item.val();
         self.queue_2.landed.next = self.lands.val() & (self.landed.val() == 2);
+        self.queue_2.landed_at.next = self.landed_at.val();
+        self.queue_2.tickets.next = self.flusher.tickets.val();
         self.queue_2.done.next = self.flusher.done.val();
         self.queue_2.broken.next = self.flusher.broken.val();
         self.queue_2.pop.next = self.handout.pop.val().get_bit(2);
         self.queue_3.push.next = self.route.push.val().get_bit(3);
         self.queue_3.item.next = self.route.item.val();
         self.queue_3.landed.next = self.lands.val() & (self.landed.val() == 3);
+        self.queue_3.landed_at.next = self.landed_at.val();
+        self.queue_3.tickets.next = self.flusher.tickets.val();
         self.queue_3.done.next = self.flusher.done.val();
         self.queue_3.broken.next = self.flusher.broken.val();
         self.queue_3.pop.next = self.handout.pop.val().get_bit(3);

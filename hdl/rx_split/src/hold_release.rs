@@ -7,14 +7,14 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | fence, queue_1, queue_2, queue_3 | in | the oldest of each |
-//! | pop, pop_fence | out | it is taken: a bit for each queue |
+//! | pop, pop_fence | out | it was taken a cycle before: a bit for each queue |
 //! | popped_owner | out | owner of what a queue's pop takes |
 //! | read_address, read_data | out, in | the hold memory, one cycle latency |
 //! | write_job, write_data | out | to the join with the direct writes |
 //! | confirmation | out | to the fence of sending |
 //! | published | out | a header entry was handed over |
 //!
-//! Timing: a slot takes four cycles, a confirmation two.
+//! Timing: a slot takes four cycles, a confirmation three.
 //!
 //! Invariants:
 //! 1. A slot is popped when its write job was taken: what follows it directly is written behind it.
@@ -41,6 +41,8 @@ pub enum ReleaseState {
     Last,
     /// Its confirmation to be taken.
     Confirm,
+    /// The queue to see that it was.
+    Popped,
 }
 
 /// The release. See the module's head.
@@ -59,11 +61,11 @@ pub struct HoldRelease {
     pub queue_2: Signal<In, HeldHead>,
     /// The oldest of queue 3.
     pub queue_3: Signal<In, HeldHead>,
-    /// The oldest of a queue is taken, a bit each.
+    /// The oldest of a queue was taken, a bit each.
     pub pop: Signal<Out, Bits<4>>,
     /// Its owner.
     pub popped_owner: Signal<Out, Bits<8>>,
-    /// The oldest fence is taken.
+    /// The oldest fence was taken.
     pub pop_fence: Signal<Out, Bit>,
     /// Beat of the hold memory to read: the last one while the first one leaves.
     pub read_address: Signal<Out, Bits<9>>,
@@ -83,6 +85,9 @@ pub struct HoldRelease {
     state: DFF<ReleaseState>,
     held: DFF<HeldHead>,
     from: DFF<Bits<2>>,
+    pops: DFF<Bits<4>>,
+    pops_fence: DFF<Bit>,
+    pops_owner: DFF<Bits<8>>,
 
     item: Signal<Local, HeldItem>,
     handed_out: Signal<Local, Bit>,
@@ -116,6 +121,9 @@ impl Default for HoldRelease {
             held: Default::default(),
             item: Default::default(),
             from: Default::default(),
+            pops: Default::default(),
+            pops_fence: Default::default(),
+            pops_owner: Default::default(),
             handed_out: Default::default(),
             is_first: Default::default(),
             is_last: Default::default(),
@@ -128,7 +136,7 @@ impl Default for HoldRelease {
 impl Logic for HoldRelease {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, held, from);
+        dff_setup!(self, clock, state, held, from, pops, pops_fence, pops_owner);
 
         self.turn.fence.next = self.fence.val();
         self.turn.queue_1.next = self.queue_1.val();
@@ -178,7 +186,7 @@ impl Logic for HoldRelease {
             }
         }
         if self.handed_out.val() {
-            self.state.d.next = ReleaseState::Idle;
+            self.state.d.next = ReleaseState::Popped;
             if self.write_job.valid.val() {
                 self.state.d.next = ReleaseState::First;
             }
@@ -189,12 +197,20 @@ impl Logic for HoldRelease {
                 self.state.d.next = ReleaseState::Idle;
             }
         }
+        if self.state.q.val() == ReleaseState::Popped {
+            self.state.d.next = ReleaseState::Idle;
+        }
         self.turn.taken.next = self.handed_out.val();
-        self.pop.next = self.turn.pop.val();
-        self.pop_fence.next = self.turn.pop_fence.val();
-        self.popped_owner.next = self.item.val().owner;
+        self.pops.d.next = self.turn.pop.val();
+        self.pops_fence.d.next = self.turn.pop_fence.val();
+        self.pops_owner.d.next = self.item.val().owner;
+        self.pop.next = self.pops.q.val();
+        self.pop_fence.next = self.pops_fence.q.val();
+        self.popped_owner.next = self.pops_owner.q.val();
         if self.reset.val() {
             self.state.d.next = ReleaseState::Idle;
+            self.pops.d.next = bits::<4>(0);
+            self.pops_fence.d.next = false;
         }
     }
 }

@@ -7,21 +7,22 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs, routed | in, out | copy jobs; a held confirmation does not go on |
-//! | owner, owner_holds, owner_queue | out, in | whose job; is something of it held, and where |
+//! | owner, wants | out | whose job; it is to be held in a queue |
+//! | owner_holds, owner_queue, of_owner_0 | in | of that owner something is held, and where |
 //! | room, places | in | of queues 1 to 3: a bit each; place of the next item, from bit 0 |
 //! | any_held, fence_room | in | something is held; there is room for a fence |
-//! | tickets | in | what an item waits for, for each memory |
+//! | drained | in | every job that went on was announced |
 //! | item, push, push_fence | out | what is held, and where: a bit for each queue |
-//! | wanted | out | memories that it waits for, a bit each |
 //!
-//! Timing: combinational.
+//! Timing: combinational; what `owner_holds` says was decided a cycle before.
 //!
 //! Invariants:
 //! 1. A slot whose payload lies in memories but 0 is held. So is every slot and confirmation of an
 //!    owner of whom something is held: in the same queue.
-//! 2. Owner 0's confirmations are held as fences while anything is held.
+//! 2. Owner 0's confirmations are held as fences while anything is held, each behind all that went
+//!    on before it.
 //! 3. While its queue is full a job waits, and those behind it.
-//! 4. `routed.payload` may lose `held` while it waits, for nothing of its owner is held any more.
+//! 4. A job that is to be held stays so while it waits.
 
 use crate::messages::{CopyJob, HeldItem};
 use stream::prelude::*;
@@ -35,10 +36,14 @@ pub struct HoldRoute {
     pub routed: MessageSource<CopyJob>,
     /// Owner of the job.
     pub owner: Signal<Out, Bits<8>>,
-    /// Something of it is held.
+    /// It is to be held in a queue.
+    pub wants: Signal<Out, Bit>,
+    /// Something of its owner is held.
     pub owner_holds: Signal<In, Bit>,
     /// In this queue.
     pub owner_queue: Signal<In, Bits<2>>,
+    /// It is owner 0.
+    pub of_owner_0: Signal<In, Bit>,
     /// Queues with room, a bit each; bit 0 is never set.
     pub room: Signal<In, Bits<4>>,
     /// Places of the next items, queue 1 in bits 7:0.
@@ -47,8 +52,8 @@ pub struct HoldRoute {
     pub any_held: Signal<In, Bit>,
     /// There is room for a fence.
     pub fence_room: Signal<In, Bit>,
-    /// What an item that comes now waits for, memory 1 in bits 23:0.
-    pub tickets: Signal<In, Bits<72>>,
+    /// Every job that went on was announced.
+    pub drained: Signal<In, Bit>,
     /// What is held.
     pub item: Signal<Out, HeldItem>,
     /// Queue that takes it, a bit each.
@@ -57,14 +62,11 @@ pub struct HoldRoute {
     pub push_queue: Signal<Out, Bits<2>>,
     /// It is held as a fence.
     pub push_fence: Signal<Out, Bit>,
-    /// Memories that what a queue takes waits for, a bit each.
-    pub wanted: Signal<Out, Bits<4>>,
 
     job: Signal<Local, CopyJob>,
     memories: Signal<Local, Bits<4>>,
     is_slot: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
-    of_owner_0: Signal<Local, Bit>,
     first_memory: Signal<Local, Bits<2>>,
     queue: Signal<Local, Bits<2>>,
     queue_bit: Signal<Local, Bits<4>>,
@@ -83,23 +85,23 @@ impl Default for HoldRoute {
             jobs: Default::default(),
             routed: Default::default(),
             owner: Default::default(),
+            wants: Default::default(),
             owner_holds: Default::default(),
             owner_queue: Default::default(),
+            of_owner_0: Default::default(),
             room: Default::default(),
             places: Default::default(),
             any_held: Default::default(),
             fence_room: Default::default(),
-            tickets: Default::default(),
+            drained: Default::default(),
             item: Default::default(),
             push: Default::default(),
             push_queue: Default::default(),
             push_fence: Default::default(),
-            wanted: Default::default(),
             job: Default::default(),
             memories: Default::default(),
             is_slot: Default::default(),
             is_confirmation: Default::default(),
-            of_owner_0: Default::default(),
             first_memory: Default::default(),
             queue: Default::default(),
             queue_bit: Default::default(),
@@ -122,7 +124,6 @@ impl Logic for HoldRoute {
         self.owner.next = self.job.val().owner;
         self.is_slot.next = (self.job.val().kind == 0) & self.job.val().head;
         self.is_confirmation.next = self.job.val().kind == 2;
-        self.of_owner_0.next = self.job.val().owner == 0;
         self.first_memory.next = bits::<2>(3);
         if self.memories.val().get_bit(2) {
             self.first_memory.next = bits::<2>(2);
@@ -143,7 +144,7 @@ impl Logic for HoldRoute {
         // What is held needs room; a confirmation that is held does not go on.
         self.free.next = self.room.val() & self.queue_bit.val();
         self.may.next = (!self.queues.val() | self.free.val().any())
-            & (!self.fences.val() | self.fence_room.val());
+            & (!self.fences.val() | (self.fence_room.val() & self.drained.val()));
         self.goes_on.next = !(self.is_confirmation.val() & (self.queues.val() | self.fences.val()));
         self.routed.valid.next = self.jobs.valid.val() & self.may.val() & self.goes_on.val();
         self.routed.payload.next = self.job.val();
@@ -161,13 +162,10 @@ impl Logic for HoldRoute {
         self.jobs.ready.next = self.may.val() & (!self.goes_on.val() | self.routed.ready.val());
 
         self.push.next = bits::<4>(0);
-        self.wanted.next = bits::<4>(0);
         if self.taken.val() & self.queues.val() {
             self.push.next = self.queue_bit.val();
-            if self.is_slot.val() {
-                self.wanted.next = self.memories.val();
-            }
         }
+        self.wants.next = self.jobs.valid.val() & self.queues.val();
         self.push_queue.next = self.queue.val();
         self.push_fence.next = self.taken.val() & self.fences.val();
         self.item.next.confirms = self.is_confirmation.val();
@@ -176,7 +174,9 @@ impl Logic for HoldRoute {
         self.item.next.status = self.job.val().status;
         self.item.next.address = self.job.val().address;
         self.item.next.publish = self.job.val().publish;
-        self.item.next.memories = self.wanted.val();
-        self.item.next.tickets = self.tickets.val();
+        self.item.next.memories = self.memories.val();
+        if self.is_confirmation.val() {
+            self.item.next.memories = bits::<4>(0);
+        }
     }
 }

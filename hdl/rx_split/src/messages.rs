@@ -418,8 +418,6 @@ pub struct HeldItem {
     pub publish: Bit,
     /// Memories to be flushed before, a bit each.
     pub memories: Bits<4>,
-    /// The flush read of each that it waits for, memory 1 in bits 23:0.
-    pub tickets: Bits<72>,
 }
 
 /// The oldest item of a queue.

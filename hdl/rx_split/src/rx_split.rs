@@ -172,6 +172,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         self.back.piece.next = self.middle.piece.val();
         self.middle.slot_freed.next = self.back.slot_freed.val();
         self.front.read_address.next = self.back.read_address.val();
+        self.front.read_enable.next = self.back.read_enable.val();
         self.back.read_data.next = self.front.read_data.val();
         self.front.release.valid.next = self.back.release.valid.val();
         self.front.release.payload.next = self.back.release.payload.val();

@@ -9,7 +9,7 @@
 //! | plans | in | packets, events, confirmations, releases |
 //! | piece_slot, piece_number, piece | out, in | where a placed payload goes, in the same cycle |
 //! | slot_freed | out | the walk slot of the plan is no longer needed |
-//! | jobs | out | to the copy engine |
+//! | jobs, next_owner | out | to the copy engine; owner of the job of the next cycle |
 //!
 //! Timing: one job a cycle, two cycles between plans.
 //!
@@ -47,6 +47,8 @@ pub struct Split {
     pub slot_freed: Signal<Out, Bit>,
     /// To the copy engine.
     pub jobs: MessageSource<CopyJob>,
+    /// Owner of the job that is offered in the next cycle, if one is.
+    pub next_owner: Signal<Out, Bits<8>>,
 
     control: SplitControl,
     entry: Entry,
@@ -108,8 +110,10 @@ impl Logic for Split {
         self.progress.packet.next = self.new_packet.val();
         self.progress.piece.next = self.piece.val();
         self.progress.taken.next = self.takes_piece.val();
+        self.next_owner.next = self.packet.val().owner;
         if self.state.val() == SplitState::Idle {
             self.plan.d.next = self.plans.payload.val();
+            self.next_owner.next = self.new_packet.val().owner;
         }
     }
 }

@@ -14,7 +14,7 @@
 //! | beats, info | mac_clock | in | judged beats; the packet's facts with the last one |
 //! | room | mac_clock | out | to the door: what is on its way and one beat more fits |
 //! | packets | clock | out | verified packets in order |
-//! | read_address, read_data | clock | in, out | memory: a beat and the next, one cycle later |
+//! | read_address, read_enable, read_data | clock | in, out | a beat and the next, a cycle later |
 //! | release | clock | in | everything before this pointer is forgotten |
 //! | drop_count, frame_done | clock | out | a frame was dropped, with its reason; one came in |
 //! | beats_peak | clock | out | beats of memory in use, the highest of an interval |
@@ -72,6 +72,8 @@ pub struct Store<const A: usize> {
     pub frame_done: Signal<Out, Bit>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<A>>,
+    /// It is read; without it the beat read last stays.
+    pub read_enable: Signal<In, Bit>,
     /// That beat and the next, one cycle later.
     pub read_data: Signal<Out, BeatPair>,
     /// Pointer up to which memory is free again.
@@ -116,6 +118,7 @@ impl<const A: usize> Default for Store<A> {
             drop_count: Default::default(),
             frame_done: Default::default(),
             read_address: Default::default(),
+            read_enable: Default::default(),
             read_data: Default::default(),
             release: Default::default(),
             beats_peak: Default::default(),
@@ -198,6 +201,7 @@ impl<const A: usize> Logic for Store<A> {
         self.tally.dropped.next = self.refusals.source.valid.val();
         self.frame_done.next = self.tally.frame_done.val();
         self.memory.read_address.next = self.read_address.val();
+        self.memory.read_enable.next = self.read_enable.val();
         self.read_data.next.even = self.memory.read_even.val();
         self.read_data.next.odd = self.memory.read_odd.val();
         self.read_data.next.odd_first = self.memory.odd_first.val();

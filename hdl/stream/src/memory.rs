@@ -216,7 +216,7 @@ end
 }
 
 /// Memory written with one clock and read, registered and two neighbours at a time, with another;
-/// 2^A entries of T.
+/// 2^A entries of T. What was read last stays until the next read.
 #[derive(LogicBlock, Default)]
 pub struct PairRam<T: Synth, const A: usize> {
     /// Clock of the writing side.
@@ -225,6 +225,8 @@ pub struct PairRam<T: Synth, const A: usize> {
     pub read_clock: Signal<In, Clock>,
     /// Entry to read.
     pub read_address: Signal<In, Bits<A>>,
+    /// Read in this cycle.
+    pub read_enable: Signal<In, Bit>,
     /// Of that entry and the one behind it (behind the last comes the first) the one of even
     /// address, one cycle of `read_clock` later.
     pub read_even: Signal<Out, T>,
@@ -243,7 +245,7 @@ pub struct PairRam<T: Synth, const A: usize> {
 
 impl<T: Synth, const A: usize> Logic for PairRam<T, A> {
     fn update(&mut self) {
-        if self.read_clock.pos_edge() {
+        if self.read_clock.pos_edge() && self.read_enable.val() {
             let at = self.read_address.val().index();
             let entry = |at: usize| self._store.get(&at).copied().unwrap_or_default();
             let (this, next) = (entry(at), entry((at + 1) % (1 << A)));
@@ -274,9 +276,11 @@ wire [{bank_top}:0] place_even = place + {{{{{bank_top}{{1'b0}}}}, read_address[
 wire [{bank_top}:0] write_place = write_address[{top}:1];
 
 always @(posedge read_clock) begin
-   read_even <= even[place_even];
-   read_odd <= odd[place];
-   odd_first <= read_address[0];
+   if (read_enable) begin
+      read_even <= even[place_even];
+      read_odd <= odd[place];
+      odd_first <= read_address[0];
+   end
 end
 
 always @(posedge write_clock) begin
