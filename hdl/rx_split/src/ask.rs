@@ -54,6 +54,9 @@ pub struct Ask {
     not_transport: Constant<Bits<4>>,
     unverified: Constant<Bits<4>>,
     flow_none: Constant<Bits<16>>,
+    options: Signal<Local, Bits<320>>,
+    usual: Constant<Bits<32>>,
+    usual_bytes: Constant<Bits<6>>,
 }
 
 impl Default for Ask {
@@ -80,6 +83,10 @@ impl Default for Ask {
             not_transport: disposition(Disposition::NotTransport),
             unverified: disposition(Disposition::Unverified),
             flow_none: Constant::new(u64::from(FLOW_NONE).to_bits()),
+            options: Default::default(),
+            // NOP, NOP, kind 8, length 10.
+            usual: Constant::new(0x0a08_0101u64.to_bits()),
+            usual_bytes: Constant::new(12u64.to_bits()),
         }
     }
 }
@@ -136,5 +143,9 @@ impl Logic for Ask {
         self.waiting.payload.next.ack = self.info.val().ack;
         self.waiting.payload.next.options = self.info.val().options;
         self.waiting.payload.next.option_bytes = self.info.val().option_bytes;
+        self.options.next = self.info.val().options;
+        self.waiting.payload.next.usual = (self.options.val().get_bits::<32>(0)
+            == self.usual.val())
+            & (self.info.val().option_bytes >= self.usual_bytes.val());
     }
 }

@@ -13,7 +13,7 @@
 //! | taken | out | a packet was taken |
 //!
 //! Timing: one packet a cycle; four cycles and the table's latency. A packet whose flow demands a
-//! timestamp that does not lie where it usually does waits up to 41 cycles.
+//! timestamp that does not lie where it usually does waits up to 42 cycles.
 //!
 //! Invariants:
 //! 1. A confirmation stands behind every packet whose lookup was requested before it came.
@@ -51,6 +51,7 @@ pub struct Classify {
     timestamp: Timestamp,
     rules: Rules,
     ruled: ThroughFifo<Placement, 4, 5>,
+    has_room: DFF<Bit>,
 
     oldest: Signal<Local, RuleInput>,
     flow: Signal<Local, FlowReply>,
@@ -77,13 +78,14 @@ impl Default for Classify {
             timestamp: Default::default(),
             rules: Default::default(),
             ruled: Default::default(),
+            has_room: Default::default(),
             oldest: Default::default(),
             flow: Default::default(),
             answered: Default::default(),
             demanded: Default::default(),
             go: Default::default(),
-            // Three more may be inside the rules.
-            ruled_max: Constant::new(12u64.to_bits()),
+            // Three more may be inside the rules, and one before it shows here.
+            ruled_max: Constant::new(11u64.to_bits()),
             unasked: Constant::new(FlowReply::default()),
         }
     }
@@ -92,6 +94,8 @@ impl Default for Classify {
 impl Logic for Classify {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, has_room);
+        self.has_room.d.next = self.ruled.level.val() <= self.ruled_max.val();
         self.ask.clock.next = self.clock.val();
         self.ask.reset.next = self.reset.val();
         self.waiting.clock.next = self.clock.val();
@@ -125,7 +129,7 @@ impl Logic for Classify {
         self.timestamp.demanded.next = self.demanded.val();
         self.go.next = self.answered.val()
             & self.timestamp.ready.val()
-            & (self.ruled.level.val() <= self.ruled_max.val())
+            & self.has_room.q.val()
             & !self.reset.val();
         self.timestamp.leaves.next = self.go.val();
         self.waiting.source.ready.next = self.go.val();

@@ -1,9 +1,9 @@
 //! Counts the packets that a reset takes along.
 //!
 //! ```text
-//!  taken ─► under way ◄─ dropped, settled      reset: under way ─► lost ─► drop_count
+//!  [taken] ─► under way ◄─ [dropped, settled]      reset: under way ─► lost ─► drop_count
 //! ```
-//! Timing: a lost packet is counted when no other drop is.
+//! Timing: a lost packet is counted when no other drop is, and not during `reset`.
 //!
 //! Invariants:
 //! 1. Every packet taken is dropped, settled or lost: once.
@@ -30,14 +30,22 @@ pub struct Lost {
     /// A lost packet.
     pub drop_count: PulseSource<Bits<4>>,
 
+    went_in: DFF<Bit>,
+    was_dropped: DFF<Bit>,
+    was_settled: DFF<Bit>,
     under_way: DFF<Bits<12>>,
     lost: DFF<Bits<12>>,
+    has_lost: DFF<Bit>,
 
-    more: Signal<Local, Bits<12>>,
-    less: Signal<Local, Bits<12>>,
-    counts: Signal<Local, Bit>,
+    less: Signal<Local, Bits<2>>,
+    moved: Signal<Local, Bits<2>>,
+    change: Signal<Local, Bits<12>>,
     left: Signal<Local, Bits<12>>,
+    counts: Signal<Local, Bit>,
+    lost_change: Signal<Local, Bits<12>>,
     none: Constant<Bits<12>>,
+    minus_four: Constant<Bits<12>>,
+    minus_one: Constant<Bits<12>>,
     stopped: Constant<Bits<4>>,
 }
 
@@ -51,13 +59,21 @@ impl Default for Lost {
             settled: Default::default(),
             drop_busy: Default::default(),
             drop_count: Default::default(),
+            went_in: Default::default(),
+            was_dropped: Default::default(),
+            was_settled: Default::default(),
             under_way: Default::default(),
             lost: Default::default(),
-            more: Default::default(),
+            has_lost: Default::default(),
             less: Default::default(),
-            counts: Default::default(),
+            moved: Default::default(),
+            change: Default::default(),
             left: Default::default(),
+            counts: Default::default(),
+            lost_change: Default::default(),
             none: Constant::new(0u64.to_bits()),
+            minus_four: Constant::new(0xffcu64.to_bits()),
+            minus_one: Constant::new(0xfffu64.to_bits()),
             stopped: Constant::new((DropReason::Stopped as u64).to_bits()),
         }
     }
@@ -66,19 +82,37 @@ impl Default for Lost {
 impl Logic for Lost {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, under_way, lost);
-        self.more.next = self.under_way.q.val() + bit_cast::<12, 1>(self.taken.val().into());
-        self.less.next = bit_cast::<12, 1>(self.dropped.val().into())
-            + bit_cast::<12, 1>(self.settled.val().into());
-        self.counts.next = self.lost.q.val().any() & !self.drop_busy.val();
-        self.left.next = self.lost.q.val() - bit_cast::<12, 1>(self.counts.val().into());
+        dff_setup!(self, clock, went_in, was_dropped, was_settled);
+        dff_setup!(self, clock, under_way, lost, has_lost);
+        self.went_in.d.next = self.taken.val();
+        self.was_dropped.d.next = self.dropped.val();
+        self.was_settled.d.next = self.settled.val();
+
+        // One more to two fewer, modulo 4; what is less than 0 is so in all bits.
+        self.less.next = bit_cast::<2, 1>(self.was_dropped.q.val().into())
+            + bit_cast::<2, 1>(self.was_settled.q.val().into());
+        self.moved.next = bit_cast::<2, 1>(self.went_in.q.val().into()) - self.less.val();
+        self.change.next = bit_cast::<12, 2>(self.moved.val());
+        if self.moved.val().get_bit(1) {
+            self.change.next = bit_cast::<12, 2>(self.moved.val()) | self.minus_four.val();
+        }
+
+        self.counts.next = self.has_lost.q.val() & !self.drop_busy.val() & !self.reset.val();
         self.drop_count.valid.next = self.counts.val();
         self.drop_count.payload.next = self.stopped.val();
-        self.under_way.d.next = self.more.val() - self.less.val();
-        self.lost.d.next = self.left.val();
+        self.left.next = self.under_way.q.val() + self.change.val();
+        self.under_way.d.next = self.left.val();
+        self.lost_change.next = self.minus_one.val();
         if self.reset.val() {
             self.under_way.d.next = self.none.val();
-            self.lost.d.next = (self.left.val() + self.more.val()) - self.less.val();
+            self.lost_change.next = self.left.val();
+        }
+        if self.reset.val() | self.counts.val() {
+            self.lost.d.next = self.lost.q.val() + self.lost_change.val();
+        }
+        self.has_lost.d.next = (self.lost.q.val() != 1) & self.lost.q.val().any();
+        if !self.counts.val() {
+            self.has_lost.d.next = self.lost.q.val().any();
         }
     }
 }

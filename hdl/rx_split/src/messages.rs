@@ -242,6 +242,8 @@ pub struct RuleInput {
     pub options: Bits<320>,
     /// Bytes of options.
     pub option_bytes: Bits<6>,
+    /// They begin with NOP, NOP, timestamp.
+    pub usual: Bit,
 }
 
 /// A packet with its flow.

@@ -1,4 +1,4 @@
-//! Finds the timestamp among the TCP options, one option a cycle.
+//! Finds the timestamp among the TCP options, one byte a cycle.
 //!
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | busy | out | still walking |
 //! | found, value | out | TSval of the first timestamp option; hold until the next start |
 //!
-//! Timing: at most 40 cycles; three for the usual NOP, NOP, timestamp.
+//! Timing: at most 41 cycles; three for the usual NOP, NOP, timestamp.
 //!
 //! Invariants:
 //! 1. The walk ends at end-of-list, at an option that does not fit, or at the first timestamp of 10
@@ -39,14 +39,14 @@ pub struct Options {
 
     rest: DFF<Bits<320>>,
     left: DFF<Bits<6>>,
+    skip: DFF<Bits<6>>,
     walking: DFF<Bit>,
     has_value: DFF<Bit>,
     timestamp: DFF<Bits<32>>,
 
     kind: Signal<Local, Bits<8>>,
     length: Signal<Local, Bits<8>>,
-    step: Signal<Local, Bits<8>>,
-    shift: Signal<Local, Bits<9>>,
+    skips: Signal<Local, Bit>,
     left_wide: Signal<Local, Bits<8>>,
     ends: Signal<Local, Bit>,
     word: Signal<Local, Word32>,
@@ -65,13 +65,13 @@ impl Default for Options {
             value: Default::default(),
             rest: Default::default(),
             left: Default::default(),
+            skip: Default::default(),
             walking: Default::default(),
             has_value: Default::default(),
             timestamp: Default::default(),
             kind: Default::default(),
             length: Default::default(),
-            step: Default::default(),
-            shift: Default::default(),
+            skips: Default::default(),
             left_wide: Default::default(),
             ends: Default::default(),
             word: Default::default(),
@@ -83,7 +83,7 @@ impl Default for Options {
 impl Logic for Options {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, rest, left, walking, has_value, timestamp);
+        dff_setup!(self, clock, rest, left, skip, walking, has_value, timestamp);
         self.busy.next = self.walking.q.val();
         self.found.next = self.has_value.q.val();
         self.value.next = self.timestamp.q.val();
@@ -95,34 +95,37 @@ impl Logic for Options {
         self.word.next.byte2 = self.rest.q.val().get_bits::<8>(32);
         self.word.next.byte3 = self.rest.q.val().get_bits::<8>(40);
         self.left_wide.next = bit_cast::<8, 6>(self.left.q.val());
-        self.step.next = self.length.val();
         self.ends.next = (self.left_wide.val() < self.option_bytes_min.val())
             | (self.length.val() < self.option_bytes_min.val())
             | (self.length.val() > self.left_wide.val());
         if self.kind.val() == 1 {
-            self.step.next = bits::<8>(1);
             self.ends.next = self.left.q.val() == 0;
         }
         if self.kind.val() == 0 {
             self.ends.next = true;
         }
-        self.shift.next = bit_cast::<9, 8>(self.step.val()) << 3;
-
+        // Bytes of an option behind its first are passed over.
+        self.skips.next = self.skip.q.val().any();
         if self.walking.q.val() {
-            self.rest.d.next = self.rest.q.val() >> self.shift.val();
-            self.left.d.next = self.left.q.val() - bit_cast::<6, 8>(self.step.val());
-            if self.ends.val() {
+            self.rest.d.next = self.rest.q.val() >> 8;
+            self.left.d.next = self.left.q.val() - 1;
+            if self.skips.val() {
+                self.skip.d.next = self.skip.q.val() - 1;
+            } else if self.ends.val() {
                 self.walking.d.next = false;
             } else if (self.kind.val() == 8) & (self.length.val() == 10) {
                 self.walking.d.next = false;
                 self.has_value.d.next = true;
                 self.timestamp.d.next = self.word.val().into();
+            } else if self.kind.val() != 1 {
+                self.skip.d.next = bit_cast::<6, 8>(self.length.val()) - 1;
             }
         }
         if self.start.val() {
             self.rest.d.next = self.options.val();
             self.left.d.next = self.option_bytes.val();
             self.walking.d.next = true;
+            self.skip.d.next = bits::<6>(0);
             self.has_value.d.next = false;
         }
     }

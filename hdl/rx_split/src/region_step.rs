@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!  tokens ─► queue ─► region_request      region_reply ─► [register] ─┬─► piece
-//!                └──► waiting ───────────────────┘                    ├─► page: next page
+//!                └──► waiting ───────────────────┘                    ├─► [page: next page]
 //!                                                                     ├─► again: next segment
 //!                                                                     └─► ended
 //! ```
-//! Timing: one token a cycle; a reply leaves one cycle after it came, with `acts` high.
+//! Timing: one token a cycle; a reply leaves one cycle after it came, as `page` two. `acts` is high
+//! when something leaves.
 //!
 //! Invariants:
 //! 1. Replies meet their tokens: both are in the order of the requests.
@@ -32,7 +33,7 @@ pub struct RegionStep {
     pub request: MessageSource<RegionRequest>,
     /// From the region table.
     pub reply: MessageSink<RegionReply>,
-    /// A reply leaves in this cycle.
+    /// Something leaves in this cycle.
     pub acts: Signal<Out, Bit>,
     /// A piece was granted.
     pub piece: PulseSource<PieceWrite>,
@@ -49,6 +50,8 @@ pub struct RegionStep {
     held: DFF<SegmentToken>,
     grant: DFF<RegionReply>,
     judge: RegionGrant,
+    page_valid: DFF<Bit>,
+    page_token: DFF<SegmentToken>,
 
     asked: Signal<Local, SegmentToken>,
     asking: Signal<Local, WalkToken>,
@@ -58,7 +61,7 @@ pub struct RegionStep {
 impl Logic for RegionStep {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, held, grant);
+        dff_setup!(self, clock, valid, held, grant, page_valid, page_token);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         self.waiting.clock.next = self.clock.val();
@@ -90,13 +93,16 @@ impl Logic for RegionStep {
         self.held.d.next = self.waiting.source.payload.val();
         self.grant.d.next = self.reply.payload.val();
 
-        self.acts.next = self.valid.q.val();
+        self.acts.next = self.valid.q.val() | self.page_valid.q.val();
         self.judge.token.next = self.held.q.val();
         self.judge.grant.next = self.grant.q.val();
         self.piece.valid.next = self.valid.q.val() & !self.judge.refused.val();
         self.piece.payload.next = self.judge.piece.val();
-        self.page.valid.next = self.valid.q.val() & self.judge.next_page.val();
-        self.page.payload.next = self.judge.page.val();
+        self.page_valid.d.next =
+            self.valid.q.val() & self.judge.next_page.val() & !self.reset.val();
+        self.page_token.d.next = self.judge.page.val();
+        self.page.valid.next = self.page_valid.q.val();
+        self.page.payload.next = self.page_token.q.val();
         self.again.valid.next = self.valid.q.val() & self.judge.next_segment.val();
         self.again.payload.next = self.judge.again.val();
         self.ended.valid.next = self.valid.q.val() & self.judge.ends.val();

@@ -38,19 +38,20 @@ pub struct Reserve {
 
     held: DFF<OwnerContext>,
     indices: DFF<Taken>,
+    second: DFF<Bits<32>>,
     result: DFF<Reservation>,
 
-    header_size: Signal<Local, Bits<32>>,
+    header_above: Signal<Local, Bits<32>>,
     header_mask: Signal<Local, Bits<32>>,
-    slow_size: Signal<Local, Bits<32>>,
+    slow_above: Signal<Local, Bits<32>>,
     slow_mask: Signal<Local, Bits<32>>,
     producer: Signal<Local, Bits<32>>,
-    second: Signal<Local, Bits<32>>,
     slot: Signal<Local, Bits<32>>,
     second_slot: Signal<Local, Bits<32>>,
     slow_slot: Signal<Local, Bits<32>>,
     passes: Signal<Local, Bits<32>>,
     one: Constant<Bits<32>>,
+    ones: Constant<Bits<32>>,
 }
 
 impl Default for Reserve {
@@ -62,18 +63,19 @@ impl Default for Reserve {
             reservation: Default::default(),
             held: Default::default(),
             indices: Default::default(),
+            second: Default::default(),
             result: Default::default(),
-            header_size: Default::default(),
+            header_above: Default::default(),
             header_mask: Default::default(),
-            slow_size: Default::default(),
+            slow_above: Default::default(),
             slow_mask: Default::default(),
             producer: Default::default(),
-            second: Default::default(),
             slot: Default::default(),
             second_slot: Default::default(),
             slow_slot: Default::default(),
             passes: Default::default(),
             one: Constant::new(1u64.to_bits()),
+            ones: Constant::new(Bits::<32>::mask()),
         }
     }
 }
@@ -81,20 +83,20 @@ impl Default for Reserve {
 impl Logic for Reserve {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, indices, result);
+        dff_setup!(self, clock, held, indices, second, result);
         self.held.d.next = self.rings.val();
         self.indices.d.next = self.taken.val();
+        self.second.d.next = self.taken.val().header + self.one.val();
         self.reservation.next = self.result.q.val();
 
         self.producer.next = self.indices.q.val().header;
-        self.header_size.next = self.one.val() << self.held.q.val().header_bits;
-        self.header_mask.next = self.header_size.val() - self.one.val();
-        self.second.next = self.producer.val() + self.one.val();
+        self.header_above.next = self.ones.val() << self.held.q.val().header_bits;
+        self.header_mask.next = !self.header_above.val();
         self.slot.next = self.producer.val() & self.header_mask.val();
-        self.second_slot.next = self.second.val() & self.header_mask.val();
+        self.second_slot.next = self.second.q.val() & self.header_mask.val();
         self.passes.next = self.producer.val() >> self.held.q.val().header_bits;
-        self.slow_size.next = self.one.val() << self.held.q.val().slow_bits;
-        self.slow_mask.next = self.slow_size.val() - self.one.val();
+        self.slow_above.next = self.ones.val() << self.held.q.val().slow_bits;
+        self.slow_mask.next = !self.slow_above.val();
         self.slow_slot.next = self.indices.q.val().slow & self.slow_mask.val();
 
         self.result.d.next.slot_address =

@@ -31,6 +31,7 @@ use stream::prelude::*;
 
 /// Least charge of a packet, beats: bounds the packets behind the check.
 pub const CHARGE_MIN: usize = 8;
+const _: () = assert!(CHARGE_MIN == 1 << 3);
 /// Dropped beats after which a release is sent.
 const RELEASE_BEATS: usize = 64;
 /// Most dropped beats without a release.
@@ -165,7 +166,7 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
             self.beats.d.next = self.offered_beats.val();
             self.held.d.next = self.shares.held.val();
             self.charge.d.next = bit_cast::<8, 16>(self.offered_beats.val());
-            if self.offered_beats.val() < self.charge_min.val() {
+            if !self.offered_beats.val().get_bits::<13>(3).any() {
                 self.charge.d.next = bit_cast::<8, 16>(self.charge_min.val());
             }
         } else if self.leaves.val() {

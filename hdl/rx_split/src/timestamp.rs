@@ -5,7 +5,7 @@
 //!           └─► otherwise, if demanded: search, one option a cycle ──► found, value when `ready`
 //! ```
 //! Timing: nothing is waited for in the layout that RFC 7323 recommends (appendix A), nor where no
-//! timestamp is demanded; else at most 41 cycles.
+//! timestamp is demanded; else at most 42 cycles.
 //!
 //! Invariants:
 //! 1. With `ready`, `found` and `value` are those of the packet at hand, if it is `demanded`.
@@ -15,7 +15,7 @@ use crate::options::Options;
 use stream::prelude::*;
 
 /// The search. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct Timestamp {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -42,32 +42,6 @@ pub struct Timestamp {
     word: Signal<Local, Word32>,
     is_usual: Signal<Local, Bit>,
     start: Signal<Local, Bit>,
-    usual: Constant<Bits<32>>,
-    usual_bytes: Constant<Bits<6>>,
-}
-
-impl Default for Timestamp {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            packet: Default::default(),
-            demanded: Default::default(),
-            leaves: Default::default(),
-            ready: Default::default(),
-            found: Default::default(),
-            value: Default::default(),
-            search: Default::default(),
-            searched: Default::default(),
-            options: Default::default(),
-            word: Default::default(),
-            is_usual: Default::default(),
-            start: Default::default(),
-            // NOP, NOP, kind 8, length 10.
-            usual: Constant::new(0x0a08_0101u64.to_bits()),
-            usual_bytes: Constant::new(12u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Timestamp {
@@ -76,8 +50,7 @@ impl Logic for Timestamp {
         dff_setup!(self, clock, searched);
         self.search.clock.next = self.clock.val();
         self.options.next = self.packet.val().options;
-        self.is_usual.next = (self.options.val().get_bits::<32>(0) == self.usual.val())
-            & (self.packet.val().option_bytes >= self.usual_bytes.val());
+        self.is_usual.next = self.packet.val().usual;
         self.word.next.byte0 = self.options.val().get_bits::<8>(32);
         self.word.next.byte1 = self.options.val().get_bits::<8>(40);
         self.word.next.byte2 = self.options.val().get_bits::<8>(48);

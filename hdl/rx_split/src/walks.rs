@@ -4,7 +4,7 @@
 //! ```text
 //!  sink ─┬──────────────────── order of arrival ────────────────────► source, outcome
 //!        └─► slot, token ─► segment step ◄──► region step ─► outcome, pieces of the slot
-//!                                └── next page, next segment ──┘
+//!                                └── next page, [next segment] ─┘
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -18,7 +18,7 @@
 //! A walk is a token that goes from table to table: whatever it needs goes with it.
 //!
 //! Timing: one packet a cycle in and out; a walk takes six cycles and the tables' latency, for
-//! each further page two, for each further segment five, and the latency again.
+//! each further page three, for each further segment six, and the latency again.
 //!
 //! Invariants:
 //! 1. `source` offers a packet with a walk when its outcome is known.
@@ -71,6 +71,8 @@ pub struct Walks {
     regions: RegionStep,
     pieces: LutRam<Piece, 8>,
     again: PulseMerge<WalkToken>,
+    again_valid: DFF<Bit>,
+    again_token: DFF<WalkToken>,
     tokens: PulseMerge<WalkToken>,
     located: PulseMerge<SegmentToken>,
     ends: PulseMerge<WalkEnd>,
@@ -108,6 +110,8 @@ impl Default for Walks {
             regions: Default::default(),
             pieces: Default::default(),
             again: Default::default(),
+            again_valid: Default::default(),
+            again_token: Default::default(),
             tokens: Default::default(),
             located: Default::default(),
             ends: Default::default(),
@@ -127,6 +131,7 @@ impl Default for Walks {
 impl Logic for Walks {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, again_valid, again_token);
         self.order.clock.next = self.clock.val();
         self.order.reset.next = self.reset.val();
         self.slots.clock.next = self.clock.val();
@@ -146,7 +151,7 @@ impl Logic for Walks {
 
         // In: a packet to place starts its walk, when no walk under way goes back to the list.
         self.packet.next = self.sink.payload.val();
-        self.may_start.next = self.slots.slot_free.val() & !self.again.source.valid.val();
+        self.may_start.next = self.slots.slot_free.val() & !self.again_valid.q.val();
         self.takes.next = self.sink.valid.val()
             & self.order.sink.ready.val()
             & (!self.packet.val().walk | self.may_start.val());
@@ -169,7 +174,10 @@ impl Logic for Walks {
         self.segments.hold.next = self.regions.acts.val();
         PulseSource::<WalkToken>::join(&mut self.regions.again, &mut self.again.first);
         PulseSource::<WalkToken>::join(&mut self.segments.again, &mut self.again.second);
-        PulseSource::<WalkToken>::join(&mut self.again.source, &mut self.tokens.first);
+        self.again_valid.d.next = self.again.source.valid.val() & !self.reset.val();
+        self.again_token.d.next = self.again.source.payload.val();
+        self.tokens.first.valid.next = self.again_valid.q.val();
+        self.tokens.first.payload.next = self.again_token.q.val();
         self.tokens.second.valid.next = self.starts.val();
         self.tokens.second.payload.next = self.start.val();
         PulseSource::<WalkToken>::join(&mut self.tokens.source, &mut self.segments.tokens);
