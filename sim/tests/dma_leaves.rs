@@ -189,6 +189,16 @@ fn beat_plan() {
             start: random.random_range(0..=0xffffu64).into(),
             ..RequestTlp::default()
         };
+        let planned = PlannedTlp {
+            tlp,
+            fits: random.random(),
+            rest: wide(random),
+            position: wide(random),
+            fits_straddled: random.random(),
+            rest_straddled: wide(random),
+            position_straddled: wide(random),
+            last_dword: wide(random),
+        };
         let rest = [
             0,
             random.random_range(0..=20),
@@ -199,7 +209,7 @@ fn beat_plan() {
         });
         twin.set("position", wide(random), |b| &mut b.position);
         twin.set("offered", random.random(), |b| &mut b.offered);
-        twin.set("tlp", tlp, |b| &mut b.tlp);
+        twin.set("planned", planned, |b| &mut b.planned);
         twin.set("number", wide(random), |b| &mut b.number);
         twin.settle();
         twin.check("can_start", |b| b.can_start.val());

@@ -49,6 +49,7 @@ pub mod read_issue;
 pub mod read_latency;
 pub mod read_requests;
 pub mod read_select;
+pub mod ready_write;
 pub mod reorder;
 pub mod reorder_ring;
 pub mod request;

@@ -6,7 +6,7 @@
 //!                └─────────────┘      └─────────▲──────────┘
 //!   beat ───────────────────────────► PayloadMemory: 64 beats, any 16 dwords in one read
 //! ```
-//! Timing: a request is on the port two cycles after it was taken; one beat a cycle. The plan
+//! Timing: a read is on the port two cycles after it was taken, a write three; one beat a cycle. The plan
 //! decides what the beat holds, the packer reads the payload and registers the beat.
 //!
 //! Invariants:
@@ -137,6 +137,7 @@ impl Logic for RequestPacker {
         self.plan.flush.next = self.flush.val();
         self.plan.run.next = self.run.val();
         self.plan.written.next = self.memory.written.val();
+        self.plan.stores.next = self.memory.stores.val();
         self.plan.writes_returned.next = self.writes_returned.val();
         self.memory.flush.next = self.flush.val() & self.plan.idle.val() & !self.offered.q.val();
         self.memory.hold.next = self.flush.val();

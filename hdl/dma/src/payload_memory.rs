@@ -88,6 +88,8 @@ pub struct PayloadMemory {
     pub beat: MessageSink<Bits<512>>,
     /// Beats stored so far, modulo 2^12.
     pub written: Signal<Out, Bits<12>>,
+    /// One more is stored in this cycle.
+    pub stores: Signal<Out, Bit>,
     /// Beats stored and not given up.
     pub beats_held: Signal<Out, Bits<7>>,
 
@@ -128,6 +130,7 @@ impl Default for PayloadMemory {
             hold: Default::default(),
             beat: Default::default(),
             written: Default::default(),
+            stores: Default::default(),
             beats_held: Default::default(),
             window: Default::default(),
             dwords: Default::default(),
@@ -164,6 +167,7 @@ impl Logic for PayloadMemory {
         self.has_room.d.next = (self.held.val() < 63) & !self.hold.val();
         self.store.next = self.has_room.q.val() & self.beat.valid.val();
         self.beat.ready.next = self.has_room.q.val();
+        self.stores.next = self.store.val();
         self.written.next = self.stored.q.val();
         self.beats_held.next = bit_cast::<7, 12>(self.held.val());
         self.heads.write_address.next = bit_cast::<6, 12>(self.stored.q.val());

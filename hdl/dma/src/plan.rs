@@ -1,8 +1,9 @@
 //! Decides, beat by beat, which requests the RQ port carries.
 //!
 //! ```text
-//!   write_tlp (payload stored? in-flight limit?) ─┐
-//!   read_tlp ─────────────────────────────────────┴──► step: tail of one, head of the next
+//!   write_tlp ─► ReadyWrite: payload stored? ─► in-flight limit? ─┐
+//!   read_tlp ─────────────────────────────────────────────────────┴─► step: tail of one, head of the
+//!                                                                     next
 //! ```
 //! Timing: `step` is registered; one step a cycle.
 //!
@@ -15,6 +16,7 @@
 //!    returned their sequence number. Bit 5 of the number tells reads from writes.
 //! 3. Steps of one TLP follow each other without a step of another between them.
 
+use crate::ready_write::{PlannedTlp, ReadyWrite};
 use crate::request::RequestTlp;
 use crate::step::{BeatPlan, Step};
 use stream::prelude::*;
@@ -37,16 +39,16 @@ pub struct RequestChoice {
     pub crowded: Signal<In, Bit>,
 
     /// Writes in.
-    pub write_tlp: MessageSink<RequestTlp>,
+    pub write_tlp: MessageSink<PlannedTlp>,
+    /// The payload of the one offered is stored.
+    pub is_stored: Signal<In, Bit>,
     /// Reads in.
     pub read_tlp: MessageSink<RequestTlp>,
     /// The chosen one.
-    pub tlp: MessageSource<RequestTlp>,
+    pub tlp: MessageSource<PlannedTlp>,
     /// Its sequence number.
     pub sequence_number: Signal<Out, Bits<6>>,
 
-    /// Beats of payload stored so far.
-    pub written: Signal<In, Bits<12>>,
     /// Writes whose sequence number came back in this cycle.
     pub writes_returned: Signal<In, Bits<2>>,
     /// A write was taken.
@@ -67,8 +69,8 @@ pub struct RequestChoice {
     count: DFF<Bits<5>>,
     issued: DFF<Bits<16>>,
 
-    ahead: Signal<Local, Bits<12>>,
-    is_stored: Signal<Local, Bit>,
+    write: Signal<Local, RequestTlp>,
+    read: Signal<Local, PlannedTlp>,
     in_window: Signal<Local, Bit>,
     write_allowed: Signal<Local, Bit>,
     read_allowed: Signal<Local, Bit>,
@@ -84,8 +86,16 @@ impl Logic for RequestChoice {
     fn update(&mut self) {
         dff_setup!(self, clock, patience, in_flight, count, issued);
 
-        self.ahead.next = self.written.val() - self.write_tlp.payload.val().end_beat;
-        self.is_stored.next = (self.ahead.val() != 0) & !self.ahead.val().get_bit(11);
+        self.write.next = self.write_tlp.payload.val().tlp;
+        // A read has no payload: it ends where its header does.
+        self.read.next.tlp = self.read_tlp.payload.val();
+        self.read.next.fits = true;
+        self.read.next.rest = 0.into();
+        self.read.next.position = 0.into();
+        self.read.next.fits_straddled = true;
+        self.read.next.rest_straddled = 0.into();
+        self.read.next.position_straddled = 0.into();
+        self.read.next.last_dword = 3.into();
         self.in_window.next = self.in_flight.q.val() < 32;
         self.write_allowed.next = self.run.val()
             & self.write_tlp.valid.val()
@@ -104,7 +114,7 @@ impl Logic for RequestChoice {
         self.tlp.payload.next = self.write_tlp.payload.val();
         self.sequence_number.next = bit_cast::<6, 5>(self.count.q.val());
         if self.is_read.val() {
-            self.tlp.payload.next = self.read_tlp.payload.val();
+            self.tlp.payload.next = self.read.val();
             self.sequence_number.next = bit_cast::<6, 5>(self.count.q.val()) | 32;
         }
         self.took_write.next =
@@ -122,7 +132,7 @@ impl Logic for RequestChoice {
             if self.read_tlp.valid.val() & (self.patience.q.val() != 4) {
                 self.patience.d.next = self.patience.q.val() + 1;
             }
-            if self.write_tlp.payload.val().last {
+            if self.write.val().last {
                 self.issued.d.next = self.issued.q.val() + 1;
             }
         }
@@ -164,6 +174,8 @@ pub struct RequestPlan {
 
     /// Beats of payload stored so far.
     pub written: Signal<In, Bits<12>>,
+    /// One more is stored in this cycle.
+    pub stores: Signal<In, Bit>,
     /// Payload piles up: writes go first.
     pub crowded: Signal<In, Bit>,
     /// Writes whose sequence number came back in this cycle.
@@ -183,6 +195,7 @@ pub struct RequestPlan {
     /// Writes that have not returned their sequence number.
     pub writes_in_flight: Signal<Out, Bits<6>>,
 
+    ready_write: ReadyWrite,
     choice: RequestChoice,
     beat: BeatPlan,
     rest: DFF<Bits<9>>,
@@ -203,9 +216,14 @@ impl Logic for RequestPlan {
         self.choice.run.next = self.run.val();
         self.choice.straddles.next = self.rest.q.val() != 0;
         self.choice.crowded.next = self.crowded.val();
-        self.choice.written.next = self.written.val();
         self.choice.writes_returned.next = self.writes_returned.val();
-        MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.choice.write_tlp);
+        self.ready_write.clock.next = self.clock.val();
+        self.ready_write.flush.next = self.flush.val();
+        self.ready_write.written.next = self.written.val();
+        self.ready_write.stores.next = self.stores.val();
+        MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.ready_write.sink);
+        MessageSource::<PlannedTlp>::join(&mut self.ready_write.source, &mut self.choice.write_tlp);
+        self.choice.is_stored.next = self.ready_write.is_stored.val();
         MessageSink::<RequestTlp>::link(&mut self.read_tlp, &mut self.choice.read_tlp);
         self.write_taken.next = self.choice.write_taken.val();
         self.read_taken.next = self.choice.read_taken.val();
@@ -220,7 +238,7 @@ impl Logic for RequestPlan {
         self.beat.rest.next = self.rest.q.val();
         self.beat.position.next = self.position.q.val();
         self.beat.offered.next = self.choice.tlp.valid.val();
-        self.beat.tlp.next = self.choice.tlp.payload.val();
+        self.beat.planned.next = self.choice.tlp.payload.val();
         self.beat.number.next = self.choice.sequence_number.val();
         if self.advance.val() {
             self.full.d.next = self.beat.present.val();

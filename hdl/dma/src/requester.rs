@@ -21,7 +21,7 @@
 //! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
 //! <!-- ports -->
-//! Timing: see the engines. A write of up to 64 bytes is on the port 6 cycles after its job was
+//! Timing: see the engines. A write of up to 64 bytes is on the port 7 cycles after its job was
 //! taken, if its data came with it.
 //!
 //! Invariants:

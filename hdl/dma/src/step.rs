@@ -10,6 +10,7 @@
 //!
 //! Source: PG213, requester request interface, 512 bit, straddle.
 
+use crate::ready_write::PlannedTlp;
 use crate::request::RequestTlp;
 use stream::prelude::*;
 
@@ -46,45 +47,6 @@ pub struct Step {
     pub end_1: Bits<4>,
 }
 
-/// Where a TLP starts and ends in the beat, and how much of its payload that takes.
-#[derive(LogicBlock, Default)]
-pub struct StartFit {
-    /// Payload dwords of the TLP.
-    pub dwords: Signal<In, Bits<9>>,
-    /// It starts at dword 8 instead of 0.
-    pub straddles: Signal<In, Bit>,
-
-    /// Payload dwords in this beat.
-    pub head: Signal<Out, Bits<9>>,
-    /// Its last dword, if it ends in this beat.
-    pub last: Signal<Out, Bits<4>>,
-    /// It ends in this beat.
-    pub ends: Signal<Out, Bit>,
-
-    reach: Signal<Local, Bits<9>>,
-    fits: Signal<Local, Bit>,
-}
-
-impl Logic for StartFit {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.reach.next = self.dwords.val() + 3;
-        if self.straddles.val() {
-            self.reach.next = self.dwords.val() + 11;
-        }
-        self.fits.next = self.reach.val() < 16;
-        self.ends.next = self.fits.val();
-        self.last.next = bit_cast::<4, 9>(self.reach.val());
-        self.head.next = self.dwords.val();
-        if !self.fits.val() {
-            self.head.next = 12.into();
-            if self.straddles.val() {
-                self.head.next = 4.into();
-            }
-        }
-    }
-}
-
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct BeatPlan {
@@ -95,7 +57,7 @@ pub struct BeatPlan {
     /// A TLP may start.
     pub offered: Signal<In, Bit>,
     /// That TLP.
-    pub tlp: Signal<In, RequestTlp>,
+    pub planned: Signal<In, PlannedTlp>,
     /// Its sequence number.
     pub number: Signal<In, Bits<6>>,
 
@@ -110,12 +72,14 @@ pub struct BeatPlan {
     /// `position` behind this beat.
     pub position_after: Signal<Out, Bits<16>>,
 
-    fit: StartFit,
     is_open: Signal<Local, Bit>,
     is_tail: Signal<Local, Bit>,
     has_room: Signal<Local, Bit>,
     starts: Signal<Local, Bit>,
     ends_start: Signal<Local, Bit>,
+    fits: Signal<Local, Bit>,
+    end_dword: Signal<Local, Bits<4>>,
+    tlp: Signal<Local, RequestTlp>,
     straddles: Signal<Local, Bit>,
     loads_start: Signal<Local, Bit>,
     tail_last: Signal<Local, Bits<9>>,
@@ -135,12 +99,17 @@ impl Logic for BeatPlan {
         self.starts.next = self.has_room.val() & self.offered.val();
         self.straddles.next = self.starts.val() & self.is_open.val();
         self.present.next = self.is_open.val() | self.starts.val();
+        self.tlp.next = self.planned.val().tlp;
         self.dwords.next = self.tlp.val().dwords;
         self.start.next = self.tlp.val().start;
-        self.fit.dwords.next = self.dwords.val();
-        self.fit.straddles.next = self.straddles.val();
+        self.fits.next = self.planned.val().fits;
+        self.end_dword.next = self.planned.val().last_dword;
+        if self.is_open.val() {
+            self.fits.next = self.planned.val().fits_straddled;
+            self.end_dword.next = self.planned.val().last_dword + 8;
+        }
         self.loads_start.next = self.starts.val() & (self.dwords.val() != 0);
-        self.ends_start.next = self.starts.val() & self.fit.ends.val();
+        self.ends_start.next = self.starts.val() & self.fits.val();
         self.tail_last.next = self.rest.val() - 1;
 
         self.result.next.loads = self.is_open.val() | self.loads_start.val();
@@ -158,25 +127,29 @@ impl Logic for BeatPlan {
         self.result.next.last_be = self.tlp.val().last_be;
         self.result.next.sequence = self.number.val();
         self.result.next.ends = bit_cast::<2, 1>(self.ends_start.val().into());
-        self.result.next.end_0 = self.fit.last.val();
-        self.result.next.end_1 = self.fit.last.val();
+        self.result.next.end_0 = self.end_dword.val();
+        self.result.next.end_1 = self.end_dword.val();
         if self.is_tail.val() {
             self.result.next.ends = (bit_cast::<2, 1>(self.ends_start.val().into()) << 1) | 1;
             self.result.next.end_0 = bit_cast::<4, 9>(self.tail_last.val());
         }
         self.step.next = self.result.val();
 
+        // Where nothing is left the position does not matter.
         self.rest_after.next = self.rest.val() - 16;
         self.position_after.next = self.position.val() + 16;
         if self.starts.val() {
-            self.rest_after.next = self.dwords.val() - self.fit.head.val();
+            self.rest_after.next = self.planned.val().rest;
+            self.position_after.next = self.planned.val().position;
+            if self.is_open.val() {
+                self.rest_after.next = self.planned.val().rest_straddled;
+                self.position_after.next = self.planned.val().position_straddled;
+            }
+            if self.fits.val() {
+                self.rest_after.next = 0.into();
+            }
         } else if self.rest.val() <= 16 {
             self.rest_after.next = 0.into();
-        }
-        if self.loads_start.val() {
-            self.position_after.next = self.start.val() + bit_cast::<16, 9>(self.fit.head.val());
-        } else if self.rest.val() <= 16 {
-            self.position_after.next = self.position.val() + bit_cast::<16, 9>(self.rest.val());
         }
     }
 }

@@ -1,0 +1,144 @@
+//! The write that may start next: what its start leaves of it, and whether its payload is stored.
+//!
+//! ```text
+//!  write_tlp ─► what is left behind a start ─► [write] ─► source
+//!  written, stores ─► is the last beat stored? ─► [is_stored]
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | sink | in | writes |
+//! | source, is_stored | out | the oldest; all of its payload is stored |
+//! | written, stores | in | beats of payload stored so far, modulo 2^12; one is stored now |
+//! | flush | in | forgets the write |
+//!
+//! Timing: latency one cycle, one write a cycle. `source` and `is_stored` are registers.
+//!
+//! Invariants:
+//! 1. `is_stored` is high from the cycle on in which `written` has passed the write's last beat.
+
+use crate::request::RequestTlp;
+use stream::prelude::*;
+
+/// Payload dwords in the beat of a start at dword 0.
+const HEAD_DWORDS: u64 = 12;
+/// And at dword 8.
+const STRADDLED_DWORDS: u64 = 4;
+
+/// A request with what its start leaves of it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PlannedTlp {
+    /// The request.
+    pub tlp: RequestTlp,
+    /// Started at dword 0, it ends in the same beat.
+    pub fits: Bit,
+    /// Otherwise: payload dwords left.
+    pub rest: Bits<9>,
+    /// And the position of the first of them.
+    pub position: Bits<16>,
+    /// The same for a start at dword 8.
+    pub fits_straddled: Bit,
+    /// Likewise.
+    pub rest_straddled: Bits<9>,
+    /// Likewise.
+    pub position_straddled: Bits<16>,
+    /// Its last dword, if it fits from dword 0 on; from dword 8 on bit 3 is the other.
+    pub last_dword: Bits<4>,
+}
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct ReadyWrite {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the write.
+    pub flush: Signal<In, Bit>,
+
+    /// Writes in.
+    pub sink: MessageSink<RequestTlp>,
+    /// Writes out.
+    pub source: MessageSource<PlannedTlp>,
+    /// The payload of the write offered is stored.
+    pub is_stored: Signal<Out, Bit>,
+    /// Beats of payload stored so far.
+    pub written: Signal<In, Bits<12>>,
+    /// One more is stored in this cycle.
+    pub stores: Signal<In, Bit>,
+
+    full: DFF<Bit>,
+    held: DFF<PlannedTlp>,
+    stored: DFF<Bit>,
+
+    tlp: Signal<Local, RequestTlp>,
+    held_tlp: Signal<Local, RequestTlp>,
+    planned: Signal<Local, PlannedTlp>,
+    ahead: Signal<Local, Bits<12>>,
+    held_ahead: Signal<Local, Bits<12>>,
+    head_dwords: Constant<Bits<9>>,
+    straddled_dwords: Constant<Bits<9>>,
+    head_position: Constant<Bits<16>>,
+    straddled_position: Constant<Bits<16>>,
+}
+
+impl Default for ReadyWrite {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            flush: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            is_stored: Default::default(),
+            written: Default::default(),
+            stores: Default::default(),
+            full: Default::default(),
+            held: Default::default(),
+            stored: Default::default(),
+            tlp: Default::default(),
+            held_tlp: Default::default(),
+            planned: Default::default(),
+            ahead: Default::default(),
+            held_ahead: Default::default(),
+            head_dwords: Constant::new(HEAD_DWORDS.to_bits()),
+            straddled_dwords: Constant::new(STRADDLED_DWORDS.to_bits()),
+            head_position: Constant::new(HEAD_DWORDS.to_bits()),
+            straddled_position: Constant::new(STRADDLED_DWORDS.to_bits()),
+        }
+    }
+}
+
+impl Logic for ReadyWrite {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, full, held, stored);
+        self.tlp.next = self.sink.payload.val();
+        self.planned.next.tlp = self.tlp.val();
+        self.planned.next.fits = self.tlp.val().dwords <= self.head_dwords.val();
+        self.planned.next.rest = self.tlp.val().dwords - self.head_dwords.val();
+        self.planned.next.position = self.tlp.val().start + self.head_position.val();
+        self.planned.next.fits_straddled = self.tlp.val().dwords <= self.straddled_dwords.val();
+        self.planned.next.rest_straddled = self.tlp.val().dwords - self.straddled_dwords.val();
+        self.planned.next.position_straddled = self.tlp.val().start + self.straddled_position.val();
+        // Behind a header of four dwords.
+        self.planned.next.last_dword = bit_cast::<4, 9>(self.tlp.val().dwords) + 3;
+
+        // Not behind the last beat, and beyond it or about to be.
+        self.held_tlp.next = self.held.q.val().tlp;
+        self.ahead.next = self.written.val() - self.tlp.val().end_beat;
+        self.held_ahead.next = self.written.val() - self.held_tlp.val().end_beat;
+        self.stored.d.next = !self.held_ahead.val().get_bit(11)
+            & (self.stores.val() | (self.written.val() != self.held_tlp.val().end_beat));
+
+        self.source.valid.next = self.full.q.val();
+        self.source.payload.next = self.held.q.val();
+        self.is_stored.next = self.stored.q.val();
+        self.sink.ready.next = !self.full.q.val() | self.source.ready.val();
+        if !self.full.q.val() | self.source.ready.val() {
+            self.full.d.next = self.sink.valid.val();
+            self.held.d.next = self.planned.val();
+            self.stored.d.next = !self.ahead.val().get_bit(11)
+                & (self.stores.val() | (self.written.val() != self.tlp.val().end_beat));
+        }
+        if self.flush.val() {
+            self.full.d.next = false;
+        }
+    }
+}
