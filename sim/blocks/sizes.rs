@@ -13,6 +13,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("EpochRam", "::<Bits<12>, 3>", "default()"),
     ("Synchronizer", "::<Bits<4>>", "default()"),
     ("Fifo", "::<Bits<12>, 2, 3>", "default()"),
+    ("RegisterSlice", "::<Bits<12>>", "default()"),
     ("ThroughFifo", "::<Bits<12>, 2, 3>", "default()"),
     ("AsyncFifo", "::<Bits<12>, 3, 4>", "default()"),
     ("DeepFifo", "::<Bits<12>, 3, 4>", "default()"),

@@ -5,7 +5,7 @@
 //!         └──────── nothing on the way ─────────┘
 //! ```
 //! Timing: latency one cycle through an empty buffer, else at least four; one message a cycle in
-//! and out. `sink.ready` and `source.valid` are functions of registers.
+//! and out. `sink.ready` and `source.valid` are registers.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
@@ -38,18 +38,24 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     head: Fifo<T, 2, 3>,
     write_pointer: DFF<Bits<P>>,
     read_pointer: DFF<Bits<P>>,
+    has_message: DFF<Bit>,
+    is_full: DFF<Bit>,
     read_valid: DFF<Bit>,
     held_valid: DFF<Bit>,
     held: DFF<T>,
 
-    level: Signal<Local, Bits<P>>,
-    ready: Signal<Local, Bit>,
+    read_wrapped: Signal<Local, Bits<P>>,
+    to_empty: Signal<Local, Bits<P>>,
+    to_full: Signal<Local, Bits<P>>,
+    empty_carry: Signal<Local, Bits<P>>,
+    full_carry: Signal<Local, Bits<P>>,
+    empties: Signal<Local, Bit>,
+    fills: Signal<Local, Bit>,
     on_the_way: Signal<Local, Bits<3>>,
     fetch: Signal<Local, Bit>,
-    is_empty: Signal<Local, Bit>,
     passes: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
-    depth: Constant<Bits<P>>,
+    wrap: Constant<Bits<P>>,
     zero: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
     head_depth: Constant<Bits<3>>,
@@ -67,17 +73,23 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
             head: Default::default(),
             write_pointer: Default::default(),
             read_pointer: Default::default(),
+            has_message: Default::default(),
+            is_full: Default::default(),
             read_valid: Default::default(),
             held_valid: Default::default(),
             held: Default::default(),
-            level: Default::default(),
-            ready: Default::default(),
+            read_wrapped: Default::default(),
+            to_empty: Default::default(),
+            to_full: Default::default(),
+            empty_carry: Default::default(),
+            full_carry: Default::default(),
+            empties: Default::default(),
+            fills: Default::default(),
             on_the_way: Default::default(),
             fetch: Default::default(),
-            is_empty: Default::default(),
             passes: Default::default(),
             takes: Default::default(),
-            depth: Constant::new((1u64 << A).to_bits()),
+            wrap: Constant::new((1u64 << A).to_bits()),
             zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
             head_depth: Constant::new(4u64.to_bits()),
@@ -88,15 +100,9 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
 impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            read_pointer,
-            read_valid,
-            held_valid,
-            held
-        );
+        dff_setup!(self, clock, write_pointer, read_pointer);
+        dff_setup!(self, clock, has_message, is_full);
+        dff_setup!(self, clock, read_valid, held_valid, held);
         self.memory.clock.next = self.clock.val();
         self.head.clock.next = self.clock.val();
         self.head.reset.next = self.reset.val();
@@ -104,32 +110,45 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.source.payload.next = self.head.source.payload.val();
         self.head.source.ready.next = self.source.ready.val();
 
-        self.level.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.ready.next = self.level.val() != self.depth.val();
-        self.sink.ready.next = self.ready.val();
-        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
-        self.memory.write_data.next = self.sink.payload.val();
-        self.is_empty.next = self.level.val() == self.zero.val();
-        self.passes.next = self.is_empty.val()
+        // Nothing is in the memory or on the way: a message may go to the head, if it has room.
+        self.sink.ready.next = !self.is_full.q.val();
+        self.passes.next = !self.has_message.q.val()
             & !self.read_valid.q.val()
             & !self.held_valid.q.val()
-            & (self.head.level.val() < self.head_depth.val());
-        self.takes.next = self.sink.valid.val() & self.ready.val() & !self.passes.val();
+            & self.head.sink.ready.val();
+        self.takes.next = self.sink.valid.val() & !self.is_full.q.val() & !self.passes.val();
+        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
+        self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.takes.val();
-        if self.takes.val() {
-            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
-        }
 
         // What is read has a place in the head.
         self.on_the_way.next = self.head.level.val()
             + bit_cast::<3, 1>(self.read_valid.q.val().into())
             + bit_cast::<3, 1>(self.held_valid.q.val().into());
-        self.fetch.next = !self.is_empty.val() & (self.on_the_way.val() < self.head_depth.val());
+        self.fetch.next =
+            self.has_message.q.val() & (self.on_the_way.val() < self.head_depth.val());
         self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
-        self.read_valid.d.next = self.fetch.val();
+
+        // Would the next step of one pointer meet the other? `a + 1 == b` without a chain of
+        // carries: a bit differs if it is the lowest or the one below differs and is set in `a`.
+        self.to_empty.next = self.read_pointer.q.val() ^ self.write_pointer.q.val();
+        self.empty_carry.next = (self.to_empty.val() & self.read_pointer.q.val()) << 1;
+        self.empties.next = self.to_empty.val() == (self.empty_carry.val() | self.one.val());
+        self.read_wrapped.next = self.read_pointer.q.val() ^ self.wrap.val();
+        self.to_full.next = self.write_pointer.q.val() ^ self.read_wrapped.val();
+        self.full_carry.next = (self.to_full.val() & self.write_pointer.q.val()) << 1;
+        self.fills.next = self.to_full.val() == (self.full_carry.val() | self.one.val());
         if self.fetch.val() {
             self.read_pointer.d.next = self.read_pointer.q.val() + self.one.val();
         }
+        if self.takes.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
+        }
+        self.has_message.d.next = self.takes.val()
+            | (self.has_message.q.val() & !(self.fetch.val() & self.empties.val()));
+        self.is_full.d.next =
+            !self.fetch.val() & (self.is_full.q.val() | (self.takes.val() & self.fills.val()));
+        self.read_valid.d.next = self.fetch.val();
         self.held_valid.d.next = self.read_valid.q.val();
         self.held.d.next = self.memory.read_data.val();
         self.head.sink.valid.next =
@@ -142,6 +161,8 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();
             self.read_pointer.d.next = self.zero.val();
+            self.has_message.d.next = false;
+            self.is_full.d.next = false;
             self.read_valid.d.next = false;
             self.held_valid.d.next = false;
         }

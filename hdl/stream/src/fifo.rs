@@ -5,9 +5,9 @@
 //!  (ready = │  2^A x T    │   (valid = not empty)
 //!  not full)└─────────────┘
 //! ```
-//! Timing: latency one cycle, one message a cycle in and out. `source.valid`, `sink.ready` and
-//! `level` are functions of registers; `source.payload` is read from distributed RAM in the same
-//! cycle.
+//! Timing: latency one cycle, one message a cycle in and out. `source.valid` and `sink.ready` are
+//! registers, `level` is the difference of two; `source.payload` is read from distributed RAM in
+//! the same cycle.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
@@ -41,11 +41,19 @@ pub struct Fifo<T: Synth, const A: usize, const P: usize> {
     memory: LutRam<T, A>,
     write_pointer: DFF<Bits<P>>,
     read_pointer: DFF<Bits<P>>,
+    has_message: DFF<Bit>,
+    is_full: DFF<Bit>,
 
-    held: Signal<Local, Bits<P>>,
+    read_wrapped: Signal<Local, Bits<P>>,
+    to_empty: Signal<Local, Bits<P>>,
+    to_full: Signal<Local, Bits<P>>,
+    empty_carry: Signal<Local, Bits<P>>,
+    full_carry: Signal<Local, Bits<P>>,
+    empties: Signal<Local, Bit>,
+    fills: Signal<Local, Bit>,
     write_advance: Signal<Local, Bit>,
     read_advance: Signal<Local, Bit>,
-    depth: Constant<Bits<P>>,
+    wrap: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
     zero: Constant<Bits<P>>,
 }
@@ -62,10 +70,18 @@ impl<T: Synth, const A: usize, const P: usize> Default for Fifo<T, A, P> {
             memory: Default::default(),
             write_pointer: Default::default(),
             read_pointer: Default::default(),
-            held: Default::default(),
+            has_message: Default::default(),
+            is_full: Default::default(),
+            read_wrapped: Default::default(),
+            to_empty: Default::default(),
+            to_full: Default::default(),
+            empty_carry: Default::default(),
+            full_carry: Default::default(),
+            empties: Default::default(),
+            fills: Default::default(),
             write_advance: Default::default(),
             read_advance: Default::default(),
-            depth: Constant::new((1u64 << A).to_bits()),
+            wrap: Constant::new((1u64 << A).to_bits()),
             one: Constant::new(1u64.to_bits()),
             zero: Constant::new(0u64.to_bits()),
         }
@@ -75,31 +91,52 @@ impl<T: Synth, const A: usize, const P: usize> Default for Fifo<T, A, P> {
 impl<T: Synth, const A: usize, const P: usize> Logic for Fifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, read_pointer);
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            read_pointer,
+            has_message,
+            is_full
+        );
         self.memory.clock.next = self.clock.val();
 
-        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.level.next = self.held.val();
-        self.sink.ready.next = self.held.val() != self.depth.val();
-        self.source.valid.next = self.held.val() != self.zero.val();
+        self.level.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.sink.ready.next = !self.is_full.q.val();
+        self.source.valid.next = self.has_message.q.val();
         self.source.payload.next = self.memory.read_data.val();
-        self.write_advance.next = self.sink.valid.val() & (self.held.val() != self.depth.val());
-        self.read_advance.next = self.source.ready.val() & (self.held.val() != self.zero.val());
+        self.write_advance.next = self.sink.valid.val() & !self.is_full.q.val();
+        self.read_advance.next = self.source.ready.val() & self.has_message.q.val();
 
         self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
         self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.write_advance.val();
 
-        if self.write_advance.val() {
-            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
-        }
+        // Would the next step of one pointer meet the other? `a + 1 == b` without a chain of
+        // carries: a bit differs if it is the lowest or the one below differs and is set in `a`.
+        self.to_empty.next = self.read_pointer.q.val() ^ self.write_pointer.q.val();
+        self.empty_carry.next = (self.to_empty.val() & self.read_pointer.q.val()) << 1;
+        self.empties.next = self.to_empty.val() == (self.empty_carry.val() | self.one.val());
+        self.read_wrapped.next = self.read_pointer.q.val() ^ self.wrap.val();
+        self.to_full.next = self.write_pointer.q.val() ^ self.read_wrapped.val();
+        self.full_carry.next = (self.to_full.val() & self.write_pointer.q.val()) << 1;
+        self.fills.next = self.to_full.val() == (self.full_carry.val() | self.one.val());
         if self.read_advance.val() {
             self.read_pointer.d.next = self.read_pointer.q.val() + self.one.val();
         }
+        if self.write_advance.val() {
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
+        }
+        self.has_message.d.next = self.write_advance.val()
+            | (self.has_message.q.val() & !(self.read_advance.val() & self.empties.val()));
+        self.is_full.d.next = !self.read_advance.val()
+            & (self.is_full.q.val() | (self.write_advance.val() & self.fills.val()));
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();
             self.read_pointer.d.next = self.zero.val();
+            self.has_message.d.next = false;
+            self.is_full.d.next = false;
         }
     }
 }

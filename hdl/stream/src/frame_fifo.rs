@@ -49,19 +49,25 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     offered: DFF<Bit>,
     dropping: DFF<Bit>,
     beats: DFF<Bits<P>>,
+    is_full: DFF<Bit>,
 
-    held: Signal<Local, Bits<P>>,
-    is_full: Signal<Local, Bit>,
+    read_wrapped: Signal<Local, Bits<P>>,
+    fill: Signal<Local, Bits<P>>,
+    fill_carry: Signal<Local, Bits<P>>,
+    fills: Signal<Local, Bit>,
+    rolls_back: Signal<Local, Bit>,
+    all_committed: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<P>>,
     advance: Signal<Local, Bit>,
-    read_after: Signal<Local, Bits<P>>,
+    left: Signal<Local, Bits<P>>,
+    left_carry: Signal<Local, Bits<P>>,
+    is_one_left: Signal<Local, Bit>,
     read_next: Signal<Local, Bits<P>>,
-    beat: Signal<Local, PacketBeat>,
     lossy: Constant<Bit>,
     discard_aborted: Constant<Bit>,
-    depth: Constant<Bits<P>>,
+    wrap: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
     zero: Constant<Bits<P>>,
 }
@@ -84,18 +90,24 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             offered: Default::default(),
             dropping: Default::default(),
             beats: Default::default(),
-            held: Default::default(),
             is_full: Default::default(),
+            read_wrapped: Default::default(),
+            fill: Default::default(),
+            fill_carry: Default::default(),
+            fills: Default::default(),
+            rolls_back: Default::default(),
+            all_committed: Default::default(),
             take: Default::default(),
             store: Default::default(),
             write_next: Default::default(),
             advance: Default::default(),
-            read_after: Default::default(),
+            left: Default::default(),
+            left_carry: Default::default(),
+            is_one_left: Default::default(),
             read_next: Default::default(),
-            beat: Default::default(),
             lossy: Constant::new(lossy),
             discard_aborted: Constant::new(discard_aborted),
-            depth: Constant::new((1u64 << A).to_bits()),
+            wrap: Constant::new((1u64 << A).to_bits()),
             one: Constant::new(1u64.to_bits()),
             zero: Constant::new(0u64.to_bits()),
         }
@@ -106,32 +118,29 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
-        dff_setup!(self, clock, offered, dropping, beats);
+        dff_setup!(self, clock, offered, dropping, beats, is_full);
         self.memory.clock.next = self.clock.val();
-
         // Write side: store beats beyond the commit pointer; the last one commits or rolls back.
-        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.is_full.next = self.held.val() == self.depth.val();
-        self.sink.ready.next = self.lossy.val() | !self.is_full.val();
-        self.take.next = self.sink.valid.val() & (self.lossy.val() | !self.is_full.val());
-        self.store.next = self.take.val() & !self.is_full.val() & !self.dropping.q.val();
+        self.sink.ready.next = self.lossy.val() | !self.is_full.q.val();
+        self.take.next = self.sink.valid.val() & (self.lossy.val() | !self.is_full.q.val());
+        self.store.next = self.take.val() & !self.is_full.q.val() & !self.dropping.q.val();
         self.write_next.next = self.write_pointer.q.val() + self.one.val();
-        self.beat.next.data = self.sink.data.val();
-        self.beat.next.byte_count = self.sink.byte_count.val();
-        self.beat.next.last = self.sink.last.val();
-        self.beat.next.abort = self.sink.abort.val();
+        self.rolls_back.next =
+            self.sink.last.val() & self.sink.abort.val() & self.discard_aborted.val();
+        self.advance.next = self.offered.q.val() & self.source.ready.val();
         self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
-        self.memory.write_data.next = self.beat.val();
+        self.memory.write_data.next.data = self.sink.data.val();
+        self.memory.write_data.next.byte_count = self.sink.byte_count.val();
+        self.memory.write_data.next.last = self.sink.last.val();
+        self.memory.write_data.next.abort = self.sink.abort.val();
         self.memory.write_enable.next = self.store.val();
         self.dropped.next = false;
         if self.store.val() {
             self.write_pointer.d.next = self.write_next.val();
-            if self.sink.last.val() {
-                if self.sink.abort.val() & self.discard_aborted.val() {
-                    self.write_pointer.d.next = self.commit_pointer.q.val();
-                } else {
-                    self.commit_pointer.d.next = self.write_next.val();
-                }
+            if self.rolls_back.val() {
+                self.write_pointer.d.next = self.commit_pointer.q.val();
+            } else if self.sink.last.val() {
+                self.commit_pointer.d.next = self.write_next.val();
             }
         } else if self.take.val() {
             self.write_pointer.d.next = self.commit_pointer.q.val();
@@ -139,15 +148,25 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
             self.dropped.next = self.sink.last.val();
         }
 
+        // Full: the last place is taken, or what is committed takes all. For carries see `fifo.rs`.
+        self.read_wrapped.next = self.read_pointer.q.val() ^ self.wrap.val();
+        self.fill.next = self.write_pointer.q.val() ^ self.read_wrapped.val();
+        self.fill_carry.next = (self.fill.val() & self.write_pointer.q.val()) << 1;
+        self.fills.next = self.fill.val() == (self.fill_carry.val() | self.one.val());
+        self.all_committed.next = self.commit_pointer.q.val() == self.read_wrapped.val();
+        self.is_full.d.next = !self.advance.val()
+            & ((self.store.val() & self.fills.val() & !self.rolls_back.val())
+                | (!self.take.val() & self.is_full.q.val())
+                | (self.take.val() & !self.store.val() & self.all_committed.val()));
         // Read side: the memory is addressed one cycle ahead, so its output register is the head.
-        // Both pointers that may come next are compared, then one is chosen.
-        self.advance.next = self.offered.q.val() & self.source.ready.val();
-        self.read_after.next = self.read_pointer.q.val() + self.one.val();
+        self.left.next = self.read_pointer.q.val() ^ self.commit_pointer.q.val();
+        self.left_carry.next = (self.left.val() & self.read_pointer.q.val()) << 1;
+        self.is_one_left.next = self.left.val() == (self.left_carry.val() | self.one.val());
         self.read_next.next = self.read_pointer.q.val();
-        self.offered.d.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
+        self.offered.d.next = self.left.val().any();
         if self.advance.val() {
-            self.read_next.next = self.read_after.val();
-            self.offered.d.next = self.read_after.val() != self.commit_pointer.q.val();
+            self.read_next.next = self.read_pointer.q.val() + self.one.val();
+            self.offered.d.next = !self.is_one_left.val();
         }
         self.read_pointer.d.next = self.read_next.val();
         self.memory.read_address.next = bit_cast::<A, P>(self.read_next.val());
@@ -156,16 +175,15 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
         self.source.byte_count.next = self.memory.read_data.val().byte_count;
         self.source.last.next = self.memory.read_data.val().last;
         self.source.abort.next = self.memory.read_data.val().abort;
-
         self.beats.d.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         self.level.next = self.beats.q.val();
-
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();
             self.commit_pointer.d.next = self.zero.val();
             self.read_pointer.d.next = self.zero.val();
             self.offered.d.next = false;
             self.dropping.d.next = false;
+            self.is_full.d.next = false;
         }
     }
 }

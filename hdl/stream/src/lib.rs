@@ -26,6 +26,7 @@ pub mod messages;
 pub mod packet;
 pub mod peak_crossing;
 pub mod pulse;
+pub mod register_slice;
 pub mod rotate;
 pub mod through_fifo;
 pub mod value_crossing;
@@ -49,6 +50,7 @@ pub mod prelude {
     pub use crate::packet::{PacketSink, PacketSource};
     pub use crate::peak_crossing::PeakCrossing;
     pub use crate::pulse::{PulseSink, PulseSource};
+    pub use crate::register_slice::RegisterSlice;
     pub use crate::rotate::{Rotate, RotateBlock, RotateDwords, RotateStage};
     pub use crate::through_fifo::ThroughFifo;
     pub use crate::value_crossing::ValueCrossing;
