@@ -88,6 +88,9 @@ impl Logic for BeatSum {
         dff_setup!(self, clock, first_1, first_2, first_3, valid_1, valid_2, valid_3);
         self.sum.next = self.accumulator.q.val();
 
+        self.mask.clock.next = self.clock.val();
+        self.mask.valid.next = self.beats.valid.val();
+        self.mask.first.next = self.beats.payload.val().first;
         self.mask.beat.next = self.beats.payload.val().index;
         self.mask.range_start.next = self.range_start.val();
         self.mask.range_stop.next = self.range_stop.val();

@@ -1,15 +1,23 @@
 //! The bytes of a beat that lie in a byte range of the frame, one bit each.
 //!
-//! Timing: combinational.
+//! Timing: combinational; where the next beat of the frame lies is found out with this one, so that
+//! no comparison of beats is in the path to the mask.
 //!
 //! Invariants:
-//! 1. Bit i is set exactly if byte `64 x beat + i` lies in `range_start..range_stop`.
+//! 1. Bit i is set exactly if byte `64 x beat + i` lies in `range_start..range_stop`: for the beats
+//!    of a frame in order, with a range that stays.
 
 use stream::prelude::*;
 
 /// The mask. See the module's head.
 #[derive(LogicBlock)]
 pub struct RangeMask {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// There is a beat.
+    pub valid: Signal<In, Bit>,
+    /// It is the first of its frame.
+    pub first: Signal<In, Bit>,
     /// Number of the beat in its frame.
     pub beat: Signal<In, Bits<8>>,
     /// First byte of the range.
@@ -19,7 +27,13 @@ pub struct RangeMask {
     /// The mask.
     pub mask: Signal<Out, Bits<64>>,
 
+    ends_next: DFF<Bit>,
+    ended: DFF<Bit>,
+
     index: Signal<Local, Bits<11>>,
+    index_after: Signal<Local, Bits<11>>,
+    is_at_stop: Signal<Local, Bit>,
+    is_behind: Signal<Local, Bit>,
     start_beat: Signal<Local, Bits<11>>,
     stop_beat: Signal<Local, Bits<11>>,
     started: Signal<Local, Bits<64>>,
@@ -31,11 +45,19 @@ pub struct RangeMask {
 impl Default for RangeMask {
     fn default() -> Self {
         Self {
+            clock: Default::default(),
+            valid: Default::default(),
+            first: Default::default(),
             beat: Default::default(),
             range_start: Default::default(),
             range_stop: Default::default(),
             mask: Default::default(),
+            ends_next: Default::default(),
+            ended: Default::default(),
             index: Default::default(),
+            index_after: Default::default(),
+            is_at_stop: Default::default(),
+            is_behind: Default::default(),
             start_beat: Default::default(),
             stop_beat: Default::default(),
             started: Default::default(),
@@ -49,10 +71,23 @@ impl Default for RangeMask {
 impl Logic for RangeMask {
     #[hdl_gen]
     fn update(&mut self) {
-        // Bytes behind the start, less those behind the stop.
+        dff_setup!(self, clock, ends_next, ended);
         self.index.next = bit_cast::<11, 8>(self.beat.val());
         self.start_beat.next = bit_cast::<11, 2>(self.range_start.val().get_bits::<2>(6));
         self.stop_beat.next = self.range_stop.val().get_bits::<11>(6);
+        self.index_after.next = self.index.val() + 1;
+        if self.valid.val() {
+            self.ends_next.d.next = self.index_after.val() == self.stop_beat.val();
+            self.ended.d.next = self.index.val() >= self.stop_beat.val();
+        }
+        self.is_at_stop.next = self.ends_next.q.val();
+        self.is_behind.next = self.ended.q.val();
+        if self.first.val() {
+            self.is_at_stop.next = !self.stop_beat.val().any();
+            self.is_behind.next = false;
+        }
+
+        // Bytes behind the start, less those behind the stop.
         self.started.next = self.zeros.val();
         if self.index.val() == self.start_beat.val() {
             self.started.next = self.ones.val() << self.range_start.val().get_bits::<6>(0);
@@ -60,9 +95,9 @@ impl Logic for RangeMask {
             self.started.next = self.ones.val();
         }
         self.stopped.next = self.zeros.val();
-        if self.index.val() == self.stop_beat.val() {
+        if self.is_at_stop.val() {
             self.stopped.next = self.ones.val() << self.range_stop.val().get_bits::<6>(0);
-        } else if self.index.val() > self.stop_beat.val() {
+        } else if self.is_behind.val() {
             self.stopped.next = self.ones.val();
         }
         self.mask.next = self.started.val() & !self.stopped.val();
