@@ -6,8 +6,8 @@
 //! ```
 
 use dma::byte_enables::ByteEnables;
-use dma::rc_descriptor::DescriptorCheck;
-use dma::rc_split::{LaneMask, RcStart};
+use dma::rc_descriptor::{DescriptorCheck, DescriptorRead};
+use dma::rc_split::{LaneMask, RcMarks, RcStart};
 use dma::read_issue::{CompletionRoom, ReadRecord};
 use dma::request::{Piece, RequestTlp};
 use dma::step::BeatPlan;
@@ -127,6 +127,7 @@ fn completion_room() {
 #[test]
 fn descriptor_check() {
     let random = &mut SmallRng::seed_from_u64(seed());
+    let mut reader = Twin::<DescriptorRead>::new("descriptor_read");
     let mut twin = Twin::<DescriptorCheck>::new("descriptor_check");
     let mut good = 0;
     for _ in 0..3000 {
@@ -143,19 +144,23 @@ fn descriptor_check() {
             low ^= 1 << random.random_range(0..47);
         }
         let record = ReadRecord {
-            address: address.into(),
+            end: ((address + bytes) % 4096).into(),
             bytes: bytes.into(),
             base: random.random_range(0..512u64).into(),
         };
-        twin.set("descriptor", bit_cast::<96, 64>(low.to_bits()), |b| {
-            &mut b.descriptor
-        });
+        let descriptor = bit_cast::<96, 64>(low.to_bits());
+        reader.set("descriptor", descriptor, |b| &mut b.descriptor);
+        reader.settle();
+        reader.check("announced", |b| b.announced.val());
+        let announced = reader.rust.announced.val();
+        twin.set("descriptor", descriptor, |b| &mut b.descriptor);
+        twin.set("announced", announced, |b| &mut b.announced);
         twin.set("record", record, |b| &mut b.record);
-        twin.set("received", received.to_bits(), |b| &mut b.received);
+        let remaining = (bytes - received).to_bits();
+        twin.set("remaining", remaining, |b| &mut b.remaining);
         twin.settle();
         twin.check("good", |b| b.good.val());
-        twin.check("received_after", |b| b.received_after.val());
-        twin.check("dwords", |b| b.dwords.val());
+        twin.check("remaining_after", |b| b.remaining_after.val());
         good += usize::from(twin.rust.good.val());
     }
     assert!((1400..1800).contains(&good), "{good} of 3,000 were good");
@@ -167,10 +172,14 @@ fn start_of_a_completion() {
     let mut twin = Twin::<RcStart>::new("rc_start");
     for _ in 0..500 {
         twin.set("data", wide(random), |b| &mut b.data);
-        twin.set("user", wide(random), |b| &mut b.user);
-        twin.set("index", random.random_range(0..4u64).to_bits(), |b| {
-            &mut b.index
-        });
+        let marks = RcMarks {
+            starts: wide(random),
+            quarters: wide(random),
+            ends: wide(random),
+            end_at: wide(random),
+            discontinue: random.random(),
+        };
+        twin.set("marks", marks, |b| &mut b.marks);
         twin.set("is_inside", random.random(), |b| &mut b.is_inside);
         twin.settle();
         twin.check("part", |b| b.part.val());

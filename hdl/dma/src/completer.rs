@@ -68,11 +68,16 @@ pub struct Completer {
     request: CompleterRequest,
     execute: CompleterExecute,
     reply: CompleterReply,
+    write_valid: DFF<Bit>,
+    write: DFF<RegisterWrite>,
+    line_valid: DFF<Bit>,
+    line: DFF<PushedLine>,
 }
 
 impl Logic for Completer {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, write_valid, write, line_valid, line);
         self.request.clock.next = self.clock.val();
         self.execute.clock.next = self.clock.val();
         self.reply.clock.next = self.clock.val();
@@ -87,10 +92,15 @@ impl Logic for Completer {
         self.m_axis_cq.tready.next = self.request.tready.val();
         MessageSource::<HostRequest>::join(&mut self.request.request, &mut self.execute.request);
 
-        self.register_write.valid.next = self.execute.register_write.valid.val();
-        self.register_write.payload.next = self.execute.register_write.payload.val();
-        self.pushed.valid.next = self.execute.pushed.valid.val();
-        self.pushed.payload.next = self.execute.pushed.payload.val();
+        // Half the card decodes what is written: it leaves in registers.
+        self.write_valid.d.next = self.execute.register_write.valid.val() & !self.reset.val();
+        self.write.d.next = self.execute.register_write.payload.val();
+        self.line_valid.d.next = self.execute.pushed.valid.val() & !self.reset.val();
+        self.line.d.next = self.execute.pushed.payload.val();
+        self.register_write.valid.next = self.write_valid.q.val();
+        self.register_write.payload.next = self.write.q.val();
+        self.pushed.valid.next = self.line_valid.q.val();
+        self.pushed.payload.next = self.line.q.val();
         self.read_request.valid.next = self.execute.read_request.valid.val();
         self.read_request.payload.next = self.execute.read_request.payload.val();
         self.execute.read_request.ready.next = self.read_request.ready.val();

@@ -48,12 +48,20 @@ pub struct FetchBuffer {
     commit_pointer: DFF<Bits<10>>,
     read_pointer: DFF<Bits<10>>,
     offered: DFF<Bit>,
+    is_full: DFF<Bit>,
 
-    level: Signal<Local, Bits<10>>,
+    write: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<10>>,
-    has_room: Signal<Local, Bit>,
+    stays: Signal<Local, Bit>,
+    advance: Signal<Local, Bit>,
+    fill: Signal<Local, Bits<10>>,
+    fill_carry: Signal<Local, Bits<10>>,
+    fills: Signal<Local, Bit>,
+    left: Signal<Local, Bits<10>>,
+    left_carry: Signal<Local, Bits<10>>,
+    is_one_left: Signal<Local, Bit>,
     read_next: Signal<Local, Bits<10>>,
-    depth: Constant<Bits<10>>,
+    wrap: Constant<Bits<10>>,
     one: Constant<Bits<10>>,
     zero: Constant<Bits<10>>,
     beat_bytes: Constant<Bits<7>>,
@@ -74,11 +82,19 @@ impl Default for FetchBuffer {
             commit_pointer: Default::default(),
             read_pointer: Default::default(),
             offered: Default::default(),
-            level: Default::default(),
+            is_full: Default::default(),
+            write: Default::default(),
             write_next: Default::default(),
-            has_room: Default::default(),
+            stays: Default::default(),
+            advance: Default::default(),
+            fill: Default::default(),
+            fill_carry: Default::default(),
+            fills: Default::default(),
+            left: Default::default(),
+            left_carry: Default::default(),
+            is_one_left: Default::default(),
             read_next: Default::default(),
-            depth: Constant::new(512u32.to_bits()),
+            wrap: Constant::new(512u32.to_bits()),
             one: Constant::new(1u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
             beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
@@ -89,31 +105,25 @@ impl Default for FetchBuffer {
 impl Logic for FetchBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            write_pointer,
-            commit_pointer,
-            read_pointer,
-            offered
-        );
+        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
+        dff_setup!(self, clock, offered, is_full);
         self.memory.clock.next = self.clock.val();
 
-        self.level.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         self.write_next.next = self.write_pointer.q.val() + self.one.val();
-        self.has_room.next = self.level.val() != self.depth.val();
-        self.held.next = self.level.val();
+        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.write.next = self.sink.valid.val() & !self.is_full.q.val();
+        self.stays.next = self.keep.val() & !self.sink.abort.val();
 
-        self.sink.ready.next = self.has_room.val();
-        self.finished.next = self.sink.valid.val() & self.has_room.val() & self.sink.last.val();
+        self.sink.ready.next = !self.is_full.q.val();
+        self.finished.next = self.write.val() & self.sink.last.val();
         self.memory.write_address.next = self.write_pointer.q.val().get_bits::<9>(0);
         self.memory.write_data.next.data = self.sink.data.val();
         self.memory.write_data.next.last = self.sink.last.val();
-        self.memory.write_enable.next = self.sink.valid.val() & self.has_room.val();
-        if self.sink.valid.val() & self.has_room.val() {
+        self.memory.write_enable.next = self.write.val();
+        if self.write.val() {
             self.write_pointer.d.next = self.write_next.val();
             if self.sink.last.val() {
-                if self.keep.val() & !self.sink.abort.val() {
+                if self.stays.val() {
                     self.commit_pointer.d.next = self.write_next.val();
                 } else {
                     self.write_pointer.d.next = self.commit_pointer.q.val();
@@ -121,14 +131,30 @@ impl Logic for FetchBuffer {
             }
         }
 
+        // As in `FrameFifo`: what the next step brings is known before it is known whether it is
+        // taken, and `a + 1 == b` needs no carry.
+        self.advance.next = self.offered.q.val() & self.source.ready.val();
+        self.fill.next = (self.write_pointer.q.val() ^ self.read_pointer.q.val()) ^ self.wrap.val();
+        self.fill_carry.next = (self.fill.val() & self.write_pointer.q.val()) << 1;
+        self.fills.next = self.fill.val() == (self.fill_carry.val() | self.one.val());
+        self.is_full.d.next = !self.advance.val()
+            & (self.is_full.q.val()
+                | (self.write.val()
+                    & self.fills.val()
+                    & (self.stays.val() | !self.sink.last.val())));
+        self.left.next = self.read_pointer.q.val() ^ self.commit_pointer.q.val();
+        self.left_carry.next = (self.left.val() & self.read_pointer.q.val()) << 1;
+        self.is_one_left.next = self.left.val() == (self.left_carry.val() | self.one.val());
+
         // The memory is addressed one cycle ahead, so that its output register is the head.
         self.read_next.next = self.read_pointer.q.val();
-        if self.offered.q.val() & self.source.ready.val() {
+        self.offered.d.next = self.left.val().any();
+        if self.advance.val() {
             self.read_next.next = self.read_pointer.q.val() + self.one.val();
+            self.offered.d.next = !self.is_one_left.val();
         }
         self.read_pointer.d.next = self.read_next.val();
         self.memory.read_address.next = self.read_next.val().get_bits::<9>(0);
-        self.offered.d.next = self.read_next.val() != self.commit_pointer.q.val();
         self.source.valid.next = self.offered.q.val();
         self.source.data.next = self.memory.read_data.val().data;
         self.source.last.next = self.memory.read_data.val().last;
@@ -139,6 +165,7 @@ impl Logic for FetchBuffer {
             self.commit_pointer.d.next = self.zero.val();
             self.read_pointer.d.next = self.zero.val();
             self.offered.d.next = false;
+            self.is_full.d.next = false;
         }
     }
 }

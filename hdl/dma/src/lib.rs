@@ -41,6 +41,7 @@ pub mod pushed_hold;
 pub mod pushed_slot;
 pub mod rc_check;
 pub mod rc_descriptor;
+pub mod rc_lookup;
 pub mod rc_split;
 pub mod read;
 pub mod read_activity;

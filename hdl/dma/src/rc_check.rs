@@ -4,8 +4,10 @@
 //!   slice ──►┌─────────┐──► placed   the beat, and for each part: place, lanes
 //!   record ─►│ RcCheck │──► event_0  end of the completion that began earlier
 //!            └─────────┘──► event_1  end of the completion that began here
+//!
+//!   RcLookup │ StartJudge │ TailTrack │      a register behind each
 //! ```
-//! Timing: outputs are registered; a slice a cycle.
+//! Timing: outputs are registers, three cycles behind the slice; a slice a cycle.
 //!
 //! Invariants:
 //! 1. Only payload of outstanding tags is stored, and only in the beats of its request: of a
@@ -15,11 +17,13 @@
 //!    many dwords came as its descriptor says, without exceeding what remains.
 //! 3. `finished` is the hard block's word (request completed); it is a failure when bytes are
 //!    missing.
-//! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`.
+//! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`; whether it is,
+//!    is seen when the completion begins and in each cycle after that.
 //!
 //! Source: PG213, requester completion descriptor.
 
-use crate::rc_descriptor::DescriptorCheck;
+use crate::rc_descriptor::{Announced, DescriptorCheck};
+use crate::rc_lookup::{Found, RcLookup};
 use crate::rc_split::{Slice, SlicePart};
 use crate::read_issue::ReadRecord;
 use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
@@ -138,6 +142,7 @@ pub struct TailTrack {
     state: DFF<OpenCompletion>,
 
     known: Signal<Local, Bit>,
+    is_awaited: Signal<Local, Bit>,
     is_short: Signal<Local, Bit>,
     dwords: Signal<Local, Bits<11>>,
     result: Signal<Local, TagEvent>,
@@ -149,11 +154,11 @@ impl Logic for TailTrack {
     fn update(&mut self) {
         dff_setup!(self, clock, state);
         self.result.next = self.state.q.val().event;
-        self.known.next = self.state.q.val().known
-            & self
-                .outstanding
-                .val()
-                .get_bit(self.result.val().tag.index());
+        self.known.next = self.state.q.val().known;
+        self.is_awaited.next = self
+            .outstanding
+            .val()
+            .get_bit(self.result.val().tag.index());
         self.dwords.next = bit_cast::<11, 5>(self.part.val().dwords);
         if (self.state.q.val().missing != self.dwords.val()) | self.discontinue.val() {
             self.result.next.failed = true;
@@ -169,7 +174,7 @@ impl Logic for TailTrack {
         self.placed.next = self.place.placed.val();
 
         self.next_state.next = self.state.q.val();
-        self.next_state.next.known = self.known.val();
+        self.next_state.next.known = self.known.val() & self.is_awaited.val();
         if self.present.val() {
             self.next_state.next.stores = self.state.q.val().stores & self.is_short.val();
             self.next_state.next.beat = self.place.beat_after.val();
@@ -182,128 +187,108 @@ impl Logic for TailTrack {
     }
 }
 
+/// What became of the completion that begins.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Judged {
+    /// Place of its part.
+    pub placed: PlacedPart,
+    /// It ends in the same beat.
+    pub ends: Bit,
+    /// What its end means then.
+    pub event: TagEvent,
+    /// It goes on.
+    pub opens: Bit,
+    /// What is known of it then.
+    pub open: OpenCompletion,
+    /// It has no request.
+    pub unexpected: Bit,
+}
+
 /// Judges the completion that begins and counts the bytes of its request.
 #[derive(LogicBlock, Default)]
 pub struct StartJudge {
     /// Clock.
     pub clock: Signal<In, Clock>,
 
-    /// A completion begins.
-    pub present: Signal<In, Bit>,
+    /// What is known of its read.
+    pub found: Signal<In, Found>,
     /// Its part in this beat.
     pub part: Signal<In, SlicePart>,
     /// Its RC descriptor.
     pub descriptor: Signal<In, Bits<96>>,
     /// The hard block gives the completion up.
     pub discontinue: Signal<In, Bit>,
+    /// Bytes of its read that have not come.
+    pub progress: Signal<Out, Bits<10>>,
+    /// What became of it.
+    pub judged: Signal<Out, Judged>,
 
-    /// A read starts.
-    pub issue: Signal<In, Bit>,
-    /// Its tag.
-    pub issue_tag: Signal<In, Tag>,
-    /// What it expects.
-    pub record: Signal<In, ReadRecord>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
-
-    /// Place of the part.
-    pub placed: Signal<Out, PlacedPart>,
-    /// The completion ends in the same beat.
-    pub event: PulseSource<TagEvent>,
-    /// The completion goes on.
-    pub open: PulseSource<OpenCompletion>,
-    /// It has no request.
-    pub unexpected: Signal<Out, Bit>,
-
-    records: LutRam<ReadRecord, TAG_BITS>,
-    progress: LutRam<Bits<10>, TAG_BITS>,
     check: DescriptorCheck,
     place: PartPlace,
-    issued: LutRam<Bits<1>, TAG_BITS>,
-    started: [LutRam<Bits<1>, TAG_BITS>; 2],
+    left: DFF<Bits<10>>,
 
-    tag: Signal<Local, Tag>,
-    known: Signal<Local, Bit>,
-    is_good: Signal<Local, Bit>,
-    received: Signal<Local, Bits<10>>,
+    record: Signal<Local, ReadRecord>,
+    remaining: Signal<Local, Bits<10>>,
+    announcement: Signal<Local, Announced>,
+    announced: Signal<Local, Bits<11>>,
     dwords: Signal<Local, Bits<11>>,
     begun: Signal<Local, TagEvent>,
     ended: Signal<Local, TagEvent>,
+    is_good: Signal<Local, Bit>,
     next_open: Signal<Local, OpenCompletion>,
-    is_fresh: Signal<Local, Bit>,
+    result: Signal<Local, Judged>,
 }
 
 impl Logic for StartJudge {
     #[hdl_gen]
     fn update(&mut self) {
-        self.records.clock.next = self.clock.val();
-        self.records.write_address.next = self.issue_tag.val();
-        self.records.write_data.next = self.record.val();
-        self.records.write_enable.next = self.issue.val();
-        self.progress.clock.next = self.clock.val();
-
-        // The request of the tag and how much of it has come.
-        self.tag.next = self.descriptor.val().get_bits::<TAG_BITS>(64);
-        self.known.next =
-            self.present.val() & self.outstanding.val().get_bit(self.tag.val().index());
-        self.unexpected.next = self.present.val() & !self.known.val();
-        self.records.read_address.next = self.tag.val();
-        self.progress.read_address.next = self.tag.val();
-        self.received.next = self.progress.read_data.val();
-        if self.is_fresh.val() {
-            self.received.next = 0.into();
+        dff_setup!(self, clock, left);
+        self.record.next = self.found.val().record;
+        self.remaining.next = self.found.val().remaining;
+        if self.found.val().follows {
+            self.remaining.next = self.left.q.val();
+        } else if self.found.val().fresh {
+            self.remaining.next = self.record.val().bytes;
         }
         self.check.descriptor.next = self.descriptor.val();
-        self.check.record.next = self.records.read_data.val();
-        self.check.received.next = self.received.val();
-        self.progress.write_address.next = self.tag.val();
-        self.progress.write_data.next = self.check.received_after.val();
-        self.progress.write_enable.next = self.known.val();
+        self.check.announced.next = self.found.val().announced;
+        self.check.record.next = self.record.val();
+        self.check.remaining.next = self.remaining.val();
+        self.left.d.next = self.check.remaining_after.val();
+        self.progress.next = self.check.remaining_after.val();
 
         // What its end means, now or later.
         self.begun.next.finished = self.descriptor.val().get_bit(30);
         self.begun.next.failed = !self.check.good.val();
         // Error code 9: the hard block has waited too long.
         self.begun.next.timed_out = self.descriptor.val().get_bits::<4>(12) == 9;
-        self.begun.next.tag = self.tag.val();
+        self.begun.next.tag = self.descriptor.val().get_bits::<TAG_BITS>(64);
+        self.announcement.next = self.found.val().announced;
+        self.announced.next = self.announcement.val().dwords;
         self.dwords.next = bit_cast::<11, 5>(self.part.val().dwords);
         self.ended.next = self.begun.val();
-        if (self.check.dwords.val() != self.dwords.val()) | self.discontinue.val() {
+        if (self.announced.val() != self.dwords.val()) | self.discontinue.val() {
             self.ended.next.failed = true;
         }
-        self.event.valid.next = self.known.val() & self.part.val().ends;
-        self.event.payload.next = self.ended.val();
+        self.is_good.next = self.check.good.val() & (self.dwords.val() <= self.announced.val());
         self.place.part.next = self.part.val();
-        self.place.beat.next = self.records.read_data.val().base
-            + bit_cast::<9, 3>(self.descriptor.val().get_bits::<3>(6));
-        self.place.store.next = self.known.val();
-        self.is_good.next = self.check.good.val() & (self.dwords.val() <= self.check.dwords.val());
+        self.place.beat.next =
+            self.record.val().base + bit_cast::<9, 3>(self.descriptor.val().get_bits::<3>(6));
+        self.place.store.next = self.found.val().known;
         self.place.stores.next = self.is_good.val();
-        self.placed.next = self.place.placed.val();
-        self.next_open.next.known = self.known.val();
+        self.next_open.next.known = self.found.val().known;
         self.next_open.next.stores = self.is_good.val();
         self.next_open.next.event = self.begun.val();
         self.next_open.next.beat = self.place.beat_after.val();
-        self.next_open.next.missing = self.check.dwords.val() - self.dwords.val();
-        self.open.valid.next = self.present.val() & !self.part.val().ends;
-        self.open.payload.next = self.next_open.val();
+        self.next_open.next.missing = self.announced.val() - self.dwords.val();
 
-        // Nothing has come of a read while its two bits differ: the issue makes them, the first
-        // completion ends it.
-        self.issued.clock.next = self.clock.val();
-        self.issued.read_address.next = self.tag.val();
-        self.issued.write_address.next = self.issue_tag.val();
-        self.issued.write_data.next = !self.started[1].read_data.val();
-        self.issued.write_enable.next = self.issue.val();
-        self.started[0].read_address.next = self.tag.val();
-        self.started[1].read_address.next = self.issue_tag.val();
-        for i in 0..2 {
-            self.started[i].clock.next = self.clock.val();
-            self.started[i].write_address.next = self.tag.val();
-            self.started[i].write_data.next = self.issued.read_data.val();
-            self.started[i].write_enable.next = self.known.val();
-        }
-        self.is_fresh.next = self.issued.read_data.val() != self.started[0].read_data.val();
+        self.result.next.placed = self.place.placed.val();
+        self.result.next.ends = self.found.val().known & self.part.val().ends;
+        self.result.next.event = self.ended.val();
+        self.result.next.opens = self.found.val().present & !self.part.val().ends;
+        self.result.next.open = self.next_open.val();
+        self.result.next.unexpected = self.found.val().present & !self.found.val().known;
+        self.judged.next = self.result.val();
     }
 }
 
@@ -333,8 +318,14 @@ pub struct RcCheck {
     /// Tags that wait for completions.
     pub outstanding: Signal<In, TagSet>,
 
-    tail: TailTrack,
+    lookup: RcLookup,
     start: StartJudge,
+    tail: TailTrack,
+    found_valid: DFF<Bit>,
+    found_slice: DFF<Slice>,
+    judged_valid: DFF<Bit>,
+    judged_slice: DFF<Slice>,
+    judged: DFF<Judged>,
     placed_valid: DFF<Bit>,
     placed_stage: DFF<Placed>,
     event_0_valid: DFF<Bit>,
@@ -343,8 +334,8 @@ pub struct RcCheck {
     event_1_stage: DFF<TagEvent>,
     unexpected_stage: DFF<Bit>,
 
+    looked_up: Signal<Local, SlicePart>,
     tail_part: Signal<Local, SlicePart>,
-    start_part: Signal<Local, SlicePart>,
     next_placed: Signal<Local, Placed>,
 }
 
@@ -354,44 +345,65 @@ impl Logic for RcCheck {
         dff_setup!(
             self,
             clock,
+            found_valid,
+            found_slice,
+            judged_valid,
+            judged_slice,
+            judged
+        );
+        dff_setup!(
+            self,
+            clock,
             placed_valid,
             placed_stage,
             event_0_valid,
-            event_0_stage,
-            event_1_valid,
-            event_1_stage,
-            unexpected_stage
+            event_0_stage
         );
-        self.tail_part.next = self.slice.payload.val().tail;
-        self.start_part.next = self.slice.payload.val().start;
+        dff_setup!(self, clock, event_1_valid, event_1_stage, unexpected_stage);
+
+        // First cycle: the read of the completion that begins.
+        self.looked_up.next = self.slice.payload.val().start;
+        self.lookup.clock.next = self.clock.val();
+        self.lookup.present.next = self.slice.valid.val() & self.looked_up.val().present;
+        self.lookup.descriptor.next = self.slice.payload.val().descriptor;
+        self.lookup.issue.next = self.issue.val();
+        self.lookup.issue_tag.next = self.issue_tag.val();
+        self.lookup.record.next = self.record.val();
+        self.lookup.outstanding.next = self.outstanding.val();
+        self.found_valid.d.next = self.slice.valid.val();
+        self.found_slice.d.next = self.slice.payload.val();
+
+        // Second cycle: is it as expected?
+        self.start.clock.next = self.clock.val();
+        self.start.found.next = self.lookup.found.val();
+        self.start.part.next = self.found_slice.q.val().start;
+        self.start.descriptor.next = self.found_slice.q.val().descriptor;
+        self.start.discontinue.next = self.found_slice.q.val().discontinue;
+        self.lookup.progress.next = self.start.progress.val();
+        self.judged_valid.d.next = self.found_valid.q.val();
+        self.judged_slice.d.next = self.found_slice.q.val();
+        self.judged.d.next = self.start.judged.val();
+
+        // Third cycle: the completion before goes on, this one is opened.
+        self.tail_part.next = self.judged_slice.q.val().tail;
         self.tail.clock.next = self.clock.val();
         self.tail.part.next = self.tail_part.val();
-        self.tail.present.next = self.slice.valid.val() & self.tail_part.val().present;
-        self.tail.discontinue.next = self.slice.payload.val().discontinue;
+        self.tail.present.next = self.judged_valid.q.val() & self.tail_part.val().present;
+        self.tail.discontinue.next = self.judged_slice.q.val().discontinue;
         self.tail.outstanding.next = self.outstanding.val();
-        self.tail.open.valid.next = self.start.open.valid.val();
-        self.tail.open.payload.next = self.start.open.payload.val();
+        self.tail.open.valid.next = self.judged.q.val().opens;
+        self.tail.open.payload.next = self.judged.q.val().open;
 
-        self.start.clock.next = self.clock.val();
-        self.start.part.next = self.start_part.val();
-        self.start.present.next = self.slice.valid.val() & self.start_part.val().present;
-        self.start.descriptor.next = self.slice.payload.val().descriptor;
-        self.start.discontinue.next = self.slice.payload.val().discontinue;
-        self.start.issue.next = self.issue.val();
-        self.start.issue_tag.next = self.issue_tag.val();
-        self.start.record.next = self.record.val();
-        self.start.outstanding.next = self.outstanding.val();
-
-        self.next_placed.next.beat = self.slice.payload.val().beat;
+        self.next_placed.next.beat = self.judged_slice.q.val().beat;
         self.next_placed.next.tail = self.tail.placed.val();
-        self.next_placed.next.start = self.start.placed.val();
+        self.next_placed.next.start = self.judged.q.val().placed;
         self.placed_stage.d.next = self.next_placed.val();
-        self.placed_valid.d.next = self.slice.valid.val();
+        self.placed_valid.d.next = self.judged_valid.q.val();
         self.event_0_valid.d.next = self.tail.event.valid.val();
         self.event_0_stage.d.next = self.tail.event.payload.val();
-        self.event_1_valid.d.next = self.start.event.valid.val();
-        self.event_1_stage.d.next = self.start.event.payload.val();
-        self.unexpected_stage.d.next = self.start.unexpected.val();
+        self.event_1_valid.d.next = self.judged.q.val().ends;
+        self.event_1_stage.d.next = self.judged.q.val().event;
+        self.unexpected_stage.d.next = self.judged.q.val().unexpected;
 
         self.placed.valid.next = self.placed_valid.q.val();
         self.placed.payload.next = self.placed_stage.q.val();

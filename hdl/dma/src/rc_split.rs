@@ -3,12 +3,14 @@
 //! ```text
 //!   beat  │ tail of A │ B │ head of C │        cycle 1: tail of A and all of B
 //!                                              cycle 2: head of C
+//!
+//!   RC ──► RcHold ──► RcStart, RcTail ──► both parts ──► overlap? ──► slice
 //! ```
 //! A *slice* is what one cycle handles of a beat: the end (or middle) of the completion that began
 //! earlier, and at most one completion that begins here. Both have their own place in the 16 lanes
 //! of the reorder memory; when those places overlap, they take a cycle each.
 //!
-//! Timing: the beat and the slice are registered. A beat takes as many cycles as completions begin
+//! Timing: three registers from RC to the slice. A beat takes as many cycles as completions begin
 //! in it (at least one), and one more if the lanes overlap. Completions of 64 bytes or more that
 //! end at 64-byte boundaries never begin more than once in a beat and never overlap: full rate.
 //!
@@ -53,8 +55,23 @@ pub struct Slice {
     pub discontinue: Bit,
 }
 
+/// What the side band says of a beat.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RcMarks {
+    /// Completions begin: one bit for each, in order.
+    pub starts: Bits<4>,
+    /// In which quarters of the beat, two bits for each.
+    pub quarters: Bits<8>,
+    /// Completions end: one bit for each, in order.
+    pub ends: Bits<4>,
+    /// Their last dwords, four bits for each.
+    pub end_at: Bits<16>,
+    /// The hard block gives a completion up.
+    pub discontinue: Bit,
+}
+
 /// Lanes that `dwords` dwords fill from `lane` on, going round.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct LaneMask {
     /// First lane.
     pub lane: Signal<In, Bits<4>>,
@@ -63,17 +80,29 @@ pub struct LaneMask {
     /// One bit per lane.
     pub mask: Signal<Out, Bits<16>>,
 
-    power: Signal<Local, Bits<17>>,
-    ones: Signal<Local, Bits<17>>,
+    ones: Signal<Local, Bits<16>>,
     wide: Signal<Local, Bits<32>>,
+    all: Constant<Bits<16>>,
+}
+
+impl Default for LaneMask {
+    fn default() -> Self {
+        Self {
+            lane: Default::default(),
+            dwords: Default::default(),
+            mask: Default::default(),
+            ones: Default::default(),
+            wide: Default::default(),
+            all: Constant::new(Bits::<16>::mask()),
+        }
+    }
 }
 
 impl Logic for LaneMask {
     #[hdl_gen]
     fn update(&mut self) {
-        self.power.next = bits::<17>(1) << self.dwords.val();
-        self.ones.next = self.power.val() - 1;
-        self.wide.next = bit_cast::<32, 17>(self.ones.val()) << self.lane.val();
+        self.ones.next = !(self.all.val() << self.dwords.val());
+        self.wide.next = bit_cast::<32, 16>(self.ones.val()) << self.lane.val();
         self.mask.next = self.wide.val().get_bits::<16>(0) | self.wide.val().get_bits::<16>(16);
     }
 }
@@ -81,8 +110,8 @@ impl Logic for LaneMask {
 /// The part that goes on with the completion that began in an earlier beat.
 #[derive(LogicBlock, Default)]
 pub struct RcTail {
-    /// Side band of the beat.
-    pub user: Signal<In, Bits<161>>,
+    /// What the beat's side band says.
+    pub marks: Signal<In, RcMarks>,
     /// There is such a part.
     pub present: Signal<In, Bit>,
     /// Lane of its first dword.
@@ -91,6 +120,8 @@ pub struct RcTail {
     pub part: Signal<Out, SlicePart>,
 
     lanes: LaneMask,
+    all_ends: Signal<Local, Bits<4>>,
+    end_at: Signal<Local, Bits<16>>,
     ends: Signal<Local, Bit>,
     dwords: Signal<Local, Bits<5>>,
     rotate: Signal<Local, Bits<4>>,
@@ -101,10 +132,12 @@ impl Logic for RcTail {
     #[hdl_gen]
     fn update(&mut self) {
         // It owns the first end of the beat.
-        self.ends.next = self.user.val().get_bit(76);
+        self.all_ends.next = self.marks.val().ends;
+        self.end_at.next = self.marks.val().end_at;
+        self.ends.next = self.all_ends.val().get_bit(0);
         self.dwords.next = 16.into();
         if self.ends.val() {
-            self.dwords.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(80)) + 1;
+            self.dwords.next = bit_cast::<5, 4>(self.end_at.val().get_bits::<4>(0)) + 1;
         }
         self.rotate.next = bits::<4>(0) - self.lane.val();
         self.lanes.lane.next = self.lane.val();
@@ -119,15 +152,13 @@ impl Logic for RcTail {
     }
 }
 
-/// Finds the part that begins with start number `index` of the beat.
+/// Finds the part that begins with the first start that is left of the beat.
 #[derive(LogicBlock, Default)]
 pub struct RcStart {
     /// The beat.
     pub data: Signal<In, Bits<512>>,
-    /// Its side band.
-    pub user: Signal<In, Bits<161>>,
-    /// Number of the start.
-    pub index: Signal<In, Bits<2>>,
+    /// What is left of its side band.
+    pub marks: Signal<In, RcMarks>,
     /// The beat begins inside a completion.
     pub is_inside: Signal<In, Bit>,
 
@@ -137,16 +168,13 @@ pub struct RcStart {
     pub descriptor: Signal<Out, Bits<96>>,
 
     lanes: LaneMask,
-    pointers: Signal<Local, Bits<8>>,
-    pointer_at: Signal<Local, Bits<3>>,
+    starts: Signal<Local, Bits<4>>,
+    quarters: Signal<Local, Bits<8>>,
+    ends: Signal<Local, Bits<4>>,
+    end_at: Signal<Local, Bits<16>>,
     quarter: Signal<Local, Bits<2>>,
     data_at: Signal<Local, Bits<9>>,
     header: Signal<Local, Bits<96>>,
-    starts: Signal<Local, Bits<4>>,
-    ends: Signal<Local, Bits<5>>,
-    end_pointers: Signal<Local, Bits<20>>,
-    end_index: Signal<Local, Bits<3>>,
-    end_at: Signal<Local, Bits<5>>,
     ends_here: Signal<Local, Bit>,
     last: Signal<Local, Bits<4>>,
     first: Signal<Local, Bits<5>>,
@@ -159,42 +187,35 @@ pub struct RcStart {
 impl Logic for RcStart {
     #[hdl_gen]
     fn update(&mut self) {
+        self.starts.next = self.marks.val().starts;
+        self.quarters.next = self.marks.val().quarters;
+        self.ends.next = self.marks.val().ends;
+        self.end_at.next = self.marks.val().end_at;
+
         // Where it starts: sop_ptr counts quarters of the beat.
-        self.starts.next = self.user.val().get_bits::<4>(64);
-        self.pointers.next = self.user.val().get_bits::<8>(68);
-        self.pointer_at.next = bit_cast::<3, 2>(self.index.val()) << 1;
-        self.quarter.next = self
-            .pointers
-            .val()
-            .get_bits::<2>(self.pointer_at.val().index());
+        self.quarter.next = self.quarters.val().get_bits::<2>(0);
         self.data_at.next = bit_cast::<9, 2>(self.quarter.val()) << 7;
         self.header.next = self.data.val().get_bits::<96>(self.data_at.val().index());
 
-        // Where it ends: ends are numbered in order, the first one may belong to the tail.
-        self.ends.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(76));
-        self.end_pointers.next = bit_cast::<20, 16>(self.user.val().get_bits::<16>(80));
-        self.end_index.next = bit_cast::<3, 2>(self.index.val());
+        // Where it ends: the first end belongs to the tail, if there is one in the beat.
+        self.ends_here.next = self.ends.val().get_bit(0);
+        self.last.next = self.end_at.val().get_bits::<4>(0);
         if self.is_inside.val() {
-            self.end_index.next = bit_cast::<3, 2>(self.index.val()) + 1;
-        }
-        self.end_at.next = bit_cast::<5, 3>(self.end_index.val()) << 2;
-        self.ends_here.next = self.ends.val().get_bit(self.end_index.val().index());
-        self.last.next = 15.into();
-        if self.ends_here.val() {
-            self.last.next = self
-                .end_pointers
-                .val()
-                .get_bits::<4>(self.end_at.val().index());
+            self.ends_here.next = self.ends.val().get_bit(1);
+            self.last.next = self.end_at.val().get_bits::<4>(4);
         }
 
         // Payload lies behind the three dwords of the descriptor.
         self.first.next = (bit_cast::<5, 2>(self.quarter.val()) << 2) + 3;
-        self.dwords.next = (bit_cast::<5, 4>(self.last.val()) + 1) - self.first.val();
+        self.dwords.next = 16 - self.first.val();
+        if self.ends_here.val() {
+            self.dwords.next = (bit_cast::<5, 4>(self.last.val()) + 1) - self.first.val();
+        }
         self.lane.next = self.header.val().get_bits::<4>(2);
         self.rotate.next = bit_cast::<4, 5>(self.first.val()) - self.lane.val();
         self.lanes.lane.next = self.lane.val();
         self.lanes.dwords.next = self.dwords.val();
-        self.result.next.present = self.starts.val().get_bit(self.index.val().index());
+        self.result.next.present = self.starts.val().get_bit(0);
         self.result.next.ends = self.ends_here.val();
         self.result.next.dwords = self.dwords.val();
         self.result.next.lane = self.lane.val();
@@ -205,7 +226,7 @@ impl Logic for RcStart {
     }
 }
 
-/// Holds a beat of RC until it is finished.
+/// Holds a beat of RC until its last start has gone on; those that went on are shifted out.
 #[derive(LogicBlock, Default)]
 pub struct RcHold {
     /// Clock.
@@ -226,33 +247,131 @@ pub struct RcHold {
     pub held: Signal<Out, Bit>,
     /// Its data.
     pub data: Signal<Out, Bits<512>>,
-    /// Its side band.
-    pub user: Signal<Out, Bits<161>>,
-    /// It is finished in this cycle.
-    pub finishes: Signal<In, Bit>,
+    /// What is left of its side band.
+    pub marks: Signal<Out, RcMarks>,
+    /// The first start left, or the beat if it has none, goes on.
+    pub step: Signal<In, Bit>,
+    /// With it the beat is finished.
+    pub finishes: Signal<Out, Bit>,
 
     full: DFF<Bit>,
     data_stage: DFF<Bits<512>>,
-    user_stage: DFF<Bits<161>>,
+    marks_stage: DFF<RcMarks>,
+    starts: Signal<Local, Bits<4>>,
+    quarters: Signal<Local, Bits<8>>,
+    ends: Signal<Local, Bits<4>>,
+    end_at: Signal<Local, Bits<16>>,
+    is_last: Signal<Local, Bit>,
     has_room: Signal<Local, Bit>,
 }
 
 impl Logic for RcHold {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, full, data_stage, user_stage);
+        dff_setup!(self, clock, full, data_stage, marks_stage);
         self.held.next = self.full.q.val();
         self.data.next = self.data_stage.q.val();
-        self.user.next = self.user_stage.q.val();
-        self.has_room.next = !self.full.q.val() | self.finishes.val();
+        self.marks.next = self.marks_stage.q.val();
+        self.starts.next = self.marks_stage.q.val().starts;
+        self.quarters.next = self.marks_stage.q.val().quarters;
+        self.ends.next = self.marks_stage.q.val().ends;
+        self.end_at.next = self.marks_stage.q.val().end_at;
+        self.is_last.next = !self.starts.val().get_bit(1);
+        self.finishes.next = self.is_last.val();
+        self.has_room.next = !self.full.q.val() | (self.step.val() & self.is_last.val());
         self.rc_tready.next = self.has_room.val();
         if self.has_room.val() {
             self.full.d.next = self.rc_tvalid.val();
             self.data_stage.d.next = self.rc_tdata.val();
-            self.user_stage.d.next = self.rc_tuser.val();
+            self.marks_stage.d.next.starts = self.rc_tuser.val().get_bits::<4>(64);
+            self.marks_stage.d.next.quarters = self.rc_tuser.val().get_bits::<8>(68);
+            self.marks_stage.d.next.ends = self.rc_tuser.val().get_bits::<4>(76);
+            self.marks_stage.d.next.end_at = self.rc_tuser.val().get_bits::<16>(80);
+            self.marks_stage.d.next.discontinue = self.rc_tuser.val().get_bit(96);
+        } else if self.step.val() {
+            self.marks_stage.d.next.starts = self.starts.val() >> 1;
+            self.marks_stage.d.next.quarters = self.quarters.val() >> 2;
+            self.marks_stage.d.next.ends = self.ends.val() >> 1;
+            self.marks_stage.d.next.end_at = self.end_at.val() >> 4;
         }
         if self.link_reset.val() {
             self.full.d.next = false;
+        }
+    }
+}
+
+/// Hands a tail and a start on: together, or one after the other if they want the same lanes.
+#[derive(LogicBlock, Default)]
+pub struct RcPair {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the pair.
+    pub link_reset: Signal<In, Bit>,
+
+    /// Tail and start; a pair need not have both.
+    pub pair: MessageSink<Slice>,
+    /// Slices out.
+    pub slice: PulseSource<Slice>,
+
+    full: DFF<Bit>,
+    stage: DFF<Slice>,
+    tail_done: DFF<Bit>,
+    slice_valid: DFF<Bit>,
+    slice_stage: DFF<Slice>,
+
+    tail: Signal<Local, SlicePart>,
+    start: Signal<Local, SlicePart>,
+    tail_now: Signal<Local, SlicePart>,
+    start_now: Signal<Local, SlicePart>,
+    lanes: Signal<Local, Bits<16>>,
+    parts: Signal<Local, Bit>,
+    has_room: Signal<Local, Bit>,
+    next_slice: Signal<Local, Slice>,
+}
+
+impl Logic for RcPair {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            full,
+            stage,
+            tail_done,
+            slice_valid,
+            slice_stage
+        );
+        self.tail.next = self.stage.q.val().tail;
+        self.start.next = self.stage.q.val().start;
+        self.lanes.next = self.tail.val().mask & self.start.val().mask;
+        self.parts.next = self.full.q.val()
+            & !self.tail_done.q.val()
+            & self.tail.val().present
+            & self.start.val().present
+            & self.lanes.val().any();
+        self.tail_now.next = self.tail.val();
+        self.tail_now.next.present = self.tail.val().present & !self.tail_done.q.val();
+        self.start_now.next = self.start.val();
+        self.start_now.next.present = self.start.val().present & !self.parts.val();
+        self.next_slice.next = self.stage.q.val();
+        self.next_slice.next.tail = self.tail_now.val();
+        self.next_slice.next.start = self.start_now.val();
+        self.slice_stage.d.next = self.next_slice.val();
+        self.slice_valid.d.next = self.full.q.val();
+        self.slice.valid.next = self.slice_valid.q.val();
+        self.slice.payload.next = self.slice_stage.q.val();
+
+        self.tail_done.d.next = self.parts.val();
+        self.has_room.next = !self.parts.val();
+        self.pair.ready.next = self.has_room.val();
+        if self.has_room.val() {
+            self.full.d.next = self.pair.valid.val();
+            self.stage.d.next = self.pair.payload.val();
+        }
+        if self.link_reset.val() {
+            self.full.d.next = false;
+            self.tail_done.d.next = false;
+            self.slice_valid.d.next = false;
         }
     }
 }
@@ -280,95 +399,71 @@ pub struct RcSplit {
     beginning: RcStart,
     tail: RcTail,
     hold: RcHold,
+    pair: RcPair,
     is_inside: DFF<Bit>,
-    index: DFF<Bits<2>>,
     tail_done: DFF<Bit>,
     lane: DFF<Bits<4>>,
-    slice_valid: DFF<Bit>,
-    slice_stage: DFF<Slice>,
 
-    user: Signal<Local, Bits<161>>,
-    starts: Signal<Local, Bits<5>>,
-    next_index: Signal<Local, Bits<3>>,
-    has_tail: Signal<Local, Bit>,
     start: Signal<Local, SlicePart>,
-    overlaps: Signal<Local, Bit>,
-    takes_start: Signal<Local, Bit>,
-    more: Signal<Local, Bit>,
-    finishes: Signal<Local, Bit>,
-    next_slice: Signal<Local, Slice>,
+    tail_part: Signal<Local, SlicePart>,
+    has_tail: Signal<Local, Bit>,
+    step: Signal<Local, Bit>,
+    next_pair: Signal<Local, Slice>,
 }
 
 impl Logic for RcSplit {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, is_inside, index, tail_done, lane);
-        dff_setup!(self, clock, slice_valid, slice_stage);
+        dff_setup!(self, clock, is_inside, tail_done, lane);
         self.hold.clock.next = self.clock.val();
         self.hold.link_reset.next = self.link_reset.val();
         self.hold.rc_tdata.next = self.rc_tdata.val();
         self.hold.rc_tuser.next = self.rc_tuser.val();
         self.hold.rc_tvalid.next = self.rc_tvalid.val();
         self.rc_tready.next = self.hold.rc_tready.val();
-        self.user.next = self.hold.user.val();
         self.beginning.data.next = self.hold.data.val();
-        self.beginning.user.next = self.user.val();
-        self.beginning.index.next = self.index.q.val();
+        self.beginning.marks.next = self.hold.marks.val();
         self.beginning.is_inside.next = self.is_inside.q.val();
+        self.start.next = self.beginning.part.val();
 
         self.has_tail.next = self.is_inside.q.val() & !self.tail_done.q.val();
-        self.tail.user.next = self.user.val();
+        self.tail.marks.next = self.hold.marks.val();
         self.tail.present.next = self.has_tail.val();
         self.tail.lane.next = self.lane.q.val();
+        self.tail_part.next = self.tail.part.val();
 
-        // A start goes along unless it wants the same lanes.
-        self.overlaps.next = self.has_tail.val()
-            & ((self.tail.part.val().mask & self.beginning.part.val().mask) != 0);
-        self.takes_start.next = self.beginning.part.val().present & !self.overlaps.val();
-        self.starts.next = bit_cast::<5, 4>(self.user.val().get_bits::<4>(64));
-        self.next_index.next = bit_cast::<3, 2>(self.index.q.val()) + 1;
-        self.more.next = self.starts.val().get_bit(self.next_index.val().index());
-        self.finishes.next =
-            !self.beginning.part.val().present | (self.takes_start.val() & !self.more.val());
-        self.start.next = self.beginning.part.val();
-        self.start.next.present = self.takes_start.val();
+        self.next_pair.next.beat = self.hold.data.val();
+        self.next_pair.next.tail = self.tail_part.val();
+        self.next_pair.next.start = self.start.val();
+        self.next_pair.next.descriptor = self.beginning.descriptor.val();
+        self.next_pair.next.discontinue = self.hold.marks.val().discontinue;
+        self.pair.clock.next = self.clock.val();
+        self.pair.link_reset.next = self.link_reset.val();
+        self.pair.pair.payload.next = self.next_pair.val();
+        self.pair.pair.valid.next = self.hold.held.val();
+        PulseSource::<Slice>::link(&mut self.slice, &mut self.pair.slice);
 
-        self.next_slice.next.beat = self.hold.data.val();
-        self.next_slice.next.tail = self.tail.part.val();
-        self.next_slice.next.start = self.start.val();
-        self.next_slice.next.descriptor = self.beginning.descriptor.val();
-        self.next_slice.next.discontinue = self.user.val().get_bit(96);
-        self.slice_stage.d.next = self.next_slice.val();
-        self.slice_valid.d.next = self.hold.held.val();
-        self.slice.valid.next = self.slice_valid.q.val();
-        self.slice.payload.next = self.slice_stage.q.val();
-
-        self.hold.finishes.next = self.finishes.val();
-        if self.hold.held.val() {
-            self.tail_done.d.next = true;
-            if self.has_tail.val() {
-                self.lane.d.next =
-                    self.lane.q.val() + bit_cast::<4, 5>(self.tail.part.val().dwords);
-            }
-            if self.takes_start.val() {
-                self.index.d.next = bit_cast::<2, 3>(self.next_index.val());
+        self.hold.step.next = self.pair.pair.ready.val();
+        self.step.next = self.hold.held.val() & self.pair.pair.ready.val();
+        if self.step.val() {
+            self.tail_done.d.next = !self.hold.finishes.val();
+            if self.start.val().present {
                 self.lane.d.next =
                     self.start.val().lane + bit_cast::<4, 5>(self.start.val().dwords);
+            } else if self.has_tail.val() {
+                self.lane.d.next =
+                    self.lane.q.val() + bit_cast::<4, 5>(self.tail_part.val().dwords);
             }
-            if self.finishes.val() {
-                self.index.d.next = 0.into();
-                self.tail_done.d.next = false;
-                self.is_inside.d.next = self.is_inside.q.val() & !self.tail.part.val().ends;
-                if self.takes_start.val() {
+            if self.hold.finishes.val() {
+                self.is_inside.d.next = self.is_inside.q.val() & !self.tail_part.val().ends;
+                if self.start.val().present {
                     self.is_inside.d.next = !self.start.val().ends;
                 }
             }
         }
         if self.link_reset.val() {
-            self.slice_valid.d.next = false;
             self.is_inside.d.next = false;
             self.tail_done.d.next = false;
-            self.index.d.next = 0.into();
         }
     }
 }

@@ -179,6 +179,7 @@ pub struct ReadEngine {
     tags: TagTable,
     demux: ClientDemux,
 
+    has_quarantined: DFF<Bit>,
     tag: Signal<Local, Tag>,
 }
 
@@ -224,6 +225,7 @@ impl ReadEngine {
             answers: Default::default(),
             tags: TagTable::new(timeout_cycles),
             demux: Default::default(),
+            has_quarantined: Default::default(),
             tag: Default::default(),
         }
     }
@@ -232,6 +234,7 @@ impl ReadEngine {
 impl Logic for ReadEngine {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, has_quarantined);
         self.requests.clock.next = self.clock.val();
         self.answers.clock.next = self.clock.val();
         self.tags.clock.next = self.clock.val();
@@ -273,7 +276,8 @@ impl Logic for ReadEngine {
         self.requests.delivered.payload.next = self.answers.retire.payload.val();
         self.read_timeout.next = self.tags.timed_out.val();
         self.read_error.next = self.answers.unexpected.val() | self.tags.wrong.val();
-        self.tag_quarantined.next = self.tags.quarantined.val().any();
+        self.has_quarantined.d.next = self.tags.quarantined.val().any();
+        self.tag_quarantined.next = self.has_quarantined.q.val();
 
         self.answers.issue.next = self.requests.issue.val();
         self.answers.issue_tag.next = self.requests.issue_tag.val();
@@ -293,8 +297,7 @@ impl Logic for ReadEngine {
         self.activity.tag_stall.next = self.requests.tag_stall.val();
         self.activity.room_stall.next = self.requests.room_stall.val();
         self.activity.job_taken.next = self.requests.job_taken.val();
-        self.activity.job_stall.next =
-            self.client_2_job.valid.val() & !self.requests.client_2_job.ready.val();
+        self.activity.job_stall.next = self.requests.job_stall.val();
         self.activity.flush_wait.next = self.requests.flush_wait.val();
         self.activity.answer_valid.next = self.answers.packet.valid.val();
         self.activity.answer_ready.next = self.demux.packet.ready.val();

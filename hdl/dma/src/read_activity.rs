@@ -69,6 +69,8 @@ pub struct ReadActivity {
     pub quarantined: Signal<Out, Bits<16>>,
 
     sampler: ReadLatency,
+    begins: DFF<Bit>,
+    ends: DFF<Bit>,
     reads: DFF<Bits<9>>,
     tags: DFF<Bits<9>>,
 
@@ -83,7 +85,7 @@ pub struct ReadActivity {
 impl Logic for ReadActivity {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, reads, tags);
+        dff_setup!(self, clock, begins, ends, reads, tags);
         self.sampler.clock.next = self.clock.val();
         self.sampler.reset.next = self.reset.val();
         self.sampler.issue.next = self.issue.val();
@@ -109,15 +111,19 @@ impl Logic for ReadActivity {
         self.payload_failed.next = self.failed.val() & (self.client.val() == 2);
         self.flush_failed.next = self.failed.val() & (self.client.val() == 3);
 
-        if self.issue.val() & !self.retire.val() {
+        self.begins.d.next = self.issue.val();
+        self.ends.d.next = self.retire.val();
+        if self.begins.q.val() & !self.ends.q.val() {
             self.reads.d.next = self.reads.q.val() + 1;
-        } else if self.retire.val() & !self.issue.val() {
+        } else if self.ends.q.val() & !self.begins.q.val() {
             self.reads.d.next = self.reads.q.val() - 1;
         }
         if self.timed_out.val() {
             self.tags.d.next = self.tags.q.val() + 1;
         }
         if self.reset.val() {
+            self.begins.d.next = false;
+            self.ends.d.next = false;
             self.reads.d.next = 0.into();
             self.tags.d.next = 0.into();
         }

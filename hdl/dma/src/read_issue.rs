@@ -31,8 +31,8 @@ use stream::prelude::*;
 /// What completions of a request must look like.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReadRecord {
-    /// Address of the first byte, modulo 4,096.
-    pub address: Bits<12>,
+    /// Address of the byte behind the last one, modulo 4,096.
+    pub end: Bits<12>,
     /// Bytes requested, 1 to 512.
     pub bytes: Bits<10>,
     /// Beat of the reorder memory that would hold the start of the window of 512 bytes.
@@ -292,7 +292,8 @@ impl Logic for ReadFormat {
         self.next_order.next.end = bit_cast::<9, 11>(self.last_byte.val());
         self.order.next = self.next_order.val();
 
-        self.next_record.next.address = self.address.val().get_bits::<12>(0);
+        self.next_record.next.end =
+            self.address.val().get_bits::<12>(0) + bit_cast::<12, 11>(self.bytes.val());
         self.next_record.next.bytes = bit_cast::<10, 11>(self.bytes.val());
         self.next_record.next.base = self.base.val();
         self.record.next = self.next_record.val();

@@ -3,8 +3,8 @@
 //! ```text
 //!   issue ──► free? follow this tag ──► no longer outstanding: one pulse in the bucket of its time
 //! ```
-//! Timing: the pulse comes one cycle after the tag's end. Buckets double: below 64 cycles (256 ns),
-//! below 128, ..., from 4,096 on.
+//! Timing: the pulse comes two cycles after the tag's end. Buckets double: below 64 cycles (256
+//! ns), below 128, ..., from 4,096 on.
 //!
 //! Invariants:
 //! 1. At most one bit of `bucket` is high in a cycle.
@@ -34,6 +34,8 @@ pub struct ReadLatency {
 
     follows: DFF<Bit>,
     begun: DFF<Bit>,
+    looked: DFF<Bit>,
+    waits: DFF<Bit>,
     tag: DFF<Tag>,
     cycles: DFF<Bits<13>>,
     pulse: DFF<Bits<8>>,
@@ -45,9 +47,10 @@ pub struct ReadLatency {
 impl Logic for ReadLatency {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, follows, begun, tag, cycles, pulse);
-        self.ended.next =
-            self.begun.q.val() & !self.outstanding.val().get_bit(self.tag.q.val().index());
+        dff_setup!(self, clock, follows, begun, looked, waits, tag, cycles, pulse);
+        self.waits.d.next = self.outstanding.val().get_bit(self.tag.q.val().index());
+        self.ended.next = self.looked.q.val() & !self.waits.q.val();
+        self.looked.d.next = self.begun.q.val() & !self.ended.val();
         self.begun.d.next = self.follows.q.val() & !self.ended.val();
         // The count stands in its last bucket.
         if !self.cycles.q.val().get_bit(12) {
@@ -56,7 +59,7 @@ impl Logic for ReadLatency {
         if !self.follows.q.val() {
             self.follows.d.next = self.issue.val();
             self.tag.d.next = self.issue_tag.val();
-            self.cycles.d.next = 1.into();
+            self.cycles.d.next = 0.into();
         } else if self.ended.val() {
             self.follows.d.next = false;
         }
@@ -85,6 +88,7 @@ impl Logic for ReadLatency {
         if self.reset.val() {
             self.follows.d.next = false;
             self.begun.d.next = false;
+            self.looked.d.next = false;
             self.pulse.d.next = 0.into();
         }
     }

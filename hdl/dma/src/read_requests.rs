@@ -1,7 +1,7 @@
 //! The way of a read job to its requests.
 //!
 //! ```text
-//!  client 0..3 job ──► ReadSelect ──► Cutter ──► ReadIssue ──► tlp, order, record
+//!  client 0..3 job ──► registers ──► ReadSelect ──► Cutter ──► ReadIssue ──► tlp, order, record
 //!                           event_0, event_1 ──► RoomReturn ─┘
 //! ```
 //! Timing and invariants: those of the blocks.
@@ -13,6 +13,31 @@ use crate::request::{CutJob, Piece, RequestTlp};
 use crate::room_return::RoomReturn;
 use crate::tags::{Tag, TagEvent, TagSet};
 use stream::prelude::*;
+
+/// The longest request: 128 << limit bytes.
+#[derive(LogicBlock, Default)]
+pub struct ReadLimit {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Largest read request of the host: 128 << read_request bytes.
+    pub read_request: Signal<In, Bits<3>>,
+    /// The same, at most 2; a cycle later.
+    pub limit: Signal<Out, Bits<2>>,
+
+    held: DFF<Bits<2>>,
+}
+
+impl Logic for ReadLimit {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held);
+        self.held.d.next = bit_cast::<2, 3>(self.read_request.val());
+        if self.read_request.val() > 2 {
+            self.held.d.next = 2.into();
+        }
+        self.limit.next = self.held.q.val();
+    }
+}
 
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -67,6 +92,8 @@ pub struct ReadRequests {
     pub delivered: PulseSink<ReadOrder>,
     /// A job was taken.
     pub job_taken: Signal<Out, Bit>,
+    /// A job of client 2 waits to be taken.
+    pub job_stall: Signal<Out, Bit>,
     /// A flush waits for the writes before it.
     pub flush_wait: Signal<Out, Bit>,
     /// A read waits for a free tag.
@@ -78,12 +105,16 @@ pub struct ReadRequests {
     /// Completion data that they may need.
     pub data_level: Signal<Out, Bits<12>>,
 
+    job_0: RegisterSlice<ReadJob>,
+    job_1: RegisterSlice<ReadJob>,
+    job_2: Fifo<ReadJob, 1, 2>,
+    job_3: RegisterSlice<ReadJob>,
     select: ReadSelect,
     cutter: Cutter,
     issuer: ReadIssue,
     room: RoomReturn,
 
-    limit: Signal<Local, Bits<2>>,
+    limit: ReadLimit,
 }
 
 impl ReadRequests {
@@ -99,6 +130,7 @@ impl ReadRequests {
 impl Logic for ReadRequests {
     #[hdl_gen]
     fn update(&mut self) {
+        self.limit.clock.next = self.clock.val();
         self.select.clock.next = self.clock.val();
         self.cutter.clock.next = self.clock.val();
         self.issuer.clock.next = self.clock.val();
@@ -106,20 +138,32 @@ impl Logic for ReadRequests {
         self.cutter.reset.next = self.reset.val();
         self.issuer.reset.next = self.reset.val();
 
-        MessageSink::<ReadJob>::link(&mut self.client_0_job, &mut self.select.client_0_job);
-        MessageSink::<ReadJob>::link(&mut self.client_1_job, &mut self.select.client_1_job);
-        MessageSink::<ReadJob>::link(&mut self.client_2_job, &mut self.select.client_2_job);
-        MessageSink::<ReadJob>::link(&mut self.client_3_job, &mut self.select.client_3_job);
+        // No client sees whether another one's job is taken. Small reads of payload come each
+        // cycle, those of rings and flushes are rare.
+        self.job_0.clock.next = self.clock.val();
+        self.job_1.clock.next = self.clock.val();
+        self.job_2.clock.next = self.clock.val();
+        self.job_3.clock.next = self.clock.val();
+        self.job_0.reset.next = self.reset.val();
+        self.job_1.reset.next = self.reset.val();
+        self.job_2.reset.next = self.reset.val();
+        self.job_3.reset.next = self.reset.val();
+        MessageSink::<ReadJob>::link(&mut self.client_0_job, &mut self.job_0.sink);
+        MessageSink::<ReadJob>::link(&mut self.client_1_job, &mut self.job_1.sink);
+        MessageSink::<ReadJob>::link(&mut self.client_2_job, &mut self.job_2.sink);
+        MessageSink::<ReadJob>::link(&mut self.client_3_job, &mut self.job_3.sink);
+        MessageSource::<ReadJob>::join(&mut self.job_0.source, &mut self.select.client_0_job);
+        MessageSource::<ReadJob>::join(&mut self.job_1.source, &mut self.select.client_1_job);
+        MessageSource::<ReadJob>::join(&mut self.job_2.source, &mut self.select.client_2_job);
+        MessageSource::<ReadJob>::join(&mut self.job_3.source, &mut self.select.client_3_job);
+        self.job_stall.next = self.job_2.source.valid.val() & !self.select.client_2_job.ready.val();
         self.select.writes_accepted.next = self.writes_accepted.val();
         self.select.writes_issued.next = self.writes_issued.val();
         MessageSource::<CutJob>::join(&mut self.select.cut, &mut self.cutter.job);
 
         // A request has eight beats of the reorder memory at most.
-        self.limit.next = bit_cast::<2, 3>(self.max_read_request.val());
-        if self.max_read_request.val() > 2 {
-            self.limit.next = 2.into();
-        }
-        self.cutter.limit.next = self.limit.val();
+        self.limit.read_request.next = self.max_read_request.val();
+        self.cutter.limit.next = self.limit.limit.val();
         self.cutter.by_lines.next = false;
         MessageSource::<Piece>::join(&mut self.cutter.piece, &mut self.issuer.piece);
 

@@ -51,6 +51,8 @@ pub struct RingReturn<const O: usize> {
     fetch_buffer: FetchBuffer,
     fetches: Fifo<RingFetch, 6, 7>,
 
+    has_room: DFF<Bit>,
+
     reserved: Signal<Local, Bits<11>>,
     keep: Signal<Local, Bit>,
     reserve_bits: Constant<Bits<3>>,
@@ -76,12 +78,13 @@ impl<const O: usize> Default for RingReturn<O> {
             in_flight: Default::default(),
             fetch_buffer: Default::default(),
             fetches: Default::default(),
+            has_room: Default::default(),
             reserved: Default::default(),
             keep: Default::default(),
             reserve_bits: Constant::new(5u32.to_bits()),
-            reserve_max: Constant::new(480u32.to_bits()),
-            in_flight_max: Constant::new(16u32.to_bits()),
-            waiting_max: Constant::new(48u32.to_bits()),
+            reserve_max: Constant::new(448u32.to_bits()),
+            in_flight_max: Constant::new(15u32.to_bits()),
+            waiting_max: Constant::new(47u32.to_bits()),
         }
     }
 }
@@ -89,6 +92,7 @@ impl<const O: usize> Default for RingReturn<O> {
 impl<const O: usize> Logic for RingReturn<O> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, has_room);
         self.in_flight.clock.next = self.clock.val();
         self.fetch_buffer.clock.next = self.clock.val();
         self.fetches.clock.next = self.clock.val();
@@ -96,13 +100,15 @@ impl<const O: usize> Logic for RingReturn<O> {
         self.fetch_buffer.reset.next = self.reset.val();
         self.fetches.reset.next = self.reset.val();
 
-        // Every fetch in flight may bring 32 beats, of which 512 fit, and a message (64).
+        // Every fetch in flight may bring 32 beats, of which 512 fit, and a message (64). One more
+        // may go before this one counts.
         self.reserved.next = (bit_cast::<11, 5>(self.in_flight.level.val())
             << self.reserve_bits.val())
             + bit_cast::<11, 10>(self.fetch_buffer.held.val());
-        self.room.next = (self.in_flight.level.val() != self.in_flight_max.val())
+        self.has_room.d.next = (self.in_flight.level.val() < self.in_flight_max.val())
             & (self.fetches.level.val() < self.waiting_max.val())
             & (self.reserved.val() <= self.reserve_max.val());
+        self.room.next = self.has_room.q.val();
         self.in_flight.sink.valid.next = self.issued.valid.val();
         self.in_flight.sink.payload.next = self.issued.payload.val();
 

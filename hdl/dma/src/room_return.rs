@@ -4,7 +4,7 @@
 //!   issue ──► room by tag ─┐
 //!   event_0, event_1 ──────┴──► of those that finished: sum ──► headers, data
 //! ```
-//! Timing: a cycle after the event, that is four cycles after the beat was taken from the hard
+//! Timing: a cycle after the event, that is seven cycles after the beat was taken from the hard
 //! block.
 //!
 //! Invariants:

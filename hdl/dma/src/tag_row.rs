@@ -9,7 +9,7 @@
 //!
 //! [`TagRows`] is all sixteen of them.
 //!
-//! Timing: changes are visible one cycle later; `late` and `wrong` tell of this cycle's.
+//! Timing: changes are visible one cycle later, and so are `late` and `wrong`.
 //!
 //! Invariants:
 //! 1. Events and expiries change outstanding tags only.
@@ -70,16 +70,18 @@ pub struct TagRow {
     pub failed: Signal<Out, Bits<ROW_TAGS>>,
     /// Tags that timed out.
     pub quarantined: Signal<Out, Bits<ROW_TAGS>>,
-    /// Tags that time out.
-    pub late: Signal<Out, Bits<ROW_TAGS>>,
-    /// Tags that get a completion that is not as expected.
-    pub wrong: Signal<Out, Bits<ROW_TAGS>>,
+    /// A tag timed out.
+    pub late: Signal<Out, Bit>,
+    /// A tag got a completion that was not as expected.
+    pub wrong: Signal<Out, Bit>,
 
     busy_bits: DFF<Bits<ROW_TAGS>>,
     outstanding_bits: DFF<Bits<ROW_TAGS>>,
     done_bits: DFF<Bits<ROW_TAGS>>,
     failed_bits: DFF<Bits<ROW_TAGS>>,
     quarantined_bits: DFF<Bits<ROW_TAGS>>,
+    was_late: DFF<Bit>,
+    was_wrong: DFF<Bit>,
 
     finish_mask: Signal<Local, Bits<ROW_TAGS>>,
     fail_mask: Signal<Local, Bits<ROW_TAGS>>,
@@ -96,7 +98,7 @@ impl Logic for TagRow {
     #[rustfmt::skip]
     fn update(&mut self) {
         dff_setup!(self, clock, busy_bits, outstanding_bits, done_bits);
-        dff_setup!(self, clock, failed_bits, quarantined_bits);
+        dff_setup!(self, clock, failed_bits, quarantined_bits, was_late, was_wrong);
         self.finishes[0].next = 0.into();
         if self.finish_0.val() { self.finishes[0].next = self.column_0.val(); }
         self.finishes[1].next = 0.into();
@@ -121,8 +123,10 @@ impl Logic for TagRow {
             (self.fails[0].val() | self.fails[1].val()) & self.outstanding_bits.q.val();
         self.late_mask.next = (self.lates[0].val() | self.lates[1].val() | self.lates[2].val())
             & self.outstanding_bits.q.val();
-        self.late.next = self.late_mask.val();
-        self.wrong.next = self.fail_mask.val();
+        self.was_late.d.next = self.late_mask.val().any();
+        self.was_wrong.d.next = self.fail_mask.val().any();
+        self.late.next = self.was_late.q.val();
+        self.wrong.next = self.was_wrong.q.val();
 
         self.busy_bits.d.next = (self.busy_bits.q.val() | self.issue_mask.val())
             & !(self.retire_mask.val() & !self.quarantined_bits.q.val());
@@ -285,9 +289,9 @@ pub struct TagRows {
     pub failed: Signal<Out, TagSet>,
     /// Tags that timed out.
     pub quarantined: Signal<Out, TagSet>,
-    /// A tag times out.
+    /// A tag timed out.
     pub late: Signal<Out, Bit>,
-    /// A tag gets a completion that is not as expected.
+    /// A tag got a completion that was not as expected.
     pub wrong: Signal<Out, Bit>,
 
     rows: [TagRow; 16],
@@ -298,8 +302,9 @@ pub struct TagRows {
     done_join: TagSetJoin,
     failed_join: TagSetJoin,
     quarantined_join: TagSetJoin,
-    late_join: TagSetJoin,
-    wrong_join: TagSetJoin,
+
+    late_rows: [Signal<Local, Bit>; 17],
+    wrong_rows: [Signal<Local, Bit>; 17],
 }
 
 impl Logic for TagRows {
@@ -330,15 +335,17 @@ impl Logic for TagRows {
             self.done_join.rows[i].next = self.rows[i].done.val();
             self.failed_join.rows[i].next = self.rows[i].failed.val();
             self.quarantined_join.rows[i].next = self.rows[i].quarantined.val();
-            self.late_join.rows[i].next = self.rows[i].late.val();
-            self.wrong_join.rows[i].next = self.rows[i].wrong.val();
+            self.late_rows[i + 1].next = self.late_rows[i].val() | self.rows[i].late.val();
+            self.wrong_rows[i + 1].next = self.wrong_rows[i].val() | self.rows[i].wrong.val();
         }
         self.busy.next = self.busy_join.set.val();
         self.outstanding.next = self.outstanding_join.set.val();
         self.done.next = self.done_join.set.val();
         self.failed.next = self.failed_join.set.val();
         self.quarantined.next = self.quarantined_join.set.val();
-        self.late.next = self.late_join.set.val().any();
-        self.wrong.next = self.wrong_join.set.val().any();
+        self.late_rows[0].next = false;
+        self.wrong_rows[0].next = false;
+        self.late.next = self.late_rows[16].val();
+        self.wrong.next = self.wrong_rows[16].val();
     }
 }

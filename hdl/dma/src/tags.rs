@@ -157,9 +157,9 @@ pub struct TagTable {
     pub failed: Signal<Out, TagSet>,
     /// Reads of before the reset have not ended.
     pub draining: Signal<Out, Bit>,
-    /// A read timed out in this cycle.
+    /// A read timed out one cycle ago.
     pub timed_out: Signal<Out, Bit>,
-    /// A completion was not as expected.
+    /// A completion was not as expected one cycle ago.
     pub wrong: Signal<Out, Bit>,
     /// Tags that timed out.
     pub quarantined: Signal<Out, TagSet>,
