@@ -19,7 +19,7 @@
 //! | `fence_passed` | in | pulse: a confirmation has left the last fence |
 //! | others | out | updates |
 //!
-//! Timing: a command takes 6 cycles, a refused one 5; `region_remove` about 4 more,
+//! Timing: a command takes 8 cycles, a refused one 7; `region_remove` about 4 more,
 //! `segment_truncate` about 10 more, `list_move` as long as its list's updater. A floor that lifts
 //! the cursor waits for a cycle without a cursor move. Confirmations wait for their taker in a
 //! FIFO: their taker does not hold up the next commands until 7 wait, nor do the fences until
@@ -107,6 +107,8 @@ pub struct CommandProcessor<
 
     confirmations: Fifo<Confirmation, 3, 4>,
 
+    has_room: DFF<Bit>,
+
     asked: Signal<Local, Bits<512>>,
     room: Signal<Local, Bit>,
     act_ready: Signal<Local, Bit>,
@@ -154,6 +156,7 @@ impl<
             ended_valid: Default::default(),
             done: Default::default(),
             confirmations: Default::default(),
+            has_room: Default::default(),
             asked: Default::default(),
             room: Default::default(),
             act_ready: Default::default(),
@@ -175,7 +178,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, beat, flow, ended, ended_valid, done);
+        dff_setup!(self, clock, beat, flow, ended, ended_valid, done, has_room);
         self.batch.clock.next = self.clock.val();
         self.batch.reset.next = self.reset.val();
         self.work.clock.next = self.clock.val();
@@ -189,7 +192,8 @@ impl<
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
         // A command is taken when its confirmation will have a place, beside one on its way there.
-        self.room.next = (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
+        self.has_room.d.next = self.confirmations.level.val() < self.enough.val();
+        self.room.next = self.has_room.q.val() & !self.hold.val();
         self.steps.fence_passed.next = self.fence_passed.val();
         self.steps.command_valid.next = self.batch.command.valid.val() & self.room.val();
         self.batch.command.ready.next = self.steps.take.val();

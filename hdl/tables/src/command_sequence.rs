@@ -1,11 +1,11 @@
 //! The order of the steps of one command.
 //!
 //! ```text
-//!  idle ─► wait ─► check ─► judge ─┬─► act ─┬──────────► idle
-//!   (take)                         │        └─► work ───► idle
-//!                                  └─ (refused) ────────► idle
+//!  idle ─► wait ─► read ─► compare ─► check ─► judge ─┬─► act ─┬──────────► idle
+//!   (take)                                            │        └─► work ───► idle
+//!                                                     └─ (refused) ────────► idle
 //! ```
-//! Timing: six cycles from `take` to the next `take`, four and the wait for the flow when refused.
+//! Timing: eight cycles from `take` to the next `take`, six and the wait for the flow when refused.
 //! `acting` is a function of registers; `take`, `finish` and `status` depend on the inputs that the
 //! state waits for.
 //!
@@ -28,7 +28,11 @@ pub enum CommandState {
     Idle,
     /// Waits for the flow.
     Wait,
-    /// Lets the checks answer.
+    /// Lets the list be read,
+    Read,
+    /// the lists answer,
+    Compare,
+    /// and the checks.
     Check,
     /// Decides.
     Judge,
@@ -128,9 +132,11 @@ impl Logic for CommandSequence {
             // Waits for the flow; its list is read meanwhile.
             CommandState::Wait => {
                 if self.flow_valid.val() {
-                    self.state.d.next = CommandState::Check;
+                    self.state.d.next = CommandState::Read;
                 }
             }
+            CommandState::Read => self.state.d.next = CommandState::Compare,
+            CommandState::Compare => self.state.d.next = CommandState::Check,
             CommandState::Check => self.state.d.next = CommandState::Judge,
             CommandState::Judge => {
                 self.state.d.next = CommandState::Act;

@@ -6,8 +6,8 @@
 //!  rx_list, tx_list ◄──► ───┘
 //!  beat ──► key, flow, region, page updates
 //! ```
-//! Timing: the updates are combinational from `beat`; `status` is right two cycles after the later
-//! of `flow` and the lists' answers, three after `beat`.
+//! Timing: the updates are combinational from `beat`, those of lists come a cycle later; `status`
+//! is right two cycles after the later of `flow` and the lists' answers, five after `beat`.
 
 use crate::command_check::CommandCheck;
 use crate::command_decode::{FlowDecode, ListDecode, RegionDecode};
@@ -85,6 +85,10 @@ pub struct CommandWork<
     range_bad: DFF<Bit>,
     list_full: DFF<Bit>,
     cursor_behind: DFF<Bit>,
+    rx_change: DFF<ListUpdate>,
+    rx_changes: DFF<Bit>,
+    tx_change: DFF<ListUpdate>,
+    tx_changes: DFF<Bit>,
 
     kind: Signal<Local, CommandKind>,
     list_update: Signal<Local, ListUpdate>,
@@ -136,6 +140,10 @@ impl<
             range_bad: Default::default(),
             list_full: Default::default(),
             cursor_behind: Default::default(),
+            rx_change: Default::default(),
+            rx_changes: Default::default(),
+            tx_change: Default::default(),
+            tx_changes: Default::default(),
             kind: Default::default(),
             list_update: Default::default(),
             data: Default::default(),
@@ -157,6 +165,7 @@ impl<
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, index_bad, range_bad, list_full, cursor_behind);
+        dff_setup!(self, clock, rx_change, rx_changes, tx_change, tx_changes);
         self.check.clock.next = self.clock.val();
         self.data.next = self.beat.val().data;
         self.kind_decode.opcode.next = self.data.val().get_bits::<8>(0);
@@ -174,15 +183,19 @@ impl<
 
         // What the lists are asked, and what they say.
         self.list_update.next = self.list_decode.rx_list.val();
-        self.rx_list.change.next = self.list_decode.rx_list.val();
-        self.tx_list.change.next = self.list_decode.tx_list.val();
-        self.rx_list.commit.next = self.commit.val() & self.list_decode.rx_changes.val();
-        self.tx_list.commit.next = self.commit.val() & self.list_decode.tx_changes.val();
-        self.answers.rx.next = self.list_decode.rx_changes.val();
+        self.rx_change.d.next = self.list_decode.rx_list.val();
+        self.rx_changes.d.next = self.list_decode.rx_changes.val();
+        self.tx_change.d.next = self.list_decode.tx_list.val();
+        self.tx_changes.d.next = self.list_decode.tx_changes.val();
+        self.rx_list.change.next = self.rx_change.q.val();
+        self.tx_list.change.next = self.tx_change.q.val();
+        self.rx_list.commit.next = self.commit.val() & self.rx_changes.q.val();
+        self.tx_list.commit.next = self.commit.val() & self.tx_changes.q.val();
+        self.answers.rx.next = self.rx_changes.q.val();
         self.answers.rx_full.next = self.rx_list.full.val();
         self.answers.rx_range_bad.next = self.rx_list.range_bad.val();
         self.answers.rx_refused.next = self.rx_list.refused.val();
-        self.answers.tx.next = self.list_decode.tx_changes.val();
+        self.answers.tx.next = self.tx_changes.q.val();
         self.answers.tx_full.next = self.tx_list.full.val();
         self.answers.tx_range_bad.next = self.tx_list.range_bad.val();
         self.answers.tx_refused.next = self.tx_list.refused.val();

@@ -72,10 +72,10 @@ pub struct ListCopy {
     read_index: DFF<Bits<16>>,
     store_index: DFF<Bits<16>>,
     grew: DFF<Bit>,
+    more: DFF<Bit>,
 
     read_after: Signal<Local, Bits<16>>,
     store_after: Signal<Local, Bits<16>>,
-    more: Signal<Local, Bit>,
     one: Constant<Bits<16>>,
 }
 
@@ -104,9 +104,9 @@ impl Default for ListCopy {
             read_index: Default::default(),
             store_index: Default::default(),
             grew: Default::default(),
+            more: Default::default(),
             read_after: Default::default(),
             store_after: Default::default(),
-            more: Default::default(),
             one: Constant::new(1u64.to_bits()),
         }
     }
@@ -115,14 +115,13 @@ impl Default for ListCopy {
 impl Logic for ListCopy {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, at, read_index, store_index, grew);
+        dff_setup!(self, clock, at, read_index, store_index, grew, more);
         self.busy.next = self.at.q.val() != CopyState::Idle;
         self.refused.next = self.grew.q.val();
         self.cursor.next = self.read_index.q.val();
         self.stored.next = self.store_index.q.val();
         self.read_after.next = self.read_index.q.val() + self.one.val();
         self.store_after.next = self.store_index.q.val() + self.one.val();
-        self.more.next = self.read_index.q.val() != self.stop.val();
         self.fetch_valid.next = false;
         self.write_entry.next = false;
         self.write_state.next = false;
@@ -132,6 +131,7 @@ impl Logic for ListCopy {
             CopyState::Idle => {
                 self.read_index.d.next = self.first.val();
                 self.store_index.d.next = self.first.val();
+                self.more.d.next = self.first.val() != self.stop.val();
                 self.write_state.next = self.commit.val() & !self.copies.val();
                 self.write_entry.next = self.commit.val() & self.posts.val();
                 if self.commit.val() {
@@ -143,9 +143,10 @@ impl Logic for ListCopy {
             }
             // Reads ahead; writes each entry as it comes, the last one ends the copy.
             CopyState::Copy => {
-                self.fetch_valid.next = self.more.val();
-                if self.more.val() & self.fetch_ready.val() {
+                self.fetch_valid.next = self.more.q.val();
+                if self.more.q.val() & self.fetch_ready.val() {
                     self.read_index.d.next = self.read_after.val();
+                    self.more.d.next = self.read_after.val() != self.stop.val();
                 }
                 if self.fetched_valid.val() {
                     self.write_entry.next = !self.grows.val();

@@ -62,6 +62,12 @@ pub struct ListUpdater<const FLOW_BITS: usize> {
     entry_pending: DFF<EntryWrite>,
     entry_pending_valid: DFF<Bit>,
 
+    full: DFF<Bit>,
+    range_bad: DFF<Bit>,
+    empty: DFF<Bit>,
+    first: DFF<Bits<16>>,
+    stop: DFF<Bits<16>>,
+
     judge: ListJudge,
     ports: ListPorts,
     copy: ListCopy,
@@ -75,7 +81,18 @@ pub struct ListUpdater<const FLOW_BITS: usize> {
 impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, list, entry, entry_valid);
+        dff_setup!(
+            self,
+            clock,
+            list,
+            entry,
+            entry_valid,
+            full,
+            range_bad,
+            empty,
+            first,
+            stop
+        );
         dff_setup!(
             self,
             clock,
@@ -85,15 +102,19 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
             entry_pending_valid
         );
 
-        // The list that the change names, two cycles after it.
+        // The list that the change names, two cycles after it, and what is to be known of it, one
+        // more.
         self.change.next = self.control.change.val();
         self.states.clock.next = self.clock.val();
         self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.change.val().flow);
         self.list.d.next = self.states.read_data.val();
         self.judge.change.next = self.change.val();
         self.judge.list.next = self.list.q.val();
-        self.control.full.next = self.judge.full.val();
-        self.control.range_bad.next = self.judge.range_bad.val();
+        self.full.d.next = self.judge.full.val();
+        self.range_bad.d.next = self.judge.range_bad.val();
+        self.empty.d.next = self.judge.empty.val();
+        self.control.full.next = self.full.q.val();
+        self.control.range_bad.next = self.range_bad.q.val();
         self.ports.change.next = self.change.val();
         self.ports.list.next = self.list.q.val();
         self.ports.cursor.next = self.copy.cursor.val();
@@ -111,10 +132,12 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
         self.copy.commit.next = self.control.commit.val();
         self.copy.truncates.next = self.truncates.val();
         self.copy.copies.next = self.truncates.val()
-            | ((self.operation.val() == ListOperation::Move) & !self.judge.empty.val());
+            | ((self.operation.val() == ListOperation::Move) & !self.empty.q.val());
         self.copy.posts.next = self.operation.val() == ListOperation::Post;
-        self.copy.first.next = self.ports.first.val();
-        self.copy.stop.next = self.ports.stop.val();
+        self.first.d.next = self.ports.first.val();
+        self.stop.d.next = self.ports.stop.val();
+        self.copy.first.next = self.first.q.val();
+        self.copy.stop.next = self.stop.q.val();
         self.copy.fetch_ready.next = self.fetch.ready.val();
         self.copy.fetched_valid.next = self.entry_valid.q.val();
         self.copy.grows.next =
