@@ -43,6 +43,7 @@ pub struct Checksum {
     patches: Fifo<ChecksumPatch, 6, 7>,
     insert: ChecksumInsert,
 
+    has_room: DFF<Bit>,
     beat: Signal<Local, PacketBeat>,
     ready: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
@@ -60,6 +61,7 @@ impl Default for Checksum {
             unit: Default::default(),
             patches: Default::default(),
             insert: Default::default(),
+            has_room: Default::default(),
             beat: Default::default(),
             ready: Default::default(),
             take: Default::default(),
@@ -70,6 +72,7 @@ impl Default for Checksum {
 impl Logic for Checksum {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, has_room);
         self.store.clock.next = self.clock.val();
         self.store.reset.next = self.reset.val();
         self.unit.clock.next = self.clock.val();
@@ -83,9 +86,10 @@ impl Logic for Checksum {
         PacketSource::link(&mut self.frames, &mut self.insert.frames);
 
         // A beat is taken when its frame is known and there is room for it and all patches on the
-        // way.
+        // way: 16 at most.
+        self.has_room.d.next = self.patches.level.val() < 47;
         self.ready.next =
-            self.facts.valid.val() & self.store.sink.ready.val() & (self.patches.level.val() < 48);
+            self.facts.valid.val() & self.store.sink.ready.val() & self.has_room.q.val();
         self.take.next = self.ready.val() & self.frames_made.valid.val();
         self.frames_made.ready.next = self.ready.val();
         self.facts.ready.next = self.take.val() & self.frames_made.last.val();

@@ -41,6 +41,7 @@ pub struct DescriptorNumbers {
     l3: WindowTake,
     l4: WindowTake,
     due: DFF<Bit>,
+    has_room: DFF<Bit>,
     queue: Fifo<HeaderNumbers, 7, 8>,
 
     tcp: Signal<Local, Bits<128>>,
@@ -50,7 +51,7 @@ pub struct DescriptorNumbers {
 impl Logic for DescriptorNumbers {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, due);
+        dff_setup!(self, clock, due, has_room);
         self.l3.clock.next = self.clock.val();
         self.l4.clock.next = self.clock.val();
         self.queue.clock.next = self.clock.val();
@@ -66,7 +67,9 @@ impl Logic for DescriptorNumbers {
         self.l4.data.next = self.data.val();
         self.l4.start.next = self.layout.val().l4_offset + 4;
         self.due.d.next = self.close.val() & !self.reset.val();
-        self.room.next = self.queue.level.val() < 127;
+        // Two are on their way at most, when there is room for one more.
+        self.has_room.d.next = self.queue.level.val() < 126;
+        self.room.next = self.has_room.q.val();
 
         // Numbers are big-endian in the header.
         self.ip.next = self.l3.window.val();

@@ -5,7 +5,8 @@
 //!                                           ▲ room of the payload buffer: 512 beats, 128 answers
 //!                              beat_freed ──┘
 //! ```
-//! Timing: one job a cycle, offered the cycle after its piece came.
+//! Timing: one job a cycle, offered the cycle after its piece came; what it needs of the payload
+//! buffer is counted a cycle later.
 //!
 //! Invariants:
 //! 1. The jobs of a piece cover its bytes in order; each ends with it or at a multiple of 512
@@ -51,8 +52,8 @@ impl Logic for PayloadRoom {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beats_used, answers_used);
-        // A read takes eight beats at most.
-        self.has_room.next = (self.beats_used.q.val() <= 504) & (self.answers_used.q.val() < 128);
+        // A read takes eight beats at most, and one may be issued that is not counted yet.
+        self.has_room.next = (self.beats_used.q.val() <= 496) & (self.answers_used.q.val() < 127);
         self.bytes_up.next = self.bytes.val() + 63;
         self.read_beats.next = bit_cast::<10, 4>(self.bytes_up.val().get_bits::<4>(6));
         self.beats_with_read.next = self.beats_used.q.val() + self.read_beats.val();
@@ -101,6 +102,8 @@ pub struct Jobs {
     in_piece: DFF<Bit>,
     window: DFF<Bits<3>>,
     rest: DFF<Bits<13>>,
+    issued: DFF<Bit>,
+    issued_bytes: DFF<Bits<10>>,
     payload: PayloadRoom,
 
     address: Signal<Local, Bits<64>>,
@@ -128,6 +131,8 @@ impl Default for Jobs {
             in_piece: Default::default(),
             window: Default::default(),
             rest: Default::default(),
+            issued: Default::default(),
+            issued_bytes: Default::default(),
             payload: Default::default(),
             address: Default::default(),
             offset: Default::default(),
@@ -146,6 +151,7 @@ impl Logic for Jobs {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, job, job_valid, in_piece, window, rest);
+        dff_setup!(self, clock, issued, issued_bytes);
         self.read_job.valid.next = self.job_valid.q.val();
         self.read_job.payload.next = self.job.q.val();
 
@@ -168,12 +174,14 @@ impl Logic for Jobs {
             & self.payload.has_room.val()
             & (!self.job_valid.q.val() | self.read_job.ready.val());
         self.piece.ready.next = self.issue.val() & self.ends.val();
-        self.asked_bytes.valid.next = self.issue.val();
-        self.asked_bytes.payload.next = self.bytes.val();
+        self.issued.d.next = self.issue.val();
+        self.issued_bytes.d.next = self.bytes.val();
+        self.asked_bytes.valid.next = self.issued.q.val();
+        self.asked_bytes.payload.next = self.issued_bytes.q.val();
         self.payload.clock.next = self.clock.val();
         self.payload.reset.next = self.reset.val();
-        self.payload.issue.next = self.issue.val();
-        self.payload.bytes.next = self.bytes.val();
+        self.payload.issue.next = self.issued.q.val();
+        self.payload.bytes.next = self.issued_bytes.q.val();
         self.payload.beat_freed.next = self.beat_freed.val();
         self.payload.answer_freed.next = self.answer_freed.val();
         if self.read_job.ready.val() {
@@ -192,6 +200,7 @@ impl Logic for Jobs {
         if self.reset.val() {
             self.job_valid.d.next = false;
             self.in_piece.d.next = false;
+            self.issued.d.next = false;
         }
     }
 }

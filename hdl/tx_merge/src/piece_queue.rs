@@ -44,6 +44,7 @@ pub struct PieceQueue {
 
     held: Signal<Local, Bits<8>>,
     tentative: Signal<Local, Bits<8>>,
+    has_room: Signal<Local, Bit>,
     write_after: Signal<Local, Bits<8>>,
     write: Signal<Local, Bit>,
     has_piece: Signal<Local, Bit>,
@@ -54,11 +55,13 @@ impl Logic for PieceQueue {
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
         self.memory.clock.next = self.clock.val();
-        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.tentative.next = self.write_pointer.q.val() - self.commit_pointer.q.val();
+        // Pointers that are 128 apart differ in their highest bit alone.
+        self.held.next = self.write_pointer.q.val() ^ self.read_pointer.q.val();
+        self.tentative.next = self.write_pointer.q.val() ^ self.commit_pointer.q.val();
         self.full.next = self.tentative.val() == 128;
-        self.sink.ready.next = self.held.val() != 128;
-        self.write.next = self.sink.valid.val() & (self.held.val() != 128);
+        self.has_room.next = self.held.val() != 128;
+        self.sink.ready.next = self.has_room.val();
+        self.write.next = self.sink.valid.val() & self.has_room.val();
         self.has_piece.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
         self.source.valid.next = self.has_piece.val();
         self.source.payload.next = self.memory.read_data.val();

@@ -69,7 +69,8 @@ impl Logic for RangeQueue {
         self.asks.clock.next = self.clock.val();
         self.ranges.clock.next = self.clock.val();
 
-        self.held.next = self.write_pointer.q.val() - self.judge_pointer.q.val();
+        // Pointers that are 8 apart differ in their highest bit alone.
+        self.held.next = self.write_pointer.q.val() ^ self.judge_pointer.q.val();
         self.sink.ready.next = self.held.val() != 8;
         self.write.next = self.sink.valid.val() & (self.held.val() != 8);
         self.verdict.next = self.sink.payload.val().verdict;

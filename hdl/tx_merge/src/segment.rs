@@ -56,6 +56,7 @@ pub struct Segment {
     reading: DFF<HeaderWork>,
     ready_valid: DFF<Bit>,
     ready: DFF<HeaderWork>,
+    has_room: DFF<Bit>,
 
     made: Signal<Local, FrameCut>,
 }
@@ -63,7 +64,15 @@ pub struct Segment {
 impl Logic for Segment {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, reading_valid, reading, ready_valid, ready);
+        dff_setup!(
+            self,
+            clock,
+            reading_valid,
+            reading,
+            ready_valid,
+            ready,
+            has_room
+        );
         self.frame.clock.next = self.clock.val();
         self.frame.reset.next = self.reset.val();
         self.store.clock.next = self.clock.val();
@@ -79,9 +88,10 @@ impl Logic for Segment {
         MessageSource::<FrameCut>::link(&mut self.cut, &mut self.cut_queue.source);
         MessageSource::<Bits<512>>::link(&mut self.header, &mut self.header_queue.source);
 
-        // A beat begun always finds room: two are on their way when it begins.
-        self.frame.go.next =
-            (self.header_queue.level.val() < 13) & (self.cut_queue.level.val() < 13);
+        // A beat begun always finds room: three are on their way when it begins.
+        self.has_room.d.next =
+            (self.header_queue.level.val() < 12) & (self.cut_queue.level.val() < 12);
+        self.frame.go.next = self.has_room.q.val();
         self.store.read_beat.next = self.frame.read_beat.val();
         self.store.freed_beats.next = self.frame.freed_beats.val();
         self.reading_valid.d.next = self.frame.valid.val() & !self.reset.val();
