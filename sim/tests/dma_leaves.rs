@@ -9,6 +9,7 @@ use dma::byte_enables::ByteEnables;
 use dma::rc_descriptor::{DescriptorCheck, DescriptorRead};
 use dma::rc_split::{LaneMask, RcMarks, RcStart};
 use dma::read_issue::{CompletionRoom, ReadRecord};
+use dma::ready_write::PlannedTlp;
 use dma::request::{Piece, RequestTlp};
 use dma::step::BeatPlan;
 use rand::rngs::SmallRng;
