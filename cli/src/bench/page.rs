@@ -88,6 +88,8 @@ const INTRODUCTION: &str =
      flows two packets, as one ACK releases them; on the wire to the card flows take turns packet \
      by packet.";
 
+/// Limits beyond that many times the wire's are not drawn: they would press the rest flat.
+const LIMIT_SHOWN: f64 = 1.5;
 /// Parts of the card whose area is shown.
 const AREA_PARTS: usize = 16;
 
@@ -225,7 +227,7 @@ impl Page {
         self.sections.iter().flat_map(|(_, rows)| rows)
     }
 
-    /// Frame bytes carried, over frame size, beside wire and link.
+    /// Frame bytes carried, over frame size, beside wire and link where these are near the wire.
     fn frames_plot(&self, word: &str, title: &str) -> String {
         let prefix = format!("{word} --frame ");
         let mut card = Vec::new();
@@ -233,13 +235,16 @@ impl Page {
         let mut link = Vec::new();
         let mut port = Vec::new();
         for row in self.rows() {
-            let Some(rest) = row.line.strip_prefix(&prefix) else {
+            let rest = row.line.strip_prefix(&prefix);
+            let Some(rest) = rest.filter(|rest| !rest.contains("--rival")) else {
                 continue;
             };
             let bytes: f64 = rest.split(' ').next().unwrap_or("").parse().unwrap_or(0.0);
             let gbps = |mpps: f64| (bytes, mpps * bytes * 8.0 / 1000.0);
             card.push(gbps(row.report.mpps));
-            for (name, mpps) in &row.report.limits_mpps {
+            let limits = &row.report.limits_mpps;
+            let shown = LIMIT_SHOWN * limits.get("wire").copied().unwrap_or(f64::INFINITY);
+            for (name, mpps) in limits.iter().filter(|(_, mpps)| **mpps <= shown) {
                 match *name {
                     "wire" => wire.push(gbps(*mpps)),
                     "pcie up" if word == "rx" => link.push(gbps(*mpps)),

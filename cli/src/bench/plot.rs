@@ -202,9 +202,9 @@ fn dash(is_limit: bool) -> &'static str {
 fn ticks(from: f64, to: f64, is_log: bool) -> Vec<f64> {
     if is_log {
         let powers = (0..20).map(|n| f64::from(1 << n));
-        let mut marks: Vec<f64> = powers.filter(|v| (from..=to).contains(v)).collect();
+        // The last power leaves room for the name of the end.
+        let mut marks: Vec<f64> = powers.filter(|v| (from..to / 1.15).contains(v)).collect();
         marks.push(to);
-        marks.dedup();
         return marks;
     }
     let (step, _) = steps(to - from);
@@ -341,6 +341,7 @@ mod tests {
         }
         assert_eq!(ticks(293.0, 313.0, false), [295.0, 300.0, 305.0, 310.0]);
         assert_eq!(ticks(64.0, 300.0, true), [64.0, 128.0, 256.0, 300.0]);
+        assert_eq!(ticks(4000.0, 9216.0, true), [4096.0, 9216.0]);
     }
 
     #[test]
