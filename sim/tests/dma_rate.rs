@@ -461,7 +461,7 @@ fn mtu_1500(offered: u64) -> (f64, f64, u64) {
 }
 
 #[test]
-fn a_small_write_is_on_the_port_after_six_cycles() {
+fn a_small_write_is_on_the_port_after_seven_cycles() {
     let mut rig = Rig::new(PcieConfig::default(), Stall::None, Stall::None);
     let address = rig.slot.memory(4096);
     rig.push_write(&Write {
@@ -478,5 +478,5 @@ fn a_small_write_is_on_the_port_after_six_cycles() {
         rig.cycle();
         cycles += 1;
     }
-    assert_eq!(cycles, 6);
+    assert_eq!(cycles, 7);
 }

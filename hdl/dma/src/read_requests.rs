@@ -139,7 +139,8 @@ impl Logic for ReadRequests {
         self.issuer.reset.next = self.reset.val();
 
         // No client sees whether another one's job is taken. Small reads of payload come each
-        // cycle, those of rings and flushes are rare.
+        // cycle, those of rings and flushes are rare. A reset lasts longer here than at the clients:
+        // what they ask meanwhile waits.
         self.job_0.clock.next = self.clock.val();
         self.job_1.clock.next = self.clock.val();
         self.job_2.clock.next = self.clock.val();
@@ -148,10 +149,18 @@ impl Logic for ReadRequests {
         self.job_1.reset.next = self.reset.val();
         self.job_2.reset.next = self.reset.val();
         self.job_3.reset.next = self.reset.val();
-        MessageSink::<ReadJob>::link(&mut self.client_0_job, &mut self.job_0.sink);
-        MessageSink::<ReadJob>::link(&mut self.client_1_job, &mut self.job_1.sink);
-        MessageSink::<ReadJob>::link(&mut self.client_2_job, &mut self.job_2.sink);
-        MessageSink::<ReadJob>::link(&mut self.client_3_job, &mut self.job_3.sink);
+        self.job_0.sink.valid.next = self.client_0_job.valid.val();
+        self.job_0.sink.payload.next = self.client_0_job.payload.val();
+        self.client_0_job.ready.next = self.job_0.sink.ready.val() & !self.reset.val();
+        self.job_1.sink.valid.next = self.client_1_job.valid.val();
+        self.job_1.sink.payload.next = self.client_1_job.payload.val();
+        self.client_1_job.ready.next = self.job_1.sink.ready.val() & !self.reset.val();
+        self.job_2.sink.valid.next = self.client_2_job.valid.val();
+        self.job_2.sink.payload.next = self.client_2_job.payload.val();
+        self.client_2_job.ready.next = self.job_2.sink.ready.val() & !self.reset.val();
+        self.job_3.sink.valid.next = self.client_3_job.valid.val();
+        self.job_3.sink.payload.next = self.client_3_job.payload.val();
+        self.client_3_job.ready.next = self.job_3.sink.ready.val() & !self.reset.val();
         MessageSource::<ReadJob>::join(&mut self.job_0.source, &mut self.select.client_0_job);
         MessageSource::<ReadJob>::join(&mut self.job_1.source, &mut self.select.client_1_job);
         MessageSource::<ReadJob>::join(&mut self.job_2.source, &mut self.select.client_2_job);

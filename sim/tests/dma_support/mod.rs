@@ -22,6 +22,8 @@ use sim::stall::Stall;
 use sim::verilated::{Model, PortId};
 use stream::messages::{ReadJob, WriteJob};
 
+/// Cycles of a reset, as the card's own lasts: it goes through registers.
+const RESET_CYCLES: u64 = 16;
 /// Bus address at which the host's memory begins.
 pub const BUS_BASE: u64 = 0x40_0000_0000;
 /// Cycles after which a requester under test gives a read up.
@@ -334,10 +336,10 @@ impl Rig {
         let (source, sink) = self.stalls;
         self.clients = Clients::new(&self.bench.model, source, sink, seed);
         self.slot.reset = true;
-        self.cycle();
+        self.cycles(RESET_CYCLES);
         self.slot.reset = false;
         self.cycle();
-        // What was on the streams in the cycle of the reset counts for nobody.
+        // What was on the streams while the reset went through counts for nobody.
         self.clients = Clients::new(&self.bench.model, source, sink, seed);
     }
 
