@@ -6,8 +6,8 @@
 //!                └─────────────┘      └─────────▲──────────┘
 //!   beat ───────────────────────────► PayloadMemory: 64 beats, any 16 dwords in one read
 //! ```
-//! Timing: a read is on the port two cycles after it was taken, a write three; one beat a cycle. The plan
-//! decides what the beat holds, the packer reads the payload and registers the beat.
+//! Timing: a read is on the port two cycles after it was taken, a write three; one beat a cycle.
+//! The plan decides what the beat holds, the packer reads the payload and registers the beat.
 //!
 //! Invariants:
 //! 1. A write is taken only when all of its payload is stored: `rq_tvalid` never falls inside a
@@ -132,7 +132,6 @@ impl Logic for RequestPacker {
         MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.plan.write_tlp);
         MessageSink::<RequestTlp>::link(&mut self.read_tlp, &mut self.plan.read_tlp);
         MessageSink::<Bits<512>>::link(&mut self.beat, &mut self.memory.beat);
-
         self.plan.link_reset.next = self.link_reset.val();
         self.plan.flush.next = self.flush.val();
         self.plan.run.next = self.run.val();

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   write_tlp ─► ReadyWrite: payload stored? ─► in-flight limit? ─┐
-//!   read_tlp ─────────────────────────────────────────────────────┴─► step: tail of one, head of the
-//!                                                                     next
+//!   read_tlp ─────────────────────────────────────────────────────┴─► step: tail of one, head of
+//!                                                                     the next
 //! ```
 //! Timing: `step` is registered; one step a cycle.
 //!

@@ -139,8 +139,8 @@ impl Logic for ReadRequests {
         self.issuer.reset.next = self.reset.val();
 
         // No client sees whether another one's job is taken. Small reads of payload come each
-        // cycle, those of rings and flushes are rare. A reset lasts longer here than at the clients:
-        // what they ask meanwhile waits.
+        // cycle, those of rings and flushes are rare. A reset lasts longer here than at the
+        // clients: what they ask meanwhile waits.
         self.job_0.clock.next = self.clock.val();
         self.job_1.clock.next = self.clock.val();
         self.job_2.clock.next = self.clock.val();

@@ -6,9 +6,9 @@
 //!   client 2 ──►│ Select │──► align  (client, shift, beats)
 //!               └────────┘
 //! ```
-//! Timing: a job is accepted in the cycle in which it is offered, if it is its client's turn and both
-//! queues behind have room. Whose turn it is was decided a cycle before, so that `ready` waits for
-//! no `valid`; while nobody waits it is client 0's.
+//! Timing: a job is accepted in the cycle in which it is offered, if it is its client's turn and
+//! both queues behind have room. Whose turn it is was decided a cycle before, so that `ready` waits
+//! for no `valid`; while nobody waits it is client 0's.
 //!
 //! Invariants:
 //! 1. Both outputs get every job, in the same order.
@@ -102,8 +102,8 @@ impl Logic for WriteSelect {
         self.cut_job.next.client = self.turn.q.val();
         self.cut.payload.next = self.cut_job.val();
         self.cut.valid.next = self.advance.val();
-        // Beats of the packet; shifted by the address modulo 4, a last beat that is full but for fewer
-        // bytes reaches into one more.
+        // Beats of the packet; shifted by the address modulo 4, a last beat that is full but for
+        // fewer bytes reaches into one more.
         self.offset.next = bit_cast::<2, 64>(self.job.val().address);
         self.bytes.next = self.job.val().bytes;
         self.tail.next = self.bytes.val().get_bits::<6>(0);

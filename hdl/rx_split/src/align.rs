@@ -175,8 +175,7 @@ impl Logic for Align {
             !self.fine_valid.q.val() | self.fine_beat.q.val().held | self.source.ready.val();
         self.sink.ready.next = self.advance.val();
         self.idle.next = !(self.coarse_valid.q.val() | self.fine_valid.q.val());
-        self.published.valid.next = self.fine_valid.q.val()
-            & !self.fine_beat.q.val().held
+        self.published.valid.next = self.source.valid.val()
             & self.source.ready.val()
             & self.fine_beat.q.val().last
             & self.fine_beat.q.val().publish;

@@ -136,10 +136,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.offered.next = self.announce.announced.valid.val();
         self.feed.jobs.payload.next = self.job.val();
         self.feed.jobs.valid.next = self.offered.val() & !self.is_confirmation.val();
-        self.announce.announced.ready.next = self.feed.jobs.ready.val();
-        if self.is_confirmation.val() {
-            self.announce.announced.ready.next = true;
-        }
+        self.announce.announced.ready.next =
+            self.feed.jobs.ready.val() | self.is_confirmation.val();
         self.announce.fence_room.next = self.fences.room.val();
         self.fences.job.next = self.job.val();
         self.fences.passes.next = self.offered.val() & self.is_confirmation.val();

@@ -6,8 +6,8 @@
 //! Owner 0 may change what belongs to others; its confirmations are a fence for all. Those of other
 //! owners wait in the queue that holds their owner's entries.
 //!
-//! Timing: a fence shows the cycle after its push, is ready another cycle later at the earliest, and
-//! for two cycles behind a pop none is ready.
+//! Timing: a fence shows the cycle after its push, is ready another cycle later at the earliest,
+//! and for two cycles behind a pop none is ready.
 //!
 //! Invariants:
 //! 1. They leave in order, each when all queues have popped what they had been given before it.

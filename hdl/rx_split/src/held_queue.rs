@@ -17,8 +17,8 @@
 //! | head, pop | out, in | the oldest item; it is taken |
 //! | pushed, popped | out | items pushed and popped since reset, modulo 2^32 |
 //!
-//! Timing: an item shows the cycle after its push, is ready another cycle later at the earliest, and
-//! for two cycles behind a pop none is ready.
+//! Timing: an item shows the cycle after its push, is ready another cycle later at the earliest,
+//! and for two cycles behind a pop none is ready.
 //!
 //! Invariants:
 //! 1. 63 items at most: the bytes of the one popped last stay until its place comes again.
@@ -161,14 +161,12 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.holds.next = self.has_items.q.val();
         self.room.next = self.level.q.val() != self.most.val();
         self.at.next = bit_cast::<8, 6>(self.push_place.val()) | self.number.val();
-
         self.waits_for.clock.next = self.clock.val();
         self.waits_for.write_address.next = self.landed_at.val();
         self.waits_for.write_data.next = self.tickets.val();
         self.waits_for.write_enable.next = self.landed.val();
         self.waits_for.read_address.next = self.pop_place.val();
         self.awaited.next = self.waits_for.read_data.val();
-
         // A difference below zero: the flush read of that ticket is still to be answered.
         self.ahead_1.next =
             self.done.val().get_bits::<24>(0) - self.awaited.val().get_bits::<24>(0);
@@ -180,7 +178,6 @@ impl<const M: usize> Logic for HeldQueue<M> {
             | (self.memories.val().get_bit(2) & self.ahead_2.val().get_bit(23))
             | (self.memories.val().get_bit(3) & self.ahead_3.val().get_bit(23));
         self.has_bytes.next = self.oldest.val().confirms | self.landed_count.q.val().any();
-
         self.head.next.item = self.oldest.val();
         self.head.next.at = bit_cast::<8, 6>(self.pop_place.val()) | self.number.val();
         self.is_ready.d.next =
@@ -189,12 +186,10 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.vain.next = self.memories.val() & self.broken.val();
         self.is_unflushed.d.next = self.vain.val().any();
         self.head.next.unflushed = self.is_unflushed.q.val();
-
         self.takes_bytes.next = self.pop.val() & !self.oldest.val().confirms;
         if self.landed.val() & !self.takes_bytes.val() {
             self.landed_count.d.next = self.landed_count.q.val() + 1;
-        }
-        if !self.landed.val() & self.takes_bytes.val() {
+        } else if !self.landed.val() & self.takes_bytes.val() {
             self.landed_count.d.next = self.landed_count.q.val() - 1;
         }
         if self.pop.val() {

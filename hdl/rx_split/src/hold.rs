@@ -105,6 +105,7 @@ pub struct Hold<const B: usize, const N: usize> {
     landed: Signal<Local, Bits<2>>,
     landed_at: Signal<Local, Bits<6>>,
     lands: Signal<Local, Bit>,
+    all_if_lands: Signal<Local, Bits<4>>,
     some_held: Signal<Local, Bit>,
 }
 
@@ -160,10 +161,8 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.lands.next = self.hold.val() & self.hold_beat.val().get_bit(0);
         self.landed.next = self.hold_beat.val().get_bits::<2>(7);
         self.landed_at.next = self.hold_beat.val().get_bits::<6>(1);
-        self.flusher.wanted.next = bits::<4>(0);
-        if self.lands.val() {
-            self.flusher.wanted.next = self.hold_memories.val();
-        }
+        self.all_if_lands.next = bits::<4>(0) - bit_cast::<4, 1>(self.lands.val().into());
+        self.flusher.wanted.next = self.hold_memories.val() & self.all_if_lands.val();
 
         self.queue_1.push.next = self.route.push.val().get_bit(1);
         self.queue_1.item.next = self.route.item.val();

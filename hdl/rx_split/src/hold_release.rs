@@ -137,14 +137,12 @@ impl Logic for HoldRelease {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, held, from, pops, pops_fence, pops_owner);
-
         self.turn.fence.next = self.fence.val();
         self.turn.queue_1.next = self.queue_1.val();
         self.turn.queue_2.next = self.queue_2.val();
         self.turn.queue_3.next = self.queue_3.val();
         self.turn.served.next = self.from.q.val();
         self.item.next = self.held.q.val().item;
-
         self.is_first.next = self.state.q.val() == ReleaseState::First;
         self.is_last.next = self.state.q.val() == ReleaseState::Last;
         self.write_job.valid.next = self.state.q.val() == ReleaseState::Job;
@@ -155,7 +153,6 @@ impl Logic for HoldRelease {
         self.confirmation.payload.next.owner = self.item.val().owner;
         self.confirmation.payload.next.index = self.item.val().index;
         self.confirmation.payload.next.status = self.item.val().status;
-
         self.read_address.next = bit_cast::<9, 8>(self.held.q.val().at) << 1;
         if self.is_last.val() | (self.is_first.val() & self.write_data.ready.val()) {
             self.read_address.next = (bit_cast::<9, 8>(self.held.q.val().at) << 1) | 1;
@@ -172,7 +169,6 @@ impl Logic for HoldRelease {
             self.is_last.val() & self.write_data.ready.val() & self.item.val().publish;
         self.published.payload.next.owner = self.item.val().owner;
         self.published.payload.next.index = self.item.val().index;
-
         self.handed_out.next = (self.write_job.valid.val() & self.write_job.ready.val())
             | (self.confirmation.valid.val() & self.confirmation.ready.val());
         if self.state.q.val() == ReleaseState::Idle {
@@ -184,20 +180,16 @@ impl Logic for HoldRelease {
                     self.state.d.next = ReleaseState::Confirm;
                 }
             }
-        }
-        if self.handed_out.val() {
+        } else if self.handed_out.val() {
             self.state.d.next = ReleaseState::Popped;
             if self.write_job.valid.val() {
                 self.state.d.next = ReleaseState::First;
             }
-        }
-        if (self.is_first.val() | self.is_last.val()) & self.write_data.ready.val() {
+        } else if self.is_first.val() & self.write_data.ready.val() {
             self.state.d.next = ReleaseState::Last;
-            if self.is_last.val() {
-                self.state.d.next = ReleaseState::Idle;
-            }
-        }
-        if self.state.q.val() == ReleaseState::Popped {
+        } else if self.is_last.val() & self.write_data.ready.val() {
+            self.state.d.next = ReleaseState::Idle;
+        } else if self.state.q.val() == ReleaseState::Popped {
             self.state.d.next = ReleaseState::Idle;
         }
         self.turn.taken.next = self.handed_out.val();
