@@ -180,6 +180,8 @@ impl Logic for HoldRelease {
                     self.state.d.next = ReleaseState::Confirm;
                 }
             }
+        } else if self.state.q.val() == ReleaseState::Popped {
+            self.state.d.next = ReleaseState::Idle;
         } else if self.handed_out.val() {
             self.state.d.next = ReleaseState::Popped;
             if self.write_job.valid.val() {
@@ -188,8 +190,6 @@ impl Logic for HoldRelease {
         } else if self.is_first.val() & self.write_data.ready.val() {
             self.state.d.next = ReleaseState::Last;
         } else if self.is_last.val() & self.write_data.ready.val() {
-            self.state.d.next = ReleaseState::Idle;
-        } else if self.state.q.val() == ReleaseState::Popped {
             self.state.d.next = ReleaseState::Idle;
         }
         self.turn.taken.next = self.handed_out.val();
