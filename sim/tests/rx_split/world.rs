@@ -428,8 +428,11 @@ impl World {
 
     /// Resets the block for a cycle; what the tables owe it is forgotten.
     pub fn reset(&mut self) {
+        // As long as the card's own: it goes through registers.
         self.set("reset", 1);
-        self.cycle();
+        for _ in 0..16 {
+            self.cycle();
+        }
         self.set("reset", 0);
         for reply in &mut self.replies {
             reply.clear();
