@@ -3,14 +3,14 @@
 //! ```text
 //!  plan, numbers ──┬─► segment ─┬─► cuts ─────┬─► merge ─► checksum ─► frames
 //!  template ───────┘            └─► headers ──┤     │         ▲
-//!  answers ───────────────────────────────────┘     ├─ facts ─┘ (4)
+//!  answers and their facts ───────────────────┘     ├─ facts ─┘ (4)
 //!                                                   └─► ended (4)
 //! ```
 //! Timing: segment works on headers of later frames while merge sends earlier ones.
 
 use crate::checksum::Checksum;
 use crate::merge::Merge;
-use crate::plan::{FrameCut, HeaderLayout, HeaderNumbers, SendPlan};
+use crate::plan::{AnswerFacts, FrameCut, HeaderLayout, HeaderNumbers, SendPlan};
 use crate::segment::Segment;
 use stream::prelude::*;
 
@@ -30,6 +30,8 @@ pub struct Assemble {
     pub template: MessageSink<Bits<512>>,
     /// Their payload.
     pub answers: PacketSink,
+    /// How long its answers are, and whether they failed.
+    pub answer_facts: MessageSink<AnswerFacts>,
     /// A descriptor's frames are made; 1: some could not be read.
     pub ended: MessageSource<Bits<1>>,
     /// Complete good frames.
@@ -62,6 +64,7 @@ impl Logic for Assemble {
         MessageSource::<FrameCut>::join(&mut self.segment.cut, &mut self.merge.cut);
         MessageSource::<Bits<512>>::join(&mut self.segment.header, &mut self.merge.header);
         PacketSink::link(&mut self.answers, &mut self.merge.answers);
+        MessageSink::<AnswerFacts>::link(&mut self.answer_facts, &mut self.merge.answer_facts);
         MessageSource::<Bits<1>>::join(&mut self.merge.ended, &mut self.ended_queue.sink);
         MessageSource::<Bits<1>>::link(&mut self.ended, &mut self.ended_queue.source);
         MessageSource::<HeaderLayout>::join(&mut self.merge.facts, &mut self.facts_queue.sink);

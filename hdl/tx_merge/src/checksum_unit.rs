@@ -4,7 +4,7 @@
 //!  beats ──► words ──► two sums ──► fold ──► patch
 //!    └─ end of frame ─► queue ───────┘
 //! ```
-//! Timing: one beat a cycle; the patch comes six cycles after the last beat.
+//! Timing: one beat a cycle; the patch comes seven cycles after the last beat.
 //!
 //! Invariants:
 //! 1. One patch for each frame that is not aborted, in order.

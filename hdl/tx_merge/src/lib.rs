@@ -7,7 +7,7 @@
 //!        flow, segment, region requests ◄───┴─┤     └─ record ─► report ─► send_event
 //!                                        piece▼                      │
 //!                       read_job ◄────────── jobs                    ▼
-//!                       read_data ──────► payload ─ answers ─► (assemble)
+//!                       read_data ──────► payload ─ answers, facts ─► (assemble)
 //!  confirmation_sink ─► fence (started in resolve, finished in report) ─► confirmation_source
 //! ```
 //! Timing: one beat a cycle at `frames`; reads of later descriptors are issued while earlier ones
@@ -55,6 +55,7 @@ pub mod jobs;
 pub mod layers_check;
 pub mod look_ahead;
 pub mod merge;
+pub mod merge_hand;
 pub mod merge_item;
 pub mod payload;
 pub mod piece_queue;
@@ -74,7 +75,7 @@ use descriptor::Descriptor;
 use fence::Fence;
 use jobs::Jobs;
 use payload::Payload;
-use plan::{HeaderNumbers, SendFields, SendPiece, SendPlan, SendRecord};
+use plan::{AnswerFacts, HeaderNumbers, SendFields, SendPiece, SendPlan, SendRecord};
 use report::Report;
 use resolve::Resolve;
 use stream::prelude::*;
@@ -189,6 +190,10 @@ impl Logic for TxMerge {
             &mut self.assemble.numbers,
         );
         PacketSource::join(&mut self.payload.answers, &mut self.assemble.answers);
+        MessageSource::<AnswerFacts>::join(
+            &mut self.payload.facts,
+            &mut self.assemble.answer_facts,
+        );
         PacketSource::link(&mut self.frames, &mut self.assemble.frames);
 
         self.report.clock.next = self.clock.val();

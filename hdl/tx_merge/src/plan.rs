@@ -106,12 +106,40 @@ pub struct SendPiece {
 pub struct FrameCut {
     /// No frame at all, only the end of a refused descriptor.
     pub refused: Bit,
-    /// Last frame of its descriptor.
+    /// Last frame of its descriptor, or instead of any.
     pub descriptor_end: Bit,
     /// Payload bytes of this frame.
     pub payload_bytes: Bits<14>,
     /// Layers and insertions.
     pub layout: HeaderLayout,
+}
+
+/// An answer of a read that is there to its end (payload to merge).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct AnswerFacts {
+    /// Full beats before its last beat.
+    pub beats: Bits<3>,
+    /// Bytes of its last beat, 1 to 64.
+    pub last_bytes: Bits<7>,
+    /// It could not be read.
+    pub failed: Bit,
+}
+
+/// Which bytes to append to the frame being put together (merge_item to merge).
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ItemCut {
+    /// Bytes of the header's beat, which they use up; else of the answer's.
+    pub in_header: Bit,
+    /// First byte to take.
+    pub start: Bits<6>,
+    /// Bytes to take, 1 to 64 - start.
+    pub byte_count: Bits<7>,
+    /// They use the answer's beat up.
+    pub answer_done: Bit,
+    /// The frame ends with them.
+    pub last: Bit,
+    /// With `last`: some payload of the frame could not be read.
+    pub abort: Bit,
 }
 
 /// Bytes to append to the frame being put together (merge to align).

@@ -53,8 +53,8 @@ fn refused_range_that_is_read() {
 #[test]
 fn payload_that_was_not_read_but_sent() {
     let fault = Fault {
-        original: "assign abort = failed | ((~is_header) & answer[520]);",
-        planted: "assign abort = failed;",
+        original: "assign abort = frame_failed | ((~frame_in_header) & read_failed);",
+        planted: "assign abort = frame_failed;",
     };
     let world = World::one_segment(1 << 16, 0);
     let address = world.regions[0].address(17);
