@@ -15,7 +15,8 @@
 //! | `command_read_failed` | out | pulse: a packet was given up, nothing of it is confirmed |
 //! | `query`, `queried` | out, in | the flow that the command names |
 //! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::list_control`] |
-//! | `hold` | in | no command is taken: the tables are being scrubbed or the hashes rewritten |
+//! | `hold` | in | no command is taken from the next cycle on: the tables are being scrubbed or the
+//! | | | hashes rewritten |
 //! | `fence_passed` | in | pulse: a confirmation has left the last fence |
 //! | others | out | updates |
 //!
@@ -110,9 +111,9 @@ pub struct CommandProcessor<
     has_room: DFF<Bit>,
 
     asked: Signal<Local, Bits<512>>,
-    room: Signal<Local, Bit>,
     act_ready: Signal<Local, Bit>,
     commit: Signal<Local, Bit>,
+    acts: Signal<Local, Bit>,
     enough: Constant<Bits<4>>,
 }
 
@@ -158,9 +159,9 @@ impl<
             confirmations: Default::default(),
             has_room: Default::default(),
             asked: Default::default(),
-            room: Default::default(),
             act_ready: Default::default(),
             commit: Default::default(),
+            acts: Default::default(),
             enough: Constant::new(7u64.to_bits()),
         }
     }
@@ -192,10 +193,10 @@ impl<
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
         // A command is taken when its confirmation will have a place, beside one on its way there.
-        self.has_room.d.next = self.confirmations.level.val() < self.enough.val();
-        self.room.next = self.has_room.q.val() & !self.hold.val();
+        self.has_room.d.next =
+            (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
         self.steps.fence_passed.next = self.fence_passed.val();
-        self.steps.command_valid.next = self.batch.command.valid.val() & self.room.val();
+        self.steps.command_valid.next = self.batch.command.valid.val() & self.has_room.q.val();
         self.batch.command.ready.next = self.steps.take.val();
         self.asked.next = self.batch.command.payload.val().data;
         self.query.valid.next = self.steps.take.val();
@@ -218,20 +219,20 @@ impl<
         self.steps.busy.next = self.region_busy.val() | self.work.list_busy.val();
         self.steps.refused.next = self.work.list_refused.val();
 
-        // All updates of a command in one cycle; none in a reset cycle, where the epoch may
-        // already be the next one.
+        // All updates of a command in one cycle, at once if it writes no flow; none in a reset
+        // cycle, where the epoch may already be the next one.
         self.act_ready.next = self.change.ready.val() | !self.work.writes_flow.val();
         self.steps.act_ready.next = self.act_ready.val();
-        self.commit.next = self.steps.acting.val() & self.act_ready.val() & !self.reset.val();
+        self.acts.next = self.steps.acting.val() & !self.reset.val();
+        self.commit.next = self.acts.val() & self.act_ready.val();
         self.work.commit.next = self.commit.val();
-        self.change.valid.next =
-            self.steps.acting.val() & self.work.writes_flow.val() & !self.reset.val();
+        self.change.valid.next = self.acts.val() & self.work.writes_flow.val();
         self.change.payload.next = self.work.flow_update.val();
-        self.key_update.valid.next = self.commit.val() & self.work.writes_key.val();
+        self.key_update.valid.next = self.acts.val() & self.work.writes_key.val();
         self.key_update.payload.next = self.work.key_update.val();
-        self.region.valid.next = self.commit.val() & self.work.writes_region.val();
+        self.region.valid.next = self.acts.val() & self.work.writes_region.val();
         self.region.payload.next = self.work.region_update.val();
-        self.page.valid.next = self.commit.val() & self.work.writes_page.val();
+        self.page.valid.next = self.acts.val() & self.work.writes_page.val();
         self.page.payload.next = self.work.page_update.val();
 
         // The memories are written when the confirmation has passed register and FIFO.

@@ -12,22 +12,25 @@
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
-//! Timing: the answers follow `data` by two cycles at most.
+//! Timing: the answers follow `data` by three cycles at most.
 
 use crate::command_kind::CommandKind;
 use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN, SEGMENTS_BORROWED_BITS_MAX};
 use stream::prelude::*;
 
-/// Whether a list lies among the entries. Combinational.
+/// Whether a list lies among the entries.
 #[derive(LogicBlock)]
 pub struct ListRange<const SEGMENT_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
     /// First entry.
     pub base: Signal<In, Bits<24>>,
     /// log2 entries.
     pub list_bits: Signal<In, Bits<4>>,
-    /// Its last entry does not exist, or it is longer than a list may be.
+    /// Its last entry does not exist, or it is longer than a list may be; one cycle later.
     pub range_bad: Signal<Out, Bit>,
 
+    bad: DFF<Bit>,
     entries: Signal<Local, Bits<25>>,
     behind: Signal<Local, Bits<25>>,
     one: Constant<Bits<25>>,
@@ -38,9 +41,11 @@ pub struct ListRange<const SEGMENT_BITS: usize> {
 impl<const SEGMENT_BITS: usize> Default for ListRange<SEGMENT_BITS> {
     fn default() -> Self {
         Self {
+            clock: Default::default(),
             base: Default::default(),
             list_bits: Default::default(),
             range_bad: Default::default(),
+            bad: Default::default(),
             entries: Default::default(),
             behind: Default::default(),
             one: Constant::new(1u64.to_bits()),
@@ -53,14 +58,17 @@ impl<const SEGMENT_BITS: usize> Default for ListRange<SEGMENT_BITS> {
 impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, bad);
         self.entries.next = self.one.val() << bit_cast::<25, 4>(self.list_bits.val());
         self.behind.next = bit_cast::<25, 24>(self.base.val()) + self.entries.val();
-        self.range_bad.next =
+        self.bad.d.next =
             (self.behind.val() > self.total.val()) | (self.list_bits.val() > self.bits_max.val());
+        self.range_bad.next = self.bad.q.val();
     }
 }
 
-/// Whether a region's page entries exist. The count is registered.
+/// Whether a region's page entries exist: rounded up, counted and added to the first, a register
+/// behind each step.
 #[derive(LogicBlock)]
 pub struct PageRange<const PAGE_BITS: usize> {
     /// Clock.
@@ -71,17 +79,17 @@ pub struct PageRange<const PAGE_BITS: usize> {
     pub bytes: Signal<In, Bits<48>>,
     /// log2 bytes of a page.
     pub page_bits: Signal<In, Bits<5>>,
-    /// Its last page entry does not exist; one cycle later.
+    /// Its last page entry does not exist; three cycles later.
     pub index_bad: Signal<Out, Bit>,
     /// No such page size.
     pub range_bad: Signal<Out, Bit>,
 
     page_bytes: Signal<Local, Bits<50>>,
     round_up: Signal<Local, Bits<50>>,
-    rounded: Signal<Local, Bits<50>>,
     shift: Signal<Local, Bits<50>>,
-    behind: Signal<Local, Bits<50>>,
+    rounded: DFF<Bits<50>>,
     count: DFF<Bits<50>>,
+    behind: DFF<Bits<50>>,
     one: Constant<Bits<50>>,
     total: Constant<Bits<50>>,
     bits_min: Constant<Bits<5>>,
@@ -99,10 +107,10 @@ impl<const PAGE_BITS: usize> Default for PageRange<PAGE_BITS> {
             range_bad: Default::default(),
             page_bytes: Default::default(),
             round_up: Default::default(),
-            rounded: Default::default(),
             shift: Default::default(),
-            behind: Default::default(),
+            rounded: Default::default(),
             count: Default::default(),
+            behind: Default::default(),
             one: Constant::new(1u64.to_bits()),
             total: Constant::new((1u64 << PAGE_BITS).to_bits()),
             bits_min: Constant::new((PAGE_BITS_MIN as u64).to_bits()),
@@ -114,14 +122,14 @@ impl<const PAGE_BITS: usize> Default for PageRange<PAGE_BITS> {
 impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, count);
+        dff_setup!(self, clock, rounded, count, behind);
         self.shift.next = bit_cast::<50, 5>(self.page_bits.val());
         self.page_bytes.next = self.one.val() << self.shift.val();
         self.round_up.next = self.page_bytes.val() - self.one.val();
-        self.rounded.next = bit_cast::<50, 48>(self.bytes.val()) + self.round_up.val();
-        self.count.d.next = self.rounded.val() >> self.shift.val();
-        self.behind.next = self.count.q.val() + bit_cast::<50, 16>(self.first_page.val());
-        self.index_bad.next = self.behind.val() > self.total.val();
+        self.rounded.d.next = bit_cast::<50, 48>(self.bytes.val()) + self.round_up.val();
+        self.count.d.next = self.rounded.q.val() >> self.shift.val();
+        self.behind.d.next = self.count.q.val() + bit_cast::<50, 16>(self.first_page.val());
+        self.index_bad.next = self.behind.q.val() > self.total.val();
         self.range_bad.next = (self.page_bits.val() < self.bits_min.val())
             | (self.page_bits.val() > self.bits_max.val());
     }
@@ -157,9 +165,7 @@ pub struct CommandCheck<
     owner_bad: Signal<Local, Bit>,
     bucket_bad: Signal<Local, Bit>,
     region_bad: Signal<Local, Bit>,
-    page_bad: Signal<Local, Bit>,
     segment_region_bad: Signal<Local, Bit>,
-    misaligned: Signal<Local, Bit>,
     segment_behind: Signal<Local, Bits<49>>,
     flow_beyond: Constant<Bits<16>>,
     owner_beyond: Constant<Bits<16>>,
@@ -196,9 +202,7 @@ impl<
             owner_bad: Default::default(),
             bucket_bad: Default::default(),
             region_bad: Default::default(),
-            page_bad: Default::default(),
             segment_region_bad: Default::default(),
-            misaligned: Default::default(),
             segment_behind: Default::default(),
             flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
             owner_beyond: Constant::new(crate::beyond_mask(OWNER_BITS).to_bits()),
@@ -224,6 +228,9 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
+        self.rx_list.clock.next = self.clock.val();
+        self.tx_list.clock.next = self.clock.val();
+        self.moved_list.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
         self.rx_list.base.next = self.data.val().get_bits::<24>(224);
         self.rx_list.list_bits.next = self.data.val().get_bits::<4>(248);
@@ -244,11 +251,8 @@ impl<
             (self.data.val().get_bits::<16>(32) & self.bucket_beyond.val()) != self.zero.val();
         self.region_bad.next =
             (self.data.val().get_bits::<16>(32) & self.region_beyond.val()) != self.zero.val();
-        self.page_bad.next =
-            (self.data.val().get_bits::<16>(32) & self.page_beyond.val()) != self.zero.val();
         self.segment_region_bad.next =
             (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != self.zero.val();
-        self.misaligned.next = self.data.val().get_bits::<12>(64) != self.page_low.val();
 
         self.segment_behind.next = bit_cast::<49, 48>(self.data.val().get_bits::<48>(160))
             + bit_cast::<49, 31>(self.data.val().get_bits::<31>(96));
@@ -284,8 +288,9 @@ impl<
                 self.index_bad.next = self.region_bad.val();
             }
             CommandKind::PageSet => {
-                self.index_bad.next = self.page_bad.val();
-                self.range_bad.next = self.misaligned.val();
+                self.index_bad.next = (self.data.val().get_bits::<16>(32) & self.page_beyond.val())
+                    != self.zero.val();
+                self.range_bad.next = self.data.val().get_bits::<12>(64) != self.page_low.val();
             }
             _ => {
                 self.index_bad.next = self.flow_bad.val();

@@ -1,4 +1,4 @@
-//! The status of a command. Combinational.
+//! The status of a command.
 //!
 //! The checks in their order; the first that fails is the status:
 //!
@@ -20,9 +20,11 @@ use abi::config::FLOW_REACH_BYTES;
 use abi::reason::CommandStatus;
 use stream::prelude::*;
 
-/// Whether the positions that a command names lie within reach of the flow's floor. Combinational.
+/// Whether the positions that a command names lie within reach of the flow's floor.
 #[derive(LogicBlock)]
 pub struct ReachCheck {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
     /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
     /// The list concerned is the send list.
@@ -33,12 +35,12 @@ pub struct ReachCheck {
     pub entry: Signal<In, SegmentEntry>,
     /// The flow.
     pub flow: Signal<In, FlowControl>,
-    /// They do not.
+    /// They do not; one cycle later.
     pub range_bad: Signal<Out, Bit>,
     /// The new floor has passed the stored cursor, which must follow; high for other commands.
     pub cursor_behind: Signal<Out, Bit>,
 
-    old_floor: Signal<Local, Bits<32>>,
+    old_floor: DFF<Bits<32>>,
     step: Signal<Local, Bits<32>>,
     start: Signal<Local, Bits<32>>,
     start_shifted: Signal<Local, Bits<32>>,
@@ -52,6 +54,7 @@ pub struct ReachCheck {
 impl Default for ReachCheck {
     fn default() -> Self {
         Self {
+            clock: Default::default(),
             kind: Default::default(),
             tx: Default::default(),
             floor: Default::default(),
@@ -75,12 +78,13 @@ impl Default for ReachCheck {
 impl Logic for ReachCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        self.old_floor.next = self.flow.val().floor;
+        dff_setup!(self, clock, old_floor);
+        self.old_floor.d.next = self.flow.val().floor;
         if self.tx.val() {
-            self.old_floor.next = self.flow.val().send_floor;
+            self.old_floor.d.next = self.flow.val().send_floor;
         }
-        self.step.next = self.floor.val() - self.old_floor.val();
-        self.start.next = self.entry.val().position - self.old_floor.val();
+        self.step.next = self.floor.val() - self.old_floor.q.val();
+        self.start.next = self.entry.val().position - self.old_floor.q.val();
         self.start_shifted.next = self.start.val() + self.reach.val();
         self.behind.next = self.start.val() + self.entry.val().bytes;
         self.behind_room.next = self.reach.val() - self.behind.val();
@@ -104,7 +108,7 @@ impl Logic for ReachCheck {
     }
 }
 
-/// The judge. See the module's head.
+/// The judge, combinational. See the module's head.
 #[derive(LogicBlock)]
 pub struct CommandJudge {
     /// Kind of the command.

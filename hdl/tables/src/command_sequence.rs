@@ -6,7 +6,7 @@
 //!                                                     └─ (refused) ────────► idle
 //! ```
 //! Timing: eight cycles from `take` to the next `take`, six and the wait for the flow when refused.
-//! `acting` is a function of registers; `take`, `finish` and `status` depend on the inputs that the
+//! `acting` is a register; `take`, `finish` and `status` depend on the inputs that the
 //! state waits for.
 //!
 //! Invariants:
@@ -77,6 +77,7 @@ pub struct CommandSequence {
     pub status: Signal<Out, Bits<8>>,
 
     state: DFF<CommandState>,
+    acts: DFF<Bit>,
     under_way: DFF<Bits<UNDER_WAY_BITS>>,
 
     under_way_max: Constant<Bits<UNDER_WAY_BITS>>,
@@ -103,6 +104,7 @@ impl Default for CommandSequence {
             finish: Default::default(),
             status: Default::default(),
             state: Default::default(),
+            acts: Default::default(),
             under_way: Default::default(),
             under_way_max: Constant::new(CONFIRMATIONS_MAX.to_bits()),
             none: Constant::new(0u64.to_bits()),
@@ -115,9 +117,10 @@ impl Default for CommandSequence {
 impl Logic for CommandSequence {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, under_way);
+        dff_setup!(self, clock, state, acts, under_way);
         self.take.next = false;
-        self.acting.next = self.state.q.val() == CommandState::Act;
+        self.acting.next = self.acts.q.val();
+        self.acts.d.next = false;
         self.finish.next = false;
         self.status.next = self.ok.val();
 
@@ -140,6 +143,7 @@ impl Logic for CommandSequence {
             CommandState::Check => self.state.d.next = CommandState::Judge,
             CommandState::Judge => {
                 self.state.d.next = CommandState::Act;
+                self.acts.d.next = self.judged.val() == self.ok.val();
                 if self.judged.val() != self.ok.val() {
                     self.finish.next = true;
                     self.status.next = self.judged.val();
@@ -148,6 +152,7 @@ impl Logic for CommandSequence {
             }
             // Waits until all tables take the change in one cycle.
             CommandState::Act => {
+                self.acts.d.next = !self.act_ready.val();
                 if self.act_ready.val() {
                     self.finish.next = !self.works.val();
                     self.state.d.next = CommandState::Idle;
@@ -176,6 +181,7 @@ impl Logic for CommandSequence {
             self.under_way.d.next = self.none.val();
             self.finish.next = false;
             self.state.d.next = CommandState::Idle;
+            self.acts.d.next = false;
         }
     }
 }

@@ -4,10 +4,10 @@
 //!  beat ──► kind ──► check ─┐
 //!  flow ─────────► reach ───┼─► register ──► judge ──► status
 //!  rx_list, tx_list ◄──► ───┘
-//!  beat ──► key, flow, region, page updates
+//!  beat ──► register (kind) ──► key, flow, region, page updates
 //! ```
-//! Timing: the updates are combinational from `beat`, those of lists come a cycle later; `status`
-//! is right two cycles after the later of `flow` and the lists' answers, five after `beat`.
+//! Timing: the updates come a cycle after `beat`; `status` is right three cycles after `flow`, two
+//! after the lists' answers and five after `beat`, and so is whether the cursor is written.
 
 use crate::command_check::CommandCheck;
 use crate::command_decode::{FlowDecode, ListDecode, RegionDecode};
@@ -84,11 +84,14 @@ pub struct CommandWork<
     index_bad: DFF<Bit>,
     range_bad: DFF<Bit>,
     list_full: DFF<Bit>,
-    cursor_behind: DFF<Bit>,
+    reach_bad: DFF<Bit>,
+    lifts_cursor: DFF<Bit>,
     rx_change: DFF<ListUpdate>,
     rx_changes: DFF<Bit>,
     tx_change: DFF<ListUpdate>,
     tx_changes: DFF<Bit>,
+    kind_kept: DFF<CommandKind>,
+    tx_kept: DFF<Bit>,
 
     kind: Signal<Local, CommandKind>,
     list_update: Signal<Local, ListUpdate>,
@@ -139,11 +142,14 @@ impl<
             index_bad: Default::default(),
             range_bad: Default::default(),
             list_full: Default::default(),
-            cursor_behind: Default::default(),
+            reach_bad: Default::default(),
+            lifts_cursor: Default::default(),
             rx_change: Default::default(),
             rx_changes: Default::default(),
             tx_change: Default::default(),
             tx_changes: Default::default(),
+            kind_kept: Default::default(),
+            tx_kept: Default::default(),
             kind: Default::default(),
             list_update: Default::default(),
             data: Default::default(),
@@ -164,19 +170,23 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, index_bad, range_bad, list_full, cursor_behind);
+        dff_setup!(self, clock, index_bad, range_bad, list_full, reach_bad);
+        dff_setup!(self, clock, lifts_cursor, kind_kept, tx_kept);
         dff_setup!(self, clock, rx_change, rx_changes, tx_change, tx_changes);
         self.check.clock.next = self.clock.val();
+        self.reach.clock.next = self.clock.val();
         self.data.next = self.beat.val().data;
         self.kind_decode.opcode.next = self.data.val().get_bits::<8>(0);
         self.kind.next = self.kind_decode.kind.val();
+        self.kind_kept.d.next = self.kind.val();
+        self.tx_kept.d.next = self.list_decode.tx.val();
         self.flow_decode.data.next = self.data.val();
-        self.flow_decode.kind.next = self.kind.val();
+        self.flow_decode.kind.next = self.kind_kept.q.val();
         self.flow_decode.epoch.next = self.epoch.val();
         self.list_decode.data.next = self.data.val();
         self.list_decode.kind.next = self.kind.val();
         self.region_decode.data.next = self.data.val();
-        self.region_decode.kind.next = self.kind.val();
+        self.region_decode.kind.next = self.kind_kept.q.val();
         self.region_decode.epoch.next = self.epoch.val();
         self.check.data.next = self.data.val();
         self.check.kind.next = self.kind.val();
@@ -204,35 +214,35 @@ impl<
 
         // Everything that can be wrong, in one register each.
         self.entry.next = self.list_update.val().entry;
-        self.reach.kind.next = self.kind.val();
-        self.reach.tx.next = self.list_decode.tx.val();
+        self.reach.kind.next = self.kind_kept.q.val();
+        self.reach.tx.next = self.tx_kept.q.val();
         self.reach.floor.next = self.data.val().get_bits::<32>(32);
         self.reach.entry.next = self.entry.val();
         self.reach.flow.next = self.flow.val();
         self.index_bad.d.next = self.check.index_bad.val();
-        self.range_bad.d.next =
-            self.check.range_bad.val() | self.reach.range_bad.val() | self.answers.range_bad.val();
+        self.range_bad.d.next = self.check.range_bad.val() | self.answers.range_bad.val();
+        self.reach_bad.d.next = self.reach.range_bad.val();
         self.list_full.d.next = self.answers.full.val();
-        self.cursor_behind.d.next = self.reach.cursor_behind.val();
-        self.judge.kind.next = self.kind.val();
+        self.lifts_cursor.d.next =
+            self.flow_decode.flow.val().write_cursor & self.reach.cursor_behind.val();
+        self.judge.kind.next = self.kind_kept.q.val();
         self.judge.privileged.next = self.kind_decode.privileged.val();
         self.judge.owner.next = self.beat.val().owner;
         self.judge.generation.next = self.data.val().get_bits::<8>(8);
         self.judge.flow.next = self.flow.val();
         self.judge.index_bad.next = self.index_bad.q.val();
-        self.judge.range_bad.next = self.range_bad.q.val();
+        self.judge.range_bad.next = self.range_bad.q.val() | self.reach_bad.q.val();
         self.judge.list_full.next = self.list_full.q.val();
         self.status.next = self.judge.status.val();
 
-        self.uses.kind.next = self.kind.val();
+        self.uses.kind.next = self.kind_kept.q.val();
         self.works.next = self.uses.works.val();
         self.writes_flow.next = self.uses.writes_flow.val();
         self.writes_key.next = self.uses.writes_key.val();
         self.writes_region.next = self.uses.writes_region.val();
         self.writes_page.next = self.uses.writes_page.val();
         self.flow_update.next = self.flow_decode.flow.val();
-        self.flow_update.next.write_cursor =
-            self.flow_decode.flow.val().write_cursor & self.cursor_behind.q.val();
+        self.flow_update.next.write_cursor = self.lifts_cursor.q.val();
         self.key_update.next = self.flow_decode.key.val();
         self.region_update.next = self.region_decode.region.val();
         self.page_update.next = self.region_decode.page.val();

@@ -54,6 +54,7 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     in_range_read: DFF<Bit>,
     region: DFF<RegionEntry>,
     region_epoch: DFF<Bits<16>>,
+    epoch_kept: DFF<Bits<16>>,
     checked: DFF<RegionChecked>,
     located: DFF<RegionLocated>,
     paged: DFF<RegionLocated>,
@@ -96,6 +97,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             in_range_read: Default::default(),
             region: Default::default(),
             region_epoch: Default::default(),
+            epoch_kept: Default::default(),
             checked: Default::default(),
             located: Default::default(),
             paged: Default::default(),
@@ -120,7 +122,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read, registered, in_range);
+        dff_setup!(self, clock, epoch_kept, read, registered, in_range);
         dff_setup!(
             self,
             clock,
@@ -134,7 +136,8 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.regions.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
 
-        // Region: memory, then register.
+        // Region: memory, then register. What enters with a new epoch is compared two cycles later.
+        self.epoch_kept.d.next = self.epoch.val();
         self.asked.next = self.request.payload.val().request;
         self.regions.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
         self.read.d.next = self.asked.val();
@@ -147,7 +150,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
 
         // Check, bounds.
         self.current.next =
-            self.in_range_read.q.val() & (self.region_epoch.q.val() == self.epoch.val());
+            self.in_range_read.q.val() & (self.region_epoch.q.val() == self.epoch_kept.q.val());
         self.check.request.next = self.registered.q.val();
         self.check.region.next = self.region.q.val();
         self.check.current.next = self.current.val();
@@ -161,8 +164,8 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.page.d.next = self.pages.read_data.val();
         self.page_epoch.d.next = self.pages.read_epoch.val();
         self.page_located.d.next = self.paged.q.val();
-        self.answer.d.next.granted =
-            self.page_located.q.val().granted & (self.page_epoch.q.val() == self.epoch.val());
+        self.answer.d.next.granted = self.page_located.q.val().granted
+            & (self.page_epoch.q.val() == self.epoch_kept.q.val());
         self.answer.d.next.address =
             self.page.q.val() | bit_cast::<64, 31>(self.page_located.q.val().page_offset);
         self.answer.d.next.bytes = self.page_located.q.val().bytes;

@@ -1,7 +1,8 @@
-//! What one entry says about a search. Combinational.
+//! What one entry says about a search, in two combinational steps with a register between them.
 //!
 //! ```text
-//!  token, entry, position - entry.position ──► again, with half the candidates, or result
+//!  token, entry ──► SearchLook ──► seen ──► SearchCompare ──► again, with half the candidates,
+//!                                                             or result
 //! ```
 //!
 //! Invariants:
@@ -12,15 +13,82 @@
 use crate::updates::{SearchResult, SearchToken, SegmentEntry};
 use stream::prelude::*;
 
-/// The comparison. See the module's head.
+/// What is seen of a search and its entry at a first look.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SearchSeen {
+    /// There are candidates.
+    pub any: Bit,
+    /// A search for a position that has candidates.
+    pub searches: Bit,
+    /// There are candidates below the entry.
+    pub lower: Bit,
+    /// There are candidates above it.
+    pub upper: Bit,
+    /// The position lies below the entry.
+    pub below: Bit,
+    /// The position lies below the entry's end. Right where the entry is one that was posted.
+    pub below_end: Bit,
+}
+
+/// First step: where the position lies, and what is left to search.
+#[derive(LogicBlock)]
+pub struct SearchLook {
+    /// The search.
+    pub token: Signal<In, SearchToken>,
+    /// The entry at `token.index`.
+    pub entry: Signal<In, SegmentEntry>,
+    /// What is seen.
+    pub seen: Signal<Out, SearchSeen>,
+
+    ahead: Signal<Local, Bits<32>>,
+    ahead_of_end: Signal<Local, Bits<32>>,
+    last: Signal<Local, Bits<16>>,
+    zero: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+}
+
+impl Default for SearchLook {
+    fn default() -> Self {
+        Self {
+            token: Default::default(),
+            entry: Default::default(),
+            seen: Default::default(),
+            ahead: Default::default(),
+            ahead_of_end: Default::default(),
+            last: Default::default(),
+            zero: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for SearchLook {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.ahead.next = self.token.val().position - self.entry.val().position;
+        self.ahead_of_end.next =
+            self.token.val().position - self.entry.val().position - self.entry.val().bytes;
+        self.seen.next.any = self.token.val().count != self.zero.val();
+        self.seen.next.searches =
+            !self.token.val().by_index & (self.token.val().count != self.zero.val());
+        // `half` of the candidates lie below the entry, all but `half + 1` above it.
+        self.seen.next.lower = self.token.val().half != self.zero.val();
+        self.last.next = self.token.val().count - self.one.val();
+        self.seen.next.upper = self.last.val() != self.token.val().half;
+        self.seen.next.below = self.ahead.val().get_bit(31);
+        self.seen.next.below_end = self.ahead_of_end.val().get_bit(31);
+    }
+}
+
+/// Second step: whether the search goes on, and where.
 #[derive(LogicBlock)]
 pub struct SearchCompare {
     /// The search.
     pub token: Signal<In, SearchToken>,
     /// The entry at `token.index`.
     pub entry: Signal<In, SegmentEntry>,
-    /// Position sought minus position of the entry.
-    pub ahead: Signal<In, Bits<32>>,
+    /// From the first step.
+    pub seen: Signal<In, SearchSeen>,
     /// The search goes on.
     pub again: Signal<Out, Bit>,
     /// The search in its next round.
@@ -28,15 +96,10 @@ pub struct SearchCompare {
     /// The answer when it does not go on.
     pub result: Signal<Out, SearchResult>,
 
-    half: Signal<Local, Bits<16>>,
-    upper: Signal<Local, Bits<16>>,
     half_last: Signal<Local, Bits<16>>,
     upper_last: Signal<Local, Bits<16>>,
     index_after: Signal<Local, Bits<16>>,
-    below: Signal<Local, Bit>,
     holds: Signal<Local, Bit>,
-    more: Signal<Local, Bit>,
-    zero: Constant<Bits<16>>,
     one: Constant<Bits<16>>,
     two: Constant<Bits<16>>,
 }
@@ -46,19 +109,14 @@ impl Default for SearchCompare {
         Self {
             token: Default::default(),
             entry: Default::default(),
-            ahead: Default::default(),
+            seen: Default::default(),
             again: Default::default(),
             next_round: Default::default(),
             result: Default::default(),
-            half: Default::default(),
-            upper: Default::default(),
             half_last: Default::default(),
             upper_last: Default::default(),
             index_after: Default::default(),
-            below: Default::default(),
             holds: Default::default(),
-            more: Default::default(),
-            zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
             two: Constant::new(2u64.to_bits()),
         }
@@ -68,36 +126,30 @@ impl Default for SearchCompare {
 impl Logic for SearchCompare {
     #[hdl_gen]
     fn update(&mut self) {
-        // `half` candidates lie below the entry, `upper` above it.
-        self.half.next = self.token.val().half;
-        self.half_last.next = self.half.val() - self.one.val();
-        self.upper_last.next = self.token.val().count - self.half.val() - self.two.val();
-        self.upper.next = self.token.val().count - self.half.val() - self.one.val();
+        self.half_last.next = self.token.val().half - self.one.val();
+        self.upper_last.next = self.token.val().count - self.token.val().half - self.two.val();
         self.index_after.next = self.token.val().index + self.one.val();
-        self.below.next = self.ahead.val().get_bit(31);
-        self.holds.next = !self.below.val() & (self.ahead.val() < self.entry.val().bytes);
+        self.holds.next = !self.seen.val().below & self.seen.val().below_end;
 
         self.next_round.next = self.token.val();
-        self.next_round.next.count = self.half.val();
+        self.next_round.next.count = self.token.val().half;
         self.next_round.next.half = self.half_last.val() >> 1;
-        self.more.next = self.half.val() != self.zero.val();
-        if !self.below.val() {
+        if !self.seen.val().below {
             self.next_round.next.low = self.index_after.val();
-            self.next_round.next.count = self.upper.val();
+            self.next_round.next.count =
+                self.token.val().count - self.token.val().half - self.one.val();
             self.next_round.next.half = self.upper_last.val() >> 1;
-            self.more.next = self.upper.val() != self.zero.val();
         }
-        self.again.next = !self.token.val().by_index
-            & (self.token.val().count != self.zero.val())
-            & !self.holds.val()
-            & self.more.val();
+        self.again.next = self.seen.val().searches
+            & ((self.seen.val().below & self.seen.val().lower)
+                | (!self.seen.val().below & !self.seen.val().below_end & self.seen.val().upper));
 
         self.result.next.slot = self.token.val().slot;
-        self.result.next.found = (self.token.val().count != self.zero.val())
-            & (self.token.val().by_index | self.holds.val());
-        self.result.next.beyond = (self.token.val().count == self.zero.val())
-            | (!self.token.val().by_index
-                & !self.below.val()
+        self.result.next.found =
+            self.seen.val().any & (self.token.val().by_index | self.holds.val());
+        self.result.next.beyond = !self.seen.val().any
+            | (self.seen.val().searches
+                & !self.seen.val().below
                 & !self.holds.val()
                 & (self.index_after.val() == self.token.val().tail));
         self.result.next.index = self.token.val().index;

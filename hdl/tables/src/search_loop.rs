@@ -1,9 +1,9 @@
 //! The loop that reads segment entries, one for each search in each round of five cycles.
 //!
 //! ```text
-//!  fetch, tokens ─► choose ─► address ─► memory ─► register ─► compare ─┬─► result, fetched
-//!                     ▲                                                 │
-//!                     └────────────── half the candidates ◄─────────────┘
+//!  fetch, tokens ─► choose ─► address ─► memory ─► register, look ─► compare ─┬─► result, fetched
+//!                     ▲                                                       │
+//!                     └───────────────── half the candidates ◄────────────────┘
 //! ```
 //! A search keeps `count` candidates from index `low` on; a round reads `low + half`, where `half`
 //! is (count - 1) / 2. It ends when that entry holds the position, or when no candidate is left.
@@ -18,7 +18,7 @@
 //!    the flow's floor.
 //! 3. `found` without `by_index` only for an entry that holds the position.
 
-use crate::search_compare::SearchCompare;
+use crate::search_compare::{SearchCompare, SearchLook, SearchSeen};
 use crate::updates::{EntryWrite, SearchResult, SearchToken, SegmentEntry};
 use stream::prelude::*;
 
@@ -103,8 +103,9 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
     address: DFF<Bits<24>>,
     entry: DFF<SegmentEntry>,
     entry_compared: DFF<SegmentEntry>,
-    ahead: DFF<Bits<32>>,
+    seen: DFF<SearchSeen>,
 
+    look: SearchLook,
     compare: SearchCompare,
     turn: FetchTurn,
 
@@ -129,14 +130,14 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
             address,
             entry,
             entry_compared,
-            ahead
+            seen
         );
         self.entries.clock.next = self.clock.val();
 
         // Compare: the token leaves, or goes round with half its candidates.
         self.compare.token.next = self.compared.q.val();
         self.compare.entry.next = self.entry_compared.q.val();
-        self.compare.ahead.next = self.ahead.q.val();
+        self.compare.seen.next = self.seen.q.val();
         self.again.next = self.valid.q.val().get_bit(4) & self.compare.again.val();
         self.result.valid.next =
             self.valid.q.val().get_bit(4) & !self.again.val() & !self.compared.q.val().fetch;
@@ -161,7 +162,7 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
             self.chosen.d.next = self.compare.next_round.val();
         }
 
-        // Address, memory, register, difference.
+        // Address, memory, register, first look.
         self.index.next = self.chosen.q.val().low + self.chosen.q.val().half;
         self.addressed.d.next = self.chosen.q.val();
         self.addressed.d.next.index = self.index.val();
@@ -172,7 +173,9 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         self.entry.d.next = self.entries.read_data.val();
         self.registered.d.next = self.read.q.val();
         self.entry_compared.d.next = self.entry.q.val();
-        self.ahead.d.next = self.registered.q.val().position - self.entry.q.val().position;
+        self.look.token.next = self.registered.q.val();
+        self.look.entry.next = self.entry.q.val();
+        self.seen.d.next = self.look.seen.val();
         self.compared.d.next = self.registered.q.val();
         self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<5, 1>(self.choose.val().into());
         if self.reset.val() {
