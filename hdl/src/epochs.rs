@@ -14,11 +14,8 @@
 //!
 //! Source: PCIe 3.0, 6.6.2 (function level reset); design decision 12.
 
-use abi::config::EPOCH_MAX;
+use abi::config::{EPOCH_MAX, RESET_CYCLES};
 use stream::prelude::*;
-
-/// Cycles of one reset.
-const RESET_CYCLES: u64 = 16;
 
 /// The block. See the module's head.
 #[derive(LogicBlock)]

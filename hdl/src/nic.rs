@@ -18,11 +18,11 @@
 //! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
+use dma::read_issue::CompletionBuffer;
 use dma::hard_block::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
     SequencePort,
 };
-use dma::read_issue::CompletionBuffer;
 use stream::prelude::*;
 
 use crate::datapath::Datapath;
@@ -246,32 +246,6 @@ impl<
             mac_send: Default::default(),
             host_interface: HostInterface::new(&config, buffer),
         }
-    }
-}
-
-impl<
-        const FLOW_BITS: usize,
-        const BUCKET_BITS: usize,
-        const SEGMENT_BITS: usize,
-        const REGION_BITS: usize,
-        const PAGE_BITS: usize,
-        const OWNER_BITS: usize,
-        const OWNERS: usize,
-        const TABLE_BITS: usize,
-    > Default
-    for Card<
-        FLOW_BITS,
-        BUCKET_BITS,
-        SEGMENT_BITS,
-        REGION_BITS,
-        PAGE_BITS,
-        OWNER_BITS,
-        OWNERS,
-        TABLE_BITS,
-    >
-{
-    fn default() -> Self {
-        Self::new(CompletionBuffer::default())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Small, so that random inputs reach full, empty and wrapped states.
 
-/// Parameters and constructor of single blocks.
+/// Parameters (none: as the lines further down say) and constructor of single blocks.
 const BLOCKS: &[(&str, &str, &str)] = &[
     ("LutRam", "::<Bits<12>, 3>", "default()"),
     ("BlockRam", "::<Bits<12>, 3>", "default()"),
@@ -38,6 +38,11 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),
     (
+        "Card",
+        "",
+        "new(dma::read_issue::CompletionBuffer::default())",
+    ),
+    (
         "HostInterface",
         "::<2, 4, 4>",
         "new(&abi::config::SMALL, dma::read_issue::CompletionBuffer::default())",
@@ -47,6 +52,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("ReorderLane", "", "new(0)"),
     ("ReadPort", "", "new(&abi::config::SMALL)"),
     ("RegisterMap", "", "new(&abi::config::SMALL)"),
+    ("StepMeets", "::<4>", "default()"),
+    ("FifoPointers", "::<3>", "default()"),
     ("TagTimer", "", "new(dma::tags::TIMEOUT_CYCLES_MIN)"),
     ("TagTable", "", "new(dma::tags::TIMEOUT_CYCLES_MIN)"),
     (
@@ -74,11 +81,15 @@ const PARAMETERS: &[(&str, &str)] = &[
 
 /// Parameters in angle brackets, and the call that makes the block.
 pub fn made(name: &str, generics: &str, has_default: bool) -> Option<(String, &'static str)> {
-    if let Some((_, sizes, call)) = BLOCKS.iter().find(|block| block.0 == name) {
-        return Some(((*sizes).to_owned(), call));
-    }
-    if !has_default {
-        return None;
+    let own = BLOCKS.iter().find(|block| block.0 == name);
+    let call = match own {
+        Some(block) => block.2,
+        None if has_default => "default()",
+        None => return None,
+    };
+    let own_sizes = own.map_or("", |block| block.1);
+    if !own_sizes.is_empty() {
+        return Some((own_sizes.to_owned(), call));
     }
     let mut sizes = Vec::new();
     for parameter in crate::source::parameters(generics) {
@@ -86,7 +97,7 @@ pub fn made(name: &str, generics: &str, has_default: bool) -> Option<(String, &'
         sizes.push(known?.1);
     }
     Some(match sizes.is_empty() {
-        true => (String::new(), "default()"),
-        false => (format!("::<{}>", sizes.join(", ")), "default()"),
+        true => (String::new(), call),
+        false => (format!("::<{}>", sizes.join(", ")), call),
     })
 }

@@ -37,6 +37,8 @@ pub const SEND_PIECE_BYTES_MAX: usize = 4_096;
 pub const SEND_READ_BYTES_MAX: usize = 512;
 /// Largest epoch; after it comes 1 again. 0 and 0xffff are of no epoch.
 pub const EPOCH_MAX: u16 = 0xfffe;
+/// Least cycles (of 4 ns) of a reset within the card: it goes through registers.
+pub const RESET_CYCLES: u64 = 16;
 /// Smallest page of a region, log2 bytes.
 pub const PAGE_BITS_MIN: usize = 12;
 /// Largest page of a region, log2 bytes.

@@ -49,17 +49,13 @@ pub struct FetchBuffer {
     read_pointer: DFF<Bits<10>>,
     offered: DFF<Bit>,
     is_full: DFF<Bit>,
+    fills: StepMeets<10>,
+    is_one_left: StepMeets<10>,
 
     write: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<10>>,
     stays: Signal<Local, Bit>,
     advance: Signal<Local, Bit>,
-    fill: Signal<Local, Bits<10>>,
-    fill_carry: Signal<Local, Bits<10>>,
-    fills: Signal<Local, Bit>,
-    left: Signal<Local, Bits<10>>,
-    left_carry: Signal<Local, Bits<10>>,
-    is_one_left: Signal<Local, Bit>,
     read_next: Signal<Local, Bits<10>>,
     wrap: Constant<Bits<10>>,
     one: Constant<Bits<10>>,
@@ -87,11 +83,7 @@ impl Default for FetchBuffer {
             write_next: Default::default(),
             stays: Default::default(),
             advance: Default::default(),
-            fill: Default::default(),
-            fill_carry: Default::default(),
             fills: Default::default(),
-            left: Default::default(),
-            left_carry: Default::default(),
             is_one_left: Default::default(),
             read_next: Default::default(),
             wrap: Constant::new(512u32.to_bits()),
@@ -132,26 +124,24 @@ impl Logic for FetchBuffer {
         }
 
         // As in `FrameFifo`: what the next step brings is known before it is known whether it is
-        // taken, and `a + 1 == b` needs no carry.
+        // taken.
         self.advance.next = self.offered.q.val() & self.source.ready.val();
-        self.fill.next = (self.write_pointer.q.val() ^ self.read_pointer.q.val()) ^ self.wrap.val();
-        self.fill_carry.next = (self.fill.val() & self.write_pointer.q.val()) << 1;
-        self.fills.next = self.fill.val() == (self.fill_carry.val() | self.one.val());
+        self.fills.from.next = self.write_pointer.q.val();
+        self.fills.to.next = self.read_pointer.q.val() ^ self.wrap.val();
         self.is_full.d.next = !self.advance.val()
             & (self.is_full.q.val()
                 | (self.write.val()
-                    & self.fills.val()
+                    & self.fills.meets.val()
                     & (self.stays.val() | !self.sink.last.val())));
-        self.left.next = self.read_pointer.q.val() ^ self.commit_pointer.q.val();
-        self.left_carry.next = (self.left.val() & self.read_pointer.q.val()) << 1;
-        self.is_one_left.next = self.left.val() == (self.left_carry.val() | self.one.val());
+        self.is_one_left.from.next = self.read_pointer.q.val();
+        self.is_one_left.to.next = self.commit_pointer.q.val();
 
         // The memory is addressed one cycle ahead, so that its output register is the head.
         self.read_next.next = self.read_pointer.q.val();
-        self.offered.d.next = self.left.val().any();
+        self.offered.d.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
         if self.advance.val() {
             self.read_next.next = self.read_pointer.q.val() + self.one.val();
-            self.offered.d.next = !self.is_one_left.val();
+            self.offered.d.next = !self.is_one_left.meets.val();
         }
         self.read_pointer.d.next = self.read_next.val();
         self.memory.read_address.next = self.read_next.val().get_bits::<9>(0);

@@ -33,6 +33,39 @@ use stream::prelude::*;
 /// Items, log2.
 pub const HELD_BITS: usize = 6;
 
+/// Whether a memory that an item names has not reached the item's ticket.
+#[derive(LogicBlock, Default)]
+pub struct TicketWait {
+    /// Memories that the item names.
+    pub memories: Signal<In, Bits<4>>,
+    /// Its tickets, memory 1 in bits 23:0.
+    pub awaited: Signal<In, Bits<72>>,
+    /// Tickets that wait no longer, likewise.
+    pub done: Signal<In, Bits<72>>,
+    /// The item waits.
+    pub waits: Signal<Out, Bit>,
+
+    ahead_1: Signal<Local, Bits<24>>,
+    ahead_2: Signal<Local, Bits<24>>,
+    ahead_3: Signal<Local, Bits<24>>,
+}
+
+impl Logic for TicketWait {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // A difference below zero: the flush read of that ticket is still to be answered.
+        self.ahead_1.next =
+            self.done.val().get_bits::<24>(0) - self.awaited.val().get_bits::<24>(0);
+        self.ahead_2.next =
+            self.done.val().get_bits::<24>(24) - self.awaited.val().get_bits::<24>(24);
+        self.ahead_3.next =
+            self.done.val().get_bits::<24>(48) - self.awaited.val().get_bits::<24>(48);
+        self.waits.next = (self.memories.val().get_bit(1) & self.ahead_1.val().get_bit(23))
+            | (self.memories.val().get_bit(2) & self.ahead_2.val().get_bit(23))
+            | (self.memories.val().get_bit(3) & self.ahead_3.val().get_bit(23));
+    }
+}
+
 /// The queue. See the module's head.
 #[derive(LogicBlock)]
 pub struct HeldQueue<const M: usize> {
@@ -72,6 +105,7 @@ pub struct HeldQueue<const M: usize> {
 
     items: LutRam<HeldItem, 6>,
     waits_for: LutRam<Bits<72>, 6>,
+    tickets_wait: TicketWait,
     pushed_count: DFF<Bits<32>>,
     popped_count: DFF<Bits<32>>,
     landed_count: DFF<Bits<8>>,
@@ -82,14 +116,9 @@ pub struct HeldQueue<const M: usize> {
 
     oldest: Signal<Local, HeldItem>,
     memories: Signal<Local, Bits<4>>,
-    awaited: Signal<Local, Bits<72>>,
     push_place: Signal<Local, Bits<6>>,
     pop_place: Signal<Local, Bits<6>>,
     vain: Signal<Local, Bits<4>>,
-    ahead_1: Signal<Local, Bits<24>>,
-    ahead_2: Signal<Local, Bits<24>>,
-    ahead_3: Signal<Local, Bits<24>>,
-    waits: Signal<Local, Bit>,
     has_bytes: Signal<Local, Bit>,
     takes_bytes: Signal<Local, Bit>,
     number: Constant<Bits<8>>,
@@ -117,6 +146,7 @@ impl<const M: usize> Default for HeldQueue<M> {
             popped: Default::default(),
             items: Default::default(),
             waits_for: Default::default(),
+            tickets_wait: Default::default(),
             pushed_count: Default::default(),
             popped_count: Default::default(),
             landed_count: Default::default(),
@@ -126,14 +156,9 @@ impl<const M: usize> Default for HeldQueue<M> {
             is_unflushed: Default::default(),
             oldest: Default::default(),
             memories: Default::default(),
-            awaited: Default::default(),
             push_place: Default::default(),
             pop_place: Default::default(),
             vain: Default::default(),
-            ahead_1: Default::default(),
-            ahead_2: Default::default(),
-            ahead_3: Default::default(),
-            waits: Default::default(),
             has_bytes: Default::default(),
             takes_bytes: Default::default(),
             number: Constant::new(((M as u64) << HELD_BITS).to_bits()),
@@ -147,6 +172,7 @@ impl<const M: usize> Logic for HeldQueue<M> {
     fn update(&mut self) {
         dff_setup!(self, clock, pushed_count, popped_count, landed_count, level);
         dff_setup!(self, clock, has_items, is_ready, is_unflushed);
+
         self.push_place.next = bit_cast::<6, 32>(self.pushed_count.q.val());
         self.pop_place.next = bit_cast::<6, 32>(self.popped_count.q.val());
         self.items.clock.next = self.clock.val();
@@ -156,36 +182,34 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.items.read_address.next = self.pop_place.val();
         self.oldest.next = self.items.read_data.val();
         self.memories.next = self.oldest.val().memories;
+
         self.pushed.next = self.pushed_count.q.val();
         self.popped.next = self.popped_count.q.val();
         self.holds.next = self.has_items.q.val();
         self.room.next = self.level.q.val() != self.most.val();
         self.at.next = bit_cast::<8, 6>(self.push_place.val()) | self.number.val();
+
         self.waits_for.clock.next = self.clock.val();
         self.waits_for.write_address.next = self.landed_at.val();
         self.waits_for.write_data.next = self.tickets.val();
         self.waits_for.write_enable.next = self.landed.val();
         self.waits_for.read_address.next = self.pop_place.val();
-        self.awaited.next = self.waits_for.read_data.val();
-        // A difference below zero: the flush read of that ticket is still to be answered.
-        self.ahead_1.next =
-            self.done.val().get_bits::<24>(0) - self.awaited.val().get_bits::<24>(0);
-        self.ahead_2.next =
-            self.done.val().get_bits::<24>(24) - self.awaited.val().get_bits::<24>(24);
-        self.ahead_3.next =
-            self.done.val().get_bits::<24>(48) - self.awaited.val().get_bits::<24>(48);
-        self.waits.next = (self.memories.val().get_bit(1) & self.ahead_1.val().get_bit(23))
-            | (self.memories.val().get_bit(2) & self.ahead_2.val().get_bit(23))
-            | (self.memories.val().get_bit(3) & self.ahead_3.val().get_bit(23));
+        self.tickets_wait.memories.next = self.memories.val();
+        self.tickets_wait.awaited.next = self.waits_for.read_data.val();
+        self.tickets_wait.done.next = self.done.val();
+
         self.has_bytes.next = self.oldest.val().confirms | self.landed_count.q.val().any();
         self.head.next.item = self.oldest.val();
         self.head.next.at = bit_cast::<8, 6>(self.pop_place.val()) | self.number.val();
-        self.is_ready.d.next =
-            self.has_items.q.val() & self.has_bytes.val() & !self.waits.val() & !self.pop.val();
+        self.is_ready.d.next = self.has_items.q.val()
+            & self.has_bytes.val()
+            & !self.tickets_wait.waits.val()
+            & !self.pop.val();
         self.head.next.ready = self.is_ready.q.val();
         self.vain.next = self.memories.val() & self.broken.val();
         self.is_unflushed.d.next = self.vain.val().any();
         self.head.next.unflushed = self.is_unflushed.q.val();
+
         self.takes_bytes.next = self.pop.val() & !self.oldest.val().confirms;
         if self.landed.val() & !self.takes_bytes.val() {
             self.landed_count.d.next = self.landed_count.q.val() + 1;

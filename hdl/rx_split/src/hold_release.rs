@@ -45,6 +45,62 @@ pub enum ReleaseState {
     Popped,
 }
 
+/// The two beats of a slot, from the hold memory to its write.
+#[derive(LogicBlock)]
+pub struct HeldBeats {
+    /// The slot.
+    pub slot: Signal<In, HeldHead>,
+    /// Its first beat leaves.
+    pub is_first: Signal<In, Bit>,
+    /// Its last one.
+    pub is_last: Signal<In, Bit>,
+    /// Beat of the hold memory to read: the last one while the first one leaves.
+    pub read_address: Signal<Out, Bits<9>>,
+    /// That beat, one cycle later.
+    pub read_data: Signal<In, Bits<512>>,
+    /// The bytes.
+    pub write_data: PacketSource,
+    /// A beat is taken.
+    pub taken: Signal<Out, Bit>,
+
+    mark: Constant<Bits<512>>,
+}
+
+impl Default for HeldBeats {
+    fn default() -> Self {
+        let mark: Bits<512> = (1u64 << UNFLUSHED.offset).to_bits();
+        Self {
+            slot: Default::default(),
+            is_first: Default::default(),
+            is_last: Default::default(),
+            read_address: Default::default(),
+            read_data: Default::default(),
+            write_data: Default::default(),
+            taken: Default::default(),
+            mark: Constant::new(mark),
+        }
+    }
+}
+
+impl Logic for HeldBeats {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.read_address.next = bit_cast::<9, 8>(self.slot.val().at) << 1;
+        if self.is_last.val() | (self.is_first.val() & self.write_data.ready.val()) {
+            self.read_address.next = (bit_cast::<9, 8>(self.slot.val().at) << 1) | 1;
+        }
+        self.write_data.valid.next = self.is_first.val() | self.is_last.val();
+        self.write_data.data.next = self.read_data.val();
+        if self.is_first.val() & self.slot.val().unflushed {
+            self.write_data.data.next = self.read_data.val() | self.mark.val();
+        }
+        self.write_data.byte_count.next = bits::<7>(64);
+        self.write_data.last.next = self.is_last.val();
+        self.write_data.abort.next = false;
+        self.taken.next = self.write_data.ready.val() & (self.is_first.val() | self.is_last.val());
+    }
+}
+
 /// The release. See the module's head.
 #[derive(LogicBlock)]
 pub struct HoldRelease {
@@ -82,6 +138,7 @@ pub struct HoldRelease {
     pub published: PulseSource<RingFetch>,
 
     turn: HoldTurn,
+    beats: HeldBeats,
     state: DFF<ReleaseState>,
     held: DFF<HeldHead>,
     from: DFF<Bits<2>>,
@@ -94,12 +151,10 @@ pub struct HoldRelease {
     is_first: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
     slot_bytes: Constant<Bits<16>>,
-    mark: Constant<Bits<512>>,
 }
 
 impl Default for HoldRelease {
     fn default() -> Self {
-        let mark: Bits<512> = (1u64 << UNFLUSHED.offset).to_bits();
         Self {
             clock: Default::default(),
             reset: Default::default(),
@@ -117,6 +172,7 @@ impl Default for HoldRelease {
             confirmation: Default::default(),
             published: Default::default(),
             turn: Default::default(),
+            beats: Default::default(),
             state: Default::default(),
             held: Default::default(),
             item: Default::default(),
@@ -128,7 +184,6 @@ impl Default for HoldRelease {
             is_first: Default::default(),
             is_last: Default::default(),
             slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
-            mark: Constant::new(mark),
         }
     }
 }
@@ -142,6 +197,7 @@ impl Logic for HoldRelease {
         self.turn.queue_2.next = self.queue_2.val();
         self.turn.queue_3.next = self.queue_3.val();
         self.turn.served.next = self.from.q.val();
+
         self.item.next = self.held.q.val().item;
         self.is_first.next = self.state.q.val() == ReleaseState::First;
         self.is_last.next = self.state.q.val() == ReleaseState::Last;
@@ -153,24 +209,21 @@ impl Logic for HoldRelease {
         self.confirmation.payload.next.owner = self.item.val().owner;
         self.confirmation.payload.next.index = self.item.val().index;
         self.confirmation.payload.next.status = self.item.val().status;
-        self.read_address.next = bit_cast::<9, 8>(self.held.q.val().at) << 1;
-        if self.is_last.val() | (self.is_first.val() & self.write_data.ready.val()) {
-            self.read_address.next = (bit_cast::<9, 8>(self.held.q.val().at) << 1) | 1;
-        }
-        self.write_data.valid.next = self.is_first.val() | self.is_last.val();
-        self.write_data.data.next = self.read_data.val();
-        if self.is_first.val() & self.held.q.val().unflushed {
-            self.write_data.data.next = self.read_data.val() | self.mark.val();
-        }
-        self.write_data.byte_count.next = bits::<7>(64);
-        self.write_data.last.next = self.is_last.val();
-        self.write_data.abort.next = false;
+
+        self.beats.slot.next = self.held.q.val();
+        self.beats.is_first.next = self.is_first.val();
+        self.beats.is_last.next = self.is_last.val();
+        self.read_address.next = self.beats.read_address.val();
+        self.beats.read_data.next = self.read_data.val();
+        PacketSource::link(&mut self.write_data, &mut self.beats.write_data);
         self.published.valid.next =
-            self.is_last.val() & self.write_data.ready.val() & self.item.val().publish;
+            self.is_last.val() & self.beats.taken.val() & self.item.val().publish;
         self.published.payload.next.owner = self.item.val().owner;
         self.published.payload.next.index = self.item.val().index;
+
         self.handed_out.next = (self.write_job.valid.val() & self.write_job.ready.val())
             | (self.confirmation.valid.val() & self.confirmation.ready.val());
+
         if self.state.q.val() == ReleaseState::Idle {
             self.held.d.next = self.turn.head.val();
             if self.turn.head.val().ready {
@@ -187,11 +240,13 @@ impl Logic for HoldRelease {
             if self.write_job.valid.val() {
                 self.state.d.next = ReleaseState::First;
             }
-        } else if self.is_first.val() & self.write_data.ready.val() {
+        } else if self.beats.taken.val() {
             self.state.d.next = ReleaseState::Last;
-        } else if self.is_last.val() & self.write_data.ready.val() {
-            self.state.d.next = ReleaseState::Idle;
+            if self.is_last.val() {
+                self.state.d.next = ReleaseState::Idle;
+            }
         }
+
         self.turn.taken.next = self.handed_out.val();
         self.pops.d.next = self.turn.pop.val();
         self.pops_fence.d.next = self.turn.pop_fence.val();

@@ -9,11 +9,12 @@
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
-//! 2. `reset` empties the buffer; it holds nothing in the next cycle.
+//! 2. `reset` empties the buffer. While it lasts, and in the cycle behind it, nothing is taken.
 //!
 //! P must be A + 1: the pointers carry one wrap bit.
 
 use crate::fifo::Fifo;
+use crate::fifo_pointers::FifoPointers;
 use crate::memory::BlockRam;
 use crate::message::{MessageSink, MessageSource};
 use rust_hdl_core::prelude::*;
@@ -36,28 +37,15 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
 
     memory: BlockRam<T, A>,
     head: Fifo<T, 2, 3>,
-    write_pointer: DFF<Bits<P>>,
-    read_pointer: DFF<Bits<P>>,
-    has_message: DFF<Bit>,
-    is_full: DFF<Bit>,
+    pointers: FifoPointers<P>,
     read_valid: DFF<Bit>,
     held_valid: DFF<Bit>,
     held: DFF<T>,
 
-    read_wrapped: Signal<Local, Bits<P>>,
-    to_empty: Signal<Local, Bits<P>>,
-    to_full: Signal<Local, Bits<P>>,
-    empty_carry: Signal<Local, Bits<P>>,
-    full_carry: Signal<Local, Bits<P>>,
-    empties: Signal<Local, Bit>,
-    fills: Signal<Local, Bit>,
     on_the_way: Signal<Local, Bits<3>>,
     fetch: Signal<Local, Bit>,
     passes: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
-    wrap: Constant<Bits<P>>,
-    zero: Constant<Bits<P>>,
-    one: Constant<Bits<P>>,
     head_depth: Constant<Bits<3>>,
 }
 
@@ -71,27 +59,14 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
             source: Default::default(),
             memory: Default::default(),
             head: Default::default(),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            has_message: Default::default(),
-            is_full: Default::default(),
+            pointers: Default::default(),
             read_valid: Default::default(),
             held_valid: Default::default(),
             held: Default::default(),
-            read_wrapped: Default::default(),
-            to_empty: Default::default(),
-            to_full: Default::default(),
-            empty_carry: Default::default(),
-            full_carry: Default::default(),
-            empties: Default::default(),
-            fills: Default::default(),
             on_the_way: Default::default(),
             fetch: Default::default(),
             passes: Default::default(),
             takes: Default::default(),
-            wrap: Constant::new((1u64 << A).to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
             head_depth: Constant::new(4u64.to_bits()),
         }
     }
@@ -100,10 +75,10 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
 impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, read_pointer);
-        dff_setup!(self, clock, has_message, is_full);
         dff_setup!(self, clock, read_valid, held_valid, held);
         self.memory.clock.next = self.clock.val();
+        self.pointers.clock.next = self.clock.val();
+        self.pointers.reset.next = self.reset.val();
         self.head.clock.next = self.clock.val();
         self.head.reset.next = self.reset.val();
         self.source.valid.next = self.head.source.valid.val();
@@ -111,13 +86,13 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.head.source.ready.next = self.source.ready.val();
 
         // Nothing is in the memory or on the way: a message may go to the head, if it has room.
-        self.sink.ready.next = !self.is_full.q.val();
-        self.passes.next = !self.has_message.q.val()
+        self.sink.ready.next = !self.pointers.is_full.val();
+        self.passes.next = !self.pointers.has_message.val()
             & !self.read_valid.q.val()
             & !self.held_valid.q.val()
             & self.head.sink.ready.val();
-        self.takes.next = self.sink.valid.val() & !self.is_full.q.val() & !self.passes.val();
-        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
+        self.takes.next = self.sink.valid.val() & !self.pointers.is_full.val() & !self.passes.val();
+        self.memory.write_address.next = bit_cast::<A, P>(self.pointers.write_pointer.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.takes.val();
 
@@ -126,28 +101,11 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
             + bit_cast::<3, 1>(self.read_valid.q.val().into())
             + bit_cast::<3, 1>(self.held_valid.q.val().into());
         self.fetch.next =
-            self.has_message.q.val() & (self.on_the_way.val() < self.head_depth.val());
-        self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
+            self.pointers.has_message.val() & (self.on_the_way.val() < self.head_depth.val());
+        self.memory.read_address.next = bit_cast::<A, P>(self.pointers.read_pointer.val());
 
-        // Would the next step of one pointer meet the other? `a + 1 == b` without a chain of
-        // carries: a bit differs if it is the lowest or the one below differs and is set in `a`.
-        self.to_empty.next = self.read_pointer.q.val() ^ self.write_pointer.q.val();
-        self.empty_carry.next = (self.to_empty.val() & self.read_pointer.q.val()) << 1;
-        self.empties.next = self.to_empty.val() == (self.empty_carry.val() | self.one.val());
-        self.read_wrapped.next = self.read_pointer.q.val() ^ self.wrap.val();
-        self.to_full.next = self.write_pointer.q.val() ^ self.read_wrapped.val();
-        self.full_carry.next = (self.to_full.val() & self.write_pointer.q.val()) << 1;
-        self.fills.next = self.to_full.val() == (self.full_carry.val() | self.one.val());
-        if self.fetch.val() {
-            self.read_pointer.d.next = self.read_pointer.q.val() + self.one.val();
-        }
-        if self.takes.val() {
-            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
-        }
-        self.has_message.d.next = self.takes.val()
-            | (self.has_message.q.val() & !(self.fetch.val() & self.empties.val()));
-        self.is_full.d.next =
-            !self.fetch.val() & (self.is_full.q.val() | (self.takes.val() & self.fills.val()));
+        self.pointers.write.next = self.takes.val();
+        self.pointers.read.next = self.fetch.val();
         self.read_valid.d.next = self.fetch.val();
         self.held_valid.d.next = self.read_valid.q.val();
         self.held.d.next = self.memory.read_data.val();
@@ -159,10 +117,6 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         }
 
         if self.reset.val() {
-            self.write_pointer.d.next = self.zero.val();
-            self.read_pointer.d.next = self.zero.val();
-            self.has_message.d.next = false;
-            self.is_full.d.next = false;
             self.read_valid.d.next = false;
             self.held_valid.d.next = false;
         }

@@ -17,6 +17,7 @@
 //! 4. Frames keep their order.
 //! 5. `reset` empties the buffer; nothing is offered in the next cycle.
 
+use crate::fifo_pointers::StepMeets;
 use crate::memory::BlockRam;
 use crate::messages::PacketBeat;
 use crate::packet::{PacketSink, PacketSource};
@@ -50,20 +51,16 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     dropping: DFF<Bit>,
     beats: DFF<Bits<P>>,
     is_full: DFF<Bit>,
+    fills: StepMeets<P>,
+    is_one_left: StepMeets<P>,
 
     read_wrapped: Signal<Local, Bits<P>>,
-    fill: Signal<Local, Bits<P>>,
-    fill_carry: Signal<Local, Bits<P>>,
-    fills: Signal<Local, Bit>,
     rolls_back: Signal<Local, Bit>,
     all_committed: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<P>>,
     advance: Signal<Local, Bit>,
-    left: Signal<Local, Bits<P>>,
-    left_carry: Signal<Local, Bits<P>>,
-    is_one_left: Signal<Local, Bit>,
     read_next: Signal<Local, Bits<P>>,
     lossy: Constant<Bit>,
     discard_aborted: Constant<Bit>,
@@ -92,8 +89,6 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             beats: Default::default(),
             is_full: Default::default(),
             read_wrapped: Default::default(),
-            fill: Default::default(),
-            fill_carry: Default::default(),
             fills: Default::default(),
             rolls_back: Default::default(),
             all_committed: Default::default(),
@@ -101,8 +96,6 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             store: Default::default(),
             write_next: Default::default(),
             advance: Default::default(),
-            left: Default::default(),
-            left_carry: Default::default(),
             is_one_left: Default::default(),
             read_next: Default::default(),
             lossy: Constant::new(lossy),
@@ -148,25 +141,23 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
             self.dropped.next = self.sink.last.val();
         }
 
-        // Full: the last place is taken, or what is committed takes all. For carries see `fifo.rs`.
+        // Full: the last place is taken, or what is committed takes all.
         self.read_wrapped.next = self.read_pointer.q.val() ^ self.wrap.val();
-        self.fill.next = self.write_pointer.q.val() ^ self.read_wrapped.val();
-        self.fill_carry.next = (self.fill.val() & self.write_pointer.q.val()) << 1;
-        self.fills.next = self.fill.val() == (self.fill_carry.val() | self.one.val());
+        self.fills.from.next = self.write_pointer.q.val();
+        self.fills.to.next = self.read_wrapped.val();
         self.all_committed.next = self.commit_pointer.q.val() == self.read_wrapped.val();
         self.is_full.d.next = !self.advance.val()
-            & ((self.store.val() & self.fills.val() & !self.rolls_back.val())
+            & ((self.store.val() & self.fills.meets.val() & !self.rolls_back.val())
                 | (!self.take.val() & self.is_full.q.val())
                 | (self.take.val() & !self.store.val() & self.all_committed.val()));
         // Read side: the memory is addressed one cycle ahead, so its output register is the head.
-        self.left.next = self.read_pointer.q.val() ^ self.commit_pointer.q.val();
-        self.left_carry.next = (self.left.val() & self.read_pointer.q.val()) << 1;
-        self.is_one_left.next = self.left.val() == (self.left_carry.val() | self.one.val());
+        self.is_one_left.from.next = self.read_pointer.q.val();
+        self.is_one_left.to.next = self.commit_pointer.q.val();
         self.read_next.next = self.read_pointer.q.val();
-        self.offered.d.next = self.left.val().any();
+        self.offered.d.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
         if self.advance.val() {
             self.read_next.next = self.read_pointer.q.val() + self.one.val();
-            self.offered.d.next = !self.is_one_left.val();
+            self.offered.d.next = !self.is_one_left.meets.val();
         }
         self.read_pointer.d.next = self.read_next.val();
         self.memory.read_address.next = bit_cast::<A, P>(self.read_next.val());

@@ -18,6 +18,7 @@ pub mod async_fifo;
 pub mod counters;
 pub mod deep_fifo;
 pub mod fifo;
+pub mod fifo_pointers;
 pub mod frame_fifo;
 pub mod masked_beat;
 pub mod memory;
@@ -42,6 +43,7 @@ pub mod prelude {
     pub use crate::counters::CounterBank;
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
+    pub use crate::fifo_pointers::{FifoPointers, StepMeets};
     pub use crate::frame_fifo::FrameFifo;
     pub use crate::masked_beat::MaskedBeat;
     pub use crate::memory::{BlockRam, LutRam, PairRam, ZeroedRam};

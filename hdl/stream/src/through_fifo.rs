@@ -13,7 +13,7 @@
 //! 1. Messages leave in the order they came; none is lost or repeated.
 //! 2. A message that was offered and not taken is offered again in the next cycle, though `sink`
 //!    has nothing any more: its producer needs to offer it only once.
-//! 3. `reset` empties the buffer; nothing passes in its cycle.
+//! 3. `reset` empties the buffer. While it lasts, and in the cycle behind it, nothing passes.
 //!
 //! P must be A + 1.
 
@@ -47,7 +47,8 @@ impl<T: Synth, const A: usize, const P: usize> Logic for ThroughFifo<T, A, P> {
         self.waiting.reset.next = self.reset.val();
         self.level.next = self.waiting.level.val();
         self.sink.ready.next = self.waiting.sink.ready.val();
-        self.source.valid.next = self.waiting.source.valid.val() | self.sink.valid.val();
+        self.source.valid.next = self.waiting.source.valid.val()
+            | (self.sink.valid.val() & self.waiting.sink.ready.val());
         self.source.payload.next = self.sink.payload.val();
         if self.waiting.source.valid.val() {
             self.source.payload.next = self.waiting.source.payload.val();

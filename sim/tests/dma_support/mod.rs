@@ -22,8 +22,6 @@ use sim::stall::Stall;
 use sim::verilated::{Model, PortId};
 use stream::messages::{ReadJob, WriteJob};
 
-/// Cycles of a reset, as the card's own lasts: it goes through registers.
-const RESET_CYCLES: u64 = 16;
 /// Bus address at which the host's memory begins.
 pub const BUS_BASE: u64 = 0x40_0000_0000;
 /// Cycles after which a requester under test gives a read up.
@@ -336,7 +334,7 @@ impl Rig {
         let (source, sink) = self.stalls;
         self.clients = Clients::new(&self.bench.model, source, sink, seed);
         self.slot.reset = true;
-        self.cycles(RESET_CYCLES);
+        self.cycles(abi::config::RESET_CYCLES);
         self.slot.reset = false;
         self.cycle();
         // What was on the streams while the reset went through counts for nobody.

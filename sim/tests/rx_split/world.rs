@@ -426,11 +426,10 @@ impl World {
         }
     }
 
-    /// Resets the block for a cycle; what the tables owe it is forgotten.
+    /// Resets the block as long as the card does; what the tables owe it is forgotten.
     pub fn reset(&mut self) {
-        // As long as the card's own: it goes through registers.
         self.set("reset", 1);
-        for _ in 0..16 {
+        for _ in 0..abi::config::RESET_CYCLES {
             self.cycle();
         }
         self.set("reset", 0);
