@@ -13,6 +13,7 @@
 use abi::config::CardConfig;
 use dma::activity::ActivitySource;
 use dma::completer::Completer;
+use dma::completion_room::CompletionBuffer;
 use dma::config_space::ConfigSpaceReader;
 use dma::credit_stalls::CreditStalls;
 use dma::hard_block::{
@@ -20,7 +21,6 @@ use dma::hard_block::{
     SequencePort,
 };
 use dma::interrupt::Interrupt;
-use dma::read_issue::CompletionBuffer;
 use dma::requester::{Requester, TIMEOUT_CYCLES};
 use stream::prelude::*;
 

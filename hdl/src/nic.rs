@@ -18,7 +18,7 @@
 //! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
-use dma::read_issue::CompletionBuffer;
+use dma::completion_room::CompletionBuffer;
 use dma::hard_block::{
     CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
     SequencePort,

@@ -40,12 +40,12 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     (
         "Card",
         "",
-        "new(dma::read_issue::CompletionBuffer::default())",
+        "new(dma::completion_room::CompletionBuffer::default())",
     ),
     (
         "HostInterface",
         "::<2, 4, 4>",
-        "new(&abi::config::SMALL, dma::read_issue::CompletionBuffer::default())",
+        "new(&abi::config::SMALL, dma::completion_room::CompletionBuffer::default())",
     ),
     ("HeldQueue", "::<1>", "default()"),
     ("PayloadLane", "", "new(0)"),
@@ -54,12 +54,13 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("RegisterMap", "", "new(&abi::config::SMALL)"),
     ("StepMeets", "::<4>", "default()"),
     ("FifoPointers", "::<3>", "default()"),
+    ("RoomLeft", "::<6>", "new(20)"),
     ("TagTimer", "", "new(dma::tags::TIMEOUT_CYCLES_MIN)"),
     ("TagTable", "", "new(dma::tags::TIMEOUT_CYCLES_MIN)"),
     (
         "ReadEngine",
         "",
-        "new(dma::tags::TIMEOUT_CYCLES_MIN, dma::read_issue::CompletionBuffer::default())",
+        "new(dma::tags::TIMEOUT_CYCLES_MIN, dma::completion_room::CompletionBuffer::default())",
     ),
 ];
 

@@ -26,7 +26,7 @@ use crate::pcie_ports::PciePorts;
 use crate::probe::Probe;
 use crate::verilated::Model;
 use crate::width::lint_width_warnings;
-use dma::read_issue::CompletionBuffer;
+use dma::completion_room::CompletionBuffer;
 use hdl::nic::emit_card_for;
 use host::memory::MemoryFile;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};

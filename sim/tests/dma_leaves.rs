@@ -5,10 +5,13 @@
 //!                   └──► Verilator ────────────┴─ every output equal
 //! ```
 
+use std::collections::VecDeque;
+
 use dma::byte_enables::ByteEnables;
+use dma::completion_room::{CompletionBuffer, CompletionRoom, ReadRoom, RoomAccount};
 use dma::rc_descriptor::{DescriptorCheck, DescriptorRead};
 use dma::rc_split::{LaneMask, RcMarks, RcStart};
-use dma::read_issue::{CompletionRoom, ReadRecord};
+use dma::read_issue::ReadRecord;
 use dma::ready_write::PlannedTlp;
 use dma::request::{Piece, RequestTlp};
 use dma::step::BeatPlan;
@@ -113,16 +116,93 @@ fn completion_room() {
         twin.set("piece", piece, |b| &mut b.piece);
         twin.set("rcb", rcb, |b| &mut b.rcb);
         twin.settle();
-        twin.check("headers", |b| b.headers.val());
-        twin.check("data", |b| b.data.val());
+        twin.check("room", |b| b.room.val());
         let boundary = if rcb { 128 } else { 64 };
         let headers = (address % boundary + bytes).div_ceil(boundary);
-        assert_eq!(twin.rust.headers.val().to_u64(), headers);
-        assert_eq!(
-            twin.rust.data.val().to_u64(),
-            (address % 16 + bytes).div_ceil(16)
-        );
+        let room = twin.rust.room.val();
+        assert_eq!(room.headers.to_u64(), headers);
+        assert_eq!(room.data.to_u64(), (address % 16 + bytes).div_ceil(16));
     }
+}
+
+/// Reads of random sizes, which come back now and then: what is in use never exceeds the room, and
+/// a read that fits waits for one cycle at most.
+#[test]
+fn room_account() {
+    let random = &mut SmallRng::seed_from_u64(seed());
+    let mut twin = Twin::<RoomAccount>::new("room_account");
+    let all = CompletionBuffer::default();
+    let read = |random: &mut SmallRng| {
+        let data = random.random_range(1..=33u32);
+        (data.div_ceil(4), data)
+    };
+    let (mut wanted, mut behind) = (None, read(random));
+    let mut in_flight = VecDeque::new();
+    let (mut used, mut waits, mut taken, mut full) = ((0, 0), 0, 0, 0);
+    for cycle in 0..20_000 {
+        // Long phases of few and of many that come back.
+        let is_slow = cycle / 500 % 2 == 0;
+        let returns = random.random_ratio(if is_slow { 1 } else { 7 }, 8);
+        let returned = match returns {
+            true => in_flight.pop_front().unwrap_or((0, 0)),
+            false => (0, 0),
+        };
+        let room = |(headers, data): (u32, u32)| ReadRoom {
+            headers: headers.to_bits(),
+            data: data.to_bits(),
+        };
+        twin.set("clock", Clock { clk: false }, |b| &mut b.clock);
+        twin.set("reset", cycle < 2, |b| &mut b.reset);
+        twin.set("is_wanted", wanted.is_some(), |b| &mut b.is_wanted);
+        twin.set("wanted", room(wanted.unwrap_or((0, 0))), |b| &mut b.wanted);
+        twin.set("behind", room(behind), |b| &mut b.behind);
+        twin.set("give_back_headers", returned.0.to_bits(), |b| {
+            &mut b.give_back_headers
+        });
+        twin.set("give_back_data", returned.1.to_bits(), |b| {
+            &mut b.give_back_data
+        });
+        twin.set("take", false, |b| &mut b.take);
+        twin.settle();
+        twin.check("fits", |b| b.fits.val());
+        let takes = cycle >= 2 && wanted.is_some() && twin.rust.fits.val();
+        let after = wanted.map(|(headers, data)| (used.0 + headers, used.1 + data));
+        let has_room = after.is_some_and(|it| it.0 <= all.headers && it.1 <= all.data);
+        waits = if cycle >= 2 && has_room && !takes {
+            waits + 1
+        } else {
+            0
+        };
+        assert!(waits <= 1, "cycle {cycle}: it fits and waits");
+        full += usize::from(cycle >= 2 && wanted.is_some() && !has_room);
+        twin.set("take", takes, |b| &mut b.take);
+        twin.settle();
+        if let (true, Some(read), Some(sum)) = (takes, wanted, after) {
+            assert!(has_room, "cycle {cycle}: {used:?} in use, {read:?} goes");
+            used = sum;
+            in_flight.push_back(read);
+            taken += 1;
+        }
+        if takes || wanted.is_none() {
+            wanted = random.random_ratio(7, 8).then_some(behind);
+            if wanted.is_some() {
+                behind = read(random);
+            }
+        }
+        used = (used.0 - returned.0, used.1 - returned.1);
+        twin.set("clock", Clock { clk: true }, |b| &mut b.clock);
+        twin.settle();
+        twin.check("headers_level", |b| b.headers_level.val());
+        twin.check("data_level", |b| b.data_level.val());
+        if cycle >= 2 {
+            assert_eq!(twin.rust.headers_level.val().to_u32(), used.0);
+            assert_eq!(twin.rust.data_level.val().to_u32(), used.1);
+        }
+    }
+    assert!(
+        taken > 5_000 && full > 1_000,
+        "{taken} taken, full for {full} cycles"
+    );
 }
 
 #[test]

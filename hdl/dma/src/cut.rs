@@ -8,6 +8,9 @@
 //! By lines a piece goes as far as its limit and the page allow, to a multiple of 64 bytes: as few
 //! pieces as there can be if none may end inside a line of the host's caches.
 //!
+//! The job is kept by its first page: where the piece at hand begins and ends in it, and where the
+//! whole job ends, counted from that page on.
+//!
 //! Timing: latency two cycles, output registered, one piece a cycle, no idle cycle between jobs.
 //! `job.ready` follows `piece.ready` in the same cycle.
 //!
@@ -20,6 +23,43 @@
 
 use crate::request::{CutJob, Piece};
 use stream::prelude::*;
+
+/// Where the first piece of a job and the job itself end, counted from the start of its first page.
+#[derive(LogicBlock, Default)]
+pub struct FirstCut {
+    /// Address of the job's first byte.
+    pub address: Signal<In, Bits<64>>,
+    /// Its length, 1 to 16,384.
+    pub bytes: Signal<In, Bits<16>>,
+    /// Lines of the longest piece.
+    pub lines: Signal<In, Bits<7>>,
+    /// Cut at the last line inside the limit, not at its multiples.
+    pub by_lines: Signal<In, Bit>,
+    /// Line before which the first piece is cut, at most 64, where the page ends.
+    pub line: Signal<Out, Bits<7>>,
+    /// Byte behind the job's last one.
+    pub job_end: Signal<Out, Bits<15>>,
+
+    start: Signal<Local, Bits<7>>,
+    cut: Signal<Local, Bits<7>>,
+}
+
+impl Logic for FirstCut {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.start.next = bit_cast::<7, 6>(self.address.val().get_bits::<6>(6));
+        self.cut.next = (self.start.val() | (self.lines.val() - 1)) + 1;
+        if self.by_lines.val() {
+            self.cut.next = self.start.val() + self.lines.val();
+        }
+        self.line.next = self.cut.val();
+        if self.cut.val().get_bit(6) {
+            self.line.next = 64.into();
+        }
+        self.job_end.next = bit_cast::<15, 16>(self.bytes.val())
+            + bit_cast::<15, 12>(self.address.val().get_bits::<12>(0));
+    }
+}
 
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -38,28 +78,24 @@ pub struct Cutter {
     /// Cut at the last line inside the limit, not at its multiples.
     pub by_lines: Signal<In, Bit>,
 
+    first_cut: FirstCut,
     busy: DFF<Bit>,
     first: DFF<Bit>,
-    address: DFF<Bits<64>>,
-    bytes: DFF<Bits<16>>,
+    page: DFF<Bits<52>>,
+    start: DFF<Bits<12>>,
+    cut_line: DFF<Bits<7>>,
+    job_end: DFF<Bits<15>>,
     relaxed: DFF<Bit>,
     client: DFF<Bits<2>>,
     full: DFF<Bit>,
     stage: DFF<Piece>,
 
     lines: Signal<Local, Bits<7>>,
-    low_lines: Signal<Local, Bits<7>>,
-    line: Signal<Local, Bits<7>>,
-    from: Signal<Local, Bits<7>>,
-    end_line: Signal<Local, Bits<7>>,
-    cut: Signal<Local, Bits<13>>,
-    room_in_page: Signal<Local, Bits<13>>,
-    room: Signal<Local, Bits<11>>,
-    page: Signal<Local, Bits<52>>,
+    job_address: Signal<Local, Bits<64>>,
+    cut_after: Signal<Local, Bits<7>>,
+    cut: Signal<Local, Bits<15>>,
+    cut_to: Signal<Local, Bits<15>>,
     is_last: Signal<Local, Bit>,
-    piece_bytes: Signal<Local, Bits<11>>,
-    bytes_after: Signal<Local, Bits<16>>,
-    address_after: Signal<Local, Bits<64>>,
     take_piece: Signal<Local, Bit>,
     take_job: Signal<Local, Bit>,
     has_room: Signal<Local, Bit>,
@@ -69,39 +105,20 @@ pub struct Cutter {
 impl Logic for Cutter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, busy, first, address, bytes, relaxed, client, full, stage);
+        dff_setup!(self, clock, busy, first, page, start, cut_line);
+        dff_setup!(self, clock, job_end, relaxed, client, full, stage);
 
-        // In lines of 64 bytes within the page, which ends at line 64.
-        self.lines.next = bits::<7>(2) << self.limit.val();
-        self.low_lines.next = self.lines.val() - 1;
-        self.line.next = bit_cast::<7, 6>(self.address.q.val().get_bits::<6>(6));
-        self.from.next = self.line.val() & !self.low_lines.val();
-        if self.by_lines.val() {
-            self.from.next = self.line.val();
-        }
-        self.end_line.next = self.from.val() + self.lines.val();
-        self.cut.next = bit_cast::<13, 7>(self.end_line.val()) << 6;
-        if self.end_line.val().get_bit(6) {
-            self.cut.next = 4096.into();
-        }
-        self.room_in_page.next =
-            self.cut.val() - bit_cast::<13, 12>(self.address.q.val().get_bits::<12>(0));
-        self.room.next = bit_cast::<11, 13>(self.room_in_page.val());
-        self.is_last.next = self.bytes.q.val() <= bit_cast::<16, 11>(self.room.val());
-        self.piece_bytes.next = self.room.val();
+        // The piece at hand goes to the cut or, if that comes first, to the job's end.
+        self.cut.next = bit_cast::<15, 7>(self.cut_line.q.val()) << 6;
+        self.is_last.next = self.job_end.q.val() <= self.cut.val();
+        self.cut_to.next = self.cut.val();
         if self.is_last.val() {
-            self.piece_bytes.next = bit_cast::<11, 16>(self.bytes.q.val());
+            self.cut_to.next = self.job_end.q.val();
         }
-        self.bytes_after.next = self.bytes.q.val() - bit_cast::<16, 11>(self.room.val());
-        self.page.next = self.address.q.val().get_bits::<52>(12);
-        if self.end_line.val().get_bit(6) {
-            self.page.next = self.address.q.val().get_bits::<52>(12) + 1;
-        }
-        self.address_after.next = (bit_cast::<64, 52>(self.page.val()) << 12)
-            | bit_cast::<64, 12>(self.cut.val().get_bits::<12>(0));
-
-        self.result.next.address = self.address.q.val();
-        self.result.next.bytes = self.piece_bytes.val();
+        self.result.next.address =
+            (bit_cast::<64, 52>(self.page.q.val()) << 12) | bit_cast::<64, 12>(self.start.q.val());
+        self.result.next.bytes =
+            bit_cast::<11, 15>(self.cut_to.val()) - bit_cast::<11, 12>(self.start.q.val());
         self.result.next.first = self.first.q.val();
         self.result.next.last = self.is_last.val();
         self.result.next.relaxed = self.relaxed.q.val();
@@ -114,23 +131,43 @@ impl Logic for Cutter {
         self.piece.payload.next = self.stage.q.val();
         self.piece.valid.next = self.full.q.val();
 
+        // Cuts in lines of 64 bytes within the page, which ends at line 64. A piece that begins at
+        // a cut ends as many lines further, in either way of cutting.
+        self.lines.next = bits::<7>(2) << self.limit.val();
+        self.job_address.next = self.job.payload.val().address;
+        self.first_cut.address.next = self.job_address.val();
+        self.first_cut.bytes.next = self.job.payload.val().bytes;
+        self.first_cut.lines.next = self.lines.val();
+        self.first_cut.by_lines.next = self.by_lines.val();
+        self.cut_after.next = self.cut_line.q.val() + self.lines.val();
+
         self.take_piece.next = self.busy.q.val() & self.has_room.val();
         self.take_job.next =
-            !self.reset.val() & (!self.busy.q.val() | (self.take_piece.val() & self.is_last.val()));
+            !self.reset.val() & (!self.busy.q.val() | (self.has_room.val() & self.is_last.val()));
         self.job.ready.next = self.take_job.val();
         if self.take_piece.val() {
-            self.address.d.next = self.address_after.val();
-            self.bytes.d.next = self.bytes_after.val();
+            self.start.d.next = bit_cast::<12, 15>(self.cut.val());
+            self.cut_line.d.next = self.cut_after.val();
+            if self.cut_after.val().get_bit(6) {
+                self.cut_line.d.next = 64.into();
+            }
+            if self.cut_line.q.val().get_bit(6) {
+                self.page.d.next = self.page.q.val() + 1;
+                self.cut_line.d.next = self.lines.val();
+                self.job_end.d.next = self.job_end.q.val() - 4096;
+            }
             self.first.d.next = false;
             self.busy.d.next = !self.is_last.val();
         }
-        if self.take_job.val() & self.job.valid.val() {
-            self.address.d.next = self.job.payload.val().address;
-            self.bytes.d.next = self.job.payload.val().bytes;
+        if self.take_job.val() {
+            self.page.d.next = self.job_address.val().get_bits::<52>(12);
+            self.start.d.next = self.job_address.val().get_bits::<12>(0);
+            self.cut_line.d.next = self.first_cut.line.val();
+            self.job_end.d.next = self.first_cut.job_end.val();
             self.relaxed.d.next = self.job.payload.val().relaxed;
             self.client.d.next = self.job.payload.val().client;
             self.first.d.next = true;
-            self.busy.d.next = true;
+            self.busy.d.next = self.job.valid.val();
         }
         if self.reset.val() {
             self.busy.d.next = false;

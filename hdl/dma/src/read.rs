@@ -37,9 +37,10 @@
 //!
 //! Source: PG213, requester completion interface.
 
+use crate::completion_room::CompletionBuffer;
 use crate::read_activity::ReadActivity;
 use crate::read_answers::ReadAnswers;
-use crate::read_issue::{CompletionBuffer, ReadOrder};
+use crate::read_issue::ReadOrder;
 use crate::read_requests::ReadRequests;
 use crate::request::RequestTlp;
 use crate::tags::{Tag, TagEvent, TagTable};

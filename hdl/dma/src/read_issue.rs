@@ -2,29 +2,30 @@
 //! request.
 //!
 //! ```text
-//!   piece ──►┌───────────┐──► tlp      read request
-//!            │ ReadIssue │──► order    what to deliver, in job order
-//!    busy ──►└───────────┘──► record   what to expect, by tag
-//!  returned ─────┘ (room of completions taken, beats of answers delivered)
+//!   piece ─► [two, with their room] ─► [next] ─► [request] ─┬─► tlp      read request
+//!   busy ─► TagTurn ────────────────────┤▲                  ├─► order    what to deliver, in order
+//!   returned ─► RoomAccount ────────────┤│                  └─► record   what to expect, by tag
+//!   delivered ─► ReorderRing ───────────┘└ goes when it has a tag, room and beats
 //! ```
-//! Timing: outputs are registered; one request a cycle, one cycle for each quarantined tag that is
-//! passed over. Tags are used in turn and come back in turn: the next one is waited for. Order and
-//! record go out when the request is taken; the queue behind `order` has room for all tags.
+//! Timing: three registers from piece to request; one request a cycle. Whether the next piece has
+//! room, beats and a tag is in registers, decided a cycle ahead. Order and record go out when the
+//! request is taken; the queue behind `order` has room for all tags.
 //!
 //! Invariants:
-//! 1. Completions of all requests in flight never need more than the buffer has:
-//!    256 headers and 1,792 times 16 bytes. Room comes back when the hard block has handed over the
-//!    last completion (see [`crate::room_return`]), whatever becomes of the answer after that.
+//! 1. Completions of all requests in flight never need more than the buffer has. Room comes back
+//!    when the hard block has handed over the last completion (see [`crate::room_return`]),
+//!    whatever becomes of the answer after that.
 //! 2. Beats of the reorder memory are given out in a ring, as many as the window of a request
 //!    touches, and come back when the answer is delivered. No request goes out without its beats.
 //! 3. A request stays inside an aligned window of 512 bytes.
 //!
-//! Source: PG213, receive buffer and flow control; headers = ceil((address mod RCB + length) /
-//! RCB).
+//! Source: PG213, receive buffer and flow control.
 
 use crate::byte_enables::ByteEnables;
+use crate::completion_room::{CompletionBuffer, CompletionRoom, ReadRoom, RoomAccount};
 use crate::reorder_ring::ReorderRing;
 use crate::request::{Piece, RequestTlp};
+use crate::tag_turn::TagTurn;
 use crate::tags::{Tag, TagSet, TAG_BITS};
 use stream::prelude::*;
 
@@ -58,175 +59,13 @@ pub struct ReadOrder {
     pub end: Bits<9>,
 }
 
-/// What the completions of a request can occupy in the hard block, at most.
+/// A piece and what its completions can occupy.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct ReadRoom {
-    /// Headers.
-    pub headers: Bits<4>,
-    /// Data, in units of 16 bytes.
-    pub data: Bits<6>,
-}
-
-/// The room of a piece.
-#[derive(LogicBlock, Default)]
-pub struct CompletionRoom {
+pub struct RoomedPiece {
     /// The piece.
-    pub piece: Signal<In, Piece>,
-    /// Completions are cut at 128 bytes instead of 64.
-    pub rcb: Signal<In, Bit>,
-
-    /// Headers.
-    pub headers: Signal<Out, Bits<4>>,
-    /// Data, in units of 16 bytes.
-    pub data: Signal<Out, Bits<6>>,
-
-    address: Signal<Local, Bits<64>>,
-    bytes: Signal<Local, Bits<11>>,
-    end_64: Signal<Local, Bits<11>>,
-    end_128: Signal<Local, Bits<11>>,
-    end_16: Signal<Local, Bits<11>>,
-}
-
-impl Logic for CompletionRoom {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.address.next = self.piece.val().address;
-        self.bytes.next = self.piece.val().bytes;
-        self.end_64.next =
-            bit_cast::<11, 6>(self.address.val().get_bits::<6>(0)) + self.bytes.val() + 63;
-        self.end_128.next =
-            bit_cast::<11, 7>(self.address.val().get_bits::<7>(0)) + self.bytes.val() + 127;
-        self.end_16.next =
-            bit_cast::<11, 4>(self.address.val().get_bits::<4>(0)) + self.bytes.val() + 15;
-        self.headers.next = self.end_64.val().get_bits::<4>(6);
-        if self.rcb.val() {
-            self.headers.next = self.end_128.val().get_bits::<4>(7);
-        }
-        self.data.next = self.end_16.val().get_bits::<6>(4);
-    }
-}
-
-/// Completions that the hard block stores. What exceeds it is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompletionBuffer {
-    /// Headers, 8 to 256.
-    pub headers: u32,
-    /// Data, in units of 16 bytes, 32 to 1,984.
-    pub data: u32,
-}
-
-impl Default for CompletionBuffer {
-    /// What the hard block was measured to hold: 256 headers, 28 KiB.
-    fn default() -> Self {
-        Self {
-            headers: 256,
-            data: 1792,
-        }
-    }
-}
-
-impl CompletionBuffer {
-    /// Whether the read engine can keep account of it: the largest read must fit.
-    pub fn is_supported(&self) -> bool {
-        (8..=256).contains(&self.headers) && (32..=1984).contains(&self.data)
-    }
-}
-
-/// Keeps count of the completion buffer that requests in flight may need.
-#[derive(LogicBlock)]
-pub struct RoomAccount {
-    /// Clock.
-    pub clock: Signal<In, Clock>,
-    /// Nothing is in flight.
-    pub reset: Signal<In, Bit>,
-
-    /// Headers that the next request needs.
-    pub headers: Signal<In, Bits<4>>,
-    /// Data that it needs.
-    pub data: Signal<In, Bits<6>>,
-    /// There is room for it.
-    pub fits: Signal<Out, Bit>,
-    /// It takes the room.
-    pub reserve: Signal<In, Bit>,
-    /// Headers that come back.
-    pub give_back_headers: Signal<In, Bits<5>>,
-    /// Data that comes back.
-    pub give_back_data: Signal<In, Bits<7>>,
-
-    /// Headers in use.
-    pub headers_level: Signal<Out, Bits<10>>,
-    /// Data in use.
-    pub data_level: Signal<Out, Bits<12>>,
-
-    headers_used: DFF<Bits<10>>,
-    data_used: DFF<Bits<12>>,
-
-    headers_after: Signal<Local, Bits<10>>,
-    data_after: Signal<Local, Bits<12>>,
-    headers_now: Signal<Local, Bits<10>>,
-    data_now: Signal<Local, Bits<12>>,
-    headers_max: Constant<Bits<10>>,
-    data_max: Constant<Bits<12>>,
-}
-
-impl RoomAccount {
-    /// The account of a buffer.
-    pub fn new(buffer: CompletionBuffer) -> Self {
-        assert!(buffer.is_supported(), "{buffer:?}");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            headers: Default::default(),
-            data: Default::default(),
-            fits: Default::default(),
-            reserve: Default::default(),
-            give_back_headers: Default::default(),
-            give_back_data: Default::default(),
-            headers_level: Default::default(),
-            data_level: Default::default(),
-            headers_used: Default::default(),
-            data_used: Default::default(),
-            headers_after: Default::default(),
-            data_after: Default::default(),
-            headers_now: Default::default(),
-            data_now: Default::default(),
-            headers_max: Constant::new(u64::from(buffer.headers).to_bits()),
-            data_max: Constant::new(u64::from(buffer.data).to_bits()),
-        }
-    }
-}
-
-impl Default for RoomAccount {
-    fn default() -> Self {
-        Self::new(CompletionBuffer::default())
-    }
-}
-
-impl Logic for RoomAccount {
-    #[hdl_gen]
-    fn update(&mut self) {
-        dff_setup!(self, clock, headers_used, data_used);
-        self.headers_after.next = self.headers_used.q.val() + bit_cast::<10, 4>(self.headers.val());
-        self.data_after.next = self.data_used.q.val() + bit_cast::<12, 6>(self.data.val());
-        self.fits.next = (self.headers_after.val() <= self.headers_max.val())
-            & (self.data_after.val() <= self.data_max.val());
-
-        self.headers_level.next = self.headers_used.q.val();
-        self.data_level.next = self.data_used.q.val();
-        self.headers_now.next = self.headers_used.q.val();
-        self.data_now.next = self.data_used.q.val();
-        if self.reserve.val() {
-            self.headers_now.next = self.headers_after.val();
-            self.data_now.next = self.data_after.val();
-        }
-        self.headers_used.d.next =
-            self.headers_now.val() - bit_cast::<10, 5>(self.give_back_headers.val());
-        self.data_used.d.next = self.data_now.val() - bit_cast::<12, 7>(self.give_back_data.val());
-        if self.reset.val() {
-            self.headers_used.d.next = 0.into();
-            self.data_used.d.next = 0.into();
-        }
-    }
+    pub piece: Piece,
+    /// Its room.
+    pub room: ReadRoom,
 }
 
 /// Makes request, delivery order and record of a piece.
@@ -245,14 +84,15 @@ pub struct ReadFormat {
     pub order: Signal<Out, ReadOrder>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
-    /// Beat of the reorder memory behind the request's.
-    pub start_after: Signal<Out, Bits<9>>,
+    /// Beats of the reorder memory that it touches, 1 to 8.
+    pub beats: Signal<Out, Bits<4>>,
 
     enables: ByteEnables,
     address: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<11>>,
     last_byte: Signal<Local, Bits<11>>,
     base: Signal<Local, Bits<9>>,
+    further: Signal<Local, Bits<3>>,
     next_tlp: Signal<Local, RequestTlp>,
     next_order: Signal<Local, ReadOrder>,
     next_record: Signal<Local, ReadRecord>,
@@ -281,8 +121,9 @@ impl Logic for ReadFormat {
             (bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val()) - 1;
         // The window's start may lie before the ring's: only the touched beats are used.
         self.base.next = self.start.val() - bit_cast::<9, 3>(self.address.val().get_bits::<3>(6));
-        self.start_after.next =
-            (self.base.val() + bit_cast::<9, 3>(self.last_byte.val().get_bits::<3>(6))) + 1;
+        self.further.next =
+            self.last_byte.val().get_bits::<3>(6) - self.address.val().get_bits::<3>(6);
+        self.beats.next = bit_cast::<4, 3>(self.further.val()) + 1;
         self.next_order.next.tag = self.tag.val();
         self.next_order.next.start = self.start.val();
         self.next_order.next.client = self.piece.val().client;
@@ -297,6 +138,63 @@ impl Logic for ReadFormat {
         self.next_record.next.bytes = bit_cast::<10, 11>(self.bytes.val());
         self.next_record.next.base = self.base.val();
         self.record.next = self.next_record.val();
+    }
+}
+
+/// The next piece and the one behind it, with their room.
+#[derive(LogicBlock, Default)]
+pub struct PieceAhead {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets all pieces.
+    pub reset: Signal<In, Bit>,
+
+    /// Pieces in.
+    pub piece: MessageSink<Piece>,
+    /// Completions are cut at 128 bytes instead of 64.
+    pub rcb: Signal<In, Bit>,
+    /// There is a next piece: a register.
+    pub has_next: Signal<Out, Bit>,
+    /// It: a register.
+    pub next_piece: Signal<Out, RoomedPiece>,
+    /// What becomes the next one if this one goes, or if there is none; anything if nothing waits.
+    pub behind: Signal<Out, RoomedPiece>,
+    /// The next one goes.
+    pub take: Signal<In, Bit>,
+
+    room: CompletionRoom,
+    queue: Fifo<RoomedPiece, 1, 2>,
+    is_held: DFF<Bit>,
+    held: DFF<RoomedPiece>,
+
+    roomed: Signal<Local, RoomedPiece>,
+    refill: Signal<Local, Bit>,
+}
+
+impl Logic for PieceAhead {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, is_held, held);
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+        self.room.piece.next = self.piece.payload.val();
+        self.room.rcb.next = self.rcb.val();
+        self.roomed.next.piece = self.piece.payload.val();
+        self.roomed.next.room = self.room.room.val();
+        self.queue.sink.valid.next = self.piece.valid.val();
+        self.queue.sink.payload.next = self.roomed.val();
+        self.piece.ready.next = self.queue.sink.ready.val();
+
+        self.refill.next = self.take.val() | !self.is_held.q.val();
+        self.queue.source.ready.next = self.refill.val();
+        if self.refill.val() {
+            self.held.d.next = self.queue.source.payload.val();
+        }
+        self.is_held.d.next =
+            !self.reset.val() & (self.queue.source.valid.val() | !self.refill.val());
+        self.has_next.next = self.is_held.q.val();
+        self.next_piece.next = self.held.q.val();
+        self.behind.next = self.queue.source.payload.val();
     }
 }
 
@@ -348,8 +246,9 @@ pub struct ReadIssue {
     /// Completion data that they may need.
     pub data_level: Signal<Out, Bits<12>>,
 
-    room: CompletionRoom,
+    ahead: PieceAhead,
     account: RoomAccount,
+    tags: TagTurn,
     ring: ReorderRing,
     format: ReadFormat,
     staged: DFF<Bit>,
@@ -357,12 +256,7 @@ pub struct ReadIssue {
     order_stage: DFF<ReadOrder>,
     record_stage: DFF<ReadRecord>,
     room_stage: DFF<ReadRoom>,
-    tag: DFF<Tag>,
 
-    tag_after: Signal<Local, Tag>,
-    tag_next: Signal<Local, Tag>,
-    is_busy: Signal<Local, Bit>,
-    is_lost: Signal<Local, Bit>,
     has_room: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
@@ -381,42 +275,59 @@ impl ReadIssue {
 impl Logic for ReadIssue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, staged, tlp_stage, order_stage);
-        dff_setup!(self, clock, record_stage, room_stage, tag);
+        dff_setup!(self, clock, staged, tlp_stage);
+        dff_setup!(self, clock, order_stage, record_stage, room_stage);
+        self.ahead.clock.next = self.clock.val();
+        self.ahead.reset.next = self.reset.val();
+        self.account.clock.next = self.clock.val();
+        self.account.reset.next = self.reset.val();
+        self.tags.clock.next = self.clock.val();
+        self.ring.clock.next = self.clock.val();
+        self.ring.reset.next = self.reset.val();
 
-        self.room.piece.next = self.piece.payload.val();
-        self.room.rcb.next = self.rcb.val();
-        self.format.piece.next = self.piece.payload.val();
-        self.format.tag.next = self.tag.q.val();
-        self.format.start.next = self.ring.start.val();
-
-        self.account.headers.next = self.room.headers.val();
-        self.account.data.next = self.room.data.val();
-        self.is_busy.next = self.busy.val().get_bit(self.tag.q.val().index());
+        // The next one goes when everything is there for it.
         self.has_room.next = self.account.fits.val() & self.ring.has_room.val();
         self.take.next = self.staged.q.val() & self.tlp.ready.val() & !self.reset.val();
-        self.load.next = self.piece.valid.val()
+        self.load.next = self.ahead.has_next.val()
             & self.has_room.val()
-            & !self.is_busy.val()
+            & self.tags.has_tag.val()
             & !self.draining.val()
             & !self.reset.val()
-            & (!self.staged.q.val() | self.take.val());
-        self.piece.ready.next = self.load.val();
-        self.tag_stall.next = self.piece.valid.val() & self.is_busy.val();
-        self.room_stall.next = self.piece.valid.val() & !self.is_busy.val() & !self.has_room.val();
+            & (!self.staged.q.val() | self.tlp.ready.val());
+
+        MessageSink::<Piece>::link(&mut self.piece, &mut self.ahead.piece);
+        self.ahead.rcb.next = self.rcb.val();
+        self.ahead.take.next = self.load.val();
+        self.account.is_wanted.next = self.ahead.has_next.val();
+        self.account.wanted.next = self.ahead.next_piece.val().room;
+        self.account.behind.next = self.ahead.behind.val().room;
+        self.account.give_back_headers.next = self.give_back_headers.val();
+        self.account.give_back_data.next = self.give_back_data.val();
+        self.tags.busy.next = self.busy.val();
+        self.tags.quarantined.next = self.quarantined.val();
+        self.tags.extended_tags.next = self.extended_tags.val();
+        PulseSink::<ReadOrder>::link(&mut self.delivered, &mut self.ring.delivered);
+        self.account.take.next = self.load.val();
+        self.tags.take.next = self.load.val();
+        self.ring.take.next = self.load.val();
+        self.ring.beats.next = self.format.beats.val();
+        self.tag_stall.next = self.ahead.has_next.val() & !self.tags.has_tag.val();
+        self.room_stall.next =
+            self.ahead.has_next.val() & self.tags.has_tag.val() & !self.has_room.val();
         self.headers_level.next = self.account.headers_level.val();
         self.data_level.next = self.account.data_level.val();
-        if self.take.val() {
-            self.staged.d.next = false;
-        }
+
+        self.format.piece.next = self.ahead.next_piece.val().piece;
+        self.format.tag.next = self.tags.tag.val();
+        self.format.start.next = self.ring.start.val();
         if self.load.val() {
-            self.staged.d.next = true;
             self.tlp_stage.d.next = self.format.tlp.val();
             self.order_stage.d.next = self.format.order.val();
             self.record_stage.d.next = self.format.record.val();
-            self.room_stage.d.next.headers = self.room.headers.val();
-            self.room_stage.d.next.data = self.room.data.val();
+            self.room_stage.d.next = self.ahead.next_piece.val().room;
         }
+        self.staged.d.next =
+            !self.reset.val() & (self.load.val() | (self.staged.q.val() & !self.tlp.ready.val()));
         self.tlp.valid.next = self.staged.q.val() & !self.reset.val();
         self.tlp.payload.next = self.tlp_stage.q.val();
         self.order.valid.next = self.take.val();
@@ -425,29 +336,5 @@ impl Logic for ReadIssue {
         self.issue_tag.next = self.order_stage.q.val().tag;
         self.record.next = self.record_stage.q.val();
         self.issue_room.next = self.room_stage.q.val();
-
-        self.account.clock.next = self.clock.val();
-        self.account.reset.next = self.reset.val();
-        self.account.reserve.next = self.load.val();
-        self.account.give_back_headers.next = self.give_back_headers.val();
-        self.account.give_back_data.next = self.give_back_data.val();
-        self.ring.clock.next = self.clock.val();
-        self.ring.reset.next = self.reset.val();
-        self.ring.take.next = self.load.val();
-        self.ring.start_after.next = self.format.start_after.val();
-        PulseSink::<ReadOrder>::link(&mut self.delivered, &mut self.ring.delivered);
-
-        self.tag_after.next = self.tag.q.val() + 1;
-        self.tag_next.next = self.tag_after.val();
-        if !self.extended_tags.val() {
-            self.tag_next.next = bit_cast::<TAG_BITS, 5>(self.tag_after.val().get_bits::<5>(0));
-        }
-        self.is_lost.next = self.quarantined.val().get_bit(self.tag.q.val().index());
-        if self.load.val() | self.is_lost.val() {
-            self.tag.d.next = self.tag_next.val();
-        }
-        if self.reset.val() {
-            self.staged.d.next = false;
-        }
     }
 }

@@ -6,8 +6,9 @@
 //! ```
 //! Timing and invariants: those of the blocks.
 
+use crate::completion_room::CompletionBuffer;
 use crate::cut::Cutter;
-use crate::read_issue::{CompletionBuffer, ReadIssue, ReadOrder, ReadRecord};
+use crate::read_issue::{ReadIssue, ReadOrder, ReadRecord};
 use crate::read_select::ReadSelect;
 use crate::request::{CutJob, Piece, RequestTlp};
 use crate::room_return::RoomReturn;

@@ -36,10 +36,10 @@
 //! Source: PG213, requester interfaces.
 
 use crate::activity::ActivitySource;
+use crate::completion_room::CompletionBuffer;
 use crate::hard_block::{CompletionPort, RequestPort, SequencePort};
 use crate::pack::RequestPacker;
 use crate::read::ReadEngine;
-use crate::read_issue::CompletionBuffer;
 use crate::request::RequestTlp;
 use crate::write::WriteEngine;
 use stream::prelude::*;

@@ -14,7 +14,7 @@
 //!
 //! Source: PG213, receive buffer: what the user side has taken is free.
 
-use crate::read_issue::ReadRoom;
+use crate::completion_room::ReadRoom;
 use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
 use stream::prelude::*;
 

@@ -1,7 +1,7 @@
 //! What is measured: directions, sizes, flows, order, acknowledgements, time.
 
 use abi::config::{FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS};
-use dma::read_issue::CompletionBuffer;
+use dma::completion_room::CompletionBuffer;
 use pcie_sim::PcieConfig;
 
 use super::frames::{header_bytes, ETHERNET_BYTES};

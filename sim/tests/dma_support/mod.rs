@@ -8,7 +8,7 @@
 // Each test program uses a part of this.
 #![allow(dead_code)]
 
-use dma::read_issue::CompletionBuffer;
+use dma::completion_room::CompletionBuffer;
 use dma::requester::Requester;
 use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
 use rand::rngs::SmallRng;
