@@ -400,9 +400,10 @@ fn reset_disables_every_ring() {
     assert!(test.host.log.is_empty());
 }
 
-/// Reads that take 900 ns: what is in flight must cover them, even for a single ring.
+/// Reads that take 900 ns: what is in flight must cover them, even for a single ring. Behind each
+/// fetch of 32 beats is a cycle; PCIe brings 29 beats in 33 cycles.
 #[test]
-fn one_send_ring_comes_at_a_beat_a_cycle() {
+fn one_send_ring_comes_at_32_beats_in_33_cycles() {
     let mut test = Test::new(SEND_RING, Stall::None, Stall::None, seed());
     test.host.size_bits = [9; 4];
     test.host.latency_cycles = 225..226;
@@ -421,7 +422,7 @@ fn one_send_ring_comes_at_a_beat_a_cycle() {
     }
     let slots = test.check_content()[&1] - before;
     println!("{slots} slots in 2,050 cycles");
-    assert!(slots >= 1_000, "{slots} slots in 2,050 cycles");
+    assert!(slots >= 990, "{slots} slots in 2,050 cycles");
     test.cycles(2_000);
     test.check_content();
     test.assert_clean();

@@ -6,13 +6,13 @@
 //!          │ | part being received    │──► held
 //!          └──────────────────────────┘
 //! ```
-//! Timing: a packet can leave two cycles after its last beat came; one beat a cycle in and out.
+//! Timing: a packet can leave three cycles after its last beat came; one beat a cycle in and out, and
+//! none comes in in the cycle behind a packet.
 //!
 //! Invariants:
-//! 1. A packet leaves whole and in order, or (aborted, or `keep` low in the cycle of its last beat)
-//!    not at all.
+//! 1. A packet leaves whole and in order, or (aborted, or `keep` low while `finished`) not at all.
 //! 2. `held` counts the beats in the buffer, those of the unfinished packet included.
-//! 3. `finished` is high in the cycle in which the last beat is taken.
+//! 3. `finished` is high in the cycle behind the one in which a last beat is taken.
 
 use stream::prelude::*;
 
@@ -33,10 +33,12 @@ pub struct FetchBuffer {
 
     /// Fetched entries.
     pub sink: PacketSink,
-    /// The packet may be kept; read with its last beat.
+    /// The packet may be kept; read while `finished`.
     pub keep: Signal<In, Bit>,
-    /// A last beat is taken.
+    /// A packet has come to its end: a register.
     pub finished: Signal<Out, Bit>,
+    /// It is aborted: a register.
+    pub aborted: Signal<Out, Bit>,
 
     /// Good packets.
     pub source: PacketSource,
@@ -49,12 +51,13 @@ pub struct FetchBuffer {
     read_pointer: DFF<Bits<10>>,
     offered: DFF<Bit>,
     is_full: DFF<Bit>,
+    settles: DFF<Bit>,
+    was_aborted: DFF<Bit>,
     fills: StepMeets<10>,
     is_one_left: StepMeets<10>,
 
     write: Signal<Local, Bit>,
-    write_next: Signal<Local, Bits<10>>,
-    stays: Signal<Local, Bit>,
+    rolls_back: Signal<Local, Bit>,
     advance: Signal<Local, Bit>,
     read_next: Signal<Local, Bits<10>>,
     wrap: Constant<Bits<10>>,
@@ -71,6 +74,7 @@ impl Default for FetchBuffer {
             sink: Default::default(),
             keep: Default::default(),
             finished: Default::default(),
+            aborted: Default::default(),
             source: Default::default(),
             held: Default::default(),
             memory: Default::default(),
@@ -79,9 +83,10 @@ impl Default for FetchBuffer {
             read_pointer: Default::default(),
             offered: Default::default(),
             is_full: Default::default(),
+            settles: Default::default(),
+            was_aborted: Default::default(),
             write: Default::default(),
-            write_next: Default::default(),
-            stays: Default::default(),
+            rolls_back: Default::default(),
             advance: Default::default(),
             fills: Default::default(),
             is_one_left: Default::default(),
@@ -98,29 +103,28 @@ impl Logic for FetchBuffer {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
-        dff_setup!(self, clock, offered, is_full);
+        dff_setup!(self, clock, offered, is_full, settles, was_aborted);
         self.memory.clock.next = self.clock.val();
 
-        self.write_next.next = self.write_pointer.q.val() + self.one.val();
+        // What becomes of a packet is decided in the cycle behind its last beat.
         self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.write.next = self.sink.valid.val() & !self.is_full.q.val();
-        self.stays.next = self.keep.val() & !self.sink.abort.val();
-
-        self.sink.ready.next = !self.is_full.q.val();
-        self.finished.next = self.write.val() & self.sink.last.val();
+        self.sink.ready.next = !self.is_full.q.val() & !self.settles.q.val();
+        self.write.next = self.sink.valid.val() & !self.is_full.q.val() & !self.settles.q.val();
+        self.settles.d.next = self.write.val() & self.sink.last.val();
+        self.was_aborted.d.next = self.sink.abort.val();
+        self.finished.next = self.settles.q.val();
+        self.aborted.next = self.was_aborted.q.val();
+        self.rolls_back.next = self.settles.q.val() & (self.was_aborted.q.val() | !self.keep.val());
         self.memory.write_address.next = self.write_pointer.q.val().get_bits::<9>(0);
         self.memory.write_data.next.data = self.sink.data.val();
         self.memory.write_data.next.last = self.sink.last.val();
         self.memory.write_enable.next = self.write.val();
         if self.write.val() {
-            self.write_pointer.d.next = self.write_next.val();
-            if self.sink.last.val() {
-                if self.stays.val() {
-                    self.commit_pointer.d.next = self.write_next.val();
-                } else {
-                    self.write_pointer.d.next = self.commit_pointer.q.val();
-                }
-            }
+            self.write_pointer.d.next = self.write_pointer.q.val() + self.one.val();
+        } else if self.rolls_back.val() {
+            self.write_pointer.d.next = self.commit_pointer.q.val();
+        } else if self.settles.q.val() {
+            self.commit_pointer.d.next = self.write_pointer.q.val();
         }
 
         // As in `FrameFifo`: what the next step brings is known before it is known whether it is
@@ -129,10 +133,8 @@ impl Logic for FetchBuffer {
         self.fills.from.next = self.write_pointer.q.val();
         self.fills.to.next = self.read_pointer.q.val() ^ self.wrap.val();
         self.is_full.d.next = !self.advance.val()
-            & (self.is_full.q.val()
-                | (self.write.val()
-                    & self.fills.meets.val()
-                    & (self.stays.val() | !self.sink.last.val())));
+            & !self.rolls_back.val()
+            & (self.is_full.q.val() | (self.write.val() & self.fills.meets.val()));
         self.is_one_left.from.next = self.read_pointer.q.val();
         self.is_one_left.to.next = self.commit_pointer.q.val();
 
@@ -156,6 +158,7 @@ impl Logic for FetchBuffer {
             self.read_pointer.d.next = self.zero.val();
             self.offered.d.next = false;
             self.is_full.d.next = false;
+            self.settles.d.next = false;
         }
     }
 }

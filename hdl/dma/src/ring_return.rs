@@ -6,7 +6,8 @@
 //!                                  [fetches] ──────────► fetched
 //! ```
 //! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` must answer in the
-//! same cycle. A fetch can leave two cycles after its last beat came.
+//! same cycle, and counts in the next one. A fetch can leave three cycles after its last beat came;
+//! in the cycle behind that beat none is taken.
 //!
 //! Invariants:
 //! 1. `read_data` is always taken: `room` falls while 32 more beats might not fit.
@@ -52,9 +53,9 @@ pub struct RingReturn<const O: usize> {
     fetches: Fifo<RingFetch, 6, 7>,
 
     has_room: DFF<Bit>,
+    keep: DFF<Bit>,
 
     reserved: Signal<Local, Bits<11>>,
-    keep: Signal<Local, Bit>,
     reserve_bits: Constant<Bits<3>>,
     reserve_max: Constant<Bits<11>>,
     in_flight_max: Constant<Bits<5>>,
@@ -92,7 +93,7 @@ impl<const O: usize> Default for RingReturn<O> {
 impl<const O: usize> Logic for RingReturn<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, has_room);
+        dff_setup!(self, clock, has_room, keep);
         self.in_flight.clock.next = self.clock.val();
         self.fetch_buffer.clock.next = self.clock.val();
         self.fetches.clock.next = self.clock.val();
@@ -121,13 +122,13 @@ impl<const O: usize> Logic for RingReturn<O> {
 
         self.check.next = bit_cast::<O, 8>(self.in_flight.source.payload.val().owner);
         self.check_generation.next = self.in_flight.source.payload.val().generation;
-        self.keep.next = self.in_flight.source.valid.val() & self.check_runs.val();
-        self.fetch_buffer.keep.next = self.keep.val();
+        self.keep.d.next = self.in_flight.source.valid.val() & self.check_runs.val();
+        self.fetch_buffer.keep.next = self.keep.q.val();
         self.in_flight.source.ready.next = self.fetch_buffer.finished.val();
         self.failed.next =
-            self.fetch_buffer.finished.val() & self.keep.val() & self.read_data.abort.val();
+            self.fetch_buffer.finished.val() & self.keep.q.val() & self.fetch_buffer.aborted.val();
         self.fetches.sink.valid.next =
-            self.fetch_buffer.finished.val() & self.keep.val() & !self.read_data.abort.val();
+            self.fetch_buffer.finished.val() & self.keep.q.val() & !self.fetch_buffer.aborted.val();
         self.fetches.sink.payload.next.owner = self.in_flight.source.payload.val().owner;
         self.fetches.sink.payload.next.index = self.in_flight.source.payload.val().index;
 
