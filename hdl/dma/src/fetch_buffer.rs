@@ -6,8 +6,8 @@
 //!          │ | part being received    │──► held
 //!          └──────────────────────────┘
 //! ```
-//! Timing: a packet can leave three cycles after its last beat came; one beat a cycle in and out, and
-//! none comes in in the cycle behind a packet.
+//! Timing: a packet can leave three cycles after its last beat came; one beat a cycle in and out,
+//! none in in the cycle behind a packet.
 //!
 //! Invariants:
 //! 1. A packet leaves whole and in order, or (aborted, or `keep` low while `finished`) not at all.
