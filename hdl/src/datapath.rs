@@ -83,6 +83,8 @@ pub struct Datapath<
     pub frame_done: Signal<Out, Bit>,
     /// Beats in use in the packet store, the highest of an interval.
     pub store_beats_peak: Signal<Out, Bits<16>>,
+    /// A quarter of it or more is in use.
+    pub store_crowded: Signal<Out, Bit>,
     /// A verified packet was taken for classification.
     pub packet_taken: Signal<Out, Bit>,
     /// One waits to be.
@@ -233,6 +235,7 @@ impl<
         self.tables_busy.next = self.tables.busy.val();
         self.frame_done.next = self.rx_split.frame_done.val();
         self.store_beats_peak.next = self.rx_split.store_beats_peak.val();
+        self.store_crowded.next = self.rx_split.store_crowded.val();
         self.packet_taken.next = self.rx_split.packet_taken.val();
         self.packet_stalled.next = self.rx_split.packet_stalled.val();
         self.descriptor_done.next = self.tx_merge.descriptor_done.val();

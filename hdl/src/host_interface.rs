@@ -103,6 +103,8 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub mac_events: Signal<In, Bits<4>>,
     /// Beats in use in the packet store.
     pub rx_store_beats: Signal<In, Bits<16>>,
+    /// The packet store fills: writes go before reads.
+    pub rx_crowded: Signal<In, Bit>,
     /// Beats that wait for the MAC.
     pub tx_fifo_beats: Signal<In, Bits<16>>,
 
@@ -155,6 +157,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
             stage_events: Default::default(),
             mac_events: Default::default(),
             rx_store_beats: Default::default(),
+            rx_crowded: Default::default(),
             tx_fifo_beats: Default::default(),
             config_space: Default::default(),
             requester: Requester::new(TIMEOUT_CYCLES, buffer),
@@ -186,6 +189,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.config_space.reset.next = self.user_reset.val();
         ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.config_space.cfg_mgmt);
         self.requester.extended_tags.next = self.config_space.extended_tags.val();
+        self.requester.rx_crowded.next = self.rx_crowded.val();
         self.cfg.fc_sel.next = bits::<3>(4);
         self.credit_stalls.requests.next = self.requester.activity.requests.val();
         self.credit_stalls.fc_ph.next = self.cfg.fc_ph.val();

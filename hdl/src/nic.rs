@@ -375,6 +375,7 @@ impl<
         );
         self.host_interface.tables_busy.next = self.datapath.tables_busy.val();
         self.host_interface.rx_store_beats.next = self.datapath.store_beats_peak.val();
+        self.host_interface.rx_crowded.next = self.datapath.store_crowded.val();
         self.host_interface.tx_fifo_beats.next = self.mac_send.beats_peak.val();
         self.host_interface.stage_events.next =
             bit_cast::<4, 1>(self.datapath.frame_done.val().into())

@@ -402,23 +402,33 @@ fn both_ways_at_once_come_close_to_their_limits() {
 /// requests for 128 + 1,448 bytes to send, with 24 bytes for each TLP.
 #[test]
 fn both_ways_at_mtu_1500() {
-    let (received, sent, waiting) = mtu_1500(8127);
+    let (received, sent, waiting) = mtu_1500(8127, 1448, CROWDED_JOBS, 14_000);
     assert!(received > 8.1 && sent > 8.1);
     assert!(waiting < 16, "{waiting} writes waited");
 }
 
-/// What is received cannot wait, what is sent can: more reads than the link can carry beside the
-/// writes do not hold those up.
+/// What is received cannot wait, what is sent can: more reads than the port can carry beside the
+/// writes do not hold those up when they are told that writes pile up, and only then.
 #[test]
 fn reads_in_excess_hold_no_write_up() {
-    let (received, sent, waiting) = mtu_1500(12_000);
+    let (received, sent, waiting) = mtu_1500(12_000, 1448, CROWDED_JOBS, 14_000);
     assert!(received > 8.1 && sent > 7.5);
     assert!(waiting < 16, "{waiting} writes waited");
+    let (received, sent, waiting) = mtu_1500(30_000, 64, CROWDED_JOBS, 62_000);
+    assert!(received > 8.1);
+    assert!(waiting < 16, "{waiting} writes waited");
+    let (received, sent_untold, waiting) = mtu_1500(30_000, 64, u64::MAX, 62_000);
+    assert!(received < 8.1 && sent_untold > sent);
+    assert!(waiting > 32, "{waiting} writes waited");
 }
 
+/// Write jobs that wait from which on reads are told so.
+const CROWDED_JOBS: u64 = 4;
+
 /// Packets received and sent, millions a second, and the most write jobs that waited, when 8.127
-/// million a second come in and `offered` thousand a second are to be sent.
-fn mtu_1500(offered: u64) -> (f64, f64, u64) {
+/// million a second come in and `offered` thousand a second of `payload_bytes` are to be sent;
+/// `rx_crowded` from `crowded_jobs` waiting ones on. The first [`WARM_UP_CYCLES`] do not count.
+fn mtu_1500(offered: u64, payload_bytes: u64, crowded_jobs: u64, cycles: u64) -> (f64, f64, u64) {
     let mut rig = Rig::new(PcieConfig::default(), Stall::None, Stall::None);
     let base = rig.slot.memory(SPAN);
     let packets = [kind(1448, 1448, 0), kind(128, 128, SPAN / 2)];
@@ -426,7 +436,8 @@ fn mtu_1500(offered: u64) -> (f64, f64, u64) {
     let mut sent = 0;
     let mut measured = (0, 0);
     let mut waiting = 0;
-    for cycle in 0..14_000u64 {
+    let rx_crowded = rig.bench.model.port("rx_crowded");
+    for cycle in 0..cycles {
         if cycle * offered / 250_000 > sent {
             let address = base + 0x9_0000 + sent % 256 * 128;
             rig.push_read(&Read {
@@ -434,15 +445,15 @@ fn mtu_1500(offered: u64) -> (f64, f64, u64) {
                 address,
                 bytes: 128,
             });
-            let address = base + sent * 1448 % 0x7_0000;
+            let address = base + sent * payload_bytes % 0x7_0000;
             rig.push_read(&Read {
                 client: 2,
                 address,
-                bytes: 1448,
+                bytes: payload_bytes as usize,
             });
             sent += 1;
         }
-        if cycle == 2000 {
+        if cycle == WARM_UP_CYCLES {
             measured = (
                 rig.clients.jobs[0].handshakes(),
                 rig.clients.answers[2].packets.len(),
@@ -450,11 +461,16 @@ fn mtu_1500(offered: u64) -> (f64, f64, u64) {
         }
         up.writes_up_to(&mut rig, &packets, cycle * 2 * 8127 / 250_000);
         rig.cycle();
-        waiting = waiting.max(up.pushed - rig.clients.jobs[0].handshakes());
+        let wait = up.pushed - rig.clients.jobs[0].handshakes();
+        rig.bench
+            .model
+            .set(rx_crowded, u64::from(wait >= crowded_jobs));
+        waiting = waiting.max(wait);
     }
-    // Two write jobs a packet; 12,000 cycles are 48 microseconds.
-    let received = (rig.clients.jobs[0].handshakes() - measured.0) as f64 / 2.0 / 48.0;
-    let sent = (rig.clients.answers[2].packets.len() - measured.1) as f64 / 48.0;
+    // Two write jobs a packet.
+    let microseconds = (cycles - WARM_UP_CYCLES) as f64 * 1e6 / CYCLES_PER_SECOND;
+    let received = (rig.clients.jobs[0].handshakes() - measured.0) as f64 / 2.0 / microseconds;
+    let sent = (rig.clients.answers[2].packets.len() - measured.1) as f64 / microseconds;
     println!("both ways, MTU 1500: {received:.2} M packets/s received, {sent:.2} M packets/s sent");
     rig.assert_clean();
     (received, sent, waiting)

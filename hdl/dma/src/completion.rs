@@ -45,9 +45,9 @@ pub enum CompletionPhase {
     Advance,
 }
 
-/// Cycles between two entries that could have been one: half a microsecond.
-pub const PAUSE_CYCLES: usize = 128;
-const PAUSE_BITS: usize = 7;
+/// Cycles between two entries that could have been one: a microsecond.
+pub const PAUSE_CYCLES: usize = 256;
+const PAUSE_BITS: usize = 8;
 const _: () = assert!(PAUSE_CYCLES == 1 << PAUSE_BITS);
 
 /// The writer. See the module's head.

@@ -67,6 +67,8 @@ pub struct RequestPacker {
     pub flush: Signal<In, Bit>,
     /// TLPs may start.
     pub run: Signal<In, Bit>,
+    /// What is received piles up: writes go before reads.
+    pub rx_crowded: Signal<In, Bit>,
 
     /// Writes in.
     pub write_tlp: MessageSink<RequestTlp>,
@@ -113,7 +115,6 @@ pub struct RequestPacker {
     offered: DFF<Bit>,
     crowded: DFF<Bit>,
 
-    held: Signal<Local, Bits<7>>,
     take: Signal<Local, Bit>,
     step: Signal<Local, Step>,
     body: Signal<Local, Bits<512>>,
@@ -148,11 +149,9 @@ impl Logic for RequestPacker {
         self.window_stall.next = self.plan.window_stall.val();
         self.data_stall.next = self.plan.data_stall.val();
         self.writes_in_flight.next = self.plan.writes_in_flight.val();
-        self.held.next = self.memory.beats_held.val();
-        self.beats_held.next = self.held.val();
-        // Three quarters of the memory.
-        self.crowded.d.next = self.held.val().get_bits::<2>(4).all() | self.held.val().get_bit(6);
-        self.plan.crowded.next = self.crowded.q.val();
+        self.beats_held.next = self.memory.beats_held.val();
+        self.crowded.d.next = self.rx_crowded.val();
+        self.plan.rx_crowded.next = self.crowded.q.val();
 
         self.step.next = self.plan.step.payload.val();
         self.side_band.step.next = self.plan.step.payload.val();

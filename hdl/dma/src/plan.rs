@@ -9,9 +9,9 @@
 //!
 //! Invariants:
 //! 1. Writes keep their order. A read goes first where the second half of a beat is free (it needs
-//!    no more), but, when payload piles up (`crowded`), only after two writes: what is received
-//!    cannot wait, what is sent can. A write goes first where a beat begins. A read waits for four
-//!    writes at most, a write for one read.
+//!    no more), but, while what is received piles up (`rx_crowded`), only after two writes: what
+//!    is received cannot wait, what is sent can. A write goes first where a beat begins. A read
+//!    waits for four writes at most, a write for one read.
 //! 2. A write is taken when `written` has passed its last beat and fewer than 32 have not
 //!    returned their sequence number. Bit 5 of the number tells reads from writes.
 //! 3. Steps of one TLP follow each other without a step of another between them.
@@ -35,8 +35,8 @@ pub struct RequestChoice {
 
     /// What starts now starts at dword 8.
     pub straddles: Signal<In, Bit>,
-    /// Payload piles up.
-    pub crowded: Signal<In, Bit>,
+    /// What is received piles up: writes go before reads.
+    pub rx_crowded: Signal<In, Bit>,
 
     /// Writes in.
     pub write_tlp: MessageSink<PlannedTlp>,
@@ -106,7 +106,7 @@ impl Logic for RequestChoice {
         self.writes_in_flight.next = self.in_flight.q.val();
         self.read_allowed.next = self.run.val() & self.read_tlp.valid.val();
         self.fits_read.next =
-            self.straddles.val() & (!self.crowded.val() | (self.patience.q.val() >= 2));
+            self.straddles.val() & (!self.rx_crowded.val() | (self.patience.q.val() >= 2));
         self.is_read.next = self.read_allowed.val()
             & (!self.write_allowed.val() | self.fits_read.val() | (self.patience.q.val() == 4));
 
@@ -176,8 +176,8 @@ pub struct RequestPlan {
     pub written: Signal<In, Bits<12>>,
     /// One more is stored in this cycle.
     pub stores: Signal<In, Bit>,
-    /// Payload piles up: writes go first.
-    pub crowded: Signal<In, Bit>,
+    /// What is received piles up: writes go before reads.
+    pub rx_crowded: Signal<In, Bit>,
     /// Writes whose sequence number came back in this cycle.
     pub writes_returned: Signal<In, Bits<2>>,
     /// No TLP is at hand.
@@ -215,7 +215,7 @@ impl Logic for RequestPlan {
         self.choice.flush.next = self.flush.val();
         self.choice.run.next = self.run.val();
         self.choice.straddles.next = self.rest.q.val() != 0;
-        self.choice.crowded.next = self.crowded.val();
+        self.choice.rx_crowded.next = self.rx_crowded.val();
         self.choice.writes_returned.next = self.writes_returned.val();
         self.ready_write.clock.next = self.clock.val();
         self.ready_write.flush.next = self.flush.val();

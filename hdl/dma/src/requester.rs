@@ -136,6 +136,8 @@ pub struct Requester {
 
     /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
     pub extended_tags: Signal<In, Bit>,
+    /// What is received piles up: writes go before reads.
+    pub rx_crowded: Signal<In, Bit>,
 
     /// A write TLP was sent.
     pub write_tlp: Signal<Out, Bit>,
@@ -194,6 +196,7 @@ impl Requester {
             cfg_max_read_req: Default::default(),
             cfg_rcb_status: Default::default(),
             extended_tags: Default::default(),
+            rx_crowded: Default::default(),
             write_tlp: Default::default(),
             read_tlp: Default::default(),
             read_timeout: Default::default(),
@@ -240,6 +243,7 @@ impl Logic for Requester {
         self.packer.link_reset.next = self.user_reset.val();
         self.packer.flush.next = self.stop.val();
         self.packer.run.next = self.bus_master.val() & !self.stop.val();
+        self.packer.rx_crowded.next = self.rx_crowded.val();
 
         MessageSink::<WriteJob>::link(&mut self.receive_job, &mut self.write.client_0_job);
         PacketSink::link(&mut self.receive_data, &mut self.write.client_0_data);

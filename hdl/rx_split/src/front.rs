@@ -64,6 +64,8 @@ pub struct Front<const A: usize> {
     pub release: PulseSink<Release>,
     /// Beats in use in the packet store, the highest of an interval.
     pub store_beats_peak: Signal<Out, Bits<16>>,
+    /// The packet store fills.
+    pub store_crowded: Signal<Out, Bit>,
 
     gate: ValueCrossing<Gate>,
     was_reset: DFF<Bit>,
@@ -121,5 +123,6 @@ impl<const A: usize> Logic for Front<A> {
         self.read_data.next = self.store.read_data.val();
         PulseSink::<Release>::link(&mut self.release, &mut self.store.release);
         self.store_beats_peak.next = self.store.beats_peak.val();
+        self.store_crowded.next = self.store.crowded.val();
     }
 }

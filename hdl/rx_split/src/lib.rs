@@ -23,6 +23,7 @@
 //! | send_event | in | failed sends, for the owner's header queue |
 //! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
 //! | store_beats_peak | out | beats in use in the packet store, the highest of an interval |
+//! | store_crowded | out | a quarter of the packet store or more is in use |
 //! | packet_taken, packet_stalled | out | a verified packet is taken to be classified; one waits |
 //! | header_produced | out | an entry was handed over: owner and slots produced |
 //!

@@ -70,6 +70,8 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub packet_stalled: Signal<Out, Bit>,
     /// Beats in use in the packet store, the highest of an interval.
     pub store_beats_peak: Signal<Out, Bits<16>>,
+    /// A quarter of it or more is in use: what is received had better leave.
+    pub store_crowded: Signal<Out, Bit>,
     /// A header entry was handed over.
     pub header_produced: PulseSource<RingFetch>,
 
@@ -110,6 +112,7 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             packet_taken: Default::default(),
             packet_stalled: Default::default(),
             store_beats_peak: Default::default(),
+            store_crowded: Default::default(),
             header_produced: Default::default(),
             back: Default::default(),
             front: Default::default(),
@@ -136,6 +139,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
         PacketSink::link(&mut self.frames, &mut self.front.frames);
         self.frame_done.next = self.front.frame_done.val();
         self.store_beats_peak.next = self.front.store_beats_peak.val();
+        self.store_crowded.next = self.front.store_crowded.val();
 
         MessageSource::<StoredPacket>::join(&mut self.front.packets, &mut self.middle.packets);
         self.packet_taken.next = self.front.packets.valid.val() & self.middle.packets.ready.val();

@@ -18,6 +18,7 @@
 //! | release | clock | in | everything before this pointer is forgotten |
 //! | drop_count, frame_done | clock | out | a frame was dropped, with its reason; one came in |
 //! | beats_peak | clock | out | beats of memory in use, the highest of an interval |
+//! | crowded | clock | out | that is a quarter of the memory or more |
 //!
 //! The memory is written with 322 MHz and read with 250 MHz: beats of 64 bytes come as fast as the
 //! wire brings them, and what crosses is one message a frame, of which the wire brings at most
@@ -80,6 +81,8 @@ pub struct Store<const A: usize> {
     pub release: PulseSink<Release>,
     /// Beats in use, the highest of an interval.
     pub beats_peak: Signal<Out, Bits<16>>,
+    /// A quarter of the memory or more is in use: what is received had better leave.
+    pub crowded: Signal<Out, Bit>,
 
     memory: PairRam<Bits<512>, A>,
     waiting: AsyncFifo<StoredPacket, { PACKET_BITS }, { PACKET_BITS + 1 }>,
@@ -97,6 +100,7 @@ pub struct Store<const A: usize> {
     finished: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
     beats_max: Constant<Bits<16>>,
+    quarter: Constant<Bits<16>>,
     packets_max: Constant<Bits<7>>,
 }
 
@@ -122,6 +126,7 @@ impl<const A: usize> Default for Store<A> {
             read_data: Default::default(),
             release: Default::default(),
             beats_peak: Default::default(),
+            crowded: Default::default(),
             memory: Default::default(),
             waiting: Default::default(),
             refusals: Default::default(),
@@ -136,6 +141,7 @@ impl<const A: usize> Default for Store<A> {
             finished: Default::default(),
             takes: Default::default(),
             beats_max: Constant::new((((1usize << A) - IN_FLIGHT_MAX) as u64).to_bits()),
+            quarter: Constant::new((1u64 << (A - 2)).to_bits()),
             packets_max: Constant::new((packets_max as u64).to_bits()),
         }
     }
@@ -160,6 +166,7 @@ impl<const A: usize> Logic for Store<A> {
         self.level.read_clock.next = self.clock.val();
         self.level.level.next = self.held.q.val();
         self.beats_peak.next = self.level.peak.val();
+        self.crowded.next = self.level.peak.val() >= self.quarter.val();
 
         // The MAC's side: write, then commit or roll back.
         self.held.d.next = self.write_pointer.q.val() - self.freed.pointer.val();
