@@ -297,8 +297,8 @@ fn a_confirmation_that_overtakes_a_write_is_caught() {
 #[test]
 fn a_flush_that_overtakes_a_write_is_caught() {
     catches(
-        "assign open = armed & ",
-        "assign open = armed | ",
+        "passed <= armed & ",
+        "passed <= armed | ",
         &PcieConfig::default(),
         flushed,
     );

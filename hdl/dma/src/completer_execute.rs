@@ -62,6 +62,7 @@ pub struct CompleterExecute {
     write: CompleterWrite,
     read: CompleterRead,
     phase: DFF<ExecutePhase>,
+    refused: DFF<Bit>,
 
     held: Signal<Local, HostRequest>,
     starts: Signal<Local, Bit>,
@@ -71,7 +72,7 @@ pub struct CompleterExecute {
 impl Logic for CompleterExecute {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase);
+        dff_setup!(self, clock, phase, refused);
         self.write.clock.next = self.clock.val();
         self.read.clock.next = self.clock.val();
         self.write.reset.next = self.reset.val();
@@ -93,7 +94,7 @@ impl Logic for CompleterExecute {
         MessageSource::<Bits<24>>::link(&mut self.read_request, &mut self.read.read_request);
         MessageSink::<Bits<32>>::link(&mut self.read_reply, &mut self.read.read_reply);
         self.reply.valid.next = self.phase.q.val() == ExecutePhase::Reply;
-        self.reply.payload.next.refused = self.check.refuse.val();
+        self.reply.payload.next.refused = self.refused.q.val();
         self.reply.payload.next.request = self.held.val();
         self.reply.payload.next.data = self.read.data.val();
 
@@ -107,6 +108,7 @@ impl Logic for CompleterExecute {
         self.finished.next = self.starts.val() & (self.check.ignore.val() | self.check.push.val());
         match self.phase.q.val() {
             ExecutePhase::Idle => {
+                self.refused.d.next = self.check.refuse.val();
                 if self.starts.val() & self.check.write.val() {
                     self.phase.d.next = ExecutePhase::Write;
                 } else if self.starts.val() & self.check.read.val() {

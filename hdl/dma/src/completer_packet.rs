@@ -41,23 +41,18 @@ pub struct CompleterPacket {
     body: Signal<Local, Bits<512>>,
     body_shifted: Signal<Local, Bits<512>>,
     dwords: Signal<Local, Bits<6>>,
-    beyond: Signal<Local, Bits<6>>,
+    beyond: Signal<Local, Bits<4>>,
     last_place: Signal<Local, Bits<6>>,
     is_long: Signal<Local, Bit>,
-    first_end: Signal<Local, Bits<17>>,
-    first_mask: Signal<Local, Bits<17>>,
-    second_end: Signal<Local, Bits<17>>,
-    second_mask: Signal<Local, Bits<17>>,
+    first_mask: Signal<Local, Bits<16>>,
 
     header_bits: Constant<Bits<7>>,
     rest_bits: Constant<Bits<9>>,
     log_bits: Constant<Bits<6>>,
     header_dwords: Constant<Bits<6>>,
     log_dwords: Constant<Bits<6>>,
-    beat_dwords: Constant<Bits<6>>,
     one: Constant<Bits<6>>,
-    one_mask: Constant<Bits<17>>,
-    full_mask: Constant<Bits<17>>,
+    full_mask: Constant<Bits<16>>,
 }
 
 impl Default for CompleterPacket {
@@ -81,18 +76,13 @@ impl Default for CompleterPacket {
             beyond: Default::default(),
             last_place: Default::default(),
             is_long: Default::default(),
-            first_end: Default::default(),
             first_mask: Default::default(),
-            second_end: Default::default(),
-            second_mask: Default::default(),
             header_bits: Constant::new(96u32.to_bits()),
             rest_bits: Constant::new(416u32.to_bits()),
             log_bits: Constant::new(32u32.to_bits()),
             header_dwords: Constant::new(3u32.to_bits()),
             log_dwords: Constant::new(8u32.to_bits()),
-            beat_dwords: Constant::new(16u32.to_bits()),
             one: Constant::new(1u32.to_bits()),
-            one_mask: Constant::new(1u32.to_bits()),
             full_mask: Constant::new(0xffffu32.to_bits()),
         }
     }
@@ -120,19 +110,17 @@ impl Logic for CompleterPacket {
         self.first.next = self.fields.header.val() | self.body_shifted.val();
         self.second.next = self.body.val() >> self.rest_bits.val();
 
-        self.is_long.next = self.dwords.val() > self.beat_dwords.val();
+        // Header and data are 19 dwords at most: a second beat has three.
+        self.beyond.next = self.dwords.val().get_bits::<4>(0);
+        self.is_long.next = self.dwords.val().get_bit(4) & self.beyond.val().any();
         self.two_beats.next = self.is_long.val();
         self.last_place.next = self.dwords.val() - self.one.val();
         self.last_dword.next = self.last_place.val().get_bits::<4>(0);
-        self.first_end.next = self.one_mask.val() << self.dwords.val();
-        self.first_mask.next = self.first_end.val() - self.one_mask.val();
-        if self.is_long.val() {
-            self.first_mask.next = self.full_mask.val();
+        self.first_mask.next = self.full_mask.val() << self.beyond.val();
+        self.first_keep.next = !self.first_mask.val();
+        if self.dwords.val().get_bit(4) {
+            self.first_keep.next = self.full_mask.val();
         }
-        self.first_keep.next = self.first_mask.val().get_bits::<16>(0);
-        self.beyond.next = self.dwords.val() - self.beat_dwords.val();
-        self.second_end.next = self.one_mask.val() << self.beyond.val();
-        self.second_mask.next = self.second_end.val() - self.one_mask.val();
-        self.second_keep.next = self.second_mask.val().get_bits::<16>(0);
+        self.second_keep.next = !self.first_mask.val();
     }
 }

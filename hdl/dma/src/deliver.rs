@@ -1,14 +1,14 @@
 //! Hands the answers on in job order: whole packets from byte 0, whatever the address was.
 //!
 //! ```text
-//!   order ──►┌────────┐ natural beats ┌─────────┐ packet beats
-//!    done ──►│ Gather │──────────────►│ Realign │──────────────► client 0..3
-//!            └───▲────┘               └─────────┘
-//!        reorder memory
+//!   complete ──►┌────────┐ natural beats ┌─────────┐ packet beats
+//!                │ Gather │──────────────►│ Realign │──────────────► client 0..3
+//!                └───▲────┘               └─────────┘
+//!            reorder memory
 //! ```
 //! A *natural beat* is an aligned 64 bytes of the bus address space; a job covers consecutive ones.
 //!
-//! Timing: a beat is offered four cycles after its request is complete; one beat a cycle, one more
+//! Timing: a beat is offered four cycles after its request came; one beat a cycle, one more
 //! cycle for a job whose first byte is not at a 64-byte boundary. Outputs are registered.
 //!
 //! Invariants:
@@ -18,8 +18,8 @@
 //!    failed.
 //! 3. A tag is retired when its last beat has been read.
 
+use crate::answer_wait::CompleteOrder;
 use crate::read_issue::ReadOrder;
-use crate::tags::TagSet;
 use stream::prelude::*;
 
 /// A natural beat of an answer.
@@ -56,18 +56,14 @@ pub struct Gather {
     /// Forgets the job at hand.
     pub reset: Signal<In, Bit>,
 
-    /// Requests in job order.
-    pub order: MessageSink<ReadOrder>,
-    /// Tags whose answer is complete.
-    pub done: Signal<In, TagSet>,
-    /// Tags whose answer is wrong.
-    pub failed: Signal<In, TagSet>,
+    /// Requests in job order, their answers complete.
+    pub complete: MessageSink<CompleteOrder>,
     /// Reorder memory: beat to read.
     pub read_address: Signal<Out, Bits<9>>,
     /// Reorder memory: the beat, one cycle later.
     pub read_data: Signal<In, Bits<512>>,
     /// The answer has been read.
-    pub retire: Signal<Out, Bit>,
+    pub retire: PulseSource<ReadOrder>,
 
     /// Natural beats out.
     pub beat: MessageSource<NaturalBeat>,
@@ -107,23 +103,22 @@ impl Logic for Gather {
         self.queue.reset.next = self.reset.val();
         MessageSource::<NaturalBeat>::link(&mut self.beat, &mut self.queue.source);
 
-        // The next beat of the oldest request, if that is complete and two more beats fit.
-        self.request.next = self.order.payload.val();
+        // The next beat of the oldest request, if two more beats fit.
+        self.request.next = self.complete.payload.val().order;
         self.first_byte.next = self.request.val().begin;
         self.last_byte.next = self.request.val().end;
         self.at.next = self.first_byte.val().get_bits::<3>(6) + self.offset.q.val();
         self.is_first.next = self.request.val().first & (self.offset.q.val() == 0);
         self.is_last.next = self.at.val() == self.last_byte.val().get_bits::<3>(6);
-        self.advance.next = self.order.valid.val()
-            & self.done.val().get_bit(self.request.val().tag.index())
-            & (self.queue.level.val() < 3)
-            & !self.reset.val();
+        self.advance.next =
+            self.complete.valid.val() & (self.queue.level.val() < 3) & !self.reset.val();
         self.read_address.next = self.request.val().start + bit_cast::<9, 3>(self.offset.q.val());
-        self.order.ready.next = self.advance.val() & self.is_last.val();
-        self.retire.next = self.advance.val() & self.is_last.val();
+        self.complete.ready.next = self.advance.val() & self.is_last.val();
+        self.retire.valid.next = self.advance.val() & self.is_last.val();
+        self.retire.payload.next = self.request.val();
 
-        self.failed_now.next = self.failed.val().get_bit(self.request.val().tag.index())
-            | (self.has_failed.q.val() & !self.is_first.val());
+        self.failed_now.next =
+            self.complete.payload.val().failed | (self.has_failed.q.val() & !self.is_first.val());
         self.place.next.client = self.request.val().client;
         self.place.next.first = self.is_first.val();
         self.place.next.last = self.request.val().last & self.is_last.val();

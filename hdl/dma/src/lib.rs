@@ -6,6 +6,7 @@
 
 pub mod activity;
 pub mod align;
+pub mod answer_wait;
 pub mod byte_enables;
 pub mod completer;
 pub mod completer_check;

@@ -3,10 +3,11 @@
 //! ```text
 //!   rc_* ──► RcSplit ──► RcCheck ──► ReorderMemory ──► Gather ──► Realign ──► packet, client
 //!                           └──► events                  ▲
-//!   order ──► 256 requests ──────────────────────────────┘
+//!   order ──► 256 requests ──► AnswerWait ───────────────┘
 //! ```
 //! Timing and invariants: those of the blocks.
 
+use crate::answer_wait::{AnswerWait, CompleteOrder};
 use crate::deliver::{Gather, NaturalBeat, Realign};
 use crate::rc_check::{Placed, RcCheck};
 use crate::rc_split::{RcSplit, Slice};
@@ -65,6 +66,7 @@ pub struct ReadAnswers {
     check: RcCheck,
     memory: ReorderMemory,
     queue: Fifo<ReadOrder, { TAG_BITS }, { TAG_BITS + 1 }>,
+    answer_wait: AnswerWait,
     gather: Gather,
     realign: Realign,
 }
@@ -76,10 +78,12 @@ impl Logic for ReadAnswers {
         self.check.clock.next = self.clock.val();
         self.memory.clock.next = self.clock.val();
         self.queue.clock.next = self.clock.val();
+        self.answer_wait.clock.next = self.clock.val();
         self.gather.clock.next = self.clock.val();
         self.realign.clock.next = self.clock.val();
         self.split.link_reset.next = self.link_reset.val();
         self.queue.reset.next = self.reset.val();
+        self.answer_wait.reset.next = self.reset.val();
         self.gather.reset.next = self.reset.val();
         self.realign.reset.next = self.reset.val();
 
@@ -100,15 +104,16 @@ impl Logic for ReadAnswers {
 
         // Complete requests are read in job order.
         MessageSink::<ReadOrder>::link(&mut self.order, &mut self.queue.sink);
-        self.gather.order.valid.next = self.queue.source.valid.val();
-        self.gather.order.payload.next = self.queue.source.payload.val();
-        self.queue.source.ready.next = self.gather.order.ready.val();
-        self.gather.done.next = self.done.val();
-        self.gather.failed.next = self.failed.val();
+        MessageSource::<ReadOrder>::join(&mut self.queue.source, &mut self.answer_wait.order);
+        self.answer_wait.done.next = self.done.val();
+        self.answer_wait.failed.next = self.failed.val();
+        MessageSource::<CompleteOrder>::join(
+            &mut self.answer_wait.complete,
+            &mut self.gather.complete,
+        );
         self.memory.read_address.next = self.gather.read_address.val();
         self.gather.read_data.next = self.memory.read_data.val();
-        self.retire.valid.next = self.gather.retire.val();
-        self.retire.payload.next = self.queue.source.payload.val();
+        PulseSource::<ReadOrder>::link(&mut self.retire, &mut self.gather.retire);
         MessageSource::<NaturalBeat>::join(&mut self.gather.beat, &mut self.realign.beat);
         PacketSource::link(&mut self.packet, &mut self.realign.packet);
         self.client.next = self.realign.client.val();

@@ -6,7 +6,7 @@
 //!   client 2 ──►│ Select │
 //!   client 3 ─?►└────────┘   ? until every write job accepted before has its TLPs on the RQ port
 //! ```
-//! Timing: combinational. A flush costs at least two cycles.
+//! Timing: combinational. A flush costs at least three cycles.
 //!
 //! Invariants:
 //! 1. A client that waits (and may go) is served before any other is served twice.
@@ -42,6 +42,7 @@ pub struct FlushGate {
     seen: DFF<Bit>,
     armed: DFF<Bit>,
     target: DFF<Bits<16>>,
+    passed: DFF<Bit>,
 
     missing: Signal<Local, Bits<16>>,
 }
@@ -49,12 +50,13 @@ pub struct FlushGate {
 impl Logic for FlushGate {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, seen, armed, target);
+        dff_setup!(self, clock, seen, armed, target, passed);
 
         // `writes_accepted` shows a handshake one cycle late, so the target is read one cycle late.
         self.missing.next = self.target.q.val() - self.writes_issued.val();
-        self.open.next =
+        self.passed.d.next =
             self.armed.q.val() & ((self.missing.val() == 0) | self.missing.val().get_bit(15));
+        self.open.next = self.passed.q.val();
         if self.offered.val() {
             self.seen.d.next = true;
         }
@@ -65,6 +67,7 @@ impl Logic for FlushGate {
         if self.taken.val() | self.reset.val() {
             self.seen.d.next = false;
             self.armed.d.next = false;
+            self.passed.d.next = false;
         }
     }
 }

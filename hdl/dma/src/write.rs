@@ -52,15 +52,16 @@ pub struct WriteMaker {
     pub tlp: MessageSource<RequestTlp>,
 
     enables: ByteEnables,
-    position: DFF<Bits<16>>,
+    inverted: DFF<Bits<16>>,
 
+    place_before: Signal<Local, Bits<16>>,
     dwords: Signal<Local, Bits<9>>,
-    position_end: Signal<Local, Bits<16>>,
     position_last: Signal<Local, Bits<16>>,
-    next_beat: Signal<Local, Bits<16>>,
     ordering: Signal<Local, Bits<128>>,
     result: Signal<Local, RequestTlp>,
-    beat_mask: Constant<Bits<16>>,
+    beat_end: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+    none: Constant<Bits<16>>,
     memory_write: Constant<Bits<128>>,
     strict_ordering: Constant<Bits<128>>,
     relaxed_ordering: Constant<Bits<128>>,
@@ -75,14 +76,15 @@ impl Default for WriteMaker {
             piece: Default::default(),
             tlp: Default::default(),
             enables: Default::default(),
-            position: Default::default(),
+            inverted: Default::default(),
+            place_before: Default::default(),
             dwords: Default::default(),
-            position_end: Default::default(),
             position_last: Default::default(),
-            next_beat: Default::default(),
             ordering: Default::default(),
             result: Default::default(),
-            beat_mask: Constant::new(0xfff0u64.to_bits()),
+            beat_end: Constant::new(15u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            none: Constant::new(0u64.to_bits()),
             memory_write: Constant::new((1u128 << 75).to_bits()),
             strict_ordering: Constant::new(0u64.to_bits()),
             relaxed_ordering: Constant::new((1u128 << 125).to_bits()),
@@ -93,16 +95,17 @@ impl Default for WriteMaker {
 impl Logic for WriteMaker {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, position);
+        dff_setup!(self, clock, inverted);
 
         self.enables.address.next = self.piece.payload.val().address;
         self.enables.bytes.next = self.piece.payload.val().bytes;
         self.dwords.next = self.enables.dwords.val();
 
-        // Payload is contiguous inside a job; the next job starts at the next beat.
-        self.position_end.next = self.position.q.val() + bit_cast::<16, 9>(self.dwords.val());
-        self.position_last.next = self.position_end.val() - 1;
-        self.next_beat.next = (self.position_last.val() & self.beat_mask.val()) + 16;
+        // Payload is contiguous inside a job; the next job starts at the next beat. What is kept is
+        // the position before the next dword, so that the last one needs no second sum; inverted,
+        // so that it is that of position 0 at power-up.
+        self.place_before.next = !self.inverted.q.val();
+        self.position_last.next = self.place_before.val() + bit_cast::<16, 9>(self.dwords.val());
 
         self.ordering.next = self.strict_ordering.val();
         if self.piece.payload.val().relaxed {
@@ -113,7 +116,7 @@ impl Logic for WriteMaker {
             | self.memory_write.val()
             | self.ordering.val();
         self.result.next.dwords = self.dwords.val();
-        self.result.next.start = self.position.q.val();
+        self.result.next.start = self.place_before.val() + self.one.val();
         self.result.next.end_beat = self.position_last.val().get_bits::<12>(4);
         self.result.next.first_be = self.enables.first_be.val();
         self.result.next.last_be = self.enables.last_be.val();
@@ -123,13 +126,13 @@ impl Logic for WriteMaker {
         self.piece.ready.next = self.tlp.ready.val();
 
         if self.piece.valid.val() & self.tlp.ready.val() {
-            self.position.d.next = self.position_end.val();
+            self.inverted.d.next = !self.position_last.val();
             if self.piece.payload.val().last {
-                self.position.d.next = self.next_beat.val();
+                self.inverted.d.next = !(self.position_last.val() | self.beat_end.val());
             }
         }
         if self.reset.val() {
-            self.position.d.next = bit_cast::<16, 12>(self.written.val()) << 4;
+            self.inverted.d.next = self.none.val() - (bit_cast::<16, 12>(self.written.val()) << 4);
         }
     }
 }
