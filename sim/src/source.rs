@@ -238,6 +238,11 @@ impl MessageSource {
     pub fn is_done(&self) -> bool {
         self.queue.is_empty()
     }
+
+    /// Messages not taken yet.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
 }
 
 impl Agent for MessageSource {

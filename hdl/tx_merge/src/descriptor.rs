@@ -89,7 +89,7 @@ impl Logic for Descriptor {
         MessageSink::<RingFetch>::link(&mut self.descriptor_fetch, &mut self.name.descriptor_fetch);
         self.name.running.next = self.switch.running.val();
         self.name.take.next = self.control.first.val();
-        self.control.may_begin.next = self.name.named.val();
+        self.control.may_begin.next = self.switch.running.val();
         self.control.beat_valid.next = self.descriptors.valid.val();
         self.control.beat_last.next = self.descriptors.last.val();
         self.descriptors.ready.next = self.control.beat_ready.val();

@@ -21,7 +21,7 @@ pub struct DescriptorControl {
     /// Forgets the descriptor.
     pub reset: Signal<In, Bit>,
 
-    /// A descriptor may be begun: the direction runs and the owner is known.
+    /// A descriptor may be begun: the direction runs.
     pub may_begin: Signal<In, Bit>,
     /// A beat is offered.
     pub beat_valid: Signal<In, Bit>,

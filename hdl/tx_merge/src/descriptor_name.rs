@@ -4,9 +4,10 @@
 //!  descriptor_fetch ──► waits for the first beat, if that is later ──► taken ──► fetch
 //! ```
 //! Timing: a message serves a first beat of the same cycle; `fetch` follows `take` by one cycle.
+//! `ready` is a function of registers, and what comes here decides nothing in the same cycle.
 //!
 //! Invariants:
-//! 1. `take` comes only while `named` is high.
+//! 1. `take` comes no earlier than the message: the source of the beats answers for that.
 
 use stream::prelude::*;
 
@@ -22,8 +23,6 @@ pub struct DescriptorName {
     pub running: Signal<In, Bit>,
     /// Whose descriptor follows.
     pub descriptor_fetch: MessageSink<RingFetch>,
-    /// The owner of the next descriptor is known.
-    pub named: Signal<Out, Bit>,
     /// The next descriptor's first beat is taken.
     pub take: Signal<In, Bit>,
     /// Owner and index of the descriptor whose first beat was taken last.
@@ -38,8 +37,6 @@ impl Logic for DescriptorName {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, early, early_valid, current);
-        self.named.next =
-            self.running.val() & (self.early_valid.q.val() | self.descriptor_fetch.valid.val());
         self.descriptor_fetch.ready.next = self.running.val() & !self.early_valid.q.val();
         self.fetch.next = self.current.q.val();
         if !self.early_valid.q.val() {

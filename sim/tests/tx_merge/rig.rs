@@ -75,6 +75,8 @@ pub struct Rig<M: Memory> {
     regions: Responder,
     fetches: MessageSource,
     descriptors: PacketSource,
+    /// Descriptors whose message has not been taken: their beats come no earlier.
+    unnamed: VecDeque<Packet>,
     monitors: Vec<StreamMonitor>,
     expected: VecDeque<(Vec<u8>, u8, u32)>,
     ring_index: u32,
@@ -120,6 +122,7 @@ impl<M: Memory> Rig<M> {
             regions: Responder::regions(model, tables.clone(), sink, seed ^ 8),
             fetches: MessageSource::new(model, "descriptor_fetch", source, seed ^ 9),
             descriptors: PacketSource::new(model, "descriptors", source, seed ^ 10),
+            unnamed: VecDeque::new(),
             monitors: WATCHED
                 .iter()
                 .map(|name| StreamMonitor::new(model, name))
@@ -179,7 +182,7 @@ impl<M: Memory> Rig<M> {
             owner: u64::from(owner).into(),
             index: u64::from(self.ring_index).into(),
         });
-        self.descriptors.push(record.to_vec());
+        self.unnamed.push_back(record.to_vec().into());
         let slots = record.len() as u32 / 128;
         self.ring_index = self.ring_index.wrapping_add(slots);
         self.expected
@@ -194,7 +197,7 @@ impl<M: Memory> Rig<M> {
             index: u64::from(self.ring_index).into(),
         });
         self.ring_index = self.ring_index.wrapping_add(record.len() as u32 / 128);
-        self.descriptors.push(Packet {
+        self.unnamed.push_back(Packet {
             bytes: record.to_vec(),
             abort: true,
             meta: Vec::new(),
@@ -203,6 +206,12 @@ impl<M: Memory> Rig<M> {
 
     /// One cycle of everything.
     pub fn cycle(&mut self) {
+        let get = |port| self.bench.get(port) as usize;
+        let taken = get("descriptor_fetch$valid") & get("descriptor_fetch$ready");
+        while self.unnamed.len() > self.fetches.waiting() - taken {
+            let packet = self.unnamed.pop_front().unwrap_or_default();
+            self.descriptors.push(packet);
+        }
         let mut agents: Vec<&mut dyn Agent> = vec![
             &mut self.flows,
             &mut self.segments,
