@@ -26,7 +26,7 @@ pub struct CompletionMerge {
     pub has_merged: Signal<Out, Bit>,
     /// It; as long as it is not taken, a later one may take its place.
     pub merged: Signal<Out, Confirmation>,
-    /// Nothing waits that could not take its place.
+    /// Nothing waited a cycle ago that could not take its place.
     pub may_grow: Signal<Out, Bit>,
     /// It is taken.
     pub take_merged: Signal<In, Bit>,
@@ -34,6 +34,7 @@ pub struct CompletionMerge {
     waiting: Fifo<Confirmation, 4, 5>,
     held: DFF<Confirmation>,
     is_held: DFF<Bit>,
+    grows: DFF<Bit>,
 
     successor: Signal<Local, Confirmation>,
     replaces: Signal<Local, Bit>,
@@ -54,6 +55,7 @@ impl Default for CompletionMerge {
             waiting: Default::default(),
             held: Default::default(),
             is_held: Default::default(),
+            grows: Default::default(),
             successor: Default::default(),
             replaces: Default::default(),
             take: Default::default(),
@@ -65,7 +67,7 @@ impl Default for CompletionMerge {
 impl Logic for CompletionMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, is_held);
+        dff_setup!(self, clock, held, is_held, grows);
         self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = self.reset.val();
         self.waiting.sink.valid.next = self.confirmation.valid.val();
@@ -79,7 +81,8 @@ impl Logic for CompletionMerge {
         self.waiting.source.ready.next = self.take.val();
         self.has_merged.next = self.is_held.q.val();
         self.merged.next = self.held.q.val();
-        self.may_grow.next = (self.held.q.val().status == self.ok.val())
+        self.may_grow.next = self.grows.q.val();
+        self.grows.d.next = (self.held.q.val().status == self.ok.val())
             & (!self.waiting.source.valid.val() | self.replaces.val());
         if self.is_held.q.val() & self.take_merged.val() {
             self.is_held.d.next = false;

@@ -61,6 +61,8 @@ pub struct InterruptScan<const O: usize, const OWNERS: usize> {
     arm: InterruptArm<O, OWNERS>,
     pace: InterruptPace<O, OWNERS>,
     held_back: OwnerSet<O, OWNERS>,
+    grows: DFF<Bit>,
+    grown: DFF<RingFetch>,
     phase: DFF<InterruptPhase>,
     current: DFF<Bits<O>>,
     raises: DFF<Bit>,
@@ -96,6 +98,8 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptScan<O, OWNERS> {
             arm: Default::default(),
             pace: Default::default(),
             held_back: Default::default(),
+            grows: Default::default(),
+            grown: Default::default(),
             phase: Default::default(),
             current: Default::default(),
             raises: Default::default(),
@@ -117,7 +121,8 @@ impl<const O: usize, const OWNERS: usize> Default for InterruptScan<O, OWNERS> {
 impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, current, raises, is_pending, message);
+        dff_setup!(self, clock, grows, grown, phase, current, raises);
+        dff_setup!(self, clock, is_pending, message);
         self.arm.clock.next = self.clock.val();
         self.pace.clock.next = self.clock.val();
         self.held_back.clock.next = self.clock.val();
@@ -128,8 +133,10 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
         self.arm.settings.payload.next = self.settings.payload.val();
         self.pace.settings.valid.next = self.settings.valid.val();
         self.pace.settings.payload.next = self.settings.payload.val();
-        self.arm.header_produced.valid.next = self.header_produced.valid.val();
-        self.arm.header_produced.payload.next = self.header_produced.payload.val();
+        self.grows.d.next = self.header_produced.valid.val() & !self.reset.val();
+        self.grown.d.next = self.header_produced.payload.val();
+        self.arm.header_produced.valid.next = self.grows.q.val();
+        self.arm.header_produced.payload.next = self.grown.q.val();
 
         self.next_owner.next = self.current.q.val() + self.one.val();
         self.vector.next = self.current.q.val();

@@ -45,6 +45,31 @@ pub struct PlannedTlp {
     pub last_dword: Bits<4>,
 }
 
+/// How far the payload is stored, seen from a write's last beat.
+#[derive(LogicBlock, Default)]
+pub struct StoredUpTo {
+    /// Beats of payload stored so far.
+    pub written: Signal<In, Bits<12>>,
+    /// The write's last beat.
+    pub end_beat: Signal<In, Bits<12>>,
+    /// It is stored.
+    pub passed: Signal<Out, Bit>,
+    /// It is the next one.
+    pub reached: Signal<Out, Bit>,
+
+    ahead: Signal<Local, Bits<12>>,
+}
+
+impl Logic for StoredUpTo {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.ahead.next = self.written.val() - self.end_beat.val();
+        self.reached.next = self.written.val() == self.end_beat.val();
+        self.passed.next =
+            !self.ahead.val().get_bit(11) & (self.written.val() != self.end_beat.val());
+    }
+}
+
 /// The block. See the module's head.
 #[derive(LogicBlock)]
 pub struct ReadyWrite {
@@ -67,12 +92,12 @@ pub struct ReadyWrite {
     full: DFF<Bit>,
     held: DFF<PlannedTlp>,
     stored: DFF<Bit>,
+    next_end: StoredUpTo,
+    held_end: StoredUpTo,
 
     tlp: Signal<Local, RequestTlp>,
     held_tlp: Signal<Local, RequestTlp>,
     planned: Signal<Local, PlannedTlp>,
-    ahead: Signal<Local, Bits<12>>,
-    held_ahead: Signal<Local, Bits<12>>,
     head_dwords: Constant<Bits<9>>,
     straddled_dwords: Constant<Bits<9>>,
     head_position: Constant<Bits<16>>,
@@ -92,11 +117,11 @@ impl Default for ReadyWrite {
             full: Default::default(),
             held: Default::default(),
             stored: Default::default(),
+            next_end: Default::default(),
+            held_end: Default::default(),
             tlp: Default::default(),
             held_tlp: Default::default(),
             planned: Default::default(),
-            ahead: Default::default(),
-            held_ahead: Default::default(),
             head_dwords: Constant::new(HEAD_DWORDS.to_bits()),
             straddled_dwords: Constant::new(STRADDLED_DWORDS.to_bits()),
             head_position: Constant::new(HEAD_DWORDS.to_bits()),
@@ -122,10 +147,12 @@ impl Logic for ReadyWrite {
 
         // Not behind the last beat, and beyond it or about to be.
         self.held_tlp.next = self.held.q.val().tlp;
-        self.ahead.next = self.written.val() - self.tlp.val().end_beat;
-        self.held_ahead.next = self.written.val() - self.held_tlp.val().end_beat;
-        self.stored.d.next = !self.held_ahead.val().get_bit(11)
-            & (self.stores.val() | (self.written.val() != self.held_tlp.val().end_beat));
+        self.next_end.written.next = self.written.val();
+        self.next_end.end_beat.next = self.tlp.val().end_beat;
+        self.held_end.written.next = self.written.val();
+        self.held_end.end_beat.next = self.held_tlp.val().end_beat;
+        self.stored.d.next =
+            self.held_end.passed.val() | (self.held_end.reached.val() & self.stores.val());
 
         self.source.valid.next = self.full.q.val();
         self.source.payload.next = self.held.q.val();
@@ -134,8 +161,8 @@ impl Logic for ReadyWrite {
         if !self.full.q.val() | self.source.ready.val() {
             self.full.d.next = self.sink.valid.val();
             self.held.d.next = self.planned.val();
-            self.stored.d.next = !self.ahead.val().get_bit(11)
-                & (self.stores.val() | (self.written.val() != self.tlp.val().end_beat));
+            self.stored.d.next =
+                self.next_end.passed.val() | (self.next_end.reached.val() & self.stores.val());
         }
         if self.flush.val() {
             self.full.d.next = false;

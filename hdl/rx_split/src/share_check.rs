@@ -34,9 +34,10 @@ pub const CHARGE_MIN: usize = 8;
 const _: () = assert!(CHARGE_MIN == 1 << 3);
 /// Dropped beats after which a release is sent.
 const RELEASE_BEATS: usize = 64;
+const _: () = assert!(RELEASE_BEATS == 1 << 6);
 /// Most dropped beats without a release.
 pub const DROPPED_BEATS_MAX: usize = RELEASE_BEATS + FRAME_BYTES_MAX / BEAT_BYTES;
-const _: () = assert!(DROPPED_BEATS_MAX < COMMON_BEATS);
+const _: () = assert!(DROPPED_BEATS_MAX < COMMON_BEATS && DROPPED_BEATS_MAX < 1 << 8);
 
 /// The check. See the module's head.
 #[derive(LogicBlock)]
@@ -60,24 +61,23 @@ pub struct ShareCheck<const A: usize, const B: usize> {
     shares: Shares<A, B>,
     valid: DFF<Bit>,
     packet: DFF<Placement>,
-    beats: DFF<Bits<16>>,
+    beats: DFF<Bits<8>>,
     charge: DFF<Bits<8>>,
     held: DFF<Bits<16>>,
-    dropped: DFF<Bits<16>>,
+    dropped: DFF<Bits<8>>,
 
     offered: Signal<Local, Placement>,
     offered_beats: Signal<Local, Bits<16>>,
     demand: Signal<Local, Bits<16>>,
     refused: Signal<Local, Bit>,
-    dropped_now: Signal<Local, Bits<16>>,
+    dropped_now: Signal<Local, Bits<8>>,
     releases: Signal<Local, Bit>,
     emits: Signal<Local, Bit>,
     may_leave: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
     charge_min: Constant<Bits<16>>,
-    release_beats: Constant<Bits<16>>,
-    no_beats: Constant<Bits<16>>,
+    no_beats: Constant<Bits<8>>,
     header_queue_full: Constant<Bits<4>>,
 }
 
@@ -109,7 +109,6 @@ impl<const A: usize, const B: usize> Default for ShareCheck<A, B> {
             leaves: Default::default(),
             accepts: Default::default(),
             charge_min: Constant::new((CHARGE_MIN as u64).to_bits()),
-            release_beats: Constant::new((RELEASE_BEATS as u64).to_bits()),
             no_beats: Constant::new(0u64.to_bits()),
             header_queue_full: Constant::new((DropReason::HeaderQueueFull as u64).to_bits()),
         }
@@ -129,7 +128,7 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         self.refused.next =
             (self.packet.q.val().kind == 0) & (self.demand.val() > self.shares.free.val());
         self.dropped_now.next = self.dropped.q.val() + self.beats.q.val();
-        self.releases.next = self.dropped_now.val() >= self.release_beats.val();
+        self.releases.next = self.dropped_now.val().get_bits::<2>(6).any();
         self.emits.next = !self.refused.val() | self.releases.val();
         self.may_leave.next = self.valid.q.val() & !(self.refused.val() & self.drop_busy.val());
         self.leaves.next = self.may_leave.val() & (!self.emits.val() | self.source.ready.val());
@@ -163,7 +162,7 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         if self.accepts.val() {
             self.valid.d.next = self.sink.valid.val();
             self.packet.d.next = self.offered.val();
-            self.beats.d.next = self.offered_beats.val();
+            self.beats.d.next = bit_cast::<8, 16>(self.offered_beats.val());
             self.held.d.next = self.shares.held.val();
             self.charge.d.next = bit_cast::<8, 16>(self.offered_beats.val());
             if !self.offered_beats.val().get_bits::<13>(3).any() {

@@ -71,6 +71,7 @@ pub struct Walks {
     regions: RegionStep,
     pieces: LutRam<Piece, 8>,
     again: PulseMerge<WalkToken>,
+    was_freed: DFF<Bit>,
     again_valid: DFF<Bit>,
     again_token: DFF<WalkToken>,
     tokens: PulseMerge<WalkToken>,
@@ -104,6 +105,7 @@ impl Default for Walks {
             piece_number: Default::default(),
             piece: Default::default(),
             slot_freed: Default::default(),
+            was_freed: Default::default(),
             order: Default::default(),
             slots: Default::default(),
             segments: Default::default(),
@@ -131,7 +133,7 @@ impl Default for Walks {
 impl Logic for Walks {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, again_valid, again_token);
+        dff_setup!(self, clock, was_freed, again_valid, again_token);
         self.order.clock.next = self.clock.val();
         self.order.reset.next = self.reset.val();
         self.slots.clock.next = self.clock.val();
@@ -158,7 +160,8 @@ impl Logic for Walks {
         self.starts.next = self.takes.val() & self.packet.val().walk;
         self.sink.ready.next = self.takes.val();
         self.slots.start.next = self.starts.val();
-        self.slots.freed.next = self.slot_freed.val();
+        self.was_freed.d.next = self.slot_freed.val() & !self.reset.val();
+        self.slots.freed.next = self.was_freed.q.val();
         self.order.sink.valid.next = self.takes.val();
         self.order.sink.payload.next = self.packet.val();
         self.order.sink.payload.next.slotted = self.packet.val().walk;

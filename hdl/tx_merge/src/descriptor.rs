@@ -17,7 +17,7 @@
 //! | `numbers` | out | message | one for each descriptor |
 //!
 //! Timing: one beat a cycle, so that a descriptor of n beats takes n cycles; its fields leave the
-//! cycle after its last beat, its numbers one cycle later.
+//! cycle after its last beat, its numbers two cycles later.
 //!
 //! Invariants:
 //! 1. Nothing is taken while the send direction is stopped; a descriptor begun is taken to its end.

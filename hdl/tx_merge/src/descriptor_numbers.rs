@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!  header beat ──► 16-byte window that starts 4 bytes into the IP header ──► identification
-//!              └─► the same of the TCP header ─────────────────────────────► sequence, flags
+//!  [one cycle]  └─► the same of the TCP header ────────────────────────────► sequence, flags
 //!                  (each lane keeps its byte)     close ──► turn ──► queue of 128 ──► numbers
 //! ```
-//! Timing: one beat a cycle; the numbers are queued in the cycle after `close`.
+//! Timing: one beat a cycle; the numbers are queued in the second cycle after `close`. Every input
+//! goes to registers alone.
 //!
 //! Invariants:
 //! 1. One entry for each `close`. `room` says that one more fits.
@@ -40,6 +41,12 @@ pub struct DescriptorNumbers {
 
     l3: WindowTake,
     l4: WindowTake,
+    passed: DFF<Bit>,
+    passed_beat: DFF<Bits<3>>,
+    passed_data: DFF<Bits<512>>,
+    l3_start: DFF<Bits<8>>,
+    l4_start: DFF<Bits<8>>,
+    closed: DFF<Bit>,
     due: DFF<Bit>,
     has_room: DFF<Bit>,
     queue: Fifo<HeaderNumbers, 7, 8>,
@@ -51,24 +58,31 @@ pub struct DescriptorNumbers {
 impl Logic for DescriptorNumbers {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, due, has_room);
+        dff_setup!(self, clock, passed, passed_beat, passed_data, l3_start);
+        dff_setup!(self, clock, l4_start, closed, due, has_room);
         self.l3.clock.next = self.clock.val();
         self.l4.clock.next = self.clock.val();
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.queue.source);
 
-        self.l3.valid.next = self.valid.val();
-        self.l3.beat.next = self.beat.val();
-        self.l3.data.next = self.data.val();
-        self.l3.start.next = self.layout.val().l3_offset + 4;
-        self.l4.valid.next = self.valid.val();
-        self.l4.beat.next = self.beat.val();
-        self.l4.data.next = self.data.val();
-        self.l4.start.next = self.layout.val().l4_offset + 4;
-        self.due.d.next = self.close.val() & !self.reset.val();
-        // Two are on their way at most, when there is room for one more.
-        self.has_room.d.next = self.queue.level.val() < 126;
+        self.passed.d.next = self.valid.val();
+        self.passed_beat.d.next = self.beat.val();
+        self.passed_data.d.next = self.data.val();
+        self.l3_start.d.next = self.layout.val().l3_offset + 4;
+        self.l4_start.d.next = self.layout.val().l4_offset + 4;
+        self.closed.d.next = self.close.val() & !self.reset.val();
+        self.l3.valid.next = self.passed.q.val();
+        self.l3.beat.next = self.passed_beat.q.val();
+        self.l3.data.next = self.passed_data.q.val();
+        self.l3.start.next = self.l3_start.q.val();
+        self.l4.valid.next = self.passed.q.val();
+        self.l4.beat.next = self.passed_beat.q.val();
+        self.l4.data.next = self.passed_data.q.val();
+        self.l4.start.next = self.l4_start.q.val();
+        self.due.d.next = self.closed.q.val() & !self.reset.val();
+        // Three are on their way at most, when there is room for one more.
+        self.has_room.d.next = self.queue.level.val() < 125;
         self.room.next = self.has_room.q.val();
 
         // Numbers are big-endian in the header.

@@ -4,15 +4,19 @@
 //!  sink ──►│ later descriptors │ beats of the oldest: 0, 1, ... │ freed_beats
 //!                              read_beat ──► memory ──► register ──► data
 //! ```
-//! Timing: one beat a cycle in and out; `data` comes two cycles after `read_beat`.
+//! Timing: one beat a cycle in and out; `data` comes two cycles after `read_beat`. `sink.ready` is a
+//! register: it falls while one beat, which may come meanwhile, still fits.
 //!
 //! Invariants:
 //! 1. A beat stays until it is released, however often it was read.
 
 use stream::prelude::*;
 
+/// Most beats held when another one is let in: it shows a cycle later, when one more may be here.
+const BEATS_MAX: u64 = 255;
+
 /// The store. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct HeaderStore {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -33,22 +37,44 @@ pub struct HeaderStore {
     write_pointer: DFF<Bits<9>>,
     read_pointer: DFF<Bits<9>>,
 
+    has_room: DFF<Bit>,
+
     held: Signal<Local, Bits<9>>,
-    has_room: Signal<Local, Bit>,
+    beats_max: Constant<Bits<9>>,
+}
+
+impl Default for HeaderStore {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            read_beat: Default::default(),
+            data: Default::default(),
+            freed_beats: Default::default(),
+            memory: Default::default(),
+            read: Default::default(),
+            write_pointer: Default::default(),
+            read_pointer: Default::default(),
+            has_room: Default::default(),
+            held: Default::default(),
+            beats_max: Constant::new(BEATS_MAX.to_bits()),
+        }
+    }
 }
 
 impl Logic for HeaderStore {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read, write_pointer, read_pointer);
+        dff_setup!(self, clock, read, write_pointer, read_pointer, has_room);
         self.memory.clock.next = self.clock.val();
         self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.has_room.next = !self.held.val().get_bit(8);
-        self.sink.ready.next = self.has_room.val();
+        self.has_room.d.next = self.held.val() < self.beats_max.val();
+        self.sink.ready.next = self.has_room.q.val();
         self.memory.write_address.next = bit_cast::<8, 9>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
-        self.memory.write_enable.next = self.sink.valid.val() & self.has_room.val();
-        if self.sink.valid.val() & self.has_room.val() {
+        self.memory.write_enable.next = self.sink.valid.val() & self.has_room.q.val();
+        if self.sink.valid.val() & self.has_room.q.val() {
             self.write_pointer.d.next = self.write_pointer.q.val() + 1;
         }
 
@@ -61,6 +87,7 @@ impl Logic for HeaderStore {
         if self.reset.val() {
             self.write_pointer.d.next = 0.into();
             self.read_pointer.d.next = 0.into();
+            self.has_room.d.next = false;
         }
     }
 }
