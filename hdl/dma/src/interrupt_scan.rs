@@ -129,10 +129,8 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
         self.arm.reset.next = self.reset.val();
         self.pace.reset.next = self.reset.val();
         self.held_back.reset.next = self.reset.val();
-        self.arm.settings.valid.next = self.settings.valid.val();
-        self.arm.settings.payload.next = self.settings.payload.val();
-        self.pace.settings.valid.next = self.settings.valid.val();
-        self.pace.settings.payload.next = self.settings.payload.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.arm.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.pace.settings);
         self.grows.d.next = self.header_produced.valid.val() & !self.reset.val();
         self.grown.d.next = self.header_produced.payload.val();
         self.arm.header_produced.valid.next = self.grows.q.val();

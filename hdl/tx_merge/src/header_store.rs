@@ -4,8 +4,8 @@
 //!  sink ──►│ later descriptors │ beats of the oldest: 0, 1, ... │ freed_beats
 //!                              read_beat ──► memory ──► register ──► data
 //! ```
-//! Timing: one beat a cycle in and out; `data` comes two cycles after `read_beat`. `sink.ready` is a
-//! register: it falls while one beat, which may come meanwhile, still fits.
+//! Timing: one beat a cycle in and out; `data` comes two cycles after `read_beat`. `sink.ready` is
+//! a register: it falls while one beat, which may come meanwhile, still fits.
 //!
 //! Invariants:
 //! 1. A beat stays until it is released, however often it was read.
