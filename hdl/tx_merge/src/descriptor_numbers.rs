@@ -1,8 +1,8 @@
 //! Reads the numbers that segmentation counts on from out of a header as its beats pass.
 //!
 //! ```text
-//!  header beat ──► 16-byte window that starts 4 bytes into the IP header ──► identification
-//!  [one cycle]  └─► the same of the TCP header ────────────────────────────► sequence, flags
+//!  header beat ─► [beat] ─┬─► 16 bytes from 4 bytes into the IP header on ──► identification
+//!                         └─► the same of the TCP header ───────────────────► sequence, flags
 //!                  (each lane keeps its byte)     close ──► turn ──► queue of 128 ──► numbers
 //! ```
 //! Timing: one beat a cycle; the numbers are queued in the second cycle after `close`. Every input
