@@ -436,7 +436,6 @@ fn mtu_1500(offered: u64, payload_bytes: u64, crowded_jobs: u64, cycles: u64) ->
     let mut sent = 0;
     let mut measured = (0, 0);
     let mut waiting = 0;
-    let rx_crowded = rig.bench.model.port("rx_crowded");
     for cycle in 0..cycles {
         if cycle * offered / 250_000 > sent {
             let address = base + 0x9_0000 + sent % 256 * 128;
@@ -462,9 +461,7 @@ fn mtu_1500(offered: u64, payload_bytes: u64, crowded_jobs: u64, cycles: u64) ->
         up.writes_up_to(&mut rig, &packets, cycle * 2 * 8127 / 250_000);
         rig.cycle();
         let wait = up.pushed - rig.clients.jobs[0].handshakes();
-        rig.bench
-            .model
-            .set(rx_crowded, u64::from(wait >= crowded_jobs));
+        rig.bench.set("rx_crowded", u64::from(wait >= crowded_jobs));
         waiting = waiting.max(wait);
     }
     // Two write jobs a packet.
