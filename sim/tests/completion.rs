@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, VecDeque};
 use abi::completion;
 use abi::reason::CommandStatus;
 use abi::registers;
-use dma::completion::{CompletionWriter, PAUSE_CYCLES};
+use dma::completion::CompletionWriter;
+use dma::completion_pause::{MANY, PAUSE_CYCLES};
 use dma::send_status::SendStatus;
 use dma::small_write::SmallWrite;
 use dma::write_mux::WriteMux;
@@ -256,26 +257,32 @@ fn a_busy_owner_shares_entries_and_keeps_no_other_waiting() {
         );
     }
     test.cycles(30);
-    // The first at once, then one entry in each pause for a command every 20 cycles.
+    // The first at once, then one entry in each pause: a short one where few commands share it.
     test.confirm(0, 0, CommandStatus::Ok);
     test.cycles(10);
     assert_eq!(test.write.messages.len(), 1);
-    for index in 1..=64 {
-        test.confirm(0, index, CommandStatus::Ok);
-        test.cycles(20);
+    let mut confirmed = 0;
+    for (every, pause) in [(60, PAUSE_CYCLES), (20, 2 * PAUSE_CYCLES)] {
+        assert_eq!(PAUSE_CYCLES / every >= MANY, pause > PAUSE_CYCLES);
+        let before = test.write.messages.len();
+        for _ in 0..64 {
+            confirmed += 1;
+            test.confirm(0, confirmed, CommandStatus::Ok);
+            test.cycles(every as u64);
+        }
+        let entries = test.write.messages.len() - before;
+        assert!(entries.abs_diff(64 * every / pause) <= 1, "{entries}");
     }
-    let entries = test.write.messages.len();
-    assert!(entries.abs_diff(64 * 20 / PAUSE_CYCLES) <= 1, "{entries}");
     // A pause has begun: one that failed, or another owner's, ends it.
     test.drain();
     for (owner, status) in [(0, CommandStatus::BadFlow), (1, CommandStatus::Ok)] {
-        test.confirm(0, 65 + owner, CommandStatus::Ok);
+        test.confirm(0, confirmed + 1 + owner, CommandStatus::Ok);
         test.cycles(12);
         let before = test.write.messages.len();
-        test.confirm(0, 66 + owner, CommandStatus::Ok);
+        test.confirm(0, confirmed + 2 + owner, CommandStatus::Ok);
         test.cycles(12);
         assert_eq!(test.write.messages.len(), before, "no pause");
-        test.confirm(owner, 67 + owner, status);
+        test.confirm(owner, confirmed + 3 + owner, status);
         test.cycles(20);
         // The failed one tells of the one before it, too.
         let entries = before + 1 + owner as usize;

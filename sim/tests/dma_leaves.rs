@@ -283,9 +283,11 @@ fn beat_plan() {
             tlp,
             fits: random.random(),
             rest: wide(random),
+            leaves_half: random.random(),
             position: wide(random),
             fits_straddled: random.random(),
             rest_straddled: wide(random),
+            leaves_half_straddled: random.random(),
             position_straddled: wide(random),
             last_dword: wide(random),
         };
@@ -297,15 +299,17 @@ fn beat_plan() {
         twin.set("rest", rest[random.random_range(0..3)].to_bits(), |b| {
             &mut b.rest
         });
+        twin.set("is_open", random.random(), |b| &mut b.is_open);
         twin.set("position", wide(random), |b| &mut b.position);
-        twin.set("offered", random.random(), |b| &mut b.offered);
+        twin.set("starts", random.random(), |b| &mut b.starts);
         twin.set("planned", planned, |b| &mut b.planned);
         twin.set("number", wide(random), |b| &mut b.number);
         twin.settle();
-        twin.check("can_start", |b| b.can_start.val());
         twin.check("present", |b| b.present.val());
         twin.check("step", |b| b.step.val());
         twin.check("rest_after", |b| b.rest_after.val());
+        twin.check("is_open_after", |b| b.is_open_after.val());
+        twin.check("is_long_after", |b| b.is_long_after.val());
         twin.check("position_after", |b| b.position_after.val());
     }
 }

@@ -17,7 +17,10 @@ use hdl::ports::{ports_of, Port, PortDirection};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
+use sim::area::flat::Flat;
+use sim::area::netlist::Netlist;
 use sim::area::synthesis::{synthesize, Part};
+use sim::area::usage;
 use sim::design::{Design, Options};
 use sim::verilated::{Model, PortId};
 
@@ -29,7 +32,7 @@ const PATTERNS: usize = 64;
 /// Turns of each model, and how long one is.
 const TURNS: usize = 101;
 const SLICE_SECONDS: f64 = 0.02;
-/// A block for which the tools take less has its times taken again.
+/// A tool that takes less for both texts is run again.
 const ROUNDS_SECONDS: f64 = 100.0;
 
 /// For each input its values, in the words that Verilator stores.
@@ -90,48 +93,67 @@ struct Candidate {
     model: Model,
 }
 
-/// Builds and maps a text once.
-fn prepare(text: &Text, ports: &[Port]) -> Candidate {
+/// Builds a model of a text that no cache knows, and says what that took.
+fn build(text: &Text, ports: &[Port]) -> (Model, f64) {
     let text = text.stamped();
     let started = tool_seconds();
     let design = Design::build("dut", &text.whole, ports, Options::default()).expect("builds");
-    let build_seconds = tool_seconds() - started;
+    let seconds = tool_seconds() - started;
     let mut model = design.model();
     model.clear_inputs();
+    (model, seconds)
+}
+
+/// Maps a text that no cache knows, and says what that took.
+fn map(text: &Text) -> (Netlist, f64) {
     let started = tool_seconds();
-    let netlist = synthesize(&text.parts).expect("synthesizes");
-    let yosys_seconds = tool_seconds() - started;
-    let flat = sim::area::flat::Flat::of(&netlist, "dut").expect("is complete");
-    let usage = sim::area::usage::blocks(&flat, 0)[0].usage;
-    Candidate {
-        figures: Figures {
+    let netlist = synthesize(&text.stamped().parts).expect("synthesizes");
+    (netlist, tool_seconds() - started)
+}
+
+/// Which of both goes first in a turn: neither is always behind the other.
+fn order(turn: usize) -> [usize; 2] {
+    [turn % 2, 1 - turn % 2]
+}
+
+/// What `run` makes of both texts in turns, as often as [`ROUNDS_SECONDS`] allow, with the least
+/// time of each: what else the machine does only adds to it.
+fn least<M, I>(inputs: &[I; 2], run: impl Fn(&I) -> (M, f64)) -> [(M, f64); 2] {
+    let mut best = inputs.each_ref().map(&run);
+    let mut spent: f64 = best.iter().map(|(_, seconds)| seconds).sum();
+    for turn in 1.. {
+        if spent >= ROUNDS_SECONDS {
+            break;
+        }
+        for side in order(turn) {
+            let (_, seconds) = run(&inputs[side]);
+            spent += seconds;
+            best[side].1 = best[side].1.min(seconds);
+        }
+    }
+    best
+}
+
+/// Both texts, built and mapped.
+fn prepare(texts: &[(Text, Vec<Port>); 2]) -> [Candidate; 2] {
+    let built = least(texts, |(text, ports)| build(text, ports));
+    let mapped = least(texts, |(text, _)| map(text));
+    let mut both = built.into_iter().zip(mapped).zip(texts);
+    [(); 2].map(|()| {
+        let (((model, build_seconds), (netlist, yosys_seconds)), (text, _)) =
+            both.next().expect("two texts");
+        let flat = Flat::of(&netlist, "dut").expect("is complete");
+        let usage = usage::blocks(&flat, 0)[0].usage;
+        let figures = Figures {
             lines: text.whole.lines().count(),
             modules: text.parts.len(),
             build_seconds,
             yosys_seconds,
             luts: usage.luts,
             registers: usage.registers,
-        },
-        model,
-    }
-}
-
-/// Both texts in turns, as often as [`ROUNDS_SECONDS`] allow; of each the least times: what else
-/// the machine does only adds to them.
-fn prepare_both(texts: [(&Text, &[Port]); 2]) -> [Candidate; 2] {
-    let mut best = texts.map(|(text, ports)| prepare(text, ports));
-    let seconds = |of: &Candidate| of.figures.build_seconds + of.figures.yosys_seconds;
-    let mut spent: f64 = best.iter().map(seconds).sum();
-    while spent < ROUNDS_SECONDS {
-        for (best, (text, ports)) in best.iter_mut().zip(texts) {
-            let again = prepare(text, ports);
-            spent += seconds(&again);
-            let (least, again) = (&mut best.figures, again.figures);
-            least.build_seconds = least.build_seconds.min(again.build_seconds);
-            least.yosys_seconds = least.yosys_seconds.min(again.yosys_seconds);
-        }
-    }
-    best
+        };
+        Candidate { figures, model }
+    })
 }
 
 /// Runs both clocks edges of `cycles` cycles under the patterns.
@@ -249,7 +271,13 @@ fn speeds(candidates: &mut [Candidate; 2], ports: &[Port]) -> ([f64; 2], f64) {
         Driven::new(&candidates[1].model, str::to_owned, &stimulus),
     ];
     let turns: Vec<[f64; 2]> = (0..TURNS)
-        .map(|_| [0, 1].map(|side: usize| driven[side].rate(&mut candidates[side].model)))
+        .map(|turn| {
+            let mut rates = [0.0; 2];
+            for side in order(turn) {
+                rates[side] = driven[side].rate(&mut candidates[side].model);
+            }
+            rates
+        })
         .collect();
     let rates = [0, 1].map(|side: usize| median(turns.iter().map(|turn| turn[side]).collect()));
     let ratios = turns.iter().map(|[stock, ours]| ours / stock);
@@ -283,7 +311,7 @@ fn compare<B: Block>(name: &str, make: impl FnOnce() -> B) {
     for port in &mut stock_ports {
         port.name = stock::port_name(&port.name);
     }
-    let mut candidates = prepare_both([(&stock_text, &stock_ports[..]), (&ours, &ports[..])]);
+    let mut candidates = prepare(&[(stock_text, stock_ports), (ours, ports.clone())]);
     let (rates, ratio) = speeds(&mut candidates, &ports);
     let [stock, ours] = candidates.map(|candidate| candidate.figures);
     println!(

@@ -1,16 +1,17 @@
 //! Writes completion entries for confirmed commands.
 //!
 //! ```text
-//!  confirmation ──► [merge] ──► ring place, phase ──► write (one entry of 16 bytes)
+//!  confirmation ─┬► [merge] ──► ring place, phase ──► write (one entry of 16 bytes)
+//!                └► [pause] ───────────┘
 //! ```
 //! | port | meaning and duty |
 //! |---|---|
 //! | `confirmation` | commands in their fenced order |
 //! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
 //!
-//! Timing: an entry is offered 4 cycles after its confirmation when nothing waits; up to
-//! [`PAUSE_CYCLES`] after the entry before it as long as every confirmation that comes can share
-//! it, so that many commands cost little of the link.
+//! Timing: an entry is offered 4 cycles after its confirmation when nothing waits; up to a pause
+//! (see [`crate::completion_pause`]) after the entry before it as long as every confirmation that
+//! comes can share it.
 //!
 //! Invariants:
 //! 1. The entries of an owner name its commands in order; each command is confirmed by the first
@@ -28,6 +29,7 @@
 //! Source: `abi::completion`; `docs/decisions/0001-contract.md`, Rings.
 
 use crate::completion_merge::CompletionMerge;
+use crate::completion_pause::CompletionPause;
 use crate::completion_ring::CompletionRing;
 use crate::small_write::SmallWrite;
 use stream::prelude::*;
@@ -44,11 +46,6 @@ pub enum CompletionPhase {
     /// Waits until the ring's index can move.
     Advance,
 }
-
-/// Cycles between two entries that could have been one: a microsecond.
-pub const PAUSE_CYCLES: usize = 256;
-const PAUSE_BITS: usize = 8;
-const _: () = assert!(PAUSE_CYCLES == 1 << PAUSE_BITS);
 
 /// The writer. See the module's head.
 #[derive(LogicBlock)]
@@ -69,10 +66,10 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
 
     merge: CompletionMerge,
     ring: CompletionRing<O, OWNERS>,
+    pause: CompletionPause,
     phase: DFF<CompletionPhase>,
     current: DFF<Confirmation>,
     entry: DFF<SmallWrite>,
-    pause: DFF<Bits<PAUSE_BITS>>,
 
     begins: Signal<Local, Bit>,
     index_word: Signal<Local, Bits<32>>,
@@ -84,8 +81,6 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     status_offset: Constant<Bits<7>>,
     epoch_offset: Constant<Bits<7>>,
     no_phase: Constant<Bits<128>>,
-    pause_max: Constant<Bits<PAUSE_BITS>>,
-    one: Constant<Bits<PAUSE_BITS>>,
 }
 
 impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS> {
@@ -114,8 +109,6 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS
             status_offset: Constant::new(abi::completion::STATUS.offset.to_bits()),
             epoch_offset: Constant::new(abi::completion::EPOCH.offset.to_bits()),
             no_phase: Constant::new(0u32.to_bits()),
-            pause_max: Constant::new((PAUSE_CYCLES - 1).to_bits()),
-            one: Constant::new(1u32.to_bits()),
         }
     }
 }
@@ -123,11 +116,13 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS
 impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, current, entry, pause);
+        dff_setup!(self, clock, phase, current, entry);
         self.merge.clock.next = self.clock.val();
         self.ring.clock.next = self.clock.val();
+        self.pause.clock.next = self.clock.val();
         self.merge.reset.next = self.reset.val();
         self.ring.reset.next = self.reset.val();
+        self.pause.reset.next = self.reset.val();
         self.ring.settings.valid.next = self.settings.valid.val();
         self.ring.settings.payload.next = self.settings.payload.val();
         self.merge.confirmation.valid.next = self.confirmation.valid.val();
@@ -148,13 +143,12 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
             | (bit_cast::<128, 16>(self.epoch.val()) << self.epoch_offset.val())
             | self.phase_bit.val();
         self.begins.next = (self.phase.q.val() == CompletionPhase::Idle)
-            & (!self.pause.q.val().any()
+            & (!self.pause.waits.val()
                 | !self.merge.may_grow.val()
                 | (self.merge.merged.val().owner != self.current.q.val().owner));
         self.merge.take_merged.next = self.begins.val();
-        if self.pause.q.val().any() {
-            self.pause.d.next = self.pause.q.val() - self.one.val();
-        }
+        self.pause.confirmed.next = self.confirmation.valid.val();
+        self.pause.written.next = false;
         self.write.valid.next = self.phase.q.val() == CompletionPhase::Offer;
         self.write.payload.next = self.entry.q.val();
 
@@ -181,13 +175,12 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
             }
             CompletionPhase::Advance => {
                 if self.ring.advance_ready.val() {
-                    self.pause.d.next = self.pause_max.val();
+                    self.pause.written.next = true;
                     self.phase.d.next = CompletionPhase::Idle;
                 }
             }
         }
         if self.reset.val() {
-            self.pause.d.next = 0.into();
             self.phase.d.next = CompletionPhase::Idle;
         }
     }

@@ -70,6 +70,8 @@ pub struct CompletionRoom {
     pub rcb: Signal<In, Bit>,
     /// Its room.
     pub room: Signal<Out, ReadRoom>,
+    /// Beats of 64 bytes that it touches, 1 to 8.
+    pub beats: Signal<Out, Bits<4>>,
 
     address: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<11>>,
@@ -90,6 +92,7 @@ impl Logic for CompletionRoom {
             bit_cast::<11, 7>(self.address.val().get_bits::<7>(0)) + self.bytes.val() + 127;
         self.end_16.next =
             bit_cast::<11, 4>(self.address.val().get_bits::<4>(0)) + self.bytes.val() + 15;
+        self.beats.next = self.end_64.val().get_bits::<4>(6);
         self.result.next.headers = self.end_64.val().get_bits::<4>(6);
         if self.rcb.val() {
             self.result.next.headers = self.end_128.val().get_bits::<4>(7);

@@ -19,6 +19,7 @@ pub mod completer_request;
 pub mod completer_write;
 pub mod completion;
 pub mod completion_merge;
+pub mod completion_pause;
 pub mod completion_ring;
 pub mod completion_room;
 pub mod config_space;

@@ -158,6 +158,7 @@ impl Logic for RequestPacker {
         self.take.next = !self.offered.q.val() | self.rq_tready.val();
         self.plan.step.ready.next = self.take.val();
         self.memory.window.next = self.step.val().window;
+        self.memory.window_behind.next = self.step.val().window_behind;
         self.memory.fresh_beat.next = self.step.val().fresh_beat;
         self.memory.advance.next =
             self.take.val() & self.plan.step.valid.val() & self.step.val().loads;

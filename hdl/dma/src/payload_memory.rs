@@ -29,7 +29,7 @@ pub struct PayloadLane {
     /// Beat of the window's first dword.
     pub window_beat: Signal<In, Bits<6>>,
     /// The beat behind it.
-    pub following: Signal<In, Bits<6>>,
+    pub window_behind: Signal<In, Bits<6>>,
     /// Lane of the window's first dword; lanes below it show the beat behind.
     pub window_lane: Signal<In, Bits<4>>,
     /// The dword of this lane.
@@ -49,7 +49,7 @@ impl PayloadLane {
             store_beat: Default::default(),
             data: Default::default(),
             window_beat: Default::default(),
-            following: Default::default(),
+            window_behind: Default::default(),
             window_lane: Default::default(),
             dword: Default::default(),
             memory: Default::default(),
@@ -68,7 +68,7 @@ impl Logic for PayloadLane {
         self.memory.write_data.next = self.data.val().get_bits::<32>(self.first_bit.val().index());
         self.memory.read_address.next = self.window_beat.val();
         if self.index.val() < self.window_lane.val() {
-            self.memory.read_address.next = self.following.val();
+            self.memory.read_address.next = self.window_behind.val();
         }
         self.dword.next = self.memory.read_data.val();
     }
@@ -95,6 +95,8 @@ pub struct PayloadMemory {
 
     /// Position of the first dword to read.
     pub window: Signal<In, Bits<16>>,
+    /// The beat behind the one in which it lies.
+    pub window_behind: Signal<In, Bits<6>>,
     /// The dwords from there on.
     pub dwords: Signal<Out, Bits<512>>,
     /// The window's beats before its first dword are no longer needed.
@@ -114,7 +116,6 @@ pub struct PayloadMemory {
     held: Signal<Local, Bits<12>>,
     store: Signal<Local, Bit>,
     window_beat: Signal<Local, Bits<6>>,
-    following: Signal<Local, Bits<6>>,
     window_lane: Signal<Local, Bits<4>>,
     quarter_0: Signal<Local, Bits<512>>,
     quarter_1: Signal<Local, Bits<512>>,
@@ -133,6 +134,7 @@ impl Default for PayloadMemory {
             stores: Default::default(),
             beats_held: Default::default(),
             window: Default::default(),
+            window_behind: Default::default(),
             dwords: Default::default(),
             advance: Default::default(),
             fresh_beat: Default::default(),
@@ -146,7 +148,6 @@ impl Default for PayloadMemory {
             held: Default::default(),
             store: Default::default(),
             window_beat: Default::default(),
-            following: Default::default(),
             window_lane: Default::default(),
             quarter_0: Default::default(),
             quarter_1: Default::default(),
@@ -180,7 +181,6 @@ impl Logic for PayloadMemory {
         // Each lane shows the window's beat or the one behind; turned, the window's first dword
         // leads.
         self.window_beat.next = self.window.val().get_bits::<6>(4);
-        self.following.next = self.window_beat.val() + 1;
         self.window_lane.next = self.window.val().get_bits::<4>(0);
         for i in 0..16 {
             self.lanes[i].clock.next = self.clock.val();
@@ -188,7 +188,7 @@ impl Logic for PayloadMemory {
             self.lanes[i].store_beat.next = bit_cast::<6, 12>(self.stored.q.val());
             self.lanes[i].data.next = self.beat.payload.val();
             self.lanes[i].window_beat.next = self.window_beat.val();
-            self.lanes[i].following.next = self.following.val();
+            self.lanes[i].window_behind.next = self.window_behind.val();
             self.lanes[i].window_lane.next = self.window_lane.val();
         }
         self.quarter_0.next = bit_cast::<512, 32>(self.lanes[0].dword.val())

@@ -91,9 +91,11 @@ impl Logic for RequestChoice {
         self.read.next.tlp = self.read_tlp.payload.val();
         self.read.next.fits = true;
         self.read.next.rest = 0.into();
+        self.read.next.leaves_half = true;
         self.read.next.position = 0.into();
         self.read.next.fits_straddled = true;
         self.read.next.rest_straddled = 0.into();
+        self.read.next.leaves_half_straddled = true;
         self.read.next.position_straddled = 0.into();
         self.read.next.last_dword = 3.into();
         self.in_window.next = self.in_flight.q.val() < 32;
@@ -199,6 +201,8 @@ pub struct RequestPlan {
     choice: RequestChoice,
     beat: BeatPlan,
     rest: DFF<Bits<9>>,
+    is_open: DFF<Bit>,
+    is_long: DFF<Bit>,
     position: DFF<Bits<16>>,
     full: DFF<Bit>,
     stage: DFF<Step>,
@@ -209,12 +213,12 @@ pub struct RequestPlan {
 impl Logic for RequestPlan {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, rest, position, full, stage);
+        dff_setup!(self, clock, rest, is_open, is_long, position, full, stage);
         self.choice.clock.next = self.clock.val();
         self.choice.link_reset.next = self.link_reset.val();
         self.choice.flush.next = self.flush.val();
         self.choice.run.next = self.run.val();
-        self.choice.straddles.next = self.rest.q.val() != 0;
+        self.choice.straddles.next = self.is_open.q.val();
         self.choice.rx_crowded.next = self.rx_crowded.val();
         self.choice.writes_returned.next = self.writes_returned.val();
         self.ready_write.clock.next = self.clock.val();
@@ -231,23 +235,28 @@ impl Logic for RequestPlan {
         self.window_stall.next = self.choice.window_stall.val();
         self.data_stall.next = self.choice.data_stall.val();
         self.writes_in_flight.next = self.choice.writes_in_flight.val();
-        self.idle.next = (self.rest.q.val() == 0) & !self.full.q.val();
+        self.idle.next = !self.is_open.q.val() & !self.full.q.val();
 
         self.advance.next = !self.full.q.val() | self.step.ready.val();
-        self.choice.tlp.ready.next = self.advance.val() & self.beat.can_start.val();
+        self.choice.tlp.ready.next = self.advance.val() & !self.is_long.q.val();
         self.beat.rest.next = self.rest.q.val();
+        self.beat.is_open.next = self.is_open.q.val();
         self.beat.position.next = self.position.q.val();
-        self.beat.offered.next = self.choice.tlp.valid.val();
+        self.beat.starts.next = self.choice.tlp.valid.val() & !self.is_long.q.val();
         self.beat.planned.next = self.choice.tlp.payload.val();
         self.beat.number.next = self.choice.sequence_number.val();
         if self.advance.val() {
             self.full.d.next = self.beat.present.val();
             self.stage.d.next = self.beat.step.val();
             self.rest.d.next = self.beat.rest_after.val();
+            self.is_open.d.next = self.beat.is_open_after.val();
+            self.is_long.d.next = self.beat.is_long_after.val();
             self.position.d.next = self.beat.position_after.val();
         }
         if self.link_reset.val() {
             self.rest.d.next = 0.into();
+            self.is_open.d.next = false;
+            self.is_long.d.next = false;
             self.full.d.next = false;
         }
         self.step.valid.next = self.full.q.val();

@@ -66,6 +66,8 @@ pub struct RoomedPiece {
     pub piece: Piece,
     /// Its room.
     pub room: ReadRoom,
+    /// Beats of the reorder memory that it touches, 1 to 8.
+    pub beats: Bits<4>,
 }
 
 /// Makes request, delivery order and record of a piece.
@@ -84,15 +86,12 @@ pub struct ReadFormat {
     pub order: Signal<Out, ReadOrder>,
     /// What to expect.
     pub record: Signal<Out, ReadRecord>,
-    /// Beats of the reorder memory that it touches, 1 to 8.
-    pub beats: Signal<Out, Bits<4>>,
 
     enables: ByteEnables,
     address: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<11>>,
     last_byte: Signal<Local, Bits<11>>,
     base: Signal<Local, Bits<9>>,
-    further: Signal<Local, Bits<3>>,
     next_tlp: Signal<Local, RequestTlp>,
     next_order: Signal<Local, ReadOrder>,
     next_record: Signal<Local, ReadRecord>,
@@ -121,9 +120,6 @@ impl Logic for ReadFormat {
             (bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val()) - 1;
         // The window's start may lie before the ring's: only the touched beats are used.
         self.base.next = self.start.val() - bit_cast::<9, 3>(self.address.val().get_bits::<3>(6));
-        self.further.next =
-            self.last_byte.val().get_bits::<3>(6) - self.address.val().get_bits::<3>(6);
-        self.beats.next = bit_cast::<4, 3>(self.further.val()) + 1;
         self.next_order.next.tag = self.tag.val();
         self.next_order.next.start = self.start.val();
         self.next_order.next.client = self.piece.val().client;
@@ -181,6 +177,7 @@ impl Logic for PieceAhead {
         self.room.rcb.next = self.rcb.val();
         self.roomed.next.piece = self.piece.payload.val();
         self.roomed.next.room = self.room.room.val();
+        self.roomed.next.beats = self.room.beats.val();
         self.queue.sink.valid.next = self.piece.valid.val();
         self.queue.sink.payload.next = self.roomed.val();
         self.piece.ready.next = self.queue.sink.ready.val();
@@ -310,7 +307,7 @@ impl Logic for ReadIssue {
         self.account.take.next = self.load.val();
         self.tags.take.next = self.load.val();
         self.ring.take.next = self.load.val();
-        self.ring.beats.next = self.format.beats.val();
+        self.ring.beats.next = self.ahead.next_piece.val().beats;
         self.tag_stall.next = self.ahead.has_next.val() & !self.tags.has_tag.val();
         self.room_stall.next =
             self.ahead.has_next.val() & self.tags.has_tag.val() & !self.has_room.val();

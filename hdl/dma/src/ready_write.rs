@@ -23,6 +23,8 @@ use stream::prelude::*;
 const HEAD_DWORDS: u64 = 12;
 /// And at dword 8.
 const STRADDLED_DWORDS: u64 = 4;
+/// Payload dwords of the last beat behind which another start has its place.
+const HALF_DWORDS: u64 = 8;
 
 /// A request with what its start leaves of it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -33,12 +35,16 @@ pub struct PlannedTlp {
     pub fits: Bit,
     /// Otherwise: payload dwords left.
     pub rest: Bits<9>,
+    /// These are at most eight: another request can start in the last beat.
+    pub leaves_half: Bit,
     /// And the position of the first of them.
     pub position: Bits<16>,
     /// The same for a start at dword 8.
     pub fits_straddled: Bit,
     /// Likewise.
     pub rest_straddled: Bits<9>,
+    /// Likewise.
+    pub leaves_half_straddled: Bit,
     /// Likewise.
     pub position_straddled: Bits<16>,
     /// Its last dword, if it fits from dword 0 on; from dword 8 on bit 3 is the other.
@@ -100,6 +106,8 @@ pub struct ReadyWrite {
     planned: Signal<Local, PlannedTlp>,
     head_dwords: Constant<Bits<9>>,
     straddled_dwords: Constant<Bits<9>>,
+    half_dwords: Constant<Bits<9>>,
+    half_straddled_dwords: Constant<Bits<9>>,
     head_position: Constant<Bits<16>>,
     straddled_position: Constant<Bits<16>>,
 }
@@ -124,6 +132,8 @@ impl Default for ReadyWrite {
             planned: Default::default(),
             head_dwords: Constant::new(HEAD_DWORDS.to_bits()),
             straddled_dwords: Constant::new(STRADDLED_DWORDS.to_bits()),
+            half_dwords: Constant::new((HEAD_DWORDS + HALF_DWORDS).to_bits()),
+            half_straddled_dwords: Constant::new((STRADDLED_DWORDS + HALF_DWORDS).to_bits()),
             head_position: Constant::new(HEAD_DWORDS.to_bits()),
             straddled_position: Constant::new(STRADDLED_DWORDS.to_bits()),
         }
@@ -138,9 +148,12 @@ impl Logic for ReadyWrite {
         self.planned.next.tlp = self.tlp.val();
         self.planned.next.fits = self.tlp.val().dwords <= self.head_dwords.val();
         self.planned.next.rest = self.tlp.val().dwords - self.head_dwords.val();
+        self.planned.next.leaves_half = self.tlp.val().dwords <= self.half_dwords.val();
         self.planned.next.position = self.tlp.val().start + self.head_position.val();
         self.planned.next.fits_straddled = self.tlp.val().dwords <= self.straddled_dwords.val();
         self.planned.next.rest_straddled = self.tlp.val().dwords - self.straddled_dwords.val();
+        self.planned.next.leaves_half_straddled =
+            self.tlp.val().dwords <= self.half_straddled_dwords.val();
         self.planned.next.position_straddled = self.tlp.val().start + self.straddled_position.val();
         // Behind a header of four dwords.
         self.planned.next.last_dword = bit_cast::<4, 9>(self.tlp.val().dwords) + 3;

@@ -114,6 +114,7 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         self.state.scan.next = self.plan.owner.val();
         self.plan.view.next = self.state.view.val();
         PulseSource::<Bits<O>>::join(&mut self.state.rung, &mut self.plan.rung);
+        PulseSource::<Bits<O>>::join(&mut self.state.anew, &mut self.plan.anew);
         self.plan.advance_ready.next = self.state.ready.val();
         self.state.advance.next = self.plan.advance.val();
         self.state.advance_to.next = self.plan.advance_to.val();

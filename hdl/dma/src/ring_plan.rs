@@ -61,6 +61,8 @@ pub struct RingPlan<const O: usize> {
     /// What is known of it.
     pub view: Signal<In, RingView>,
 
+    /// Whose ring is enabled anew in this cycle; `view` shows it from the next one on.
+    pub anew: PulseSink<Bits<O>>,
     /// Whose doorbell rings; it counts from the next cycle on.
     pub rung: PulseSink<Bits<O>>,
 
@@ -86,11 +88,11 @@ pub struct RingPlan<const O: usize> {
     pending: DFF<Bits<32>>,
     index_next: DFF<Bits<32>>,
     job: DFF<ReadJob>,
+    same: DFF<Bit>,
     turn: RingTurn<O>,
 
     has_work: Signal<Local, Bit>,
     work: Signal<Local, Bits<32>>,
-    same: Signal<Local, Bit>,
 
     zero: Constant<Bits<32>>,
 }
@@ -104,6 +106,7 @@ impl<const O: usize> RingPlan<O> {
             room: Default::default(),
             owner: Default::default(),
             view: Default::default(),
+            anew: Default::default(),
             rung: Default::default(),
             advance_ready: Default::default(),
             advance: Default::default(),
@@ -118,10 +121,10 @@ impl<const O: usize> RingPlan<O> {
             pending: Default::default(),
             index_next: Default::default(),
             job: Default::default(),
+            same: Default::default(),
             turn: Default::default(),
             has_work: Default::default(),
             work: Default::default(),
-            same: Default::default(),
             zero: Constant::new(0u32.to_bits()),
         }
     }
@@ -130,7 +133,7 @@ impl<const O: usize> RingPlan<O> {
 impl<const O: usize> Logic for RingPlan<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, seen, pending, index_next, job);
+        dff_setup!(self, clock, phase, seen, pending, index_next, job, same);
         self.span.clock.next = self.clock.val();
         self.span.index.next = self.seen.q.val().consumer;
         self.span.pending.next = self.pending.q.val();
@@ -138,7 +141,9 @@ impl<const O: usize> Logic for RingPlan<O> {
         self.span.size_bits.next = self.seen.q.val().size_bits;
         self.owner.next = self.turn.owner.val();
         self.work.next = self.view.val().producer - self.view.val().consumer;
-        self.same.next = self.view.val().generation == self.seen.q.val().generation;
+        // Whether the ring of the next cycle is still the one that was scanned.
+        self.same.d.next = (self.view.val().generation == self.seen.q.val().generation)
+            & !(self.anew.valid.val() & (self.anew.payload.val() == self.turn.owner.val()));
 
         self.read_job.valid.next = self.phase.q.val() == RingPhase::Offer;
         self.read_job.payload.next = self.job.q.val();
@@ -147,9 +152,9 @@ impl<const O: usize> Logic for RingPlan<O> {
         self.issued.payload.next.owner = bit_cast::<8, O>(self.turn.owner.val());
         self.issued.payload.next.index = self.seen.q.val().consumer;
         self.issued.payload.next.generation = self.seen.q.val().generation;
-        self.advance.next = (self.phase.q.val() == RingPhase::Advance) & self.same.val();
+        self.advance.next = (self.phase.q.val() == RingPhase::Advance) & self.same.q.val();
         self.advance_to.next = self.index_next.q.val();
-        self.refuse.next = (self.phase.q.val() == RingPhase::Refuse) & self.same.val();
+        self.refuse.next = (self.phase.q.val() == RingPhase::Refuse) & self.same.q.val();
 
         self.has_work.next = self.view.val().runs & (self.work.val() != self.zero.val());
         self.turn.clock.next = self.clock.val();

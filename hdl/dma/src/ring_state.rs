@@ -89,6 +89,8 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
 
     /// Whose doorbell rings; it counts from the next cycle on.
     pub rung: PulseSource<Bits<O>>,
+    /// Whose ring is enabled anew; `view` and `check_runs` know in the next cycle.
+    pub anew: PulseSource<Bits<O>>,
 
     /// `advance` is heard in this cycle.
     pub ready: Signal<Out, Bit>,
@@ -123,7 +125,6 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     owner: Signal<Local, Bits<O>>,
     enables: Signal<Local, Bit>,
     word: Signal<Local, Bits<32>>,
-    healthy: Signal<Local, Bits<OWNERS>>,
     running: Signal<Local, Bits<OWNERS>>,
     size_bit: Constant<Bits<5>>,
     one: Constant<Bits<24>>,
@@ -142,6 +143,7 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             advance: Default::default(),
             advance_to: Default::default(),
             rung: Default::default(),
+            anew: Default::default(),
             fail: Default::default(),
             fail_owner: Default::default(),
             stopped: Default::default(),
@@ -160,7 +162,6 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             owner: Default::default(),
             enables: Default::default(),
             word: Default::default(),
-            healthy: Default::default(),
             running: Default::default(),
             size_bit: Constant::new(kind.size_bit.to_bits()),
             one: Constant::new(1u32.to_bits()),
@@ -209,6 +210,8 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
+        self.anew.valid.next = self.enables.val();
+        self.anew.payload.next = self.owner.val();
         self.scan_generation.write_address.next = self.owner.val();
         self.scan_generation.write_data.next = self.generation_next.q.val();
         self.scan_generation.write_enable.next = self.enables.val();
@@ -231,8 +234,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.failed.remove.next = self.enables.val();
         self.failed.remove_owner.next = self.owner.val();
         self.stopped.next = self.failed.members.val();
-        self.healthy.next = !self.failed.members.val();
-        self.running.next = self.enabled.members.val() & self.healthy.val();
+        self.running.next = self.enabled.members.val() & !self.failed.members.val();
         self.view.next.runs = self.running.val().get_bit(self.scan.val().index());
         self.check_runs.next = self.running.val().get_bit(self.check.val().index())
             & (self.check_copy.read_data.val() == self.check_generation.val());

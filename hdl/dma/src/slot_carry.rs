@@ -1,10 +1,12 @@
 //! Keeps, for every owner, a first slot whose second slot has not come yet.
 //!
-//! Timing: what is said of `owner` is combinational; `save` and `drop` count in the next cycle.
+//! Timing: what is said of `owner` and of the next fetch is combinational; `save` and `drop` count
+//! in the next cycle.
 //!
 //! Invariants:
-//! 1. `joins` is high only when a slot is kept for `owner` and its successor has index `index`. A
-//!    slot kept before its ring was enabled anew never joins, since the indices start at 0 again.
+//! 1. `joins` is high only when a slot is kept for `next_owner` and its successor has index
+//!    `next_index`. A slot kept before its ring was enabled anew never joins, since the indices
+//!    start at 0 again.
 
 use crate::owner_set::OwnerSet;
 use stream::prelude::*;
@@ -17,15 +19,20 @@ pub struct SlotCarry<const O: usize, const OWNERS: usize> {
     /// Forgets every slot.
     pub reset: Signal<In, Bit>,
 
+    /// Owner of the next fetch.
+    pub next_owner: Signal<In, Bits<O>>,
+    /// Index of its first slot.
+    pub next_index: Signal<In, Bits<32>>,
+    /// It continues the kept slot.
+    pub joins: Signal<Out, Bit>,
+
     /// Owner.
     pub owner: Signal<In, Bits<O>>,
     /// Index of the slot that came for it.
     pub index: Signal<In, Bits<32>>,
-    /// It continues the kept slot.
-    pub joins: Signal<Out, Bit>,
-    /// First beat of the kept slot.
+    /// First beat of the slot kept for it.
     pub first: Signal<Out, Bits<512>>,
-    /// Second beat of the kept slot.
+    /// Second beat of it.
     pub second: Signal<Out, Bits<512>>,
 
     /// Keep a slot for `owner`, whose index is `index`.
@@ -52,9 +59,11 @@ impl<const O: usize, const OWNERS: usize> Default for SlotCarry<O, OWNERS> {
         Self {
             clock: Default::default(),
             reset: Default::default(),
+            next_owner: Default::default(),
+            next_index: Default::default(),
+            joins: Default::default(),
             owner: Default::default(),
             index: Default::default(),
-            joins: Default::default(),
             first: Default::default(),
             second: Default::default(),
             save: Default::default(),
@@ -100,9 +109,9 @@ impl<const O: usize, const OWNERS: usize> Logic for SlotCarry<O, OWNERS> {
         self.first.next = self.firsts.read_data.val();
         self.seconds.read_address.next = self.owner.val();
         self.second.next = self.seconds.read_data.val();
-        self.successors.read_address.next = self.owner.val();
+        self.successors.read_address.next = self.next_owner.val();
         self.members.next = self.kept.members.val();
-        self.joins.next = self.members.val().get_bit(self.owner.val().index())
-            & (self.successors.read_data.val() == self.index.val());
+        self.joins.next = self.members.val().get_bit(self.next_owner.val().index())
+            & (self.successors.read_data.val() == self.next_index.val());
     }
 }

@@ -100,6 +100,8 @@ impl<const O: usize, const OWNERS: usize> Logic for SlotSplitter<O, OWNERS> {
             self.beat.d.next = self.entries.data.val();
         }
 
+        self.carry.next_owner.next = bit_cast::<O, 8>(self.fetched.payload.val().owner);
+        self.carry.next_index.next = self.fetched.payload.val().index;
         self.carry.owner.next = bit_cast::<O, 8>(self.control.owner.val());
         self.carry.index.next = self.control.index.val();
         self.control.joins.next = self.carry.joins.val();

@@ -21,6 +21,8 @@ pub struct Step {
     pub loads: Bit,
     /// Position of the first payload dword of the beat.
     pub window: Bits<16>,
+    /// The stored beat behind the one in which it lies.
+    pub window_behind: Bits<6>,
     /// Dwords of the TLP that ends before a start at dword 8.
     pub tail: Bits<4>,
     /// A TLP starts in this beat.
@@ -52,39 +54,42 @@ pub struct Step {
 pub struct BeatPlan {
     /// Payload dwords of the TLP at hand that are to come; 0: none is at hand.
     pub rest: Signal<In, Bits<9>>,
+    /// `rest` is not 0.
+    pub is_open: Signal<In, Bit>,
     /// Position of the first of them.
     pub position: Signal<In, Bits<16>>,
-    /// A TLP may start.
-    pub offered: Signal<In, Bit>,
+    /// A TLP starts: only where `rest` is at most 8.
+    pub starts: Signal<In, Bit>,
     /// That TLP.
     pub planned: Signal<In, PlannedTlp>,
     /// Its sequence number.
     pub number: Signal<In, Bits<6>>,
 
-    /// The beat has room for a start.
-    pub can_start: Signal<Out, Bit>,
     /// The beat is not empty.
     pub present: Signal<Out, Bit>,
     /// What it holds.
     pub step: Signal<Out, Step>,
     /// `rest` behind this beat.
     pub rest_after: Signal<Out, Bits<9>>,
+    /// `is_open` behind this beat.
+    pub is_open_after: Signal<Out, Bit>,
+    /// `rest` is more than 8 behind this beat: the next one has no room for a start.
+    pub is_long_after: Signal<Out, Bit>,
     /// `position` behind this beat.
     pub position_after: Signal<Out, Bits<16>>,
 
-    is_open: Signal<Local, Bit>,
+    beyond_16: Signal<Local, Bit>,
+    beyond_24: Signal<Local, Bit>,
     is_tail: Signal<Local, Bit>,
-    has_room: Signal<Local, Bit>,
-    starts: Signal<Local, Bit>,
     ends_start: Signal<Local, Bit>,
     fits: Signal<Local, Bit>,
     end_dword: Signal<Local, Bits<4>>,
     tlp: Signal<Local, RequestTlp>,
     straddles: Signal<Local, Bit>,
-    loads_start: Signal<Local, Bit>,
     tail_last: Signal<Local, Bits<9>>,
-    dwords: Signal<Local, Bits<9>>,
     start: Signal<Local, Bits<16>>,
+    behind_start: Signal<Local, Bits<6>>,
+    behind_position: Signal<Local, Bits<6>>,
     result: Signal<Local, Step>,
 }
 
@@ -92,15 +97,14 @@ impl Logic for BeatPlan {
     #[hdl_gen]
     fn update(&mut self) {
         // What the TLP at hand leaves free, and what starts there.
-        self.is_open.next = self.rest.val() != 0;
-        self.is_tail.next = self.is_open.val() & (self.rest.val() <= 16);
-        self.has_room.next = self.rest.val() <= 8;
-        self.can_start.next = self.has_room.val();
-        self.starts.next = self.has_room.val() & self.offered.val();
+        self.beyond_16.next = self.rest.val().get_bits::<4>(5).any()
+            | (self.rest.val().get_bit(4) & self.rest.val().get_bits::<4>(0).any());
+        self.beyond_24.next = self.rest.val().get_bits::<4>(5).any()
+            | ((self.rest.val().get_bits::<2>(3) == 3) & self.rest.val().get_bits::<3>(0).any());
+        self.is_tail.next = self.is_open.val() & !self.beyond_16.val();
         self.straddles.next = self.starts.val() & self.is_open.val();
         self.present.next = self.is_open.val() | self.starts.val();
         self.tlp.next = self.planned.val().tlp;
-        self.dwords.next = self.tlp.val().dwords;
         self.start.next = self.tlp.val().start;
         self.fits.next = self.planned.val().fits;
         self.end_dword.next = self.planned.val().last_dword;
@@ -108,14 +112,19 @@ impl Logic for BeatPlan {
             self.fits.next = self.planned.val().fits_straddled;
             self.end_dword.next = self.planned.val().last_dword + 8;
         }
-        self.loads_start.next = self.starts.val() & (self.dwords.val() != 0);
-        self.ends_start.next = self.starts.val() & self.fits.val();
         self.tail_last.next = self.rest.val() - 1;
+        self.ends_start.next = self.starts.val() & self.fits.val();
 
-        self.result.next.loads = self.is_open.val() | self.loads_start.val();
+        self.result.next.loads =
+            self.is_open.val() | (self.starts.val() & (self.tlp.val().dwords != 0));
+        // Both sums are there before it is known which one is wanted.
+        self.behind_start.next = self.start.val().get_bits::<6>(4) + 1;
+        self.behind_position.next = self.position.val().get_bits::<6>(4) + 1;
         self.result.next.window = self.start.val();
+        self.result.next.window_behind = self.behind_start.val();
         if self.is_open.val() {
             self.result.next.window = self.position.val();
+            self.result.next.window_behind = self.behind_position.val();
         }
         self.result.next.tail = bit_cast::<4, 9>(self.rest.val());
         self.result.next.starts = self.starts.val();
@@ -136,19 +145,24 @@ impl Logic for BeatPlan {
         self.step.next = self.result.val();
 
         // Where nothing is left the position does not matter.
+        self.is_open_after.next = self.beyond_16.val();
+        self.is_long_after.next = self.beyond_24.val();
         self.rest_after.next = self.rest.val() - 16;
         self.position_after.next = self.position.val() + 16;
         if self.starts.val() {
+            self.is_open_after.next = !self.fits.val();
+            self.is_long_after.next = !self.planned.val().leaves_half;
             self.rest_after.next = self.planned.val().rest;
             self.position_after.next = self.planned.val().position;
             if self.is_open.val() {
+                self.is_long_after.next = !self.planned.val().leaves_half_straddled;
                 self.rest_after.next = self.planned.val().rest_straddled;
                 self.position_after.next = self.planned.val().position_straddled;
             }
             if self.fits.val() {
                 self.rest_after.next = 0.into();
             }
-        } else if self.rest.val() <= 16 {
+        } else if !self.beyond_16.val() {
             self.rest_after.next = 0.into();
         }
     }

@@ -83,6 +83,7 @@ pub struct Admit<const B: usize, const N: usize> {
     planned: Stages,
     items: [DFF<Candidate>; 3],
     room: DFF<OwnerRoom>,
+    drops_room: DFF<Bit>,
     plans_held: [DFF<Plan>; 3],
     taken: DFF<Taken>,
 
@@ -123,6 +124,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             planned: Default::default(),
             items: Default::default(),
             room: Default::default(),
+            drops_room: Default::default(),
             plans_held: Default::default(),
             taken: Default::default(),
             offered: Default::default(),
@@ -132,7 +134,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             plan: Default::default(),
             // Three more plans, or two more drops, may be on their way.
             plans_max: Constant::new(4u64.to_bits()),
-            drops_max: Constant::new(5u64.to_bits()),
+            drops_max: Constant::new(4u64.to_bits()),
         }
     }
 }
@@ -140,7 +142,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, room, taken);
+        dff_setup!(self, clock, room, drops_room, taken);
         self.items[0].clock.next = self.clock.val();
         self.items[1].clock.next = self.clock.val();
         self.items[2].clock.next = self.clock.val();
@@ -176,8 +178,9 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.turn.send_event.next = self.send_event.payload.val();
         self.turn.event_ends.next = self.decision.event_tried.val();
         self.send_event.ready.next = self.decision.event_ends.val();
-        self.turn.room.next = (self.queue.level.val() <= self.plans_max.val())
-            & (self.drops.level.val() <= self.drops_max.val());
+        self.turn.room.next =
+            (self.queue.level.val() <= self.plans_max.val()) & self.drops_room.q.val();
+        self.drops_room.d.next = self.drops.level.val() <= self.drops_max.val();
         self.steps.enters.next = self.turn.item.valid.val();
         self.items[0].d.next = self.turn.item.payload.val();
         self.items[1].d.next = self.items[0].q.val();
@@ -200,8 +203,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.decision.candidate.next = self.items[2].q.val();
         self.decision.standing.next = self.standing.standing.val();
         self.decision.room.next = self.room.q.val();
-        self.cursor_write.valid.next = self.decision.cursor_write.valid.val();
-        self.cursor_write.payload.next = self.decision.cursor_write.payload.val();
+        PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.standing.to_write);
         self.drops.sink.valid.next = self.decision.drop_count.valid.val();
         self.drops.sink.payload.next = self.decision.drop_count.payload.val();
         self.drop_count.valid.next = self.drops.source.valid.val() & !self.drop_busy.val();

@@ -91,7 +91,6 @@ impl Logic for BeatSum {
         self.mask.clock.next = self.clock.val();
         self.mask.valid.next = self.beats.valid.val();
         self.mask.first.next = self.beats.payload.val().first;
-        self.mask.beat.next = self.beats.payload.val().index;
         self.mask.range_start.next = self.range_start.val();
         self.mask.range_stop.next = self.range_stop.val();
         self.masked.step.next = true;

@@ -136,8 +136,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.offered.next = self.announce.announced.valid.val();
         self.feed.jobs.payload.next = self.job.val();
         self.feed.jobs.valid.next = self.offered.val() & !self.is_confirmation.val();
-        self.announce.announced.ready.next =
-            self.feed.jobs.ready.val() | self.is_confirmation.val();
+        self.announce.announced.ready.next = self.feed.jobs.ready.val();
         self.announce.fence_room.next = self.fences.room.val();
         self.fences.job.next = self.job.val();
         self.fences.passes.next = self.offered.val() & self.is_confirmation.val();

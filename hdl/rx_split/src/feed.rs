@@ -7,7 +7,7 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | jobs | in | writes and releases, in order |
+//! | jobs | in | writes and releases, in order; ready at once for a confirmation, not taken here |
 //! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
 //! | source | out | beats |
 //! | release | out | the packet store may forget a packet: its last beat was read |
@@ -85,7 +85,9 @@ impl<const A: usize> Logic for Feed<A> {
         self.advance.next = !self.held_valid.q.val() | self.source.ready.val();
         self.job.next = self.jobs.payload.val();
         self.takes.next = self.jobs.valid.val() & self.advance.val();
-        self.jobs.ready.next = self.advance.val() & self.next_beat.last.val();
+        // A confirmation, which the caller takes elsewhere, waits for nothing.
+        self.jobs.ready.next =
+            (self.advance.val() & self.next_beat.last.val()) | (self.job.val().kind == 2);
         self.next_beat.job.next = self.job.val();
         self.next_beat.begun.next = self.begun.q.val();
         self.next_beat.place.next = self.place.q.val();

@@ -17,6 +17,25 @@ pub struct FeedPlace {
     pub left: Bits<14>,
     /// Bytes left to take from the packet.
     pub keep: Bits<14>,
+    /// One beat holds what is left to write.
+    pub is_last: Bit,
+}
+
+/// Whether one beat holds so many bytes: from bits, for a chain of carries takes longer.
+#[derive(LogicBlock, Default)]
+pub struct FitsBeat {
+    /// How many.
+    pub bytes: Signal<In, Bits<14>>,
+    /// It does.
+    pub fits: Signal<Out, Bit>,
+}
+
+impl Logic for FitsBeat {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.fits.next = !(self.bytes.val().get_bits::<7>(7).any()
+            | (self.bytes.val().get_bit(6) & self.bytes.val().get_bits::<6>(0).any()));
+    }
 }
 
 /// The beat. See the module's head.
@@ -40,6 +59,9 @@ pub struct FeedBeat {
     now: Signal<Local, FeedPlace>,
     is_head: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
+    is_last_next: Signal<Local, Bit>,
+    left: Signal<Local, Bits<14>>,
+    single: FitsBeat,
     blank: Constant<AlignBeat>,
     beat_bytes: Constant<Bits<14>>,
 }
@@ -57,6 +79,9 @@ impl Default for FeedBeat {
             now: Default::default(),
             is_head: Default::default(),
             is_last: Default::default(),
+            is_last_next: Default::default(),
+            left: Default::default(),
+            single: Default::default(),
             blank: Constant::new(AlignBeat::default()),
             beat_bytes: Constant::new((BEAT_BYTES as u64).to_bits()),
         }
@@ -74,8 +99,13 @@ impl Logic for FeedBeat {
         }
         self.pointer.next = self.now.val().pointer;
         self.is_head.next = !self.begun.val() & self.job.val().head;
-        self.is_last.next =
-            (self.job.val().kind != 0) | (self.now.val().left <= self.beat_bytes.val());
+        self.single.bytes.next = self.job.val().bytes;
+        self.left.next = self.now.val().left;
+        self.is_last_next.next = !(self.left.val().get_bits::<6>(8).any()
+            | (self.left.val().get_bit(7) & self.left.val().get_bits::<7>(0).any()));
+        self.is_last.next = (self.job.val().kind != 0)
+            | (self.begun.val() & self.place.val().is_last)
+            | (!self.begun.val() & self.single.fits.val());
         self.last.next = self.is_last.val();
 
         self.beat.next = self.blank.val();
@@ -99,6 +129,7 @@ impl Logic for FeedBeat {
         self.beat.next.memories = self.job.val().memories;
 
         self.next_place.next = self.now.val();
+        self.next_place.next.is_last = self.is_last_next.val();
         if !self.is_head.val() {
             self.next_place.next.pointer = self.now.val().pointer + 1;
         }

@@ -50,10 +50,10 @@ pub enum ReleaseState {
 pub struct HeldBeats {
     /// The slot.
     pub slot: Signal<In, HeldHead>,
-    /// Its first beat leaves.
-    pub is_first: Signal<In, Bit>,
-    /// Its last one.
-    pub is_last: Signal<In, Bit>,
+    /// What the release waits for.
+    pub state: Signal<In, ReleaseState>,
+    /// That is a beat of the slot.
+    pub is_there: Signal<In, Bit>,
     /// Beat of the hold memory to read: the last one while the first one leaves.
     pub read_address: Signal<Out, Bits<9>>,
     /// That beat, one cycle later.
@@ -62,7 +62,10 @@ pub struct HeldBeats {
     pub write_data: PacketSource,
     /// A beat is taken.
     pub taken: Signal<Out, Bit>,
+    /// It is the last one.
+    pub ends: Signal<Out, Bit>,
 
+    is_last: Signal<Local, Bit>,
     mark: Constant<Bits<512>>,
 }
 
@@ -71,12 +74,14 @@ impl Default for HeldBeats {
         let mark: Bits<512> = (1u64 << UNFLUSHED.offset).to_bits();
         Self {
             slot: Default::default(),
-            is_first: Default::default(),
-            is_last: Default::default(),
+            state: Default::default(),
+            is_there: Default::default(),
             read_address: Default::default(),
             read_data: Default::default(),
             write_data: Default::default(),
             taken: Default::default(),
+            ends: Default::default(),
+            is_last: Default::default(),
             mark: Constant::new(mark),
         }
     }
@@ -85,19 +90,21 @@ impl Default for HeldBeats {
 impl Logic for HeldBeats {
     #[hdl_gen]
     fn update(&mut self) {
+        self.is_last.next = self.state.val() == ReleaseState::Last;
         self.read_address.next = bit_cast::<9, 8>(self.slot.val().at) << 1;
-        if self.is_last.val() | (self.is_first.val() & self.write_data.ready.val()) {
+        if self.is_there.val() & (self.is_last.val() | self.write_data.ready.val()) {
             self.read_address.next = (bit_cast::<9, 8>(self.slot.val().at) << 1) | 1;
         }
-        self.write_data.valid.next = self.is_first.val() | self.is_last.val();
+        self.write_data.valid.next = self.is_there.val();
         self.write_data.data.next = self.read_data.val();
-        if self.is_first.val() & self.slot.val().unflushed {
+        if !self.is_last.val() & self.slot.val().unflushed {
             self.write_data.data.next = self.read_data.val() | self.mark.val();
         }
         self.write_data.byte_count.next = bits::<7>(64);
         self.write_data.last.next = self.is_last.val();
         self.write_data.abort.next = false;
-        self.taken.next = self.write_data.ready.val() & (self.is_first.val() | self.is_last.val());
+        self.taken.next = self.write_data.ready.val() & self.is_there.val();
+        self.ends.next = self.write_data.ready.val() & self.is_there.val() & self.is_last.val();
     }
 }
 
@@ -140,6 +147,7 @@ pub struct HoldRelease {
     turn: HoldTurn,
     beats: HeldBeats,
     state: DFF<ReleaseState>,
+    is_there: DFF<Bit>,
     held: DFF<HeldHead>,
     from: DFF<Bits<2>>,
     pops: DFF<Bits<4>>,
@@ -148,8 +156,6 @@ pub struct HoldRelease {
 
     item: Signal<Local, HeldItem>,
     handed_out: Signal<Local, Bit>,
-    is_first: Signal<Local, Bit>,
-    is_last: Signal<Local, Bit>,
     slot_bytes: Constant<Bits<16>>,
 }
 
@@ -174,6 +180,7 @@ impl Default for HoldRelease {
             turn: Default::default(),
             beats: Default::default(),
             state: Default::default(),
+            is_there: Default::default(),
             held: Default::default(),
             item: Default::default(),
             from: Default::default(),
@@ -181,8 +188,6 @@ impl Default for HoldRelease {
             pops_fence: Default::default(),
             pops_owner: Default::default(),
             handed_out: Default::default(),
-            is_first: Default::default(),
-            is_last: Default::default(),
             slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
         }
     }
@@ -191,7 +196,7 @@ impl Default for HoldRelease {
 impl Logic for HoldRelease {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, held, from, pops, pops_fence, pops_owner);
+        dff_setup!(self, clock, state, is_there, held, from, pops, pops_fence, pops_owner);
         self.turn.fence.next = self.fence.val();
         self.turn.queue_1.next = self.queue_1.val();
         self.turn.queue_2.next = self.queue_2.val();
@@ -199,8 +204,6 @@ impl Logic for HoldRelease {
         self.turn.served.next = self.from.q.val();
 
         self.item.next = self.held.q.val().item;
-        self.is_first.next = self.state.q.val() == ReleaseState::First;
-        self.is_last.next = self.state.q.val() == ReleaseState::Last;
         self.write_job.valid.next = self.state.q.val() == ReleaseState::Job;
         self.write_job.payload.next.address = self.item.val().address;
         self.write_job.payload.next.bytes = self.slot_bytes.val();
@@ -211,13 +214,12 @@ impl Logic for HoldRelease {
         self.confirmation.payload.next.status = self.item.val().status;
 
         self.beats.slot.next = self.held.q.val();
-        self.beats.is_first.next = self.is_first.val();
-        self.beats.is_last.next = self.is_last.val();
+        self.beats.state.next = self.state.q.val();
+        self.beats.is_there.next = self.is_there.q.val();
         self.read_address.next = self.beats.read_address.val();
         self.beats.read_data.next = self.read_data.val();
         PacketSource::link(&mut self.write_data, &mut self.beats.write_data);
-        self.published.valid.next =
-            self.is_last.val() & self.beats.taken.val() & self.item.val().publish;
+        self.published.valid.next = self.beats.ends.val() & self.item.val().publish;
         self.published.payload.next.owner = self.item.val().owner;
         self.published.payload.next.index = self.item.val().index;
 
@@ -239,10 +241,12 @@ impl Logic for HoldRelease {
             self.state.d.next = ReleaseState::Popped;
             if self.write_job.valid.val() {
                 self.state.d.next = ReleaseState::First;
+                self.is_there.d.next = true;
             }
         } else if self.beats.taken.val() {
             self.state.d.next = ReleaseState::Last;
-            if self.is_last.val() {
+            if self.beats.ends.val() {
+                self.is_there.d.next = false;
                 self.state.d.next = ReleaseState::Idle;
             }
         }
@@ -255,6 +259,7 @@ impl Logic for HoldRelease {
         self.pop_fence.next = self.pops_fence.q.val();
         self.popped_owner.next = self.pops_owner.q.val();
         if self.reset.val() {
+            self.is_there.d.next = false;
             self.state.d.next = ReleaseState::Idle;
             self.pops.d.next = bits::<4>(0);
             self.pops_fence.d.next = false;

@@ -1,9 +1,10 @@
 //! Counts the packets that a reset takes along.
 //!
 //! ```text
-//!  [taken] ─► under way ◄─ [dropped, settled]      reset: under way ─► lost ─► drop_count
+//!  [taken] ─► under way ◄─ [dropped, settled]      reset: under way ─► lost ─► waits, reason
 //! ```
-//! Timing: a lost packet is counted when no other drop is, and not during `reset`.
+//! Timing: a lost packet is counted when no other drop is, every other cycle at most, and not
+//! during `reset`.
 //!
 //! Invariants:
 //! 1. Every packet taken is dropped, settled or lost: once.
@@ -27,8 +28,10 @@ pub struct Lost {
     pub settled: Signal<In, Bit>,
     /// Another drop is counted in this cycle.
     pub drop_busy: Signal<In, Bit>,
-    /// A lost packet.
-    pub drop_count: PulseSource<Bits<4>>,
+    /// A lost packet waits: it is counted in this cycle, unless another drop is.
+    pub waits: Signal<Out, Bit>,
+    /// Its DropReason.
+    pub reason: Signal<Out, Bits<4>>,
 
     went_in: DFF<Bit>,
     was_dropped: DFF<Bit>,
@@ -58,7 +61,8 @@ impl Default for Lost {
             dropped: Default::default(),
             settled: Default::default(),
             drop_busy: Default::default(),
-            drop_count: Default::default(),
+            waits: Default::default(),
+            reason: Default::default(),
             went_in: Default::default(),
             was_dropped: Default::default(),
             was_settled: Default::default(),
@@ -97,9 +101,9 @@ impl Logic for Lost {
             self.change.next = bit_cast::<12, 2>(self.moved.val()) | self.minus_four.val();
         }
 
+        self.waits.next = self.has_lost.q.val() & !self.reset.val();
+        self.reason.next = self.stopped.val();
         self.counts.next = self.has_lost.q.val() & !self.drop_busy.val() & !self.reset.val();
-        self.drop_count.valid.next = self.counts.val();
-        self.drop_count.payload.next = self.stopped.val();
         self.left.next = self.under_way.q.val() + self.change.val();
         self.under_way.d.next = self.left.val();
         self.lost_change.next = self.minus_one.val();
@@ -110,9 +114,7 @@ impl Logic for Lost {
         if self.reset.val() | self.counts.val() {
             self.lost.d.next = self.lost.q.val() + self.lost_change.val();
         }
-        self.has_lost.d.next = (self.lost.q.val() != 1) & self.lost.q.val().any();
-        if !self.counts.val() {
-            self.has_lost.d.next = self.lost.q.val().any();
-        }
+        // Every other cycle at most: what is left is known in the cycle behind a count.
+        self.has_lost.d.next = self.lost.q.val().any() & !self.counts.val();
     }
 }

@@ -145,9 +145,10 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Middle<A, B, N> {
         self.share_check.drop_busy.next = self.drop_busy.val() | self.admit_drops.val();
         self.lost.drop_busy.next =
             self.drop_busy.val() | self.admit_drops.val() | self.share_drops.val();
-        self.drop_count.valid.next =
-            self.admit_drops.val() | self.share_drops.val() | self.lost.drop_count.valid.val();
-        self.drop_count.payload.next = self.lost.drop_count.payload.val();
+        self.drop_count.valid.next = self.admit_drops.val()
+            | self.share_drops.val()
+            | (self.lost.waits.val() & !self.drop_busy.val());
+        self.drop_count.payload.next = self.lost.reason.val();
         if self.share_drops.val() {
             self.drop_count.payload.next = self.share_check.drop_count.payload.val();
         }

@@ -31,6 +31,8 @@ pub struct OwnerProducers<const B: usize> {
     pub room_written: Signal<In, Bit>,
     /// They.
     pub room: Signal<Out, Producers>,
+    /// What is stored there, written or not.
+    pub stored: Signal<Out, Producers>,
     /// Whose to show beside them.
     pub other_owner: Signal<In, Bits<B>>,
     /// They were written.
@@ -57,6 +59,8 @@ impl<const B: usize> Logic for OwnerProducers<B> {
         self.indices[2].read_address.next = self.other_owner.val();
         self.indices[3].read_address.next = self.other_owner.val();
 
+        self.stored.next.header = self.indices[0].read_data.val();
+        self.stored.next.slow = self.indices[1].read_data.val();
         self.room.next.header = bits::<32>(0);
         self.room.next.slow = bits::<32>(0);
         if self.room_written.val() {

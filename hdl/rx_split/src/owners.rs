@@ -70,6 +70,43 @@ pub struct OwnerUpdate {
     pub slow_producer: Bits<32>,
 }
 
+/// Whether places are left in a ring: up to a limit, which lies at most 2^16 before the producer;
+/// more is a limit behind it. Both answers are there before it is known which one counts.
+#[derive(LogicBlock, Default)]
+pub struct RingLeft {
+    /// The limit, modulo 2^17.
+    pub limit: Signal<In, Bits<17>>,
+    /// The producer, modulo 2^17, if it was written.
+    pub producer: Signal<In, Bits<17>>,
+    /// It was: else it counts as 0.
+    pub has_produced: Signal<In, Bit>,
+    /// A place is left.
+    pub has_one: Signal<Out, Bit>,
+    /// Two are.
+    pub has_two: Signal<Out, Bit>,
+
+    left: Signal<Local, Bits<17>>,
+    all_has_one: Signal<Local, Bit>,
+    all_has_two: Signal<Local, Bit>,
+}
+
+impl Logic for RingLeft {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.left.next = self.limit.val() - self.producer.val();
+        self.all_has_one.next = !self.limit.val().get_bit(16) & self.limit.val().any();
+        self.all_has_two.next =
+            !self.limit.val().get_bit(16) & self.limit.val().get_bits::<15>(1).any();
+        self.has_one.next = self.all_has_one.val();
+        self.has_two.next = self.all_has_two.val();
+        if self.has_produced.val() {
+            self.has_one.next = !self.left.val().get_bit(16) & self.left.val().any();
+            self.has_two.next =
+                !self.left.val().get_bit(16) & self.left.val().get_bits::<15>(1).any();
+        }
+    }
+}
+
 /// The contexts. See the module's head.
 #[derive(LogicBlock)]
 pub struct Owners<const B: usize, const N: usize> {
@@ -98,15 +135,16 @@ pub struct Owners<const B: usize, const N: usize> {
     slow_limits: LutRam<Bits<17>, B>,
     flags: OwnerFlags<B, N>,
     limit: OwnerLimit<B>,
+    header_left: RingLeft,
+    slow_left: RingLeft,
 
     write: Signal<Local, OwnerWrite>,
     limits: Signal<Local, OwnerLimits>,
     room_at: Signal<Local, Bits<B>>,
     update_at: Signal<Local, Bits<B>>,
     produced: Signal<Local, Producers>,
+    stored: Signal<Local, Producers>,
     other: Signal<Local, Producers>,
-    header_left: Signal<Local, Bits<17>>,
-    slow_left: Signal<Local, Bits<17>>,
     owners: Constant<Bits<9>>,
 }
 
@@ -129,14 +167,15 @@ impl<const B: usize, const N: usize> Default for Owners<B, N> {
             slow_limits: Default::default(),
             flags: Default::default(),
             limit: Default::default(),
+            header_left: Default::default(),
+            slow_left: Default::default(),
             write: Default::default(),
             limits: Default::default(),
             room_at: Default::default(),
             update_at: Default::default(),
             produced: Default::default(),
+            stored: Default::default(),
             other: Default::default(),
-            header_left: Default::default(),
-            slow_left: Default::default(),
             owners: Constant::new((N as u64).to_bits()),
         }
     }
@@ -173,6 +212,7 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.producers.other_owner.next = self.limit.read_owner.val();
         self.producers.other_written.next = self.flags.other_has_produced.val();
         self.produced.next = self.producers.room.val();
+        self.stored.next = self.producers.stored.val();
         self.other.next = self.producers.other.val();
         self.flags.write.next = self.limit.source_write.val();
         self.flags.write_owner.next = self.limit.source_owner.val();
@@ -195,18 +235,18 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.slow_limits.write_data.next = self.limits.val().slow;
         self.slow_limits.write_enable.next = self.limits.val().slow_new;
 
-        // Room: what is left up to the limits; more than 2^16 is a limit behind the producer.
-        self.header_left.next =
-            self.header_limits.read_data.val() - bit_cast::<17, 32>(self.produced.val().header);
-        self.slow_left.next =
-            self.slow_limits.read_data.val() - bit_cast::<17, 32>(self.produced.val().slow);
+        // Room: what is left up to the limits, of which all is left to who has produced nothing.
+        self.header_left.limit.next = self.header_limits.read_data.val();
+        self.header_left.producer.next = bit_cast::<17, 32>(self.stored.val().header);
+        self.header_left.has_produced.next = self.flags.has_produced.val();
+        self.slow_left.limit.next = self.slow_limits.read_data.val();
+        self.slow_left.producer.next = bit_cast::<17, 32>(self.stored.val().slow);
+        self.slow_left.has_produced.next = self.flags.has_produced.val();
         self.room.next.enabled = self.flags.is_enabled.val()
             & (bit_cast::<9, 8>(self.room_owner.val()) < self.owners.val());
-        self.room.next.one_slot =
-            !self.header_left.val().get_bit(16) & self.header_left.val().any();
-        self.room.next.two_slots =
-            !self.header_left.val().get_bit(16) & self.header_left.val().get_bits::<15>(1).any();
-        self.room.next.slow = !self.slow_left.val().get_bit(16) & self.slow_left.val().any();
+        self.room.next.one_slot = self.header_left.has_one.val();
+        self.room.next.two_slots = self.header_left.has_two.val();
+        self.room.next.slow = self.slow_left.has_one.val();
         self.room.next.header_producer = self.produced.val().header;
         self.room.next.slow_producer = self.produced.val().slow;
     }

@@ -18,8 +18,6 @@ pub struct RangeMask {
     pub valid: Signal<In, Bit>,
     /// It is the first of its frame.
     pub first: Signal<In, Bit>,
-    /// Number of the beat in its frame.
-    pub beat: Signal<In, Bits<8>>,
     /// First byte of the range.
     pub range_start: Signal<In, Bits<8>>,
     /// First byte behind the range.
@@ -27,17 +25,22 @@ pub struct RangeMask {
     /// The mask.
     pub mask: Signal<Out, Bits<64>>,
 
+    after: DFF<Bits<11>>,
+    starts_next: DFF<Bit>,
+    started: DFF<Bit>,
     ends_next: DFF<Bit>,
     ended: DFF<Bit>,
 
-    index: Signal<Local, Bits<11>>,
     index_after: Signal<Local, Bits<11>>,
-    is_at_stop: Signal<Local, Bit>,
-    is_behind: Signal<Local, Bit>,
     start_beat: Signal<Local, Bits<11>>,
     stop_beat: Signal<Local, Bits<11>>,
-    started: Signal<Local, Bits<64>>,
+    is_at_start: Signal<Local, Bit>,
+    is_behind_start: Signal<Local, Bit>,
+    is_at_stop: Signal<Local, Bit>,
+    is_behind_stop: Signal<Local, Bit>,
+    begun: Signal<Local, Bits<64>>,
     stopped: Signal<Local, Bits<64>>,
+    second: Constant<Bits<11>>,
     ones: Constant<Bits<64>>,
     zeros: Constant<Bits<64>>,
 }
@@ -48,20 +51,24 @@ impl Default for RangeMask {
             clock: Default::default(),
             valid: Default::default(),
             first: Default::default(),
-            beat: Default::default(),
             range_start: Default::default(),
             range_stop: Default::default(),
             mask: Default::default(),
+            after: Default::default(),
+            starts_next: Default::default(),
+            started: Default::default(),
             ends_next: Default::default(),
             ended: Default::default(),
-            index: Default::default(),
             index_after: Default::default(),
-            is_at_stop: Default::default(),
-            is_behind: Default::default(),
             start_beat: Default::default(),
             stop_beat: Default::default(),
-            started: Default::default(),
+            is_at_start: Default::default(),
+            is_behind_start: Default::default(),
+            is_at_stop: Default::default(),
+            is_behind_stop: Default::default(),
+            begun: Default::default(),
             stopped: Default::default(),
+            second: Constant::new(1u64.to_bits()),
             ones: Constant::new(Bits::<64>::mask()),
             zeros: Constant::new(Bits::default()),
         }
@@ -71,35 +78,46 @@ impl Default for RangeMask {
 impl Logic for RangeMask {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ends_next, ended);
-        self.index.next = bit_cast::<11, 8>(self.beat.val());
+        dff_setup!(self, clock, after, starts_next, started, ends_next, ended);
         self.start_beat.next = bit_cast::<11, 2>(self.range_start.val().get_bits::<2>(6));
         self.stop_beat.next = self.range_stop.val().get_bits::<11>(6);
-        self.index_after.next = self.index.val() + 1;
-        if self.valid.val() {
-            self.ends_next.d.next = self.index_after.val() == self.stop_beat.val();
-            self.ended.d.next = self.index.val() >= self.stop_beat.val();
-        }
-        self.is_at_stop.next = self.ends_next.q.val();
-        self.is_behind.next = self.ended.q.val();
+
+        // Where the next beat lies.
+        self.index_after.next = self.after.q.val();
         if self.first.val() {
+            self.index_after.next = self.second.val();
+        }
+        if self.valid.val() {
+            self.after.d.next = self.index_after.val() + 1;
+            self.starts_next.d.next = self.index_after.val() == self.start_beat.val();
+            self.started.d.next = self.index_after.val() > self.start_beat.val();
+            self.ends_next.d.next = self.index_after.val() == self.stop_beat.val();
+            self.ended.d.next = self.index_after.val() > self.stop_beat.val();
+        }
+        self.is_at_start.next = self.starts_next.q.val();
+        self.is_behind_start.next = self.started.q.val();
+        self.is_at_stop.next = self.ends_next.q.val();
+        self.is_behind_stop.next = self.ended.q.val();
+        if self.first.val() {
+            self.is_at_start.next = !self.start_beat.val().any();
+            self.is_behind_start.next = false;
             self.is_at_stop.next = !self.stop_beat.val().any();
-            self.is_behind.next = false;
+            self.is_behind_stop.next = false;
         }
 
         // Bytes behind the start, less those behind the stop.
-        self.started.next = self.zeros.val();
-        if self.index.val() == self.start_beat.val() {
-            self.started.next = self.ones.val() << self.range_start.val().get_bits::<6>(0);
-        } else if self.index.val() > self.start_beat.val() {
-            self.started.next = self.ones.val();
+        self.begun.next = self.zeros.val();
+        if self.is_at_start.val() {
+            self.begun.next = self.ones.val() << self.range_start.val().get_bits::<6>(0);
+        } else if self.is_behind_start.val() {
+            self.begun.next = self.ones.val();
         }
         self.stopped.next = self.zeros.val();
         if self.is_at_stop.val() {
             self.stopped.next = self.ones.val() << self.range_stop.val().get_bits::<6>(0);
-        } else if self.is_behind.val() {
+        } else if self.is_behind_stop.val() {
             self.stopped.next = self.ones.val();
         }
-        self.mask.next = self.started.val() & !self.stopped.val();
+        self.mask.next = self.begun.val() & !self.stopped.val();
     }
 }

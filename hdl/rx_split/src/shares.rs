@@ -55,6 +55,7 @@ pub struct Shares<const A: usize, const B: usize> {
     clear_at: Signal<Local, Bits<B>>,
     taken_now: Signal<Local, Bits<16>>,
     given_now: Signal<Local, Bits<16>>,
+    total_kept: Signal<Local, Bits<16>>,
     total_taken: Signal<Local, Bits<16>>,
     give_at: Signal<Local, Bits<B>>,
     room: Constant<Bits<16>>,
@@ -87,6 +88,7 @@ impl<const A: usize, const B: usize> Default for Shares<A, B> {
             clear_at: Default::default(),
             taken_now: Default::default(),
             given_now: Default::default(),
+            total_kept: Default::default(),
             total_taken: Default::default(),
             give_at: Default::default(),
             room: Constant::new((room as u64).to_bits()),
@@ -138,14 +140,16 @@ impl<const A: usize, const B: usize> Logic for Shares<A, B> {
             }
         }
 
-        self.total_taken.next = self.total.q.val();
-        if self.take.val() {
-            self.total_taken.next = self.total.q.val() + bit_cast::<16, 8>(self.take_charge.val());
-        }
-        self.total.d.next = self.total_taken.val();
+        // Both sums are there before it is known whether a packet takes its charge.
+        self.total_kept.next = self.total.q.val();
         if self.give.valid.val() {
-            self.total.d.next =
-                self.total_taken.val() - bit_cast::<16, 8>(self.give.payload.val().charge);
+            self.total_kept.next =
+                self.total.q.val() - bit_cast::<16, 8>(self.give.payload.val().charge);
+        }
+        self.total_taken.next = self.total_kept.val() + bit_cast::<16, 8>(self.take_charge.val());
+        self.total.d.next = self.total_kept.val();
+        if self.take.val() {
+            self.total.d.next = self.total_taken.val();
         }
         self.left.d.next = self.room.val() - self.total.q.val();
         if self.reset.val() {

@@ -9,14 +9,15 @@
 //! | offered_flow | in | flow of the packet offered; the tables are shown the same |
 //! | packet | in | the same packet, two cycles later |
 //! | stored | in | the cursor that the tables keep for it, two cycles later |
-//! | written | in | cursors written: three cycles after their packet was taken |
+//! | written | in | cursors that move: three cycles after their packet was taken; the tables write |
+//! | | | them in the next cycle |
 //! | standing | out | three cycles after the packet was taken |
 //!
 //! Timing: one packet every other cycle.
 //!
 //! Invariants:
-//! 1. A packet sees the cursor of every packet of its flow before it: the one that is written in
-//!    the cycle of its read or in the next is forwarded, and there is only one.
+//! 1. A packet sees the cursor of every packet of its flow before it: the one that moves in the
+//!    cycle before its read, in that cycle or in the next is forwarded, the latest of them.
 
 use crate::messages::Placement;
 use stream::prelude::*;
@@ -48,15 +49,22 @@ pub struct StandingStep {
     pub packet: Signal<In, Placement>,
     /// Its cursor as the tables keep it.
     pub stored: Signal<In, Bits<32>>,
-    /// Cursors written.
+    /// Cursors that move.
     pub written: PulseSink<CursorWrite>,
+    /// The same, a cycle later: to the tables.
+    pub to_write: PulseSource<CursorWrite>,
     /// The standing, one cycle later.
     pub standing: Signal<Out, Standing>,
 
     asked: DFF<Bits<16>>,
-    forward_asked: DFF<Bit>,
-    forward: DFF<Bit>,
-    last: DFF<Bits<32>>,
+    moved: DFF<Bit>,
+    last: DFF<CursorWrite>,
+    cursor_before: DFF<Bits<32>>,
+    hits_offered: DFF<Bit>,
+    hit_before: DFF<Bit>,
+    hits_asked: DFF<Bit>,
+    hit: DFF<Bit>,
+    newest: DFF<Bits<32>>,
     result: DFF<Standing>,
 
     write_flow: Signal<Local, Bits<16>>,
@@ -70,21 +78,44 @@ pub struct StandingStep {
 impl Logic for StandingStep {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, forward_asked, forward, last, result);
+        dff_setup!(self, clock, asked, moved, last, cursor_before, result);
+        dff_setup!(
+            self,
+            clock,
+            hits_offered,
+            hit_before,
+            hits_asked,
+            hit,
+            newest
+        );
         self.write_flow.next = self.written.payload.val().flow;
-        if self.written.valid.val() {
-            self.last.d.next = self.written.payload.val().cursor;
-        }
-        // The read, the cycle behind it, the packet.
-        self.asked.d.next = self.offered_flow.val();
-        self.forward_asked.d.next =
-            self.written.valid.val() & (self.write_flow.val() == self.offered_flow.val());
-        self.forward.d.next = self.forward_asked.q.val()
-            | (self.written.valid.val() & (self.write_flow.val() == self.asked.q.val()));
+        self.moved.d.next = self.written.valid.val();
+        self.last.d.next = self.written.payload.val();
+        self.cursor_before.d.next = self.last.q.val().cursor;
+        self.to_write.valid.next = self.moved.q.val();
+        self.to_write.payload.next = self.last.q.val();
 
+        // The read: what moves now, and what moved a cycle before.
+        self.asked.d.next = self.offered_flow.val();
+        self.hits_offered.d.next =
+            self.written.valid.val() & (self.write_flow.val() == self.offered_flow.val());
+        self.hit_before.d.next =
+            self.moved.q.val() & (self.last.q.val().flow == self.offered_flow.val());
+        // The cycle behind it.
+        self.hits_asked.d.next =
+            self.written.valid.val() & (self.write_flow.val() == self.asked.q.val());
+        self.hit.d.next = self.hits_offered.q.val() | self.hit_before.q.val();
+        self.newest.d.next = self.cursor_before.q.val();
+        if self.hits_offered.q.val() {
+            self.newest.d.next = self.last.q.val().cursor;
+        }
+
+        // The packet.
         self.cursor.next = self.stored.val();
-        if self.forward.q.val() {
-            self.cursor.next = self.last.q.val();
+        if self.hits_asked.q.val() {
+            self.cursor.next = self.last.q.val().cursor;
+        } else if self.hit.q.val() {
+            self.cursor.next = self.newest.q.val();
         }
         self.start.next = self.packet.val().place_position;
         self.floor.next = self.packet.val().cursor;
@@ -96,5 +127,58 @@ impl Logic for StandingStep {
         self.result.d.next.at = self.start.val() == self.cursor.val();
         self.result.d.next.at_floor = self.start.val() == self.floor.val();
         self.standing.next = self.result.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cycle in which the packet is taken.
+    const READ: usize = 3;
+    const OURS: u64 = 5;
+
+    /// Moves cursors as `moves` says, a flow for each cycle around the read, and returns the cursor
+    /// that the packet sees, and the one it must see. Cursors are numbers of cycles.
+    fn see(moves: &[Option<u64>; 6]) -> (u32, u32) {
+        let mut dut = StandingStep::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let (mut table, mut read) = ([9u64; 8], [9u64; 2]);
+        for cycle in 0..=READ + 3 {
+            dut.clock.next = Clock { clk: false };
+            dut.offered_flow.next = if cycle == READ { OURS } else { OURS + 1 }.to_bits();
+            dut.stored.next = read[0].to_bits();
+            let moved = moves.get(cycle).copied().flatten();
+            dut.written.valid.next = moved.is_some();
+            dut.written.payload.next.flow = moved.unwrap_or(OURS).to_bits();
+            dut.written.payload.next.cursor = (cycle as u64 + 10).to_bits();
+            assert!(simulate(&mut dut, 20));
+            // The tables: what is read was written before this cycle.
+            read = [read[1], table[OURS as usize]];
+            if dut.to_write.valid.val() {
+                let write = dut.to_write.payload.val();
+                table[write.flow.to_u32() as usize] = u64::from(write.cursor.to_u32());
+            }
+            if cycle < READ + 3 {
+                dut.clock.next = Clock { clk: true };
+                assert!(simulate(&mut dut, 20));
+            }
+        }
+        let ours = |cycle: &usize| moves[*cycle] == Some(OURS);
+        let newest = (0..=READ + 1).rev().find(ours);
+        let expected = newest.map_or(9, |cycle| cycle as u32 + 10);
+        (dut.standing.val().cursor.to_u32(), expected)
+    }
+
+    #[test]
+    fn a_packet_sees_every_move_before_it() {
+        for number in 0..3usize.pow(6) {
+            let digit = |cycle: usize| number / 3usize.pow(cycle as u32) % 3;
+            let moves =
+                std::array::from_fn(|cycle| [None, Some(OURS), Some(OURS - 1)][digit(cycle)]);
+            let (seen, expected) = see(&moves);
+            assert_eq!(seen, expected, "{moves:?}");
+        }
     }
 }

@@ -95,6 +95,8 @@ pub struct Store<const A: usize> {
     commit_pointer: DFF<Bits<16>>,
     held: DFF<Bits<16>>,
     has_room: DFF<Bit>,
+    dropped: DFF<Bit>,
+    reason: DFF<Bits<4>>,
 
     write_next: Signal<Local, Bits<16>>,
     finished: Signal<Local, Bit>,
@@ -137,6 +139,8 @@ impl<const A: usize> Default for Store<A> {
             commit_pointer: Default::default(),
             held: Default::default(),
             has_room: Default::default(),
+            dropped: Default::default(),
+            reason: Default::default(),
             write_next: Default::default(),
             finished: Default::default(),
             takes: Default::default(),
@@ -152,6 +156,7 @@ impl<const A: usize> Logic for Store<A> {
     fn update(&mut self) {
         dff_setup!(self, mac_clock, write_pointer, commit_pointer);
         dff_setup!(self, mac_clock, held, has_room);
+        dff_setup!(self, clock, dropped, reason);
         self.memory.write_clock.next = self.mac_clock.val();
         self.memory.read_clock.next = self.clock.val();
         self.waiting.write_clock.next = self.mac_clock.val();
@@ -201,11 +206,13 @@ impl<const A: usize> Logic for Store<A> {
         self.packets.payload.next = self.waiting.source.payload.val();
         self.waiting.source.ready.next = self.packets.ready.val();
         self.takes.next = self.waiting.source.valid.val() & self.packets.ready.val();
-        self.drop_count.valid.next = self.refusals.source.valid.val();
-        self.drop_count.payload.next = self.refusals.source.payload.val();
         self.refusals.source.ready.next = true;
+        self.dropped.d.next = self.refusals.source.valid.val();
+        self.reason.d.next = self.refusals.source.payload.val();
+        self.drop_count.valid.next = self.dropped.q.val();
+        self.drop_count.payload.next = self.reason.q.val();
         self.tally.taken.next = self.takes.val();
-        self.tally.dropped.next = self.refusals.source.valid.val();
+        self.tally.dropped.next = self.dropped.q.val();
         self.frame_done.next = self.tally.frame_done.val();
         self.memory.read_address.next = self.read_address.val();
         self.memory.read_enable.next = self.read_enable.val();

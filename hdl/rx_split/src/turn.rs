@@ -97,7 +97,7 @@ impl Logic for Turn {
             & !self.event_inside.q.val()
             & !self.event_wait.q.val().any();
         self.take_packet.next = self.may.val() & self.packets.valid.val() & !self.take_event.val();
-        self.packets.ready.next = self.take_packet.val();
+        self.packets.ready.next = self.may.val() & !self.take_event.val();
         self.pause.d.next = self.take_event.val() | self.take_packet.val();
 
         if self.event_wait.q.val().any() {

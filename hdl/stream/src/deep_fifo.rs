@@ -86,12 +86,12 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.head.source.ready.next = self.source.ready.val();
 
         // Nothing is in the memory or on the way: a message may go to the head, if it has room.
-        self.sink.ready.next = !self.pointers.is_full.val();
+        self.sink.ready.next = self.pointers.has_room.val();
         self.passes.next = !self.pointers.has_message.val()
             & !self.read_valid.q.val()
             & !self.held_valid.q.val()
             & self.head.sink.ready.val();
-        self.takes.next = self.sink.valid.val() & !self.pointers.is_full.val() & !self.passes.val();
+        self.takes.next = self.sink.valid.val() & self.pointers.has_room.val() & !self.passes.val();
         self.memory.write_address.next = bit_cast::<A, P>(self.pointers.write_pointer.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.takes.val();
@@ -149,7 +149,11 @@ mod tests {
                 idle += 1;
             }
             if cycle < 40 {
-                assert_eq!(dut.source.valid.val(), cycle > 0, "latency one cycle");
+                assert_eq!(
+                    dut.source.valid.val(),
+                    cycle > 1,
+                    "no room at power-up, a cycle late"
+                );
             }
             if cycle == 39 {
                 assert_eq!(sent, 20, "the memory and the head are full");

@@ -66,8 +66,8 @@ impl<T: Synth, const A: usize, const P: usize> Logic for Fifo<T, A, P> {
         self.pointers.clock.next = self.clock.val();
         self.pointers.reset.next = self.reset.val();
 
-        self.sink.ready.next = !self.pointers.is_full.val();
-        self.takes.next = self.sink.valid.val() & !self.pointers.is_full.val();
+        self.sink.ready.next = self.pointers.has_room.val();
+        self.takes.next = self.sink.valid.val() & self.pointers.has_room.val();
         self.pointers.write.next = self.takes.val();
         self.memory.write_address.next = bit_cast::<A, P>(self.pointers.write_pointer.val());
         self.memory.write_data.next = self.sink.payload.val();

@@ -1,41 +1,53 @@
 //! The pointers of a first-in first-out buffer, and whether it is empty or full.
 //!
 //! ```text
-//!  write, read ──► write pointer, read pointer ──► has_message, is_full (registers)
+//!  write, read ──► write pointer, read pointer ──► has_message, has_room (registers)
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | write | in | a message is stored at `write_pointer`; not while `is_full` |
+//! | write | in | a message is stored at `write_pointer`; only while `has_room` |
 //! | read | in | the message at `read_pointer` leaves; only while `has_message` |
 //! | write_pointer, read_pointer | out | places, with one wrap bit above the address |
-//! | has_message, is_full | out | whether it holds any message, whether 2^(P - 1) |
+//! | has_message, has_room | out | whether it holds any message, whether fewer than 2^(P - 1) |
 //!
 //! Timing: all outputs are registers; what a cycle writes or reads shows in the next.
 //!
 //! Invariants:
 //! 1. `write_pointer - read_pointer` is the number of messages held, 0 to 2^(P - 1).
-//! 2. While `reset` lasts it holds nothing and is full: what is offered meanwhile is not taken. It
-//!    has room again in the second cycle behind the reset.
+//! 2. While `reset` lasts it holds nothing and has no room: what is offered meanwhile is not taken.
+//!    It has room again in the second cycle behind the reset, and in the second one at power-up.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
-/// Whether one step more of `from` brings it to `to`, without a chain of carries: a bit differs if
-/// it is the lowest, or the one below differs and is set in `from`.
+/// Whether one step more of `from` brings it to `to`, or to where `to` is a lap later, without a
+/// chain of carries: a bit differs if it is the lowest, or the one below differs and is set in
+/// `from`.
 #[derive(LogicBlock)]
 pub struct StepMeets<const P: usize> {
     /// The pointer that would step.
     pub from: Signal<In, Bits<P>>,
     /// The one that it would meet.
     pub to: Signal<In, Bits<P>>,
-    /// `from + 1 == to`, modulo 2^P.
+    /// `from + 1 == to`, or `to` and a lap of 2^(P - 1), modulo 2^P.
     pub meets: Signal<Out, Bit>,
 
     differ: Signal<Local, Bits<P>>,
     carried: Signal<Local, Bits<P>>,
+    lap: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
+}
+
+impl<const P: usize> StepMeets<P> {
+    /// Meets `to` where it is a lap later.
+    pub fn a_lap_later() -> Self {
+        Self {
+            lap: Constant::new((1u64 << (P - 1)).to_bits()),
+            ..Self::default()
+        }
+    }
 }
 
 impl<const P: usize> Default for StepMeets<P> {
@@ -46,6 +58,7 @@ impl<const P: usize> Default for StepMeets<P> {
             meets: Default::default(),
             differ: Default::default(),
             carried: Default::default(),
+            lap: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
         }
     }
@@ -54,7 +67,7 @@ impl<const P: usize> Default for StepMeets<P> {
 impl<const P: usize> Logic for StepMeets<P> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.differ.next = self.from.val() ^ self.to.val();
+        self.differ.next = self.from.val() ^ self.to.val() ^ self.lap.val();
         self.carried.next = (self.differ.val() & self.from.val()) << 1;
         self.meets.next = self.differ.val() == (self.carried.val() | self.one.val());
     }
@@ -78,17 +91,16 @@ pub struct FifoPointers<const P: usize> {
     pub read_pointer: Signal<Out, Bits<P>>,
     /// There is a message.
     pub has_message: Signal<Out, Bit>,
-    /// There is no room.
-    pub is_full: Signal<Out, Bit>,
+    /// There is room for a message.
+    pub has_room: Signal<Out, Bit>,
 
     written: DFF<Bits<P>>,
     taken: DFF<Bits<P>>,
     holds: DFF<Bit>,
-    full: DFF<Bit>,
+    room: DFF<Bit>,
     empties: StepMeets<P>,
     fills: StepMeets<P>,
 
-    wrap: Constant<Bits<P>>,
     one: Constant<Bits<P>>,
     zero: Constant<Bits<P>>,
 }
@@ -103,14 +115,13 @@ impl<const P: usize> Default for FifoPointers<P> {
             write_pointer: Default::default(),
             read_pointer: Default::default(),
             has_message: Default::default(),
-            is_full: Default::default(),
+            has_room: Default::default(),
             written: Default::default(),
             taken: Default::default(),
             holds: Default::default(),
-            full: Default::default(),
+            room: Default::default(),
             empties: Default::default(),
-            fills: Default::default(),
-            wrap: Constant::new((1u64 << (P - 1)).to_bits()),
+            fills: StepMeets::a_lap_later(),
             one: Constant::new(1u64.to_bits()),
             zero: Constant::new(0u64.to_bits()),
         }
@@ -120,16 +131,16 @@ impl<const P: usize> Default for FifoPointers<P> {
 impl<const P: usize> Logic for FifoPointers<P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, written, taken, holds, full);
+        dff_setup!(self, clock, written, taken, holds, room);
         self.write_pointer.next = self.written.q.val();
         self.read_pointer.next = self.taken.q.val();
         self.has_message.next = self.holds.q.val();
-        self.is_full.next = self.full.q.val();
+        self.has_room.next = self.room.q.val();
 
         self.empties.from.next = self.taken.q.val();
         self.empties.to.next = self.written.q.val();
         self.fills.from.next = self.written.q.val();
-        self.fills.to.next = self.taken.q.val() ^ self.wrap.val();
+        self.fills.to.next = self.taken.q.val();
         if self.read.val() {
             self.taken.d.next = self.taken.q.val() + self.one.val();
         }
@@ -138,15 +149,15 @@ impl<const P: usize> Logic for FifoPointers<P> {
         }
         self.holds.d.next =
             self.write.val() | (self.holds.q.val() & !(self.read.val() & self.empties.meets.val()));
-        // Full and without a message is what a reset leaves: over in the cycle behind it.
-        self.full.d.next = !self.read.val()
-            & ((self.full.q.val() & self.holds.q.val())
-                | (self.write.val() & self.fills.meets.val()));
+        // No room and no message is what a reset leaves: over in the cycle behind it.
+        self.room.d.next = self.read.val()
+            | ((self.room.q.val() | !self.holds.q.val())
+                & !(self.write.val() & self.fills.meets.val()));
         if self.reset.val() {
             self.written.d.next = self.zero.val();
             self.taken.d.next = self.zero.val();
             self.holds.d.next = false;
-            self.full.d.next = true;
+            self.room.d.next = false;
         }
     }
 }
@@ -157,15 +168,17 @@ mod tests {
 
     #[test]
     fn a_step_meets_exactly_the_next_value() {
-        let mut dut = StepMeets::<5>::default();
-        dut.connect_all();
-        check_all(&dut).unwrap();
-        for from in 0..32u64 {
-            for to in 0..32u64 {
-                dut.from.next = from.to_bits();
-                dut.to.next = to.to_bits();
-                assert!(simulate(&mut dut, 10));
-                assert_eq!(dut.meets.val(), (from + 1) % 32 == to, "{from} {to}");
+        for (mut dut, lap) in [(StepMeets::default(), 0), (StepMeets::a_lap_later(), 16)] {
+            let dut: &mut StepMeets<5> = &mut dut;
+            dut.connect_all();
+            check_all(dut).unwrap();
+            for from in 0..32u64 {
+                for to in 0..32u64 {
+                    dut.from.next = from.to_bits();
+                    dut.to.next = to.to_bits();
+                    assert!(simulate(dut, 10));
+                    assert_eq!(dut.meets.val(), (from + 1 + lap) % 32 == to, "{from} {to}");
+                }
             }
         }
     }
@@ -175,22 +188,22 @@ mod tests {
         let mut dut = FifoPointers::<3>::default();
         dut.connect_all();
         check_all(&dut).unwrap();
-        let mut full = Vec::new();
+        let mut room = Vec::new();
         for cycle in 0..12u32 {
             dut.clock.next = Clock { clk: false };
             dut.reset.next = (3..7).contains(&cycle);
             assert!(simulate(&mut dut, 20));
-            dut.write.next = !dut.is_full.val();
+            dut.write.next = dut.has_room.val();
             dut.read.next = false;
             assert!(simulate(&mut dut, 20));
-            full.push(dut.is_full.val());
+            room.push(dut.has_room.val());
             dut.clock.next = Clock { clk: true };
             assert!(simulate(&mut dut, 20));
         }
-        // Three are held when the reset begins; behind it four are stored in four cycles.
-        let free = |cycle: usize| !full[cycle];
-        assert!((0..4).all(free) && (4..8).all(|cycle| full[cycle]) && (8..12).all(free));
+        // Two are held when the reset begins; behind it four are stored in four cycles.
+        let none = |cycle: &usize| !room[*cycle];
+        assert_eq!(Vec::from_iter((0..12).filter(none)), [0, 4, 5, 6, 7]);
         assert_eq!(dut.write_pointer.val().to_u32(), 4);
-        assert!(dut.is_full.val() && dut.has_message.val());
+        assert!(!dut.has_room.val() && dut.has_message.val());
     }
 }

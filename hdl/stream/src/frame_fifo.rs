@@ -89,7 +89,7 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             beats: Default::default(),
             is_full: Default::default(),
             read_wrapped: Default::default(),
-            fills: Default::default(),
+            fills: StepMeets::a_lap_later(),
             rolls_back: Default::default(),
             all_committed: Default::default(),
             take: Default::default(),
@@ -144,7 +144,7 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
         // Full: the last place is taken, or what is committed takes all.
         self.read_wrapped.next = self.read_pointer.q.val() ^ self.wrap.val();
         self.fills.from.next = self.write_pointer.q.val();
-        self.fills.to.next = self.read_wrapped.val();
+        self.fills.to.next = self.read_pointer.q.val();
         self.all_committed.next = self.commit_pointer.q.val() == self.read_wrapped.val();
         self.is_full.d.next = !self.advance.val()
             & ((self.store.val() & self.fills.meets.val() & !self.rolls_back.val())

@@ -196,7 +196,8 @@ impl<
         self.has_room.d.next =
             (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
         self.steps.fence_passed.next = self.fence_passed.val();
-        self.steps.command_valid.next = self.batch.command.valid.val() & self.has_room.q.val();
+        self.steps.command_valid.next = self.batch.command.valid.val();
+        self.steps.has_room.next = self.has_room.q.val();
         self.batch.command.ready.next = self.steps.take.val();
         self.asked.next = self.batch.command.payload.val().data;
         self.query.valid.next = self.steps.take.val();

@@ -52,6 +52,7 @@ pub struct CommandBatch {
 
     beats: LutRam<Bits<512>, 4>,
     at: DFF<BatchState>,
+    gives: DFF<Bit>,
     fetch: DFF<RingFetch>,
     filled: DFF<Bits<5>>,
     drained: DFF<Bits<5>>,
@@ -76,6 +77,7 @@ impl Default for CommandBatch {
             command_read_failed: Default::default(),
             beats: Default::default(),
             at: Default::default(),
+            gives: Default::default(),
             fetch: Default::default(),
             filled: Default::default(),
             drained: Default::default(),
@@ -93,7 +95,7 @@ impl Default for CommandBatch {
 impl Logic for CommandBatch {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, at, fetch, filled, drained, failed);
+        dff_setup!(self, clock, at, gives, fetch, filled, drained, failed);
         self.beats.clock.next = self.clock.val();
 
         self.full.next = self.filled.q.val() == self.capacity.val();
@@ -101,7 +103,7 @@ impl Logic for CommandBatch {
         self.drained_after.next = self.drained.q.val() + self.one.val();
         self.command_fetch.ready.next = self.at.q.val() == BatchState::Idle;
         self.commands.ready.next = self.at.q.val() == BatchState::Fill;
-        self.command.valid.next = self.at.q.val() == BatchState::Drain;
+        self.command.valid.next = self.gives.q.val();
         self.command.payload.next.owner = self.fetch.q.val().owner;
         self.command.payload.next.index =
             self.fetch.q.val().index + bit_cast::<32, 5>(self.drained.q.val());
@@ -132,8 +134,10 @@ impl Logic for CommandBatch {
                     }
                     if self.commands.last.val() {
                         self.at.d.next = BatchState::Drain;
+                        self.gives.d.next = true;
                         if self.commands.abort.val() | self.full.val() {
                             self.failed.d.next = true;
+                            self.gives.d.next = false;
                             self.at.d.next = BatchState::Idle;
                         }
                     }
@@ -144,12 +148,14 @@ impl Logic for CommandBatch {
                 if self.command.ready.val() {
                     self.drained.d.next = self.drained_after.val();
                     if self.drained_after.val() == self.filled.q.val() {
+                        self.gives.d.next = false;
                         self.at.d.next = BatchState::Idle;
                     }
                 }
             }
         }
         if self.reset.val() {
+            self.gives.d.next = false;
             self.at.d.next = BatchState::Idle;
         }
     }

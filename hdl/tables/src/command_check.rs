@@ -135,6 +135,49 @@ impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
     }
 }
 
+/// Whether a segment ends beyond the largest region.
+#[derive(LogicBlock)]
+pub struct SegmentRange {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Place in the region, bytes.
+    pub offset: Signal<In, Bits<48>>,
+    /// Its length.
+    pub bytes: Signal<In, Bits<31>>,
+    /// It does; a cycle later.
+    pub range_bad: Signal<Out, Bit>,
+
+    bad: DFF<Bit>,
+
+    behind: Signal<Local, Bits<49>>,
+    offsets: Constant<Bits<49>>,
+}
+
+impl Default for SegmentRange {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            offset: Default::default(),
+            bytes: Default::default(),
+            range_bad: Default::default(),
+            bad: Default::default(),
+            behind: Default::default(),
+            offsets: Constant::new((1u64 << 48).to_bits()),
+        }
+    }
+}
+
+impl Logic for SegmentRange {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, bad);
+        self.behind.next =
+            bit_cast::<49, 48>(self.offset.val()) + bit_cast::<49, 31>(self.bytes.val());
+        self.bad.d.next = self.behind.val() > self.offsets.val();
+        self.range_bad.next = self.bad.q.val();
+    }
+}
+
 /// The check. See the module's head.
 #[derive(LogicBlock)]
 pub struct CommandCheck<
@@ -160,13 +203,13 @@ pub struct CommandCheck<
     tx_list: ListRange<SEGMENT_BITS>,
     moved_list: ListRange<SEGMENT_BITS>,
     pages: PageRange<PAGE_BITS>,
+    segment: SegmentRange,
 
     flow_bad: Signal<Local, Bit>,
     owner_bad: Signal<Local, Bit>,
     bucket_bad: Signal<Local, Bit>,
     region_bad: Signal<Local, Bit>,
     segment_region_bad: Signal<Local, Bit>,
-    segment_behind: Signal<Local, Bits<49>>,
     flow_beyond: Constant<Bits<16>>,
     owner_beyond: Constant<Bits<16>>,
     bucket_beyond: Constant<Bits<16>>,
@@ -174,7 +217,6 @@ pub struct CommandCheck<
     page_beyond: Constant<Bits<16>>,
     zero: Constant<Bits<16>>,
     page_low: Constant<Bits<12>>,
-    offsets: Constant<Bits<49>>,
 }
 
 impl<
@@ -198,12 +240,12 @@ impl<
             tx_list: Default::default(),
             moved_list: Default::default(),
             pages: Default::default(),
+            segment: Default::default(),
             flow_bad: Default::default(),
             owner_bad: Default::default(),
             bucket_bad: Default::default(),
             region_bad: Default::default(),
             segment_region_bad: Default::default(),
-            segment_behind: Default::default(),
             flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
             owner_beyond: Constant::new(crate::beyond_mask(OWNER_BITS).to_bits()),
             bucket_beyond: Constant::new(crate::beyond_mask(BUCKET_BITS).to_bits()),
@@ -211,7 +253,6 @@ impl<
             page_beyond: Constant::new(crate::beyond_mask(PAGE_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
             page_low: Constant::new(0u64.to_bits()),
-            offsets: Constant::new((1u64 << 48).to_bits()),
         }
     }
 }
@@ -232,6 +273,9 @@ impl<
         self.tx_list.clock.next = self.clock.val();
         self.moved_list.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
+        self.segment.clock.next = self.clock.val();
+        self.segment.offset.next = self.data.val().get_bits::<48>(160);
+        self.segment.bytes.next = self.data.val().get_bits::<31>(96);
         self.rx_list.base.next = self.data.val().get_bits::<24>(224);
         self.rx_list.list_bits.next = self.data.val().get_bits::<4>(248);
         self.tx_list.base.next = self.data.val().get_bits::<24>(256);
@@ -254,9 +298,6 @@ impl<
         self.segment_region_bad.next =
             (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != self.zero.val();
 
-        self.segment_behind.next = bit_cast::<49, 48>(self.data.val().get_bits::<48>(160))
-            + bit_cast::<49, 31>(self.data.val().get_bits::<31>(96));
-
         self.index_bad.next = false;
         self.range_bad.next = false;
         match self.kind.val() {
@@ -264,7 +305,7 @@ impl<
             CommandKind::Nop => {}
             CommandKind::SegmentPost => {
                 self.index_bad.next = self.flow_bad.val() | self.segment_region_bad.val();
-                self.range_bad.next = self.segment_behind.val() > self.offsets.val();
+                self.range_bad.next = self.segment.range_bad.val();
             }
             CommandKind::KeySet => {
                 self.index_bad.next = self.flow_bad.val() | self.bucket_bad.val();

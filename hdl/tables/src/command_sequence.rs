@@ -50,8 +50,10 @@ pub struct CommandSequence {
     /// Start of an epoch.
     pub reset: Signal<In, Bit>,
 
-    /// A command is there, and room for its confirmation.
+    /// A command is there.
     pub command_valid: Signal<In, Bit>,
+    /// And room for its confirmation.
+    pub has_room: Signal<In, Bit>,
     /// A confirmation has left the last fence.
     pub fence_passed: Signal<In, Bit>,
     /// The flow's state is there.
@@ -92,6 +94,7 @@ impl Default for CommandSequence {
             clock: Default::default(),
             reset: Default::default(),
             command_valid: Default::default(),
+            has_room: Default::default(),
             fence_passed: Default::default(),
             flow_valid: Default::default(),
             judged: Default::default(),
@@ -127,7 +130,10 @@ impl Logic for CommandSequence {
         match self.state.q.val() {
             // Waits for a command.
             CommandState::Idle => {
-                if self.command_valid.val() & (self.under_way.q.val() < self.under_way_max.val()) {
+                if self.command_valid.val()
+                    & self.has_room.val()
+                    & (self.under_way.q.val() < self.under_way_max.val())
+                {
                     self.take.next = true;
                     self.state.d.next = CommandState::Wait;
                 }

@@ -109,6 +109,7 @@ pub struct Jobs {
     address: Signal<Local, Bits<64>>,
     offset: Signal<Local, Bits<12>>,
     left: Signal<Local, Bits<13>>,
+    behind: Signal<Local, Bits<13>>,
     room: Signal<Local, Bits<10>>,
     ends: Signal<Local, Bit>,
     bytes: Signal<Local, Bits<10>>,
@@ -137,6 +138,7 @@ impl Default for Jobs {
             address: Default::default(),
             offset: Default::default(),
             left: Default::default(),
+            behind: Default::default(),
             room: Default::default(),
             ends: Default::default(),
             bytes: Default::default(),
@@ -164,7 +166,10 @@ impl Logic for Jobs {
             self.left.next = self.rest.q.val();
         }
         self.room.next = 512 - bit_cast::<10, 9>(self.offset.val().get_bits::<9>(0));
-        self.ends.next = self.left.val() <= bit_cast::<13, 10>(self.room.val());
+        // Up to 512 bytes from the last multiple: from bits, behind one sum.
+        self.behind.next = self.left.val() + bit_cast::<13, 9>(self.offset.val().get_bits::<9>(0));
+        self.ends.next = !(self.behind.val().get_bits::<3>(10).any()
+            | (self.behind.val().get_bit(9) & self.behind.val().get_bits::<9>(0).any()));
         self.bytes.next = self.room.val();
         if self.ends.val() {
             self.bytes.next = bit_cast::<10, 13>(self.left.val());
