@@ -305,7 +305,6 @@ fn beat_plan() {
         twin.set("planned", planned, |b| &mut b.planned);
         twin.set("number", wide(random), |b| &mut b.number);
         twin.settle();
-        twin.check("present", |b| b.present.val());
         twin.check("step", |b| b.step.val());
         twin.check("rest_after", |b| b.rest_after.val());
         twin.check("is_open_after", |b| b.is_open_after.val());

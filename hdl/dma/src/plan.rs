@@ -208,6 +208,7 @@ pub struct RequestPlan {
     stage: DFF<Step>,
 
     advance: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
 }
 
 impl Logic for RequestPlan {
@@ -242,11 +243,12 @@ impl Logic for RequestPlan {
         self.beat.rest.next = self.rest.q.val();
         self.beat.is_open.next = self.is_open.q.val();
         self.beat.position.next = self.position.q.val();
-        self.beat.starts.next = self.choice.tlp.valid.val() & !self.is_long.q.val();
+        self.starts.next = self.choice.tlp.valid.val() & !self.is_long.q.val();
+        self.beat.starts.next = self.starts.val();
         self.beat.planned.next = self.choice.tlp.payload.val();
         self.beat.number.next = self.choice.sequence_number.val();
         if self.advance.val() {
-            self.full.d.next = self.beat.present.val();
+            self.full.d.next = self.is_open.q.val() | self.starts.val();
             self.stage.d.next = self.beat.step.val();
             self.rest.d.next = self.beat.rest_after.val();
             self.is_open.d.next = self.beat.is_open_after.val();

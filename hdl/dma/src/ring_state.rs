@@ -127,7 +127,6 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     word: Signal<Local, Bits<32>>,
     running: Signal<Local, Bits<OWNERS>>,
     size_bit: Constant<Bits<5>>,
-    one: Constant<Bits<24>>,
 }
 
 impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
@@ -164,7 +163,6 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             word: Default::default(),
             running: Default::default(),
             size_bit: Constant::new(kind.size_bit.to_bits()),
-            one: Constant::new(1u32.to_bits()),
         }
     }
 }
@@ -238,8 +236,7 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.view.next.runs = self.running.val().get_bit(self.scan.val().index());
         self.check_runs.next = self.running.val().get_bit(self.check.val().index())
             & (self.check_copy.read_data.val() == self.check_generation.val());
-        if self.enables.val() {
-            self.generation_next.d.next = self.generation_next.q.val() + self.one.val();
-        }
+        self.generation_next.d.next =
+            self.generation_next.q.val() + bit_cast::<24, 1>(self.enables.val().into());
     }
 }

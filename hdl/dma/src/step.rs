@@ -65,8 +65,6 @@ pub struct BeatPlan {
     /// Its sequence number.
     pub number: Signal<In, Bits<6>>,
 
-    /// The beat is not empty.
-    pub present: Signal<Out, Bit>,
     /// What it holds.
     pub step: Signal<Out, Step>,
     /// `rest` behind this beat.
@@ -103,7 +101,6 @@ impl Logic for BeatPlan {
             | ((self.rest.val().get_bits::<2>(3) == 3) & self.rest.val().get_bits::<3>(0).any());
         self.is_tail.next = self.is_open.val() & !self.beyond_16.val();
         self.straddles.next = self.starts.val() & self.is_open.val();
-        self.present.next = self.is_open.val() | self.starts.val();
         self.tlp.next = self.planned.val().tlp;
         self.start.next = self.tlp.val().start;
         self.fits.next = self.planned.val().fits;

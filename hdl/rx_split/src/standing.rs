@@ -9,8 +9,9 @@
 //! | offered_flow | in | flow of the packet offered; the tables are shown the same |
 //! | packet | in | the same packet, two cycles later |
 //! | stored | in | the cursor that the tables keep for it, two cycles later |
-//! | written | in | cursors that move: three cycles after their packet was taken; the tables write |
-//! | | | them in the next cycle |
+//! | written | in | cursors that move: three cycles after their packet was taken; the tables |
+//! | | | write them in the next cycle |
+//! | to_write | out | the same, a cycle later |
 //! | standing | out | three cycles after the packet was taken |
 //!
 //! Timing: one packet every other cycle.

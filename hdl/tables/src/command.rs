@@ -220,8 +220,7 @@ impl<
         self.steps.busy.next = self.region_busy.val() | self.work.list_busy.val();
         self.steps.refused.next = self.work.list_refused.val();
 
-        // All updates of a command in one cycle, at once if it writes no flow; none in a reset
-        // cycle, where the epoch may already be the next one.
+        // All updates of a command in one cycle; none in a reset cycle: the epoch may have changed.
         self.act_ready.next = self.change.ready.val() | !self.work.writes_flow.val();
         self.steps.act_ready.next = self.act_ready.val();
         self.acts.next = self.steps.acting.val() & !self.reset.val();

@@ -82,6 +82,7 @@ pub struct CommandSequence {
     acts: DFF<Bit>,
     under_way: DFF<Bits<UNDER_WAY_BITS>>,
 
+    may_take: Signal<Local, Bit>,
     under_way_max: Constant<Bits<UNDER_WAY_BITS>>,
     none: Constant<Bits<UNDER_WAY_BITS>>,
     ok: Constant<Bits<8>>,
@@ -109,6 +110,7 @@ impl Default for CommandSequence {
             state: Default::default(),
             acts: Default::default(),
             under_way: Default::default(),
+            may_take: Default::default(),
             under_way_max: Constant::new(CONFIRMATIONS_MAX.to_bits()),
             none: Constant::new(0u64.to_bits()),
             ok: Constant::new((CommandStatus::Ok as u64).to_bits()),
@@ -122,6 +124,8 @@ impl Logic for CommandSequence {
     fn update(&mut self) {
         dff_setup!(self, clock, state, acts, under_way);
         self.take.next = false;
+        self.may_take.next =
+            self.has_room.val() & (self.under_way.q.val() < self.under_way_max.val());
         self.acting.next = self.acts.q.val();
         self.acts.d.next = false;
         self.finish.next = false;
@@ -130,10 +134,7 @@ impl Logic for CommandSequence {
         match self.state.q.val() {
             // Waits for a command.
             CommandState::Idle => {
-                if self.command_valid.val()
-                    & self.has_room.val()
-                    & (self.under_way.q.val() < self.under_way_max.val())
-                {
+                if self.command_valid.val() & self.may_take.val() {
                     self.take.next = true;
                     self.state.d.next = CommandState::Wait;
                 }
