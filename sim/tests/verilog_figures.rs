@@ -134,26 +134,32 @@ fn least<M, I>(inputs: &[I; 2], run: impl Fn(&I) -> (M, f64)) -> [(M, f64); 2] {
     best
 }
 
+/// A text with what building and mapping it gave.
+fn candidate(text: &Text, built: (Model, f64), mapped: (Netlist, f64)) -> Candidate {
+    let (model, build_seconds) = built;
+    let (netlist, yosys_seconds) = mapped;
+    let flat = Flat::of(&netlist, "dut").expect("is complete");
+    let usage = usage::blocks(&flat, 0)[0].usage;
+    let figures = Figures {
+        lines: text.whole.lines().count(),
+        modules: text.parts.len(),
+        build_seconds,
+        yosys_seconds,
+        luts: usage.luts,
+        registers: usage.registers,
+    };
+    Candidate { figures, model }
+}
+
 /// Both texts, built and mapped.
 fn prepare(texts: &[(Text, Vec<Port>); 2]) -> [Candidate; 2] {
-    let built = least(texts, |(text, ports)| build(text, ports));
-    let mapped = least(texts, |(text, _)| map(text));
-    let mut both = built.into_iter().zip(mapped).zip(texts);
-    [(); 2].map(|()| {
-        let (((model, build_seconds), (netlist, yosys_seconds)), (text, _)) =
-            both.next().expect("two texts");
-        let flat = Flat::of(&netlist, "dut").expect("is complete");
-        let usage = usage::blocks(&flat, 0)[0].usage;
-        let figures = Figures {
-            lines: text.whole.lines().count(),
-            modules: text.parts.len(),
-            build_seconds,
-            yosys_seconds,
-            luts: usage.luts,
-            registers: usage.registers,
-        };
-        Candidate { figures, model }
-    })
+    let [stock_built, ours_built] = least(texts, |(text, ports)| build(text, ports));
+    let [stock_mapped, ours_mapped] = least(texts, |(text, _)| map(text));
+    let [(stock, _), (ours, _)] = texts;
+    [
+        candidate(stock, stock_built, stock_mapped),
+        candidate(ours, ours_built, ours_mapped),
+    ]
 }
 
 /// Runs both clocks edges of `cycles` cycles under the patterns.
