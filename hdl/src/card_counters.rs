@@ -66,8 +66,6 @@ pub struct CardCounters {
     send_errors: CounterBank<3>,
     groups: [EventCounters; GROUPS],
     peaks: Peaks,
-    drop_counted: DFF<Bit>,
-    drop_reason: DFF<Bits<4>>,
     picked: DFF<Bits<64>>,
     latched_high: DFF<Bits<32>>,
 
@@ -107,8 +105,6 @@ impl Default for CardCounters {
             send_errors: Default::default(),
             groups: Default::default(),
             peaks: Default::default(),
-            drop_counted: Default::default(),
-            drop_reason: Default::default(),
             picked: Default::default(),
             latched_high: Default::default(),
             bank: Default::default(),
@@ -123,16 +119,13 @@ impl Default for CardCounters {
 impl Logic for CardCounters {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, drop_counted, drop_reason, picked, latched_high);
+        dff_setup!(self, clock, picked, latched_high);
         self.drops.clock.next = self.clock.val();
         self.dispositions.clock.next = self.clock.val();
         self.send_errors.clock.next = self.clock.val();
         self.peaks.clock.next = self.clock.val();
         self.peaks.reset.next = self.reset.val();
-        self.drop_counted.d.next = self.drop_count.valid.val();
-        self.drop_reason.d.next = self.drop_count.payload.val();
-        self.drops.count.valid.next = self.drop_counted.q.val();
-        self.drops.count.payload.next = self.drop_reason.q.val();
+        PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.count);
         PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.dispositions.count);
         PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.send_errors.count);
         // In the order of `COUNTER_GROUPS`.
