@@ -4,7 +4,7 @@
 //!   order ──► oldest ──► done? ──► complete, with what is wrong about it
 //! ```
 //! Timing: a request goes on in the cycle in which its tag is seen done, at the earliest the second
-//! one behind `order`; one request a cycle. `complete` is registered.
+//! one behind `order`; one request a cycle. `complete` and `order.ready` are registers.
 //!
 //! Invariants:
 //! 1. Requests leave in the order they came. One that is not complete holds up those behind it.
@@ -44,18 +44,20 @@ pub struct AnswerWait {
     has_oldest: DFF<Bit>,
     held: DFF<CompleteOrder>,
     is_held: DFF<Bit>,
+    next: DFF<ReadOrder>,
+    has_next: DFF<Bit>,
 
     tag: Signal<Local, Tag>,
     is_done: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
     moves: Signal<Local, Bit>,
-    takes: Signal<Local, Bit>,
+    comes: Signal<Local, Bit>,
 }
 
 impl Logic for AnswerWait {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, oldest, has_oldest, held, is_held);
+        dff_setup!(self, clock, oldest, has_oldest, next, has_next, held, is_held);
         self.complete.valid.next = self.is_held.q.val();
         self.complete.payload.next = self.held.q.val();
 
@@ -69,14 +71,23 @@ impl Logic for AnswerWait {
             self.is_held.d.next = self.moves.val();
         }
 
-        self.takes.next = !self.has_oldest.q.val() | self.moves.val();
-        self.order.ready.next = self.takes.val();
-        if self.takes.val() {
-            self.oldest.d.next = self.order.payload.val();
-            self.has_oldest.d.next = self.order.valid.val();
+        // Whether the oldest moves is known late: the next one is taken meanwhile.
+        self.comes.next = self.order.valid.val() & !self.has_next.q.val();
+        self.order.ready.next = !self.has_next.q.val();
+        if !self.has_oldest.q.val() | self.moves.val() {
+            self.oldest.d.next = self.next.q.val();
+            if !self.has_next.q.val() {
+                self.oldest.d.next = self.order.payload.val();
+            }
+            self.has_oldest.d.next = self.has_next.q.val() | self.comes.val();
+            self.has_next.d.next = false;
+        } else if self.comes.val() {
+            self.next.d.next = self.order.payload.val();
+            self.has_next.d.next = true;
         }
         if self.reset.val() {
             self.has_oldest.d.next = false;
+            self.has_next.d.next = false;
             self.is_held.d.next = false;
         }
     }

@@ -36,11 +36,12 @@ pub struct CompleterWrite {
 
     runs: DFF<Bit>,
     index: DFF<Bits<5>>,
+    is_last: DFF<Bit>,
     place_address: DFF<Bits<24>>,
 
     data: Signal<Local, Bits<512>>,
-    index_next: Signal<Local, Bits<5>>,
-    is_last: Signal<Local, Bit>,
+    index_now: Signal<Local, Bits<5>>,
+    index_after: Signal<Local, Bits<5>>,
     enables: Signal<Local, Bits<4>>,
     place: Signal<Local, Bits<9>>,
 
@@ -65,10 +66,11 @@ impl Default for CompleterWrite {
             done: Default::default(),
             runs: Default::default(),
             index: Default::default(),
+            is_last: Default::default(),
             place_address: Default::default(),
             data: Default::default(),
-            index_next: Default::default(),
-            is_last: Default::default(),
+            index_now: Default::default(),
+            index_after: Default::default(),
             enables: Default::default(),
             place: Default::default(),
             one: Constant::new(1u32.to_bits()),
@@ -83,15 +85,13 @@ impl Default for CompleterWrite {
 impl Logic for CompleterWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, runs, index, place_address);
+        dff_setup!(self, clock, runs, index, is_last, place_address);
         self.data.next = self.request.val().data;
-        self.index_next.next = self.index.q.val() + self.one.val();
-        self.is_last.next = self.index_next.val() == self.dwords.val();
         self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
         self.enables.next = self.all_enabled.val();
         if self.index.q.val() == self.zero.val() {
             self.enables.next = self.request.val().first_be;
-        } else if self.is_last.val() {
+        } else if self.is_last.q.val() {
             self.enables.next = self.request.val().last_be;
         }
 
@@ -103,17 +103,20 @@ impl Logic for CompleterWrite {
         self.malformed.next = self.runs.q.val()
             & (self.enables.val() != self.all_enabled.val())
             & (self.enables.val() != self.none_enabled.val());
-        self.done.next = self.runs.q.val() & self.is_last.val();
+        self.done.next = self.runs.q.val() & self.is_last.q.val();
 
+        self.index_now.next = self.zero.val();
         if self.runs.q.val() {
-            self.index.d.next = self.index_next.val();
+            self.index_now.next = self.index.q.val() + self.one.val();
             self.place_address.d.next = self.place_address.q.val() + self.dword_bytes.val();
-            self.runs.d.next = !self.is_last.val();
+            self.runs.d.next = !self.is_last.q.val();
         } else {
-            self.index.d.next = self.zero.val();
             self.place_address.d.next = self.address.val();
             self.runs.d.next = self.start.val();
         }
+        self.index.d.next = self.index_now.val();
+        self.index_after.next = self.index_now.val() + self.one.val();
+        self.is_last.d.next = self.index_after.val() == self.dwords.val();
         if self.reset.val() {
             self.runs.d.next = false;
         }

@@ -9,7 +9,7 @@
 //! | `confirmation` | commands in their fenced order |
 //! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
 //!
-//! Timing: an entry is offered 4 cycles after its confirmation when nothing waits; up to a pause
+//! Timing: an entry is offered 5 cycles after its confirmation when nothing waits; up to a pause
 //! (see [`crate::completion_pause`]) after the entry before it as long as every confirmation that
 //! comes can share it.
 //!
@@ -39,8 +39,10 @@ use stream::prelude::*;
 pub enum CompletionPhase {
     /// Waits for a confirmation.
     Idle,
-    /// Finds the owner's ring.
+    /// Finds the place in the owner's ring.
     Locate,
+    /// Finds the bus address.
+    Address,
     /// Waits until the entry is taken.
     Offer,
     /// Waits until the ring's index can move.
@@ -75,12 +77,10 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     index_word: Signal<Local, Bits<32>>,
     status_byte: Signal<Local, Bits<8>>,
     entry_data: Signal<Local, Bits<128>>,
-    phase_bit: Signal<Local, Bits<128>>,
-    phase_mask: Constant<Bits<128>>,
+    phase_offset: Constant<Bits<7>>,
     entry_bytes: Constant<Bits<5>>,
     status_offset: Constant<Bits<7>>,
     epoch_offset: Constant<Bits<7>>,
-    no_phase: Constant<Bits<128>>,
 }
 
 impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS> {
@@ -103,12 +103,10 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS
             index_word: Default::default(),
             status_byte: Default::default(),
             entry_data: Default::default(),
-            phase_bit: Default::default(),
-            phase_mask: Constant::new((1u64 << abi::completion::PHASE.offset).to_bits()),
+            phase_offset: Constant::new(abi::completion::PHASE.offset.to_bits()),
             entry_bytes: Constant::new(abi::config::COMPLETION_BYTES.to_bits()),
             status_offset: Constant::new(abi::completion::STATUS.offset.to_bits()),
             epoch_offset: Constant::new(abi::completion::EPOCH.offset.to_bits()),
-            no_phase: Constant::new(0u32.to_bits()),
         }
     }
 }
@@ -134,14 +132,10 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
         self.ring.start.next = self.phase.q.val() == CompletionPhase::Locate;
         self.index_word.next = self.current.q.val().index;
         self.status_byte.next = self.current.q.val().status;
-        self.phase_bit.next = self.no_phase.val();
-        if self.ring.pass_is_odd.val() {
-            self.phase_bit.next = self.phase_mask.val();
-        }
         self.entry_data.next = bit_cast::<128, 32>(self.index_word.val())
             | (bit_cast::<128, 8>(self.status_byte.val()) << self.status_offset.val())
             | (bit_cast::<128, 16>(self.epoch.val()) << self.epoch_offset.val())
-            | self.phase_bit.val();
+            | (bit_cast::<128, 1>(self.ring.pass_is_odd.val().into()) << self.phase_offset.val());
         self.begins.next = (self.phase.q.val() == CompletionPhase::Idle)
             & (!self.pause.waits.val()
                 | !self.merge.may_grow.val()
@@ -160,6 +154,9 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
                 }
             }
             CompletionPhase::Locate => {
+                self.phase.d.next = CompletionPhase::Address;
+            }
+            CompletionPhase::Address => {
                 self.entry.d.next.address = self.ring.address.val();
                 self.entry.d.next.bytes = self.entry_bytes.val();
                 self.entry.d.next.data = self.entry_data.val();

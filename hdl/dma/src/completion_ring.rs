@@ -1,7 +1,7 @@
 //! Where the next completion entry of an owner goes.
 //!
-//! Timing: `address`, `pass_is_odd` and `enabled` are combinational from `owner`; settings count
-//! two cycles after their pulse.
+//! Timing: `enabled` is combinational from `owner`; `address` and `pass_is_odd` hold from the next
+//! cycle on, while `owner` stays. Settings count two cycles after their pulse.
 //!
 //! Invariants:
 //! 1. After `start`, `advance` moves the owner's index by one, unless its enable word was written
@@ -45,6 +45,8 @@ pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     entries_written: OwnerIndex<O>,
     owners: OwnerSet<O, OWNERS>,
     is_stale: DFF<Bit>,
+    place: DFF<Bits<32>>,
+    is_odd: DFF<Bit>,
 
     members: Signal<Local, Bits<OWNERS>>,
     word: Signal<Local, Bits<32>>,
@@ -52,12 +54,11 @@ pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     enabled_owner: Signal<Local, Bits<O>>,
     index: Signal<Local, Bits<32>>,
     size_bits: Signal<Local, Bits<4>>,
-    entries: Signal<Local, Bits<32>>,
-    mask: Signal<Local, Bits<32>>,
-    place: Signal<Local, Bits<32>>,
+    beyond_mask: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<64>>,
     passes: Signal<Local, Bits<32>>,
     one: Constant<Bits<32>>,
+    ones: Constant<Bits<32>>,
     entry_shift: Constant<Bits<3>>,
 }
 
@@ -81,18 +82,19 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionRing<O, OWNERS> 
             entries_written: Default::default(),
             owners: Default::default(),
             is_stale: Default::default(),
+            place: Default::default(),
+            is_odd: Default::default(),
             members: Default::default(),
             word: Default::default(),
             enables: Default::default(),
             enabled_owner: Default::default(),
             index: Default::default(),
             size_bits: Default::default(),
-            entries: Default::default(),
-            mask: Default::default(),
-            place: Default::default(),
+            beyond_mask: Default::default(),
             offset: Default::default(),
             passes: Default::default(),
             one: Constant::new(1u32.to_bits()),
+            ones: Constant::new(Bits::<32>::mask()),
             entry_shift: Constant::new(4u32.to_bits()),
         }
     }
@@ -101,7 +103,7 @@ impl<const O: usize, const OWNERS: usize> Default for CompletionRing<O, OWNERS> 
 impl<const O: usize, const OWNERS: usize> Logic for CompletionRing<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, is_stale);
+        dff_setup!(self, clock, is_stale, place, is_odd);
         self.registers.clock.next = self.clock.val();
         self.base.clock.next = self.clock.val();
         self.sizes.clock.next = self.clock.val();
@@ -133,13 +135,13 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionRing<O, OWNERS> {
         self.entries_written.owner.next = self.owner.val();
         self.index.next = self.entries_written.value.val();
         self.size_bits.next = self.sizes.value.val().get_bits::<4>(0);
-        self.entries.next = self.one.val() << self.size_bits.val();
-        self.mask.next = self.entries.val() - self.one.val();
-        self.place.next = self.index.val() & self.mask.val();
-        self.offset.next = bit_cast::<64, 32>(self.place.val()) << self.entry_shift.val();
+        self.beyond_mask.next = self.ones.val() << self.size_bits.val();
+        self.place.d.next = self.index.val() & !self.beyond_mask.val();
+        self.offset.next = bit_cast::<64, 32>(self.place.q.val()) << self.entry_shift.val();
         self.address.next = self.base.address.val() + self.offset.val();
         self.passes.next = self.index.val() >> self.size_bits.val();
-        self.pass_is_odd.next = !self.passes.val().get_bit(0);
+        self.is_odd.d.next = !self.passes.val().get_bit(0);
+        self.pass_is_odd.next = self.is_odd.q.val();
 
         if self.start.val() {
             self.is_stale.d.next = false;

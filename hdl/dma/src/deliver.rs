@@ -68,7 +68,8 @@ pub struct Gather {
     /// Natural beats out.
     pub beat: MessageSource<NaturalBeat>,
 
-    queue: Fifo<NaturalBeat, 2, 3>,
+    queue: Fifo<NaturalBeat, 3, 4>,
+    has_room: DFF<Bit>,
     offset: DFF<Bits<3>>,
     shift: DFF<Bits<6>>,
     has_failed: DFF<Bit>,
@@ -93,6 +94,7 @@ impl Logic for Gather {
         dff_setup!(
             self,
             clock,
+            has_room,
             offset,
             shift,
             has_failed,
@@ -103,15 +105,15 @@ impl Logic for Gather {
         self.queue.reset.next = self.reset.val();
         MessageSource::<NaturalBeat>::link(&mut self.beat, &mut self.queue.source);
 
-        // The next beat of the oldest request, if two more beats fit.
+        // The next beat of the oldest request, if it fits behind three that are on their way.
         self.request.next = self.complete.payload.val().order;
         self.first_byte.next = self.request.val().begin;
         self.last_byte.next = self.request.val().end;
         self.at.next = self.first_byte.val().get_bits::<3>(6) + self.offset.q.val();
         self.is_first.next = self.request.val().first & (self.offset.q.val() == 0);
         self.is_last.next = self.at.val() == self.last_byte.val().get_bits::<3>(6);
-        self.advance.next =
-            self.complete.valid.val() & (self.queue.level.val() < 3) & !self.reset.val();
+        self.has_room.d.next = self.queue.level.val() < 5;
+        self.advance.next = self.complete.valid.val() & self.has_room.q.val() & !self.reset.val();
         self.read_address.next = self.request.val().start + bit_cast::<9, 3>(self.offset.q.val());
         self.complete.ready.next = self.advance.val() & self.is_last.val();
         self.retire.valid.next = self.advance.val() & self.is_last.val();

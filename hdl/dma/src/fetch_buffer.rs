@@ -55,6 +55,7 @@ pub struct FetchBuffer {
     was_aborted: DFF<Bit>,
     fills: StepMeets<10>,
     is_one_left: StepMeets<10>,
+    all_read: SamePlace<10>,
 
     write: Signal<Local, Bit>,
     rolls_back: Signal<Local, Bit>,
@@ -90,6 +91,7 @@ impl Default for FetchBuffer {
             advance: Default::default(),
             fills: Default::default(),
             is_one_left: Default::default(),
+            all_read: Default::default(),
             read_next: Default::default(),
             wrap: Constant::new(512u32.to_bits()),
             one: Constant::new(1u32.to_bits()),
@@ -140,7 +142,9 @@ impl Logic for FetchBuffer {
 
         // The memory is addressed one cycle ahead, so that its output register is the head.
         self.read_next.next = self.read_pointer.q.val();
-        self.offered.d.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
+        self.all_read.one.next = self.read_pointer.q.val();
+        self.all_read.other.next = self.commit_pointer.q.val();
+        self.offered.d.next = !self.all_read.same.val();
         if self.advance.val() {
             self.read_next.next = self.read_pointer.q.val() + self.one.val();
             self.offered.d.next = !self.is_one_left.meets.val();

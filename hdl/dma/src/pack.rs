@@ -113,12 +113,13 @@ pub struct RequestPacker {
     data: DFF<Bits<512>>,
     user: DFF<Bits<137>>,
     offered: DFF<Bit>,
-    crowded: DFF<Bit>,
 
     take: Signal<Local, Bit>,
     step: Signal<Local, Step>,
     body: Signal<Local, Bits<512>>,
+    tail_end: Signal<Local, Bits<3>>,
     tail_shift: Signal<Local, Bits<9>>,
+    rear: Signal<Local, Bits<352>>,
     head: Signal<Local, Bits<128>>,
     start: Signal<Local, Bits<512>>,
     straddle: Signal<Local, Bits<512>>,
@@ -127,7 +128,7 @@ pub struct RequestPacker {
 impl Logic for RequestPacker {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, data, user, offered, crowded);
+        dff_setup!(self, clock, data, user, offered);
         self.plan.clock.next = self.clock.val();
         self.memory.clock.next = self.clock.val();
         MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.plan.write_tlp);
@@ -150,8 +151,7 @@ impl Logic for RequestPacker {
         self.data_stall.next = self.plan.data_stall.val();
         self.writes_in_flight.next = self.plan.writes_in_flight.val();
         self.beats_held.next = self.memory.beats_held.val();
-        self.crowded.d.next = self.rx_crowded.val();
-        self.plan.rx_crowded.next = self.crowded.q.val();
+        self.plan.rx_crowded.next = self.rx_crowded.val();
 
         self.step.next = self.plan.step.payload.val();
         self.side_band.step.next = self.plan.step.payload.val();
@@ -163,11 +163,13 @@ impl Logic for RequestPacker {
         self.memory.advance.next =
             self.take.val() & self.plan.step.valid.val() & self.step.val().loads;
 
-        // The beat: payload alone, a start at dword 0, or a tail and a start at dword 8.
+        // The beat: payload alone, a start at dword 0, or a tail up to dword 7 and a start at 8.
         self.body.next = self.memory.dwords.val();
-        self.tail_shift.next = bit_cast::<9, 4>(self.step.val().tail) << 5;
+        self.tail_end.next = bit_cast::<3, 4>(self.step.val().end_0);
+        self.tail_shift.next = bit_cast::<9, 3>(self.tail_end.val()) << 5;
+        self.rear.next = self.body.val().get_bits::<352>(32);
         self.head.next = self
-            .body
+            .rear
             .val()
             .get_bits::<128>(self.tail_shift.val().index());
         if self.step.val().fresh {

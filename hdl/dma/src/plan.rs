@@ -21,6 +21,27 @@ use crate::request::RequestTlp;
 use crate::step::{BeatPlan, Step};
 use stream::prelude::*;
 
+/// Whether a read goes before a write that may start as well.
+#[derive(LogicBlock, Default)]
+pub struct ReadFirst {
+    /// What starts now starts at dword 8.
+    pub straddles: Signal<In, Bit>,
+    /// What is received piles up.
+    pub rx_crowded: Signal<In, Bit>,
+    /// Writes that a waiting read has let go before it.
+    pub patience: Signal<In, Bits<3>>,
+    /// It does.
+    pub read_first: Signal<Out, Bit>,
+}
+
+impl Logic for ReadFirst {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.read_first.next = (self.patience.val() == 4)
+            | (self.straddles.val() & (!self.rx_crowded.val() | (self.patience.val() >= 2)));
+    }
+}
+
 /// Chooses the request that may start next.
 #[derive(LogicBlock, Default)]
 pub struct RequestChoice {
@@ -64,6 +85,7 @@ pub struct RequestChoice {
     /// Writes that have not returned their sequence number.
     pub writes_in_flight: Signal<Out, Bits<6>>,
 
+    order: ReadFirst,
     patience: DFF<Bits<3>>,
     in_flight: DFF<Bits<6>>,
     count: DFF<Bits<5>>,
@@ -74,7 +96,6 @@ pub struct RequestChoice {
     in_window: Signal<Local, Bit>,
     write_allowed: Signal<Local, Bit>,
     read_allowed: Signal<Local, Bit>,
-    fits_read: Signal<Local, Bit>,
     is_read: Signal<Local, Bit>,
     took_write: Signal<Local, Bit>,
     took_read: Signal<Local, Bit>,
@@ -85,7 +106,6 @@ impl Logic for RequestChoice {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, patience, in_flight, count, issued);
-
         self.write.next = self.write_tlp.payload.val().tlp;
         // A read has no payload: it ends where its header does.
         self.read.next.tlp = self.read_tlp.payload.val();
@@ -107,10 +127,11 @@ impl Logic for RequestChoice {
         self.data_stall.next = self.write_tlp.valid.val() & !self.is_stored.val();
         self.writes_in_flight.next = self.in_flight.q.val();
         self.read_allowed.next = self.run.val() & self.read_tlp.valid.val();
-        self.fits_read.next =
-            self.straddles.val() & (!self.rx_crowded.val() | (self.patience.q.val() >= 2));
-        self.is_read.next = self.read_allowed.val()
-            & (!self.write_allowed.val() | self.fits_read.val() | (self.patience.q.val() == 4));
+        self.order.straddles.next = self.straddles.val();
+        self.order.rx_crowded.next = self.rx_crowded.val();
+        self.order.patience.next = self.patience.q.val();
+        self.is_read.next =
+            self.read_allowed.val() & (!self.write_allowed.val() | self.order.read_first.val());
 
         self.tlp.valid.next = self.write_allowed.val() | self.read_allowed.val();
         self.tlp.payload.next = self.write_tlp.payload.val();
@@ -206,6 +227,7 @@ pub struct RequestPlan {
     position: DFF<Bits<16>>,
     full: DFF<Bit>,
     stage: DFF<Step>,
+    crowded: DFF<Bit>,
 
     advance: Signal<Local, Bit>,
     starts: Signal<Local, Bit>,
@@ -214,13 +236,14 @@ pub struct RequestPlan {
 impl Logic for RequestPlan {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, rest, is_open, is_long, position, full, stage);
+        dff_setup!(self, clock, rest, is_open, is_long, position, full, stage, crowded);
         self.choice.clock.next = self.clock.val();
         self.choice.link_reset.next = self.link_reset.val();
         self.choice.flush.next = self.flush.val();
         self.choice.run.next = self.run.val();
         self.choice.straddles.next = self.is_open.q.val();
-        self.choice.rx_crowded.next = self.rx_crowded.val();
+        self.crowded.d.next = self.rx_crowded.val();
+        self.choice.rx_crowded.next = self.crowded.q.val();
         self.choice.writes_returned.next = self.writes_returned.val();
         self.ready_write.clock.next = self.clock.val();
         self.ready_write.flush.next = self.flush.val();

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `settings` | register writes; a line pushed after one comes at least two cycles after it |
 //! | `pushed` | one half of a slot in an owner's push window |
-//! | `ring_job`, `ring_of` | what the ring wants read, and which entries these are |
+//! | `ring_job`, `ring_of` | what the ring wants read; which entries these are, a cycle before |
 //! | `ring_data` | its answers, in order |
 //! | `read_job`, `read_data` | one client of `dma.read` |
 //! | `served` | a fetch was answered from here (one cycle) |
@@ -32,6 +32,9 @@ use crate::pushed_hold::PushedHold;
 use crate::ring_plan::FetchInFlight;
 use abi::config;
 use stream::prelude::*;
+
+// The literal of the kernel: a slot is 2^7 bytes.
+const _: () = assert!(config::SLOT_BYTES == 1 << 7);
 
 /// The block. See the module's head.
 #[derive(LogicBlock)]
@@ -63,8 +66,11 @@ pub struct PushedSlot<const O: usize> {
     answer: PushedAnswer,
     offered: DFF<Bit>,
     in_flight: DFF<Bits<5>>,
+    is_wanted: DFF<Bit>,
 
     passes: Signal<Local, Bit>,
+    bytes: Signal<Local, Bits<16>>,
+    slots: Signal<Local, Bits<5>>,
     same_owner: Signal<Local, Bit>,
     hits: Signal<Local, Bit>,
     serves: Signal<Local, Bit>,
@@ -72,7 +78,6 @@ pub struct PushedSlot<const O: usize> {
     one_more: Signal<Local, Bits<5>>,
     one_less: Signal<Local, Bits<5>>,
 
-    slot_bytes: Constant<Bits<16>>,
     none: Constant<Bits<5>>,
     one: Constant<Bits<5>>,
 }
@@ -94,14 +99,16 @@ impl<const O: usize> Default for PushedSlot<O> {
             answer: Default::default(),
             offered: Default::default(),
             in_flight: Default::default(),
+            is_wanted: Default::default(),
             passes: Default::default(),
+            bytes: Default::default(),
+            slots: Default::default(),
             same_owner: Default::default(),
             hits: Default::default(),
             serves: Default::default(),
             asks: Default::default(),
             one_more: Default::default(),
             one_less: Default::default(),
-            slot_bytes: Constant::new(config::SLOT_BYTES.to_bits()),
             none: Constant::new(0u32.to_bits()),
             one: Constant::new(1u32.to_bits()),
         }
@@ -111,7 +118,7 @@ impl<const O: usize> Default for PushedSlot<O> {
 impl<const O: usize> Logic for PushedSlot<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, offered, in_flight);
+        dff_setup!(self, clock, offered, in_flight, is_wanted);
         self.hold.clock.next = self.clock.val();
         self.hold.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hold.settings);
@@ -124,10 +131,15 @@ impl<const O: usize> Logic for PushedSlot<O> {
 
         // A fetch that goes past the slot leaves no use for it.
         self.same_owner.next = self.hold.named.val().owner == self.ring_of.val().owner;
-        self.hits.next = self.hold.named.val().valid
+        self.bytes.next = self.ring_job.payload.val().bytes;
+        self.slots.next = self.bytes.val().get_bits::<5>(7);
+        // A slot that was named before is still the same: a push makes the name fall.
+        self.is_wanted.d.next = self.hold.named.val().valid
             & self.same_owner.val()
-            & (self.hold.named.val().index == self.ring_of.val().index)
-            & (self.ring_job.payload.val().bytes == self.slot_bytes.val())
+            & (self.hold.named.val().index == self.ring_of.val().index);
+        self.hits.next = self.hold.named.val().valid
+            & self.is_wanted.q.val()
+            & (self.slots.val() == self.one.val())
             & (self.in_flight.q.val() == self.none.val())
             & !self.offered.q.val()
             & !self.pushed.valid.val();

@@ -17,7 +17,7 @@
 //! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | configured by the host |
 //! | extended_tags | in | 1 | 8-bit tags allowed (device control, bit 8): 256 are used, else 32 |
 //! | user_reset | in | 1 | the hard block's reset: it has forgotten every TLP |
-//! | bus_master | in | 1 | the host allows requests; without it none starts |
+//! | bus_master | in | 1 | without it no request starts, from the next cycle on |
 //! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
 //! <!-- ports -->
@@ -157,8 +157,10 @@ pub struct Requester {
     packer: RequestPacker,
     returned: ReturnedWrites,
     flushing: DFF<Bit>,
+    runs: DFF<Bit>,
 
     stop: Signal<Local, Bit>,
+    stops: Signal<Local, Bit>,
     rq_taken: Signal<Local, Bit>,
     rq_stall: Signal<Local, Bit>,
     job_stall: Signal<Local, Bit>,
@@ -208,7 +210,9 @@ impl Requester {
             packer: Default::default(),
             returned: Default::default(),
             flushing: Default::default(),
+            runs: Default::default(),
             stop: Default::default(),
+            stops: Default::default(),
             rq_taken: Default::default(),
             rq_stall: Default::default(),
             job_stall: Default::default(),
@@ -227,22 +231,24 @@ impl Default for Requester {
 impl Logic for Requester {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, flushing);
+        dff_setup!(self, clock, flushing, runs);
         self.write.clock.next = self.clock.val();
         self.read.clock.next = self.clock.val();
         self.packer.clock.next = self.clock.val();
 
         // A reset lasts inside until the TLP at hand is out, and begins a cycle later.
         self.stop.next = self.flushing.q.val();
-        self.flushing.d.next = self.reset.val()
+        self.stops.next = self.reset.val()
             | self.user_reset.val()
             | (self.flushing.q.val() & !self.packer.idle.val());
+        self.flushing.d.next = self.stops.val();
+        self.runs.d.next = self.bus_master.val() & !self.stops.val();
         self.write.reset.next = self.stop.val();
         self.read.reset.next = self.stop.val();
         self.read.link_reset.next = self.user_reset.val();
         self.packer.link_reset.next = self.user_reset.val();
         self.packer.flush.next = self.stop.val();
-        self.packer.run.next = self.bus_master.val() & !self.stop.val();
+        self.packer.run.next = self.runs.q.val();
         self.packer.rx_crowded.next = self.rx_crowded.val();
 
         MessageSink::<WriteJob>::link(&mut self.receive_job, &mut self.write.client_0_job);

@@ -114,7 +114,10 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         self.state.scan.next = self.plan.owner.val();
         self.plan.view.next = self.state.view.val();
         PulseSource::<Bits<O>>::join(&mut self.state.rung, &mut self.plan.rung);
-        PulseSource::<Bits<O>>::join(&mut self.state.anew, &mut self.plan.anew);
+        self.plan.anew.valid.next = self.state.anew.valid.val();
+        self.plan.anew.payload.next = self.state.anew.payload.val();
+        self.answers.anew.valid.next = self.state.anew.valid.val();
+        self.answers.anew.payload.next = self.state.anew.payload.val();
         self.plan.advance_ready.next = self.state.ready.val();
         self.state.advance.next = self.plan.advance.val();
         self.state.advance_to.next = self.plan.advance_to.val();
@@ -138,6 +141,7 @@ impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
         self.state.check.next = self.answers.check.val();
         self.state.check_generation.next = self.answers.check_generation.val();
         self.answers.check_runs.next = self.state.check_runs.val();
+        self.answers.check_same.next = self.state.check_same.val();
         self.fetched.valid.next = self.answers.fetched.valid.val();
         self.fetched.payload.next = self.answers.fetched.payload.val();
         self.answers.fetched.ready.next = self.fetched.ready.val();

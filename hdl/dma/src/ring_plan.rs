@@ -85,16 +85,12 @@ pub struct RingPlan<const O: usize> {
     span: RingSpan,
     phase: DFF<RingPhase>,
     seen: DFF<RingView>,
-    pending: DFF<Bits<32>>,
     index_next: DFF<Bits<32>>,
     job: DFF<ReadJob>,
     same: DFF<Bit>,
     turn: RingTurn<O>,
 
     has_work: Signal<Local, Bit>,
-    work: Signal<Local, Bits<32>>,
-
-    zero: Constant<Bits<32>>,
 }
 
 impl<const O: usize> RingPlan<O> {
@@ -118,14 +114,11 @@ impl<const O: usize> RingPlan<O> {
             span: RingSpan::new(kind),
             phase: Default::default(),
             seen: Default::default(),
-            pending: Default::default(),
             index_next: Default::default(),
             job: Default::default(),
             same: Default::default(),
             turn: Default::default(),
             has_work: Default::default(),
-            work: Default::default(),
-            zero: Constant::new(0u32.to_bits()),
         }
     }
 }
@@ -133,14 +126,13 @@ impl<const O: usize> RingPlan<O> {
 impl<const O: usize> Logic for RingPlan<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, phase, seen, pending, index_next, job, same);
+        dff_setup!(self, clock, phase, seen, index_next, job, same);
         self.span.clock.next = self.clock.val();
         self.span.index.next = self.seen.q.val().consumer;
-        self.span.pending.next = self.pending.q.val();
+        self.span.producer.next = self.seen.q.val().producer;
         self.span.base.next = self.seen.q.val().base;
         self.span.size_bits.next = self.seen.q.val().size_bits;
         self.owner.next = self.turn.owner.val();
-        self.work.next = self.view.val().producer - self.view.val().consumer;
         // Whether the ring of the next cycle is still the one that was scanned.
         self.same.d.next = (self.view.val().generation == self.seen.q.val().generation)
             & !(self.anew.valid.val() & (self.anew.payload.val() == self.turn.owner.val()));
@@ -156,7 +148,8 @@ impl<const O: usize> Logic for RingPlan<O> {
         self.advance_to.next = self.index_next.q.val();
         self.refuse.next = (self.phase.q.val() == RingPhase::Refuse) & self.same.q.val();
 
-        self.has_work.next = self.view.val().runs & (self.work.val() != self.zero.val());
+        self.has_work.next =
+            self.view.val().runs & (self.view.val().producer != self.view.val().consumer);
         self.turn.clock.next = self.clock.val();
         self.turn.reset.next = self.reset.val();
         PulseSink::<Bits<O>>::link(&mut self.rung, &mut self.turn.rung);
@@ -166,7 +159,6 @@ impl<const O: usize> Logic for RingPlan<O> {
         match self.phase.q.val() {
             RingPhase::Scan => {
                 self.seen.d.next = self.view.val();
-                self.pending.d.next = self.work.val();
                 if self.has_work.val() & self.room.val() {
                     self.phase.d.next = RingPhase::Locate;
                 }

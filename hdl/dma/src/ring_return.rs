@@ -5,9 +5,9 @@
 //!  read_data ─────────► [fetch_buffer] ◄───────────┘ ──► entries
 //!                                  [fetches] ──────────► fetched
 //! ```
-//! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` must answer in the
-//! same cycle, and counts in the next one. A fetch can leave three cycles after its last beat came;
-//! in the cycle behind that beat none is taken.
+//! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` and `check_same` must
+//! answer in the same cycle, and count in the next one. A fetch can leave three cycles after its
+//! last beat came; in the cycle behind that beat none is taken.
 //!
 //! Invariants:
 //! 1. `read_data` is always taken: `room` falls while 32 more beats might not fit.
@@ -38,8 +38,12 @@ pub struct RingReturn<const O: usize> {
     pub check: Signal<Out, Bits<O>>,
     /// Its generation then.
     pub check_generation: Signal<Out, Bits<24>>,
-    /// It still runs in that generation.
+    /// It runs.
     pub check_runs: Signal<In, Bit>,
+    /// It is of that generation.
+    pub check_same: Signal<In, Bit>,
+    /// Whose ring is enabled anew in this cycle; `check_runs` and `check_same` know in the next.
+    pub anew: PulseSink<Bits<O>>,
     /// The ring `check` must stop.
     pub failed: Signal<Out, Bit>,
 
@@ -53,8 +57,11 @@ pub struct RingReturn<const O: usize> {
     fetches: Fifo<RingFetch, 6, 7>,
 
     has_room: DFF<Bit>,
-    keep: DFF<Bit>,
+    runs: DFF<Bit>,
+    same: DFF<Bit>,
 
+    owner: Signal<Local, Bits<O>>,
+    keep: Signal<Local, Bit>,
     reserved: Signal<Local, Bits<11>>,
     reserve_bits: Constant<Bits<3>>,
     reserve_max: Constant<Bits<11>>,
@@ -73,6 +80,8 @@ impl<const O: usize> Default for RingReturn<O> {
             check: Default::default(),
             check_generation: Default::default(),
             check_runs: Default::default(),
+            check_same: Default::default(),
+            anew: Default::default(),
             failed: Default::default(),
             fetched: Default::default(),
             entries: Default::default(),
@@ -81,6 +90,9 @@ impl<const O: usize> Default for RingReturn<O> {
             fetches: Default::default(),
             has_room: Default::default(),
             reserved: Default::default(),
+            runs: Default::default(),
+            same: Default::default(),
+            owner: Default::default(),
             keep: Default::default(),
             reserve_bits: Constant::new(5u32.to_bits()),
             reserve_max: Constant::new(448u32.to_bits()),
@@ -93,7 +105,7 @@ impl<const O: usize> Default for RingReturn<O> {
 impl<const O: usize> Logic for RingReturn<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, has_room, keep);
+        dff_setup!(self, clock, has_room, runs, same);
         self.in_flight.clock.next = self.clock.val();
         self.fetch_buffer.clock.next = self.clock.val();
         self.fetches.clock.next = self.clock.val();
@@ -120,15 +132,20 @@ impl<const O: usize> Logic for RingReturn<O> {
         self.fetch_buffer.sink.abort.next = self.read_data.abort.val();
         self.read_data.ready.next = self.fetch_buffer.sink.ready.val();
 
-        self.check.next = bit_cast::<O, 8>(self.in_flight.source.payload.val().owner);
+        self.owner.next = bit_cast::<O, 8>(self.in_flight.source.payload.val().owner);
+        self.check.next = self.owner.val();
         self.check_generation.next = self.in_flight.source.payload.val().generation;
-        self.keep.d.next = self.in_flight.source.valid.val() & self.check_runs.val();
-        self.fetch_buffer.keep.next = self.keep.q.val();
+        self.runs.d.next = self.in_flight.source.valid.val()
+            & self.check_runs.val()
+            & !(self.anew.valid.val() & (self.anew.payload.val() == self.owner.val()));
+        self.same.d.next = self.check_same.val();
+        self.keep.next = self.runs.q.val() & self.same.q.val();
+        self.fetch_buffer.keep.next = self.keep.val();
         self.in_flight.source.ready.next = self.fetch_buffer.finished.val();
         self.failed.next =
-            self.fetch_buffer.finished.val() & self.keep.q.val() & self.fetch_buffer.aborted.val();
+            self.fetch_buffer.finished.val() & self.keep.val() & self.fetch_buffer.aborted.val();
         self.fetches.sink.valid.next =
-            self.fetch_buffer.finished.val() & self.keep.q.val() & !self.fetch_buffer.aborted.val();
+            self.fetch_buffer.finished.val() & self.keep.val() & !self.fetch_buffer.aborted.val();
         self.fetches.sink.payload.next.owner = self.in_flight.source.payload.val().owner;
         self.fetches.sink.payload.next.index = self.in_flight.source.payload.val().index;
 

@@ -1,14 +1,16 @@
 //! Finds the next fetch of a ring: place, length, and where it ends.
 //!
 //! ```text
-//!  index, size ──► place, entries to the ring's end ─┐ (register)
-//!  pending ──────────────────────────────────────────┴─► min with entries_max ──► job, index_next
+//!                 (register)
+//!  index, size ──► place, the ring's end, entries up to there ─┐
+//!  index, producer ──► pending ────────────────────────────────┴─► the nearest ─► job, index_next
+//!  index ──► entries_max behind it ────────────────────────────┘
 //! ```
 //! Timing: the outputs hold two cycles after the inputs came, while these stay.
 //!
 //! Invariants:
-//! 1. `job` covers 1 to `entries_max` of the `pending` entries and does not cross the ring's end.
-//! 2. `overrun` says that more is pending than the ring holds.
+//! 1. `job` covers 1 to `entries_max` of the entries produced and does not cross the ring's end.
+//! 2. `overrun` says that more was produced than the ring holds.
 
 use crate::ring_state::RingKind;
 use stream::prelude::*;
@@ -21,8 +23,8 @@ pub struct RingSpan {
 
     /// Index of the next entry.
     pub index: Signal<In, Bits<32>>,
-    /// Entries produced from there on, at least 1.
-    pub pending: Signal<In, Bits<32>>,
+    /// Index behind the last entry produced, not the same.
+    pub producer: Signal<In, Bits<32>>,
     /// Bus address of the ring.
     pub base: Signal<In, Bits<64>>,
     /// log2 entries of the ring.
@@ -32,17 +34,21 @@ pub struct RingSpan {
     pub job: Signal<Out, ReadJob>,
     /// Index behind its last entry.
     pub index_next: Signal<Out, Bits<32>>,
-    /// More is pending than the ring holds.
+    /// More was produced than the ring holds.
     pub overrun: Signal<Out, Bit>,
 
     at: DFF<Bits<32>>,
     to_end: DFF<Bits<32>>,
-    beyond: DFF<Bit>,
+    ring_end: DFF<Bits<32>>,
+    pending: DFF<Bits<32>>,
+    farthest: DFF<Bits<32>>,
 
     entries: Signal<Local, Bits<32>>,
-    mask: Signal<Local, Bits<32>>,
+    beyond_mask: Signal<Local, Bits<32>>,
     place: Signal<Local, Bits<32>>,
-    available: Signal<Local, Bits<32>>,
+    last: Signal<Local, Bits<32>>,
+    is_many: Signal<Local, Bit>,
+    ends_before: Signal<Local, Bit>,
     count: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<32>>,
@@ -50,6 +56,7 @@ pub struct RingSpan {
     entry_bits: Constant<Bits<3>>,
     entries_max: Constant<Bits<32>>,
     one: Constant<Bits<32>>,
+    ones: Constant<Bits<32>>,
 }
 
 impl RingSpan {
@@ -58,7 +65,7 @@ impl RingSpan {
         Self {
             clock: Default::default(),
             index: Default::default(),
-            pending: Default::default(),
+            producer: Default::default(),
             base: Default::default(),
             size_bits: Default::default(),
             job: Default::default(),
@@ -66,17 +73,22 @@ impl RingSpan {
             overrun: Default::default(),
             at: Default::default(),
             to_end: Default::default(),
-            beyond: Default::default(),
+            ring_end: Default::default(),
+            pending: Default::default(),
+            farthest: Default::default(),
             entries: Default::default(),
-            mask: Default::default(),
+            beyond_mask: Default::default(),
             place: Default::default(),
-            available: Default::default(),
+            last: Default::default(),
+            is_many: Default::default(),
+            ends_before: Default::default(),
             count: Default::default(),
             offset: Default::default(),
             bytes: Default::default(),
             entry_bits: Constant::new(kind.entry_bits.to_bits()),
             entries_max: Constant::new(kind.entries_max.to_bits()),
             one: Constant::new(1u32.to_bits()),
+            ones: Constant::new(Bits::<32>::mask()),
         }
     }
 }
@@ -84,27 +96,34 @@ impl RingSpan {
 impl Logic for RingSpan {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, at, to_end, beyond);
-        self.entries.next = self.one.val() << self.size_bits.val();
-        self.mask.next = self.entries.val() - self.one.val();
-        self.place.next = self.index.val() & self.mask.val();
+        dff_setup!(self, clock, at, to_end, ring_end, pending, farthest);
+        self.beyond_mask.next = self.ones.val() << self.size_bits.val();
+        self.place.next = self.index.val() & !self.beyond_mask.val();
+        self.last.next = self.index.val() | !self.beyond_mask.val();
         self.at.d.next = self.place.val();
-        self.to_end.d.next = self.entries.val() - self.place.val();
-        self.beyond.d.next = self.pending.val() > self.entries.val();
+        self.to_end.d.next = (self.last.val() ^ self.index.val()) + self.one.val();
+        self.ring_end.d.next = self.last.val() + self.one.val();
+        self.pending.d.next = self.producer.val() - self.index.val();
+        self.farthest.d.next = self.index.val() + self.entries_max.val();
 
-        self.available.next = self.to_end.q.val();
-        if self.pending.val() < self.to_end.q.val() {
-            self.available.next = self.pending.val();
-        }
-        self.count.next = self.available.val();
-        if self.available.val() > self.entries_max.val() {
+        // The nearest of the three: its index is known, whatever comparison chooses it.
+        self.is_many.next = (self.pending.q.val() > self.entries_max.val())
+            & (self.to_end.q.val() > self.entries_max.val());
+        self.ends_before.next = self.to_end.q.val() < self.pending.q.val();
+        self.count.next = self.pending.q.val();
+        self.index_next.next = self.producer.val();
+        if self.is_many.val() {
             self.count.next = self.entries_max.val();
+            self.index_next.next = self.farthest.q.val();
+        } else if self.ends_before.val() {
+            self.count.next = self.to_end.q.val();
+            self.index_next.next = self.ring_end.q.val();
         }
         self.offset.next = bit_cast::<64, 32>(self.at.q.val()) << self.entry_bits.val();
         self.bytes.next = self.count.val() << self.entry_bits.val();
         self.job.next.address = self.base.val() + self.offset.val();
         self.job.next.bytes = self.bytes.val().get_bits::<16>(0);
-        self.index_next.next = self.index.val() + self.count.val();
-        self.overrun.next = self.beyond.q.val();
+        self.entries.next = self.one.val() << self.size_bits.val();
+        self.overrun.next = self.pending.q.val() > self.entries.val();
     }
 }

@@ -89,7 +89,7 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
 
     /// Whose doorbell rings; it counts from the next cycle on.
     pub rung: PulseSource<Bits<O>>,
-    /// Whose ring is enabled anew; `view` and `check_runs` know in the next cycle.
+    /// Whose ring is enabled anew; `view` and what `check` asks for know in the next cycle.
     pub anew: PulseSource<Bits<O>>,
 
     /// `advance` is heard in this cycle.
@@ -109,8 +109,10 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     pub check: Signal<In, Bits<O>>,
     /// Its generation when the fetch began.
     pub check_generation: Signal<In, Bits<24>>,
-    /// It still runs in that generation.
+    /// It runs.
     pub check_runs: Signal<Out, Bit>,
+    /// It is of that generation.
+    pub check_same: Signal<Out, Bit>,
 
     registers: OwnerRegisters<O>,
     base_words: OwnerAddress<O>,
@@ -119,7 +121,7 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     scan_generation: LutRam<Bits<24>, O>,
     check_copy: LutRam<Bits<24>, O>,
     enabled: OwnerSet<O, OWNERS>,
-    failed: OwnerSet<O, OWNERS>,
+    sound: OwnerSet<O, OWNERS>,
     generation_next: DFF<Bits<24>>,
 
     owner: Signal<Local, Bits<O>>,
@@ -149,6 +151,7 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             check: Default::default(),
             check_generation: Default::default(),
             check_runs: Default::default(),
+            check_same: Default::default(),
             registers: Default::default(),
             base_words: OwnerAddress::new(kind.base),
             size_words: OwnerWord::new(registers::CONTEXT_SIZES),
@@ -156,7 +159,7 @@ impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
             scan_generation: Default::default(),
             check_copy: Default::default(),
             enabled: Default::default(),
-            failed: Default::default(),
+            sound: Default::default(),
             generation_next: Default::default(),
             owner: Default::default(),
             enables: Default::default(),
@@ -178,9 +181,9 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.scan_generation.clock.next = self.clock.val();
         self.check_copy.clock.next = self.clock.val();
         self.enabled.clock.next = self.clock.val();
-        self.failed.clock.next = self.clock.val();
+        self.sound.clock.next = self.clock.val();
         self.enabled.reset.next = self.reset.val();
-        self.failed.reset.next = self.reset.val();
+        self.sound.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.base_words.changed.valid.next = self.registers.changed.valid.val();
         self.base_words.changed.payload.next = self.registers.changed.payload.val();
@@ -226,16 +229,15 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.enabled.add_owner.next = self.owner.val();
         self.enabled.remove.next = self.enables.val();
         self.enabled.remove_owner.next = self.owner.val();
-        self.failed.add.next =
-            self.fail.val() & !(self.enables.val() & (self.owner.val() == self.fail_owner.val()));
-        self.failed.add_owner.next = self.fail_owner.val();
-        self.failed.remove.next = self.enables.val();
-        self.failed.remove_owner.next = self.owner.val();
-        self.stopped.next = self.failed.members.val();
-        self.running.next = self.enabled.members.val() & !self.failed.members.val();
+        self.sound.add.next = self.enables.val();
+        self.sound.add_owner.next = self.owner.val();
+        self.sound.remove.next = self.fail.val();
+        self.sound.remove_owner.next = self.fail_owner.val();
+        self.stopped.next = self.enabled.members.val() & !self.sound.members.val();
+        self.running.next = self.enabled.members.val() & self.sound.members.val();
         self.view.next.runs = self.running.val().get_bit(self.scan.val().index());
-        self.check_runs.next = self.running.val().get_bit(self.check.val().index())
-            & (self.check_copy.read_data.val() == self.check_generation.val());
+        self.check_runs.next = self.running.val().get_bit(self.check.val().index());
+        self.check_same.next = self.check_copy.read_data.val() == self.check_generation.val();
         self.generation_next.d.next =
             self.generation_next.q.val() + bit_cast::<24, 1>(self.enables.val().into());
     }

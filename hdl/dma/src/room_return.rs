@@ -48,8 +48,10 @@ pub struct RoomReturn {
 
     rooms_0: LutRam<ReadRoom, TAG_BITS>,
     rooms_1: LutRam<ReadRoom, TAG_BITS>,
-    headers_sum: DFF<Bits<5>>,
-    data_sum: DFF<Bits<7>>,
+    room_0: DFF<ReadRoom>,
+    room_1: DFF<ReadRoom>,
+    is_due_0: DFF<Bit>,
+    is_due_1: DFF<Bit>,
 
     tag_0: Signal<Local, Tag>,
     tag_1: Signal<Local, Tag>,
@@ -65,7 +67,7 @@ pub struct RoomReturn {
 impl Logic for RoomReturn {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, headers_sum, data_sum);
+        dff_setup!(self, clock, room_0, room_1, is_due_0, is_due_1);
         self.rooms_0.clock.next = self.clock.val();
         self.rooms_1.clock.next = self.clock.val();
         self.rooms_0.write_address.next = self.issue_tag.val();
@@ -80,33 +82,34 @@ impl Logic for RoomReturn {
         self.rooms_0.read_address.next = self.tag_0.val();
         self.rooms_1.read_address.next = self.tag_1.val();
         self.counts.next = !self.reset.val() & !self.draining.val();
-        self.due_0.next = self.counts.val()
-            & self.event_0.valid.val()
+        self.due_0.next = self.event_0.valid.val()
             & self.event_0.payload.val().finished
             & !self.event_0.payload.val().timed_out
             & self.outstanding.val().get_bit(self.tag_0.val().index());
         // A second end of the same read in one cycle is no end of it.
-        self.due_1.next = self.counts.val()
-            & self.event_1.valid.val()
+        self.due_1.next = self.event_1.valid.val()
             & self.event_1.payload.val().finished
             & !self.event_1.payload.val().timed_out
             & self.outstanding.val().get_bit(self.tag_1.val().index())
             & !(self.due_0.val() & (self.tag_0.val() == self.tag_1.val()));
+        self.is_due_0.d.next = self.due_0.val() & self.counts.val();
+        self.is_due_1.d.next = self.due_1.val() & self.counts.val();
+        self.room_0.d.next = self.rooms_0.read_data.val();
+        self.room_1.d.next = self.rooms_1.read_data.val();
+
         self.headers_0.next = 0.into();
         self.data_0.next = 0.into();
-        if self.due_0.val() {
-            self.headers_0.next = bit_cast::<5, 4>(self.rooms_0.read_data.val().headers);
-            self.data_0.next = bit_cast::<7, 6>(self.rooms_0.read_data.val().data);
+        if self.is_due_0.q.val() {
+            self.headers_0.next = bit_cast::<5, 4>(self.room_0.q.val().headers);
+            self.data_0.next = bit_cast::<7, 6>(self.room_0.q.val().data);
         }
         self.headers_1.next = 0.into();
         self.data_1.next = 0.into();
-        if self.due_1.val() {
-            self.headers_1.next = bit_cast::<5, 4>(self.rooms_1.read_data.val().headers);
-            self.data_1.next = bit_cast::<7, 6>(self.rooms_1.read_data.val().data);
+        if self.is_due_1.q.val() {
+            self.headers_1.next = bit_cast::<5, 4>(self.room_1.q.val().headers);
+            self.data_1.next = bit_cast::<7, 6>(self.room_1.q.val().data);
         }
-        self.headers_sum.d.next = self.headers_0.val() + self.headers_1.val();
-        self.data_sum.d.next = self.data_0.val() + self.data_1.val();
-        self.headers.next = self.headers_sum.q.val();
-        self.data.next = self.data_sum.q.val();
+        self.headers.next = self.headers_0.val() + self.headers_1.val();
+        self.data.next = self.data_0.val() + self.data_1.val();
     }
 }

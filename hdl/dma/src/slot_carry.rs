@@ -1,7 +1,7 @@
 //! Keeps, for every owner, a first slot whose second slot has not come yet.
 //!
-//! Timing: what is said of `owner` and of the next fetch is combinational; `save` and `drop` count
-//! in the next cycle.
+//! Timing: what is said of `owner` is combinational; `joins` is a register, one cycle behind
+//! `next_owner` and `next_index`. `save` and `drop` count in the next cycle.
 //!
 //! Invariants:
 //! 1. `joins` is high only when a slot is kept for `next_owner` and its successor has index
@@ -48,6 +48,7 @@ pub struct SlotCarry<const O: usize, const OWNERS: usize> {
     firsts: LutRam<Bits<512>, O>,
     seconds: LutRam<Bits<512>, O>,
     successors: LutRam<Bits<32>, O>,
+    fits: DFF<Bit>,
 
     members: Signal<Local, Bits<OWNERS>>,
     successor: Signal<Local, Bits<32>>,
@@ -74,6 +75,7 @@ impl<const O: usize, const OWNERS: usize> Default for SlotCarry<O, OWNERS> {
             firsts: Default::default(),
             seconds: Default::default(),
             successors: Default::default(),
+            fits: Default::default(),
             members: Default::default(),
             successor: Default::default(),
             one: Constant::new(1u32.to_bits()),
@@ -84,6 +86,7 @@ impl<const O: usize, const OWNERS: usize> Default for SlotCarry<O, OWNERS> {
 impl<const O: usize, const OWNERS: usize> Logic for SlotCarry<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, fits);
         self.kept.clock.next = self.clock.val();
         self.firsts.clock.next = self.clock.val();
         self.seconds.clock.next = self.clock.val();
@@ -111,7 +114,8 @@ impl<const O: usize, const OWNERS: usize> Logic for SlotCarry<O, OWNERS> {
         self.second.next = self.seconds.read_data.val();
         self.successors.read_address.next = self.next_owner.val();
         self.members.next = self.kept.members.val();
-        self.joins.next = self.members.val().get_bit(self.next_owner.val().index())
+        self.fits.d.next = self.members.val().get_bit(self.next_owner.val().index())
             & (self.successors.read_data.val() == self.next_index.val());
+        self.joins.next = self.fits.q.val();
     }
 }

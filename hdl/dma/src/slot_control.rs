@@ -13,6 +13,56 @@
 use crate::slot_track::{SlotInWork, SlotTrack};
 use stream::prelude::*;
 
+/// What is offered, and what is wanted, before it is known what is taken.
+#[derive(LogicBlock, Default)]
+pub struct SlotOffer {
+    /// The slot held.
+    pub slot: Signal<In, SlotInWork>,
+    /// A beat of the fetch is there.
+    pub entry_valid: Signal<In, Bit>,
+    /// It is the fetch's last one.
+    pub entry_last: Signal<In, Bit>,
+    /// A fetch may begin.
+    pub may_begin: Signal<In, Bit>,
+
+    /// A beat of the kept slot goes before the one held.
+    pub at_kept: Signal<Out, Bit>,
+    /// The slot held is kept, for its second one is not in this fetch.
+    pub splits: Signal<Out, Bit>,
+    /// A beat of a descriptor is offered.
+    pub offers: Signal<Out, Bit>,
+    /// It is the descriptor's first one.
+    pub names: Signal<Out, Bit>,
+    /// A beat would be held.
+    pub wants: Signal<Out, Bit>,
+
+    kept: Signal<Local, Bit>,
+    is_first: Signal<Local, Bit>,
+}
+
+impl Logic for SlotOffer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.kept.next = self.slot.val().kept_first | self.slot.val().kept_second;
+        self.at_kept.next = self.kept.val();
+        self.is_first.next = self.slot.val().first & self.slot.val().opens;
+        self.splits.next = self.slot.val().valid
+            & !self.kept.val()
+            & self.is_first.val()
+            & self.slot.val().two_slots
+            & self.entry_valid.val()
+            & self.entry_last.val();
+        self.offers.next = self.kept.val()
+            | (self.slot.val().valid
+                & (!self.is_first.val()
+                    | !self.slot.val().two_slots
+                    | (self.entry_valid.val() & !self.entry_last.val())));
+        self.names.next =
+            self.slot.val().kept_first | (!self.slot.val().kept_second & self.is_first.val());
+        self.wants.next = self.slot.val().in_fetch | self.may_begin.val();
+    }
+}
+
 /// The control. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct SlotControl {
@@ -41,7 +91,7 @@ pub struct SlotControl {
     pub owner: Signal<Out, Bits<8>>,
     /// Index of the slot, or the first one of the fetch that comes next.
     pub index: Signal<Out, Bits<32>>,
-    /// The slot continues a kept one.
+    /// The fetch that comes next continues a kept slot: as it was a cycle before.
     pub joins: Signal<In, Bit>,
     /// Keep the slot.
     pub save: Signal<Out, Bit>,
@@ -59,14 +109,14 @@ pub struct SlotControl {
     /// It is taken.
     pub beat_ready: Signal<In, Bit>,
 
+    offer: SlotOffer,
     track: SlotTrack,
     announced: DFF<Bit>,
+    known: DFF<Bit>,
 
     slot: Signal<Local, SlotInWork>,
-    at_kept: Signal<Local, Bit>,
-    splits: Signal<Local, Bit>,
-    names: Signal<Local, Bit>,
-    offers: Signal<Local, Bit>,
+    begins: Signal<Local, Bit>,
+    is_named: Signal<Local, Bit>,
     hands_on: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
     loads: Signal<Local, Bit>,
@@ -75,7 +125,7 @@ pub struct SlotControl {
 impl Logic for SlotControl {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, announced);
+        dff_setup!(self, clock, announced, known);
         self.slot.next = self.track.slot.val();
         self.owner.next = self.track.owner.val();
         self.index.next = self.track.index.val();
@@ -83,52 +133,44 @@ impl Logic for SlotControl {
         // Out: the kept slot, then the beat held.
         self.kept_first.next = self.slot.val().kept_first;
         self.kept_second.next = self.slot.val().kept_second;
-        self.at_kept.next = self.slot.val().kept_first | self.slot.val().kept_second;
-        self.splits.next = self.slot.val().valid
-            & !self.at_kept.val()
-            & self.slot.val().first
-            & self.slot.val().opens
-            & self.slot.val().two_slots
-            & self.entry_valid.val()
-            & self.entry_last.val();
-        self.offers.next = self.at_kept.val()
-            | (self.slot.val().valid
-                & (!self.slot.val().first
-                    | !self.slot.val().opens
-                    | !self.slot.val().two_slots
-                    | (self.entry_valid.val() & !self.entry_last.val())));
-        self.names.next = self.slot.val().kept_first
-            | (!self.slot.val().kept_second & self.slot.val().first & self.slot.val().opens);
+        self.offer.slot.next = self.slot.val();
+        self.offer.entry_valid.next = self.entry_valid.val();
+        self.offer.entry_last.next = self.entry_last.val();
+        self.offer.may_begin.next = self.fetched.valid.val() & self.known.q.val();
+        self.is_named.next = !self.offer.names.val() | self.announced.q.val();
         self.descriptor_fetch.valid.next =
-            self.offers.val() & self.names.val() & !self.announced.q.val();
+            self.offer.offers.val() & self.offer.names.val() & !self.announced.q.val();
         self.descriptor_fetch.payload.next.owner = self.slot.val().owner;
         self.descriptor_fetch.payload.next.index = self.slot.val().index;
-        self.beat_valid.next = self.offers.val()
-            & (!self.names.val() | self.announced.q.val() | self.descriptor_fetch.ready.val());
-        self.beat_last.next = !self.at_kept.val()
+        self.beat_valid.next =
+            self.offer.offers.val() & (self.is_named.val() | self.descriptor_fetch.ready.val());
+        self.beat_last.next = !self.offer.at_kept.val()
             & !self.slot.val().first
             & (!self.slot.val().opens | !self.slot.val().two_slots);
-        self.hands_on.next = self.offers.val()
-            & (!self.names.val() | self.announced.q.val() | self.descriptor_fetch.ready.val())
+        self.hands_on.next = self.offer.offers.val()
+            & (self.is_named.val() | self.descriptor_fetch.ready.val())
             & self.beat_ready.val();
         if self.hands_on.val() {
             self.announced.d.next = false;
-        } else if self.offers.val() & self.names.val() & self.descriptor_fetch.ready.val() {
+        } else if self.offer.offers.val()
+            & self.offer.names.val()
+            & self.descriptor_fetch.ready.val()
+        {
             self.announced.d.next = true;
         }
 
-        // In: the next beat is held, or goes with the held one to the kept slots.
-        self.free.next = !self.slot.val().valid | (self.hands_on.val() & !self.at_kept.val());
-        self.loads.next = self.free.val()
-            & self.entry_valid.val()
-            & (self.slot.val().in_fetch | self.fetched.valid.val());
-        self.entry_ready.next = self.splits.val()
-            | (self.free.val() & (self.slot.val().in_fetch | self.fetched.valid.val()));
-        self.fetched.ready.next =
-            self.free.val() & self.entry_valid.val() & !self.slot.val().in_fetch;
+        // In: the next beat is held, or kept with the held one. A fetch begins when `joins` holds.
+        self.free.next = !self.slot.val().valid | (self.hands_on.val() & !self.offer.at_kept.val());
+        self.loads.next = self.free.val() & self.offer.wants.val() & self.entry_valid.val();
+        self.entry_ready.next =
+            self.offer.splits.val() | (self.free.val() & self.offer.wants.val());
+        self.begins.next = self.loads.val() & !self.slot.val().in_fetch;
+        self.known.d.next =
+            self.fetched.valid.val() & !self.begins.val() & !self.offer.splits.val();
+        self.fetched.ready.next = self.begins.val();
         self.load.next = self.loads.val();
-        self.drop.next = self.loads.val() & !self.slot.val().in_fetch;
-        self.save.next = self.splits.val();
+        self.drop.next = self.begins.val();
+        self.save.next = self.offer.splits.val();
 
         self.track.clock.next = self.clock.val();
         self.track.reset.next = self.reset.val();
@@ -137,10 +179,11 @@ impl Logic for SlotControl {
         self.track.load_last.next = self.entry_last.val();
         self.track.load_two_slots.next = self.entry_two_slots.val();
         self.track.joins.next = self.joins.val();
-        self.track.keep.next = self.splits.val();
+        self.track.keep.next = self.offer.splits.val();
         self.track.hand_on.next = self.hands_on.val();
         if self.reset.val() {
             self.announced.d.next = false;
+            self.known.d.next = false;
         }
     }
 }

@@ -12,8 +12,8 @@
 //! | `descriptor_fetch` | owner and first index of a descriptor, no later than its first beat |
 //! | `descriptor` | 2 beats, or 4 with `TWO_SLOTS`; never aborted |
 //!
-//! Timing: one beat a cycle, without a pause between fetches; latency one cycle. A kept slot that
-//! goes on costs its two cycles.
+//! Timing: one beat a cycle, without a pause between fetches; latency one cycle, behind the first
+//! cycle of `fetched`. A kept slot that goes on costs its two cycles, keeping one costs one.
 //!
 //! Invariants:
 //! 1. The descriptors of an owner leave in slot order, each whole.

@@ -23,8 +23,6 @@ pub struct Step {
     pub window: Bits<16>,
     /// The stored beat behind the one in which it lies.
     pub window_behind: Bits<6>,
-    /// Dwords of the TLP that ends before a start at dword 8.
-    pub tail: Bits<4>,
     /// A TLP starts in this beat.
     pub starts: Bit,
     /// It starts at dword 8.
@@ -123,7 +121,6 @@ impl Logic for BeatPlan {
             self.result.next.window = self.position.val();
             self.result.next.window_behind = self.behind_position.val();
         }
-        self.result.next.tail = bit_cast::<4, 9>(self.rest.val());
         self.result.next.starts = self.starts.val();
         self.result.next.straddles = self.straddles.val();
         self.result.next.fresh = self.start.val().get_bits::<4>(0) == 0;

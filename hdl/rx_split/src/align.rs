@@ -11,7 +11,6 @@
 //! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
 //! | hold_memories | out | memories that the held slot waits for |
 //! | published | out | the last beat of a header entry was taken |
-//! | idle | out | nothing is inside |
 //!
 //! A lane is a byte of a beat. Lanes from `shift` on come from the beat, those below from the one
 //! behind it: so 64 bytes are turned, not 128 shifted.
@@ -89,8 +88,6 @@ pub struct Align {
     pub hold_memories: Signal<Out, Bits<4>>,
     /// A header entry was handed over.
     pub published: PulseSource<RingFetch>,
-    /// Nothing is inside.
-    pub idle: Signal<Out, Bit>,
 
     by_16: RotateStage<512>,
     by_4: RotateStage<512>,
@@ -100,7 +97,8 @@ pub struct Align {
     coarse_valid: DFF<Bit>,
     fine: MaskedBeat,
     fine_beat: DFF<AlignBeat>,
-    fine_valid: DFF<Bit>,
+    fine_open: DFF<Bit>,
+    fine_holds: DFF<Bit>,
 
     advance: Signal<Local, Bit>,
     pair: Signal<Local, BeatPair>,
@@ -129,7 +127,6 @@ impl Default for Align {
             hold_beat: Default::default(),
             hold_memories: Default::default(),
             published: Default::default(),
-            idle: Default::default(),
             by_16: RotateStage::new(16),
             by_4: RotateStage::new(4),
             by_1: RotateStage::new(1),
@@ -138,7 +135,8 @@ impl Default for Align {
             coarse_valid: Default::default(),
             fine: Default::default(),
             fine_beat: Default::default(),
-            fine_valid: Default::default(),
+            fine_open: Default::default(),
+            fine_holds: Default::default(),
             advance: Default::default(),
             pair: Default::default(),
             shift: Default::default(),
@@ -160,22 +158,20 @@ impl Logic for Align {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, coarse, coarse_beat, coarse_valid);
-        dff_setup!(self, clock, fine_beat, fine_valid);
-        self.hold.next = self.fine_valid.q.val() & self.fine_beat.q.val().held;
+        dff_setup!(self, clock, fine_beat, fine_open, fine_holds);
+        self.hold.next = self.fine_holds.q.val();
         self.held.next = self.fine.result.val();
         self.hold_beat.next = (bit_cast::<9, 8>(self.fine_beat.q.val().held_at) << 1)
             | bit_cast::<9, 1>(self.fine_beat.q.val().last.into());
         self.hold_memories.next = self.fine_beat.q.val().memories;
-        self.source.valid.next = self.fine_valid.q.val() & !self.fine_beat.q.val().held;
+        self.source.valid.next = self.fine_open.q.val();
         self.source.data.next = self.fine.result.val();
         self.source.byte_count.next = self.fine_beat.q.val().byte_count;
         self.source.last.next = self.fine_beat.q.val().last;
         self.source.abort.next = false;
-        self.advance.next =
-            !self.fine_valid.q.val() | self.fine_beat.q.val().held | self.source.ready.val();
+        self.advance.next = !self.fine_open.q.val() | self.source.ready.val();
         self.sink.ready.next = self.advance.val();
-        self.idle.next = !(self.coarse_valid.q.val() | self.fine_valid.q.val());
-        self.published.valid.next = self.source.valid.val()
+        self.published.valid.next = self.fine_open.q.val()
             & self.source.ready.val()
             & self.fine_beat.q.val().last
             & self.fine_beat.q.val().publish;
@@ -220,12 +216,14 @@ impl Logic for Align {
             self.coarse_valid.d.next = self.sink.valid.val();
             self.coarse.d.next = self.by_16.result.val();
             self.coarse_beat.d.next = self.sink.payload.val();
-            self.fine_valid.d.next = self.coarse_valid.q.val();
+            self.fine_open.d.next = self.coarse_valid.q.val() & !self.coarse_beat.q.val().held;
+            self.fine_holds.d.next = self.coarse_valid.q.val() & self.coarse_beat.q.val().held;
             self.fine_beat.d.next = self.coarse_beat.q.val();
         }
         if self.reset.val() {
             self.coarse_valid.d.next = false;
-            self.fine_valid.d.next = false;
+            self.fine_open.d.next = false;
+            self.fine_holds.d.next = false;
         }
     }
 }

@@ -11,8 +11,10 @@
 //!    once. The order stays.
 //! 2. At most one job more than the one at hand is announced: reads of other blocks wait for the
 //!    bytes of every write job that was handed over.
-//! 3. No write job is handed over behind a confirmation that has no place to wait in.
+//! 3. Payload is written with relaxed ordering, header entries, which have a head, are not.
+//! 4. No write job is handed over behind a confirmation that has no place to wait in.
 
+use crate::feed_beat::FitsBeat;
 use crate::messages::CopyJob;
 use stream::prelude::*;
 
@@ -34,8 +36,10 @@ pub struct Announce {
     pub fence_room: Signal<In, Bit>,
 
     queue: Fifo<CopyJob, 1, 2>,
+    single: FitsBeat,
 
     job: Signal<Local, CopyJob>,
+    kind: Signal<Local, Bits<2>>,
     room: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
@@ -49,17 +53,21 @@ impl Logic for Announce {
         self.queue.reset.next = self.reset.val();
         MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
         self.job.next = self.jobs.payload.val();
-        self.is_write.next = (self.job.val().kind == 0) & !self.job.val().held;
-        self.is_confirmation.next = self.job.val().kind == 2;
+        self.is_write.next = self.job.val().writes;
+        self.kind.next = self.job.val().kind;
+        self.is_confirmation.next = self.kind.val().get_bit(1);
         self.room.next =
             self.queue.sink.ready.val() & (self.fence_room.val() | !self.is_confirmation.val());
-        self.write_job.valid.next = self.jobs.valid.val() & self.is_write.val() & self.room.val();
+        self.write_job.valid.next =
+            self.jobs.valid.val() & self.is_write.val() & self.queue.sink.ready.val();
         self.write_job.payload.next.address = self.job.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
-        self.write_job.payload.next.relaxed = self.job.val().relaxed;
+        self.write_job.payload.next.relaxed = !self.job.val().head;
         self.may.next = self.room.val() & (!self.is_write.val() | self.write_job.ready.val());
         self.jobs.ready.next = self.may.val();
         self.queue.sink.valid.next = self.jobs.valid.val() & self.may.val();
+        self.single.bytes.next = self.job.val().bytes;
         self.queue.sink.payload.next = self.job.val();
+        self.queue.sink.payload.next.fits_beat = self.single.fits.val();
     }
 }

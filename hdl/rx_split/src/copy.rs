@@ -140,10 +140,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.announce.fence_room.next = self.fences.room.val();
         self.fences.job.next = self.job.val();
         self.fences.passes.next = self.offered.val() & self.is_confirmation.val();
-        self.fences.fed.next = self.feed.jobs.valid.val()
-            & self.feed.jobs.ready.val()
-            & (self.job.val().kind == 0)
-            & !self.job.val().held;
+        self.fences.fed.next =
+            self.feed.jobs.valid.val() & self.feed.jobs.ready.val() & self.job.val().writes;
         self.fences.landed.next = self.align.source.valid.val()
             & self.align.source.last.val()
             & self.writes.direct_data.ready.val();

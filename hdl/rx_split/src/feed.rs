@@ -11,7 +11,6 @@
 //! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
 //! | source | out | beats |
 //! | release | out | the packet store may forget a packet: its last beat was read |
-//! | idle | out | nothing is inside |
 //!
 //! Timing: one beat a cycle, latency two cycles. A payload of n beats takes n cycles, a header slot
 //! two, a release one.
@@ -58,8 +57,6 @@ pub struct Feed<const A: usize> {
     pub source: MessageSource<AlignBeat>,
     /// What the packet store may forget.
     pub release: PulseSource<Release>,
-    /// Nothing is inside.
-    pub idle: Signal<Out, Bit>,
 
     next_beat: FeedBeat,
     begun: DFF<Bit>,
@@ -119,7 +116,6 @@ impl<const A: usize> Logic for Feed<A> {
         self.release.payload.next = self.freed.q.val();
         self.source.valid.next = self.held_valid.q.val();
         self.source.payload.next = self.held.q.val();
-        self.idle.next = !(self.read_valid.q.val() | self.held_valid.q.val());
         if self.reset.val() {
             self.begun.d.next = false;
             self.read_valid.d.next = false;

@@ -33,7 +33,8 @@ pub struct FitsBeat {
 impl Logic for FitsBeat {
     #[hdl_gen]
     fn update(&mut self) {
-        self.fits.next = !(self.bytes.val().get_bits::<7>(7).any()
+        self.fits.next = !(self.bytes.val().get_bits::<6>(8).any()
+            | self.bytes.val().get_bit(7)
             | (self.bytes.val().get_bit(6) & self.bytes.val().get_bits::<6>(0).any()));
     }
 }
@@ -61,7 +62,6 @@ pub struct FeedBeat {
     is_last: Signal<Local, Bit>,
     is_last_next: Signal<Local, Bit>,
     left: Signal<Local, Bits<14>>,
-    single: FitsBeat,
     blank: Constant<AlignBeat>,
     beat_bytes: Constant<Bits<14>>,
 }
@@ -81,7 +81,6 @@ impl Default for FeedBeat {
             is_last: Default::default(),
             is_last_next: Default::default(),
             left: Default::default(),
-            single: Default::default(),
             blank: Constant::new(AlignBeat::default()),
             beat_bytes: Constant::new((BEAT_BYTES as u64).to_bits()),
         }
@@ -99,13 +98,12 @@ impl Logic for FeedBeat {
         }
         self.pointer.next = self.now.val().pointer;
         self.is_head.next = !self.begun.val() & self.job.val().head;
-        self.single.bytes.next = self.job.val().bytes;
         self.left.next = self.now.val().left;
         self.is_last_next.next = !(self.left.val().get_bits::<6>(8).any()
             | (self.left.val().get_bit(7) & self.left.val().get_bits::<7>(0).any()));
         self.is_last.next = (self.job.val().kind != 0)
             | (self.begun.val() & self.place.val().is_last)
-            | (!self.begun.val() & self.single.fits.val());
+            | (!self.begun.val() & self.job.val().fits_beat);
         self.last.next = self.is_last.val();
 
         self.beat.next = self.blank.val();

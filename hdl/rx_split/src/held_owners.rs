@@ -16,6 +16,29 @@
 
 use stream::prelude::*;
 
+/// What is known of the next job's owner before it is known whether this job is to be held.
+#[derive(LogicBlock, Default)]
+pub struct OwnerBehind<const B: usize, const N: usize> {
+    /// Owner of the job at hand.
+    pub owner: Signal<In, Bits<B>>,
+    /// Owner of the job of the next cycle.
+    pub next_owner: Signal<In, Bits<B>>,
+    /// Owners of whom something is held; bit n is owner n.
+    pub holding: Signal<In, Bits<N>>,
+    /// It is the same owner.
+    pub same: Signal<Out, Bit>,
+    /// Something of the next one is held.
+    pub holds: Signal<Out, Bit>,
+}
+
+impl<const B: usize, const N: usize> Logic for OwnerBehind<B, N> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.same.next = self.owner.val() == self.next_owner.val();
+        self.holds.next = self.holding.val().get_bit(self.next_owner.val().index());
+    }
+}
+
 /// The owners. See the module's head.
 #[derive(LogicBlock)]
 pub struct HeldOwners<const B: usize, const N: usize> {
@@ -51,6 +74,7 @@ pub struct HeldOwners<const B: usize, const N: usize> {
     popped: [LutRam<Bits<8>, B>; 2],
     queues: LutRam<Bits<2>, B>,
     holding: DFF<Bits<N>>,
+    behind: OwnerBehind<B, N>,
     next_holds: DFF<Bit>,
     next_queue: DFF<Bits<2>>,
     next_is_0: DFF<Bit>,
@@ -87,6 +111,7 @@ impl<const B: usize, const N: usize> Default for HeldOwners<B, N> {
             popped: Default::default(),
             queues: Default::default(),
             holding: Default::default(),
+            behind: Default::default(),
             next_holds: Default::default(),
             next_queue: Default::default(),
             next_is_0: Default::default(),
@@ -151,9 +176,11 @@ impl<const B: usize, const N: usize> Logic for HeldOwners<B, N> {
         self.holding.d.next = (self.holding.q.val() & !self.pop_mask.val()) | self.push_mask.val();
 
         // What waits to be pushed counts as held: whoever comes behind it goes where it goes.
-        self.stays.next = self.wants.val() & (self.at.val() == self.next_at.val());
-        self.next_holds.d.next =
-            self.stays.val() | self.holding.q.val().get_bit(self.next_at.val().index());
+        self.behind.owner.next = self.at.val();
+        self.behind.next_owner.next = self.next_at.val();
+        self.behind.holding.next = self.holding.q.val();
+        self.stays.next = self.wants.val() & self.behind.same.val();
+        self.next_holds.d.next = self.stays.val() | self.behind.holds.val();
         self.next_queue.d.next = self.queues.read_data.val();
         if self.stays.val() {
             self.next_queue.d.next = self.push_queue.val();

@@ -78,7 +78,7 @@ pub struct HeldQueue<const M: usize> {
     pub push: Signal<In, Bit>,
     /// The item.
     pub item: Signal<In, HeldItem>,
-    /// There is room.
+    /// There is room: two cycles behind a pop that makes some.
     pub room: Signal<Out, Bit>,
     /// Something is held.
     pub holds: Signal<Out, Bit>,
@@ -111,6 +111,7 @@ pub struct HeldQueue<const M: usize> {
     landed_count: DFF<Bits<8>>,
     level: DFF<Bits<6>>,
     has_items: DFF<Bit>,
+    has_room: DFF<Bit>,
     is_ready: DFF<Bit>,
     is_unflushed: DFF<Bit>,
 
@@ -122,7 +123,7 @@ pub struct HeldQueue<const M: usize> {
     has_bytes: Signal<Local, Bit>,
     takes_bytes: Signal<Local, Bit>,
     number: Constant<Bits<8>>,
-    most: Constant<Bits<6>>,
+    last: Constant<Bits<6>>,
 }
 
 impl<const M: usize> Default for HeldQueue<M> {
@@ -152,6 +153,7 @@ impl<const M: usize> Default for HeldQueue<M> {
             landed_count: Default::default(),
             level: Default::default(),
             has_items: Default::default(),
+            has_room: Default::default(),
             is_ready: Default::default(),
             is_unflushed: Default::default(),
             oldest: Default::default(),
@@ -162,7 +164,7 @@ impl<const M: usize> Default for HeldQueue<M> {
             has_bytes: Default::default(),
             takes_bytes: Default::default(),
             number: Constant::new(((M as u64) << HELD_BITS).to_bits()),
-            most: Constant::new(((1u64 << HELD_BITS) - 1).to_bits()),
+            last: Constant::new(((1u64 << HELD_BITS) - 2).to_bits()),
         }
     }
 }
@@ -171,8 +173,7 @@ impl<const M: usize> Logic for HeldQueue<M> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, pushed_count, popped_count, landed_count, level);
-        dff_setup!(self, clock, has_items, is_ready, is_unflushed);
-
+        dff_setup!(self, clock, has_items, has_room, is_ready, is_unflushed);
         self.push_place.next = bit_cast::<6, 32>(self.pushed_count.q.val());
         self.pop_place.next = bit_cast::<6, 32>(self.popped_count.q.val());
         self.items.clock.next = self.clock.val();
@@ -186,7 +187,9 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.pushed.next = self.pushed_count.q.val();
         self.popped.next = self.popped_count.q.val();
         self.holds.next = self.has_items.q.val();
-        self.room.next = self.level.q.val() != self.most.val();
+        self.has_room.d.next = (self.level.q.val() < self.last.val())
+            | ((self.level.q.val() == self.last.val()) & !self.push.val());
+        self.room.next = self.has_room.q.val();
         self.at.next = bit_cast::<8, 6>(self.push_place.val()) | self.number.val();
 
         self.waits_for.clock.next = self.clock.val();

@@ -149,6 +149,7 @@ impl Logic for HoldRoute {
         self.routed.valid.next = self.jobs.valid.val() & self.may.val() & self.goes_on.val();
         self.routed.payload.next = self.job.val();
         self.routed.payload.next.held = self.queues.val();
+        self.routed.payload.next.writes = (self.job.val().kind == 0) & !self.queues.val();
         self.routed.payload.next.held_at = self.places.val().get_bits::<8>(16);
         if self.queue.val() == 1 {
             self.routed.payload.next.held_at = self.places.val().get_bits::<8>(0);

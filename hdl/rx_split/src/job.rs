@@ -3,10 +3,9 @@
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. Payload may be written with relaxed ordering, header entries not.
-//! 2. The first slot is the last job of its packet: it publishes the entry and releases the packet.
-//! 3. Slots name the memories that wait for a flush read; other jobs need not look at them.
-//! 4. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
+//! 1. The first slot is the last job of its packet: it publishes the entry and releases the packet.
+//! 2. Slots name the memories that wait for a flush read; other jobs need not look at them.
+//! 3. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
 //!    on at header byte 64, the packet's second beat: no slot ever holds a stale phase.
 
 use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
@@ -17,6 +16,32 @@ use stream::prelude::*;
 
 /// Header bytes before those of the second slot, less the metadata in front of them.
 const SECOND_SKIPPED_BYTES: u64 = (SECOND_SLOT_HEADER_AT - METADATA_BYTES) as u64;
+
+/// What kind of job a step offers: in a block of its own, since what follows waits for it.
+#[derive(LogicBlock, Default)]
+pub struct StepKind {
+    /// The step.
+    pub step: Signal<In, SplitState>,
+    /// Kind of the job.
+    pub kind: Signal<Out, Bits<2>>,
+    /// A slot: the metadata go in front.
+    pub is_slot: Signal<Out, Bit>,
+}
+
+impl Logic for StepKind {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.kind.next = bits::<2>(0);
+        self.is_slot.next = false;
+        match self.step.val() {
+            SplitState::First => self.is_slot.next = true,
+            SplitState::Second => self.is_slot.next = true,
+            SplitState::Discard => self.kind.next = bits::<2>(1),
+            SplitState::Confirm => self.kind.next = bits::<2>(2),
+            _ => {}
+        }
+    }
+}
 
 /// The jobs. See the module's head.
 #[derive(LogicBlock)]
@@ -35,6 +60,8 @@ pub struct JobMaker {
     pub memories: Signal<In, Bits<4>>,
     /// The job.
     pub job: Signal<Out, CopyJob>,
+
+    sort: StepKind,
 
     packet: Signal<Local, Placement>,
     place: Signal<Local, Reservation>,
@@ -58,6 +85,7 @@ impl Default for JobMaker {
             offset: Default::default(),
             memories: Default::default(),
             job: Default::default(),
+            sort: Default::default(),
             packet: Default::default(),
             place: Default::default(),
             payload_start: Default::default(),
@@ -79,15 +107,15 @@ impl Logic for JobMaker {
         self.place.next = self.plan.val().place;
         self.payload_start.next = self.offset.val() >> 6;
 
-        self.slot.next.kind = bits::<2>(0);
+        self.sort.step.next = self.step.val();
+        self.slot.next.kind = self.sort.kind.val();
         self.slot.next.start = self.packet.val().start;
-        self.slot.next.head = true;
+        self.slot.next.head = self.sort.is_slot.val();
         self.slot.next.shift = bits::<6>(32);
         self.slot.next.address = self.place.val().slot_address;
         self.slot.next.bytes = self.slot_bytes.val();
         self.slot.next.keep =
             bit_cast::<14, 8>(self.packet.val().header_bytes) + self.metadata_bytes.val();
-        self.slot.next.relaxed = false;
         self.slot.next.metadata = self.metadata.val();
         self.slot.next.release = self.packet.val().kind != 2;
         self.slot.next.release_pointer = self.packet.val().stop;
@@ -98,6 +126,8 @@ impl Logic for JobMaker {
         self.slot.next.status = bits::<8>(0);
         self.slot.next.memories = self.memories.val();
         self.slot.next.held = false;
+        self.slot.next.writes = false;
+        self.slot.next.fits_beat = false;
         self.slot.next.held_at = bits::<8>(0);
 
         self.second.next = self.slot.val();
@@ -113,13 +143,11 @@ impl Logic for JobMaker {
         self.second.next.publish = false;
 
         self.payload.next = self.second.val();
-        self.payload.next.head = false;
         self.payload.next.start = self.packet.val().start + self.payload_start.val();
         self.payload.next.shift = self.offset.val().get_bits::<6>(0);
         self.payload.next.address = self.piece.val().address;
         self.payload.next.bytes = self.piece.val().bytes;
         self.payload.next.keep = self.piece.val().bytes;
-        self.payload.next.relaxed = true;
         if self.step.val() == SplitState::Slow {
             self.payload.next.address = self.place.val().slow_address;
             self.payload.next.bytes = self.packet.val().payload_bytes;
@@ -133,11 +161,7 @@ impl Logic for JobMaker {
         if (self.step.val() == SplitState::Pieces) | (self.step.val() == SplitState::Slow) {
             self.job.next = self.payload.val();
         }
-        if self.step.val() == SplitState::Discard {
-            self.job.next.kind = bits::<2>(1);
-        }
         if self.step.val() == SplitState::Confirm {
-            self.job.next.kind = bits::<2>(2);
             self.job.next.index = self.packet.val().position;
             self.job.next.status = self.packet.val().generation;
         }

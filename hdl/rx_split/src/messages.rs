@@ -377,8 +377,6 @@ pub struct CopyJob {
     pub bytes: Bits<14>,
     /// Bytes to take from the packet; zeros follow.
     pub keep: Bits<14>,
-    /// Relaxed ordering allowed.
-    pub relaxed: Bit,
     /// Metadata of the header entry.
     pub metadata: Bits<256>,
     /// The packet store may forget what lies before `release_pointer`.
@@ -399,6 +397,10 @@ pub struct CopyJob {
     pub memories: Bits<4>,
     /// The slot is held: it goes to the hold memory, not to the bus.
     pub held: Bit,
+    /// It goes to the bus: a write that is not held.
+    pub writes: Bit,
+    /// One beat holds its bytes; known once it is announced.
+    pub fits_beat: Bit,
     /// With `held`: its place there.
     pub held_at: Bits<8>,
 }

@@ -18,6 +18,10 @@ pub struct RegionGrant {
     pub token: Signal<In, SegmentToken>,
     /// The answer.
     pub grant: Signal<In, RegionReply>,
+    /// It grants all that the walk wants.
+    pub complete: Signal<In, Bit>,
+    /// It grants all that is left of the segment.
+    pub segment_ends: Signal<In, Bit>,
     /// No grant, or one piece too many.
     pub refused: Signal<Out, Bit>,
     /// The piece granted.
@@ -36,12 +40,9 @@ pub struct RegionGrant {
     pub again: Signal<Out, WalkToken>,
 
     walk: Signal<Local, WalkToken>,
-    rest: Signal<Local, Bits<32>>,
     bytes: Signal<Local, Bits<14>>,
     new_piece: Signal<Local, Piece>,
     is_refused: Signal<Local, Bit>,
-    complete: Signal<Local, Bit>,
-    segment_ends: Signal<Local, Bit>,
     moved: Signal<Local, WalkToken>,
     next_index: Signal<Local, Bits<16>>,
     outcome: Signal<Local, WalkOutcome>,
@@ -55,6 +56,8 @@ impl Default for RegionGrant {
         Self {
             token: Default::default(),
             grant: Default::default(),
+            complete: Default::default(),
+            segment_ends: Default::default(),
             refused: Default::default(),
             piece: Default::default(),
             ends: Default::default(),
@@ -64,12 +67,9 @@ impl Default for RegionGrant {
             next_segment: Default::default(),
             again: Default::default(),
             walk: Default::default(),
-            rest: Default::default(),
             bytes: Default::default(),
             new_piece: Default::default(),
             is_refused: Default::default(),
-            complete: Default::default(),
-            segment_ends: Default::default(),
             moved: Default::default(),
             next_index: Default::default(),
             outcome: Default::default(),
@@ -84,12 +84,9 @@ impl Logic for RegionGrant {
     #[hdl_gen]
     fn update(&mut self) {
         self.walk.next = self.token.val().walk;
-        self.rest.next = bit_cast::<32, 14>(self.walk.val().rest);
         self.bytes.next = bit_cast::<14, 32>(self.grant.val().bytes);
         self.is_refused.next =
             !self.grant.val().granted | (self.walk.val().count == self.pieces_max.val());
-        self.complete.next = self.grant.val().bytes == self.rest.val();
-        self.segment_ends.next = self.grant.val().bytes == self.token.val().left;
         self.refused.next = self.is_refused.val();
         self.ends.next = self.is_refused.val() | self.complete.val();
         self.next_segment.next =

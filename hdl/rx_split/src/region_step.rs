@@ -49,19 +49,25 @@ pub struct RegionStep {
     valid: DFF<Bit>,
     held: DFF<SegmentToken>,
     grant: DFF<RegionReply>,
+    complete: DFF<Bit>,
+    segment_ends: DFF<Bit>,
     judge: RegionGrant,
     page_valid: DFF<Bit>,
     page_token: DFF<SegmentToken>,
 
     asked: Signal<Local, SegmentToken>,
+    answered: Signal<Local, SegmentToken>,
     asking: Signal<Local, WalkToken>,
     rest: Signal<Local, Bits<32>>,
+    answered_walk: Signal<Local, WalkToken>,
+    wanted: Signal<Local, Bits<32>>,
 }
 
 impl Logic for RegionStep {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, held, grant, page_valid, page_token);
+        dff_setup!(self, clock, complete, segment_ends);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         self.waiting.clock.next = self.clock.val();
@@ -90,12 +96,19 @@ impl Logic for RegionStep {
         self.waiting.source.ready.next = self.reply.valid.val();
         self.valid.d.next =
             self.waiting.source.valid.val() & self.reply.valid.val() & !self.reset.val();
-        self.held.d.next = self.waiting.source.payload.val();
+        self.answered.next = self.waiting.source.payload.val();
+        self.held.d.next = self.answered.val();
         self.grant.d.next = self.reply.payload.val();
+        self.answered_walk.next = self.answered.val().walk;
+        self.wanted.next = bit_cast::<32, 14>(self.answered_walk.val().rest);
+        self.complete.d.next = self.reply.payload.val().bytes == self.wanted.val();
+        self.segment_ends.d.next = self.reply.payload.val().bytes == self.answered.val().left;
 
         self.acts.next = self.valid.q.val() | self.page_valid.q.val();
         self.judge.token.next = self.held.q.val();
         self.judge.grant.next = self.grant.q.val();
+        self.judge.complete.next = self.complete.q.val();
+        self.judge.segment_ends.next = self.segment_ends.q.val();
         self.piece.valid.next = self.valid.q.val() & !self.judge.refused.val();
         self.piece.payload.next = self.judge.piece.val();
         self.page_valid.d.next =

@@ -17,6 +17,35 @@ use crate::rules::disposition;
 use abi::reason::Disposition;
 use stream::prelude::*;
 
+/// Whether a segment ends at a position, without a chain of carries: each bit of the three together
+/// is the carry that the bit below must have made.
+#[derive(LogicBlock, Default)]
+pub struct EndsAt {
+    /// Where the segment starts.
+    pub start: Signal<In, Bits<32>>,
+    /// Its bytes.
+    pub bytes: Signal<In, Bits<32>>,
+    /// The position.
+    pub position: Signal<In, Bits<32>>,
+    /// `start + bytes == position`, modulo 2^32.
+    pub ends: Signal<Out, Bit>,
+
+    sums: Signal<Local, Bits<32>>,
+    made: Signal<Local, Bits<32>>,
+    carries: Signal<Local, Bits<32>>,
+}
+
+impl Logic for EndsAt {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.sums.next = self.start.val() ^ self.bytes.val() ^ self.position.val();
+        self.made.next = (self.start.val() & self.bytes.val())
+            | ((self.start.val() | self.bytes.val()) & !self.position.val());
+        self.carries.next = self.made.val() << 1;
+        self.ends.next = self.sums.val() == self.carries.val();
+    }
+}
+
 /// The half. See the module's head.
 #[derive(LogicBlock)]
 pub struct SegmentStep {
@@ -47,17 +76,17 @@ pub struct SegmentStep {
     segment: DFF<SegmentReply>,
     offset: DFF<Bits<32>>,
     stop: DFF<Bits<32>>,
+    is_empty: DFF<Bit>,
+    is_behind: DFF<Bit>,
+    ends_at: EndsAt,
 
     asked: Signal<Local, WalkToken>,
     answered: Signal<Local, WalkToken>,
     answer: Signal<Local, SegmentReply>,
-    may_take: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
     missing: Signal<Local, Bit>,
-    is_empty: Signal<Local, Bit>,
     walk: Signal<Local, WalkToken>,
-    next_index: Signal<Local, Bits<16>>,
     outcome: Signal<Local, WalkOutcome>,
     no_segment: Constant<Bits<4>>,
     ahead_of_window: Constant<Bits<4>>,
@@ -83,16 +112,16 @@ impl Default for SegmentStep {
             segment: Default::default(),
             offset: Default::default(),
             stop: Default::default(),
+            is_empty: Default::default(),
+            is_behind: Default::default(),
+            ends_at: Default::default(),
             asked: Default::default(),
             answered: Default::default(),
             answer: Default::default(),
-            may_take: Default::default(),
             takes: Default::default(),
             leaves: Default::default(),
             missing: Default::default(),
-            is_empty: Default::default(),
             walk: Default::default(),
-            next_index: Default::default(),
             outcome: Default::default(),
             no_segment: disposition(Disposition::NoSegment),
             ahead_of_window: disposition(Disposition::AheadOfWindow),
@@ -104,7 +133,7 @@ impl Default for SegmentStep {
 impl Logic for SegmentStep {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, held, segment, offset, stop);
+        dff_setup!(self, clock, valid, held, segment, offset, stop, is_empty, is_behind);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         self.waiting.clock.next = self.clock.val();
@@ -120,15 +149,17 @@ impl Logic for SegmentStep {
         self.queue.source.ready.next = self.request.ready.val();
         self.waiting.sink.valid.next = self.queue.source.valid.val() & self.request.ready.val();
         self.waiting.sink.payload.next = self.asked.val();
-
         // The reply comes: where the position lies in the segment.
         self.leaves.next = self.valid.q.val() & !self.hold.val();
-        self.may_take.next = !self.valid.q.val() | !self.hold.val();
-        self.takes.next = self.waiting.source.valid.val() & self.may_take.val();
+        self.takes.next =
+            self.waiting.source.valid.val() & (!self.valid.q.val() | !self.hold.val());
         self.reply.ready.next = self.takes.val();
         self.waiting.source.ready.next = self.takes.val() & self.reply.valid.val();
         self.answered.next = self.waiting.source.payload.val();
         self.answer.next = self.reply.payload.val();
+        self.ends_at.start.next = self.answer.val().position;
+        self.ends_at.bytes.next = self.answer.val().bytes;
+        self.ends_at.position.next = self.answered.val().position;
         self.valid.d.next = self.valid.q.val() & !self.leaves.val();
         if self.takes.val() & self.reply.valid.val() {
             self.valid.d.next = true;
@@ -136,32 +167,31 @@ impl Logic for SegmentStep {
             self.segment.d.next = self.answer.val();
             self.offset.d.next = self.answered.val().position - self.answer.val().position;
             self.stop.d.next = self.answer.val().position + self.answer.val().bytes;
+            self.is_empty.d.next = self.ends_at.ends.val();
+            self.is_behind.d.next = self.answered.val().position != self.answer.val().position;
         }
         if self.reset.val() {
             self.valid.d.next = false;
         }
-
         // It leaves.
         self.missing.next =
-            !self.segment.q.val().found | (self.held.q.val().by_index & self.offset.q.val().any());
-        self.is_empty.next = self.stop.q.val() == self.held.q.val().position;
-        self.next_index.next = self.segment.q.val().index + 1;
+            !self.segment.q.val().found | (self.held.q.val().by_index & self.is_behind.q.val());
         self.walk.next = self.held.q.val();
         self.walk.next.index = self.segment.q.val().index;
         if self.held.q.val().count == 0 {
             self.walk.next.first_index = self.segment.q.val().index;
         }
-        self.located.valid.next = self.leaves.val() & !self.missing.val() & !self.is_empty.val();
+        self.located.valid.next = self.leaves.val() & !self.missing.val() & !self.is_empty.q.val();
         self.located.payload.next.walk = self.walk.val();
         self.located.payload.next.region = self.segment.q.val().region;
         self.located.payload.next.region_key = self.segment.q.val().region_key;
         self.located.payload.next.offset =
             self.segment.q.val().offset + bit_cast::<48, 32>(self.offset.q.val());
         self.located.payload.next.left = self.stop.q.val() - self.held.q.val().position;
-        self.again.valid.next = self.leaves.val() & !self.missing.val() & self.is_empty.val();
+        self.again.valid.next = self.leaves.val() & !self.missing.val() & self.is_empty.q.val();
         self.again.payload.next = self.walk.val();
         self.again.payload.next.by_index = true;
-        self.again.payload.next.index = self.next_index.val();
+        self.again.payload.next.index = self.segment.q.val().index + 1;
         self.outcome.next = self.no_outcome.val();
         self.outcome.next.failed = true;
         self.outcome.next.disposition = self.no_segment.val();

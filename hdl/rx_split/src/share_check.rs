@@ -39,6 +39,121 @@ const _: () = assert!(RELEASE_BEATS == 1 << 6);
 pub const DROPPED_BEATS_MAX: usize = RELEASE_BEATS + FRAME_BYTES_MAX / BEAT_BYTES;
 const _: () = assert!(DROPPED_BEATS_MAX < COMMON_BEATS && DROPPED_BEATS_MAX < 1 << 8);
 
+/// What may happen to the packet at hand if it is kept, and if it is refused: known before it is
+/// known which of both it is.
+#[derive(LogicBlock, Default)]
+pub struct ShareWays {
+    /// There is a packet.
+    pub valid: Signal<In, Bit>,
+    /// Refused, it makes a release due.
+    pub releases: Signal<In, Bit>,
+    /// No drop can be counted in this cycle.
+    pub drop_busy: Signal<In, Bit>,
+    /// `source` takes what is offered.
+    pub source_ready: Signal<In, Bit>,
+    /// Nothing comes in.
+    pub clearing: Signal<In, Bit>,
+
+    /// Kept, it leaves in this cycle,
+    pub kept_leaves: Signal<Out, Bit>,
+    /// and then there is room for the next one.
+    pub kept_accepts: Signal<Out, Bit>,
+    /// Refused, it leaves,
+    pub refused_leaves: Signal<Out, Bit>,
+    /// there is room for the next one,
+    pub refused_accepts: Signal<Out, Bit>,
+    /// and a release is offered.
+    pub refused_offers: Signal<Out, Bit>,
+
+    kept: Signal<Local, Bit>,
+    refused: Signal<Local, Bit>,
+}
+
+impl Logic for ShareWays {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.kept.next = self.valid.val() & self.source_ready.val();
+        self.kept_leaves.next = self.kept.val();
+        self.kept_accepts.next = (!self.valid.val() | self.kept.val()) & !self.clearing.val();
+        self.refused_offers.next = self.valid.val() & self.releases.val() & !self.drop_busy.val();
+        self.refused.next = self.valid.val()
+            & !self.drop_busy.val()
+            & (!self.releases.val() | self.source_ready.val());
+        self.refused_leaves.next = self.refused.val();
+        self.refused_accepts.next = (!self.valid.val() | self.refused.val()) & !self.clearing.val();
+    }
+}
+
+/// Whether what an owner would hold with one packet more exceeds what is free.
+#[derive(LogicBlock)]
+pub struct ShareDemand {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// The packet comes to hand.
+    pub offered: Signal<In, Bit>,
+    /// Beats that its owner holds.
+    pub held: Signal<In, Bits<16>>,
+    /// Its beats.
+    pub beats: Signal<In, Bits<16>>,
+    /// They are fewer than the least charge.
+    pub is_few: Signal<Out, Bit>,
+    /// Beats that are free.
+    pub free: Signal<In, Bits<16>>,
+    /// The packet at hand wants more.
+    pub exceeds: Signal<Out, Bit>,
+
+    of_many: DFF<Bits<16>>,
+    of_few: DFF<Bits<16>>,
+    was_few: DFF<Bit>,
+
+    few: Signal<Local, Bit>,
+    demand: Signal<Local, Bits<16>>,
+    left: Signal<Local, Bits<16>>,
+    charge_min: Constant<Bits<16>>,
+}
+
+impl Default for ShareDemand {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            offered: Default::default(),
+            held: Default::default(),
+            beats: Default::default(),
+            is_few: Default::default(),
+            free: Default::default(),
+            exceeds: Default::default(),
+            of_many: Default::default(),
+            of_few: Default::default(),
+            was_few: Default::default(),
+            few: Default::default(),
+            demand: Default::default(),
+            left: Default::default(),
+            charge_min: Constant::new((CHARGE_MIN as u64).to_bits()),
+        }
+    }
+}
+
+impl Logic for ShareDemand {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, of_many, of_few, was_few);
+        self.few.next = !self.beats.val().get_bits::<13>(3).any();
+        self.is_few.next = self.few.val();
+        if self.offered.val() {
+            self.was_few.d.next = self.few.val();
+            self.of_many.d.next = self.held.val() + self.beats.val();
+            self.of_few.d.next = self.held.val() + self.charge_min.val();
+        }
+        self.demand.next = self.of_many.q.val();
+        if self.was_few.q.val() {
+            self.demand.next = self.of_few.q.val();
+        }
+        // Both are less than 2^15: the sign tells.
+        self.left.next = self.free.val() - self.demand.val();
+        self.exceeds.next = self.left.val().get_bit(15);
+    }
+}
+
 /// The check. See the module's head.
 #[derive(LogicBlock)]
 pub struct ShareCheck<const A: usize, const B: usize> {
@@ -59,21 +174,20 @@ pub struct ShareCheck<const A: usize, const B: usize> {
     pub release: PulseSink<Release>,
 
     shares: Shares<A, B>,
+    ways: ShareWays,
     valid: DFF<Bit>,
     packet: DFF<Placement>,
     beats: DFF<Bits<8>>,
     charge: DFF<Bits<8>>,
-    held: DFF<Bits<16>>,
+    demand: ShareDemand,
     dropped: DFF<Bits<8>>,
 
     offered: Signal<Local, Placement>,
     offered_beats: Signal<Local, Bits<16>>,
-    demand: Signal<Local, Bits<16>>,
+    taken: Signal<Local, Bits<8>>,
     refused: Signal<Local, Bit>,
     dropped_now: Signal<Local, Bits<8>>,
     releases: Signal<Local, Bit>,
-    emits: Signal<Local, Bit>,
-    may_leave: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
     charge_min: Constant<Bits<16>>,
@@ -92,20 +206,19 @@ impl<const A: usize, const B: usize> Default for ShareCheck<A, B> {
             drop_busy: Default::default(),
             release: Default::default(),
             shares: Default::default(),
+            ways: Default::default(),
             valid: Default::default(),
             packet: Default::default(),
             beats: Default::default(),
             charge: Default::default(),
-            held: Default::default(),
+            demand: Default::default(),
             dropped: Default::default(),
             offered: Default::default(),
             offered_beats: Default::default(),
-            demand: Default::default(),
+            taken: Default::default(),
             refused: Default::default(),
             dropped_now: Default::default(),
             releases: Default::default(),
-            emits: Default::default(),
-            may_leave: Default::default(),
             leaves: Default::default(),
             accepts: Default::default(),
             charge_min: Constant::new((CHARGE_MIN as u64).to_bits()),
@@ -118,21 +231,29 @@ impl<const A: usize, const B: usize> Default for ShareCheck<A, B> {
 impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, packet, beats, charge, held, dropped);
+        dff_setup!(self, clock, valid, packet, beats, charge, dropped);
+        self.demand.clock.next = self.clock.val();
         self.shares.clock.next = self.clock.val();
         self.shares.reset.next = self.reset.val();
         PulseSink::<Release>::link(&mut self.release, &mut self.shares.give);
 
         // At hand: pass or drop.
-        self.demand.next = self.held.q.val() + bit_cast::<16, 8>(self.charge.q.val());
-        self.refused.next =
-            (self.packet.q.val().kind == 0) & (self.demand.val() > self.shares.free.val());
+        self.refused.next = (self.packet.q.val().kind == 0) & self.demand.exceeds.val();
         self.dropped_now.next = self.dropped.q.val() + self.beats.q.val();
-        self.releases.next = self.dropped_now.val().get_bits::<2>(6).any();
-        self.emits.next = !self.refused.val() | self.releases.val();
-        self.may_leave.next = self.valid.q.val() & !(self.refused.val() & self.drop_busy.val());
-        self.leaves.next = self.may_leave.val() & (!self.emits.val() | self.source.ready.val());
-        self.source.valid.next = self.may_leave.val() & self.emits.val();
+        self.releases.next = self.dropped.q.val().get_bits::<2>(6).any();
+        self.ways.valid.next = self.valid.q.val();
+        self.ways.releases.next = self.releases.val();
+        self.ways.drop_busy.next = self.drop_busy.val();
+        self.ways.source_ready.next = self.source.ready.val();
+        self.ways.clearing.next = self.shares.clearing.val();
+        self.leaves.next = self.ways.kept_leaves.val();
+        self.accepts.next = self.ways.kept_accepts.val();
+        self.source.valid.next = self.valid.q.val();
+        if self.refused.val() {
+            self.leaves.next = self.ways.refused_leaves.val();
+            self.accepts.next = self.ways.refused_accepts.val();
+            self.source.valid.next = self.ways.refused_offers.val();
+        }
         self.source.payload.next = self.packet.q.val();
         self.source.payload.next.charge = self.charge.q.val();
         if self.refused.val() {
@@ -156,18 +277,21 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         // Behind it: what the next packet takes, and what its owner holds.
         self.offered.next = self.sink.payload.val();
         self.offered_beats.next = self.offered.val().stop - self.offered.val().start;
+        self.demand.free.next = self.shares.free.val();
+        self.demand.offered.next = self.accepts.val();
+        self.demand.held.next = self.shares.held.val();
+        self.demand.beats.next = self.offered_beats.val();
+        self.taken.next = bit_cast::<8, 16>(self.offered_beats.val());
+        if self.demand.is_few.val() {
+            self.taken.next = bit_cast::<8, 16>(self.charge_min.val());
+        }
         self.shares.owner.next = self.offered.val().owner;
-        self.accepts.next = (!self.valid.q.val() | self.leaves.val()) & !self.shares.clearing.val();
         self.sink.ready.next = self.accepts.val();
         if self.accepts.val() {
             self.valid.d.next = self.sink.valid.val();
             self.packet.d.next = self.offered.val();
             self.beats.d.next = bit_cast::<8, 16>(self.offered_beats.val());
-            self.held.d.next = self.shares.held.val();
-            self.charge.d.next = bit_cast::<8, 16>(self.offered_beats.val());
-            if !self.offered_beats.val().get_bits::<13>(3).any() {
-                self.charge.d.next = bit_cast::<8, 16>(self.charge_min.val());
-            }
+            self.charge.d.next = self.taken.val();
         } else if self.leaves.val() {
             self.valid.d.next = false;
         }

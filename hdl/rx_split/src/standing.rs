@@ -69,6 +69,7 @@ pub struct StandingStep {
     result: DFF<Standing>,
 
     write_flow: Signal<Local, Bits<16>>,
+    moved_offered: Signal<Local, Bit>,
     cursor: Signal<Local, Bits<32>>,
     start: Signal<Local, Bits<32>>,
     floor: Signal<Local, Bits<32>>,
@@ -96,24 +97,24 @@ impl Logic for StandingStep {
         self.to_write.valid.next = self.moved.q.val();
         self.to_write.payload.next = self.last.q.val();
 
-        // The read: what moves now, and what moved a cycle before.
+        // The read: what moves now, and what moved a cycle before. That it moves at all is known a
+        // cycle later.
         self.asked.d.next = self.offered_flow.val();
-        self.hits_offered.d.next =
-            self.written.valid.val() & (self.write_flow.val() == self.offered_flow.val());
+        self.hits_offered.d.next = self.write_flow.val() == self.offered_flow.val();
         self.hit_before.d.next =
             self.moved.q.val() & (self.last.q.val().flow == self.offered_flow.val());
         // The cycle behind it.
-        self.hits_asked.d.next =
-            self.written.valid.val() & (self.write_flow.val() == self.asked.q.val());
-        self.hit.d.next = self.hits_offered.q.val() | self.hit_before.q.val();
+        self.hits_asked.d.next = self.write_flow.val() == self.asked.q.val();
+        self.moved_offered.next = self.hits_offered.q.val() & self.moved.q.val();
+        self.hit.d.next = self.moved_offered.val() | self.hit_before.q.val();
         self.newest.d.next = self.cursor_before.q.val();
-        if self.hits_offered.q.val() {
+        if self.moved_offered.val() {
             self.newest.d.next = self.last.q.val().cursor;
         }
 
         // The packet.
         self.cursor.next = self.stored.val();
-        if self.hits_asked.q.val() {
+        if self.hits_asked.q.val() & self.moved.q.val() {
             self.cursor.next = self.last.q.val().cursor;
         } else if self.hit.q.val() {
             self.cursor.next = self.newest.q.val();

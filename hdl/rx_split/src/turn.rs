@@ -4,8 +4,8 @@
 //!  packets ─────┐
 //!  send_event ──┴─► one every other cycle ──► item
 //! ```
-//! Timing: combinational from registers and the sinks. An event is tried when it is due, every
-//! [`EVENT_CYCLES`] cycles at most, so that one without room keeps no packet waiting.
+//! Timing: combinational from registers and `packets`. An event is due one cycle after it came, and
+//! every [`EVENT_CYCLES`] cycles at most, so that one without room keeps no packet waiting.
 //!
 //! Invariants:
 //! 1. Two items are never handed out in neighbouring cycles, nor without `room`.
@@ -51,6 +51,7 @@ pub struct Turn {
     pub item: PulseSource<Candidate>,
 
     pause: DFF<Bit>,
+    event_due: DFF<Bit>,
     event_inside: DFF<Bit>,
     event_wait: DFF<Bits<5>>,
 
@@ -75,6 +76,7 @@ impl Default for Turn {
             room: Default::default(),
             item: Default::default(),
             pause: Default::default(),
+            event_due: Default::default(),
             event_inside: Default::default(),
             event_wait: Default::default(),
             may: Default::default(),
@@ -90,12 +92,14 @@ impl Default for Turn {
 impl Logic for Turn {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pause, event_inside, event_wait);
+        dff_setup!(self, clock, pause, event_due, event_inside, event_wait);
         self.may.next = self.room.val() & !self.pause.q.val() & !self.reset.val();
-        self.take_event.next = self.may.val()
-            & self.event_valid.val()
+        self.take_event.next = self.may.val() & self.event_due.q.val();
+        self.event_due.d.next = self.event_valid.val()
+            & !self.take_event.val()
             & !self.event_inside.q.val()
-            & !self.event_wait.q.val().any();
+            & !self.event_wait.q.val().any()
+            & !self.reset.val();
         self.take_packet.next = self.may.val() & self.packets.valid.val() & !self.take_event.val();
         self.packets.ready.next = self.may.val() & !self.take_event.val();
         self.pause.d.next = self.take_event.val() | self.take_packet.val();

@@ -34,8 +34,10 @@ pub struct WriteJoin {
     /// All packets.
     pub write_data: PacketSource,
 
-    order: Fifo<Bit, 2, 3>,
+    order: ThroughFifo<Bit, 2, 3>,
     offered_direct: DFF<Bit>,
+    is_direct: DFF<Bit>,
+    is_open: DFF<Bit>,
 
     direct: Signal<Local, Bit>,
     any: Signal<Local, Bit>,
@@ -48,7 +50,7 @@ pub struct WriteJoin {
 impl Logic for WriteJoin {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, offered_direct);
+        dff_setup!(self, clock, offered_direct, is_direct, is_open);
         self.order.clock.next = self.clock.val();
         self.order.reset.next = self.reset.val();
 
@@ -69,8 +71,9 @@ impl Logic for WriteJoin {
         self.order.sink.valid.next = self.taken.val();
         self.order.sink.payload.next = self.direct.val();
 
-        self.has_order.next = self.order.source.valid.val();
-        self.from_direct.next = self.order.source.payload.val();
+        // The packet at hand.
+        self.has_order.next = self.is_open.q.val();
+        self.from_direct.next = self.is_direct.q.val();
         self.write_data.valid.next = self.has_order.val() & self.released_data.valid.val();
         self.write_data.data.next = self.released_data.data.val();
         self.write_data.byte_count.next = self.released_data.byte_count.val();
@@ -88,9 +91,15 @@ impl Logic for WriteJoin {
             self.has_order.val() & !self.from_direct.val() & self.write_data.ready.val();
         self.moves.next =
             self.write_data.valid.val() & self.write_data.last.val() & self.write_data.ready.val();
-        self.order.source.ready.next = self.moves.val();
+        // The next one follows without a pause.
+        self.order.source.ready.next = !self.is_open.q.val() | self.moves.val();
+        if !self.is_open.q.val() | self.moves.val() {
+            self.is_direct.d.next = self.order.source.payload.val();
+            self.is_open.d.next = self.order.source.valid.val();
+        }
         if self.reset.val() {
             self.offered_direct.d.next = false;
+            self.is_open.d.next = false;
         }
     }
 }

@@ -117,6 +117,38 @@ end
     }
 }
 
+/// Whether the writer is a lap ahead: the two gray pointers differ in their top two bits alone. A
+/// block of its own, so that tools find the answer before what it is chosen by.
+#[derive(LogicBlock)]
+pub struct GrayLap<const P: usize> {
+    /// The writer's pointer.
+    pub written: Signal<In, Bits<P>>,
+    /// The reader's.
+    pub read: Signal<In, Bits<P>>,
+    /// All places are taken.
+    pub is_full: Signal<Out, Bit>,
+
+    top: Constant<Bits<P>>,
+}
+
+impl<const P: usize> Default for GrayLap<P> {
+    fn default() -> Self {
+        Self {
+            written: Default::default(),
+            read: Default::default(),
+            is_full: Default::default(),
+            top: Constant::new((3u64 << (P - 2)).to_bits()),
+        }
+    }
+}
+
+impl<const P: usize> Logic for GrayLap<P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.is_full.next = self.written.val() == (self.read.val() ^ self.top.val());
+    }
+}
+
 /// The crossing. See the module's head.
 #[derive(LogicBlock)]
 pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
@@ -135,21 +167,27 @@ pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
     memory: CrossingRam<T, A>,
     write_pointer: DFF<Bits<P>>,
     write_gray: DFF<Bits<P>>,
+    /// Of the place behind; right from the second cycle on, when there is room.
+    gray_ahead: DFF<Bits<P>>,
     read_pointer: DFF<Bits<P>>,
     read_gray: DFF<Bits<P>>,
     write_seen: Synchronizer<Bits<P>>,
     read_seen: Synchronizer<Bits<P>>,
     read_known: DFF<Bits<P>>,
     held: DFF<Bits<P>>,
+    has_room: DFF<Bit>,
+    stays: GrayLap<P>,
+    fills: GrayLap<P>,
 
-    is_full: Signal<Local, Bit>,
+    stores: Signal<Local, Bit>,
+    write_after: Signal<Local, Bits<P>>,
     is_empty: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<P>>,
     read_next: Signal<Local, Bits<P>>,
     read_pairs: Signal<Local, Bits<P>>,
     read_fours: Signal<Local, Bits<P>>,
     one: Constant<Bits<P>>,
-    wrap_mask: Constant<Bits<P>>,
+    two: Constant<Bits<P>>,
 }
 
 impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
@@ -165,20 +203,25 @@ impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
             memory: Default::default(),
             write_pointer: Default::default(),
             write_gray: Default::default(),
+            gray_ahead: Default::default(),
             read_pointer: Default::default(),
             read_gray: Default::default(),
             write_seen: Default::default(),
             read_seen: Default::default(),
             read_known: Default::default(),
             held: Default::default(),
-            is_full: Default::default(),
+            has_room: Default::default(),
+            stays: Default::default(),
+            fills: Default::default(),
+            stores: Default::default(),
+            write_after: Default::default(),
             is_empty: Default::default(),
             write_next: Default::default(),
             read_next: Default::default(),
             read_pairs: Default::default(),
             read_fours: Default::default(),
             one: Constant::new(1u64.to_bits()),
-            wrap_mask: Constant::new((3u64 << (P - 2)).to_bits()),
+            two: Constant::new(2u64.to_bits()),
         }
     }
 }
@@ -191,8 +234,10 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
             write_clock,
             write_pointer,
             write_gray,
+            gray_ahead,
             read_known,
-            held
+            held,
+            has_room
         );
         dff_setup!(self, read_clock, read_pointer, read_gray);
         self.memory.clock.next = self.write_clock.val();
@@ -201,18 +246,28 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
         self.write_seen.d.next = self.write_gray.q.val();
         self.read_seen.d.next = self.read_gray.q.val();
 
-        // Full: the pointers differ in their two top gray bits alone.
-        self.is_full.next =
-            self.write_gray.q.val() == (self.read_seen.q.val() ^ self.wrap_mask.val());
+        // Both answers are there before it is known whether a message is stored.
+        self.write_next.next = self.write_pointer.q.val() + self.one.val();
+        self.write_after.next = self.write_pointer.q.val() + self.two.val();
+        self.gray_ahead.d.next = self.write_next.val() ^ (self.write_next.val() >> 1);
+        self.stays.written.next = self.write_gray.q.val();
+        self.stays.read.next = self.read_seen.q.val();
+        self.fills.written.next = self.gray_ahead.q.val();
+        self.fills.read.next = self.read_seen.q.val();
+        self.stores.next = self.sink.valid.val() & self.has_room.q.val();
+        self.has_room.d.next = !self.stays.is_full.val();
+        if self.stores.val() {
+            self.has_room.d.next = !self.fills.is_full.val();
+        }
         self.is_empty.next = self.read_gray.q.val() == self.write_seen.q.val();
-        self.sink.ready.next = !self.is_full.val();
+        self.sink.ready.next = self.has_room.q.val();
         self.source.valid.next = !self.is_empty.val();
         self.source.payload.next = self.memory.read_data.val();
 
         self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
         self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
-        self.memory.write_enable.next = self.sink.valid.val() & !self.is_full.val();
+        self.memory.write_enable.next = self.stores.val();
 
         // The level: each bit of the read pointer is the sum of all gray bits from its own up.
         self.read_pairs.next = self.read_seen.q.val() ^ (self.read_seen.q.val() >> 1);
@@ -221,11 +276,11 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
         self.held.d.next = self.write_pointer.q.val() - self.read_known.q.val();
         self.level.next = self.held.q.val();
 
-        self.write_next.next = self.write_pointer.q.val() + self.one.val();
         self.read_next.next = self.read_pointer.q.val() + self.one.val();
-        if self.sink.valid.val() & !self.is_full.val() {
+        if self.stores.val() {
             self.write_pointer.d.next = self.write_next.val();
-            self.write_gray.d.next = self.write_next.val() ^ (self.write_next.val() >> 1);
+            self.write_gray.d.next = self.gray_ahead.q.val();
+            self.gray_ahead.d.next = self.write_after.val() ^ (self.write_after.val() >> 1);
         }
         if self.source.ready.val() & !self.is_empty.val() {
             self.read_pointer.d.next = self.read_next.val();

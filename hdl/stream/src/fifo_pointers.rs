@@ -73,6 +73,25 @@ impl<const P: usize> Logic for StepMeets<P> {
     }
 }
 
+/// Whether two pointers are at the same place. A block of its own, so that tools find the answer
+/// before what it is chosen by.
+#[derive(LogicBlock, Default)]
+pub struct SamePlace<const P: usize> {
+    /// A pointer.
+    pub one: Signal<In, Bits<P>>,
+    /// Another.
+    pub other: Signal<In, Bits<P>>,
+    /// They are equal.
+    pub same: Signal<Out, Bit>,
+}
+
+impl<const P: usize> Logic for SamePlace<P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.same.next = self.one.val() == self.other.val();
+    }
+}
+
 /// The pointers. See the module's head.
 #[derive(LogicBlock)]
 pub struct FifoPointers<const P: usize> {

@@ -17,7 +17,7 @@
 //! 4. Frames keep their order.
 //! 5. `reset` empties the buffer; nothing is offered in the next cycle.
 
-use crate::fifo_pointers::StepMeets;
+use crate::fifo_pointers::{SamePlace, StepMeets};
 use crate::memory::BlockRam;
 use crate::messages::PacketBeat;
 use crate::packet::{PacketSink, PacketSource};
@@ -53,6 +53,7 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     is_full: DFF<Bit>,
     fills: StepMeets<P>,
     is_one_left: StepMeets<P>,
+    all_read: SamePlace<P>,
 
     read_wrapped: Signal<Local, Bits<P>>,
     rolls_back: Signal<Local, Bit>,
@@ -97,6 +98,7 @@ impl<const A: usize, const P: usize> FrameFifo<A, P> {
             write_next: Default::default(),
             advance: Default::default(),
             is_one_left: Default::default(),
+            all_read: Default::default(),
             read_next: Default::default(),
             lossy: Constant::new(lossy),
             discard_aborted: Constant::new(discard_aborted),
@@ -154,7 +156,9 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
         self.is_one_left.from.next = self.read_pointer.q.val();
         self.is_one_left.to.next = self.commit_pointer.q.val();
         self.read_next.next = self.read_pointer.q.val();
-        self.offered.d.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
+        self.all_read.one.next = self.read_pointer.q.val();
+        self.all_read.other.next = self.commit_pointer.q.val();
+        self.offered.d.next = !self.all_read.same.val();
         if self.advance.val() {
             self.read_next.next = self.read_pointer.q.val() + self.one.val();
             self.offered.d.next = !self.is_one_left.meets.val();

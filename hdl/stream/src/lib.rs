@@ -43,7 +43,7 @@ pub mod prelude {
     pub use crate::counters::CounterBank;
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
-    pub use crate::fifo_pointers::{FifoPointers, StepMeets};
+    pub use crate::fifo_pointers::{FifoPointers, SamePlace, StepMeets};
     pub use crate::frame_fifo::FrameFifo;
     pub use crate::masked_beat::MaskedBeat;
     pub use crate::memory::{BlockRam, LutRam, PairRam, ZeroedRam};

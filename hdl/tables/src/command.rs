@@ -20,7 +20,7 @@
 //! | `fence_passed` | in | pulse: a confirmation has left the last fence |
 //! | others | out | updates |
 //!
-//! Timing: a command takes 8 cycles, a refused one 7; `region_remove` about 4 more,
+//! Timing: a command takes 8 cycles, a refused one 7; `region_remove` about 5 more,
 //! `segment_truncate` about 10 more, `list_move` as long as its list's updater. A floor that lifts
 //! the cursor waits for a cycle without a cursor move. Confirmations wait for their taker in a
 //! FIFO: their taker does not hold up the next commands until 7 wait, nor do the fences until
@@ -193,8 +193,9 @@ impl<
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
         // A command is taken when its confirmation will have a place, beside one on its way there.
-        self.has_room.d.next =
-            (self.confirmations.level.val() < self.enough.val()) & !self.hold.val();
+        self.has_room.d.next = (self.confirmations.level.val() < self.enough.val())
+            & self.steps.has_places.val()
+            & !self.hold.val();
         self.steps.fence_passed.next = self.fence_passed.val();
         self.steps.command_valid.next = self.batch.command.valid.val();
         self.steps.has_room.next = self.has_room.q.val();
@@ -216,6 +217,7 @@ impl<
         ListControlSource::link(&mut self.tx_list, &mut self.work.tx_list);
         self.steps.flow_valid.next = self.queried.valid.val();
         self.steps.judged.next = self.work.status.val();
+        self.steps.judged_ok.next = self.work.is_ok.val();
         self.steps.works.next = self.work.works.val();
         self.steps.busy.next = self.region_busy.val() | self.work.list_busy.val();
         self.steps.refused.next = self.work.list_refused.val();
@@ -242,9 +244,7 @@ impl<
         self.ended.d.next.status = self.steps.status.val();
         self.confirmations.sink.valid.next = self.ended_valid.q.val();
         self.confirmations.sink.payload.next = self.ended.q.val();
-        self.confirmation.valid.next = self.confirmations.source.valid.val();
-        self.confirmation.payload.next = self.confirmations.source.payload.val();
-        self.confirmations.source.ready.next = self.confirmation.ready.val();
+        MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.confirmations.source);
         self.done.d.next = self.confirmations.source.valid.val() & self.confirmation.ready.val();
         self.command_done.next = self.done.q.val();
     }

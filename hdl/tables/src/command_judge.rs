@@ -108,9 +108,12 @@ impl Logic for ReachCheck {
     }
 }
 
-/// The judge, combinational. See the module's head.
+/// The judge: what it finds wrong itself is a register, the rest comes from registers. See the
+/// module's head.
 #[derive(LogicBlock)]
 pub struct CommandJudge {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
     /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
     /// It is privileged.
@@ -121,7 +124,7 @@ pub struct CommandJudge {
     pub generation: Signal<In, Bits<8>>,
     /// The flow that it names.
     pub flow: Signal<In, FlowControl>,
-    /// From the check.
+    /// From the check; one cycle later, as the next two.
     pub index_bad: Signal<In, Bit>,
     /// From the check, the reach and the list.
     pub range_bad: Signal<In, Bit>,
@@ -129,6 +132,13 @@ pub struct CommandJudge {
     pub list_full: Signal<In, Bit>,
     /// CommandStatus.
     pub status: Signal<Out, Bits<8>>,
+    /// It is `ok`.
+    pub is_ok: Signal<Out, Bit>,
+
+    unknown: DFF<Bit>,
+    forbidden: DFF<Bit>,
+    wrong_flow: DFF<Bit>,
+    of_another: DFF<Bit>,
 
     installed: Signal<Local, FlowInstalled>,
     stranger: Signal<Local, Bit>,
@@ -147,6 +157,7 @@ impl Default for CommandJudge {
     fn default() -> Self {
         let code = |status: CommandStatus| Constant::new((status as u64).to_bits());
         Self {
+            clock: Default::default(),
             kind: Default::default(),
             privileged: Default::default(),
             owner: Default::default(),
@@ -156,6 +167,11 @@ impl Default for CommandJudge {
             range_bad: Default::default(),
             list_full: Default::default(),
             status: Default::default(),
+            is_ok: Default::default(),
+            unknown: Default::default(),
+            forbidden: Default::default(),
+            wrong_flow: Default::default(),
+            of_another: Default::default(),
             installed: Default::default(),
             stranger: Default::default(),
             of_flow: Default::default(),
@@ -174,6 +190,7 @@ impl Default for CommandJudge {
 impl Logic for CommandJudge {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, unknown, forbidden, wrong_flow, of_another);
         self.installed.next = self.flow.val().installed;
         self.of_flow.next = true;
         match self.kind.val() {
@@ -188,8 +205,16 @@ impl Logic for CommandJudge {
             }
         }
 
-        // The last assignment wins: the checks stand in reverse order.
         self.stranger.next = self.owner.val() != self.host.val();
+        self.unknown.d.next = self.kind.val() == CommandKind::Unknown;
+        self.forbidden.d.next = self.stranger.val() & self.privileged.val();
+        self.wrong_flow.d.next = self.of_flow.val()
+            & (!self.flow.val().hit | (self.installed.val().generation != self.generation.val()));
+        self.of_another.d.next = self.of_flow.val()
+            & self.stranger.val()
+            & (self.installed.val().owner != self.owner.val());
+
+        // The last assignment wins: the checks stand in reverse order.
         self.status.next = self.ok.val();
         if self.range_bad.val() {
             self.status.next = self.bad_range.val();
@@ -197,25 +222,27 @@ impl Logic for CommandJudge {
         if self.list_full.val() {
             self.status.next = self.full.val();
         }
-        if self.of_flow.val()
-            & self.stranger.val()
-            & (self.installed.val().owner != self.owner.val())
-        {
+        if self.of_another.q.val() {
             self.status.next = self.not_owner.val();
         }
-        if self.of_flow.val()
-            & (!self.flow.val().hit | (self.installed.val().generation != self.generation.val()))
-        {
+        if self.wrong_flow.q.val() {
             self.status.next = self.bad_flow.val();
         }
         if self.index_bad.val() {
             self.status.next = self.bad_index.val();
         }
-        if self.stranger.val() & self.privileged.val() {
+        if self.forbidden.q.val() {
             self.status.next = self.not_owner.val();
         }
-        if self.kind.val() == CommandKind::Unknown {
+        if self.unknown.q.val() {
             self.status.next = self.bad_opcode.val();
         }
+        self.is_ok.next = !(self.unknown.q.val()
+            | self.forbidden.q.val()
+            | self.index_bad.val()
+            | self.wrong_flow.q.val()
+            | self.of_another.q.val()
+            | self.list_full.val()
+            | self.range_bad.val());
     }
 }

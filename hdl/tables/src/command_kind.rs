@@ -1,4 +1,5 @@
-//! From the opcode to the kind of a command, and what that kind changes. Combinational.
+//! From the opcode to the kind of a command, combinational, and what that kind changes, a cycle
+//! later.
 
 use abi::command as opcode;
 use stream::prelude::*;
@@ -137,7 +138,9 @@ impl Logic for KindDecode {
 /// Which tables a kind of command writes.
 #[derive(LogicBlock, Default)]
 pub struct KindUses {
-    /// Kind of the command.
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Kind of the command; what it needs is known one cycle later.
     pub kind: Signal<In, CommandKind>,
     /// It writes the flow's state.
     pub writes_flow: Signal<Out, Bit>,
@@ -149,31 +152,43 @@ pub struct KindUses {
     pub writes_page: Signal<Out, Bit>,
     /// The change takes longer than a cycle.
     pub works: Signal<Out, Bit>,
+
+    flow: DFF<Bit>,
+    key: DFF<Bit>,
+    region: DFF<Bit>,
+    page: DFF<Bit>,
+    long: DFF<Bit>,
 }
 
 impl Logic for KindUses {
     #[hdl_gen]
     fn update(&mut self) {
-        self.writes_flow.next = false;
-        self.writes_key.next = false;
-        self.writes_region.next = false;
-        self.writes_page.next = false;
-        self.works.next = false;
+        dff_setup!(self, clock, flow, key, region, page, long);
+        self.writes_flow.next = self.flow.q.val();
+        self.writes_key.next = self.key.q.val();
+        self.writes_region.next = self.region.q.val();
+        self.writes_page.next = self.page.q.val();
+        self.works.next = self.long.q.val();
+        self.flow.d.next = false;
+        self.key.d.next = false;
+        self.region.d.next = false;
+        self.page.d.next = false;
+        self.long.d.next = false;
         match self.kind.val() {
-            CommandKind::FloorSet => self.writes_flow.next = true,
-            CommandKind::SendFloorSet => self.writes_flow.next = true,
-            CommandKind::FlowInstall => self.writes_flow.next = true,
-            CommandKind::FlowRemove => self.writes_flow.next = true,
-            CommandKind::KeySet => self.writes_key.next = true,
-            CommandKind::KeyClear => self.writes_key.next = true,
-            CommandKind::RegionInstall => self.writes_region.next = true,
-            CommandKind::PageSet => self.writes_page.next = true,
+            CommandKind::FloorSet => self.flow.d.next = true,
+            CommandKind::SendFloorSet => self.flow.d.next = true,
+            CommandKind::FlowInstall => self.flow.d.next = true,
+            CommandKind::FlowRemove => self.flow.d.next = true,
+            CommandKind::KeySet => self.key.d.next = true,
+            CommandKind::KeyClear => self.key.d.next = true,
+            CommandKind::RegionInstall => self.region.d.next = true,
+            CommandKind::PageSet => self.page.d.next = true,
             CommandKind::RegionRemove => {
-                self.writes_region.next = true;
-                self.works.next = true;
+                self.region.d.next = true;
+                self.long.d.next = true;
             }
-            CommandKind::SegmentTruncate => self.works.next = true,
-            CommandKind::ListMove => self.works.next = true,
+            CommandKind::SegmentTruncate => self.long.d.next = true,
+            CommandKind::ListMove => self.long.d.next = true,
             _ => {}
         }
     }

@@ -42,6 +42,82 @@ pub enum CommandState {
     Work,
 }
 
+/// Whether a command is taken: in a block of its own, since the send side's queries wait for it.
+#[derive(LogicBlock, Default)]
+pub struct CommandTake {
+    /// Where the processor is.
+    pub state: Signal<In, CommandState>,
+    /// A command is there.
+    pub command_valid: Signal<In, Bit>,
+    /// And room for its confirmation.
+    pub has_room: Signal<In, Bit>,
+    /// It is taken.
+    pub take: Signal<Out, Bit>,
+}
+
+impl Logic for CommandTake {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.take.next = (self.state.val() == CommandState::Idle)
+            & self.command_valid.val()
+            & self.has_room.val();
+    }
+}
+
+/// Counts the commands between `take` and the last fence.
+#[derive(LogicBlock)]
+pub struct CommandsUnderWay {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// A command is taken.
+    pub take: Signal<In, Bit>,
+    /// A confirmation has left the last fence: counted one cycle later.
+    pub fence_passed: Signal<In, Bit>,
+    /// Fewer than `CONFIRMATIONS_MAX` are under way.
+    pub has_places: Signal<Out, Bit>,
+
+    count: DFF<Bits<UNDER_WAY_BITS>>,
+    passed: DFF<Bit>,
+
+    most: Constant<Bits<UNDER_WAY_BITS>>,
+    none: Constant<Bits<UNDER_WAY_BITS>>,
+}
+
+impl Default for CommandsUnderWay {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            take: Default::default(),
+            fence_passed: Default::default(),
+            has_places: Default::default(),
+            count: Default::default(),
+            passed: Default::default(),
+            most: Constant::new(CONFIRMATIONS_MAX.to_bits()),
+            none: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for CommandsUnderWay {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, count, passed);
+        self.has_places.next = self.count.q.val() < self.most.val();
+        self.passed.d.next = self.fence_passed.val() & !self.reset.val();
+        if self.take.val() & !self.passed.q.val() {
+            self.count.d.next = self.count.q.val() + 1;
+        } else if self.passed.q.val() & !self.take.val() {
+            self.count.d.next = self.count.q.val() - 1;
+        }
+        if self.reset.val() {
+            self.count.d.next = self.none.val();
+        }
+    }
+}
+
 /// The sequence. See the module's head.
 #[derive(LogicBlock)]
 pub struct CommandSequence {
@@ -52,14 +128,18 @@ pub struct CommandSequence {
 
     /// A command is there.
     pub command_valid: Signal<In, Bit>,
-    /// And room for its confirmation.
+    /// And room for its confirmation: as it was, and `has_places`, a cycle before.
     pub has_room: Signal<In, Bit>,
+    /// Fewer than `CONFIRMATIONS_MAX` are under way, those of the last two cycles left out.
+    pub has_places: Signal<Out, Bit>,
     /// A confirmation has left the last fence.
     pub fence_passed: Signal<In, Bit>,
     /// The flow's state is there.
     pub flow_valid: Signal<In, Bit>,
     /// CommandStatus of the judge.
     pub judged: Signal<In, Bits<8>>,
+    /// It is `ok`.
+    pub judged_ok: Signal<In, Bit>,
     /// The tables take the change.
     pub act_ready: Signal<In, Bit>,
     /// The change takes longer than a cycle.
@@ -78,13 +158,11 @@ pub struct CommandSequence {
     /// Its CommandStatus.
     pub status: Signal<Out, Bits<8>>,
 
+    taking: CommandTake,
     state: DFF<CommandState>,
     acts: DFF<Bit>,
-    under_way: DFF<Bits<UNDER_WAY_BITS>>,
+    under_way: CommandsUnderWay,
 
-    may_take: Signal<Local, Bit>,
-    under_way_max: Constant<Bits<UNDER_WAY_BITS>>,
-    none: Constant<Bits<UNDER_WAY_BITS>>,
     ok: Constant<Bits<8>>,
     bad_range: Constant<Bits<8>>,
 }
@@ -96,9 +174,11 @@ impl Default for CommandSequence {
             reset: Default::default(),
             command_valid: Default::default(),
             has_room: Default::default(),
+            has_places: Default::default(),
             fence_passed: Default::default(),
             flow_valid: Default::default(),
             judged: Default::default(),
+            judged_ok: Default::default(),
             act_ready: Default::default(),
             works: Default::default(),
             busy: Default::default(),
@@ -107,12 +187,10 @@ impl Default for CommandSequence {
             acting: Default::default(),
             finish: Default::default(),
             status: Default::default(),
+            taking: Default::default(),
             state: Default::default(),
             acts: Default::default(),
             under_way: Default::default(),
-            may_take: Default::default(),
-            under_way_max: Constant::new(CONFIRMATIONS_MAX.to_bits()),
-            none: Constant::new(0u64.to_bits()),
             ok: Constant::new((CommandStatus::Ok as u64).to_bits()),
             bad_range: Constant::new((CommandStatus::BadRange as u64).to_bits()),
         }
@@ -122,10 +200,16 @@ impl Default for CommandSequence {
 impl Logic for CommandSequence {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, acts, under_way);
-        self.take.next = false;
-        self.may_take.next =
-            self.has_room.val() & (self.under_way.q.val() < self.under_way_max.val());
+        dff_setup!(self, clock, state, acts);
+        self.under_way.clock.next = self.clock.val();
+        self.under_way.reset.next = self.reset.val();
+        self.under_way.take.next = self.taking.take.val();
+        self.under_way.fence_passed.next = self.fence_passed.val();
+        self.has_places.next = self.under_way.has_places.val();
+        self.taking.state.next = self.state.q.val();
+        self.taking.command_valid.next = self.command_valid.val();
+        self.taking.has_room.next = self.has_room.val();
+        self.take.next = self.taking.take.val();
         self.acting.next = self.acts.q.val();
         self.acts.d.next = false;
         self.finish.next = false;
@@ -134,8 +218,7 @@ impl Logic for CommandSequence {
         match self.state.q.val() {
             // Waits for a command.
             CommandState::Idle => {
-                if self.command_valid.val() & self.may_take.val() {
-                    self.take.next = true;
+                if self.taking.take.val() {
                     self.state.d.next = CommandState::Wait;
                 }
             }
@@ -150,8 +233,8 @@ impl Logic for CommandSequence {
             CommandState::Check => self.state.d.next = CommandState::Judge,
             CommandState::Judge => {
                 self.state.d.next = CommandState::Act;
-                self.acts.d.next = self.judged.val() == self.ok.val();
-                if self.judged.val() != self.ok.val() {
+                self.acts.d.next = self.judged_ok.val();
+                if !self.judged_ok.val() {
                     self.finish.next = true;
                     self.status.next = self.judged.val();
                     self.state.d.next = CommandState::Idle;
@@ -179,13 +262,7 @@ impl Logic for CommandSequence {
                 }
             }
         }
-        if self.take.val() & !self.fence_passed.val() {
-            self.under_way.d.next = self.under_way.q.val() + 1;
-        } else if self.fence_passed.val() & !self.take.val() {
-            self.under_way.d.next = self.under_way.q.val() - 1;
-        }
         if self.reset.val() {
-            self.under_way.d.next = self.none.val();
             self.finish.next = false;
             self.state.d.next = CommandState::Idle;
             self.acts.d.next = false;

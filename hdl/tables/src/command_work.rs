@@ -48,6 +48,8 @@ pub struct CommandWork<
 
     /// CommandStatus.
     pub status: Signal<Out, Bits<8>>,
+    /// It is `ok`.
+    pub is_ok: Signal<Out, Bit>,
     /// The change takes longer than a cycle.
     pub works: Signal<Out, Bit>,
     /// A list is at work.
@@ -119,6 +121,7 @@ impl<
             tx_list: Default::default(),
             commit: Default::default(),
             status: Default::default(),
+            is_ok: Default::default(),
             works: Default::default(),
             list_busy: Default::default(),
             list_refused: Default::default(),
@@ -225,6 +228,7 @@ impl<
         self.list_full.d.next = self.answers.full.val();
         self.lifts_cursor.d.next =
             self.flow_decode.flow.val().write_cursor & self.reach.cursor_behind.val();
+        self.judge.clock.next = self.clock.val();
         self.judge.kind.next = self.kind_kept.q.val();
         self.judge.privileged.next = self.kind_decode.privileged.val();
         self.judge.owner.next = self.beat.val().owner;
@@ -234,7 +238,9 @@ impl<
         self.judge.range_bad.next = self.range_bad.q.val() | self.reach_bad.q.val();
         self.judge.list_full.next = self.list_full.q.val();
         self.status.next = self.judge.status.val();
+        self.is_ok.next = self.judge.is_ok.val();
 
+        self.uses.clock.next = self.clock.val();
         self.uses.kind.next = self.kind_kept.q.val();
         self.works.next = self.uses.works.val();
         self.writes_flow.next = self.uses.writes_flow.val();

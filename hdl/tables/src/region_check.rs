@@ -15,9 +15,7 @@ pub struct RegionCheck {
     pub request: Signal<In, RegionRequest>,
     /// The region.
     pub region: Signal<In, RegionEntry>,
-    /// The region is of this epoch, and exists.
-    pub current: Signal<In, Bit>,
-    /// What is known so far.
+    /// What is known so far, if the region exists and is of this epoch.
     pub checked: Signal<Out, RegionChecked>,
 
     right: Signal<Local, Bit>,
@@ -33,7 +31,6 @@ impl Default for RegionCheck {
         Self {
             request: Default::default(),
             region: Default::default(),
-            current: Default::default(),
             checked: Default::default(),
             right: Default::default(),
             page_bits: Default::default(),
@@ -57,8 +54,7 @@ impl Logic for RegionCheck {
         self.page_bytes.next = self.one.val() << bit_cast::<31, 5>(self.region.val().page_bits);
         self.page_mask.next = self.page_bytes.val() - self.one.val();
 
-        self.checked.next.granted = self.current.val()
-            & self.right.val()
+        self.checked.next.granted = self.right.val()
             & (self.region.val().key == self.request.val().region_key)
             & (self.region.val().domain == self.request.val().domain);
         self.checked.next.end = bit_cast::<49, 48>(self.request.val().offset)
@@ -117,19 +113,22 @@ pub struct RegionRemoval {
     /// A removal is under way.
     pub busy: Signal<Out, Bit>,
 
-    stages: DFF<Bits<2>>,
+    stages: DFF<Bits<3>>,
+    found: DFF<Bit>,
 }
 
 impl Logic for RegionRemoval {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stages);
+        dff_setup!(self, clock, stages, found);
         self.stages.d.next =
-            (self.stages.q.val() << 1) | bit_cast::<2, 1>(self.remove.val().into());
+            (self.stages.q.val() << 1) | bit_cast::<3, 1>(self.remove.val().into());
         self.busy.next = self.stages.q.val().any();
-        self.removes.next = self.stages.q.val().get_bit(1) & self.key_equal.val();
+        self.found.d.next = self.stages.q.val().get_bit(1) & self.key_equal.val();
+        self.removes.next = self.found.q.val();
         if self.reset.val() {
             self.stages.d.next = 0.into();
+            self.found.d.next = false;
         }
     }
 }

@@ -153,8 +153,8 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
             self.in_range_read.q.val() & (self.region_epoch.q.val() == self.epoch_kept.q.val());
         self.check.request.next = self.registered.q.val();
         self.check.region.next = self.region.q.val();
-        self.check.current.next = self.current.val();
         self.checked.d.next = self.check.checked.val();
+        self.checked.d.next.granted = self.check.checked.val().granted & self.current.val();
         self.locate.checked.next = self.checked.q.val();
         self.located.d.next = self.locate.located.val();
 

@@ -1,6 +1,6 @@
 //! Counts the requests that wait for their reply, so that no reply ever waits for room.
 //!
-//! Timing: `free` is a function of a register.
+//! Timing: `free` is a register: a reply makes it rise two cycles later.
 //!
 //! Invariants:
 //! 1. As long as `accept` is high only with `free`, at most `limit` requests are unanswered.
@@ -23,8 +23,9 @@ pub struct Unanswered {
     pub free: Signal<Out, Bit>,
 
     count: DFF<Bits<5>>,
+    may_accept: DFF<Bit>,
 
-    limit: Constant<Bits<5>>,
+    last: Constant<Bits<5>>,
     one: Constant<Bits<5>>,
     zero: Constant<Bits<5>>,
 }
@@ -39,7 +40,8 @@ impl Unanswered {
             answer: Default::default(),
             free: Default::default(),
             count: Default::default(),
-            limit: Constant::new(limit.to_bits()),
+            may_accept: Default::default(),
+            last: Constant::new((limit - 1).to_bits()),
             one: Constant::new(1u64.to_bits()),
             zero: Constant::new(0u64.to_bits()),
         }
@@ -49,8 +51,10 @@ impl Unanswered {
 impl Logic for Unanswered {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, count);
-        self.free.next = self.count.q.val() != self.limit.val();
+        dff_setup!(self, clock, count, may_accept);
+        self.free.next = self.may_accept.q.val();
+        self.may_accept.d.next = (self.count.q.val() < self.last.val())
+            | ((self.count.q.val() == self.last.val()) & !self.accept.val());
         if self.accept.val() & !self.answer.val() {
             self.count.d.next = self.count.q.val() + self.one.val();
         }

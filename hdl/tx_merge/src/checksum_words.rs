@@ -25,6 +25,9 @@ pub struct ChecksumWords {
     from_l4: ChecksumMask,
     from_addresses: ChecksumMask,
     from_addresses_end: ChecksumMask,
+
+    addresses_at: Signal<Local, Bits<8>>,
+    addresses_end_at: Signal<Local, Bits<8>>,
 }
 
 impl Logic for ChecksumWords {
@@ -36,12 +39,15 @@ impl Logic for ChecksumWords {
         self.from_addresses_end.beat.next = self.beat.val();
         self.from_l3.offset.next = self.layout.val().l3_offset;
         self.from_l4.offset.next = self.layout.val().l4_offset;
-        self.from_addresses.offset.next = self.layout.val().l3_offset + 12;
-        self.from_addresses_end.offset.next = self.layout.val().l3_offset + 20;
+        self.addresses_at.next = bits::<8>(12);
+        self.addresses_end_at.next = bits::<8>(20);
         if self.layout.val().ipv6 {
-            self.from_addresses.offset.next = self.layout.val().l3_offset + 8;
-            self.from_addresses_end.offset.next = self.layout.val().l3_offset + 40;
+            self.addresses_at.next = bits::<8>(8);
+            self.addresses_end_at.next = bits::<8>(40);
         }
+        self.from_addresses.offset.next = self.layout.val().l3_offset + self.addresses_at.val();
+        self.from_addresses_end.offset.next =
+            self.layout.val().l3_offset + self.addresses_end_at.val();
         self.ip_keep.next = self.from_l3.mask.val() & !self.from_l4.mask.val();
         self.l4_keep.next = (self.from_addresses.mask.val() & !self.from_addresses_end.mask.val())
             | self.from_l4.mask.val();

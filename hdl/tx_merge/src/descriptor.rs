@@ -62,6 +62,7 @@ pub struct Descriptor {
     name: DescriptorName,
     switch: SendSwitch,
     unread: DFF<Bit>,
+    has_places: DFF<Bit>,
     metadata: DFF<Bits<256>>,
     upper: DFF<Bits<256>>,
 
@@ -72,7 +73,7 @@ pub struct Descriptor {
 impl Logic for Descriptor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, unread, metadata, upper);
+        dff_setup!(self, clock, unread, has_places, metadata, upper);
         self.name.clock.next = self.clock.val();
         self.name.reset.next = self.reset.val();
         self.switch.clock.next = self.clock.val();
@@ -122,7 +123,9 @@ impl Logic for Descriptor {
         self.check.owner.next = self.name.fetch.val().owner;
         self.check.unread.next = self.unread.q.val();
         self.check.template_beats.next = self.control.template_beats.val();
-        self.control.fields_ready.next = self.fields.ready.val() & self.capture.room.val();
+        // A descriptor takes two beats at least: what the one before it took shows by then.
+        self.has_places.d.next = self.fields.ready.val() & self.capture.room.val();
+        self.control.fields_ready.next = self.has_places.q.val();
         self.fields.valid.next = self.control.close.val();
         self.fields.payload.next = self.check.fields.val();
         self.taken.valid.next = self.control.close.val() & !self.unread.q.val();

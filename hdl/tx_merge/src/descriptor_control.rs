@@ -13,6 +13,39 @@
 
 use stream::prelude::*;
 
+/// Whether a beat would be taken: in a block of its own, since the ring waits for it.
+#[derive(LogicBlock, Default)]
+pub struct BeatTake {
+    /// A descriptor may be begun.
+    pub may_begin: Signal<In, Bit>,
+    /// One is begun, and more beats of it follow.
+    pub in_body: Signal<In, Bit>,
+    /// One has come to its last beat and is not closed.
+    pub closing: Signal<In, Bit>,
+    /// Fields and numbers would be taken.
+    pub fields_ready: Signal<In, Bit>,
+    /// All beats of its header were handed on.
+    pub complete: Signal<In, Bit>,
+    /// A header beat would be taken.
+    pub header_ready: Signal<In, Bit>,
+    /// It would.
+    pub ready: Signal<Out, Bit>,
+
+    header_free: Signal<Local, Bit>,
+}
+
+impl Logic for BeatTake {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.header_free.next = self.complete.val() | self.header_ready.val();
+        self.ready.next = self.may_begin.val()
+            & (!self.closing.val() | (self.fields_ready.val() & self.header_free.val()));
+        if self.in_body.val() {
+            self.ready.next = self.header_free.val();
+        }
+    }
+}
+
 /// The control. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct DescriptorControl {
@@ -49,6 +82,7 @@ pub struct DescriptorControl {
     /// With `close`: beats of the header.
     pub template_beats: Signal<Out, Bits<3>>,
 
+    taking: BeatTake,
     in_body: DFF<Bit>,
     closing: DFF<Bit>,
     complete: DFF<Bit>,
@@ -76,7 +110,13 @@ impl Logic for DescriptorControl {
             & (!self.closing.q.val() | self.closes.val());
         self.begins.next = self.opens.val() & self.beat_valid.val();
         self.goes_on.next = self.in_body.q.val() & self.header_free.val() & self.beat_valid.val();
-        self.beat_ready.next = self.opens.val() | (self.in_body.q.val() & self.header_free.val());
+        self.taking.may_begin.next = self.may_begin.val();
+        self.taking.in_body.next = self.in_body.q.val();
+        self.taking.closing.next = self.closing.q.val();
+        self.taking.fields_ready.next = self.fields_ready.val();
+        self.taking.complete.next = self.complete.q.val();
+        self.taking.header_ready.next = self.header_ready.val();
+        self.beat_ready.next = self.taking.ready.val();
         self.first.next = self.begins.val();
         self.body.next = self.goes_on.val();
         self.close.next = self.closes.val();

@@ -4,7 +4,8 @@
 //!  confirmation_sink ──► 512 confirmations, each with `started` ──► confirmation_source
 //!                                          released when `finished` has reached it ▲
 //! ```
-//! Timing: two cycles when nothing is in flight, four when others wait.
+//! Timing: three cycles when nothing is in flight, five when others wait; one confirmation every
+//! other cycle.
 //!
 //! Invariants:
 //! 1. Confirmations keep their order.
@@ -46,15 +47,17 @@ pub struct Fence {
     pub finished: Signal<In, Bits<32>>,
 
     queue: DeepFifo<Stamped, 9, 10>,
+    passed: DFF<Bit>,
 
     stamped: Signal<Local, Stamped>,
     ahead: Signal<Local, Bits<16>>,
-    passed: Signal<Local, Bit>,
+    leaves: Signal<Local, Bit>,
 }
 
 impl Logic for Fence {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, passed);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         self.stamped.next.confirmation = self.confirmation_sink.payload.val();
@@ -65,9 +68,13 @@ impl Logic for Fence {
 
         self.ahead.next =
             self.finished.val().get_bits::<16>(0) - self.queue.source.payload.val().stamp;
-        self.passed.next = self.queue.source.valid.val() & !self.ahead.val().get_bit(15);
-        self.confirmation_source.valid.next = self.passed.val();
+        self.leaves.next = self.passed.q.val() & self.confirmation_source.ready.val();
+        self.passed.d.next = self.queue.source.valid.val()
+            & !self.ahead.val().get_bit(15)
+            & !self.leaves.val()
+            & !self.reset.val();
+        self.confirmation_source.valid.next = self.passed.q.val();
         self.confirmation_source.payload.next = self.queue.source.payload.val().confirmation;
-        self.queue.source.ready.next = self.passed.val() & self.confirmation_source.ready.val();
+        self.queue.source.ready.next = self.leaves.val();
     }
 }

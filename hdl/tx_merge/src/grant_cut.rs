@@ -28,6 +28,30 @@ pub struct GrantAsked {
     pub bytes: Bits<13>,
 }
 
+/// Whether a part ends within the 4 KiB in which it starts: from bits, behind one sum.
+#[derive(LogicBlock, Default)]
+pub struct EndsInPage {
+    /// Offset of the part in its page.
+    pub offset: Signal<In, Bits<12>>,
+    /// Its bytes.
+    pub bytes: Signal<In, Bits<18>>,
+    /// It does.
+    pub ends: Signal<Out, Bit>,
+
+    behind: Signal<Local, Bits<14>>,
+}
+
+impl Logic for EndsInPage {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.behind.next = bit_cast::<14, 13>(self.bytes.val().get_bits::<13>(0))
+            + bit_cast::<14, 12>(self.offset.val());
+        self.ends.next = !(self.bytes.val().get_bits::<5>(13).any()
+            | self.behind.val().get_bit(13)
+            | (self.behind.val().get_bit(12) & self.behind.val().get_bits::<12>(0).any()));
+    }
+}
+
 /// The cutter. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct GrantCut {
@@ -45,11 +69,16 @@ pub struct GrantCut {
 
     held: DFF<SendPart>,
     held_valid: DFF<Bit>,
+    ends: DFF<Bit>,
+    new_part: EndsInPage,
 
     offset: Signal<Local, Bits<48>>,
     page_rest: Signal<Local, Bits<13>>,
     cut_bytes: Signal<Local, Bits<13>>,
-    ends: Signal<Local, Bit>,
+    offered: Signal<Local, Bits<48>>,
+    behind: Signal<Local, Bits<19>>,
+    rest_bytes: Signal<Local, Bits<19>>,
+    rest_ends: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
     step: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
@@ -59,12 +88,11 @@ pub struct GrantCut {
 impl Logic for GrantCut {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, held_valid);
+        dff_setup!(self, clock, held, held_valid, ends);
         self.offset.next = self.held.q.val().offset;
         self.page_rest.next = 4096 - bit_cast::<13, 12>(self.offset.val().get_bits::<12>(0));
-        self.ends.next = self.held.q.val().bytes <= bit_cast::<18, 13>(self.page_rest.val());
         self.cut_bytes.next = self.page_rest.val();
-        if self.ends.val() {
+        if self.ends.q.val() {
             self.cut_bytes.next = bit_cast::<13, 18>(self.held.q.val().bytes);
         }
         self.page_next.next = self.offset.val().get_bits::<36>(12) + 1;
@@ -72,16 +100,26 @@ impl Logic for GrantCut {
         self.step.next = self.held_valid.q.val()
             & self.asked.ready.val()
             & (self.region_request.ready.val() | !self.held.q.val().wanted);
-        self.closes.next = self.ends.val() | !self.held.q.val().wanted;
+        self.closes.next = self.ends.q.val() | !self.held.q.val().wanted;
         self.free.next = !self.held_valid.q.val() | (self.step.val() & self.closes.val());
         self.part.ready.next = self.free.val();
+        // Whether what is held next ends in its page: of a new part, or of the rest of this one.
+        self.offered.next = self.part.payload.val().offset;
+        self.new_part.offset.next = self.offered.val().get_bits::<12>(0);
+        self.new_part.bytes.next = self.part.payload.val().bytes;
+        self.behind.next = bit_cast::<19, 18>(self.held.q.val().bytes)
+            + bit_cast::<19, 12>(self.offset.val().get_bits::<12>(0));
+        self.rest_bytes.next = self.behind.val() - 4096;
+        self.rest_ends.next = !(self.behind.val().get_bits::<5>(14).any()
+            | (self.behind.val().get_bit(13) & self.behind.val().get_bits::<13>(0).any()));
         if self.free.val() {
+            self.ends.d.next = self.new_part.ends.val();
             self.held.d.next = self.part.payload.val();
             self.held_valid.d.next = self.part.valid.val();
         } else if self.step.val() {
             self.held.d.next.offset = bit_cast::<48, 36>(self.page_next.val()) << 12;
-            self.held.d.next.bytes =
-                self.held.q.val().bytes - bit_cast::<18, 13>(self.page_rest.val());
+            self.held.d.next.bytes = bit_cast::<18, 19>(self.rest_bytes.val());
+            self.ends.d.next = self.rest_ends.val();
         }
 
         self.region_request.valid.next =

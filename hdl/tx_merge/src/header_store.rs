@@ -1,7 +1,7 @@
 //! Holds the header templates of the descriptors under way: 256 beats.
 //!
 //! ```text
-//!  sink ──►│ later descriptors │ beats of the oldest: 0, 1, ... │ freed_beats
+//!  sink ──►│ later descriptors │ beats of the oldest: 0, 1, ... │ frees
 //!                              read_beat ──► memory ──► register ──► data
 //! ```
 //! Timing: one beat a cycle in and out; `data` comes two cycles after `read_beat`. `sink.ready` is
@@ -12,11 +12,8 @@
 
 use stream::prelude::*;
 
-/// Most beats held when another one is let in: it shows a cycle later, when one more may be here.
-const BEATS_MAX: u64 = 255;
-
 /// The store. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct HeaderStore {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -29,7 +26,9 @@ pub struct HeaderStore {
     pub read_beat: Signal<In, Bits<2>>,
     /// That beat, two cycles later.
     pub data: Signal<Out, Bits<512>>,
-    /// Beats of the oldest template that are not needed any more, after this cycle's read.
+    /// The oldest template is not needed any more, after this cycle's read.
+    pub frees: Signal<In, Bit>,
+    /// Its beats.
     pub freed_beats: Signal<In, Bits<3>>,
 
     memory: BlockRam<Bits<512>, 8>,
@@ -40,27 +39,7 @@ pub struct HeaderStore {
     has_room: DFF<Bit>,
 
     held: Signal<Local, Bits<9>>,
-    beats_max: Constant<Bits<9>>,
-}
-
-impl Default for HeaderStore {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            read_beat: Default::default(),
-            data: Default::default(),
-            freed_beats: Default::default(),
-            memory: Default::default(),
-            read: Default::default(),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            has_room: Default::default(),
-            held: Default::default(),
-            beats_max: Constant::new(BEATS_MAX.to_bits()),
-        }
-    }
+    behind: Signal<Local, Bits<9>>,
 }
 
 impl Logic for HeaderStore {
@@ -69,7 +48,8 @@ impl Logic for HeaderStore {
         dff_setup!(self, clock, read, write_pointer, read_pointer, has_room);
         self.memory.clock.next = self.clock.val();
         self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
-        self.has_room.d.next = self.held.val() < self.beats_max.val();
+        // One more may come before it shows here.
+        self.has_room.d.next = self.held.val() < 255;
         self.sink.ready.next = self.has_room.q.val();
         self.memory.write_address.next = bit_cast::<8, 9>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
@@ -82,8 +62,11 @@ impl Logic for HeaderStore {
             bit_cast::<8, 9>(self.read_pointer.q.val()) + bit_cast::<8, 2>(self.read_beat.val());
         self.read.d.next = self.memory.read_data.val();
         self.data.next = self.read.q.val();
-        self.read_pointer.d.next =
-            self.read_pointer.q.val() + bit_cast::<9, 3>(self.freed_beats.val());
+        // The sum is there before it is known whether it is wanted.
+        self.behind.next = self.read_pointer.q.val() + bit_cast::<9, 3>(self.freed_beats.val());
+        if self.frees.val() {
+            self.read_pointer.d.next = self.behind.val();
+        }
         if self.reset.val() {
             self.write_pointer.d.next = 0.into();
             self.read_pointer.d.next = 0.into();

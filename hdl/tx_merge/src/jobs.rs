@@ -40,6 +40,7 @@ pub struct PayloadRoom {
     /// And it was the last of its answer.
     pub answer_freed: Signal<In, Bit>,
 
+    room: DFF<Bit>,
     beats_used: DFF<Bits<10>>,
     answers_used: DFF<Bits<8>>,
 
@@ -51,9 +52,10 @@ pub struct PayloadRoom {
 impl Logic for PayloadRoom {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, beats_used, answers_used);
-        // A read takes eight beats at most, and one may be issued that is not counted yet.
-        self.has_room.next = (self.beats_used.q.val() <= 496) & (self.answers_used.q.val() < 127);
+        dff_setup!(self, clock, room, beats_used, answers_used);
+        // A read takes eight beats at most, and two may be issued that are not counted yet.
+        self.room.d.next = (self.beats_used.q.val() <= 488) & (self.answers_used.q.val() < 126);
+        self.has_room.next = self.room.q.val();
         self.bytes_up.next = self.bytes.val() + 63;
         self.read_beats.next = bit_cast::<10, 4>(self.bytes_up.val().get_bits::<4>(6));
         self.beats_with_read.next = self.beats_used.q.val() + self.read_beats.val();

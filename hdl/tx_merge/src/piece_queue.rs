@@ -4,7 +4,9 @@
 //!  sink ──►┌ tentative ┐ commit ┌ visible ┐──► source
 //!          └───────────┘◄discard└─────────┘
 //! ```
-//! Timing: latency one cycle after `commit`, one piece a cycle in and out.
+//! Timing: latency two cycles after `commit`, one piece a cycle in and out. `sink.ready` and `full`
+//! are registers: room that a read makes shows two cycles later, `full` one cycle after the piece
+//! that fills the queue.
 //!
 //! Invariants:
 //! 1. A piece appears at `source` only after the `commit` that comes with it or follows it;
@@ -37,42 +39,51 @@ pub struct PieceQueue {
     /// No room, and none to be expected.
     pub full: Signal<Out, Bit>,
 
-    memory: LutRam<SendPiece, 7>,
+    memory: BlockRam<SendPiece, 7>,
     write_pointer: DFF<Bits<8>>,
     commit_pointer: DFF<Bits<8>>,
     read_pointer: DFF<Bits<8>>,
+    has_room: DFF<Bit>,
+    is_full: DFF<Bit>,
+    offered: DFF<Bit>,
+    is_one_left: StepMeets<8>,
+    all_read: SamePlace<8>,
 
     held: Signal<Local, Bits<8>>,
     tentative: Signal<Local, Bits<8>>,
-    has_room: Signal<Local, Bit>,
+    held_after: Signal<Local, Bits<8>>,
+    write_next: Signal<Local, Bits<8>>,
     write_after: Signal<Local, Bits<8>>,
     write: Signal<Local, Bit>,
-    has_piece: Signal<Local, Bit>,
+    advance: Signal<Local, Bit>,
+    read_next: Signal<Local, Bits<8>>,
 }
 
 impl Logic for PieceQueue {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
+        dff_setup!(self, clock, has_room, is_full, offered);
         self.memory.clock.next = self.clock.val();
         // Pointers that are 128 apart differ in their highest bit alone.
         self.held.next = self.write_pointer.q.val() ^ self.read_pointer.q.val();
         self.tentative.next = self.write_pointer.q.val() ^ self.commit_pointer.q.val();
-        self.full.next = self.tentative.val() == 128;
-        self.has_room.next = self.held.val() != 128;
-        self.sink.ready.next = self.has_room.val();
-        self.write.next = self.sink.valid.val() & self.has_room.val();
-        self.has_piece.next = self.read_pointer.q.val() != self.commit_pointer.q.val();
-        self.source.valid.next = self.has_piece.val();
-        self.source.payload.next = self.memory.read_data.val();
-        self.memory.read_address.next = bit_cast::<7, 8>(self.read_pointer.q.val());
+        self.write_next.next = self.write_pointer.q.val() + 1;
+        self.held_after.next = self.write_next.val() ^ self.read_pointer.q.val();
+        self.write.next = self.sink.valid.val() & self.has_room.q.val();
+        self.has_room.d.next =
+            (self.held.val() != 128) & ((self.held_after.val() != 128) | !self.write.val());
+        self.is_full.d.next =
+            (self.tentative.val() == 128) & !self.commit.val() & !self.discard.val();
+        self.full.next = self.is_full.q.val();
+        self.sink.ready.next = self.has_room.q.val();
         self.memory.write_address.next = bit_cast::<7, 8>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.write.val();
 
         self.write_after.next = self.write_pointer.q.val();
         if self.write.val() {
-            self.write_after.next = self.write_pointer.q.val() + 1;
+            self.write_after.next = self.write_next.val();
         }
         self.write_pointer.d.next = self.write_after.val();
         if self.commit.val() {
@@ -81,13 +92,29 @@ impl Logic for PieceQueue {
         if self.discard.val() {
             self.write_pointer.d.next = self.commit_pointer.q.val();
         }
-        if self.has_piece.val() & self.source.ready.val() {
-            self.read_pointer.d.next = self.read_pointer.q.val() + 1;
+
+        // The memory is addressed one cycle ahead, so that its output register is the head.
+        self.advance.next = self.offered.q.val() & self.source.ready.val();
+        self.is_one_left.from.next = self.read_pointer.q.val();
+        self.is_one_left.to.next = self.commit_pointer.q.val();
+        self.read_next.next = self.read_pointer.q.val();
+        self.all_read.one.next = self.read_pointer.q.val();
+        self.all_read.other.next = self.commit_pointer.q.val();
+        self.offered.d.next = !self.all_read.same.val();
+        if self.advance.val() {
+            self.read_next.next = self.read_pointer.q.val() + 1;
+            self.offered.d.next = !self.is_one_left.meets.val();
         }
+        self.read_pointer.d.next = self.read_next.val();
+        self.memory.read_address.next = bit_cast::<7, 8>(self.read_next.val());
+        self.source.valid.next = self.offered.q.val();
+        self.source.payload.next = self.memory.read_data.val();
         if self.reset.val() {
             self.write_pointer.d.next = 0.into();
             self.commit_pointer.d.next = 0.into();
             self.read_pointer.d.next = 0.into();
+            self.is_full.d.next = false;
+            self.offered.d.next = false;
         }
     }
 }

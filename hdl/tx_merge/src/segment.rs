@@ -93,7 +93,8 @@ impl Logic for Segment {
             (self.header_queue.level.val() < 12) & (self.cut_queue.level.val() < 12);
         self.frame.go.next = self.has_room.q.val();
         self.store.read_beat.next = self.frame.read_beat.val();
-        self.store.freed_beats.next = self.frame.freed_beats.val();
+        self.store.frees.next = self.frame.frees.val();
+        self.store.freed_beats.next = self.frame.template_beats.val();
         self.reading_valid.d.next = self.frame.valid.val() & !self.reset.val();
         self.reading.d.next = self.frame.work.val();
         self.ready_valid.d.next = self.reading_valid.q.val() & !self.reset.val();

@@ -51,8 +51,10 @@ pub struct SegmentFrame {
     pub work: Signal<Out, HeaderWork>,
     /// Its template beat, whether valid or not.
     pub read_beat: Signal<Out, Bits<2>>,
-    /// Template beats that are not needed after it.
-    pub freed_beats: Signal<Out, Bits<3>>,
+    /// The template is not needed after it.
+    pub frees: Signal<Out, Bit>,
+    /// Beats of the template.
+    pub template_beats: Signal<Out, Bits<3>>,
 
     active: DFF<Bit>,
     first: DFF<Bit>,
@@ -91,9 +93,9 @@ impl Logic for SegmentFrame {
         self.valid.next = self.active.q.val() & self.go.val();
         self.frame_done.next = self.active.q.val() & self.go.val() & self.last_beat.val();
         self.done.next = self.frame_done.val() & self.last_frame.val();
-        self.freed_beats.next = 0.into();
+        self.frees.next = self.done.val();
+        self.template_beats.next = self.held.q.val().template_beats;
         if self.done.val() {
-            self.freed_beats.next = self.held.q.val().template_beats;
             self.active.d.next = false;
         }
         self.read_beat.next = self.beat.q.val();

@@ -32,8 +32,13 @@ pub struct WindowPut {
 
     rotate: RotateBlock,
 
-    block: Signal<Local, Bits<5>>,
-    block_after: Signal<Local, Bits<5>>,
+    reaches_next: StepMeets<3>,
+
+    block: Signal<Local, Bits<2>>,
+    block_after: Signal<Local, Bits<2>>,
+    first_beat: Signal<Local, Bits<3>>,
+    is_first_beat: Signal<Local, Bit>,
+    is_beat_after: Signal<Local, Bit>,
     shift: Signal<Local, Bits<7>>,
     turned: Signal<Local, Bits<128>>,
     bytes: [Signal<Local, Bits<128>>; 16],
@@ -62,8 +67,12 @@ impl Default for WindowPut {
             placed: Default::default(),
             lanes: Default::default(),
             rotate: Default::default(),
+            reaches_next: Default::default(),
             block: Default::default(),
             block_after: Default::default(),
+            first_beat: Default::default(),
+            is_first_beat: Default::default(),
+            is_beat_after: Default::default(),
             shift: Default::default(),
             turned: Default::default(),
             bytes: Default::default(),
@@ -126,18 +135,27 @@ impl Logic for WindowPut {
             | (bit_cast::<512, 128>(self.turned.val()) << 256)
             | (bit_cast::<512, 128>(self.turned.val()) << 384);
 
-        self.block.next = bit_cast::<5, 4>(self.start.val().get_bits::<4>(4));
+        self.block.next = self.start.val().get_bits::<2>(4);
         self.block_after.next = self.block.val() + 1;
-        self.place.next = bit_cast::<9, 2>(self.block.val().get_bits::<2>(0)) << 7;
-        self.place_after.next = bit_cast::<9, 2>(self.block_after.val().get_bits::<2>(0)) << 7;
+        self.place.next = bit_cast::<9, 2>(self.block.val()) << 7;
+        self.place_after.next = bit_cast::<9, 2>(self.block_after.val()) << 7;
+        // The block after is one of the next beat when that of `start` is its beat's last.
+        self.first_beat.next = bit_cast::<3, 2>(self.start.val().get_bits::<2>(6));
+        self.reaches_next.from.next = self.first_beat.val();
+        self.reaches_next.to.next = self.beat.val();
+        self.is_first_beat.next = self.first_beat.val() == self.beat.val();
+        self.is_beat_after.next = self.is_first_beat.val();
+        if self.block.val() == 3 {
+            self.is_beat_after.next = self.reaches_next.meets.val();
+        }
         self.mask_here.next = self.turned_mask.val() & self.from_start.val();
         self.mask_after.next = self.turned_mask.val() & !self.from_start.val();
         self.here.next = 0.into();
-        if self.block.val().get_bits::<3>(2) == self.beat.val() {
+        if self.is_first_beat.val() {
             self.here.next = bit_cast::<512, 128>(self.mask_here.val());
         }
         self.after.next = 0.into();
-        if self.block_after.val().get_bits::<3>(2) == self.beat.val() {
+        if self.is_beat_after.val() {
             self.after.next = bit_cast::<512, 128>(self.mask_after.val());
         }
         self.lanes.next =
