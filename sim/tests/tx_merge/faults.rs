@@ -23,8 +23,8 @@ fn must_be_caught(
 #[test]
 fn confirmation_that_skips_the_fence() {
     let fault = Fault {
-        original: "assign passed = queue_source_valid & (~ahead[15]);",
-        planted: "assign passed = queue_source_valid;",
+        original: "passed <= ((queue_source_valid & (~ahead[15]))",
+        planted: "passed <= (queue_source_valid",
     };
     let world = World::one_segment(1 << 16, 0);
     let record = world.tcp_send(9_000, 1448).bytes();
