@@ -160,3 +160,40 @@ impl<const O: usize> Logic for RingReturn<O> {
         self.fetch_buffer.source.ready.next = self.entries.ready.val();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends a fetch of owner 1 in an abort, in whose last cycle the ring of `anew` is enabled, and
+    /// returns whether the ring that runs now is to be stopped.
+    fn stops(anew: u64) -> bool {
+        let mut dut = RingReturn::<2>::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let mut stopped = false;
+        for cycle in 0..12 {
+            dut.clock.next = Clock { clk: false };
+            dut.issued.valid.next = cycle == 4;
+            dut.issued.payload.next.owner = 1u64.to_bits();
+            dut.check_runs.next = true;
+            dut.check_same.next = true;
+            dut.read_data.valid.next = cycle == 8;
+            dut.read_data.last.next = true;
+            dut.read_data.abort.next = true;
+            dut.anew.valid.next = cycle == 8;
+            dut.anew.payload.next = anew.to_bits();
+            assert!(simulate(&mut dut, 20));
+            stopped |= dut.failed.val();
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+        }
+        stopped
+    }
+
+    #[test]
+    fn an_aborted_fetch_stops_its_ring_but_not_one_enabled_anew() {
+        assert!(stops(2));
+        assert!(!stops(1));
+    }
+}
