@@ -31,8 +31,10 @@ pub const ACK_FRAME_BYTES: f64 = 70.0;
 /// What one packet carries and costs besides its payload; averages, so fractions are meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Payload bytes of a packet.
+    /// Payload bytes of a packet that cross the link by themselves.
     pub payload_bytes: f64,
+    /// Payload bytes of a packet that lie in its send slot.
+    pub inline_bytes: f64,
     /// Frame bytes, FCS included.
     pub frame_bytes: f64,
     /// Header entries that it causes, one slot each.
@@ -171,7 +173,7 @@ fn slots_down(pcie: &PcieConfig, slots: f64) -> f64 {
 fn limits(load: &Load, candidates: &[(&'static str, f64)]) -> Vec<Limit> {
     let limit = |&(by, packets_per_ns): &(&'static str, f64)| Limit {
         mpps: packets_per_ns * 1000.0,
-        gbps: packets_per_ns * load.payload_bytes * 8.0,
+        gbps: packets_per_ns * (load.payload_bytes + load.inline_bytes) * 8.0,
         by,
     };
     let real = candidates.iter().filter(|(_, rate)| rate.is_finite());
@@ -333,6 +335,20 @@ mod tests {
         near(with(64, 256).gbps, 93.4, 0.3);
         assert_eq!(with(128, 128).by, "reads in flight");
         near(with(128, 128).gbps, 72.7, 0.3);
+    }
+
+    /// Payload in the send slot costs no read of its own and counts as payload all the same.
+    #[test]
+    fn inline_payload_is_payload() {
+        let pcie = PcieConfig::default();
+        let inline = Load {
+            inline_bytes: 7.0,
+            slots: 1.0,
+            ..load(0.0, 65.0)
+        };
+        let limit = tightest(&send_limits(&pcie, &inline));
+        assert_eq!(limit.by, "pcie down");
+        near(limit.gbps, limit.mpps * 7.0 * 8.0 / 1000.0, 1e-9);
     }
 
     #[test]

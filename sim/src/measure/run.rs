@@ -331,6 +331,7 @@ impl Measurement {
         let is_pure = scenario.acks == Acks::Pure;
         Load {
             payload_bytes: payload,
+            inline_bytes: 0.0,
             frame_bytes: scenario.frame_bytes() as f64,
             entries: 1.0,
             // A post for each segment, and a floor for several.
@@ -355,6 +356,7 @@ impl Measurement {
         if self.sender.all_inline(&self.host) {
             send = Load {
                 payload_bytes: 0.0,
+                inline_bytes: send.payload_bytes,
                 commands: 0.0,
                 slots: 1.0,
                 ..send
