@@ -70,6 +70,39 @@ fn each_module_is_a_file_of_the_list() {
 }
 
 #[test]
+fn each_module_opens_with_name_source_sentence_and_ports() {
+    let files = written("verilog_heads", &[]);
+    for file in files["files.f"].lines() {
+        let (head, body) = files[file].split_once("\nmodule ").expect("a module");
+        let mut lines = head.lines().filter_map(|line| line.strip_prefix("// "));
+        let (name, source) = lines.next().and_then(|l| l.split_once(": ")).expect(file);
+        let path = source.split(':').next().unwrap_or_default();
+        let text = std::fs::read_to_string(format!("{ROOT}/{path}")).unwrap_or_default();
+        assert!(text.contains(&format!("struct {name}")), "{file}: {source}");
+        assert!(
+            lines.next().is_some_and(|l| !l.starts_with(' ')),
+            "{file}: no sentence"
+        );
+        let is_port =
+            |line: &&str| line.trim().starts_with("input") || line.trim().starts_with("output");
+        let ports = body
+            .split(");")
+            .next()
+            .unwrap_or_default()
+            .lines()
+            .filter(is_port);
+        let rows: Vec<&str> = lines.filter(|line| line.starts_with("  ")).collect();
+        assert_eq!(rows.len(), ports.count(), "{file}: a port without a row");
+        for row in rows {
+            assert!(
+                row.split_whitespace().count() > 3,
+                "{file}: no meaning: {row}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
     let files = written("verilog_again", &[]);
     assert!(files == written("verilog_once_more", &[]), "runs differ");

@@ -41,7 +41,7 @@ pub(crate) fn find(node: &Node) -> Option<&'static BlockSource> {
     }
 }
 
-/// How much of the block's code stands in the source, and how little of the source is missing.
+/// How much of the block's code stands in the source; of a text, all or nothing.
 fn score(block: &BlockSource, node: &Node) -> i64 {
     match &node.code {
         Verilog::Combinatorial(code) => {
@@ -53,22 +53,38 @@ fn score(block: &BlockSource, node: &Node) -> i64 {
         Verilog::Custom(text) => {
             let squeeze =
                 |line: &str| -> String { line.chars().filter(|c| !c.is_whitespace()).collect() };
-            let lines: Vec<String> = text.lines().map(squeeze).collect();
-            let templates = block.body.split("Verilog::Custom").nth(1).unwrap_or("");
-            templates
+            let lines: Vec<String> = text
                 .lines()
-                .filter(|line| line.ends_with(';') || line.ends_with("begin"))
-                .map(|line| {
-                    if lines.iter().any(|l| is_made_of(l, line)) {
-                        1
-                    } else {
-                        -1
-                    }
-                })
-                .sum()
+                .map(squeeze)
+                .filter(|l| !l.is_empty())
+                .collect();
+            i64::from(is_text_of(&lines, &template(block.body)))
         }
         _ => 0,
     }
+}
+
+/// The lines of the text that a block's `hdl` writes, as far as its source holds them.
+fn template(body: &str) -> Vec<&str> {
+    let code = body.split("Verilog::Custom").nth(1).unwrap_or("");
+    let lines = code.lines().skip(1).filter(|line| !line.is_empty());
+    let text = lines.skip_while(|line| line.starts_with('"'));
+    text.take_while(|line| !line.starts_with('"')).collect()
+}
+
+/// True if `lines` are those of `template`, in order and no others; a line that is but a `{name}`
+/// stands for one and more.
+fn is_text_of(lines: &[String], template: &[&str]) -> bool {
+    let (Some((line, others)), Some((wanted, rest))) =
+        (lines.split_first(), template.split_first())
+    else {
+        return lines.is_empty() && template.is_empty();
+    };
+    let is_hole = wanted.starts_with('{') && wanted.find('}') == Some(wanted.len() - 1);
+    if is_hole {
+        return is_text_of(others, rest) || is_text_of(others, template);
+    }
+    is_made_of(line, wanted) && is_text_of(others, rest)
 }
 
 /// True if `line` is `template` with something in place of each `{...}`.
@@ -129,5 +145,33 @@ impl BlockSource {
                 meaning => meaning,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_told_by_all_its_lines() {
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let plain = lines("reg[7:0]memory[3:0];\nread=memory[at];");
+        let zeroed =
+            lines("reg[7:0]memory[3:0];\nintegerentry;\nmemory[0]=8'd0;\nread=memory[at];");
+        let without = ["reg[{top}:0]memory[{last}:0];", "read=memory[at];"];
+        let with = [
+            "reg[{top}:0]memory[{last}:0];",
+            "{zeros}",
+            "read=memory[at];",
+        ];
+        assert!(is_text_of(&plain, &without) && !is_text_of(&plain, &with));
+        assert!(is_text_of(&zeroed, &with) && !is_text_of(&zeroed, &without));
+    }
+
+    #[test]
+    fn the_template_ends_with_the_text() {
+        let body =
+            "Verilog::Custom(format!(\n\"\\\nreg[{top}:0]memory;\n\nend\n\",\ntop=T::BITS-1,\n))";
+        assert_eq!(template(body), ["reg[{top}:0]memory;", "end"]);
     }
 }
