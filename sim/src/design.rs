@@ -12,7 +12,7 @@
 //!    concurrent processes from building it twice.
 //! 3. The Verilator runtime is compiled once per cache folder.
 //!
-//! `ZERONIC_CACHE` moves the cache; `CXX` names another compiler.
+//! `ZERONIC_CACHE` moves the cache; `CXX` names a compiler other than clang++ and c++.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -117,9 +117,9 @@ struct Arriving {
 }
 
 /// A beat that the card offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Beat {
-    bytes: Vec<u8>,
+    bytes: [u8; BEAT_BYTES],
     keep: u64,
     is_last: bool,
     is_bad: bool,
@@ -306,10 +306,10 @@ impl Mac {
     }
 
     fn offered(&self, model: &Model) -> Beat {
-        let mut bytes = vec![0; BEAT_BYTES];
+        let mut bytes = [0; BEAT_BYTES];
         model.get_bytes(self.tx.data, &mut bytes);
         let keep = model.get(self.tx.keep);
-        bytes.truncate(keep.trailing_ones() as usize);
+        bytes[keep.trailing_ones() as usize..].fill(0);
         Beat {
             bytes,
             keep,
@@ -319,7 +319,7 @@ impl Mac {
     }
 
     fn take(&mut self, beat: Beat, now_ps: u64) {
-        let count = beat.bytes.len();
+        let count = beat.keep.trailing_ones() as usize;
         if !beat.is_last && count != BEAT_BYTES {
             self.report(format!(
                 "tkeep {:#x} on a beat that is not the last",
@@ -338,7 +338,7 @@ impl Mac {
             start_ps,
             is_bad: false,
         });
-        leaving.bytes.extend_from_slice(&beat.bytes);
+        leaving.bytes.extend_from_slice(&beat.bytes[..count]);
         leaving.is_bad |= beat.is_bad;
         let gone = PREAMBLE_BYTES + leaving.bytes.len() as u64;
         self.tx_free_ps = leaving.start_ps + gone * BYTE_PS;

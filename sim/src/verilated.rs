@@ -72,6 +72,10 @@ pub struct PortId(u32);
 struct Slot {
     data: NonNull<u8>,
     bits: usize,
+    /// `storage_bytes(bits)`, which the shim checked at compile time.
+    bytes: usize,
+    /// The port's bits, if it has up to 64.
+    mask: u64,
     is_input: bool,
 }
 
@@ -111,6 +115,8 @@ impl Model {
                 Slot {
                     data: NonNull::new(data.cast()).expect("the shim knows every port"),
                     bits: port.bits,
+                    bytes: storage_bytes(port.bits),
+                    mask: u64::MAX >> (64 - port.bits.clamp(1, 64)),
                     is_input: port.direction == PortDirection::Input,
                 }
             })
@@ -164,10 +170,10 @@ impl Model {
     pub fn get(&self, id: PortId) -> u64 {
         let slot = &self.slots[id.0 as usize];
         let data = slot.data.as_ptr();
-        // SAFETY: `data` points at the model's field, whose size the shim checked at compile
-        // time to be `storage_bytes(bits)`; the field is aligned for its type.
+        // SAFETY: `data` points at the model's field, which has `bytes` bytes and is aligned for
+        // its type.
         unsafe {
-            match storage_bytes(slot.bits) {
+            match slot.bytes {
                 1 => u64::from(data.read()),
                 2 => u64::from(data.cast::<u16>().read()),
                 4 => u64::from(data.cast::<u32>().read()),
@@ -185,14 +191,10 @@ impl Model {
     pub fn set(&mut self, id: PortId, value: u64) {
         let slot = &self.slots[id.0 as usize];
         let data = slot.data.as_ptr();
-        let value = if slot.bits < 64 {
-            value & ((1 << slot.bits) - 1)
-        } else {
-            value
-        };
+        let value = value & slot.mask;
         // SAFETY: as in `get`; `&mut self` makes this the only access.
         unsafe {
-            match storage_bytes(slot.bits) {
+            match slot.bytes {
                 1 => data.write(value as u8),
                 2 => data.cast::<u16>().write(value as u16),
                 4 => data.cast::<u32>().write(value as u32),

@@ -14,6 +14,7 @@
 use crate::descriptor::rc_user;
 use crate::ports::{RcBeat, BEAT_DWORDS};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Dwords of the descriptor.
 pub(crate) const DESCRIPTOR_DWORDS: usize = 3;
@@ -100,9 +101,7 @@ impl RcSender {
             let here = (packet.words.len() - self.sent).min(BEAT_DWORDS - position);
             let words = &packet.words[self.sent..self.sent + here];
             beat.tdata[position..position + here].copy_from_slice(words);
-            for i in 0..here {
-                enables |= u64::from(packet.enables(self.sent + i)) << (4 * (position + i));
-            }
+            enables |= packet.enables(self.sent..self.sent + here) << (4 * position);
             self.sent += here;
             position += here;
             if self.sent < packet.words.len() {
@@ -130,16 +129,13 @@ impl RcPacket {
         }
     }
 
-    /// Byte enables of dword `index` of the packet; none for the descriptor.
-    fn enables(&self, index: usize) -> u8 {
-        let Some(dword) = index.checked_sub(DESCRIPTOR_DWORDS) else {
-            return 0;
-        };
-        let low = (dword * 4) as u32;
-        let valid = self.first_byte..self.first_byte + self.valid_bytes;
-        (0..4).fold(0, |enables, lane| {
-            enables | u8::from(valid.contains(&(low + lane))) << lane
-        })
+    /// Byte enables of up to 16 dwords of the packet; none for the descriptor.
+    fn enables(&self, dwords: Range<usize>) -> u64 {
+        let first_valid = 4 * DESCRIPTOR_DWORDS + self.first_byte as usize;
+        let place = |byte: usize| byte.clamp(4 * dwords.start, 4 * dwords.end) - 4 * dwords.start;
+        let begin = place(first_valid);
+        let end = place(first_valid + self.valid_bytes as usize);
+        ((1u128 << end) - (1 << begin)) as u64
     }
 }
 
