@@ -74,7 +74,7 @@ fn long_list_is_searched_ten_rounds_deep() {
     search_everywhere(&mut tables);
     let asked = &tables.pairs[Port::RxSegment as usize].asked.cycles;
     let each = (asked[2_000] - asked[0]) as f64 / 2_000.0;
-    // Ten rounds of five cycles, five searches at a time.
+    // Ten rounds of four cycles, four searches at a time.
     assert!(each <= 10.5, "{each} cycles for each search");
     tables.assert_clean();
 }

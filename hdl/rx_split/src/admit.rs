@@ -30,7 +30,7 @@
 use crate::decision::Decision;
 use crate::messages::{Placement, Plan, WalkOutcome};
 use crate::owners::{OwnerRoom, OwnerUpdate, Owners};
-use crate::reserve::{Reserve, Taken};
+use crate::reserve::Reserve;
 use crate::stages::Stages;
 use crate::standing::StandingStep;
 use crate::turn::{Candidate, Turn};
@@ -84,14 +84,13 @@ pub struct Admit<const B: usize, const N: usize> {
     items: [DFF<Candidate>; 3],
     room: DFF<OwnerRoom>,
     drops_room: DFF<Bit>,
-    plans_held: [DFF<Plan>; 3],
-    taken: DFF<Taken>,
+    plans_held: [DFF<Plan>; 2],
 
     offered: Signal<Local, Placement>,
     looked: Signal<Local, Candidate>,
     packet: Signal<Local, Placement>,
+    deciding: Signal<Local, Candidate>,
     decided: Signal<Local, Placement>,
-    plan: Signal<Local, Plan>,
     plans_max: Constant<Bits<4>>,
     drops_max: Constant<Bits<4>>,
 }
@@ -126,14 +125,13 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             room: Default::default(),
             drops_room: Default::default(),
             plans_held: Default::default(),
-            taken: Default::default(),
             offered: Default::default(),
             looked: Default::default(),
             packet: Default::default(),
+            deciding: Default::default(),
             decided: Default::default(),
-            plan: Default::default(),
-            // Three more plans, or two more drops, may be on their way.
-            plans_max: Constant::new(4u64.to_bits()),
+            // Two more plans, or two more drops, may be on their way.
+            plans_max: Constant::new(5u64.to_bits()),
             drops_max: Constant::new(4u64.to_bits()),
         }
     }
@@ -142,13 +140,12 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, room, drops_room, taken);
+        dff_setup!(self, clock, room, drops_room);
         self.items[0].clock.next = self.clock.val();
         self.items[1].clock.next = self.clock.val();
         self.items[2].clock.next = self.clock.val();
         self.plans_held[0].clock.next = self.clock.val();
         self.plans_held[1].clock.next = self.clock.val();
-        self.plans_held[2].clock.next = self.clock.val();
         self.steps.clock.next = self.clock.val();
         self.steps.reset.next = self.reset.val();
         self.planned.clock.next = self.clock.val();
@@ -210,19 +207,17 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.drop_count.payload.next = self.drops.source.payload.val();
         self.drops.source.ready.next = !self.drop_busy.val();
 
-        // Addresses.
+        // Addresses. The decision does not change whose packet it is.
+        self.deciding.next = self.items[2].q.val();
+        self.decided.next = self.deciding.val().packet;
+        self.owners.place_owner.next = self.decided.val().owner;
+        self.reserve.rings.next = self.owners.rings.val();
+        self.reserve.taken.next = self.decision.taken.val();
         self.planned.enters.next = self.decision.plans.valid.val();
         self.plans_held[0].d.next = self.decision.plans.payload.val();
         self.plans_held[1].d.next = self.plans_held[0].q.val();
-        self.plans_held[2].d.next = self.plans_held[1].q.val();
-        self.taken.d.next = self.decision.taken.val();
-        self.plan.next = self.plans_held[0].q.val();
-        self.decided.next = self.plan.val().packet;
-        self.owners.place_owner.next = self.decided.val().owner;
-        self.reserve.rings.next = self.owners.rings.val();
-        self.reserve.taken.next = self.taken.q.val();
-        self.queue.sink.valid.next = self.planned.held.val().get_bit(2);
-        self.queue.sink.payload.next = self.plans_held[2].q.val();
+        self.queue.sink.valid.next = self.planned.held.val().get_bit(1);
+        self.queue.sink.payload.next = self.plans_held[1].q.val();
         self.queue.sink.payload.next.place = self.reserve.reservation.val();
     }
 }

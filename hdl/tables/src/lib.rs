@@ -26,7 +26,6 @@ pub mod list_control;
 pub mod list_copy;
 pub mod list_judge;
 pub mod list_ports;
-
 pub mod list_updater;
 pub mod region_check;
 pub mod region_pipe;
@@ -34,7 +33,9 @@ pub mod region_table;
 pub mod scrubber;
 pub mod search_compare;
 pub mod search_front;
+pub mod search_halves;
 pub mod search_loop;
+pub mod search_place;
 pub mod search_replies;
 pub mod segment_list;
 pub mod tables;

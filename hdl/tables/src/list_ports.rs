@@ -76,10 +76,8 @@ impl Logic for ListPorts {
         self.fetch.next.by_index = true;
         self.fetch.next.base = self.list.val().base;
         self.fetch.next.mask = self.list.val().mask;
-        self.fetch.next.low = self.cursor.val();
         self.fetch.next.count = self.one.val();
-        self.fetch.next.half = self.zero.val();
-        self.fetch.next.index = self.zero.val();
+        self.fetch.next.index = self.cursor.val();
         self.fetch.next.tail = self.list.val().tail;
         self.fetch.next.position = 0.into();
 

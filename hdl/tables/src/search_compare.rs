@@ -1,8 +1,8 @@
 //! What one entry says about a search, in two combinational steps with a register between them.
 //!
 //! ```text
-//!  token, entry ──► SearchLook ──► seen ──► SearchCompare ──► again, with half the candidates,
-//!                                                             or result
+//!  token, entry, halves ──► SearchLook ──► seen ──► SearchCompare ──► again, with half the
+//!                                                                     candidates, or result
 //! ```
 //!
 //! Invariants:
@@ -10,6 +10,7 @@
 //!    the position without holding it rules out itself and all before it.
 //! 2. A search of n candidates ends after at most floor(log2 n) + 1 entries.
 
+use crate::search_halves::{SearchHalves, SearchPlaces};
 use crate::updates::{SearchResult, SearchToken, SegmentEntry};
 use stream::prelude::*;
 
@@ -28,6 +29,8 @@ pub struct SearchSeen {
     pub below: Bit,
     /// The position lies below the entry's end. Right where the entry is one that was posted.
     pub below_end: Bit,
+    /// The entry is the list's last.
+    pub last: Bit,
 }
 
 /// First step: where the position lies, and what is left to search.
@@ -37,12 +40,14 @@ pub struct SearchLook {
     pub token: Signal<In, SearchToken>,
     /// The entry at `token.index`.
     pub entry: Signal<In, SegmentEntry>,
+    /// The candidates below and above it.
+    pub halves: Signal<In, SearchHalves>,
     /// What is seen.
     pub seen: Signal<Out, SearchSeen>,
 
     ahead: Signal<Local, Bits<32>>,
     ahead_of_end: Signal<Local, Bits<32>>,
-    last: Signal<Local, Bits<16>>,
+    index_after: Signal<Local, Bits<16>>,
     zero: Constant<Bits<16>>,
     one: Constant<Bits<16>>,
 }
@@ -52,10 +57,11 @@ impl Default for SearchLook {
         Self {
             token: Default::default(),
             entry: Default::default(),
+            halves: Default::default(),
             seen: Default::default(),
             ahead: Default::default(),
             ahead_of_end: Default::default(),
-            last: Default::default(),
+            index_after: Default::default(),
             zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
         }
@@ -71,74 +77,53 @@ impl Logic for SearchLook {
         self.seen.next.any = self.token.val().count != self.zero.val();
         self.seen.next.searches =
             !self.token.val().by_index & (self.token.val().count != self.zero.val());
-        // `half` of the candidates lie below the entry, all but `half + 1` above it.
-        self.seen.next.lower = self.token.val().half != self.zero.val();
-        self.last.next = self.token.val().count - self.one.val();
-        self.seen.next.upper = self.last.val() != self.token.val().half;
+        self.seen.next.lower = self.halves.val().lower_count != self.zero.val();
+        self.seen.next.upper = self.halves.val().upper_count != self.zero.val();
+        self.index_after.next = self.token.val().index + self.one.val();
+        self.seen.next.last = self.index_after.val() == self.token.val().tail;
         self.seen.next.below = self.ahead.val().get_bit(31);
         self.seen.next.below_end = self.ahead_of_end.val().get_bit(31);
     }
 }
 
 /// Second step: whether the search goes on, and where.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct SearchCompare {
     /// The search.
     pub token: Signal<In, SearchToken>,
     /// The entry at `token.index`.
     pub entry: Signal<In, SegmentEntry>,
+    /// The candidates below and above it.
+    pub halves: Signal<In, SearchHalves>,
+    /// Where the entries in their middles lie.
+    pub places: Signal<In, SearchPlaces>,
     /// From the first step.
     pub seen: Signal<In, SearchSeen>,
     /// The search goes on.
     pub again: Signal<Out, Bit>,
     /// The search in its next round.
     pub next_round: Signal<Out, SearchToken>,
+    /// Place of the entry that it reads.
+    pub next_place: Signal<Out, Bits<24>>,
     /// The answer when it does not go on.
     pub result: Signal<Out, SearchResult>,
 
-    half_last: Signal<Local, Bits<16>>,
-    upper_last: Signal<Local, Bits<16>>,
-    index_after: Signal<Local, Bits<16>>,
     holds: Signal<Local, Bit>,
-    one: Constant<Bits<16>>,
-    two: Constant<Bits<16>>,
-}
-
-impl Default for SearchCompare {
-    fn default() -> Self {
-        Self {
-            token: Default::default(),
-            entry: Default::default(),
-            seen: Default::default(),
-            again: Default::default(),
-            next_round: Default::default(),
-            result: Default::default(),
-            half_last: Default::default(),
-            upper_last: Default::default(),
-            index_after: Default::default(),
-            holds: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            two: Constant::new(2u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for SearchCompare {
     #[hdl_gen]
     fn update(&mut self) {
-        self.half_last.next = self.token.val().half - self.one.val();
-        self.upper_last.next = self.token.val().count - self.token.val().half - self.two.val();
-        self.index_after.next = self.token.val().index + self.one.val();
         self.holds.next = !self.seen.val().below & self.seen.val().below_end;
 
         self.next_round.next = self.token.val();
-        self.next_round.next.count = self.token.val().half;
-        self.next_round.next.half = self.half_last.val() >> 1;
+        self.next_round.next.count = self.halves.val().lower_count;
+        self.next_round.next.index = self.halves.val().lower_index;
+        self.next_place.next = self.places.val().lower;
         if !self.seen.val().below {
-            self.next_round.next.low = self.index_after.val();
-            self.next_round.next.count =
-                self.token.val().count - self.token.val().half - self.one.val();
-            self.next_round.next.half = self.upper_last.val() >> 1;
+            self.next_round.next.count = self.halves.val().upper_count;
+            self.next_round.next.index = self.halves.val().upper_index;
+            self.next_place.next = self.places.val().upper;
         }
         self.again.next = self.seen.val().searches
             & ((self.seen.val().below & self.seen.val().lower)
@@ -151,7 +136,7 @@ impl Logic for SearchCompare {
             | (self.seen.val().searches
                 & !self.seen.val().below
                 & !self.holds.val()
-                & (self.index_after.val() == self.token.val().tail));
+                & self.seen.val().last);
         self.result.next.index = self.token.val().index;
         self.result.next.entry = self.entry.val();
     }

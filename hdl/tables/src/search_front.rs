@@ -53,6 +53,7 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     accept: Signal<Local, Bit>,
     extent: Signal<Local, Bits<16>>,
     last: Signal<Local, Bits<16>>,
+    middle: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
     flow_beyond: Constant<Bits<16>>,
     zero: Constant<Bits<16>>,
@@ -82,6 +83,7 @@ impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
             accept: Default::default(),
             extent: Default::default(),
             last: Default::default(),
+            middle: Default::default(),
             offset: Default::default(),
             flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
@@ -111,7 +113,8 @@ impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
         self.list.d.next = self.state.val();
 
         self.extent.next = self.list.q.val().tail - self.list.q.val().head;
-        self.last.next = self.extent.val() - self.one.val();
+        self.last.next = self.list.q.val().tail + !self.list.q.val().head;
+        self.middle.next = self.last.val() >> 1;
         self.offset.next = self.asked.q.val().index - self.list.q.val().head;
         self.queue.sink.valid.next = self.valid.q.val();
         self.queue.sink.payload.next.slot = self.asked_slot.q.val();
@@ -119,17 +122,15 @@ impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
         self.queue.sink.payload.next.by_index = self.asked.q.val().by_index;
         self.queue.sink.payload.next.base = self.list.q.val().base;
         self.queue.sink.payload.next.mask = self.list.q.val().mask;
-        self.queue.sink.payload.next.low = self.list.q.val().head;
         self.queue.sink.payload.next.count = self.extent.val();
-        self.queue.sink.payload.next.half = self.last.val() >> 1;
-        self.queue.sink.payload.next.index = self.zero.val();
+        self.queue.sink.payload.next.index = self.list.q.val().head + self.middle.val();
         self.queue.sink.payload.next.tail = self.list.q.val().tail;
         self.queue.sink.payload.next.position = self.asked.q.val().position;
         if self.asked.q.val().by_index & (self.extent.val() != self.zero.val()) {
             self.queue.sink.payload.next.count = self.one.val();
-            self.queue.sink.payload.next.half = self.zero.val();
+            self.queue.sink.payload.next.index = self.list.q.val().head;
             if !self.offset.val().get_bit(15) {
-                self.queue.sink.payload.next.low = self.asked.q.val().index;
+                self.queue.sink.payload.next.index = self.asked.q.val().index;
                 if self.offset.val() >= self.extent.val() {
                     self.queue.sink.payload.next.count = self.zero.val();
                 }

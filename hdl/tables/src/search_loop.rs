@@ -1,14 +1,15 @@
-//! The loop that reads segment entries, one for each search in each round of five cycles.
+//! The loop that reads segment entries, one for each search in each round of four cycles.
 //!
 //! ```text
-//!  fetch, tokens ─► choose ─► address ─► memory ─► register, look ─► compare ─┬─► result, fetched
-//!                     ▲                                                       │
-//!                     └───────────────── half the candidates ◄────────────────┘
+//!  fetch, tokens ─► choose ─► memory ─► register, look ─► compare ─┬─► result, fetched
+//!                     ▲            └─► halves ─► places ─► ▲       │
+//!                     └──────────── half the candidates ◄──────────┘
 //! ```
-//! A search keeps `count` candidates from index `low` on; a round reads `low + half`, where `half`
-//! is (count - 1) / 2. It ends when that entry holds the position, or when no candidate is left.
+//! A round reads the entry in the middle of a search's candidates, and ends it when that entry
+//! holds the position, or when no candidate is left. Meanwhile it is worked out which entry either
+//! half would read next, and where that lies.
 //!
-//! Timing: five tokens are under way at a time. A token that goes round keeps its place; `ready` of
+//! Timing: four tokens are under way at a time. A token that goes round keeps its place; `ready` of
 //! `fetch` and `tokens` depends on that (registers only), and on the other's `valid`: while
 //! searches wait, a fetch takes every fourth free place.
 //!
@@ -19,6 +20,8 @@
 //! 3. `found` without `by_index` only for an entry that holds the position.
 
 use crate::search_compare::{SearchCompare, SearchLook, SearchSeen};
+use crate::search_halves::SearchHalving;
+use crate::search_place::SearchPlace;
 use crate::updates::{EntryWrite, SearchResult, SearchToken, SegmentEntry};
 use stream::prelude::*;
 
@@ -94,22 +97,25 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
     pub write: PulseSink<EntryWrite>,
 
     entries: BlockRam<SegmentEntry, SEGMENT_BITS>,
-    valid: DFF<Bits<5>>,
+    valid: DFF<Bits<4>>,
     chosen: DFF<SearchToken>,
-    addressed: DFF<SearchToken>,
+    place: DFF<Bits<24>>,
     read: DFF<SearchToken>,
     registered: DFF<SearchToken>,
-    compared: DFF<SearchToken>,
-    address: DFF<Bits<24>>,
     entry: DFF<SegmentEntry>,
+    compared: DFF<SearchToken>,
     entry_compared: DFF<SegmentEntry>,
     seen: DFF<SearchSeen>,
 
+    halving: SearchHalving,
+    token_place: SearchPlace,
+    fetch_place: SearchPlace,
     look: SearchLook,
     compare: SearchCompare,
     turn: FetchTurn,
 
-    index: Signal<Local, Bits<16>>,
+    search: Signal<Local, SearchToken>,
+    update_fetch: Signal<Local, SearchToken>,
     again: Signal<Local, Bit>,
     choose: Signal<Local, Bit>,
     fetch_now: Signal<Local, Bit>,
@@ -118,31 +124,21 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
 impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            valid,
-            chosen,
-            addressed,
-            read,
-            registered,
-            compared,
-            address,
-            entry,
-            entry_compared,
-            seen
-        );
+        dff_setup!(self, clock, valid, chosen, place, read, registered, entry);
+        dff_setup!(self, clock, compared, entry_compared, seen);
         self.entries.clock.next = self.clock.val();
 
         // Compare: the token leaves, or goes round with half its candidates.
         self.compare.token.next = self.compared.q.val();
         self.compare.entry.next = self.entry_compared.q.val();
+        self.compare.halves.next = self.halving.halves_placed.val();
+        self.compare.places.next = self.halving.places.val();
         self.compare.seen.next = self.seen.q.val();
-        self.again.next = self.valid.q.val().get_bit(4) & self.compare.again.val();
+        self.again.next = self.valid.q.val().get_bit(3) & self.compare.again.val();
         self.result.valid.next =
-            self.valid.q.val().get_bit(4) & !self.again.val() & !self.compared.q.val().fetch;
+            self.valid.q.val().get_bit(3) & !self.again.val() & !self.compared.q.val().fetch;
         self.result.payload.next = self.compare.result.val();
-        self.fetched.valid.next = self.valid.q.val().get_bit(4) & self.compared.q.val().fetch;
+        self.fetched.valid.next = self.valid.q.val().get_bit(3) & self.compared.q.val().fetch;
         self.fetched.payload.next = self.entry_compared.q.val();
 
         // Choose: the token that goes round, else a new search, else (or in its turn) a fetch.
@@ -154,30 +150,40 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         self.fetch.ready.next = !self.again.val() & self.turn.fetch_first.val();
         self.tokens.ready.next = !self.again.val() & !self.fetch_now.val();
         self.choose.next = self.again.val() | self.fetch.valid.val() | self.tokens.valid.val();
-        self.chosen.d.next = self.tokens.payload.val();
+        self.search.next = self.tokens.payload.val();
+        self.token_place.base.next = self.search.val().base;
+        self.token_place.mask.next = self.search.val().mask;
+        self.token_place.index.next = self.search.val().index;
+        self.update_fetch.next = self.fetch.payload.val();
+        self.fetch_place.base.next = self.update_fetch.val().base;
+        self.fetch_place.mask.next = self.update_fetch.val().mask;
+        self.fetch_place.index.next = self.update_fetch.val().index;
+        self.chosen.d.next = self.search.val();
+        self.place.d.next = self.token_place.place.val();
         if self.fetch_now.val() {
-            self.chosen.d.next = self.fetch.payload.val();
+            self.chosen.d.next = self.update_fetch.val();
+            self.place.d.next = self.fetch_place.place.val();
         }
         if self.again.val() {
             self.chosen.d.next = self.compare.next_round.val();
+            self.place.d.next = self.compare.next_place.val();
         }
 
-        // Address, memory, register, first look.
-        self.index.next = self.chosen.q.val().low + self.chosen.q.val().half;
-        self.addressed.d.next = self.chosen.q.val();
-        self.addressed.d.next.index = self.index.val();
-        self.address.d.next = self.chosen.q.val().base
-            + bit_cast::<24, 16>(self.index.val() & self.chosen.q.val().mask);
-        self.entries.read_address.next = bit_cast::<SEGMENT_BITS, 24>(self.address.q.val());
-        self.read.d.next = self.addressed.q.val();
+        // Memory, register, first look; beside them the halves and their places.
+        self.entries.read_address.next = bit_cast::<SEGMENT_BITS, 24>(self.place.q.val());
+        self.read.d.next = self.chosen.q.val();
         self.entry.d.next = self.entries.read_data.val();
         self.registered.d.next = self.read.q.val();
+        self.halving.clock.next = self.clock.val();
+        self.halving.token.next = self.read.q.val();
+        self.halving.token_before.next = self.registered.q.val();
         self.entry_compared.d.next = self.entry.q.val();
+        self.compared.d.next = self.registered.q.val();
         self.look.token.next = self.registered.q.val();
         self.look.entry.next = self.entry.q.val();
+        self.look.halves.next = self.halving.halves.val();
         self.seen.d.next = self.look.seen.val();
-        self.compared.d.next = self.registered.q.val();
-        self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<5, 1>(self.choose.val().into());
+        self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<4, 1>(self.choose.val().into());
         if self.reset.val() {
             self.valid.d.next = 0.into();
         }

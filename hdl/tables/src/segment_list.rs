@@ -16,9 +16,9 @@
 //! and [head, tail) is resident. Whether the flow exists is the flow table's business: only flows
 //! of this epoch are asked for.
 //!
-//! Timing: a reply comes 9 cycles after its request at the earliest, and 5 more for each further
+//! Timing: a reply comes 8 cycles after its request at the earliest, and 4 more for each further
 //! round of the search. n resident segments need at most floor(log2 n) + 1 rounds, the first half
-//! of a full committed list at most 3. Five searches are under way at a time, so n rounds a search
+//! of a full committed list at most 3. Four searches are under way at a time, so n rounds a search
 //! are n cycles a search, sustained. An update never keeps a request waiting; an entry that it
 //! reads takes one round of the loop, every fourth free one at most while searches wait.
 //!

@@ -212,13 +212,9 @@ pub struct SearchToken {
     pub base: Bits<24>,
     /// Entries of the list - 1.
     pub mask: Bits<16>,
-    /// First candidate.
-    pub low: Bits<16>,
     /// Candidates; 0: the answer is `beyond`.
     pub count: Bits<16>,
-    /// Candidates before the one to read.
-    pub half: Bits<16>,
-    /// Index read in this round.
+    /// The one to read: (count - 1) / 2 lie before it, count / 2 behind it.
     pub index: Bits<16>,
     /// End of the list.
     pub tail: Bits<16>,
