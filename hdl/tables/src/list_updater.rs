@@ -13,7 +13,7 @@
 //! | `fetch`, `fetched` | out, in | reads entries through the search loop, in order |
 //!
 //! Timing: an install, a post, a head move and a move of nothing are in the memories two cycles
-//! after `commit`, and are never `busy`. A truncate takes about 9 cycles more, a move about 8 and
+//! after `commit`, and are never `busy`. A truncate takes about 8 cycles more, a move about 7 and
 //! one for each entry, more while searches keep the loop busy.
 //!
 //! Invariants:

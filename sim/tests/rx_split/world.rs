@@ -193,8 +193,13 @@ pub struct World {
     flushes: VecDeque<(u64, u64)>,
     frames: PacketSource,
     frames_pushed: u64,
-    unsent: VecDeque<Packet>,
-    under_way: VecDeque<u64>,
+    /// Frames to come, and whether the golden card drops them.
+    unsent: VecDeque<(Packet, bool)>,
+    /// Beats of the frames under way: of those that go up, and of those that are dropped, which
+    /// overtake them.
+    under_way: [VecDeque<u64>; 2],
+    /// Frames of both kinds that had left the card when a frame came last.
+    left: [u64; 2],
     written_off: u64,
     wire_free: f64,
     cursor_port: CursorPort,
@@ -290,7 +295,8 @@ impl World {
             frames: PacketSource::new(model, "frames", stalls.source, seed ^ 4),
             frames_pushed: 0,
             unsent: VecDeque::new(),
-            under_way: VecDeque::new(),
+            under_way: Default::default(),
+            left: [0; 2],
             written_off: 0,
             wire_free: 0.0,
             cursor_port: CursorPort::default(),
@@ -380,33 +386,47 @@ impl World {
     /// Sends a frame to both.
     pub fn send(&mut self, frame: &[u8], bad_fcs: bool) {
         self.drain();
+        let drops: u64 = self.golden.drops.iter().sum();
         self.golden.receive(frame, bad_fcs, &mut self.expected);
+        let is_dropped = self.golden.drops.iter().sum::<u64>() > drops;
         self.frames_pushed += 1;
-        self.unsent.push_back(Packet {
+        let packet = Packet {
             bytes: frame.to_vec(),
             abort: bad_fcs,
             ..Packet::default()
-        });
+        };
+        self.unsent.push_back((packet, is_dropped));
     }
 
-    /// Frames that left the card: written, or dropped.
-    pub fn finished(&self) -> u64 {
-        self.pulses.produced.len() as u64 + self.pulses.drops.iter().sum::<u64>() + self.written_off
+    /// Takes the frames that have left the card from those under way: written, or dropped.
+    fn settle_under_way(&mut self) {
+        let written = self.pulses.produced.len() as u64 + self.written_off;
+        let left = [written, self.pulses.drops.iter().sum()];
+        for kind in 0..2 {
+            let gone = (left[kind] - self.left[kind]) as usize;
+            let queue = &mut self.under_way[kind];
+            queue.drain(..gone.min(queue.len()));
+        }
+        self.left = left;
+        // Where the card judged a frame otherwise, as around a reset: no more than there can be.
+        let sent = self.frames_pushed - self.unsent.len() as u64;
+        let most = sent.saturating_sub(left.iter().sum()) as usize;
+        while self.under_way[0].len() + self.under_way[1].len() > most {
+            let kind = usize::from(self.under_way[0].is_empty());
+            self.under_way[kind].pop_front();
+        }
     }
 
     /// Lets frames come as the pace allows.
     fn feed(&mut self) {
-        let sent = self.frames_pushed - self.unsent.len() as u64;
-        let under_way = sent.saturating_sub(self.finished());
-        let left = (self.under_way.len() as u64).saturating_sub(under_way);
-        self.under_way.drain(..left as usize);
-        let Some(frame) = self.unsent.front() else {
+        self.settle_under_way();
+        let Some((frame, _)) = self.unsent.front() else {
             return;
         };
         let may = match self.pace {
             Pace::UnderWay(most) => {
-                let beats: u64 = self.under_way.iter().sum();
-                self.under_way.is_empty() || beats + charge(frame) <= most
+                let beats: u64 = self.under_way.iter().flatten().sum();
+                beats == 0 || beats + charge(frame) <= most
             }
             Pace::Wire(load) => {
                 let now = self.pulses.cycles as f64;
@@ -420,8 +440,8 @@ impl World {
             }
         };
         if may {
-            let frame = self.unsent.pop_front().expect("it is there");
-            self.under_way.push_back(charge(&frame));
+            let (frame, is_dropped) = self.unsent.pop_front().expect("it is there");
+            self.under_way[usize::from(is_dropped)].push_back(charge(&frame));
             self.frames.push(frame);
         }
     }
