@@ -402,9 +402,8 @@ impl World {
     fn settle_under_way(&mut self) {
         let written = self.pulses.produced.len() as u64 + self.written_off;
         let left = [written, self.pulses.drops.iter().sum()];
-        for kind in 0..2 {
-            let gone = (left[kind] - self.left[kind]) as usize;
-            let queue = &mut self.under_way[kind];
+        for (queue, (now, before)) in self.under_way.iter_mut().zip(left.iter().zip(self.left)) {
+            let gone = (now - before) as usize;
             queue.drain(..gone.min(queue.len()));
         }
         self.left = left;
