@@ -5,7 +5,7 @@
 //!                     ▲            └─► halves ─► places ─► ▲       │
 //!                     └──────────── half the candidates ◄──────────┘
 //! ```
-//! A round reads the entry in the middle of a search's candidates, and ends it when that entry
+//! A round reads the entry in the middle of a search's candidates; the search ends when that entry
 //! holds the position, or when no candidate is left. Meanwhile it is worked out which entry either
 //! half would read next, and where that lies.
 //!

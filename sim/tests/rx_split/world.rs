@@ -198,7 +198,7 @@ pub struct World {
     /// Beats of the frames under way: of those that go up, and of those that are dropped, which
     /// overtake them.
     under_way: [VecDeque<u64>; 2],
-    /// Frames of both kinds that had left the card when a frame came last.
+    /// Frames of both kinds that had left the card a cycle ago.
     left: [u64; 2],
     written_off: u64,
     wire_free: f64,
