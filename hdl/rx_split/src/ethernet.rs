@@ -3,7 +3,8 @@
 //! ```text
 //!  first beat ──► bytes 14, 18 or 22 on ──► IP header, its offset, EtherType
 //! ```
-//! Timing: outputs are one cycle behind `beat`. Types stay in wire order (little endian).
+//! Timing: outputs are one cycle behind `beat` and stay until the next first beat. Types stay in
+//! wire order (little endian).
 //!
 //! Source: IEEE 802.1Q.
 
@@ -26,6 +27,8 @@ pub struct NetworkHeader {
 pub struct Ethernet {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// The beat is there and a frame's first.
+    pub first: Signal<In, Bit>,
     /// A beat; only first beats matter.
     pub beat: Signal<In, RxBeat>,
     /// The IP header.
@@ -52,17 +55,19 @@ impl Logic for Ethernet {
         self.has_tag.next = (self.type_0.val() == 0x0081) | (self.type_0.val() == 0xa888);
         self.has_two_tags.next =
             self.has_tag.val() & ((self.type_1.val() == 0x0081) | (self.type_1.val() == 0xa888));
-        self.held.d.next.bytes = self.data.val().get_bits::<320>(112);
-        self.held.d.next.l3_offset = bits::<8>(14);
-        self.held.d.next.ethertype = self.type_0.val();
-        if self.has_two_tags.val() {
-            self.held.d.next.bytes = self.data.val().get_bits::<320>(176);
-            self.held.d.next.l3_offset = bits::<8>(22);
-            self.held.d.next.ethertype = self.type_2.val();
-        } else if self.has_tag.val() {
-            self.held.d.next.bytes = self.data.val().get_bits::<320>(144);
-            self.held.d.next.l3_offset = bits::<8>(18);
-            self.held.d.next.ethertype = self.type_1.val();
+        if self.first.val() {
+            self.held.d.next.bytes = self.data.val().get_bits::<320>(112);
+            self.held.d.next.l3_offset = bits::<8>(14);
+            self.held.d.next.ethertype = self.type_0.val();
+            if self.has_two_tags.val() {
+                self.held.d.next.bytes = self.data.val().get_bits::<320>(176);
+                self.held.d.next.l3_offset = bits::<8>(22);
+                self.held.d.next.ethertype = self.type_2.val();
+            } else if self.has_tag.val() {
+                self.held.d.next.bytes = self.data.val().get_bits::<320>(144);
+                self.held.d.next.l3_offset = bits::<8>(18);
+                self.held.d.next.ethertype = self.type_1.val();
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!  header ──► version, lengths, protocol, fragment, addresses
 //! ```
-//! Timing: `fields` is one cycle behind `header`.
+//! Timing: `fields` is one cycle behind `header`, and stays while there is none.
 //!
 //! Source: RFC 791, RFC 8200.
 
@@ -27,6 +27,8 @@ pub struct IpFields {
 pub struct IpStep {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// There is a header.
+    pub valid: Signal<In, Bit>,
     /// The IP header.
     pub header: Signal<In, NetworkHeader>,
     /// Its fields.
@@ -68,8 +70,6 @@ impl Logic for IpStep {
         self.protocol.next = self.bytes.val().get_bits::<8>(72);
         self.fragment.next = self.is_ipv4.val()
             & (self.bytes.val().get_bits::<6>(48).any() | self.bytes.val().get_bits::<8>(56).any());
-        self.held.d.next.length = self.length_v4.val().into();
-        self.held.d.next.header_bytes = bit_cast::<8, 4>(self.ihl.val()) << 2;
         self.info.next.malformed =
             self.is_ipv4.val() & ((self.version.val() != 4) | (self.ihl.val() < 5));
         self.info.next.remote = bit_cast::<128, 32>(self.remote_v4.val());
@@ -77,8 +77,6 @@ impl Logic for IpStep {
         if self.is_ipv6.val() {
             self.protocol.next = self.bytes.val().get_bits::<8>(48);
             self.fragment.next = self.protocol.val() == 44;
-            self.held.d.next.length = self.length_v6.val().into();
-            self.held.d.next.header_bytes = bits::<8>(40);
             self.info.next.malformed = self.version.val() != 6;
             self.info.next.remote = self.bytes.val().get_bits::<128>(64);
             self.info.next.local = self.bytes.val().get_bits::<128>(192);
@@ -96,6 +94,14 @@ impl Logic for IpStep {
         self.info.next.l4_offset = bits::<8>(0);
         self.info.next.l4_bytes = bits::<16>(0);
         self.info.next.ip_end = bits::<17>(0);
-        self.held.d.next.info = self.info.val();
+        if self.valid.val() {
+            self.held.d.next.info = self.info.val();
+            self.held.d.next.length = self.length_v4.val().into();
+            self.held.d.next.header_bytes = bit_cast::<8, 4>(self.ihl.val()) << 2;
+            if self.is_ipv6.val() {
+                self.held.d.next.length = self.length_v6.val().into();
+                self.held.d.next.header_bytes = bits::<8>(40);
+            }
+        }
     }
 }

@@ -53,7 +53,9 @@ impl Logic for KeyStep {
         self.info.payload.next = self.parsed.q.val();
         self.valid_1.d.next = self.sink.valid.val();
         self.valid_2.d.next = self.valid_1.q.val();
-        self.held.d.next = self.sink.payload.val();
+        if self.sink.valid.val() {
+            self.held.d.next = self.sink.payload.val();
+        }
         self.profile_fields.draft.next = self.sink.payload.val();
         self.fields.draft.next = self.held.q.val();
         self.fields.message_key.next = self.profile_fields.message_key.val();
@@ -95,11 +97,14 @@ impl Logic for KeyStep {
         } else if self.profile.val().any() {
             self.result.next.position = self.profile_fields.position.val();
         }
-        self.parsed.d.next.info = self.result.val();
-        self.parsed.d.next.ip = self.network.val().ipv4 | self.network.val().ipv6;
-        self.parsed.d.next.ipv4 = self.network.val().ipv4;
-        self.parsed.d.next.malformed_ip = self.network.val().malformed;
-        self.parsed.d.next.checksum_missing = self.network.val().ipv6 & self.checksum_zero.val();
-        self.parsed.d.next.ip_end = self.network.val().ip_end;
+        if self.valid_1.q.val() {
+            self.parsed.d.next.info = self.result.val();
+            self.parsed.d.next.ip = self.network.val().ipv4 | self.network.val().ipv6;
+            self.parsed.d.next.ipv4 = self.network.val().ipv4;
+            self.parsed.d.next.malformed_ip = self.network.val().malformed;
+            self.parsed.d.next.checksum_missing =
+                self.network.val().ipv6 & self.checksum_zero.val();
+            self.parsed.d.next.ip_end = self.network.val().ip_end;
+        }
     }
 }

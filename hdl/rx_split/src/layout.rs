@@ -125,25 +125,27 @@ impl Logic for LayoutStep {
             & ((self.l4_bytes.val() < self.udp_bytes_min.val())
                 | (self.sink.payload.val().udp_bytes != self.l4_bytes.val()));
 
-        self.held.d.next.bytes = self.bytes.val().get_bits::<480>(0);
-        self.held.d.next.network = self.network.val();
-        self.held.d.next.layout = self.layout.val();
-        self.held.d.next.malformed = self.tcp_bad.val() | self.udp_bad.val();
-        self.held.d.next.profile = bits::<2>(0);
-        self.held.d.next.l4_header_bytes = bits::<8>(8);
-        if self.network.val().tcp {
-            self.held.d.next.l4_header_bytes = bit_cast::<8, 16>(self.tcp_bytes.val());
-        } else if self.fits.val() & self.sink.payload.val().profile.any() {
-            self.held.d.next.profile = self.sink.payload.val().profile;
-            self.held.d.next.l4_header_bytes = self.profile_bytes.val();
-        }
-
         self.transport_header.next = self.bytes.val().get_bits::<512>(64);
         self.position_shift.next = bit_cast::<9, 3>(self.layout.val().get_bits::<3>(11)) << 6;
         self.key_shift.next = bit_cast::<9, 3>(self.layout.val().get_bits::<3>(23)) << 6;
         self.position_coarse.next = self.transport_header.val() >> self.position_shift.val();
         self.key_coarse.next = self.transport_header.val() >> self.key_shift.val();
-        self.held.d.next.position_bytes = self.position_coarse.val().get_bits::<88>(0);
-        self.held.d.next.key_bytes = self.key_coarse.val().get_bits::<120>(0);
+
+        if self.sink.valid.val() {
+            self.held.d.next.bytes = self.bytes.val().get_bits::<480>(0);
+            self.held.d.next.network = self.network.val();
+            self.held.d.next.layout = self.layout.val();
+            self.held.d.next.malformed = self.tcp_bad.val() | self.udp_bad.val();
+            self.held.d.next.profile = bits::<2>(0);
+            self.held.d.next.l4_header_bytes = bits::<8>(8);
+            if self.network.val().tcp {
+                self.held.d.next.l4_header_bytes = bit_cast::<8, 16>(self.tcp_bytes.val());
+            } else if self.fits.val() & self.sink.payload.val().profile.any() {
+                self.held.d.next.profile = self.sink.payload.val().profile;
+                self.held.d.next.l4_header_bytes = self.profile_bytes.val();
+            }
+            self.held.d.next.position_bytes = self.position_coarse.val().get_bits::<88>(0);
+            self.held.d.next.key_bytes = self.key_coarse.val().get_bits::<120>(0);
+        }
     }
 }

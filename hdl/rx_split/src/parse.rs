@@ -74,6 +74,8 @@ impl Logic for Parse {
         self.source.payload.next = self.beat_3.q.val();
         self.network.next = self.held.q.val();
         self.ethernet.beat.next = self.sink.payload.val();
+        self.ethernet.first.next = self.sink.valid.val() & self.sink.payload.val().first;
+        self.ip.valid.next = self.valid_1.q.val() & self.beat_1.q.val().first;
         self.ip.header.next = self.ethernet.header.val();
 
         // Third step: offsets and lengths, kept for the whole frame.
