@@ -56,7 +56,6 @@ pub struct CompleterRead {
     index_next: Signal<Local, Bits<5>>,
     is_last: Signal<Local, Bit>,
     place: Signal<Local, Bits<9>>,
-    word: Signal<Local, Bits<512>>,
 
     one: Constant<Bits<5>>,
     zero: Constant<Bits<5>>,
@@ -84,7 +83,6 @@ impl Default for CompleterRead {
             index_next: Default::default(),
             is_last: Default::default(),
             place: Default::default(),
-            word: Default::default(),
             one: Constant::new(1u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
             empty: Constant::new(0u32.to_bits()),
@@ -100,7 +98,6 @@ impl Logic for CompleterRead {
         self.index_next.next = self.index.q.val() + self.one.val();
         self.is_last.next = self.index_next.val() == self.dwords.val();
         self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
-        self.word.next = bit_cast::<512, 32>(self.read_reply.payload.val()) << self.place.val();
 
         self.read_request.valid.next = self.phase.q.val() == ReadPhase::Ask;
         self.read_request.payload.next = self.place_address.q.val();
@@ -110,9 +107,9 @@ impl Logic for CompleterRead {
 
         match self.phase.q.val() {
             ReadPhase::Idle => {
-                self.index.d.next = self.zero.val();
-                self.place_address.d.next = self.address.val();
                 if self.start.val() {
+                    self.index.d.next = self.zero.val();
+                    self.place_address.d.next = self.address.val();
                     self.words.d.next = self.empty.val();
                     self.phase.d.next = ReadPhase::Ask;
                     if self.flush.val() {
@@ -127,7 +124,8 @@ impl Logic for CompleterRead {
             }
             ReadPhase::Wait => {
                 if self.read_reply.valid.val() {
-                    self.words.d.next = self.words.q.val() | self.word.val();
+                    self.words.d.next = self.words.q.val()
+                        | (bit_cast::<512, 32>(self.read_reply.payload.val()) << self.place.val());
                     self.index.d.next = self.index_next.val();
                     self.place_address.d.next = self.place_address.q.val() + self.dword_bytes.val();
                     self.phase.d.next = ReadPhase::Ask;

@@ -93,12 +93,12 @@ impl Logic for CompleterReply {
 
         match self.phase.q.val() {
             ReplyPhase::First => {
-                self.beat.d.next = self.packet.first.val();
-                self.keep.d.next = self.packet.first_keep.val();
-                self.is_first.d.next = true;
-                self.is_last.d.next = !self.packet.two_beats.val();
-                self.last_dword.d.next = self.packet.last_dword.val();
                 if self.reply.valid.val() {
+                    self.beat.d.next = self.packet.first.val();
+                    self.keep.d.next = self.packet.first_keep.val();
+                    self.is_first.d.next = true;
+                    self.is_last.d.next = !self.packet.two_beats.val();
+                    self.last_dword.d.next = self.packet.last_dword.val();
                     self.phase.d.next = ReplyPhase::FirstSent;
                 }
             }

@@ -72,10 +72,7 @@ pub struct CompleterRequest {
 
     take: Signal<Local, Bit>,
     broken: Signal<Local, Bit>,
-    first_data: Signal<Local, Bits<512>>,
-    second_data: Signal<Local, Bits<512>>,
     low_dwords: Signal<Local, Bits<128>>,
-    held_data: Signal<Local, Bits<512>>,
     descriptor_bits: Constant<Bits<8>>,
     second_bits: Constant<Bits<9>>,
 }
@@ -95,10 +92,7 @@ impl Default for CompleterRequest {
             held: Default::default(),
             take: Default::default(),
             broken: Default::default(),
-            first_data: Default::default(),
-            second_data: Default::default(),
             low_dwords: Default::default(),
-            held_data: Default::default(),
             descriptor_bits: Constant::new(128u32.to_bits()),
             second_bits: Constant::new(384u32.to_bits()),
         }
@@ -116,10 +110,6 @@ impl Logic for CompleterRequest {
 
         self.broken.next = self.tuser.val().get_bit(96);
         self.low_dwords.next = self.tdata.val().get_bits::<128>(0);
-        self.first_data.next = self.tdata.val() >> self.descriptor_bits.val();
-        self.held_data.next = self.held.q.val().data;
-        self.second_data.next =
-            bit_cast::<512, 128>(self.low_dwords.val()) << self.second_bits.val();
 
         match self.phase.q.val() {
             RequestPhase::First => {
@@ -128,13 +118,14 @@ impl Logic for CompleterRequest {
                     self.held.d.next.first_be = self.tuser.val().get_bits::<4>(0);
                     self.held.d.next.last_be = self.tuser.val().get_bits::<4>(8);
                     self.held.d.next.discontinued = self.broken.val();
-                    self.held.d.next.data = self.first_data.val();
+                    self.held.d.next.data = self.tdata.val() >> self.descriptor_bits.val();
                     self.phase.d.next = RequestPhase::Second;
                 }
             }
             RequestPhase::Second => {
                 if self.take.val() {
-                    self.held.d.next.data = self.held_data.val() | self.second_data.val();
+                    self.held.d.next.data = self.held.q.val().data
+                        | (bit_cast::<512, 128>(self.low_dwords.val()) << self.second_bits.val());
                     self.phase.d.next = RequestPhase::Drain;
                 }
             }

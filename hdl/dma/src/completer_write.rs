@@ -38,6 +38,7 @@ pub struct CompleterWrite {
     index: DFF<Bits<5>>,
     is_last: DFF<Bit>,
     place_address: DFF<Bits<24>>,
+    word: DFF<Bits<32>>,
 
     data: Signal<Local, Bits<512>>,
     index_now: Signal<Local, Bits<5>>,
@@ -68,6 +69,7 @@ impl Default for CompleterWrite {
             index: Default::default(),
             is_last: Default::default(),
             place_address: Default::default(),
+            word: Default::default(),
             data: Default::default(),
             index_now: Default::default(),
             index_after: Default::default(),
@@ -85,9 +87,7 @@ impl Default for CompleterWrite {
 impl Logic for CompleterWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, runs, index, is_last, place_address);
-        self.data.next = self.request.val().data;
-        self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
+        dff_setup!(self, clock, runs, index, is_last, place_address, word);
         self.enables.next = self.all_enabled.val();
         if self.index.q.val() == self.zero.val() {
             self.enables.next = self.request.val().first_be;
@@ -98,8 +98,7 @@ impl Logic for CompleterWrite {
         self.register_write.valid.next =
             self.runs.q.val() & (self.enables.val() == self.all_enabled.val());
         self.register_write.payload.next.address = self.place_address.q.val();
-        self.register_write.payload.next.data =
-            self.data.val().get_bits::<32>(self.place.val().index());
+        self.register_write.payload.next.data = self.word.q.val();
         self.malformed.next = self.runs.q.val()
             & (self.enables.val() != self.all_enabled.val())
             & (self.enables.val() != self.none_enabled.val());
@@ -111,10 +110,17 @@ impl Logic for CompleterWrite {
             self.place_address.d.next = self.place_address.q.val() + self.dword_bytes.val();
             self.runs.d.next = !self.is_last.q.val();
         } else {
-            self.place_address.d.next = self.address.val();
+            if self.start.val() {
+                self.place_address.d.next = self.address.val();
+            }
             self.runs.d.next = self.start.val();
         }
         self.index.d.next = self.index_now.val();
+        self.data.next = self.request.val().data;
+        self.place.next = bit_cast::<9, 5>(self.index_now.val()) << 5;
+        if self.start.val() | self.runs.q.val() {
+            self.word.d.next = self.data.val().get_bits::<32>(self.place.val().index());
+        }
         self.index_after.next = self.index_now.val() + self.one.val();
         self.is_last.d.next = self.index_after.val() == self.dwords.val();
         if self.reset.val() {
