@@ -169,10 +169,10 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
             InterruptPhase::Look => self.phase.d.next = InterruptPhase::Compare,
             InterruptPhase::Compare => self.phase.d.next = InterruptPhase::Judge,
             InterruptPhase::Judge => {
-                self.message.d.next.address = self.address.val();
-                self.message.d.next.bytes = self.message_bytes.val();
-                self.message.d.next.data = bit_cast::<128, 32>(self.data_word.val());
                 if self.fires.val() {
+                    self.message.d.next.address = self.address.val();
+                    self.message.d.next.bytes = self.message_bytes.val();
+                    self.message.d.next.data = bit_cast::<128, 32>(self.data_word.val());
                     self.phase.d.next = InterruptPhase::Offer;
                 } else if self.judges.val() {
                     self.current.d.next = self.next_owner.val();

@@ -342,23 +342,10 @@ pub struct RcCheck {
 impl Logic for RcCheck {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            found_valid,
-            found_slice,
-            judged_valid,
-            judged_slice,
-            judged
-        );
-        dff_setup!(
-            self,
-            clock,
-            placed_valid,
-            placed_stage,
-            event_0_valid,
-            event_0_stage
-        );
+        dff_setup!(self, clock, found_valid, found_slice, judged);
+        dff_setup!(self, clock, judged_valid, judged_slice);
+        dff_setup!(self, clock, placed_valid, placed_stage);
+        dff_setup!(self, clock, event_0_valid, event_0_stage);
         dff_setup!(self, clock, event_1_valid, event_1_stage, unexpected_stage);
 
         // First cycle: the read of the completion that begins.
@@ -371,7 +358,9 @@ impl Logic for RcCheck {
         self.lookup.record.next = self.record.val();
         self.lookup.outstanding.next = self.outstanding.val();
         self.found_valid.d.next = self.slice.valid.val();
-        self.found_slice.d.next = self.slice.payload.val();
+        if self.slice.valid.val() {
+            self.found_slice.d.next = self.slice.payload.val();
+        }
 
         // Second cycle: is it as expected?
         self.start.clock.next = self.clock.val();
@@ -381,7 +370,9 @@ impl Logic for RcCheck {
         self.start.discontinue.next = self.found_slice.q.val().discontinue;
         self.lookup.progress.next = self.start.progress.val();
         self.judged_valid.d.next = self.found_valid.q.val();
-        self.judged_slice.d.next = self.found_slice.q.val();
+        if self.found_valid.q.val() {
+            self.judged_slice.d.next = self.found_slice.q.val();
+        }
         self.judged.d.next = self.start.judged.val();
 
         // Third cycle: the completion before goes on, this one is opened.
@@ -397,7 +388,9 @@ impl Logic for RcCheck {
         self.next_placed.next.beat = self.judged_slice.q.val().beat;
         self.next_placed.next.tail = self.tail.placed.val();
         self.next_placed.next.start = self.judged.q.val().placed;
-        self.placed_stage.d.next = self.next_placed.val();
+        if self.judged_valid.q.val() {
+            self.placed_stage.d.next = self.next_placed.val();
+        }
         self.placed_valid.d.next = self.judged_valid.q.val();
         self.event_0_valid.d.next = self.tail.event.valid.val();
         self.event_0_stage.d.next = self.tail.event.payload.val();
