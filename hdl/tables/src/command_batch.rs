@@ -118,10 +118,10 @@ impl Logic for CommandBatch {
         match self.at.q.val() {
             // Waits for a fetch, then takes its packet.
             BatchState::Idle => {
-                self.fetch.d.next = self.command_fetch.payload.val();
-                self.filled.d.next = self.zero.val();
-                self.drained.d.next = self.zero.val();
                 if self.command_fetch.valid.val() {
+                    self.fetch.d.next = self.command_fetch.payload.val();
+                    self.filled.d.next = self.zero.val();
+                    self.drained.d.next = self.zero.val();
                     self.at.d.next = BatchState::Fill;
                 }
             }

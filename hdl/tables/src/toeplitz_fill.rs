@@ -165,10 +165,10 @@ impl Logic for ToeplitzFill {
         self.row_high.next = self.window_high.q.val() >> self.rank.val();
 
         self.written.d.next = self.summing.q.val();
-        self.held.d.next.address = self.step.q.val() ^ (self.step.q.val() >> 1);
-        self.held.d.next.data = self.entry.q.val();
         if self.summing.q.val() {
             // Writes one table, entry after entry.
+            self.held.d.next.address = self.step.q.val() ^ (self.step.q.val() >> 1);
+            self.held.d.next.data = self.entry.q.val();
             self.step.d.next = self.step.q.val() + self.one_step.val();
             self.entry.d.next = self.entry.q.val()
                 ^ bit_cast::<32, 16>(self.row_low.val().get_bits::<16>(0))
