@@ -94,10 +94,10 @@ impl Logic for EventCounters {
         self.sum.next = self.totals.read_data.val() + bit_cast::<64, 4>(self.taken.q.val());
         self.totals.write_address.next = self.taken_index.q.val();
         self.totals.write_data.next = self.sum.val();
-        self.totals.write_enable.next = true;
+        self.totals.write_enable.next = self.taken.q.val().any();
         self.read_copy.write_address.next = self.taken_index.q.val();
         self.read_copy.write_data.next = self.sum.val();
-        self.read_copy.write_enable.next = true;
+        self.read_copy.write_enable.next = self.taken.q.val().any();
         self.read_copy.read_address.next = self.index.val();
         self.value.next = self.read_copy.read_data.val();
     }
