@@ -67,10 +67,12 @@ impl Logic for DescriptorNumbers {
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.queue.source);
 
         self.passed.d.next = self.valid.val();
-        self.passed_beat.d.next = self.beat.val();
-        self.passed_data.d.next = self.data.val();
-        self.l3_start.d.next = self.layout.val().l3_offset + 4;
-        self.l4_start.d.next = self.layout.val().l4_offset + 4;
+        if self.valid.val() {
+            self.passed_beat.d.next = self.beat.val();
+            self.passed_data.d.next = self.data.val();
+            self.l3_start.d.next = self.layout.val().l3_offset + 4;
+            self.l4_start.d.next = self.layout.val().l4_offset + 4;
+        }
         self.closed.d.next = self.close.val() & !self.reset.val();
         self.l3.valid.next = self.passed.q.val();
         self.l3.beat.next = self.passed_beat.q.val();
