@@ -227,8 +227,8 @@ impl Logic for HoldRelease {
             | (self.confirmation.valid.val() & self.confirmation.ready.val());
 
         if self.state.q.val() == ReleaseState::Idle {
-            self.held.d.next = self.turn.head.val();
             if self.turn.head.val().ready {
+                self.held.d.next = self.turn.head.val();
                 self.from.d.next = self.turn.source.val();
                 self.state.d.next = ReleaseState::Job;
                 if self.turn.confirms.val() {
