@@ -5,6 +5,7 @@
 /// Parameters (none: as the lines further down say) and constructor of single blocks.
 const BLOCKS: &[(&str, &str, &str)] = &[
     ("LutRam", "::<Bits<12>, 3>", "default()"),
+    ("EightPortRam", "::<Bits<12>, 3>", "default()"),
     ("BlockRam", "::<Bits<12>, 3>", "default()"),
     ("ZeroedRam", "::<Bits<12>, 3>", "default()"),
     ("PairRam", "::<Bits<12>, 3>", "default()"),
@@ -16,6 +17,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("RegisterSlice", "::<Bits<12>>", "default()"),
     ("ThroughFifo", "::<Bits<12>, 2, 3>", "default()"),
     ("AsyncFifo", "::<Bits<12>, 3, 4>", "default()"),
+    ("BlockFifo", "::<Bits<12>, 3, 4>", "default()"),
     ("DeepFifo", "::<Bits<12>, 3, 4>", "default()"),
     ("RotateStage", "::<64>", "new(2)"),
     ("PulseMerge", "::<Bits<12>>", "default()"),

@@ -11,7 +11,7 @@
 //! 2. `failed` is what the tag says when it is done: it does not change after that.
 
 use crate::read_issue::ReadOrder;
-use crate::tags::{Tag, TagSet};
+use crate::tags::Tag;
 use stream::prelude::*;
 
 /// A request whose answer lies in the reorder memory.
@@ -33,10 +33,12 @@ pub struct AnswerWait {
 
     /// Requests in job order.
     pub order: MessageSink<ReadOrder>,
-    /// Tags whose answer is complete.
-    pub done: Signal<In, TagSet>,
-    /// Tags whose answer is wrong.
-    pub failed: Signal<In, TagSet>,
+    /// Tag of the oldest request.
+    pub tag: Signal<Out, Tag>,
+    /// Its answer is complete.
+    pub done: Signal<In, Bit>,
+    /// Its answer is wrong.
+    pub failed: Signal<In, Bit>,
     /// Requests whose answer is complete.
     pub complete: MessageSource<CompleteOrder>,
 
@@ -47,8 +49,6 @@ pub struct AnswerWait {
     next: DFF<ReadOrder>,
     has_next: DFF<Bit>,
 
-    tag: Signal<Local, Tag>,
-    is_done: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
     moves: Signal<Local, Bit>,
     comes: Signal<Local, Bit>,
@@ -62,12 +62,11 @@ impl Logic for AnswerWait {
         self.complete.payload.next = self.held.q.val();
 
         self.tag.next = self.oldest.q.val().tag;
-        self.is_done.next = self.done.val().get_bit(self.tag.val().index());
         self.free.next = !self.is_held.q.val() | self.complete.ready.val();
-        self.moves.next = self.has_oldest.q.val() & self.is_done.val() & self.free.val();
+        self.moves.next = self.has_oldest.q.val() & self.done.val() & self.free.val();
         if self.free.val() {
             self.held.d.next.order = self.oldest.q.val();
-            self.held.d.next.failed = self.failed.val().get_bit(self.tag.val().index());
+            self.held.d.next.failed = self.failed.val();
             self.is_held.d.next = self.moves.val();
         }
 

@@ -94,9 +94,13 @@ impl Logic for Completer {
 
         // Half the card decodes what is written: it leaves in registers.
         self.write_valid.d.next = self.execute.register_write.valid.val() & !self.reset.val();
-        self.write.d.next = self.execute.register_write.payload.val();
+        if self.execute.register_write.valid.val() {
+            self.write.d.next = self.execute.register_write.payload.val();
+        }
         self.line_valid.d.next = self.execute.pushed.valid.val() & !self.reset.val();
-        self.line.d.next = self.execute.pushed.payload.val();
+        if self.execute.pushed.valid.val() {
+            self.line.d.next = self.execute.pushed.payload.val();
+        }
         self.register_write.valid.next = self.write_valid.q.val();
         self.register_write.payload.next = self.write.q.val();
         self.pushed.valid.next = self.line_valid.q.val();

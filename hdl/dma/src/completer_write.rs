@@ -38,7 +38,6 @@ pub struct CompleterWrite {
     index: DFF<Bits<5>>,
     is_last: DFF<Bit>,
     place_address: DFF<Bits<24>>,
-    word: DFF<Bits<32>>,
 
     data: Signal<Local, Bits<512>>,
     index_now: Signal<Local, Bits<5>>,
@@ -49,6 +48,7 @@ pub struct CompleterWrite {
     one: Constant<Bits<5>>,
     zero: Constant<Bits<5>>,
     dword_bytes: Constant<Bits<24>>,
+    none: Constant<Bits<32>>,
     none_enabled: Constant<Bits<4>>,
     all_enabled: Constant<Bits<4>>,
 }
@@ -69,7 +69,6 @@ impl Default for CompleterWrite {
             index: Default::default(),
             is_last: Default::default(),
             place_address: Default::default(),
-            word: Default::default(),
             data: Default::default(),
             index_now: Default::default(),
             index_after: Default::default(),
@@ -78,6 +77,7 @@ impl Default for CompleterWrite {
             one: Constant::new(1u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
             dword_bytes: Constant::new(4u32.to_bits()),
+            none: Constant::new(0u32.to_bits()),
             none_enabled: Constant::new(0u32.to_bits()),
             all_enabled: Constant::new(0xfu32.to_bits()),
         }
@@ -87,7 +87,9 @@ impl Default for CompleterWrite {
 impl Logic for CompleterWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, runs, index, is_last, place_address, word);
+        dff_setup!(self, clock, runs, index, is_last, place_address);
+        self.data.next = self.request.val().data;
+        self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
         self.enables.next = self.all_enabled.val();
         if self.index.q.val() == self.zero.val() {
             self.enables.next = self.request.val().first_be;
@@ -98,7 +100,11 @@ impl Logic for CompleterWrite {
         self.register_write.valid.next =
             self.runs.q.val() & (self.enables.val() == self.all_enabled.val());
         self.register_write.payload.next.address = self.place_address.q.val();
-        self.register_write.payload.next.data = self.word.q.val();
+        self.register_write.payload.next.data = self.none.val();
+        if self.runs.q.val() {
+            self.register_write.payload.next.data =
+                self.data.val().get_bits::<32>(self.place.val().index());
+        }
         self.malformed.next = self.runs.q.val()
             & (self.enables.val() != self.all_enabled.val())
             & (self.enables.val() != self.none_enabled.val());
@@ -110,17 +116,10 @@ impl Logic for CompleterWrite {
             self.place_address.d.next = self.place_address.q.val() + self.dword_bytes.val();
             self.runs.d.next = !self.is_last.q.val();
         } else {
-            if self.start.val() {
-                self.place_address.d.next = self.address.val();
-            }
+            self.place_address.d.next = self.address.val();
             self.runs.d.next = self.start.val();
         }
         self.index.d.next = self.index_now.val();
-        self.data.next = self.request.val().data;
-        self.place.next = bit_cast::<9, 5>(self.index_now.val()) << 5;
-        if self.start.val() | self.runs.q.val() {
-            self.word.d.next = self.data.val().get_bits::<32>(self.place.val().index());
-        }
         self.index_after.next = self.index_now.val() + self.one.val();
         self.is_last.d.next = self.index_after.val() == self.dwords.val();
         if self.reset.val() {

@@ -150,6 +150,7 @@ impl Logic for FetchBuffer {
             self.offered.d.next = !self.is_one_left.meets.val();
         }
         self.read_pointer.d.next = self.read_next.val();
+        self.memory.read_enable.next = true;
         self.memory.read_address.next = self.read_next.val().get_bits::<9>(0);
         self.source.valid.next = self.offered.q.val();
         self.source.data.next = self.memory.read_data.val().data;

@@ -26,7 +26,7 @@ use crate::rc_descriptor::{Announced, DescriptorCheck};
 use crate::rc_lookup::{Found, RcLookup};
 use crate::rc_split::{Slice, SlicePart};
 use crate::read_issue::ReadRecord;
-use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
+use crate::tags::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
 /// Where the part of a completion is stored.
@@ -130,8 +130,10 @@ pub struct TailTrack {
     pub discontinue: Signal<In, Bit>,
     /// Another completion begins and does not end in the same beat.
     pub open: PulseSink<OpenCompletion>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
+    /// Tag of the completion.
+    pub tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub outstanding: Signal<In, Bit>,
 
     /// Place of the part.
     pub placed: Signal<Out, PlacedPart>,
@@ -142,7 +144,6 @@ pub struct TailTrack {
     state: DFF<OpenCompletion>,
 
     known: Signal<Local, Bit>,
-    is_awaited: Signal<Local, Bit>,
     is_short: Signal<Local, Bit>,
     dwords: Signal<Local, Bits<11>>,
     result: Signal<Local, TagEvent>,
@@ -155,10 +156,7 @@ impl Logic for TailTrack {
         dff_setup!(self, clock, state);
         self.result.next = self.state.q.val().event;
         self.known.next = self.state.q.val().known;
-        self.is_awaited.next = self
-            .outstanding
-            .val()
-            .get_bit(self.result.val().tag.index());
+        self.tag.next = self.result.val().tag;
         self.dwords.next = bit_cast::<11, 5>(self.part.val().dwords);
         if (self.state.q.val().missing != self.dwords.val()) | self.discontinue.val() {
             self.result.next.failed = true;
@@ -174,7 +172,7 @@ impl Logic for TailTrack {
         self.placed.next = self.place.placed.val();
 
         self.next_state.next = self.state.q.val();
-        self.next_state.next.known = self.known.val() & self.is_awaited.val();
+        self.next_state.next.known = self.known.val() & self.outstanding.val();
         if self.present.val() {
             self.next_state.next.stores = self.state.q.val().stores & self.is_short.val();
             self.next_state.next.beat = self.place.beat_after.val();
@@ -315,8 +313,14 @@ pub struct RcCheck {
     pub issue_tag: Signal<In, Tag>,
     /// What it expects.
     pub record: Signal<In, ReadRecord>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
+    /// Tag of the completion that begins.
+    pub start_tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub start_outstanding: Signal<In, Bit>,
+    /// Tag of the completion that goes on.
+    pub tail_tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub tail_outstanding: Signal<In, Bit>,
 
     lookup: RcLookup,
     start: StartJudge,
@@ -356,7 +360,8 @@ impl Logic for RcCheck {
         self.lookup.issue.next = self.issue.val();
         self.lookup.issue_tag.next = self.issue_tag.val();
         self.lookup.record.next = self.record.val();
-        self.lookup.outstanding.next = self.outstanding.val();
+        self.start_tag.next = self.lookup.tag.val();
+        self.lookup.outstanding.next = self.start_outstanding.val();
         self.found_valid.d.next = self.slice.valid.val();
         if self.slice.valid.val() {
             self.found_slice.d.next = self.slice.payload.val();
@@ -381,7 +386,8 @@ impl Logic for RcCheck {
         self.tail.part.next = self.tail_part.val();
         self.tail.present.next = self.judged_valid.q.val() & self.tail_part.val().present;
         self.tail.discontinue.next = self.judged_slice.q.val().discontinue;
-        self.tail.outstanding.next = self.outstanding.val();
+        self.tail_tag.next = self.tail.tag.val();
+        self.tail.outstanding.next = self.tail_outstanding.val();
         self.tail.open.valid.next = self.judged.q.val().opens;
         self.tail.open.payload.next = self.judged.q.val().open;
 

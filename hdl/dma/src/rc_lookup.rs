@@ -14,7 +14,7 @@
 
 use crate::rc_descriptor::{Announced, DescriptorRead};
 use crate::read_issue::ReadRecord;
-use crate::tags::{Tag, TagSet, TAG_BITS};
+use crate::tags::{Tag, TAG_BITS};
 use stream::prelude::*;
 
 /// What is known of a completion's read.
@@ -57,19 +57,21 @@ pub struct RcLookup {
     pub issue_tag: Signal<In, Tag>,
     /// What it expects.
     pub record: Signal<In, ReadRecord>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
+    /// Tag of the completion that begins.
+    pub tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub outstanding: Signal<In, Bit>,
 
     records: LutRam<ReadRecord, TAG_BITS>,
     remainders: LutRam<Bits<10>, TAG_BITS>,
     issued: LutRam<Bits<1>, TAG_BITS>,
-    started: [LutRam<Bits<1>, TAG_BITS>; 2],
+    started: EightPortRam<Bits<1>, TAG_BITS>,
     read: DescriptorRead,
     stage: DFF<Found>,
     stage_tag: DFF<Tag>,
     stage_issued: DFF<Bits<1>>,
 
-    tag: Signal<Local, Tag>,
+    tag_read: Signal<Local, Tag>,
     known_before: Signal<Local, Bit>,
     result: Signal<Local, Found>,
 }
@@ -84,22 +86,22 @@ impl Logic for RcLookup {
         self.records.write_enable.next = self.issue.val();
 
         // The request of the tag and how much of it has come.
-        self.tag.next = self.descriptor.val().get_bits::<TAG_BITS>(64);
+        self.tag_read.next = self.descriptor.val().get_bits::<TAG_BITS>(64);
+        self.tag.next = self.tag_read.val();
         self.known_before.next = self.stage.q.val().known;
-        self.records.read_address.next = self.tag.val();
-        self.remainders.read_address.next = self.tag.val();
+        self.records.read_address.next = self.tag_read.val();
+        self.remainders.read_address.next = self.tag_read.val();
         self.read.descriptor.next = self.descriptor.val();
         self.result.next.present = self.present.val();
-        self.result.next.known =
-            self.present.val() & self.outstanding.val().get_bit(self.tag.val().index());
+        self.result.next.known = self.present.val() & self.outstanding.val();
         self.result.next.record = self.records.read_data.val();
-        self.result.next.fresh = self.issued.read_data.val() != self.started[0].read_data.val();
+        self.result.next.fresh = self.issued.read_data.val() != self.started.read_data[0].val();
         self.result.next.remaining = self.remainders.read_data.val();
         self.result.next.follows =
-            self.known_before.val() & (self.tag.val() == self.stage_tag.q.val());
+            self.known_before.val() & (self.tag_read.val() == self.stage_tag.q.val());
         self.result.next.announced = self.read.announced.val();
         self.stage.d.next = self.result.val();
-        self.stage_tag.d.next = self.tag.val();
+        self.stage_tag.d.next = self.tag_read.val();
         self.stage_issued.d.next = self.issued.read_data.val();
         self.found.next = self.stage.q.val();
 
@@ -112,17 +114,17 @@ impl Logic for RcLookup {
         // Nothing has come of a read while its two bits differ: the issue makes them, the first
         // completion ends it.
         self.issued.clock.next = self.clock.val();
-        self.issued.read_address.next = self.tag.val();
+        self.issued.read_address.next = self.tag_read.val();
         self.issued.write_address.next = self.issue_tag.val();
-        self.issued.write_data.next = !self.started[1].read_data.val();
+        self.issued.write_data.next = !self.started.read_data[1].val();
         self.issued.write_enable.next = self.issue.val();
-        self.started[0].read_address.next = self.tag.val();
-        self.started[1].read_address.next = self.issue_tag.val();
-        for i in 0..2 {
-            self.started[i].clock.next = self.clock.val();
-            self.started[i].write_address.next = self.stage_tag.q.val();
-            self.started[i].write_data.next = self.stage_issued.q.val();
-            self.started[i].write_enable.next = self.known_before.val();
+        self.started.clock.next = self.clock.val();
+        self.started.read_address[0].next = self.tag_read.val();
+        for i in 1..7 {
+            self.started.read_address[i].next = self.issue_tag.val();
         }
+        self.started.write_address.next = self.stage_tag.q.val();
+        self.started.write_data.next = self.stage_issued.q.val();
+        self.started.write_enable.next = self.known_before.val();
     }
 }

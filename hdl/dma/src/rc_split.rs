@@ -356,7 +356,9 @@ impl Logic for RcPair {
         self.next_slice.next = self.stage.q.val();
         self.next_slice.next.tail = self.tail_now.val();
         self.next_slice.next.start = self.start_now.val();
-        self.slice_stage.d.next = self.next_slice.val();
+        if self.full.q.val() {
+            self.slice_stage.d.next = self.next_slice.val();
+        }
         self.slice_valid.d.next = self.full.q.val();
         self.slice.valid.next = self.slice_valid.q.val();
         self.slice.payload.next = self.slice_stage.q.val();

@@ -257,8 +257,9 @@ impl Logic for ReadEngine {
         self.requests.writes_accepted.next = self.writes_accepted.val();
         self.requests.writes_issued.next = self.writes_issued.val();
         self.requests.draining.next = self.tags.draining.val();
-        self.requests.busy.next = self.tags.busy.val();
-        self.requests.quarantined.next = self.tags.quarantined.val();
+        self.tags.candidate.next = self.requests.candidate.val();
+        self.requests.candidate_busy.next = self.tags.candidate_busy.val();
+        self.requests.candidate_quarantined.next = self.tags.candidate_quarantined.val();
 
         // A tag lives from issue to retirement.
         self.tags.issue.next = self.requests.issue.val();
@@ -269,7 +270,8 @@ impl Logic for ReadEngine {
         self.requests.event_0.payload.next = self.answers.event_0.payload.val();
         self.requests.event_1.valid.next = self.answers.event_1.valid.val();
         self.requests.event_1.payload.next = self.answers.event_1.payload.val();
-        self.requests.outstanding.next = self.tags.outstanding.val();
+        self.requests.event_known[0].next = self.tags.event_known[0].val();
+        self.requests.event_known[1].next = self.tags.event_known[1].val();
         self.tag.next = self.answers.retire.payload.val().tag;
         self.tags.retire.next = self.answers.retire.valid.val();
         self.tags.retire_tag.next = self.tag.val();
@@ -277,15 +279,19 @@ impl Logic for ReadEngine {
         self.requests.delivered.payload.next = self.answers.retire.payload.val();
         self.read_timeout.next = self.tags.timed_out.val();
         self.read_error.next = self.answers.unexpected.val() | self.tags.wrong.val();
-        self.has_quarantined.d.next = self.tags.quarantined.val().any();
+        self.has_quarantined.d.next = self.tags.has_quarantined.val();
         self.tag_quarantined.next = self.has_quarantined.q.val();
 
         self.answers.issue.next = self.requests.issue.val();
         self.answers.issue_tag.next = self.requests.issue_tag.val();
         self.answers.record.next = self.requests.record.val();
-        self.answers.outstanding.next = self.tags.outstanding.val();
-        self.answers.done.next = self.tags.done.val();
-        self.answers.failed.next = self.tags.failed.val();
+        self.tags.completion_tag.next = self.answers.start_tag.val();
+        self.answers.start_outstanding.next = self.tags.completion_known.val();
+        self.tags.tail_tag.next = self.answers.tail_tag.val();
+        self.answers.tail_outstanding.next = self.tags.tail_known.val();
+        self.tags.answer_tag.next = self.answers.answer_tag.val();
+        self.answers.done.next = self.tags.answer_done.val();
+        self.answers.failed.next = self.tags.answer_failed.val();
         self.answers.rc_tdata.next = self.rc_tdata.val();
         self.answers.rc_tuser.next = self.rc_tuser.val();
         self.answers.rc_tvalid.next = self.rc_tvalid.val();
@@ -307,7 +313,8 @@ impl Logic for ReadEngine {
         self.activity.client.next = self.answers.client.val();
         self.activity.issue.next = self.requests.issue.val();
         self.activity.issue_tag.next = self.requests.issue_tag.val();
-        self.activity.outstanding.next = self.tags.outstanding.val();
+        self.tags.sampled_tag.next = self.activity.sampled_tag.val();
+        self.activity.outstanding.next = self.tags.sampled_waits.val();
         self.activity.retire.next = self.answers.retire.valid.val();
         self.activity.timed_out.next = self.tags.timed_out.val();
         self.events.next = self.activity.events.val();

@@ -10,7 +10,7 @@
 //! Source: `abi::counters`, group "reads".
 
 use crate::read_latency::ReadLatency;
-use crate::tags::{Tag, TagSet};
+use crate::tags::Tag;
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -48,8 +48,10 @@ pub struct ReadActivity {
     pub issue: Signal<In, Bit>,
     /// Its tag.
     pub issue_tag: Signal<In, Tag>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
+    /// Tag whose time is taken.
+    pub sampled_tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub outstanding: Signal<In, Bit>,
     /// An answer has been read.
     pub retire: Signal<In, Bit>,
     /// A read timed out.
@@ -90,6 +92,7 @@ impl Logic for ReadActivity {
         self.sampler.reset.next = self.reset.val();
         self.sampler.issue.next = self.issue.val();
         self.sampler.issue_tag.next = self.issue_tag.val();
+        self.sampled_tag.next = self.sampler.sampled_tag.val();
         self.sampler.outstanding.next = self.outstanding.val();
         self.latency.next = self.sampler.bucket.val();
 

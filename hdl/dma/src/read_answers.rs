@@ -13,7 +13,7 @@ use crate::rc_check::{Placed, RcCheck};
 use crate::rc_split::{RcSplit, Slice};
 use crate::read_issue::{ReadOrder, ReadRecord};
 use crate::reorder::ReorderMemory;
-use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
+use crate::tags::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -47,12 +47,20 @@ pub struct ReadAnswers {
     pub issue_tag: Signal<In, Tag>,
     /// What it expects.
     pub record: Signal<In, ReadRecord>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
-    /// Tags whose answer is complete.
-    pub done: Signal<In, TagSet>,
-    /// Tags whose answer is wrong.
-    pub failed: Signal<In, TagSet>,
+    /// Tag of the completion that begins.
+    pub start_tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub start_outstanding: Signal<In, Bit>,
+    /// Tag of the completion that goes on.
+    pub tail_tag: Signal<Out, Tag>,
+    /// It is outstanding.
+    pub tail_outstanding: Signal<In, Bit>,
+    /// Tag of the oldest request.
+    pub answer_tag: Signal<Out, Tag>,
+    /// Its answer is complete.
+    pub done: Signal<In, Bit>,
+    /// Its answer is wrong.
+    pub failed: Signal<In, Bit>,
     /// A completion ends; of two in one cycle the older.
     pub event_0: PulseSource<TagEvent>,
     /// A completion ends.
@@ -65,7 +73,7 @@ pub struct ReadAnswers {
     split: RcSplit,
     check: RcCheck,
     memory: ReorderMemory,
-    queue: Fifo<ReadOrder, { TAG_BITS }, { TAG_BITS + 1 }>,
+    queue: BlockFifo<ReadOrder, { TAG_BITS }, { TAG_BITS + 1 }>,
     answer_wait: AnswerWait,
     gather: Gather,
     realign: Realign,
@@ -96,7 +104,10 @@ impl Logic for ReadAnswers {
         self.check.issue.next = self.issue.val();
         self.check.issue_tag.next = self.issue_tag.val();
         self.check.record.next = self.record.val();
-        self.check.outstanding.next = self.outstanding.val();
+        self.start_tag.next = self.check.start_tag.val();
+        self.check.start_outstanding.next = self.start_outstanding.val();
+        self.tail_tag.next = self.check.tail_tag.val();
+        self.check.tail_outstanding.next = self.tail_outstanding.val();
         PulseSource::<TagEvent>::link(&mut self.event_0, &mut self.check.event_0);
         PulseSource::<TagEvent>::link(&mut self.event_1, &mut self.check.event_1);
         self.unexpected.next = self.check.unexpected.val();
@@ -105,6 +116,7 @@ impl Logic for ReadAnswers {
         // Complete requests are read in job order.
         MessageSink::<ReadOrder>::link(&mut self.order, &mut self.queue.sink);
         MessageSource::<ReadOrder>::join(&mut self.queue.source, &mut self.answer_wait.order);
+        self.answer_tag.next = self.answer_wait.tag.val();
         self.answer_wait.done.next = self.done.val();
         self.answer_wait.failed.next = self.failed.val();
         MessageSource::<CompleteOrder>::join(

@@ -26,7 +26,7 @@ use crate::completion_room::{CompletionBuffer, CompletionRoom, ReadRoom, RoomAcc
 use crate::reorder_ring::ReorderRing;
 use crate::request::{Piece, RequestTlp};
 use crate::tag_turn::TagTurn;
-use crate::tags::{Tag, TagSet, TAG_BITS};
+use crate::tags::{Tag, TAG_BITS};
 use stream::prelude::*;
 
 /// What completions of a request must look like.
@@ -216,10 +216,12 @@ pub struct ReadIssue {
     pub rcb: Signal<In, Bit>,
     /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
     pub extended_tags: Signal<In, Bit>,
-    /// Tags that must not be used.
-    pub busy: Signal<In, TagSet>,
-    /// Tags among them that will not come back.
-    pub quarantined: Signal<In, TagSet>,
+    /// Tag that may be used next.
+    pub candidate: Signal<Out, Tag>,
+    /// It must not be used.
+    pub candidate_busy: Signal<In, Bit>,
+    /// It will not come back.
+    pub candidate_quarantined: Signal<In, Bit>,
     /// A request goes out.
     pub issue: Signal<Out, Bit>,
     /// Its tag.
@@ -300,8 +302,9 @@ impl Logic for ReadIssue {
         self.account.behind.next = self.ahead.behind.val().room;
         self.account.give_back_headers.next = self.give_back_headers.val();
         self.account.give_back_data.next = self.give_back_data.val();
-        self.tags.busy.next = self.busy.val();
-        self.tags.quarantined.next = self.quarantined.val();
+        self.candidate.next = self.tags.candidate.val();
+        self.tags.busy.next = self.candidate_busy.val();
+        self.tags.quarantined.next = self.candidate_quarantined.val();
         self.tags.extended_tags.next = self.extended_tags.val();
         PulseSink::<ReadOrder>::link(&mut self.delivered, &mut self.ring.delivered);
         self.account.take.next = self.load.val();

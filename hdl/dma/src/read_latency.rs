@@ -11,7 +11,7 @@
 //! 2. Which read is followed does not depend on how long it takes: it is the first one that starts
 //!    when no other is followed. A read cut off by `reset` is not counted.
 
-use crate::tags::{Tag, TagSet};
+use crate::tags::Tag;
 use stream::prelude::*;
 
 /// The sampler. See the module's head.
@@ -26,8 +26,10 @@ pub struct ReadLatency {
     pub issue: Signal<In, Bit>,
     /// Its tag.
     pub issue_tag: Signal<In, Tag>,
-    /// Tags that wait for completions, one cycle after `issue`.
-    pub outstanding: Signal<In, TagSet>,
+    /// Tag of the read that is followed.
+    pub sampled_tag: Signal<Out, Tag>,
+    /// It is outstanding, from one cycle after `issue` on.
+    pub outstanding: Signal<In, Bit>,
 
     /// One bit for each bucket.
     pub bucket: Signal<Out, Bits<8>>,
@@ -48,7 +50,8 @@ impl Logic for ReadLatency {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, follows, begun, looked, waits, tag, cycles, pulse);
-        self.waits.d.next = self.outstanding.val().get_bit(self.tag.q.val().index());
+        self.sampled_tag.next = self.tag.q.val();
+        self.waits.d.next = self.outstanding.val();
         self.ended.next = self.looked.q.val() & !self.waits.q.val();
         self.looked.d.next = self.begun.q.val() & !self.ended.val();
         self.begun.d.next = self.follows.q.val() & !self.ended.val();

@@ -12,7 +12,7 @@ use crate::read_issue::{ReadIssue, ReadOrder, ReadRecord};
 use crate::read_select::ReadSelect;
 use crate::request::{CutJob, Piece, RequestTlp};
 use crate::room_return::RoomReturn;
-use crate::tags::{Tag, TagEvent, TagSet};
+use crate::tags::{Tag, TagEvent};
 use stream::prelude::*;
 
 /// The longest request: 128 << limit bytes.
@@ -73,10 +73,12 @@ pub struct ReadRequests {
     pub writes_accepted: Signal<In, Bits<16>>,
     /// Write jobs put on the RQ port, modulo 2^16.
     pub writes_issued: Signal<In, Bits<16>>,
-    /// Tags that must not be used.
-    pub busy: Signal<In, TagSet>,
-    /// Tags among them that will not come back.
-    pub quarantined: Signal<In, TagSet>,
+    /// Tag that may be used next.
+    pub candidate: Signal<Out, Tag>,
+    /// It must not be used.
+    pub candidate_busy: Signal<In, Bit>,
+    /// It will not come back.
+    pub candidate_quarantined: Signal<In, Bit>,
     /// A request goes out.
     pub issue: Signal<Out, Bit>,
     /// Its tag.
@@ -87,8 +89,8 @@ pub struct ReadRequests {
     pub event_0: PulseSink<TagEvent>,
     /// A completion ends.
     pub event_1: PulseSink<TagEvent>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
+    /// The tags of event 0 and of event 1 are outstanding.
+    pub event_known: [Signal<In, Bit>; 2],
     /// This request has been delivered.
     pub delivered: PulseSink<ReadOrder>,
     /// A job was taken.
@@ -174,8 +176,9 @@ impl Logic for ReadRequests {
         self.issuer.draining.next = self.draining.val();
         self.issuer.extended_tags.next = self.extended_tags.val();
         self.issuer.rcb.next = self.rcb.val();
-        self.issuer.busy.next = self.busy.val();
-        self.issuer.quarantined.next = self.quarantined.val();
+        self.candidate.next = self.issuer.candidate.val();
+        self.issuer.candidate_busy.next = self.candidate_busy.val();
+        self.issuer.candidate_quarantined.next = self.candidate_quarantined.val();
         self.issue.next = self.issuer.issue.val();
         self.issue_tag.next = self.issuer.issue_tag.val();
         self.record.next = self.issuer.record.val();
@@ -195,7 +198,8 @@ impl Logic for ReadRequests {
         self.room.issue_room.next = self.issuer.issue_room.val();
         PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.room.event_0);
         PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.room.event_1);
-        self.room.outstanding.next = self.outstanding.val();
+        self.room.event_known[0].next = self.event_known[0].val();
+        self.room.event_known[1].next = self.event_known[1].val();
         self.issuer.give_back_headers.next = self.room.headers.val();
         self.issuer.give_back_data.next = self.room.data.val();
     }

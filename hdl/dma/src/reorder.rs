@@ -94,6 +94,7 @@ impl Logic for ReorderLane {
         self.memory.write_enable.next = self.valid.val()
             & self.stores.val()
             & self.mask.val().get_bit(self.index.val().index());
+        self.memory.read_enable.next = true;
         self.memory.read_address.next = self.read_address.val();
         self.read_data.next = self.memory.read_data.val();
     }

@@ -15,7 +15,7 @@
 //! Source: PG213, receive buffer: what the user side has taken is free.
 
 use crate::completion_room::ReadRoom;
-use crate::tags::{Tag, TagEvent, TagSet, TAG_BITS};
+use crate::tags::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -38,8 +38,8 @@ pub struct RoomReturn {
     pub event_0: PulseSink<TagEvent>,
     /// A completion ends.
     pub event_1: PulseSink<TagEvent>,
-    /// Tags that wait for completions.
-    pub outstanding: Signal<In, TagSet>,
+    /// The tags of event 0 and of event 1 are outstanding.
+    pub event_known: [Signal<In, Bit>; 2],
 
     /// Headers that come back in this cycle.
     pub headers: Signal<Out, Bits<5>>,
@@ -85,12 +85,12 @@ impl Logic for RoomReturn {
         self.due_0.next = self.event_0.valid.val()
             & self.event_0.payload.val().finished
             & !self.event_0.payload.val().timed_out
-            & self.outstanding.val().get_bit(self.tag_0.val().index());
+            & self.event_known[0].val();
         // A second end of the same read in one cycle is no end of it.
         self.due_1.next = self.event_1.valid.val()
             & self.event_1.payload.val().finished
             & !self.event_1.payload.val().timed_out
-            & self.outstanding.val().get_bit(self.tag_1.val().index())
+            & self.event_known[1].val()
             & !(self.due_0.val() & (self.tag_0.val() == self.tag_1.val()));
         self.is_due_0.d.next = self.due_0.val() & self.counts.val();
         self.is_due_1.d.next = self.due_1.val() & self.counts.val();

@@ -5,7 +5,8 @@
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | busy, quarantined | in | tags that must not be used; those that will not come back |
+//! | candidate | out | tag that may be used next |
+//! | busy, quarantined | in | it must not be used; it will not come back |
 //! | extended_tags | in | 256 tags instead of 32 |
 //! | has_tag, tag | out | a tag that is free |
 //! | take | in | it is used; only while `has_tag` |
@@ -19,7 +20,7 @@
 //! 2. A tag is held from the cycle in which it is found free until it is taken. The candidate is
 //!    the one behind it, so none is found free twice.
 
-use crate::tags::{Tag, TagSet, TAG_BITS};
+use crate::tags::{Tag, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.
@@ -28,10 +29,12 @@ pub struct TagTurn {
     /// Clock.
     pub clock: Signal<In, Clock>,
 
-    /// Tags that must not be used.
-    pub busy: Signal<In, TagSet>,
-    /// Tags among them that will not come back.
-    pub quarantined: Signal<In, TagSet>,
+    /// Tag that may be used next.
+    pub candidate: Signal<Out, Tag>,
+    /// It must not be used.
+    pub busy: Signal<In, Bit>,
+    /// It will not come back.
+    pub quarantined: Signal<In, Bit>,
     /// There are 256 tags; else 32.
     pub extended_tags: Signal<In, Bit>,
     /// A tag is free.
@@ -43,10 +46,8 @@ pub struct TagTurn {
 
     is_held: DFF<Bit>,
     held: DFF<Tag>,
-    candidate: DFF<Tag>,
+    next_one: DFF<Tag>,
 
-    is_busy: Signal<Local, Bit>,
-    is_lost: Signal<Local, Bit>,
     refill: Signal<Local, Bit>,
     after: Signal<Local, Tag>,
 }
@@ -54,25 +55,21 @@ pub struct TagTurn {
 impl Logic for TagTurn {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, is_held, held, candidate);
+        dff_setup!(self, clock, is_held, held, next_one);
         self.has_tag.next = self.is_held.q.val();
         self.tag.next = self.held.q.val();
 
-        self.is_busy.next = self.busy.val().get_bit(self.candidate.q.val().index());
-        self.is_lost.next = self
-            .quarantined
-            .val()
-            .get_bit(self.candidate.q.val().index());
+        self.candidate.next = self.next_one.q.val();
         self.refill.next = self.take.val() | !self.is_held.q.val();
         if self.refill.val() {
-            self.held.d.next = self.candidate.q.val();
+            self.held.d.next = self.next_one.q.val();
         }
-        self.is_held.d.next = !self.refill.val() | !self.is_busy.val();
-        self.after.next = self.candidate.q.val() + 1;
-        if (self.refill.val() & !self.is_busy.val()) | self.is_lost.val() {
-            self.candidate.d.next = self.after.val();
+        self.is_held.d.next = !self.refill.val() | !self.busy.val();
+        self.after.next = self.next_one.q.val() + 1;
+        if (self.refill.val() & !self.busy.val()) | self.quarantined.val() {
+            self.next_one.d.next = self.after.val();
             if !self.extended_tags.val() {
-                self.candidate.d.next = bit_cast::<TAG_BITS, 5>(self.after.val().get_bits::<5>(0));
+                self.next_one.d.next = bit_cast::<TAG_BITS, 5>(self.after.val().get_bits::<5>(0));
             }
         }
     }

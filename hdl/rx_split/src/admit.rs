@@ -211,6 +211,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.deciding.next = self.items[2].q.val();
         self.decided.next = self.deciding.val().packet;
         self.owners.place_owner.next = self.decided.val().owner;
+        self.reserve.valid.next = self.steps.held.val().get_bit(2);
         self.reserve.rings.next = self.owners.rings.val();
         self.reserve.taken.next = self.decision.taken.val();
         self.planned.enters.next = self.decision.plans.valid.val();

@@ -47,7 +47,7 @@ pub struct Classify {
     pub taken: Signal<Out, Bit>,
 
     ask: Ask,
-    waiting: Fifo<RuleInput, 5, 6>,
+    waiting: BlockFifo<RuleInput, 5, 6>,
     timestamp: Timestamp,
     rules: Rules,
     ruled: ThroughFifo<Placement, 4, 5>,

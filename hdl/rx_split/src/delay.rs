@@ -1,5 +1,8 @@
 //! Beats, some cycles later.
 //!
+//! ```text
+//!  sink ──► block RAM, written at a place and read six places behind it ──► register ──► source
+//! ```
 //! Timing: latency eight cycles, one beat a cycle, no back-pressure.
 
 use crate::messages::RxBeat;
@@ -7,9 +10,11 @@ use stream::prelude::*;
 
 /// Cycles from `sink` to `source`.
 pub const DELAY_CYCLES: usize = 8;
+/// Cycles from a write to the read of what was written: two less, for the memory and the register.
+const WRITTEN_BEFORE: u64 = DELAY_CYCLES as u64 - 2;
 
 /// The delay. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct Delay {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -20,34 +25,66 @@ pub struct Delay {
     /// Bytes of the frame up to the end of the beat at `source`.
     pub frame_bytes: Signal<Out, Bits<14>>,
 
+    memory: BlockRam<RxBeat, 4>,
+    place: DFF<Bits<4>>,
     valid: [DFF<Bit>; DELAY_CYCLES],
-    beat: [DFF<RxBeat>; DELAY_CYCLES],
-    bytes: DFF<Bits<14>>,
+    bytes: [DFF<Bits<14>>; DELAY_CYCLES],
+    beat: DFF<RxBeat>,
 
-    late: Signal<Local, RxBeat>,
+    entering: Signal<Local, RxBeat>,
+    one: Constant<Bits<4>>,
+    written_before: Constant<Bits<4>>,
+}
+
+impl Default for Delay {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            frame_bytes: Default::default(),
+            memory: Default::default(),
+            place: Default::default(),
+            valid: Default::default(),
+            bytes: Default::default(),
+            beat: Default::default(),
+            entering: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            written_before: Constant::new(WRITTEN_BEFORE.to_bits()),
+        }
+    }
 }
 
 impl Logic for Delay {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, bytes);
-        self.valid[0].clock.next = self.clock.val();
-        self.beat[0].clock.next = self.clock.val();
-        self.valid[0].d.next = self.sink.valid.val();
-        self.beat[0].d.next = self.sink.payload.val();
-        for i in 1..8 {
-            self.valid[i].clock.next = self.clock.val();
-            self.beat[i].clock.next = self.clock.val();
-            self.valid[i].d.next = self.valid[i - 1].q.val();
-            self.beat[i].d.next = self.beat[i - 1].q.val();
+        dff_setup!(self, clock, place, beat);
+        self.memory.clock.next = self.clock.val();
+        self.place.d.next = self.place.q.val() + self.one.val();
+        self.memory.write_address.next = self.place.q.val();
+        self.memory.write_data.next = self.sink.payload.val();
+        self.memory.write_enable.next = self.sink.valid.val();
+        self.memory.read_address.next = self.place.q.val() - self.written_before.val();
+        self.memory.read_enable.next = self.valid[5].q.val();
+        if self.valid[6].q.val() {
+            self.beat.d.next = self.memory.read_data.val();
         }
         self.source.valid.next = self.valid[7].q.val();
-        self.source.payload.next = self.beat[7].q.val();
+        self.source.payload.next = self.beat.q.val();
 
-        // Counted one beat early, so that whoever judges the beat has the sum in a register.
-        self.late.next = self.beat[6].q.val();
-        self.bytes.d.next = (bit_cast::<14, 8>(self.late.val().index) << 6)
-            + bit_cast::<14, 7>(self.late.val().byte_count);
-        self.frame_bytes.next = self.bytes.q.val();
+        // Counted where the beat enters, so that whoever judges it has the sum in a register.
+        self.entering.next = self.sink.payload.val();
+        self.valid[0].clock.next = self.clock.val();
+        self.valid[0].d.next = self.sink.valid.val();
+        self.bytes[0].clock.next = self.clock.val();
+        self.bytes[0].d.next = (bit_cast::<14, 8>(self.entering.val().index) << 6)
+            + bit_cast::<14, 7>(self.entering.val().byte_count);
+        for i in 1..8 {
+            self.valid[i].clock.next = self.clock.val();
+            self.valid[i].d.next = self.valid[i - 1].q.val();
+            self.bytes[i].clock.next = self.clock.val();
+            self.bytes[i].d.next = self.bytes[i - 1].q.val();
+        }
+        self.frame_bytes.next = self.bytes[7].q.val();
     }
 }

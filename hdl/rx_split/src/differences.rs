@@ -131,15 +131,17 @@ impl Logic for Differences {
         self.packet.next = self.subject.val().packet;
         self.flow.next = self.subject.val().flow;
         self.payload.next = bit_cast::<32, 14>(self.packet.val().payload_bytes);
-        self.held.d.next = self.subject.val();
-        self.distances.d.next.ack_offset = self.subject.val().ack - self.flow.val().ack_low;
-        self.distances.d.next.ack_span = self.flow.val().ack_high - self.flow.val().ack_low;
-        self.distances.d.next.start_minus_floor =
-            self.packet.val().position - self.flow.val().floor;
-        self.distances.d.next.stop_minus_floor =
-            (self.packet.val().position - self.flow.val().floor) + self.payload.val();
-        self.distances.d.next.timestamp_age =
-            self.subject.val().timestamp - self.flow.val().timestamp_floor;
+        if self.sink.valid.val() {
+            self.held.d.next = self.subject.val();
+            self.distances.d.next.ack_offset = self.subject.val().ack - self.flow.val().ack_low;
+            self.distances.d.next.ack_span = self.flow.val().ack_high - self.flow.val().ack_low;
+            self.distances.d.next.start_minus_floor =
+                self.packet.val().position - self.flow.val().floor;
+            self.distances.d.next.stop_minus_floor =
+                (self.packet.val().position - self.flow.val().floor) + self.payload.val();
+            self.distances.d.next.timestamp_age =
+                self.subject.val().timestamp - self.flow.val().timestamp_floor;
+        }
 
         // Step 2: comparisons, and the cut at the floor.
         self.later.next = self.held.q.val();
@@ -151,26 +153,28 @@ impl Logic for Differences {
         self.stop_distance.next = self.known.val().stop_minus_floor;
         self.flags.next = self.later.val().flags;
         self.below.next = self.none.val() - bit_cast::<14, 32>(self.start_distance.val());
-        self.facts.d.next.subject = self.later.val();
-        self.facts.d.next.flags_bad = self.later.val().tcp
-            & ((self.flags.val() & self.flags_forbidden.val()).any()
-                | !self.flags.val().get_bit(4));
-        self.facts.d.next.ack_bad =
-            self.later.val().tcp & (self.known.val().ack_offset > self.known.val().ack_span);
-        self.facts.d.next.timestamp_bad = self.later.val().tcp
-            & self.later_flow.val().timestamp_check
-            & (!self.later.val().timestamp_found | self.age.val().get_bit(31));
-        self.facts.d.next.old =
-            self.stop_distance.val().get_bit(31) | !self.stop_distance.val().any();
-        self.facts.d.next.start = self.later_packet.val().position;
-        self.facts.d.next.start_minus_floor = self.start_distance.val();
-        self.facts.d.next.bytes = self.later_packet.val().payload_bytes;
-        self.facts.d.next.trimmed = self.none.val();
-        if self.start_distance.val().get_bit(31) {
-            self.facts.d.next.start = self.later_flow.val().floor;
-            self.facts.d.next.start_minus_floor = self.zero.val();
-            self.facts.d.next.bytes = bit_cast::<14, 32>(self.stop_distance.val());
-            self.facts.d.next.trimmed = self.below.val();
+        if self.valid.q.val().get_bit(0) {
+            self.facts.d.next.subject = self.later.val();
+            self.facts.d.next.flags_bad = self.later.val().tcp
+                & ((self.flags.val() & self.flags_forbidden.val()).any()
+                    | !self.flags.val().get_bit(4));
+            self.facts.d.next.ack_bad =
+                self.later.val().tcp & (self.known.val().ack_offset > self.known.val().ack_span);
+            self.facts.d.next.timestamp_bad = self.later.val().tcp
+                & self.later_flow.val().timestamp_check
+                & (!self.later.val().timestamp_found | self.age.val().get_bit(31));
+            self.facts.d.next.old =
+                self.stop_distance.val().get_bit(31) | !self.stop_distance.val().any();
+            self.facts.d.next.start = self.later_packet.val().position;
+            self.facts.d.next.start_minus_floor = self.start_distance.val();
+            self.facts.d.next.bytes = self.later_packet.val().payload_bytes;
+            self.facts.d.next.trimmed = self.none.val();
+            if self.start_distance.val().get_bit(31) {
+                self.facts.d.next.start = self.later_flow.val().floor;
+                self.facts.d.next.start_minus_floor = self.zero.val();
+                self.facts.d.next.bytes = bit_cast::<14, 32>(self.stop_distance.val());
+                self.facts.d.next.trimmed = self.below.val();
+            }
         }
     }
 }

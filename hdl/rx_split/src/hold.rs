@@ -156,6 +156,7 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.slots.write_enable.next = self.hold.val();
         self.slots.write_address.next = self.hold_beat.val();
         self.slots.write_data.next = self.hold_data.val();
+        self.slots.read_enable.next = true;
         self.slots.read_address.next = self.handout.read_address.val();
         self.handout.read_data.next = self.slots.read_data.val();
         self.lands.next = self.hold.val() & self.hold_beat.val().get_bit(0);

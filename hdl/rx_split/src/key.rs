@@ -56,6 +56,7 @@ impl Logic for KeyStep {
         if self.sink.valid.val() {
             self.held.d.next = self.sink.payload.val();
         }
+        self.profile_fields.valid.next = self.sink.valid.val();
         self.profile_fields.draft.next = self.sink.payload.val();
         self.fields.draft.next = self.held.q.val();
         self.fields.message_key.next = self.profile_fields.message_key.val();

@@ -67,9 +67,15 @@ impl Logic for Parse {
         self.valid_1.d.next = self.sink.valid.val();
         self.valid_2.d.next = self.valid_1.q.val();
         self.valid_3.d.next = self.valid_2.q.val();
-        self.beat_1.d.next = self.sink.payload.val();
-        self.beat_2.d.next = self.beat_1.q.val();
-        self.beat_3.d.next = self.beat_2.q.val();
+        if self.sink.valid.val() {
+            self.beat_1.d.next = self.sink.payload.val();
+        }
+        if self.valid_1.q.val() {
+            self.beat_2.d.next = self.beat_1.q.val();
+        }
+        if self.valid_2.q.val() {
+            self.beat_3.d.next = self.beat_2.q.val();
+        }
         self.source.valid.next = self.valid_3.q.val();
         self.source.payload.next = self.beat_3.q.val();
         self.network.next = self.held.q.val();

@@ -3,7 +3,7 @@
 //! ```text
 //!  11 and 15 bytes ──► >> bytes (offset mod 8) ──► byte swap, mask ──► position, message key
 //! ```
-//! Timing: outputs are one cycle behind `draft`.
+//! Timing: outputs are one cycle behind `draft`, and stay while there is none.
 //!
 //! Invariants:
 //! 1. A position of n bytes is the big-endian number they form; n is 1 to 4.
@@ -18,6 +18,8 @@ use stream::prelude::*;
 pub struct ProfileFields {
     /// Clock.
     pub clock: Signal<In, Clock>,
+    /// There is a packet.
+    pub valid: Signal<In, Bit>,
     /// A packet with its lengths.
     pub draft: Signal<In, LayoutDraft>,
     /// Stream position.
@@ -45,6 +47,7 @@ impl Default for ProfileFields {
     fn default() -> Self {
         Self {
             clock: Default::default(),
+            valid: Default::default(),
             draft: Default::default(),
             position: Default::default(),
             message_key: Default::default(),
@@ -82,12 +85,15 @@ impl Logic for ProfileFields {
         self.position_wide.next = self.position_word.val().into();
         self.position_unused.next =
             bits::<6>(32) - (bit_cast::<6, 3>(self.layout.val().get_bits::<3>(16)) << 3);
-        self.position_held.d.next = self.position_wide.val() >> self.position_unused.val();
         self.key_shift.next = bit_cast::<7, 3>(self.layout.val().get_bits::<3>(20)) << 3;
         self.key_fine.next = self.draft.val().key_bytes >> self.key_shift.val();
         self.key_bits.next = bit_cast::<7, 4>(self.layout.val().get_bits::<4>(26)) << 3;
         self.key_mask_inverse.next = self.ones.val() << self.key_bits.val();
         self.key_mask.next = !self.key_mask_inverse.val();
-        self.message_key_held.d.next = self.key_fine.val().get_bits::<64>(0) & self.key_mask.val();
+        if self.valid.val() {
+            self.position_held.d.next = self.position_wide.val() >> self.position_unused.val();
+            self.message_key_held.d.next =
+                self.key_fine.val().get_bits::<64>(0) & self.key_mask.val();
+        }
     }
 }

@@ -45,7 +45,7 @@ pub struct RegionStep {
     pub ended: PulseSource<WalkEnd>,
 
     queue: Fifo<SegmentToken, 4, 5>,
-    waiting: Fifo<SegmentToken, 4, 5>,
+    waiting: BlockFifo<SegmentToken, 4, 5>,
     valid: DFF<Bit>,
     held: DFF<SegmentToken>,
     grant: DFF<RegionReply>,
@@ -97,12 +97,14 @@ impl Logic for RegionStep {
         self.valid.d.next =
             self.waiting.source.valid.val() & self.reply.valid.val() & !self.reset.val();
         self.answered.next = self.waiting.source.payload.val();
-        self.held.d.next = self.answered.val();
-        self.grant.d.next = self.reply.payload.val();
         self.answered_walk.next = self.answered.val().walk;
         self.wanted.next = bit_cast::<32, 14>(self.answered_walk.val().rest);
-        self.complete.d.next = self.reply.payload.val().bytes == self.wanted.val();
-        self.segment_ends.d.next = self.reply.payload.val().bytes == self.answered.val().left;
+        if self.waiting.source.valid.val() & self.reply.valid.val() {
+            self.held.d.next = self.answered.val();
+            self.grant.d.next = self.reply.payload.val();
+            self.complete.d.next = self.reply.payload.val().bytes == self.wanted.val();
+            self.segment_ends.d.next = self.reply.payload.val().bytes == self.answered.val().left;
+        }
 
         self.acts.next = self.valid.q.val() | self.page_valid.q.val();
         self.judge.token.next = self.held.q.val();
@@ -113,7 +115,9 @@ impl Logic for RegionStep {
         self.piece.payload.next = self.judge.piece.val();
         self.page_valid.d.next =
             self.valid.q.val() & self.judge.next_page.val() & !self.reset.val();
-        self.page_token.d.next = self.judge.page.val();
+        if self.valid.q.val() {
+            self.page_token.d.next = self.judge.page.val();
+        }
         self.page.valid.next = self.page_valid.q.val();
         self.page.payload.next = self.page_token.q.val();
         self.again.valid.next = self.valid.q.val() & self.judge.next_segment.val();

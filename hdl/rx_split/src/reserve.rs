@@ -3,7 +3,7 @@
 //! ```text
 //!  rings, producers ──► [register] ──► wrapped indices ──► [register] ──► reservation
 //! ```
-//! Timing: two cycles, one packet a cycle.
+//! Timing: two cycles, one packet a cycle; while none comes both registers stay.
 //!
 //! Invariants:
 //! 1. The second slot of an entry follows the first modulo the queue.
@@ -29,6 +29,8 @@ pub struct Reserve {
     /// Clock.
     pub clock: Signal<In, Clock>,
 
+    /// A packet is decided.
+    pub valid: Signal<In, Bit>,
     /// Where the owner's rings lie.
     pub rings: Signal<In, OwnerContext>,
     /// What the packet takes.
@@ -36,6 +38,7 @@ pub struct Reserve {
     /// Where that is.
     pub reservation: Signal<Out, Reservation>,
 
+    passed: DFF<Bit>,
     held: DFF<OwnerContext>,
     indices: DFF<Taken>,
     second: DFF<Bits<32>>,
@@ -58,9 +61,11 @@ impl Default for Reserve {
     fn default() -> Self {
         Self {
             clock: Default::default(),
+            valid: Default::default(),
             rings: Default::default(),
             taken: Default::default(),
             reservation: Default::default(),
+            passed: Default::default(),
             held: Default::default(),
             indices: Default::default(),
             second: Default::default(),
@@ -83,10 +88,13 @@ impl Default for Reserve {
 impl Logic for Reserve {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, held, indices, second, result);
-        self.held.d.next = self.rings.val();
-        self.indices.d.next = self.taken.val();
-        self.second.d.next = self.taken.val().header + self.one.val();
+        dff_setup!(self, clock, passed, held, indices, second, result);
+        self.passed.d.next = self.valid.val();
+        if self.valid.val() {
+            self.held.d.next = self.rings.val();
+            self.indices.d.next = self.taken.val();
+            self.second.d.next = self.taken.val().header + self.one.val();
+        }
         self.reservation.next = self.result.q.val();
 
         self.producer.next = self.indices.q.val().header;
@@ -99,15 +107,17 @@ impl Logic for Reserve {
         self.slow_mask.next = !self.slow_above.val();
         self.slow_slot.next = self.indices.q.val().slow & self.slow_mask.val();
 
-        self.result.d.next.slot_address =
-            self.held.q.val().header_base + (bit_cast::<64, 32>(self.slot.val()) << 7);
-        self.result.d.next.second_address =
-            self.held.q.val().header_base + (bit_cast::<64, 32>(self.second_slot.val()) << 7);
-        self.result.d.next.slow_address =
-            self.held.q.val().slow_base + (bit_cast::<64, 32>(self.slow_slot.val()) << 14);
-        self.result.d.next.slow_index = self.slow_slot.val().get_bits::<16>(0);
-        self.result.d.next.phase = !self.passes.val().get_bit(0);
-        self.result.d.next.header_producer = self.indices.q.val().header_after;
+        if self.passed.q.val() {
+            self.result.d.next.slot_address =
+                self.held.q.val().header_base + (bit_cast::<64, 32>(self.slot.val()) << 7);
+            self.result.d.next.second_address =
+                self.held.q.val().header_base + (bit_cast::<64, 32>(self.second_slot.val()) << 7);
+            self.result.d.next.slow_address =
+                self.held.q.val().slow_base + (bit_cast::<64, 32>(self.slow_slot.val()) << 14);
+            self.result.d.next.slow_index = self.slow_slot.val().get_bits::<16>(0);
+            self.result.d.next.phase = !self.passes.val().get_bit(0);
+            self.result.d.next.header_producer = self.indices.q.val().header_after;
+        }
     }
 }
 

@@ -130,23 +130,25 @@ impl Logic for Rules {
             self.walk.next = true;
         }
 
-        self.judged.d.next = self.packet.val();
-        if self.subject.val().asked {
-            self.judged.d.next.verified = true;
-            self.judged.d.next.disposition = self.reason.val();
-            self.judged.d.next.walk = self.walk.val();
-            self.judged.d.next.place_position = self.facts.val().start;
-            self.judged.d.next.place_bytes = self.facts.val().bytes;
-            if self.walk.val() {
-                self.judged.d.next.trimmed_bytes = self.facts.val().trimmed;
-            }
-            if self.flow.val().hit {
-                self.judged.d.next.hit = true;
-                self.judged.d.next.flow = self.flow.val().flow;
-                self.judged.d.next.generation = self.flow.val().generation;
-                self.judged.d.next.owner = self.flow.val().owner;
-                self.judged.d.next.domain = self.flow.val().domain;
-                self.judged.d.next.cursor = self.flow.val().floor;
+        if self.differences.source.valid.val() {
+            self.judged.d.next = self.packet.val();
+            if self.subject.val().asked {
+                self.judged.d.next.verified = true;
+                self.judged.d.next.disposition = self.reason.val();
+                self.judged.d.next.walk = self.walk.val();
+                self.judged.d.next.place_position = self.facts.val().start;
+                self.judged.d.next.place_bytes = self.facts.val().bytes;
+                if self.walk.val() {
+                    self.judged.d.next.trimmed_bytes = self.facts.val().trimmed;
+                }
+                if self.flow.val().hit {
+                    self.judged.d.next.hit = true;
+                    self.judged.d.next.flow = self.flow.val().flow;
+                    self.judged.d.next.generation = self.flow.val().generation;
+                    self.judged.d.next.owner = self.flow.val().owner;
+                    self.judged.d.next.domain = self.flow.val().domain;
+                    self.judged.d.next.cursor = self.flow.val().floor;
+                }
             }
         }
     }

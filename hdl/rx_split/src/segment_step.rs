@@ -70,7 +70,7 @@ pub struct SegmentStep {
     pub ended: PulseSource<WalkEnd>,
 
     queue: ThroughFifo<WalkToken, 4, 5>,
-    waiting: Fifo<WalkToken, 4, 5>,
+    waiting: BlockFifo<WalkToken, 4, 5>,
     valid: DFF<Bit>,
     held: DFF<WalkToken>,
     segment: DFF<SegmentReply>,

@@ -130,12 +130,14 @@ impl Logic for TransportFields {
         self.data_offset.next = self.bytes.val().get_bits::<4>(100);
         self.port.next = self.port_word.val().into();
 
-        self.held.d.next.bytes = self.bytes.val();
-        self.held.d.next.network = self.network.val();
-        self.held.d.next.profile = self.profile.val();
-        self.held.d.next.layout = self.layout.val();
-        self.held.d.next.tcp_bytes = bit_cast::<16, 4>(self.data_offset.val()) << 2;
-        self.held.d.next.udp_bytes = self.udp_word.val().into();
-        self.held.d.next.udp_room = bit_cast::<17, 16>(self.l4_bytes.val()) - 8;
+        if self.header.valid.val() {
+            self.held.d.next.bytes = self.bytes.val();
+            self.held.d.next.network = self.network.val();
+            self.held.d.next.profile = self.profile.val();
+            self.held.d.next.layout = self.layout.val();
+            self.held.d.next.tcp_bytes = bit_cast::<16, 4>(self.data_offset.val()) << 2;
+            self.held.d.next.udp_bytes = self.udp_word.val().into();
+            self.held.d.next.udp_room = bit_cast::<17, 16>(self.l4_bytes.val()) - 8;
+        }
     }
 }

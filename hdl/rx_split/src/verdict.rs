@@ -109,11 +109,13 @@ impl Logic for Verdict {
             }
         }
 
-        self.info_held.d.next = self.packet.val();
-        self.info_held.d.next.frame_bytes = self.frame_bytes.val();
-        if !self.packet.val().transport {
-            self.info_held.d.next.payload_bytes =
-                self.frame_bytes.val() - bit_cast::<14, 8>(self.packet.val().header_bytes);
+        if self.beats.valid.val() & self.beats.payload.val().last {
+            self.info_held.d.next = self.packet.val();
+            self.info_held.d.next.frame_bytes = self.frame_bytes.val();
+            if !self.packet.val().transport {
+                self.info_held.d.next.payload_bytes =
+                    self.frame_bytes.val() - bit_cast::<14, 8>(self.packet.val().header_bytes);
+            }
         }
     }
 }

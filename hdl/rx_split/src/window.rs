@@ -96,15 +96,20 @@ impl Logic for Window {
         if self.index.val() == 1 {
             self.second_beat.next = self.data.val();
         }
-        if self.beats.valid.val() {
-            self.beat0.d.next = self.first_beat.val();
-            self.beat1.d.next = self.second_beat.val();
+        if self.beats.valid.val() & (self.index.val() == 0) {
+            self.beat0.d.next = self.data.val();
+        }
+        if self.beats.valid.val() & (self.index.val() == 1) {
+            self.beat1.d.next = self.data.val();
         }
         self.window.next.beat0 = self.first_beat.val().get_bits::<240>(272);
         self.window.next.beat1 = self.second_beat.val();
         self.window.next.beat2 = self.data.val().get_bits::<208>(0);
-        self.window_1.d.next = self.window.val().into();
-        self.network_1.d.next = self.network.val();
+        // The window is complete with the third beat at the latest.
+        if self.beats.valid.val() & !self.index.val().get_bits::<6>(2).any() {
+            self.window_1.d.next = self.window.val().into();
+            self.network_1.d.next = self.network.val();
+        }
         self.valid_1.d.next = self.beats.valid.val()
             & ((self.index.val() == 2) | (self.beats.payload.val().last & (self.index.val() < 2)));
 
@@ -112,30 +117,35 @@ impl Logic for Window {
         self.l4_offset.next = self.network_1.q.val().l4_offset;
         self.from.next = self.l4_offset.val() - 34;
         self.coarse.next = self.from.val().get_bits::<2>(4);
-        self.window_2.d.next = self.window_1.q.val().get_bits::<672>(0);
-        if self.coarse.val() == 1 {
-            self.window_2.d.next = self.window_1.q.val().get_bits::<672>(128);
+        if self.valid_1.q.val() {
+            self.shift_2.d.next = self.from.val().get_bits::<2>(2);
+            self.network_2.d.next = self.network_1.q.val();
+            self.window_2.d.next = self.window_1.q.val().get_bits::<672>(0);
+            if self.coarse.val() == 1 {
+                self.window_2.d.next = self.window_1.q.val().get_bits::<672>(128);
+            }
+            if self.coarse.val() == 2 {
+                self.window_2.d.next = self.window_1.q.val().get_bits::<672>(256);
+            }
+            if self.coarse.val() == 3 {
+                self.window_2.d.next =
+                    bit_cast::<672, 576>(self.window_1.q.val().get_bits::<576>(384));
+            }
         }
-        if self.coarse.val() == 2 {
-            self.window_2.d.next = self.window_1.q.val().get_bits::<672>(256);
-        }
-        if self.coarse.val() == 3 {
-            self.window_2.d.next = bit_cast::<672, 576>(self.window_1.q.val().get_bits::<576>(384));
-        }
-        self.shift_2.d.next = self.from.val().get_bits::<2>(2);
-        self.network_2.d.next = self.network_1.q.val();
         self.valid_2.d.next = self.valid_1.q.val();
 
-        self.header_3.d.next.network = self.network_2.q.val();
-        self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(0);
-        if self.shift_2.q.val() == 1 {
-            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(32);
-        }
-        if self.shift_2.q.val() == 2 {
-            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(64);
-        }
-        if self.shift_2.q.val() == 3 {
-            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(96);
+        if self.valid_2.q.val() {
+            self.header_3.d.next.network = self.network_2.q.val();
+            self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(0);
+            if self.shift_2.q.val() == 1 {
+                self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(32);
+            }
+            if self.shift_2.q.val() == 2 {
+                self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(64);
+            }
+            if self.shift_2.q.val() == 3 {
+                self.header_3.d.next.bytes = self.window_2.q.val().get_bits::<576>(96);
+            }
         }
         self.valid_3.d.next = self.valid_2.q.val();
     }

@@ -102,6 +102,7 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
             + bit_cast::<3, 1>(self.held_valid.q.val().into());
         self.fetch.next =
             self.pointers.has_message.val() & (self.on_the_way.val() < self.head_depth.val());
+        self.memory.read_enable.next = self.fetch.val();
         self.memory.read_address.next = bit_cast::<A, P>(self.pointers.read_pointer.val());
 
         self.pointers.write.next = self.takes.val();

@@ -5,6 +5,7 @@
 //!              │ commit at `last`, roll back when dropped
 //! ```
 //! Timing: a frame is offered two cycles after its last beat came in; one beat a cycle in and out.
+//! The memory is addressed one cycle ahead, so that its output register is the head.
 //!
 //! Invariants:
 //! 1. A frame is offered only when it is stored to its end: once `source.valid` rises for its first
@@ -152,7 +153,6 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
             & ((self.store.val() & self.fills.meets.val() & !self.rolls_back.val())
                 | (!self.take.val() & self.is_full.q.val())
                 | (self.take.val() & !self.store.val() & self.all_committed.val()));
-        // Read side: the memory is addressed one cycle ahead, so its output register is the head.
         self.is_one_left.from.next = self.read_pointer.q.val();
         self.is_one_left.to.next = self.commit_pointer.q.val();
         self.read_next.next = self.read_pointer.q.val();
@@ -164,6 +164,7 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
             self.offered.d.next = !self.is_one_left.meets.val();
         }
         self.read_pointer.d.next = self.read_next.val();
+        self.memory.read_enable.next = true;
         self.memory.read_address.next = bit_cast::<A, P>(self.read_next.val());
         self.source.valid.next = self.offered.q.val();
         self.source.data.next = self.memory.read_data.val().data;

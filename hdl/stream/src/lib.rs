@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 pub mod async_fifo;
+pub mod block_fifo;
 pub mod counters;
 pub mod deep_fifo;
 pub mod fifo;
@@ -40,13 +41,14 @@ pub mod prelude {
     pub use rust_hdl_widgets::dff_setup;
 
     pub use crate::async_fifo::{AsyncFifo, Synchronizer};
+    pub use crate::block_fifo::BlockFifo;
     pub use crate::counters::CounterBank;
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
     pub use crate::fifo_pointers::{FifoPointers, SamePlace, StepMeets};
     pub use crate::frame_fifo::FrameFifo;
     pub use crate::masked_beat::MaskedBeat;
-    pub use crate::memory::{BlockRam, LutRam, PairRam, ZeroedRam};
+    pub use crate::memory::{BlockRam, EightPortRam, LutRam, PairRam, ZeroedRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};

@@ -5,8 +5,9 @@
 //!  write_data    ─┤  2^A x T   ├─ read_data
 //!  write_enable  ─┘            └─ (BlockRam: one cycle later)
 //! ```
-//! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros. [`BlockRam`]
-//! answers one cycle after `read_address` (BRAM or URAM) and powers up undefined: whoever reads it
+//! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros, [`EightPortRam`]
+//! likewise, eight entries at a time. [`BlockRam`] answers one cycle after `read_address` (BRAM or
+//! URAM), shows what was read last until the next read, and powers up undefined: whoever reads it
 //! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
 //! zeros: the place for such an epoch. Reading the address that is written in the same cycle
 //! returns the old value in all. [`PairRam`] is a [`BlockRam`] whose ports have clocks of their
@@ -15,7 +16,15 @@
 //!
 //! Each says by the attribute `ram_style` what it is to become, so that Vivado and Yosys agree:
 //! distributed RAM, BRAM, or URAM where 4,096 entries of 64 bits and more fill one. A URAM has one
-//! clock, so two clocks mean BRAM.
+//! clock, so two clocks mean BRAM. A [`BlockRam`] more than sixteen URAMs deep is cut into banks,
+//! one URAM deep: those that are not read show zeros (UG573, synchronous reset of the output
+//! latches), so that a sum takes the place of a choice among all of them:
+//!
+//! ```text
+//!  read_address ─┬─► bank 0: entry, or 0 ─┐
+//!                ├─► ...                  ├─► sums of six ─► sum ─► read_data
+//!                └─► bank n: entry, or 0 ─┘
+//! ```
 
 use std::collections::HashMap;
 
@@ -24,6 +33,8 @@ use rust_hdl_macros::LogicBlock;
 
 type Store<T> = Box<HashMap<usize, T>>;
 
+/// Attribute of a memory that is to become URAM.
+const ULTRA: &str = "ultra";
 /// Address bits of one URAM (UG573: 4,096 x 72).
 const ULTRA_ADDRESS_BITS: usize = 12;
 /// Narrower entries leave too much of a URAM empty.
@@ -32,10 +43,26 @@ const ULTRA_BITS_MIN: usize = 64;
 /// What a memory with a registered read, 2^`address_bits` entries of `bits`, is to become.
 const fn style(bits: usize, address_bits: usize) -> &'static str {
     if address_bits >= ULTRA_ADDRESS_BITS && bits >= ULTRA_BITS_MIN {
-        "ultra"
+        ULTRA
     } else {
         "block"
     }
+}
+
+/// From so many address bits on, a memory of URAM is cut into banks: a sum of sixteen takes as many
+/// LUTs as a choice.
+const BANKED_ADDRESS_BITS: usize = 17;
+/// Inputs of a LUT (UG574).
+const LUT_INPUTS: usize = 6;
+
+/// Verilog of the sums of up to six banks, and the sum of `sums`.
+fn sums(banks: usize) -> (Vec<String>, String) {
+    let shown = Vec::from_iter((0..banks).map(|bank| format!("shown[{bank}]")));
+    let sums = shown.chunks(LUT_INPUTS).enumerate();
+    let sums = sums.map(|(at, six)| format!("assign sums[{at}] = {};", six.join(" | ")));
+    let sums = Vec::from_iter(sums);
+    let all = Vec::from_iter((0..sums.len()).map(|sum| format!("sums[{sum}]")));
+    (sums, all.join(" | "))
 }
 
 /// Entries that one process sets to zero.
@@ -113,6 +140,74 @@ end
     }
 }
 
+/// Readers of an [`EightPortRam`].
+pub const EIGHT_PORT_READERS: usize = 7;
+
+/// Memory with seven reads in the same cycle, and an eighth of the entry to write, 2^A entries of
+/// T: the ports of a distributed RAM of 64 entries (UG574, octal port). A reader without use has
+/// any address.
+#[derive(LogicBlock, Default)]
+pub struct EightPortRam<T: Synth, const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Entries to read.
+    pub read_address: [Signal<In, Bits<A>>; EIGHT_PORT_READERS],
+    /// Those entries, in the same cycle.
+    pub read_data: [Signal<Out, T>; EIGHT_PORT_READERS],
+    /// Entry to write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Its value so far, in the same cycle.
+    pub written: Signal<Out, T>,
+    /// Its new value.
+    pub write_data: Signal<In, T>,
+    /// Write in this cycle.
+    pub write_enable: Signal<In, Bit>,
+    _store: Store<T>,
+}
+
+impl<T: Synth, const A: usize> Logic for EightPortRam<T, A> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() && self.write_enable.val() {
+            self._store
+                .insert(self.write_address.val().index(), self.write_data.val());
+        }
+        let entry = |at: Bits<A>| self._store.get(&at.index()).copied().unwrap_or_default();
+        self.written.next = entry(self.write_address.val());
+        for reader in 0..EIGHT_PORT_READERS {
+            self.read_data[reader].next = entry(self.read_address[reader].val());
+        }
+    }
+
+    fn connect(&mut self) {
+        self.written.connect();
+        for reader in 0..EIGHT_PORT_READERS {
+            self.read_data[reader].connect();
+        }
+    }
+
+    fn hdl(&self) -> Verilog {
+        let reads = (0..EIGHT_PORT_READERS).map(|reader| {
+            format!("always @(*) read_data${reader} = memory[read_address${reader}];\n")
+        });
+        Verilog::Custom(format!(
+            "\
+(* ram_style = \"distributed\" *) reg [{width}:0] memory[{last}:0];
+{zeros}
+{reads}
+always @(*) written = memory[write_address];
+
+always @(posedge clock) begin
+   if (write_enable) memory[write_address] <= write_data;
+end
+",
+            width = T::BITS - 1,
+            zeros = zeros(T::BITS, 1 << A),
+            reads = reads.collect::<String>(),
+            last = (1usize << A) - 1,
+        ))
+    }
+}
+
 /// Memory with a registered read, 2^A entries of T.
 #[derive(LogicBlock, Default)]
 pub struct BlockRam<T: Synth, const A: usize> {
@@ -120,7 +215,9 @@ pub struct BlockRam<T: Synth, const A: usize> {
     pub clock: Signal<In, Clock>,
     /// Entry to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// That entry, one cycle later.
+    /// Read in this cycle.
+    pub read_enable: Signal<In, Bit>,
+    /// The entry read last, from one cycle later on.
     pub read_data: Signal<Out, T>,
     /// Entry to write.
     pub write_address: Signal<In, Bits<A>>,
@@ -134,8 +231,10 @@ pub struct BlockRam<T: Synth, const A: usize> {
 impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
     fn update(&mut self) {
         if self.clock.pos_edge() {
-            let at = self.read_address.val().index();
-            self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+            if self.read_enable.val() {
+                let at = self.read_address.val().index();
+                self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+            }
             if self.write_enable.val() {
                 self._store
                     .insert(self.write_address.val().index(), self.write_data.val());
@@ -148,18 +247,55 @@ impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
     }
 
     fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "\
+        let width = T::BITS - 1;
+        let style = style(T::BITS, A);
+        if style != ULTRA || A < BANKED_ADDRESS_BITS {
+            return Verilog::Custom(format!(
+                "\
 (* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
 
 always @(posedge clock) begin
-   read_data <= memory[read_address];
+   if (read_enable) read_data <= memory[read_address];
    if (write_enable) memory[write_address] <= write_data;
 end
 ",
-            style = style(T::BITS, A),
-            width = T::BITS - 1,
-            last = (1usize << A) - 1,
+                last = (1usize << A) - 1,
+            ));
+        }
+        // The sums keep their names: mapping would build one wide sum of gates with two inputs.
+        let banks = 1usize << (A - ULTRA_ADDRESS_BITS);
+        let (sums, all) = sums(banks);
+        Verilog::Custom(format!(
+            "\
+wire [{width}:0] shown[{bank_last}:0];
+(* keep = \"true\" *) wire [{width}:0] sums[{sum_last}:0];
+genvar bank;
+generate for (bank = 0; bank < {banks}; bank = bank + 1) begin : bank_of
+   (* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
+   reg [{width}:0] entry;
+   assign shown[bank] = entry;
+
+   always @(posedge clock) begin
+      if (read_enable) begin
+         if (read_address[{top}:{low}] == bank) entry <= memory[read_address[{place}:0]];
+         else entry <= {bits}'d0;
+      end
+      if (write_enable && write_address[{top}:{low}] == bank) begin
+         memory[write_address[{place}:0]] <= write_data;
+      end
+   end
+end endgenerate
+{assigned}
+always @(*) read_data = {all};
+",
+            bits = T::BITS,
+            bank_last = banks - 1,
+            sum_last = sums.len() - 1,
+            last = (1usize << ULTRA_ADDRESS_BITS) - 1,
+            top = A - 1,
+            low = ULTRA_ADDRESS_BITS,
+            place = ULTRA_ADDRESS_BITS - 1,
+            assigned = sums.join("\n"),
         ))
     }
 }
@@ -171,7 +307,9 @@ pub struct ZeroedRam<T: Synth, const A: usize> {
     pub clock: Signal<In, Clock>,
     /// Entry to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// That entry, one cycle later.
+    /// Read in this cycle.
+    pub read_enable: Signal<In, Bit>,
+    /// The entry read last, from one cycle later on.
     pub read_data: Signal<Out, T>,
     /// Entry to write.
     pub write_address: Signal<In, Bits<A>>,
@@ -185,8 +323,10 @@ pub struct ZeroedRam<T: Synth, const A: usize> {
 impl<T: Synth, const A: usize> Logic for ZeroedRam<T, A> {
     fn update(&mut self) {
         if self.clock.pos_edge() {
-            let at = self.read_address.val().index();
-            self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+            if self.read_enable.val() {
+                let at = self.read_address.val().index();
+                self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
+            }
             if self.write_enable.val() {
                 self._store
                     .insert(self.write_address.val().index(), self.write_data.val());
@@ -204,7 +344,7 @@ impl<T: Synth, const A: usize> Logic for ZeroedRam<T, A> {
 (* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
 {zeros}
 always @(posedge clock) begin
-   read_data <= memory[read_address];
+   if (read_enable) read_data <= memory[read_address];
    if (write_enable) memory[write_address] <= write_data;
 end
 ",

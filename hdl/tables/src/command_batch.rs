@@ -12,8 +12,9 @@
 //! | `command` | out | the commands in order |
 //! | `command_read_failed` | out | pulse: a packet was aborted or too long; none of it comes out |
 //!
-//! Timing: one beat a cycle in, then one command a cycle out. `command.payload` is read from
-//! distributed RAM in the same cycle; the valid and ready signals are functions of registers.
+//! Timing: one beat a cycle in, then, two cycles behind the last, one command a cycle out. The
+//! beats lie in block RAM, addressed a cycle ahead, so that its output is the command; the valid
+//! and ready signals are functions of registers.
 //!
 //! Invariants:
 //! 1. No command of an aborted packet comes out.
@@ -50,7 +51,7 @@ pub struct CommandBatch {
     /// A packet was given up.
     pub command_read_failed: Signal<Out, Bit>,
 
-    beats: LutRam<Bits<512>, 4>,
+    beats: BlockRam<Bits<512>, 4>,
     at: DFF<BatchState>,
     gives: DFF<Bit>,
     fetch: DFF<RingFetch>,
@@ -108,7 +109,11 @@ impl Logic for CommandBatch {
         self.command.payload.next.index =
             self.fetch.q.val().index + bit_cast::<32, 5>(self.drained.q.val());
         self.command.payload.next.data = self.beats.read_data.val();
+        self.beats.read_enable.next = true;
         self.beats.read_address.next = bit_cast::<4, 5>(self.drained.q.val());
+        if self.gives.q.val() & self.command.ready.val() {
+            self.beats.read_address.next = bit_cast::<4, 5>(self.drained_after.val());
+        }
         self.beats.write_address.next = bit_cast::<4, 5>(self.filled.q.val());
         self.beats.write_data.next = self.commands.data.val();
         self.beats.write_enable.next = false;
@@ -134,18 +139,17 @@ impl Logic for CommandBatch {
                     }
                     if self.commands.last.val() {
                         self.at.d.next = BatchState::Drain;
-                        self.gives.d.next = true;
                         if self.commands.abort.val() | self.full.val() {
                             self.failed.d.next = true;
-                            self.gives.d.next = false;
                             self.at.d.next = BatchState::Idle;
                         }
                     }
                 }
             }
-            // Gives the commands out, then waits for the next fetch.
+            // Gives the commands out, the first one when it is read, then waits for the next fetch.
             BatchState::Drain => {
-                if self.command.ready.val() {
+                self.gives.d.next = true;
+                if self.gives.q.val() & self.command.ready.val() {
                     self.drained.d.next = self.drained_after.val();
                     if self.drained_after.val() == self.filled.q.val() {
                         self.gives.d.next = false;

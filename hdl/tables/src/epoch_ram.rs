@@ -17,7 +17,9 @@ pub struct EpochRam<T: Synth, const A: usize> {
 
     /// Entry to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// That entry, one cycle later.
+    /// Read in this cycle.
+    pub read_enable: Signal<In, Bit>,
+    /// The entry read last, from one cycle later on.
     pub read_data: Signal<Out, T>,
     /// Its stamp.
     pub read_epoch: Signal<Out, Bits<16>>,
@@ -39,6 +41,7 @@ impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
     #[hdl_gen]
     fn update(&mut self) {
         self.content.clock.next = self.clock.val();
+        self.content.read_enable.next = self.read_enable.val();
         self.content.read_address.next = self.read_address.val();
         self.content.write_address.next = self.write_address.val();
         self.content.write_data.next = self.write_data.val();
@@ -46,6 +49,7 @@ impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
         self.read_data.next = self.content.read_data.val();
 
         self.stamps.clock.next = self.clock.val();
+        self.stamps.read_enable.next = self.read_enable.val();
         self.stamps.read_address.next = self.read_address.val();
         self.stamps.write_address.next = self.write_address.val();
         self.stamps.write_data.next = self.write_epoch.val();

@@ -26,6 +26,8 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
 
     /// Flow to read.
     pub flow: Signal<In, Bits<FLOW_BITS>>,
+    /// Read it; without that its parts stay.
+    pub read: Signal<In, Bit>,
     /// It is valid; two cycles later.
     pub valid: Signal<Out, Bit>,
     /// Its installed part.
@@ -70,6 +72,9 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
         self.floors.clock.next = self.clock.val();
         self.cursors.clock.next = self.clock.val();
 
+        self.installs.read_enable.next = self.read.val();
+        self.floors.read_enable.next = self.read.val();
+        self.cursors.read_enable.next = true;
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
         self.cursors.read_address.next = bit_cast::<FLOW_BITS, 16>(self.cursor_flow.val());
@@ -111,6 +116,8 @@ pub struct FlowQueryCopy<const FLOW_BITS: usize> {
 
     /// Flow to read.
     pub flow: Signal<In, Bits<FLOW_BITS>>,
+    /// Read it; without that its state stays.
+    pub read: Signal<In, Bit>,
     /// Its state; two cycles later.
     pub state: Signal<Out, FlowControl>,
 
@@ -140,6 +147,10 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
         self.cursors.clock.next = self.clock.val();
         self.send_floors.clock.next = self.clock.val();
 
+        self.installs.read_enable.next = self.read.val();
+        self.floors.read_enable.next = self.read.val();
+        self.cursors.read_enable.next = self.read.val();
+        self.send_floors.read_enable.next = self.read.val();
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
         self.cursors.read_address.next = self.flow.val();

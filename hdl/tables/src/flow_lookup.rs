@@ -128,7 +128,9 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
 
         self.copy.cursor_flow.next = self.cursor_flow.val();
         self.cursor.next = self.copy.cursor.val();
+        self.keys.lookup.next = self.accept.val();
         self.keys.lookup_key.next = self.flow_lookup.payload.val().key;
+        self.copy.read.next = self.stages.q.val().get_bit(4);
         self.copy.flow.next = bit_cast::<FLOW_BITS, 16>(self.keys.flow.val());
         self.hit_read.d.next = self.keys.hit.val();
         self.hit_state.d.next = self.hit_read.q.val();

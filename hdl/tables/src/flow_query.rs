@@ -124,6 +124,7 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
         if self.query.valid.val() {
             self.flow.next = self.query.payload.val();
         }
+        self.copy.read.next = self.query.valid.val() | self.accept.val();
         self.copy.flow.next = bit_cast::<FLOW_BITS, 16>(self.flow.val());
         self.range_read.d.next = (self.flow.val() & self.flow_beyond.val()) == self.zero.val();
         self.range_state.d.next = self.range_read.q.val();

@@ -27,7 +27,9 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
 
     /// Register writes: the hash secrets.
     pub settings: PulseSink<RegisterWrite>,
-    /// Key to look up.
+    /// A key is looked up.
+    pub lookup: Signal<In, Bit>,
+    /// It.
     pub lookup_key: Signal<In, Bits<384>>,
     /// Slot to write.
     pub update_slot: PulseSink<KeyUpdate>,
@@ -39,6 +41,8 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
     /// The secrets have changed and the hashes do not follow yet.
     pub busy: Signal<Out, Bit>,
 
+    hashed: DFF<Bit>,
+    read: DFF<Bit>,
     key_hashed: DFF<Bits<384>>,
     key_read: DFF<Bits<384>>,
     key_compared: DFF<Bits<384>>,
@@ -60,11 +64,14 @@ impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
             clock: Default::default(),
             epoch: Default::default(),
             settings: Default::default(),
+            lookup: Default::default(),
             lookup_key: Default::default(),
             update_slot: Default::default(),
             hit: Default::default(),
             flow: Default::default(),
             busy: Default::default(),
+            hashed: Default::default(),
+            read: Default::default(),
             key_hashed: Default::default(),
             key_read: Default::default(),
             key_compared: Default::default(),
@@ -86,31 +93,42 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
         dff_setup!(
             self,
             clock,
+            hashed,
+            read,
             key_hashed,
             key_read,
-            key_compared,
-            hit_found,
-            flow_found,
-            pending,
-            pending_valid
+            key_compared
         );
+        dff_setup!(self, clock, hit_found, flow_found, pending, pending_valid);
         self.hashes.clock.next = self.clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hashes.settings);
         self.busy.next = self.hashes.busy.val();
 
         self.hashes.key.next = self.lookup_key.val();
-        self.key_hashed.d.next = self.lookup_key.val();
-        self.key_read.d.next = self.key_hashed.q.val();
-        self.key_compared.d.next = self.key_read.q.val();
+        self.hashes.key_valid.next = self.lookup.val();
+        self.hashed.d.next = self.lookup.val();
+        self.read.d.next = self.hashed.q.val();
+        if self.lookup.val() {
+            self.key_hashed.d.next = self.lookup_key.val();
+        }
+        if self.hashed.q.val() {
+            self.key_read.d.next = self.key_hashed.q.val();
+        }
+        if self.read.q.val() {
+            self.key_compared.d.next = self.key_read.q.val();
+        }
 
         self.pending_valid.d.next = self.update_slot.valid.val();
-        self.pending.d.next = self.update_slot.payload.val();
+        if self.update_slot.valid.val() {
+            self.pending.d.next = self.update_slot.payload.val();
+        }
         self.slot.next.flow = self.pending.q.val().flow;
         self.slot.next.key = self.pending.q.val().key;
 
         for i in 0..8 {
             self.ways[i].clock.next = self.clock.val();
             self.ways[i].epoch.next = self.epoch.val();
+            self.ways[i].look.next = self.read.q.val();
             self.ways[i].key.next = self.key_compared.q.val();
             self.ways[i].write_bucket.next =
                 bit_cast::<BUCKET_BITS, 16>(self.pending.q.val().bucket);

@@ -31,6 +31,8 @@ pub struct KeyWay<const BUCKET_BITS: usize> {
     /// Current epoch.
     pub epoch: Signal<In, Bits<16>>,
 
+    /// Look into `bucket`; without that the answer stays.
+    pub look: Signal<In, Bit>,
     /// Bucket to look into.
     pub bucket: Signal<In, Bits<BUCKET_BITS>>,
     /// Key to find, one cycle later.
@@ -50,6 +52,7 @@ pub struct KeyWay<const BUCKET_BITS: usize> {
     pub write_enable: Signal<In, Bit>,
 
     slots: EpochRam<KeySlot, BUCKET_BITS>,
+    looked: DFF<Bit>,
     equal: [DFF<Bit>; 6],
     current: DFF<Bit>,
     flow_found: DFF<Bits<16>>,
@@ -60,28 +63,33 @@ pub struct KeyWay<const BUCKET_BITS: usize> {
 impl<const BUCKET_BITS: usize> Logic for KeyWay<BUCKET_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, current, flow_found);
+        dff_setup!(self, clock, looked, current, flow_found);
         for i in 0..6 {
             self.equal[i].clock.next = self.clock.val();
+            self.equal[i].d.next = self.equal[i].q.val();
         }
         self.slots.clock.next = self.clock.val();
 
+        self.looked.d.next = self.look.val();
+        self.slots.read_enable.next = self.look.val();
         self.slots.read_address.next = self.bucket.val();
         self.stored_key.next = self.slots.read_data.val().key;
-        self.equal[0].d.next =
-            self.key.val().get_bits::<64>(0) == self.stored_key.val().get_bits::<64>(0);
-        self.equal[1].d.next =
-            self.key.val().get_bits::<64>(64) == self.stored_key.val().get_bits::<64>(64);
-        self.equal[2].d.next =
-            self.key.val().get_bits::<64>(128) == self.stored_key.val().get_bits::<64>(128);
-        self.equal[3].d.next =
-            self.key.val().get_bits::<64>(192) == self.stored_key.val().get_bits::<64>(192);
-        self.equal[4].d.next =
-            self.key.val().get_bits::<64>(256) == self.stored_key.val().get_bits::<64>(256);
-        self.equal[5].d.next =
-            self.key.val().get_bits::<64>(320) == self.stored_key.val().get_bits::<64>(320);
-        self.current.d.next = self.slots.read_epoch.val() == self.epoch.val();
-        self.flow_found.d.next = self.slots.read_data.val().flow;
+        if self.looked.q.val() {
+            self.equal[0].d.next =
+                self.key.val().get_bits::<64>(0) == self.stored_key.val().get_bits::<64>(0);
+            self.equal[1].d.next =
+                self.key.val().get_bits::<64>(64) == self.stored_key.val().get_bits::<64>(64);
+            self.equal[2].d.next =
+                self.key.val().get_bits::<64>(128) == self.stored_key.val().get_bits::<64>(128);
+            self.equal[3].d.next =
+                self.key.val().get_bits::<64>(192) == self.stored_key.val().get_bits::<64>(192);
+            self.equal[4].d.next =
+                self.key.val().get_bits::<64>(256) == self.stored_key.val().get_bits::<64>(256);
+            self.equal[5].d.next =
+                self.key.val().get_bits::<64>(320) == self.stored_key.val().get_bits::<64>(320);
+            self.current.d.next = self.slots.read_epoch.val() == self.epoch.val();
+            self.flow_found.d.next = self.slots.read_data.val().flow;
+        }
         self.hit.next = self.current.q.val()
             & self.equal[0].q.val()
             & self.equal[1].q.val()

@@ -106,6 +106,7 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
         // more.
         self.change.next = self.control.change.val();
         self.states.clock.next = self.clock.val();
+        self.states.read_enable.next = true;
         self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.change.val().flow);
         self.list.d.next = self.states.read_data.val();
         self.judge.change.next = self.change.val();

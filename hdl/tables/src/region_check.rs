@@ -144,6 +144,12 @@ pub struct RegionStages {
     pub enter: Signal<In, Bit>,
     /// Its port.
     pub enter_port: Signal<In, Bit>,
+    /// An access is located, four cycles later: its page is read.
+    pub locates: Signal<Out, Bit>,
+    /// Where it was located.
+    pub located: Signal<In, RegionLocated>,
+    /// The same, two cycles later: beside its page.
+    pub page_located: Signal<Out, RegionLocated>,
     /// An access leaves, seven cycles later.
     pub leave: Signal<Out, Bit>,
     /// Its port.
@@ -151,15 +157,25 @@ pub struct RegionStages {
 
     valid: DFF<Bits<7>>,
     port: DFF<Bits<7>>,
+    paged: DFF<RegionLocated>,
+    beside: DFF<RegionLocated>,
 }
 
 impl Logic for RegionStages {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, port);
+        dff_setup!(self, clock, valid, port, paged, beside);
         self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<7, 1>(self.enter.val().into());
         self.port.d.next =
             (self.port.q.val() << 1) | bit_cast::<7, 1>(self.enter_port.val().into());
+        self.locates.next = self.valid.q.val().get_bit(3);
+        if self.valid.q.val().get_bit(3) {
+            self.paged.d.next = self.located.val();
+        }
+        if self.valid.q.val().get_bit(4) {
+            self.beside.d.next = self.paged.q.val();
+        }
+        self.page_located.next = self.beside.q.val();
         self.leave.next = self.valid.q.val().get_bit(6);
         self.leave_port.next = self.port.q.val().get_bit(6);
         if self.reset.val() {

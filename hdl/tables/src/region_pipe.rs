@@ -57,10 +57,8 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     epoch_kept: DFF<Bits<16>>,
     checked: DFF<RegionChecked>,
     located: DFF<RegionLocated>,
-    paged: DFF<RegionLocated>,
     page: DFF<Bits<64>>,
     page_epoch: DFF<Bits<16>>,
-    page_located: DFF<RegionLocated>,
     answer: DFF<RegionReply>,
 
     check: RegionCheck,
@@ -68,6 +66,7 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     removal: RegionRemoval,
     stages: RegionStages,
 
+    page_located: Signal<Local, RegionLocated>,
     current: Signal<Local, Bit>,
     asked: Signal<Local, RegionRequest>,
     zero: Constant<Bits<16>>,
@@ -100,15 +99,14 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             epoch_kept: Default::default(),
             checked: Default::default(),
             located: Default::default(),
-            paged: Default::default(),
             page: Default::default(),
             page_epoch: Default::default(),
-            page_located: Default::default(),
             answer: Default::default(),
             check: Default::default(),
             locate: Default::default(),
             removal: Default::default(),
             stages: Default::default(),
+            page_located: Default::default(),
             current: Default::default(),
             asked: Default::default(),
             zero: Constant::new(0u64.to_bits()),
@@ -132,13 +130,14 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
             checked,
             located
         );
-        dff_setup!(self, clock, paged, page, page_epoch, page_located, answer);
+        dff_setup!(self, clock, page, page_epoch, answer);
         self.regions.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
 
         // Region: memory, then register. What enters with a new epoch is compared two cycles later.
         self.epoch_kept.d.next = self.epoch.val();
         self.asked.next = self.request.payload.val().request;
+        self.regions.read_enable.next = self.request.valid.val() | self.remove.val();
         self.regions.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
         self.read.d.next = self.asked.val();
         self.in_range.d.next =
@@ -159,17 +158,18 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.located.d.next = self.locate.located.val();
 
         // Page: memory, register, then address.
+        self.pages.read_enable.next = self.stages.locates.val();
         self.pages.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
-        self.paged.d.next = self.located.q.val();
+        self.stages.located.next = self.located.q.val();
         self.page.d.next = self.pages.read_data.val();
         self.page_epoch.d.next = self.pages.read_epoch.val();
-        self.page_located.d.next = self.paged.q.val();
-        self.answer.d.next.granted = self.page_located.q.val().granted
-            & (self.page_epoch.q.val() == self.epoch_kept.q.val());
+        self.page_located.next = self.stages.page_located.val();
+        self.answer.d.next.granted =
+            self.page_located.val().granted & (self.page_epoch.q.val() == self.epoch_kept.q.val());
         self.answer.d.next.address =
-            self.page.q.val() | bit_cast::<64, 31>(self.page_located.q.val().page_offset);
-        self.answer.d.next.bytes = self.page_located.q.val().bytes;
-        self.answer.d.next.memory = self.page_located.q.val().memory;
+            self.page.q.val() | bit_cast::<64, 31>(self.page_located.val().page_offset);
+        self.answer.d.next.bytes = self.page_located.val().bytes;
+        self.answer.d.next.memory = self.page_located.val().memory;
 
         self.stages.clock.next = self.clock.val();
         self.stages.reset.next = self.reset.val();

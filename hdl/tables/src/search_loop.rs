@@ -127,7 +127,6 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         dff_setup!(self, clock, valid, chosen, place, read, registered, entry);
         dff_setup!(self, clock, compared, entry_compared, seen);
         self.entries.clock.next = self.clock.val();
-
         // Compare: the token leaves, or goes round with half its candidates.
         self.compare.token.next = self.compared.q.val();
         self.compare.entry.next = self.entry_compared.q.val();
@@ -170,6 +169,7 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         }
 
         // Memory, register, first look; beside them the halves and their places.
+        self.entries.read_enable.next = self.valid.q.val().get_bit(0);
         self.entries.read_address.next = bit_cast::<SEGMENT_BITS, 24>(self.place.q.val());
         self.read.d.next = self.chosen.q.val();
         self.entry.d.next = self.entries.read_data.val();

@@ -39,6 +39,8 @@ pub struct ToeplitzHash {
     pub settings: PulseSink<RegisterWrite>,
     /// Key, byte 0 in bits 7:0.
     pub key: Signal<In, Bits<384>>,
+    /// It is to be hashed; without that the hashes stay.
+    pub key_valid: Signal<In, Bit>,
     /// Its hash of bank 0, two cycles later.
     pub hash_low: Signal<Out, Bits<16>>,
     /// Its hash of bank 1, two cycles later.
@@ -46,6 +48,7 @@ pub struct ToeplitzHash {
     /// The tables are being rewritten.
     pub busy: Signal<Out, Bit>,
 
+    read: DFF<Bit>,
     sum: DFF<Bits<32>>,
 
     fill: ToeplitzFill,
@@ -63,9 +66,11 @@ impl Default for ToeplitzHash {
             clock: Default::default(),
             settings: Default::default(),
             key: Default::default(),
+            key_valid: Default::default(),
             hash_low: Default::default(),
             hash_high: Default::default(),
             busy: Default::default(),
+            read: Default::default(),
             sum: Default::default(),
             fill: Default::default(),
             tables: std::array::from_fn(|_| Default::default()),
@@ -80,7 +85,7 @@ impl Default for ToeplitzHash {
 impl Logic for ToeplitzHash {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, sum);
+        dff_setup!(self, clock, read, sum);
         self.fill.clock.next = self.clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.fill.settings);
         self.busy.next = self.fill.busy.val();
@@ -88,6 +93,7 @@ impl Logic for ToeplitzHash {
 
         for i in 0..48 {
             self.tables[i].clock.next = self.clock.val();
+            self.tables[i].read_enable.next = self.key_valid.val();
             self.tables[i].read_address.next =
                 self.key.val().get_bits::<8>(self.offsets[i].val().index());
             self.tables[i].write_address.next = self.entry.val().address;
@@ -103,14 +109,17 @@ impl Logic for ToeplitzHash {
                 ^ self.tables[i + 32].read_data.val()
                 ^ self.tables[i + 40].read_data.val();
         }
-        self.sum.d.next = self.parts[0].val()
-            ^ self.parts[1].val()
-            ^ self.parts[2].val()
-            ^ self.parts[3].val()
-            ^ self.parts[4].val()
-            ^ self.parts[5].val()
-            ^ self.parts[6].val()
-            ^ self.parts[7].val();
+        self.read.d.next = self.key_valid.val();
+        if self.read.q.val() {
+            self.sum.d.next = self.parts[0].val()
+                ^ self.parts[1].val()
+                ^ self.parts[2].val()
+                ^ self.parts[3].val()
+                ^ self.parts[4].val()
+                ^ self.parts[5].val()
+                ^ self.parts[6].val()
+                ^ self.parts[7].val();
+        }
         self.hash_low.next = self.sum.q.val().get_bits::<16>(0);
         self.hash_high.next = self.sum.q.val().get_bits::<16>(16);
     }
@@ -160,8 +169,10 @@ mod tests {
                 wide = (wide << 8) | bit_cast::<384, 8>(u64::from(*byte).into());
             }
             dut.key.next = wide;
+            dut.key_valid.next = true;
             cycle(dut);
             dut.key.next = Default::default();
+            dut.key_valid.next = false;
             cycle(dut);
             let (low, high) = (dut.hash_low.val().index(), dut.hash_high.val().index());
             assert_eq!(low, usize::from(abi::flow_key::hash(&key, &secrets[0])));

@@ -49,7 +49,7 @@ pub struct DescriptorNumbers {
     closed: DFF<Bit>,
     due: DFF<Bit>,
     has_room: DFF<Bit>,
-    queue: Fifo<HeaderNumbers, 7, 8>,
+    queue: BlockFifo<HeaderNumbers, 7, 8>,
 
     tcp: Signal<Local, Bits<128>>,
     ip: Signal<Local, Bits<128>>,

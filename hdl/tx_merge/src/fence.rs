@@ -46,7 +46,7 @@ pub struct Fence {
     /// Descriptors finished.
     pub finished: Signal<In, Bits<32>>,
 
-    queue: DeepFifo<Stamped, 9, 10>,
+    queue: BlockFifo<Stamped, 9, 10>,
     passed: DFF<Bit>,
 
     stamped: Signal<Local, Stamped>,

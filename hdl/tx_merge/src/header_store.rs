@@ -58,6 +58,7 @@ impl Logic for HeaderStore {
             self.write_pointer.d.next = self.write_pointer.q.val() + 1;
         }
 
+        self.memory.read_enable.next = true;
         self.memory.read_address.next =
             bit_cast::<8, 9>(self.read_pointer.q.val()) + bit_cast::<8, 2>(self.read_beat.val());
         self.read.d.next = self.memory.read_data.val();

@@ -106,6 +106,7 @@ impl Logic for PieceQueue {
             self.offered.d.next = !self.is_one_left.meets.val();
         }
         self.read_pointer.d.next = self.read_next.val();
+        self.memory.read_enable.next = true;
         self.memory.read_address.next = bit_cast::<7, 8>(self.read_next.val());
         self.source.valid.next = self.offered.q.val();
         self.source.payload.next = self.memory.read_data.val();

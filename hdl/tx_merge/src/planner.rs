@@ -5,8 +5,9 @@
 //!            ├──► record (to report, queue of 128)
 //!            └──► dropped_bytes
 //! ```
-//! Timing: one verdict a cycle; each queue adds a cycle, and so does `dropped_bytes`. They hold the
-//! descriptors whose payload is on its way: 128 small ones last for 900 ns at two cycles a frame.
+//! Timing: one verdict a cycle; each queue adds three cycles, `dropped_bytes` comes one later. They
+//! hold the descriptors whose payload is on its way: 128 small ones last for 900 ns at two cycles a
+//! frame.
 //!
 //! Invariants:
 //! 1. One plan and one record for each verdict, in the same order.
@@ -31,8 +32,8 @@ pub struct Planner {
     /// Payload of the descriptor that will not be read.
     pub dropped_bytes: PulseSource<Bits<18>>,
 
-    plan_queue: Fifo<SendPlan, 7, 8>,
-    record_queue: Fifo<SendRecord, 7, 8>,
+    plan_queue: BlockFifo<SendPlan, 7, 8>,
+    record_queue: BlockFifo<SendRecord, 7, 8>,
     taken: DFF<Bit>,
     asked_bytes: DFF<Bits<18>>,
     read_bytes: DFF<Bits<18>>,

@@ -65,6 +65,7 @@ struct Definition {
     /// Widths of the ports.
     widths: Vec<usize>,
     fields: BTreeMap<String, String>,
+    scopes: Vec<String>,
     instances: BTreeMap<String, usize>,
 }
 
@@ -248,6 +249,7 @@ impl Definition {
             text: String::new(),
             widths: Vec::new(),
             fields: BTreeMap::new(),
+            scopes: Vec::new(),
             instances: BTreeMap::new(),
         }
     }
@@ -264,6 +266,7 @@ impl Definition {
             text: lines.join("\n") + "\n",
             widths: body.ports.iter().map(|port| port.width).collect(),
             fields: body.fields.clone(),
+            scopes: body.scopes.clone(),
             instances: instances
                 .map(|(name, child)| (name.clone(), children[*child]))
                 .collect(),
@@ -360,6 +363,11 @@ impl Design {
             path.push(*part);
         }
         let definition = &self.definitions[at];
+        if let [turn, rest @ ..] = parts {
+            if definition.has_scope(turn) {
+                parts = rest;
+            }
+        }
         let unknown = |part: &str| {
             let known = definition.instances.keys().chain(definition.fields.keys());
             UnknownName {
@@ -394,6 +402,12 @@ impl Design {
 }
 
 impl Definition {
+    /// `label[3]`: a turn of one of its `generate` loops.
+    fn has_scope(&self, part: &str) -> bool {
+        let turn = part.split_once('[');
+        turn.is_some_and(|(label, _)| self.scopes.iter().any(|scope| scope == label))
+    }
+
     fn field(&self, signal: &str) -> Option<String> {
         let stems = explain::stems(signal);
         let mut found = stems.iter().filter_map(|stem| self.fields.get(stem));

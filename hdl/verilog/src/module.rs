@@ -34,6 +34,8 @@ pub(crate) struct Body {
     pub(crate) lines: Vec<String>,
     /// Verilog name to field path, for all signals.
     pub(crate) fields: BTreeMap<String, String>,
+    /// Labels of `generate` loops.
+    pub(crate) scopes: Vec<String>,
     /// Instance names, with the child's number among the node's children.
     pub(crate) instances: Vec<(String, usize)>,
 }
@@ -321,6 +323,7 @@ impl Builder<'_> {
             ports: self.ports(),
             lines,
             fields: self.fields(),
+            scopes: Vec::new(),
             instances: children
                 .zip(&self.printer.names.instances)
                 .map(|(child, name)| (name.clone(), child.node))

@@ -58,18 +58,19 @@ fn score(block: &BlockSource, node: &Node) -> i64 {
                 .map(squeeze)
                 .filter(|l| !l.is_empty())
                 .collect();
-            i64::from(is_text_of(&lines, &template(block.body)))
+            i64::from(templates(block.body).any(|template| is_text_of(&lines, &template)))
         }
         _ => 0,
     }
 }
 
-/// The lines of the text that a block's `hdl` writes, as far as its source holds them.
-fn template(body: &str) -> Vec<&str> {
-    let code = body.split("Verilog::Custom").nth(1).unwrap_or("");
-    let lines = code.lines().skip(1).filter(|line| !line.is_empty());
-    let text = lines.skip_while(|line| line.starts_with('"'));
-    text.take_while(|line| !line.starts_with('"')).collect()
+/// The lines of each text that a block's `hdl` may write, as far as its source holds them.
+fn templates(body: &str) -> impl Iterator<Item = Vec<&str>> {
+    body.split("Verilog::Custom").skip(1).map(|code| {
+        let lines = code.lines().skip(1).filter(|line| !line.is_empty());
+        let text = lines.skip_while(|line| line.starts_with('"'));
+        text.take_while(|line| !line.starts_with('"')).collect()
+    })
 }
 
 /// True if `lines` are those of `template`, in order and no others; a line that is but a `{name}`
@@ -169,9 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn the_template_ends_with_the_text() {
+    fn the_templates_end_with_their_texts() {
         let body =
             "Verilog::Custom(format!(\n\"\\\nreg[{top}:0]memory;\n\nend\n\",\ntop=T::BITS-1,\n))";
-        assert_eq!(template(body), ["reg[{top}:0]memory;", "end"]);
+        let both = format!("if{{return{body};}}{body}");
+        let lines = ["reg[{top}:0]memory;", "end"];
+        assert_eq!(Vec::from_iter(templates(&both)), [lines, lines]);
     }
 }

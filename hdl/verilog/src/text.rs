@@ -64,6 +64,7 @@ pub(crate) fn body(node: &Node) -> Found<Body> {
         ports,
         lines,
         fields,
+        scopes: labels(text),
         instances: Vec::new(),
     })
 }
@@ -83,6 +84,12 @@ fn declared(text: &str) -> Vec<String> {
         (is_declaration && !name.is_empty()).then(|| name.to_owned())
     });
     declarations.collect()
+}
+
+/// The labels of its `generate` loops, each at the end of a line: `... begin : label`.
+fn labels(text: &str) -> Vec<String> {
+    let labels = text.lines().filter_map(|line| line.split_once("begin : "));
+    labels.map(|(_, label)| label.trim().to_owned()).collect()
 }
 
 /// The text with whole identifiers replaced.

@@ -151,6 +151,41 @@ fn names_from_a_timing_report_lead_to_block_and_field() {
     );
 }
 
+#[derive(LogicBlock, Default)]
+struct Banks {
+    clock: Signal<In, Clock>,
+    value: Signal<In, Bit>,
+}
+
+impl Logic for Banks {
+    fn update(&mut self) {}
+
+    fn connect(&mut self) {}
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(
+            "\
+genvar bank;
+generate for (bank = 0; bank < 2; bank = bank + 1) begin : bank_of
+   reg memory;
+   always @(posedge clock) memory <= value;
+end endgenerate
+"
+            .to_owned(),
+        )
+    }
+}
+
+#[test]
+fn names_from_a_generate_loop_lead_to_the_field() {
+    let design = emit(&connected::<Banks>(), "banks").expect("emits");
+    let field = |path| design.explain(path).map(|origin| origin.field);
+    let memory = Ok(Some("memory".to_owned()));
+    assert_eq!(field("banks/bank_of[1].memory_reg_uram_0/CLK"), memory);
+    assert_eq!(field("banks/memory"), memory);
+    assert_eq!(field("banks/bank_of[1]"), Ok(None));
+}
+
 #[test]
 fn wrong_names_say_where_they_end_and_what_is_near() {
     let design = emit(&connected::<Card>(), "card").expect("emits");

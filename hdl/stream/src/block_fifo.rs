@@ -1,0 +1,163 @@
+//! A first-in first-out buffer of messages in block RAM, 2^A deep and two more, for queues in which
+//! messages wait long.
+//!
+//! ```text
+//!   sink ──► 2^A x T (block RAM, its output) ──► head ──► source
+//! ```
+//! Timing: latency three cycles, one message a cycle in and out. `sink.ready`, `source.valid` and
+//! `source.payload` are registers; `source.ready` reaches the memory's read enable. Where a message
+//! must pass an empty buffer at once, take [`crate::deep_fifo`].
+//!
+//! Invariants:
+//! 1. Messages leave in the order they came; none is lost or repeated.
+//! 2. `reset` empties the buffer. While it lasts, and in the cycle behind it, nothing is taken.
+//! 3. `level` is the number of messages in the memory, 0 to 2^A.
+//!
+//! P must be A + 1: the pointers carry one wrap bit.
+
+use crate::fifo_pointers::FifoPointers;
+use crate::memory::BlockRam;
+use crate::message::{MessageSink, MessageSource};
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::{hdl_gen, LogicBlock};
+use rust_hdl_widgets::dff::DFF;
+use rust_hdl_widgets::dff_setup;
+
+/// The buffer. See the module's head.
+#[derive(LogicBlock)]
+pub struct BlockFifo<T: Synth, const A: usize, const P: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Empties the buffer.
+    pub reset: Signal<In, Bit>,
+
+    /// Messages in.
+    pub sink: MessageSink<T>,
+    /// Messages out.
+    pub source: MessageSource<T>,
+    /// Messages in the memory.
+    pub level: Signal<Out, Bits<P>>,
+
+    memory: BlockRam<T, A>,
+    pointers: FifoPointers<P>,
+    is_read: DFF<Bit>,
+    head: DFF<T>,
+    has_head: DFF<Bit>,
+    is_full: DFF<Bit>,
+
+    takes: Signal<Local, Bit>,
+    moves: Signal<Local, Bit>,
+    fetches: Signal<Local, Bit>,
+    reads: Signal<Local, Bit>,
+    shows: Signal<Local, Bit>,
+}
+
+impl<T: Synth, const A: usize, const P: usize> Default for BlockFifo<T, A, P> {
+    fn default() -> Self {
+        assert_eq!(P, A + 1, "pointer width must be address width + 1");
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            level: Default::default(),
+            memory: Default::default(),
+            pointers: Default::default(),
+            is_read: Default::default(),
+            head: Default::default(),
+            has_head: Default::default(),
+            is_full: Default::default(),
+            takes: Default::default(),
+            moves: Default::default(),
+            fetches: Default::default(),
+            reads: Default::default(),
+            shows: Default::default(),
+        }
+    }
+}
+
+impl<T: Synth, const A: usize, const P: usize> Logic for BlockFifo<T, A, P> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, is_read, head, has_head, is_full);
+        self.memory.clock.next = self.clock.val();
+        self.pointers.clock.next = self.clock.val();
+        self.pointers.reset.next = self.reset.val();
+
+        self.sink.ready.next = self.pointers.has_room.val();
+        self.takes.next = self.sink.valid.val() & self.pointers.has_room.val();
+        self.pointers.write.next = self.takes.val();
+        self.memory.write_address.next = bit_cast::<A, P>(self.pointers.write_pointer.val());
+        self.memory.write_data.next = self.sink.payload.val();
+        self.memory.write_enable.next = self.takes.val();
+        self.level.next = self.pointers.write_pointer.val() - self.pointers.read_pointer.val();
+
+        // The memory's output moves on to the head when that is free, and is filled anew.
+        self.moves.next = self.is_read.q.val() & (!self.has_head.q.val() | self.source.ready.val());
+        self.fetches.next =
+            self.pointers.has_message.val() & (!self.is_full.q.val() | self.source.ready.val());
+        self.pointers.read.next = self.fetches.val();
+        self.memory.read_address.next = bit_cast::<A, P>(self.pointers.read_pointer.val());
+        self.memory.read_enable.next = self.fetches.val();
+        if self.moves.val() {
+            self.head.d.next = self.memory.read_data.val();
+        }
+        self.reads.next = self.fetches.val() | (self.is_read.q.val() & !self.moves.val());
+        self.shows.next = self.moves.val() | (self.has_head.q.val() & !self.source.ready.val());
+        self.is_read.d.next = self.reads.val();
+        self.has_head.d.next = self.shows.val();
+        self.is_full.d.next = self.reads.val() & self.shows.val();
+        self.source.valid.next = self.has_head.q.val();
+        self.source.payload.next = self.head.q.val();
+        if self.reset.val() {
+            self.is_read.d.next = false;
+            self.has_head.d.next = false;
+            self.is_full.d.next = false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_order_and_one_message_a_cycle() {
+        let mut dut = BlockFifo::<Bits<8>, 4, 5>::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let (mut sent, mut got, mut idle) = (0u32, 0u32, 0u32);
+        for cycle in 0..300u32 {
+            dut.clock.next = Clock { clk: false };
+            dut.sink.valid.next = cycle < 150 || cycle % 3 != 0;
+            dut.sink.payload.next = bits::<8>((sent & 0xff) as u64);
+            dut.source.ready.next = cycle >= 40 && !(160..200).contains(&cycle);
+            assert!(simulate(&mut dut, 20));
+            if cycle == 39 {
+                assert_eq!(sent, 18, "the memory, its output and the head are full");
+                assert_eq!(dut.level.val().to_u32(), 16);
+            }
+            if dut.sink.valid.val() && dut.sink.ready.val() {
+                sent += 1;
+            }
+            if dut.source.valid.val() && dut.source.ready.val() {
+                assert_eq!(dut.source.payload.val().to_u32(), got & 0xff);
+                got += 1;
+            } else if (40..150).contains(&cycle) {
+                idle += 1;
+            }
+            if cycle < 40 {
+                let first = cycle > 3;
+                assert_eq!(
+                    dut.source.valid.val(),
+                    first,
+                    "no room at power-up, three cycles late"
+                );
+            }
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+        }
+        assert_eq!(idle, 0, "one message a cycle");
+        assert!(got > 180 && sent - got <= 18);
+    }
+}
