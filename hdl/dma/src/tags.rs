@@ -127,8 +127,8 @@ impl Logic for TagTimer {
         self.scan.d.next = self.scan.q.val() + 1;
         self.started.read_address.next = self.scan.q.val();
         self.age.next = self.now.q.val() - self.started.read_data.val();
-        // The eighth in which it began may have been almost over, hence nine.
         self.scan_tag.next = self.scan.q.val();
+        // The eighth in which it began may have been almost over, hence nine.
         self.late.d.next = self.scan_waits.val() & (self.age.val() >= 9);
         self.late_tag.d.next = self.scan.q.val();
         self.expired.next = self.late.q.val();
