@@ -1,17 +1,23 @@
-//! Yosys infers what each memory says it is to become; modules are mapped for themselves.
+//! Yosys infers what each memory says it is to become; modules are mapped for themselves. A memory
+//! in banks, which no list of the tests' small tables is, shows what was written.
 //!
 //! ```text
 //!   memory block ──> Verilog ──> Yosys (synth_xilinx -family xcup -uram) ──> primitives
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
 use sim::area::flat::Flat;
 use sim::area::report::XCVU9P;
 use sim::area::synthesis::{synthesize, Part};
 use sim::area::usage::{blocks, memories};
+use sim::bench::design_of;
+use sim::design::Options;
+use sim::stall::seed;
 use stream::fifo::Fifo;
 use stream::memory::{BlockRam, LutRam, ZeroedRam};
 
@@ -94,4 +100,56 @@ fn memories_become_what_they_say() {
     }
     let (kinds, registers) = inferred(BlockRam::<Bits<72>, 12>::default(), "ultra_ram");
     assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 0));
+    let (kinds, registers) = inferred(BlockRam::<Bits<72>, 17>::default(), "banked_ram");
+    assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 0));
+}
+
+/// Entries in all banks, read and written at random: each read shows what was written last, for as
+/// long as nothing else is read.
+#[test]
+fn a_memory_in_banks_shows_what_was_written() {
+    let random = &mut SmallRng::seed_from_u64(seed());
+    let mut memory = BlockRam::<Bits<72>, 17>::default();
+    let design = design_of(&mut memory, "banks", Options::default()).expect("builds");
+    let mut model = design.model();
+    let port = |name: &str| model.port(name);
+    let (clock, read_enable, write_enable) =
+        (port("clock"), port("read_enable"), port("write_enable"));
+    let (read_address, write_address) = (port("read_address"), port("write_address"));
+    let (read_data, write_data) = (port("read_data"), port("write_data"));
+    model.clear_inputs();
+    model.eval();
+    let mut written = BTreeMap::new();
+    let (mut shown, mut compared) = (None, 0);
+    for _ in 0..20_000 {
+        // Neighbours of a few entries, in every bank.
+        let place = |random: &mut SmallRng| {
+            random.random_range(0..32u64) << 12 | random.random_range(0..8u64) * 585
+        };
+        let (reads, writes) = (place(random), place(random));
+        let bytes: [u8; 9] = random.random();
+        let (enabled, stores) = (random.random_bool(0.7), random.random_bool(0.5));
+        model.set(read_address, reads);
+        model.set(read_enable, u64::from(enabled));
+        model.set(write_address, writes);
+        model.set_bytes(write_data, &bytes);
+        model.set(write_enable, u64::from(stores));
+        for level in [1, 0] {
+            model.set(clock, level);
+            model.eval();
+        }
+        if enabled {
+            shown = written.get(&reads).copied();
+        }
+        if stores {
+            written.insert(writes, bytes);
+        }
+        if let Some(expected) = shown {
+            let mut actual = [0; 9];
+            model.get_bytes(read_data, &mut actual);
+            assert_eq!(actual, expected, "entry {reads}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 10_000, "{compared} compared");
 }
