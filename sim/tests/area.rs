@@ -124,7 +124,7 @@ fn a_memory_in_banks_shows_what_was_written() {
     for _ in 0..20_000 {
         // Neighbours of a few entries, in every bank.
         let place = |random: &mut SmallRng| {
-            random.random_range(0..32u64) << 12 | random.random_range(0..8u64) * 585
+            (random.random_range(0..32u64) << 12) | (random.random_range(0..8u64) * 585)
         };
         let (reads, writes) = (place(random), place(random));
         let bytes: [u8; 9] = random.random();
