@@ -4,8 +4,8 @@
 //!  confirmation_sink ──► 512 confirmations, each with `started` ──► confirmation_source
 //!                                          released when `finished` has reached it ▲
 //! ```
-//! Timing: three cycles when nothing is in flight, five when others wait; one confirmation every
-//! other cycle.
+//! Timing: four cycles when nothing is in flight, of which the queue takes three; one confirmation
+//! every other cycle.
 //!
 //! Invariants:
 //! 1. Confirmations keep their order.
