@@ -7,7 +7,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("LutRam", "::<Bits<12>, 3>", "default()"),
     ("EightPortRam", "::<Bits<12>, 3>", "default()"),
     ("BlockRam", "::<Bits<12>, 3>", "default()"),
-    ("ZeroedRam", "::<Bits<12>, 3>", "default()"),
+    ("SameBits", "::<25>", "default()"),
     ("PairRam", "::<Bits<12>, 3>", "default()"),
     ("ValueCrossing", "::<Bits<12>>", "default()"),
     ("CrossingRam", "::<Bits<12>, 3>", "default()"),

@@ -18,8 +18,9 @@ use sim::area::usage::{blocks, memories};
 use sim::bench::design_of;
 use sim::design::Options;
 use sim::stall::seed;
+use stream::block_ram::BlockRam;
 use stream::fifo::Fifo;
-use stream::memory::{BlockRam, LutRam, ZeroedRam};
+use stream::memory::LutRam;
 
 /// Kinds of the primitives that a memory became, and the flip-flops beside them.
 fn inferred(mut block: impl Block, name: &str) -> (Vec<String>, u64) {
@@ -29,6 +30,13 @@ fn inferred(mut block: impl Block, name: &str) -> (Vec<String>, u64) {
     let flat = Flat::of(&netlist, name).expect("is complete");
     let memories = memories(&flat);
     assert_eq!(memories.len(), 1, "{memories:?}");
+    assert!(
+        memories[0].is_registered
+            || memories[0]
+                .primitives
+                .keys()
+                .all(|k| k.starts_with("RAM32"))
+    );
     let kinds = memories[0].primitives.keys().cloned().collect();
     (kinds, blocks(&flat, 0)[0].usage.registers)
 }
@@ -92,20 +100,26 @@ fn memories_become_what_they_say() {
     );
     for (kinds, registers) in [
         inferred(BlockRam::<Bits<72>, 9>::default(), "block_ram"),
-        inferred(ZeroedRam::<Bits<16>, 11>::default(), "zeroed_ram"),
+        inferred(BlockRam::<Bits<72>, 9>::zeroed(), "zeroed_ram"),
     ] {
         let is_bram = |kind: &String| kind.starts_with("RAMB");
         assert!(kinds.iter().all(is_bram), "{kinds:?}");
-        assert_eq!(registers, 0, "the read register is the memory's own");
+        assert_eq!(registers, 72, "the latch is the memory's own");
     }
     let (kinds, registers) = inferred(BlockRam::<Bits<72>, 12>::default(), "ultra_ram");
-    assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 0));
-    let (kinds, registers) = inferred(BlockRam::<Bits<72>, 17>::default(), "banked_ram");
-    assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 0));
+    assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 72));
+    let (kinds, registers) = inferred(BlockRam::<Bits<72>, 14>::default(), "banked_ram");
+    assert_eq!((kinds, registers), (vec!["URAM288".to_owned()], 4 * 72));
+    let (kinds, registers) = inferred(BlockRam::<Bits<35>, 14>::zeroed(), "banked_block_ram");
+    assert!(
+        kinds.iter().all(|kind| kind.starts_with("RAMB")),
+        "{kinds:?}"
+    );
+    assert_eq!(registers, 4 * 35);
 }
 
-/// Entries in all banks, read and written at random: each read shows what was written last, for as
-/// long as nothing else is read.
+/// Entries in all banks, read and written at random: each read shows what was written last when it
+/// was latched, for as long as nothing else moves on.
 #[test]
 fn a_memory_in_banks_shows_what_was_written() {
     let random = &mut SmallRng::seed_from_u64(seed());
@@ -115,12 +129,13 @@ fn a_memory_in_banks_shows_what_was_written() {
     let port = |name: &str| model.port(name);
     let (clock, read_enable, write_enable) =
         (port("clock"), port("read_enable"), port("write_enable"));
+    let register_enable = port("register_enable");
     let (read_address, write_address) = (port("read_address"), port("write_address"));
     let (read_data, write_data) = (port("read_data"), port("write_data"));
     model.clear_inputs();
     model.eval();
     let mut written = BTreeMap::new();
-    let (mut shown, mut compared) = (None, 0);
+    let (mut latched, mut shown, mut compared) = (None, None, 0);
     for _ in 0..20_000 {
         // Neighbours of a few entries, in every bank.
         let place = |random: &mut SmallRng| {
@@ -129,8 +144,10 @@ fn a_memory_in_banks_shows_what_was_written() {
         let (reads, writes) = (place(random), place(random));
         let bytes: [u8; 9] = random.random();
         let (enabled, stores) = (random.random_bool(0.7), random.random_bool(0.5));
+        let moves = random.random_bool(0.7);
         model.set(read_address, reads);
         model.set(read_enable, u64::from(enabled));
+        model.set(register_enable, u64::from(moves));
         model.set(write_address, writes);
         model.set_bytes(write_data, &bytes);
         model.set(write_enable, u64::from(stores));
@@ -138,8 +155,11 @@ fn a_memory_in_banks_shows_what_was_written() {
             model.set(clock, level);
             model.eval();
         }
+        if moves {
+            shown = latched;
+        }
         if enabled {
-            shown = written.get(&reads).copied();
+            latched = written.get(&reads).copied();
         }
         if stores {
             written.insert(writes, bytes);

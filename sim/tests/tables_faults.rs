@@ -130,8 +130,8 @@ fn right_that_is_not_compared_is_caught() {
 #[test]
 fn epoch_that_is_not_compared_is_caught() {
     catches(
-        "current <= slots_read_epoch == epoch;",
-        "current <= 1'd1;",
+        "{stored[399:16], slots_read_epoch}",
+        "{stored[399:16], epoch}",
         |tables| {
             tables.start_epoch(2);
             tables.execute(install(FLOW_ID, (40, 3)));

@@ -8,7 +8,7 @@
 //! ```
 //! A *natural beat* is an aligned 64 bytes of the bus address space; a job covers consecutive ones.
 //!
-//! Timing: a beat is offered four cycles after its request came; one beat a cycle, one more
+//! Timing: a beat is offered five cycles after its request came; one beat a cycle, one more
 //! cycle for a job whose first byte is not at a 64-byte boundary. Outputs are registered.
 //!
 //! Invariants:
@@ -60,7 +60,7 @@ pub struct Gather {
     pub complete: MessageSink<CompleteOrder>,
     /// Reorder memory: beat to read.
     pub read_address: Signal<Out, Bits<9>>,
-    /// Reorder memory: the beat, one cycle later.
+    /// Reorder memory: the beat, two cycles later.
     pub read_data: Signal<In, Bits<512>>,
     /// The answer has been read.
     pub retire: PulseSource<ReadOrder>,
@@ -73,6 +73,8 @@ pub struct Gather {
     offset: DFF<Bits<3>>,
     shift: DFF<Bits<6>>,
     has_failed: DFF<Bit>,
+    latched: DFF<Bit>,
+    latched_place: DFF<NaturalPlace>,
     pending: DFF<Bit>,
     pending_place: DFF<NaturalPlace>,
 
@@ -98,6 +100,8 @@ impl Logic for Gather {
             offset,
             shift,
             has_failed,
+            latched,
+            latched_place,
             pending,
             pending_place
         );
@@ -105,14 +109,14 @@ impl Logic for Gather {
         self.queue.reset.next = self.reset.val();
         MessageSource::<NaturalBeat>::link(&mut self.beat, &mut self.queue.source);
 
-        // The next beat of the oldest request, if it fits behind three that are on their way.
+        // The next beat of the oldest request, if it fits behind four that are on their way.
         self.request.next = self.complete.payload.val().order;
         self.first_byte.next = self.request.val().begin;
         self.last_byte.next = self.request.val().end;
         self.at.next = self.first_byte.val().get_bits::<3>(6) + self.offset.q.val();
         self.is_first.next = self.request.val().first & (self.offset.q.val() == 0);
         self.is_last.next = self.at.val() == self.last_byte.val().get_bits::<3>(6);
-        self.has_room.d.next = self.queue.level.val() < 5;
+        self.has_room.d.next = self.queue.level.val() < 4;
         self.advance.next = self.complete.valid.val() & self.has_room.q.val() & !self.reset.val();
         self.read_address.next = self.request.val().start + bit_cast::<9, 3>(self.offset.q.val());
         self.complete.ready.next = self.advance.val() & self.is_last.val();
@@ -130,8 +134,10 @@ impl Logic for Gather {
         }
         self.place.next.end = self.last_byte.val().get_bits::<6>(0);
         self.place.next.failed = self.failed_now.val();
-        self.pending.d.next = self.advance.val();
-        self.pending_place.d.next = self.place.val();
+        self.latched.d.next = self.advance.val();
+        self.latched_place.d.next = self.place.val();
+        self.pending.d.next = self.latched.q.val();
+        self.pending_place.d.next = self.latched_place.q.val();
         if self.advance.val() {
             self.offset.d.next = self.offset.q.val() + 1;
             self.shift.d.next = self.place.val().shift;
@@ -142,6 +148,7 @@ impl Logic for Gather {
         }
         if self.reset.val() {
             self.offset.d.next = 0.into();
+            self.latched.d.next = false;
             self.pending.d.next = false;
         }
 

@@ -6,7 +6,7 @@
 //!          │ | part being received    │──► held
 //!          └──────────────────────────┘
 //! ```
-//! Timing: a packet can leave three cycles after its last beat came; one beat a cycle in and out,
+//! Timing: a packet can leave four cycles after its last beat came; one beat a cycle in and out,
 //! none in in the cycle behind a packet.
 //!
 //! Invariants:
@@ -48,19 +48,14 @@ pub struct FetchBuffer {
     memory: BlockRam<EntryBeat, 9>,
     write_pointer: DFF<Bits<10>>,
     commit_pointer: DFF<Bits<10>>,
-    read_pointer: DFF<Bits<10>>,
-    offered: DFF<Bit>,
     is_full: DFF<Bit>,
     settles: DFF<Bit>,
     was_aborted: DFF<Bit>,
+    reader: ReadAhead<10>,
     fills: StepMeets<10>,
-    is_one_left: StepMeets<10>,
-    all_read: SamePlace<10>,
 
     write: Signal<Local, Bit>,
     rolls_back: Signal<Local, Bit>,
-    advance: Signal<Local, Bit>,
-    read_next: Signal<Local, Bits<10>>,
     wrap: Constant<Bits<10>>,
     one: Constant<Bits<10>>,
     zero: Constant<Bits<10>>,
@@ -81,18 +76,13 @@ impl Default for FetchBuffer {
             memory: Default::default(),
             write_pointer: Default::default(),
             commit_pointer: Default::default(),
-            read_pointer: Default::default(),
-            offered: Default::default(),
             is_full: Default::default(),
             settles: Default::default(),
             was_aborted: Default::default(),
             write: Default::default(),
             rolls_back: Default::default(),
-            advance: Default::default(),
+            reader: Default::default(),
             fills: Default::default(),
-            is_one_left: Default::default(),
-            all_read: Default::default(),
-            read_next: Default::default(),
             wrap: Constant::new(512u32.to_bits()),
             one: Constant::new(1u32.to_bits()),
             zero: Constant::new(0u32.to_bits()),
@@ -104,12 +94,12 @@ impl Default for FetchBuffer {
 impl Logic for FetchBuffer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
-        dff_setup!(self, clock, offered, is_full, settles, was_aborted);
+        dff_setup!(self, clock, write_pointer, commit_pointer);
+        dff_setup!(self, clock, is_full, settles, was_aborted);
         self.memory.clock.next = self.clock.val();
 
         // What becomes of a packet is decided in the cycle behind its last beat.
-        self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
+        self.held.next = self.write_pointer.q.val() - self.reader.pointer.val();
         self.sink.ready.next = !self.is_full.q.val() & !self.settles.q.val();
         self.write.next = self.sink.valid.val() & !self.is_full.q.val() & !self.settles.q.val();
         self.settles.d.next = self.write.val() & self.sink.last.val();
@@ -129,30 +119,21 @@ impl Logic for FetchBuffer {
             self.commit_pointer.d.next = self.write_pointer.q.val();
         }
 
-        // As in `FrameFifo`: what the next step brings is known before it is known whether it is
-        // taken.
-        self.advance.next = self.offered.q.val() & self.source.ready.val();
+        // As in `FrameFifo`.
         self.fills.from.next = self.write_pointer.q.val();
-        self.fills.to.next = self.read_pointer.q.val() ^ self.wrap.val();
-        self.is_full.d.next = !self.advance.val()
+        self.fills.to.next = self.reader.pointer.val() ^ self.wrap.val();
+        self.is_full.d.next = !self.reader.moves.val()
             & !self.rolls_back.val()
             & (self.is_full.q.val() | (self.write.val() & self.fills.meets.val()));
-        self.is_one_left.from.next = self.read_pointer.q.val();
-        self.is_one_left.to.next = self.commit_pointer.q.val();
 
-        // The memory is addressed one cycle ahead, so that its output register is the head.
-        self.read_next.next = self.read_pointer.q.val();
-        self.all_read.one.next = self.read_pointer.q.val();
-        self.all_read.other.next = self.commit_pointer.q.val();
-        self.offered.d.next = !self.all_read.same.val();
-        if self.advance.val() {
-            self.read_next.next = self.read_pointer.q.val() + self.one.val();
-            self.offered.d.next = !self.is_one_left.meets.val();
-        }
-        self.read_pointer.d.next = self.read_next.val();
+        self.reader.clock.next = self.clock.val();
+        self.reader.reset.next = self.reset.val();
+        self.reader.end.next = self.commit_pointer.q.val();
+        self.reader.ready.next = self.source.ready.val();
         self.memory.read_enable.next = true;
-        self.memory.read_address.next = self.read_next.val().get_bits::<9>(0);
-        self.source.valid.next = self.offered.q.val();
+        self.memory.read_address.next = self.reader.address.val().get_bits::<9>(0);
+        self.memory.register_enable.next = self.reader.moves.val();
+        self.source.valid.next = self.reader.offered.val();
         self.source.data.next = self.memory.read_data.val().data;
         self.source.last.next = self.memory.read_data.val().last;
         self.source.byte_count.next = self.beat_bytes.val();
@@ -160,8 +141,6 @@ impl Logic for FetchBuffer {
         if self.reset.val() {
             self.write_pointer.d.next = self.zero.val();
             self.commit_pointer.d.next = self.zero.val();
-            self.read_pointer.d.next = self.zero.val();
-            self.offered.d.next = false;
             self.is_full.d.next = false;
             self.settles.d.next = false;
         }

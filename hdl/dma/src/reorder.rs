@@ -4,7 +4,7 @@
 //! ```text
 //!   placed ──► turned for the tail, turned for the start
 //!              lane 0 │ lane 1 │ ... │ lane 15    16 memories, own addresses
-//!                 └───────┴───────────────┴──► beat of 64 bytes at `read_address`, one cycle later
+//!                 └───────┴───────────────┴──► beat of 64 bytes at `read_address`, 2 cycles later
 //! ```
 //! Timing: what is placed in a cycle can be addressed in the next one.
 //!
@@ -33,7 +33,7 @@ pub struct ReorderLane {
     pub start_beat: Signal<In, Bits<512>>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<9>>,
-    /// This lane's dword of it, one cycle later.
+    /// This lane's dword of it, two cycles later.
     pub read_data: Signal<Out, Bits<32>>,
 
     memory: BlockRam<Bits<32>, 9>,
@@ -95,6 +95,7 @@ impl Logic for ReorderLane {
             & self.stores.val()
             & self.mask.val().get_bit(self.index.val().index());
         self.memory.read_enable.next = true;
+        self.memory.register_enable.next = true;
         self.memory.read_address.next = self.read_address.val();
         self.read_data.next = self.memory.read_data.val();
     }
@@ -109,7 +110,7 @@ pub struct ReorderMemory {
     pub placed: PulseSink<Placed>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<9>>,
-    /// The beat, one cycle later.
+    /// The beat, two cycles later.
     pub read_data: Signal<Out, Bits<512>>,
 
     tail_rotate: RotateDwords,

@@ -6,7 +6,7 @@
 //!                                  [fetches] ──────────► fetched
 //! ```
 //! Timing: `check` and `check_generation` name the oldest fetch; `check_runs` and `check_same` must
-//! answer in the same cycle, and count in the next one. A fetch can leave three cycles after its
+//! answer in the same cycle, and count in the next one. A fetch can leave four cycles after its
 //! last beat came; in the cycle behind that beat none is taken.
 //!
 //! Invariants:

@@ -1,8 +1,8 @@
 //! Keeps, for every owner, a first slot whose second slot has not come yet.
 //!
 //! Timing: `joins` is a register, one cycle behind `next_owner` and `next_index`. `first` and
-//! `second` come one cycle behind `drop`, and stay until the next. `save` and `drop` count in the
-//! next cycle.
+//! `second` come one cycle behind `drop`, and stay until the next: they are of the `next_owner` of
+//! which `joins` spoke. `save` and `drop` count in the next cycle.
 //!
 //! Invariants:
 //! 1. `joins` is high only when a slot is kept for `next_owner` and its successor has index
@@ -31,7 +31,7 @@ pub struct SlotCarry<const O: usize, const OWNERS: usize> {
     pub owner: Signal<In, Bits<O>>,
     /// Index of the slot that came for it.
     pub index: Signal<In, Bits<32>>,
-    /// First beat of the slot that was kept for `next_owner` when `drop` came last.
+    /// First beat of the slot that `joins` was about when `drop` came last.
     pub first: Signal<Out, Bits<512>>,
     /// Second beat of it.
     pub second: Signal<Out, Bits<512>>,
@@ -110,10 +110,12 @@ impl<const O: usize, const OWNERS: usize> Logic for SlotCarry<O, OWNERS> {
         self.successors.write_enable.next = self.save.val();
 
         self.firsts.read_address.next = self.next_owner.val();
-        self.firsts.read_enable.next = self.drop.val();
+        self.firsts.read_enable.next = true;
+        self.firsts.register_enable.next = self.drop.val();
         self.first.next = self.firsts.read_data.val();
         self.seconds.read_address.next = self.next_owner.val();
-        self.seconds.read_enable.next = self.drop.val();
+        self.seconds.read_enable.next = true;
+        self.seconds.register_enable.next = self.drop.val();
         self.second.next = self.seconds.read_data.val();
         self.successors.read_address.next = self.next_owner.val();
         self.members.next = self.kept.members.val();

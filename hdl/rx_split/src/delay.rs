@@ -1,7 +1,7 @@
 //! Beats, some cycles later.
 //!
 //! ```text
-//!  sink ──► block RAM, written at a place and read six places behind it ──► register ──► source
+//!  sink ──► block RAM, written at a place and read six places behind it ──► source
 //! ```
 //! Timing: latency eight cycles, one beat a cycle, no back-pressure.
 
@@ -10,7 +10,7 @@ use stream::prelude::*;
 
 /// Cycles from `sink` to `source`.
 pub const DELAY_CYCLES: usize = 8;
-/// Cycles from a write to the read of what was written: two less, for the memory and the register.
+/// Cycles from a write to the read of what was written: two less, for its latch and its register.
 const WRITTEN_BEFORE: u64 = DELAY_CYCLES as u64 - 2;
 
 /// The delay. See the module's head.
@@ -29,7 +29,6 @@ pub struct Delay {
     place: DFF<Bits<4>>,
     valid: [DFF<Bit>; DELAY_CYCLES],
     bytes: [DFF<Bits<14>>; DELAY_CYCLES],
-    beat: DFF<RxBeat>,
 
     entering: Signal<Local, RxBeat>,
     one: Constant<Bits<4>>,
@@ -47,7 +46,6 @@ impl Default for Delay {
             place: Default::default(),
             valid: Default::default(),
             bytes: Default::default(),
-            beat: Default::default(),
             entering: Default::default(),
             one: Constant::new(1u64.to_bits()),
             written_before: Constant::new(WRITTEN_BEFORE.to_bits()),
@@ -58,7 +56,7 @@ impl Default for Delay {
 impl Logic for Delay {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, place, beat);
+        dff_setup!(self, clock, place);
         self.memory.clock.next = self.clock.val();
         self.place.d.next = self.place.q.val() + self.one.val();
         self.memory.write_address.next = self.place.q.val();
@@ -66,11 +64,9 @@ impl Logic for Delay {
         self.memory.write_enable.next = self.sink.valid.val();
         self.memory.read_address.next = self.place.q.val() - self.written_before.val();
         self.memory.read_enable.next = self.valid[5].q.val();
-        if self.valid[6].q.val() {
-            self.beat.d.next = self.memory.read_data.val();
-        }
+        self.memory.register_enable.next = self.valid[6].q.val();
         self.source.valid.next = self.valid[7].q.val();
-        self.source.payload.next = self.beat.q.val();
+        self.source.payload.next = self.memory.read_data.val();
 
         // Counted where the beat enters, so that whoever judges it has the sum in a register.
         self.entering.next = self.sink.payload.val();

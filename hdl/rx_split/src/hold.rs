@@ -24,8 +24,8 @@
 //! | confirmation | out | released confirmations |
 //! | published | out | a released slot was handed over |
 //!
-//! Timing: a job passes in the same cycle. A slot leaves seven cycles after its flush read was
-//! answered, if it is alone; four cycles each behind others.
+//! Timing: a job passes in the same cycle. A slot leaves eight cycles after its flush read was
+//! answered, if it is alone; five cycles each behind others.
 //!
 //! Invariants:
 //! 1. A slot leaves when a flush read of every memory its payload lies in, begun behind that
@@ -157,6 +157,7 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.slots.write_address.next = self.hold_beat.val();
         self.slots.write_data.next = self.hold_data.val();
         self.slots.read_enable.next = true;
+        self.slots.register_enable.next = self.handout.register_enable.val();
         self.slots.read_address.next = self.handout.read_address.val();
         self.handout.read_data.next = self.slots.read_data.val();
         self.lands.next = self.hold.val() & self.hold_beat.val().get_bit(0);

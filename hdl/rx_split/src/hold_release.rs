@@ -14,7 +14,7 @@
 //! | confirmation | out | to the fence of sending |
 //! | published | out | a header entry was handed over |
 //!
-//! Timing: a slot takes four cycles, a confirmation three.
+//! Timing: a slot takes five cycles, a confirmation three.
 //!
 //! Invariants:
 //! 1. A slot is popped when its write job was taken: what follows it directly is written behind it.
@@ -48,15 +48,20 @@ pub enum ReleaseState {
 /// The two beats of a slot, from the hold memory to its write.
 #[derive(LogicBlock)]
 pub struct HeldBeats {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
     /// The slot.
     pub slot: Signal<In, HeldHead>,
     /// What the release waits for.
     pub state: Signal<In, ReleaseState>,
-    /// That is a beat of the slot.
-    pub is_there: Signal<In, Bit>,
-    /// Beat of the hold memory to read: the last one while the first one leaves.
+    /// Beat of the hold memory to latch: the first one before its job is taken, then the last one.
     pub read_address: Signal<Out, Bits<9>>,
-    /// That beat, one cycle later.
+    /// The beat latched before is wanted in the next cycle.
+    pub register_enable: Signal<Out, Bit>,
+    /// The beat wanted last.
     pub read_data: Signal<In, Bits<512>>,
     /// The bytes.
     pub write_data: PacketSource,
@@ -65,7 +70,11 @@ pub struct HeldBeats {
     /// It is the last one.
     pub ends: Signal<Out, Bit>,
 
+    is_there: DFF<Bit>,
+
     is_last: Signal<Local, Bit>,
+    gives: Signal<Local, Bit>,
+    is_done: Signal<Local, Bit>,
     mark: Constant<Bits<512>>,
 }
 
@@ -73,15 +82,20 @@ impl Default for HeldBeats {
     fn default() -> Self {
         let mark: Bits<512> = (1u64 << UNFLUSHED.offset).to_bits();
         Self {
+            clock: Default::default(),
+            reset: Default::default(),
             slot: Default::default(),
             state: Default::default(),
-            is_there: Default::default(),
             read_address: Default::default(),
+            register_enable: Default::default(),
             read_data: Default::default(),
             write_data: Default::default(),
             taken: Default::default(),
             ends: Default::default(),
+            is_there: Default::default(),
             is_last: Default::default(),
+            gives: Default::default(),
+            is_done: Default::default(),
             mark: Constant::new(mark),
         }
     }
@@ -90,12 +104,17 @@ impl Default for HeldBeats {
 impl Logic for HeldBeats {
     #[hdl_gen]
     fn update(&mut self) {
+        dff_setup!(self, clock, is_there);
         self.is_last.next = self.state.val() == ReleaseState::Last;
+        // A beat is there from the cycle behind the first of `First` until the last one is taken.
+        self.gives.next = (self.state.val() == ReleaseState::First) | self.is_last.val();
+        self.is_there.d.next = self.gives.val() & !self.is_done.val() & !self.reset.val();
         self.read_address.next = bit_cast::<9, 8>(self.slot.val().at) << 1;
-        if self.is_there.val() & (self.is_last.val() | self.write_data.ready.val()) {
+        if self.state.val() != ReleaseState::Job {
             self.read_address.next = (bit_cast::<9, 8>(self.slot.val().at) << 1) | 1;
         }
-        self.write_data.valid.next = self.is_there.val();
+        self.register_enable.next = !self.is_there.q.val() | self.write_data.ready.val();
+        self.write_data.valid.next = self.is_there.q.val();
         self.write_data.data.next = self.read_data.val();
         if !self.is_last.val() & self.slot.val().unflushed {
             self.write_data.data.next = self.read_data.val() | self.mark.val();
@@ -103,8 +122,10 @@ impl Logic for HeldBeats {
         self.write_data.byte_count.next = bits::<7>(64);
         self.write_data.last.next = self.is_last.val();
         self.write_data.abort.next = false;
-        self.taken.next = self.write_data.ready.val() & self.is_there.val();
-        self.ends.next = self.write_data.ready.val() & self.is_there.val() & self.is_last.val();
+        self.taken.next = self.write_data.ready.val() & self.is_there.q.val();
+        self.is_done.next =
+            self.write_data.ready.val() & self.is_there.q.val() & self.is_last.val();
+        self.ends.next = self.is_done.val();
     }
 }
 
@@ -130,9 +151,11 @@ pub struct HoldRelease {
     pub popped_owner: Signal<Out, Bits<8>>,
     /// The oldest fence was taken.
     pub pop_fence: Signal<Out, Bit>,
-    /// Beat of the hold memory to read: the last one while the first one leaves.
+    /// Beat of the hold memory to latch: the first one before its job is taken, then the last one.
     pub read_address: Signal<Out, Bits<9>>,
-    /// That beat, one cycle later.
+    /// The beat latched before is wanted in the next cycle.
+    pub register_enable: Signal<Out, Bit>,
+    /// The beat wanted last.
     pub read_data: Signal<In, Bits<512>>,
 
     /// Write jobs.
@@ -147,7 +170,6 @@ pub struct HoldRelease {
     turn: HoldTurn,
     beats: HeldBeats,
     state: DFF<ReleaseState>,
-    is_there: DFF<Bit>,
     held: DFF<HeldHead>,
     from: DFF<Bits<2>>,
     pops: DFF<Bits<4>>,
@@ -172,6 +194,7 @@ impl Default for HoldRelease {
             popped_owner: Default::default(),
             pop_fence: Default::default(),
             read_address: Default::default(),
+            register_enable: Default::default(),
             read_data: Default::default(),
             write_job: Default::default(),
             write_data: Default::default(),
@@ -180,7 +203,6 @@ impl Default for HoldRelease {
             turn: Default::default(),
             beats: Default::default(),
             state: Default::default(),
-            is_there: Default::default(),
             held: Default::default(),
             item: Default::default(),
             from: Default::default(),
@@ -196,7 +218,7 @@ impl Default for HoldRelease {
 impl Logic for HoldRelease {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state, is_there, held, from, pops, pops_fence, pops_owner);
+        dff_setup!(self, clock, state, held, from, pops, pops_fence, pops_owner);
         self.turn.fence.next = self.fence.val();
         self.turn.queue_1.next = self.queue_1.val();
         self.turn.queue_2.next = self.queue_2.val();
@@ -215,8 +237,10 @@ impl Logic for HoldRelease {
 
         self.beats.slot.next = self.held.q.val();
         self.beats.state.next = self.state.q.val();
-        self.beats.is_there.next = self.is_there.q.val();
+        self.beats.clock.next = self.clock.val();
+        self.beats.reset.next = self.reset.val();
         self.read_address.next = self.beats.read_address.val();
+        self.register_enable.next = self.beats.register_enable.val();
         self.beats.read_data.next = self.read_data.val();
         PacketSource::link(&mut self.write_data, &mut self.beats.write_data);
         self.published.valid.next = self.beats.ends.val() & self.item.val().publish;
@@ -241,12 +265,10 @@ impl Logic for HoldRelease {
             self.state.d.next = ReleaseState::Popped;
             if self.write_job.valid.val() {
                 self.state.d.next = ReleaseState::First;
-                self.is_there.d.next = true;
             }
         } else if self.beats.taken.val() {
             self.state.d.next = ReleaseState::Last;
             if self.beats.ends.val() {
-                self.is_there.d.next = false;
                 self.state.d.next = ReleaseState::Idle;
             }
         }
@@ -259,7 +281,6 @@ impl Logic for HoldRelease {
         self.pop_fence.next = self.pops_fence.q.val();
         self.popped_owner.next = self.pops_owner.q.val();
         if self.reset.val() {
-            self.is_there.d.next = false;
             self.state.d.next = ReleaseState::Idle;
             self.pops.d.next = bits::<4>(0);
             self.pops_fence.d.next = false;

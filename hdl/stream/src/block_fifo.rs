@@ -2,7 +2,7 @@
 //! messages wait long.
 //!
 //! ```text
-//!   sink ──► 2^A x T (block RAM, its output) ──► head ──► source
+//!   sink ──► 2^A x T (block RAM, its latch, its register) ──► source
 //! ```
 //! Timing: latency three cycles, one message a cycle in and out. `sink.ready`, `source.valid` and
 //! `source.payload` are registers; `source.ready` reaches the memory's read enable. Where a message
@@ -15,8 +15,8 @@
 //!
 //! P must be A + 1: the pointers carry one wrap bit.
 
+use crate::block_ram::BlockRam;
 use crate::fifo_pointers::FifoPointers;
-use crate::memory::BlockRam;
 use crate::message::{MessageSink, MessageSource};
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
@@ -41,7 +41,6 @@ pub struct BlockFifo<T: Synth, const A: usize, const P: usize> {
     memory: BlockRam<T, A>,
     pointers: FifoPointers<P>,
     is_read: DFF<Bit>,
-    head: DFF<T>,
     has_head: DFF<Bit>,
     is_full: DFF<Bit>,
 
@@ -64,7 +63,6 @@ impl<T: Synth, const A: usize, const P: usize> Default for BlockFifo<T, A, P> {
             memory: Default::default(),
             pointers: Default::default(),
             is_read: Default::default(),
-            head: Default::default(),
             has_head: Default::default(),
             is_full: Default::default(),
             takes: Default::default(),
@@ -79,7 +77,7 @@ impl<T: Synth, const A: usize, const P: usize> Default for BlockFifo<T, A, P> {
 impl<T: Synth, const A: usize, const P: usize> Logic for BlockFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, is_read, head, has_head, is_full);
+        dff_setup!(self, clock, is_read, has_head, is_full);
         self.memory.clock.next = self.clock.val();
         self.pointers.clock.next = self.clock.val();
         self.pointers.reset.next = self.reset.val();
@@ -92,23 +90,21 @@ impl<T: Synth, const A: usize, const P: usize> Logic for BlockFifo<T, A, P> {
         self.memory.write_enable.next = self.takes.val();
         self.level.next = self.pointers.write_pointer.val() - self.pointers.read_pointer.val();
 
-        // The memory's output moves on to the head when that is free, and is filled anew.
+        // What is latched moves on to the register when that is free, and is read anew.
         self.moves.next = self.is_read.q.val() & (!self.has_head.q.val() | self.source.ready.val());
         self.fetches.next =
             self.pointers.has_message.val() & (!self.is_full.q.val() | self.source.ready.val());
         self.pointers.read.next = self.fetches.val();
         self.memory.read_address.next = bit_cast::<A, P>(self.pointers.read_pointer.val());
         self.memory.read_enable.next = self.fetches.val();
-        if self.moves.val() {
-            self.head.d.next = self.memory.read_data.val();
-        }
+        self.memory.register_enable.next = self.moves.val();
         self.reads.next = self.fetches.val() | (self.is_read.q.val() & !self.moves.val());
         self.shows.next = self.moves.val() | (self.has_head.q.val() & !self.source.ready.val());
         self.is_read.d.next = self.reads.val();
         self.has_head.d.next = self.shows.val();
         self.is_full.d.next = self.reads.val() & self.shows.val();
         self.source.valid.next = self.has_head.q.val();
-        self.source.payload.next = self.head.q.val();
+        self.source.payload.next = self.memory.read_data.val();
         if self.reset.val() {
             self.is_read.d.next = false;
             self.has_head.d.next = false;
@@ -134,7 +130,7 @@ mod tests {
             dut.source.ready.next = cycle >= 40 && !(160..200).contains(&cycle);
             assert!(simulate(&mut dut, 20));
             if cycle == 39 {
-                assert_eq!(sent, 18, "the memory, its output and the head are full");
+                assert_eq!(sent, 18, "the memory, its latch and its register are full");
                 assert_eq!(dut.level.val().to_u32(), 16);
             }
             if dut.sink.valid.val() && dut.sink.ready.val() {

@@ -1,8 +1,8 @@
 //! A first-in first-out buffer of messages in block RAM, 2^A deep, for queues that are long.
 //!
 //! ```text
-//!   sink ─┬─► 2^A x T (block RAM) ──► register ─┬─► head (4 messages) ──► source
-//!         └──────── nothing on the way ─────────┘
+//!   sink ─┬─► 2^A x T (block RAM) ─┬─► head (4 messages) ──► source
+//!         └── nothing on the way ──┘
 //! ```
 //! Timing: latency one cycle through an empty buffer, else at least four; one message a cycle in
 //! and out. `sink.ready` and `source.valid` are registers.
@@ -13,9 +13,9 @@
 //!
 //! P must be A + 1: the pointers carry one wrap bit.
 
+use crate::block_ram::BlockRam;
 use crate::fifo::Fifo;
 use crate::fifo_pointers::FifoPointers;
-use crate::memory::BlockRam;
 use crate::message::{MessageSink, MessageSource};
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
@@ -40,7 +40,6 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     pointers: FifoPointers<P>,
     read_valid: DFF<Bit>,
     held_valid: DFF<Bit>,
-    held: DFF<T>,
 
     on_the_way: Signal<Local, Bits<3>>,
     fetch: Signal<Local, Bit>,
@@ -62,7 +61,6 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
             pointers: Default::default(),
             read_valid: Default::default(),
             held_valid: Default::default(),
-            held: Default::default(),
             on_the_way: Default::default(),
             fetch: Default::default(),
             passes: Default::default(),
@@ -75,7 +73,7 @@ impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
 impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read_valid, held_valid, held);
+        dff_setup!(self, clock, read_valid, held_valid);
         self.memory.clock.next = self.clock.val();
         self.pointers.clock.next = self.clock.val();
         self.pointers.reset.next = self.reset.val();
@@ -109,10 +107,10 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.pointers.read.next = self.fetch.val();
         self.read_valid.d.next = self.fetch.val();
         self.held_valid.d.next = self.read_valid.q.val();
-        self.held.d.next = self.memory.read_data.val();
+        self.memory.register_enable.next = self.read_valid.q.val();
         self.head.sink.valid.next =
             self.held_valid.q.val() | (self.passes.val() & self.sink.valid.val());
-        self.head.sink.payload.next = self.held.q.val();
+        self.head.sink.payload.next = self.memory.read_data.val();
         if self.passes.val() {
             self.head.sink.payload.next = self.sink.payload.val();
         }

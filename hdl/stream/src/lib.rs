@@ -16,6 +16,7 @@
 
 pub mod async_fifo;
 pub mod block_fifo;
+pub mod block_ram;
 pub mod counters;
 pub mod deep_fifo;
 pub mod fifo;
@@ -28,8 +29,10 @@ pub mod messages;
 pub mod packet;
 pub mod peak_crossing;
 pub mod pulse;
+pub mod read_ahead;
 pub mod register_slice;
 pub mod rotate;
+pub mod same_bits;
 pub mod through_fifo;
 pub mod value_crossing;
 
@@ -42,20 +45,23 @@ pub mod prelude {
 
     pub use crate::async_fifo::{AsyncFifo, Synchronizer};
     pub use crate::block_fifo::BlockFifo;
+    pub use crate::block_ram::BlockRam;
     pub use crate::counters::CounterBank;
     pub use crate::deep_fifo::DeepFifo;
     pub use crate::fifo::Fifo;
     pub use crate::fifo_pointers::{FifoPointers, SamePlace, StepMeets};
     pub use crate::frame_fifo::FrameFifo;
     pub use crate::masked_beat::MaskedBeat;
-    pub use crate::memory::{BlockRam, EightPortRam, LutRam, PairRam, ZeroedRam};
+    pub use crate::memory::{EightPortRam, LutRam, PairRam};
     pub use crate::message::{MessageSink, MessageSource};
     pub use crate::messages::*;
     pub use crate::packet::{PacketSink, PacketSource};
     pub use crate::peak_crossing::PeakCrossing;
     pub use crate::pulse::{PulseSink, PulseSource};
+    pub use crate::read_ahead::ReadAhead;
     pub use crate::register_slice::RegisterSlice;
     pub use crate::rotate::{Rotate, RotateBlock, RotateDwords, RotateStage};
+    pub use crate::same_bits::SameBits;
     pub use crate::through_fifo::ThroughFifo;
     pub use crate::value_crossing::ValueCrossing;
 }

@@ -1,76 +1,35 @@
-//! The memories: one write port and one read port, as Vivado and Yosys infer them.
+//! The memories that read at once, and the one between two clocks: one write port each, as Vivado
+//! and Yosys infer them.
 //!
 //! ```text
 //!  write_address ─┐            ┌─ read_address
 //!  write_data    ─┤  2^A x T   ├─ read_data
-//!  write_enable  ─┘            └─ (BlockRam: one cycle later)
+//!  write_enable  ─┘            └─ (PairRam: one cycle later)
 //! ```
 //! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros, [`EightPortRam`]
-//! likewise, eight entries at a time. [`BlockRam`] answers one cycle after `read_address` (BRAM or
-//! URAM), shows what was read last until the next read, and powers up undefined: whoever reads it
-//! keeps validity elsewhere (an epoch, a range). [`ZeroedRam`] is a [`BlockRam`] that powers up as
-//! zeros: the place for such an epoch. Reading the address that is written in the same cycle
-//! returns the old value in all. [`PairRam`] is a [`BlockRam`] whose ports have clocks of their
-//! own, and which shows two neighbours at once, in two banks: who reads puts them in order.
-//! Nobody reads an entry before word of its write has crossed.
+//! likewise, eight entries at a time. [`PairRam`] is a BRAM whose ports have clocks of their own
+//! (a URAM has one), and which latches two neighbours at once, in two banks; it powers up
+//! undefined. Who reads it puts them in order, and registers them. Nobody reads an entry before
+//! word of its write has crossed. Reading the address that is written in the same cycle returns the
+//! old value. For all that is larger and of one clock see [`crate::block_ram`].
 //!
-//! Each says by the attribute `ram_style` what it is to become, so that Vivado and Yosys agree:
-//! distributed RAM, BRAM, or URAM where 4,096 entries of 64 bits and more fill one. A URAM has one
-//! clock, so two clocks mean BRAM. A [`BlockRam`] more than sixteen URAMs deep is cut into banks,
-//! one URAM deep: those that are not read show zeros (UG573, synchronous reset of the output
-//! latches), so that a sum takes the place of a choice among all of them:
-//!
-//! ```text
-//!  read_address ─┬─► bank 0: entry, or 0 ─┐
-//!                ├─► ...                  ├─► sums of six ─► sum ─► read_data
-//!                └─► bank n: entry, or 0 ─┘
-//! ```
+//! Each says by the attribute `ram_style` what it is to become, so that tools agree.
 
 use std::collections::HashMap;
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicBlock;
 
-type Store<T> = Box<HashMap<usize, T>>;
-
-/// Attribute of a memory that is to become URAM.
-const ULTRA: &str = "ultra";
-/// Address bits of one URAM (UG573: 4,096 x 72).
-const ULTRA_ADDRESS_BITS: usize = 12;
-/// Narrower entries leave too much of a URAM empty.
-const ULTRA_BITS_MIN: usize = 64;
-
-/// What a memory with a registered read, 2^`address_bits` entries of `bits`, is to become.
-const fn style(bits: usize, address_bits: usize) -> &'static str {
-    if address_bits >= ULTRA_ADDRESS_BITS && bits >= ULTRA_BITS_MIN {
-        ULTRA
-    } else {
-        "block"
-    }
-}
-
-/// From so many address bits on, a memory of URAM is cut into banks: a sum of sixteen takes as many
-/// LUTs as a choice.
-const BANKED_ADDRESS_BITS: usize = 17;
-/// Inputs of a LUT (UG574).
-const LUT_INPUTS: usize = 6;
-
-/// Verilog of the sums of up to six banks, and the sum of `sums`.
-fn sums(banks: usize) -> (Vec<String>, String) {
-    let shown = Vec::from_iter((0..banks).map(|bank| format!("shown[{bank}]")));
-    let sums = shown.chunks(LUT_INPUTS).enumerate();
-    let sums = sums.map(|(at, six)| format!("assign sums[{at}] = {};", six.join(" | ")));
-    let sums = Vec::from_iter(sums);
-    let all = Vec::from_iter((0..sums.len()).map(|sum| format!("sums[{sum}]")));
-    (sums, all.join(" | "))
-}
+/// What a memory holds, in simulation: entries that were never written are zeros.
+pub(crate) type Store<T> = Box<HashMap<usize, T>>;
 
 /// Entries that one process sets to zero.
 const ZEROED_AT_ONCE: usize = 256;
 
-/// The memory's zeros at power-up. Large memories are cut into parts: Yosys takes time that grows
-/// with the square of a process, and Vivado limits the turns of a loop.
-fn zeros(bits: usize, entries: usize) -> String {
+/// The memory's zeros at power-up. Large memories are cut into parts: Yosys takes time that
+/// grows with the square of a process, and Vivado limits the turns of a loop. The text may stand in
+/// a `generate` of its user's.
+pub(crate) fn zeros(bits: usize, entries: usize) -> String {
     let loop_of = |count: usize, at: &str| {
         format!(
             "integer entry;\n\
@@ -83,8 +42,8 @@ fn zeros(bits: usize, entries: usize) -> String {
     }
     format!(
         "genvar part;\n\
-         generate for (part = 0; part < {parts}; part = part + 1) begin : zeros\n\
-         {inner}end endgenerate\n",
+         for (part = 0; part < {parts}; part = part + 1) begin : zeros\n\
+         {inner}end\n",
         parts = entries / ZEROED_AT_ONCE,
         inner = loop_of(ZEROED_AT_ONCE, &format!("{ZEROED_AT_ONCE} * part + ")),
     )
@@ -208,154 +167,7 @@ end
     }
 }
 
-/// Memory with a registered read, 2^A entries of T.
-#[derive(LogicBlock, Default)]
-pub struct BlockRam<T: Synth, const A: usize> {
-    /// Clock.
-    pub clock: Signal<In, Clock>,
-    /// Entry to read.
-    pub read_address: Signal<In, Bits<A>>,
-    /// Read in this cycle.
-    pub read_enable: Signal<In, Bit>,
-    /// The entry read last, from one cycle later on.
-    pub read_data: Signal<Out, T>,
-    /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its new value.
-    pub write_data: Signal<In, T>,
-    /// Write in this cycle.
-    pub write_enable: Signal<In, Bit>,
-    _store: Store<T>,
-}
-
-impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
-    fn update(&mut self) {
-        if self.clock.pos_edge() {
-            if self.read_enable.val() {
-                let at = self.read_address.val().index();
-                self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
-            }
-            if self.write_enable.val() {
-                self._store
-                    .insert(self.write_address.val().index(), self.write_data.val());
-            }
-        }
-    }
-
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
-
-    fn hdl(&self) -> Verilog {
-        let width = T::BITS - 1;
-        let style = style(T::BITS, A);
-        if style != ULTRA || A < BANKED_ADDRESS_BITS {
-            return Verilog::Custom(format!(
-                "\
-(* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
-
-always @(posedge clock) begin
-   if (read_enable) read_data <= memory[read_address];
-   if (write_enable) memory[write_address] <= write_data;
-end
-",
-                last = (1usize << A) - 1,
-            ));
-        }
-        // The sums keep their names: mapping would build one wide sum of gates with two inputs.
-        let banks = 1usize << (A - ULTRA_ADDRESS_BITS);
-        let (sums, all) = sums(banks);
-        Verilog::Custom(format!(
-            "\
-wire [{width}:0] shown[{bank_last}:0];
-(* keep = \"true\" *) wire [{width}:0] sums[{sum_last}:0];
-genvar bank;
-generate for (bank = 0; bank < {banks}; bank = bank + 1) begin : bank_of
-   (* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
-   reg [{width}:0] entry;
-   assign shown[bank] = entry;
-
-   always @(posedge clock) begin
-      if (read_enable) begin
-         if (read_address[{top}:{low}] == bank) entry <= memory[read_address[{place}:0]];
-         else entry <= {bits}'d0;
-      end
-      if (write_enable && write_address[{top}:{low}] == bank) begin
-         memory[write_address[{place}:0]] <= write_data;
-      end
-   end
-end endgenerate
-{assigned}
-always @(*) read_data = {all};
-",
-            bits = T::BITS,
-            bank_last = banks - 1,
-            sum_last = sums.len() - 1,
-            last = (1usize << ULTRA_ADDRESS_BITS) - 1,
-            top = A - 1,
-            low = ULTRA_ADDRESS_BITS,
-            place = ULTRA_ADDRESS_BITS - 1,
-            assigned = sums.join("\n"),
-        ))
-    }
-}
-
-/// Memory with a registered read that powers up as zeros, 2^A entries of T.
-#[derive(LogicBlock, Default)]
-pub struct ZeroedRam<T: Synth, const A: usize> {
-    /// Clock.
-    pub clock: Signal<In, Clock>,
-    /// Entry to read.
-    pub read_address: Signal<In, Bits<A>>,
-    /// Read in this cycle.
-    pub read_enable: Signal<In, Bit>,
-    /// The entry read last, from one cycle later on.
-    pub read_data: Signal<Out, T>,
-    /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its new value.
-    pub write_data: Signal<In, T>,
-    /// Write in this cycle.
-    pub write_enable: Signal<In, Bit>,
-    _store: Store<T>,
-}
-
-impl<T: Synth, const A: usize> Logic for ZeroedRam<T, A> {
-    fn update(&mut self) {
-        if self.clock.pos_edge() {
-            if self.read_enable.val() {
-                let at = self.read_address.val().index();
-                self.read_data.next = self._store.get(&at).copied().unwrap_or_default();
-            }
-            if self.write_enable.val() {
-                self._store
-                    .insert(self.write_address.val().index(), self.write_data.val());
-            }
-        }
-    }
-
-    fn connect(&mut self) {
-        self.read_data.connect();
-    }
-
-    fn hdl(&self) -> Verilog {
-        Verilog::Custom(format!(
-            "\
-(* ram_style = \"block\" *) reg [{width}:0] memory[{last}:0];
-{zeros}
-always @(posedge clock) begin
-   if (read_enable) read_data <= memory[read_address];
-   if (write_enable) memory[write_address] <= write_data;
-end
-",
-            width = T::BITS - 1,
-            zeros = zeros(T::BITS, 1 << A),
-            last = (1usize << A) - 1,
-        ))
-    }
-}
-
-/// Memory written with one clock and read, registered and two neighbours at a time, with another;
+/// Memory written with one clock and read, latched and two neighbours at a time, with another;
 /// 2^A entries of T. What was read last stays until the next read.
 #[derive(LogicBlock, Default)]
 pub struct PairRam<T: Synth, const A: usize> {
@@ -450,11 +262,6 @@ mod tests {
     #[test]
     fn memories_say_what_they_become() {
         assert_eq!(attribute(&LutRam::<Bits<8>, 4>::default()), "distributed");
-        assert_eq!(attribute(&BlockRam::<Bits<521>, 9>::default()), "block");
-        assert_eq!(attribute(&BlockRam::<Bits<63>, 12>::default()), "block");
-        assert_eq!(attribute(&BlockRam::<Bits<64>, 12>::default()), "ultra");
-        assert_eq!(attribute(&BlockRam::<Bits<400>, 11>::default()), "block");
-        assert_eq!(attribute(&ZeroedRam::<Bits<16>, 16>::default()), "block");
         assert_eq!(attribute(&PairRam::<Bits<64>, 12>::default()), "block");
     }
 }

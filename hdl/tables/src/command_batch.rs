@@ -12,9 +12,9 @@
 //! | `command` | out | the commands in order |
 //! | `command_read_failed` | out | pulse: a packet was aborted or too long; none of it comes out |
 //!
-//! Timing: one beat a cycle in, then, two cycles behind the last, one command a cycle out. The
-//! beats lie in block RAM, addressed a cycle ahead, so that its output is the command; the valid
-//! and ready signals are functions of registers.
+//! Timing: one beat a cycle in, then, three cycles behind the last, one command every third cycle
+//! out, of which each takes longer. The beats lie in block RAM, whose register is the command; the
+//! valid and ready signals are functions of registers.
 //!
 //! Invariants:
 //! 1. No command of an aborted packet comes out.
@@ -53,6 +53,7 @@ pub struct CommandBatch {
 
     beats: BlockRam<Bits<512>, 4>,
     at: DFF<BatchState>,
+    latched: DFF<Bit>,
     gives: DFF<Bit>,
     fetch: DFF<RingFetch>,
     filled: DFF<Bits<5>>,
@@ -78,6 +79,7 @@ impl Default for CommandBatch {
             command_read_failed: Default::default(),
             beats: Default::default(),
             at: Default::default(),
+            latched: Default::default(),
             gives: Default::default(),
             fetch: Default::default(),
             filled: Default::default(),
@@ -96,7 +98,7 @@ impl Default for CommandBatch {
 impl Logic for CommandBatch {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, at, gives, fetch, filled, drained, failed);
+        dff_setup!(self, clock, at, latched, gives, fetch, filled, drained, failed);
         self.beats.clock.next = self.clock.val();
 
         self.full.next = self.filled.q.val() == self.capacity.val();
@@ -110,10 +112,9 @@ impl Logic for CommandBatch {
             self.fetch.q.val().index + bit_cast::<32, 5>(self.drained.q.val());
         self.command.payload.next.data = self.beats.read_data.val();
         self.beats.read_enable.next = true;
+        self.beats.register_enable.next = true;
         self.beats.read_address.next = bit_cast::<4, 5>(self.drained.q.val());
-        if self.gives.q.val() & self.command.ready.val() {
-            self.beats.read_address.next = bit_cast::<4, 5>(self.drained_after.val());
-        }
+        self.latched.d.next = false;
         self.beats.write_address.next = bit_cast::<4, 5>(self.filled.q.val());
         self.beats.write_data.next = self.commands.data.val();
         self.beats.write_enable.next = false;
@@ -146,13 +147,16 @@ impl Logic for CommandBatch {
                     }
                 }
             }
-            // Gives the commands out, the first one when it is read, then waits for the next fetch.
+            // Gives the commands out, each when it is latched and registered, then waits for the
+            // next fetch.
             BatchState::Drain => {
-                self.gives.d.next = true;
+                self.latched.d.next = true;
+                self.gives.d.next = self.latched.q.val();
                 if self.gives.q.val() & self.command.ready.val() {
                     self.drained.d.next = self.drained_after.val();
+                    self.latched.d.next = false;
+                    self.gives.d.next = false;
                     if self.drained_after.val() == self.filled.q.val() {
-                        self.gives.d.next = false;
                         self.at.d.next = BatchState::Idle;
                     }
                 }

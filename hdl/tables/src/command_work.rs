@@ -6,8 +6,8 @@
 //!  rx_list, tx_list ◄──► ───┘
 //!  beat ──► register (kind) ──► key, flow, region, page updates
 //! ```
-//! Timing: the updates come a cycle after `beat`; `status` is right three cycles after `flow`, two
-//! after the lists' answers and five after `beat`, and so is whether the cursor is written.
+//! Timing: the updates come a cycle after `beat`; `status` is right three cycles after `flow`, with
+//! the lists' answers and five cycles after `beat`, and so is whether the cursor is written.
 
 use crate::command_check::CommandCheck;
 use crate::command_decode::{FlowDecode, ListDecode, RegionDecode};
@@ -85,7 +85,6 @@ pub struct CommandWork<
 
     index_bad: DFF<Bit>,
     range_bad: DFF<Bit>,
-    list_full: DFF<Bit>,
     reach_bad: DFF<Bit>,
     lifts_cursor: DFF<Bit>,
     rx_change: DFF<ListUpdate>,
@@ -144,7 +143,6 @@ impl<
             judge: Default::default(),
             index_bad: Default::default(),
             range_bad: Default::default(),
-            list_full: Default::default(),
             reach_bad: Default::default(),
             lifts_cursor: Default::default(),
             rx_change: Default::default(),
@@ -173,7 +171,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, index_bad, range_bad, list_full, reach_bad);
+        dff_setup!(self, clock, index_bad, range_bad, reach_bad);
         dff_setup!(self, clock, lifts_cursor, kind_kept, tx_kept);
         dff_setup!(self, clock, rx_change, rx_changes, tx_change, tx_changes);
         self.check.clock.next = self.clock.val();
@@ -215,7 +213,7 @@ impl<
         self.list_refused.next = self.answers.refused.val();
         self.list_busy.next = self.rx_list.busy.val() | self.tx_list.busy.val();
 
-        // Everything that can be wrong, in one register each.
+        // Everything that can be wrong, in one register each; what the lists say is one.
         self.entry.next = self.list_update.val().entry;
         self.reach.kind.next = self.kind_kept.q.val();
         self.reach.tx.next = self.tx_kept.q.val();
@@ -223,9 +221,8 @@ impl<
         self.reach.entry.next = self.entry.val();
         self.reach.flow.next = self.flow.val();
         self.index_bad.d.next = self.check.index_bad.val();
-        self.range_bad.d.next = self.check.range_bad.val() | self.answers.range_bad.val();
+        self.range_bad.d.next = self.check.range_bad.val();
         self.reach_bad.d.next = self.reach.range_bad.val();
-        self.list_full.d.next = self.answers.full.val();
         self.lifts_cursor.d.next =
             self.flow_decode.flow.val().write_cursor & self.reach.cursor_behind.val();
         self.judge.clock.next = self.clock.val();
@@ -235,8 +232,9 @@ impl<
         self.judge.generation.next = self.data.val().get_bits::<8>(8);
         self.judge.flow.next = self.flow.val();
         self.judge.index_bad.next = self.index_bad.q.val();
-        self.judge.range_bad.next = self.range_bad.q.val() | self.reach_bad.q.val();
-        self.judge.list_full.next = self.list_full.q.val();
+        self.judge.range_bad.next =
+            self.range_bad.q.val() | self.reach_bad.q.val() | self.answers.range_bad.val();
+        self.judge.list_full.next = self.answers.full.val();
         self.status.next = self.judge.status.val();
         self.is_ok.next = self.judge.is_ok.val();
 

@@ -1,6 +1,7 @@
 //! A memory whose entries are stamped with the epoch in which they were written.
 //!
-//! Timing: reads answer one cycle later, one a cycle. A write is seen by a read of the next cycle.
+//! Timing: what is read with `read_enable` is latched, and shows one cycle later with
+//! `register_enable`; one read a cycle. A write is seen by a read of the next cycle.
 //!
 //! Invariants:
 //! 1. The stamps power up as zeros and no epoch is 0: an entry that was never written, or was
@@ -10,16 +11,18 @@
 use stream::prelude::*;
 
 /// The memory, 2^A entries of T. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock)]
 pub struct EpochRam<T: Synth, const A: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
 
     /// Entry to read.
     pub read_address: Signal<In, Bits<A>>,
-    /// Read in this cycle.
+    /// Latch it.
     pub read_enable: Signal<In, Bit>,
-    /// The entry read last, from one cycle later on.
+    /// What was latched before moves on to `read_data` and `read_epoch`.
+    pub register_enable: Signal<In, Bit>,
+    /// The entry that moved on last, from the cycle behind on.
     pub read_data: Signal<Out, T>,
     /// Its stamp.
     pub read_epoch: Signal<Out, Bits<16>>,
@@ -34,7 +37,26 @@ pub struct EpochRam<T: Synth, const A: usize> {
     pub write_enable: Signal<In, Bit>,
 
     content: BlockRam<T, A>,
-    stamps: ZeroedRam<Bits<16>, A>,
+    stamps: BlockRam<Bits<16>, A>,
+}
+
+impl<T: Synth, const A: usize> Default for EpochRam<T, A> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            read_address: Default::default(),
+            read_enable: Default::default(),
+            register_enable: Default::default(),
+            read_data: Default::default(),
+            read_epoch: Default::default(),
+            write_address: Default::default(),
+            write_data: Default::default(),
+            write_epoch: Default::default(),
+            write_enable: Default::default(),
+            content: Default::default(),
+            stamps: BlockRam::zeroed(),
+        }
+    }
 }
 
 impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
@@ -42,6 +64,7 @@ impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
     fn update(&mut self) {
         self.content.clock.next = self.clock.val();
         self.content.read_enable.next = self.read_enable.val();
+        self.content.register_enable.next = self.register_enable.val();
         self.content.read_address.next = self.read_address.val();
         self.content.write_address.next = self.write_address.val();
         self.content.write_data.next = self.write_data.val();
@@ -50,6 +73,7 @@ impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
 
         self.stamps.clock.next = self.clock.val();
         self.stamps.read_enable.next = self.read_enable.val();
+        self.stamps.register_enable.next = self.register_enable.val();
         self.stamps.read_address.next = self.read_address.val();
         self.stamps.write_address.next = self.write_address.val();
         self.stamps.write_data.next = self.write_epoch.val();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  change, cursor ──►┌────────┐
-//!  flow ────────────►│ copy   │──► DFF ──► state
+//!  flow ────────────►│ copy   │──► state
 //!                    └────────┘
 //! ```
 //! Timing: one read a cycle, answered two cycles after the flow id. A write is seen by a read of
@@ -48,10 +48,7 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
     floors: BlockRam<FlowFloor, FLOW_BITS>,
     cursors: BlockRam<Bits<32>, FLOW_BITS>,
 
-    valid_read: DFF<Bit>,
-    installed_read: DFF<FlowInstalled>,
-    floor_read: DFF<FlowFloor>,
-    cursor_read: DFF<Bits<32>>,
+    was_read: DFF<Bit>,
 
     change_flow: Signal<Local, Bits<FLOW_BITS>>,
     written_flow: Signal<Local, Bits<FLOW_BITS>>,
@@ -60,33 +57,25 @@ pub struct FlowLookupCopy<const FLOW_BITS: usize> {
 impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clock,
-            valid_read,
-            installed_read,
-            floor_read,
-            cursor_read
-        );
+        dff_setup!(self, clock, was_read);
         self.installs.clock.next = self.clock.val();
         self.floors.clock.next = self.clock.val();
         self.cursors.clock.next = self.clock.val();
 
+        self.was_read.d.next = self.read.val();
         self.installs.read_enable.next = self.read.val();
+        self.installs.register_enable.next = self.was_read.q.val();
         self.floors.read_enable.next = self.read.val();
+        self.floors.register_enable.next = self.was_read.q.val();
         self.cursors.read_enable.next = true;
+        self.cursors.register_enable.next = true;
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
         self.cursors.read_address.next = bit_cast::<FLOW_BITS, 16>(self.cursor_flow.val());
-        self.valid_read.d.next = self.installs.read_epoch.val() == self.epoch.val();
-        self.installed_read.d.next = self.installs.read_data.val();
-        self.floor_read.d.next = self.floors.read_data.val();
-        self.cursor_read.d.next = self.cursors.read_data.val();
-
-        self.valid.next = self.valid_read.q.val();
-        self.installed.next = self.installed_read.q.val();
-        self.floor.next = self.floor_read.q.val();
-        self.cursor.next = self.cursor_read.q.val();
+        self.valid.next = self.installs.read_epoch.val() == self.epoch.val();
+        self.installed.next = self.installs.read_data.val();
+        self.floor.next = self.floors.read_data.val();
+        self.cursor.next = self.cursors.read_data.val();
 
         self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
         self.installs.write_epoch.next = self.change.payload.val().epoch;
@@ -131,7 +120,7 @@ pub struct FlowQueryCopy<const FLOW_BITS: usize> {
     cursors: BlockRam<Bits<32>, FLOW_BITS>,
     send_floors: BlockRam<Bits<32>, FLOW_BITS>,
 
-    state_read: DFF<FlowControl>,
+    was_read: DFF<Bit>,
 
     change_flow: Signal<Local, Bits<FLOW_BITS>>,
     change_floor: Signal<Local, FlowFloor>,
@@ -141,26 +130,30 @@ pub struct FlowQueryCopy<const FLOW_BITS: usize> {
 impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, state_read);
+        dff_setup!(self, clock, was_read);
         self.installs.clock.next = self.clock.val();
         self.floors.clock.next = self.clock.val();
         self.cursors.clock.next = self.clock.val();
         self.send_floors.clock.next = self.clock.val();
 
+        self.was_read.d.next = self.read.val();
         self.installs.read_enable.next = self.read.val();
+        self.installs.register_enable.next = self.was_read.q.val();
         self.floors.read_enable.next = self.read.val();
+        self.floors.register_enable.next = self.was_read.q.val();
         self.cursors.read_enable.next = self.read.val();
+        self.cursors.register_enable.next = self.was_read.q.val();
         self.send_floors.read_enable.next = self.read.val();
+        self.send_floors.register_enable.next = self.was_read.q.val();
         self.installs.read_address.next = self.flow.val();
         self.floors.read_address.next = self.flow.val();
         self.cursors.read_address.next = self.flow.val();
         self.send_floors.read_address.next = self.flow.val();
-        self.state_read.d.next.hit = self.installs.read_epoch.val() == self.epoch.val();
-        self.state_read.d.next.installed = self.installs.read_data.val();
-        self.state_read.d.next.floor = self.floors.read_data.val();
-        self.state_read.d.next.cursor = self.cursors.read_data.val();
-        self.state_read.d.next.send_floor = self.send_floors.read_data.val();
-        self.state.next = self.state_read.q.val();
+        self.state.next.hit = self.installs.read_epoch.val() == self.epoch.val();
+        self.state.next.installed = self.installs.read_data.val();
+        self.state.next.floor = self.floors.read_data.val();
+        self.state.next.cursor = self.cursors.read_data.val();
+        self.state.next.send_floor = self.send_floors.read_data.val();
 
         self.change_flow.next = bit_cast::<FLOW_BITS, 16>(self.change.payload.val().flow);
         self.installs.write_epoch.next = self.change.payload.val().epoch;

@@ -53,6 +53,7 @@ pub struct FlowLookupPipe<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
     replies: Fifo<FlowReply, 4, 5>,
     unanswered: Unanswered,
 
+    epoch_kept: DFF<Bits<16>>,
     stages: DFF<Bits<7>>,
     hit_read: DFF<Bit>,
     hit_state: DFF<Bit>,
@@ -83,6 +84,7 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Default
             keys: Default::default(),
             copy: Default::default(),
             replies: Default::default(),
+            epoch_kept: Default::default(),
             stages: Default::default(),
             unanswered: Unanswered::new(16),
             hit_read: Default::default(),
@@ -100,12 +102,14 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, stages, hit_read, hit_state, flow_read, flow_state);
+        dff_setup!(self, clock, epoch_kept, stages, hit_read, hit_state, flow_read, flow_state);
         self.keys.clock.next = self.clock.val();
-        self.keys.epoch.next = self.epoch.val();
+        // What enters with a new epoch is compared four cycles later at the earliest.
+        self.epoch_kept.d.next = self.epoch.val();
+        self.keys.epoch.next = self.epoch_kept.q.val();
         self.busy.next = self.keys.busy.val();
         self.copy.clock.next = self.clock.val();
-        self.copy.epoch.next = self.epoch.val();
+        self.copy.epoch.next = self.epoch_kept.q.val();
         self.replies.clock.next = self.clock.val();
         self.replies.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.keys.settings);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  lookup_key ─► hashes ─┬─ 0 ─► bucket ─► way 0..3 ─┐
-//!                        └─ 1 ─► bucket ─► way 4..7 ─┴─► first hit ─► DFF ─► hit, flow
+//!                        └─ 1 ─► bucket ─► way 4..7 ─┴─► last hit ─► DFF ─► hit, flow
 //! ```
 //! Timing: `hit` and `flow` answer five cycles after `lookup_key`, one lookup a cycle, never
 //! stalled. An update is in the memories two cycles after its pulse; a lookup presented with or
@@ -16,6 +16,63 @@ use crate::key_way::{KeySlot, KeyWay};
 use crate::toeplitz::ToeplitzHash;
 use crate::updates::KeyUpdate;
 use stream::prelude::*;
+
+/// The last of the ways that hit, found in groups, which is less deep than one by one.
+#[derive(LogicBlock, Default)]
+pub struct LastHit {
+    /// Ways that hit.
+    pub hits: [Signal<In, Bit>; 8],
+    /// Their flow ids.
+    pub flows: [Signal<In, Bits<16>>; 8],
+    /// One hits.
+    pub hit: Signal<Out, Bit>,
+    /// Flow id of the last one that does.
+    pub flow: Signal<Out, Bits<16>>,
+
+    low: Signal<Local, Bits<16>>,
+    middle: Signal<Local, Bits<16>>,
+    middle_hits: Signal<Local, Bit>,
+    high: Signal<Local, Bits<16>>,
+    high_hits: Signal<Local, Bit>,
+}
+
+impl Logic for LastHit {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.low.next = self.flows[0].val();
+        if self.hits[1].val() {
+            self.low.next = self.flows[1].val();
+        }
+        if self.hits[2].val() {
+            self.low.next = self.flows[2].val();
+        }
+        self.middle_hits.next = self.hits[3].val() | self.hits[4].val() | self.hits[5].val();
+        self.middle.next = self.flows[3].val();
+        if self.hits[4].val() {
+            self.middle.next = self.flows[4].val();
+        }
+        if self.hits[5].val() {
+            self.middle.next = self.flows[5].val();
+        }
+        self.high_hits.next = self.hits[6].val() | self.hits[7].val();
+        self.high.next = self.flows[6].val();
+        if self.hits[7].val() {
+            self.high.next = self.flows[7].val();
+        }
+        self.hit.next = self.hits[0].val()
+            | self.hits[1].val()
+            | self.hits[2].val()
+            | self.middle_hits.val()
+            | self.high_hits.val();
+        self.flow.next = self.low.val();
+        if self.middle_hits.val() {
+            self.flow.next = self.middle.val();
+        }
+        if self.high_hits.val() {
+            self.flow.next = self.high.val();
+        }
+    }
+}
 
 /// The table. See the module's head.
 #[derive(LogicBlock)]
@@ -41,8 +98,8 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
     /// The secrets have changed and the hashes do not follow yet.
     pub busy: Signal<Out, Bit>,
 
-    hashed: DFF<Bit>,
-    read: DFF<Bit>,
+    stages: DFF<Bits<3>>,
+    key_asked: DFF<Bits<384>>,
     key_hashed: DFF<Bits<384>>,
     key_read: DFF<Bits<384>>,
     key_compared: DFF<Bits<384>>,
@@ -53,6 +110,7 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
 
     hashes: ToeplitzHash,
     ways: [KeyWay<BUCKET_BITS>; 8],
+    last: LastHit,
 
     slot: Signal<Local, KeySlot>,
     slot_index: [Constant<Bits<3>>; 8],
@@ -70,8 +128,8 @@ impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
             hit: Default::default(),
             flow: Default::default(),
             busy: Default::default(),
-            hashed: Default::default(),
-            read: Default::default(),
+            stages: Default::default(),
+            key_asked: Default::default(),
             key_hashed: Default::default(),
             key_read: Default::default(),
             key_compared: Default::default(),
@@ -81,6 +139,7 @@ impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
             pending_valid: Default::default(),
             hashes: Default::default(),
             ways: Default::default(),
+            last: Default::default(),
             slot: Default::default(),
             slot_index: std::array::from_fn(|slot| Constant::new((slot as u64).to_bits())),
         }
@@ -93,8 +152,8 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
         dff_setup!(
             self,
             clock,
-            hashed,
-            read,
+            stages,
+            key_asked,
             key_hashed,
             key_read,
             key_compared
@@ -106,15 +165,18 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
 
         self.hashes.key.next = self.lookup_key.val();
         self.hashes.key_valid.next = self.lookup.val();
-        self.hashed.d.next = self.lookup.val();
-        self.read.d.next = self.hashed.q.val();
+        self.stages.d.next =
+            (self.stages.q.val() << 1) | bit_cast::<3, 1>(self.lookup.val().into());
         if self.lookup.val() {
-            self.key_hashed.d.next = self.lookup_key.val();
+            self.key_asked.d.next = self.lookup_key.val();
         }
-        if self.hashed.q.val() {
+        if self.stages.q.val().get_bit(0) {
+            self.key_hashed.d.next = self.key_asked.q.val();
+        }
+        if self.stages.q.val().get_bit(1) {
             self.key_read.d.next = self.key_hashed.q.val();
         }
-        if self.read.q.val() {
+        if self.stages.q.val().get_bit(2) {
             self.key_compared.d.next = self.key_read.q.val();
         }
 
@@ -128,7 +190,7 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
         for i in 0..8 {
             self.ways[i].clock.next = self.clock.val();
             self.ways[i].epoch.next = self.epoch.val();
-            self.ways[i].look.next = self.read.q.val();
+            self.ways[i].look.next = self.stages.q.val().get_bit(1);
             self.ways[i].key.next = self.key_compared.q.val();
             self.ways[i].write_bucket.next =
                 bit_cast::<BUCKET_BITS, 16>(self.pending.q.val().bucket);
@@ -144,13 +206,12 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
             self.ways[i].bucket.next = bit_cast::<BUCKET_BITS, 16>(self.hashes.hash_high.val());
         }
 
-        self.hit_found.d.next = false;
         for i in 0..8 {
-            if self.ways[i].hit.val() {
-                self.hit_found.d.next = true;
-                self.flow_found.d.next = self.ways[i].flow.val();
-            }
+            self.last.hits[i].next = self.ways[i].hit.val();
+            self.last.flows[i].next = self.ways[i].flow.val();
         }
+        self.hit_found.d.next = self.last.hit.val();
+        self.flow_found.d.next = self.last.flow.val();
         self.hit.next = self.hit_found.q.val();
         self.flow.next = self.flow_found.q.val();
     }

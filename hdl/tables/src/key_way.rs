@@ -1,12 +1,13 @@
 //! One way of one bank: 2^BUCKET_BITS key slots and the exact comparison.
 //!
 //! ```text
-//!  bucket ──►┌───────┐ slot ──► six 64-bit comparisons ──► DFF ──► & ──► hit, flow
+//!  bucket ──►┌───────┐ slot ──► comparison with key ──► hit, flow
 //!            │ slots │
-//!  write ───►└───────┘          key (one cycle after bucket)
+//!  write ───►└───────┘
 //! ```
-//! Timing: `key` is sampled one cycle after `bucket`; `hit` and `flow` answer two cycles after
-//! `bucket`, one lookup a cycle. A write is seen by a `bucket` of the next cycle.
+//! Timing: `hit` and `flow` answer two cycles after `bucket`, from the slot's register and from
+//! `key`, which belongs to the same lookup; one lookup a cycle. A write is seen by a `bucket` of
+//! the next cycle.
 //!
 //! Invariants:
 //! 1. `hit` only for a slot whose stored epoch is the current one and whose whole key is equal.
@@ -31,11 +32,11 @@ pub struct KeyWay<const BUCKET_BITS: usize> {
     /// Current epoch.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Look into `bucket`; without that the answer stays.
+    /// Look into `bucket`; without that the slot stays.
     pub look: Signal<In, Bit>,
     /// Bucket to look into.
     pub bucket: Signal<In, Bits<BUCKET_BITS>>,
-    /// Key to find, one cycle later.
+    /// Key to find, two cycles later.
     pub key: Signal<In, Bits<384>>,
     /// The slot holds the key; two cycles after `bucket`.
     pub hit: Signal<Out, Bit>,
@@ -52,52 +53,29 @@ pub struct KeyWay<const BUCKET_BITS: usize> {
     pub write_enable: Signal<In, Bit>,
 
     slots: EpochRam<KeySlot, BUCKET_BITS>,
+    compare: SameBits<400>,
     looked: DFF<Bit>,
-    equal: [DFF<Bit>; 6],
-    current: DFF<Bit>,
-    flow_found: DFF<Bits<16>>,
 
-    stored_key: Signal<Local, Bits<384>>,
+    stored: Signal<Local, KeySlot>,
 }
 
 impl<const BUCKET_BITS: usize> Logic for KeyWay<BUCKET_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, looked, current, flow_found);
-        for i in 0..6 {
-            self.equal[i].clock.next = self.clock.val();
-            self.equal[i].d.next = self.equal[i].q.val();
-        }
+        dff_setup!(self, clock, looked);
         self.slots.clock.next = self.clock.val();
 
         self.looked.d.next = self.look.val();
         self.slots.read_enable.next = self.look.val();
         self.slots.read_address.next = self.bucket.val();
-        self.stored_key.next = self.slots.read_data.val().key;
-        if self.looked.q.val() {
-            self.equal[0].d.next =
-                self.key.val().get_bits::<64>(0) == self.stored_key.val().get_bits::<64>(0);
-            self.equal[1].d.next =
-                self.key.val().get_bits::<64>(64) == self.stored_key.val().get_bits::<64>(64);
-            self.equal[2].d.next =
-                self.key.val().get_bits::<64>(128) == self.stored_key.val().get_bits::<64>(128);
-            self.equal[3].d.next =
-                self.key.val().get_bits::<64>(192) == self.stored_key.val().get_bits::<64>(192);
-            self.equal[4].d.next =
-                self.key.val().get_bits::<64>(256) == self.stored_key.val().get_bits::<64>(256);
-            self.equal[5].d.next =
-                self.key.val().get_bits::<64>(320) == self.stored_key.val().get_bits::<64>(320);
-            self.current.d.next = self.slots.read_epoch.val() == self.epoch.val();
-            self.flow_found.d.next = self.slots.read_data.val().flow;
-        }
-        self.hit.next = self.current.q.val()
-            & self.equal[0].q.val()
-            & self.equal[1].q.val()
-            & self.equal[2].q.val()
-            & self.equal[3].q.val()
-            & self.equal[4].q.val()
-            & self.equal[5].q.val();
-        self.flow.next = self.flow_found.q.val();
+        self.slots.register_enable.next = self.looked.q.val();
+        self.stored.next = self.slots.read_data.val();
+        self.compare.one.next = (bit_cast::<400, 384>(self.stored.val().key) << 16)
+            | bit_cast::<400, 16>(self.slots.read_epoch.val());
+        self.compare.other.next =
+            (bit_cast::<400, 384>(self.key.val()) << 16) | bit_cast::<400, 16>(self.epoch.val());
+        self.hit.next = self.compare.same.val();
+        self.flow.next = self.stored.val().flow;
 
         self.slots.write_address.next = self.write_bucket.val();
         self.slots.write_data.next = self.write_slot.val();

@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! 1. `change` is steady from five cycles before `commit` until the last cycle of `busy`.
-//! 2. `full` and `range_bad` judge the `change` of three cycles ago and after; `commit` comes only
+//! 2. `full` and `range_bad` judge the `change` of four cycles ago and after; `commit` comes only
 //!    when both were low.
 //! 3. `busy` rises in the cycle after `commit` or not at all; `refused` is right when it has
 //!    fallen.

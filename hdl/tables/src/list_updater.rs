@@ -102,11 +102,12 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
             entry_pending_valid
         );
 
-        // The list that the change names, two cycles after it, and what is to be known of it, one
+        // The list that the change names, three cycles after it, and what is to be known of it, one
         // more.
         self.change.next = self.control.change.val();
         self.states.clock.next = self.clock.val();
         self.states.read_enable.next = true;
+        self.states.register_enable.next = true;
         self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.change.val().flow);
         self.list.d.next = self.states.read_data.val();
         self.judge.change.next = self.change.val();

@@ -24,6 +24,7 @@ pub struct RegionCheck {
     page_bytes: Signal<Local, Bits<31>>,
     page_mask: Signal<Local, Bits<31>>,
     one: Constant<Bits<31>>,
+    all: Constant<Bits<31>>,
 }
 
 impl Default for RegionCheck {
@@ -38,6 +39,7 @@ impl Default for RegionCheck {
             page_bytes: Default::default(),
             page_mask: Default::default(),
             one: Constant::new(1u64.to_bits()),
+            all: Constant::new(!Bits::<31>::default()),
         }
     }
 }
@@ -52,7 +54,7 @@ impl Logic for RegionCheck {
         self.page_bits.next = bit_cast::<48, 5>(self.region.val().page_bits);
         self.page_number.next = self.request.val().offset >> self.page_bits.val();
         self.page_bytes.next = self.one.val() << bit_cast::<31, 5>(self.region.val().page_bits);
-        self.page_mask.next = self.page_bytes.val() - self.one.val();
+        self.page_mask.next = !(self.all.val() << bit_cast::<31, 5>(self.region.val().page_bits));
 
         self.checked.next.granted = self.right.val()
             & (self.region.val().key == self.request.val().region_key)

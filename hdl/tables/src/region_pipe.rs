@@ -1,8 +1,8 @@
 //! Checks accesses to regions and translates them, one a cycle.
 //!
 //! ```text
-//!  request ─► region ─► register ─► check ─► bounds ─► page ─► register ─► address ─► reply
-//!             memory                key ...  page entry  memory
+//!  request ─► region ─► check ─► bounds ─► page ─► address ─► reply
+//!             memory    key ...  page entry  memory
 //! ```
 //! Timing: a pulse in, a pulse out seven cycles later with its `port`; never stalls. A write is
 //! seen by a request of the next cycle.
@@ -52,13 +52,11 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     registered: DFF<RegionRequest>,
     in_range: DFF<Bit>,
     in_range_read: DFF<Bit>,
-    region: DFF<RegionEntry>,
-    region_epoch: DFF<Bits<16>>,
+    region_asked: DFF<Bit>,
     epoch_kept: DFF<Bits<16>>,
     checked: DFF<RegionChecked>,
     located: DFF<RegionLocated>,
-    page: DFF<Bits<64>>,
-    page_epoch: DFF<Bits<16>>,
+    page_asked: DFF<Bit>,
     answer: DFF<RegionReply>,
 
     check: RegionCheck,
@@ -66,6 +64,8 @@ pub struct RegionPipe<const REGION_BITS: usize, const PAGE_BITS: usize> {
     removal: RegionRemoval,
     stages: RegionStages,
 
+    region: Signal<Local, RegionEntry>,
+    region_reads: Signal<Local, Bit>,
     page_located: Signal<Local, RegionLocated>,
     current: Signal<Local, Bit>,
     asked: Signal<Local, RegionRequest>,
@@ -94,18 +94,18 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             registered: Default::default(),
             in_range: Default::default(),
             in_range_read: Default::default(),
-            region: Default::default(),
-            region_epoch: Default::default(),
+            region_asked: Default::default(),
             epoch_kept: Default::default(),
             checked: Default::default(),
             located: Default::default(),
-            page: Default::default(),
-            page_epoch: Default::default(),
+            page_asked: Default::default(),
             answer: Default::default(),
             check: Default::default(),
             locate: Default::default(),
             removal: Default::default(),
             stages: Default::default(),
+            region: Default::default(),
+            region_reads: Default::default(),
             page_located: Default::default(),
             current: Default::default(),
             asked: Default::default(),
@@ -121,53 +121,47 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, epoch_kept, read, registered, in_range);
-        dff_setup!(
-            self,
-            clock,
-            in_range_read,
-            region,
-            region_epoch,
-            checked,
-            located
-        );
-        dff_setup!(self, clock, page, page_epoch, answer);
+        dff_setup!(self, clock, in_range_read, region_asked, checked, located);
+        dff_setup!(self, clock, page_asked, answer);
         self.regions.clock.next = self.clock.val();
         self.pages.clock.next = self.clock.val();
 
-        // Region: memory, then register. What enters with a new epoch is compared two cycles later.
+        // Region: latch, then register. What enters with a new epoch is compared two cycles later.
         self.epoch_kept.d.next = self.epoch.val();
         self.asked.next = self.request.payload.val().request;
-        self.regions.read_enable.next = self.request.valid.val() | self.remove.val();
+        self.region_reads.next = self.request.valid.val() | self.remove.val();
+        self.region_asked.d.next = self.region_reads.val();
+        self.regions.read_enable.next = self.region_reads.val();
+        self.regions.register_enable.next = self.region_asked.q.val();
         self.regions.read_address.next = bit_cast::<REGION_BITS, 16>(self.asked.val().region);
         self.read.d.next = self.asked.val();
         self.in_range.d.next =
             (self.asked.val().region & self.region_beyond.val()) == self.zero.val();
         self.registered.d.next = self.read.q.val();
-        self.region.d.next = self.regions.read_data.val();
-        self.region_epoch.d.next = self.regions.read_epoch.val();
+        self.region.next = self.regions.read_data.val();
         self.in_range_read.d.next = self.in_range.q.val();
 
         // Check, bounds.
         self.current.next =
-            self.in_range_read.q.val() & (self.region_epoch.q.val() == self.epoch_kept.q.val());
+            self.in_range_read.q.val() & (self.regions.read_epoch.val() == self.epoch_kept.q.val());
         self.check.request.next = self.registered.q.val();
-        self.check.region.next = self.region.q.val();
+        self.check.region.next = self.region.val();
         self.checked.d.next = self.check.checked.val();
         self.checked.d.next.granted = self.check.checked.val().granted & self.current.val();
         self.locate.checked.next = self.checked.q.val();
         self.located.d.next = self.locate.located.val();
 
-        // Page: memory, register, then address.
+        // Page: latch, register, then address.
+        self.page_asked.d.next = self.stages.locates.val();
         self.pages.read_enable.next = self.stages.locates.val();
+        self.pages.register_enable.next = self.page_asked.q.val();
         self.pages.read_address.next = bit_cast::<PAGE_BITS, 16>(self.located.q.val().page);
         self.stages.located.next = self.located.q.val();
-        self.page.d.next = self.pages.read_data.val();
-        self.page_epoch.d.next = self.pages.read_epoch.val();
         self.page_located.next = self.stages.page_located.val();
-        self.answer.d.next.granted =
-            self.page_located.val().granted & (self.page_epoch.q.val() == self.epoch_kept.q.val());
+        self.answer.d.next.granted = self.page_located.val().granted
+            & (self.pages.read_epoch.val() == self.epoch_kept.q.val());
         self.answer.d.next.address =
-            self.page.q.val() | bit_cast::<64, 31>(self.page_located.val().page_offset);
+            self.pages.read_data.val() | bit_cast::<64, 31>(self.page_located.val().page_offset);
         self.answer.d.next.bytes = self.page_located.val().bytes;
         self.answer.d.next.memory = self.page_located.val().memory;
 
@@ -183,7 +177,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.removal.reset.next = self.reset.val();
         self.removal.remove.next = self.remove.val();
         self.removal.key_equal.next =
-            self.current.val() & (self.region.q.val().key == self.registered.q.val().region_key);
+            self.current.val() & (self.region.val().key == self.registered.q.val().region_key);
         self.busy.next = self.removal.busy.val();
         self.regions.write_address.next =
             bit_cast::<REGION_BITS, 16>(self.region_write.payload.val().region);

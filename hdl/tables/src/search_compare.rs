@@ -11,7 +11,7 @@
 //! 2. A search of n candidates ends after at most floor(log2 n) + 1 entries.
 
 use crate::search_halves::{SearchHalves, SearchPlaces};
-use crate::updates::{SearchResult, SearchToken, SegmentEntry};
+use crate::updates::{SearchResult, SearchToken, SegmentEntry, StoredSegment};
 use stream::prelude::*;
 
 /// What is seen of a search and its entry at a first look.
@@ -39,7 +39,9 @@ pub struct SearchLook {
     /// The search.
     pub token: Signal<In, SearchToken>,
     /// The entry at `token.index`.
-    pub entry: Signal<In, SegmentEntry>,
+    pub stored: Signal<In, StoredSegment>,
+    /// The same with its length.
+    pub entry: Signal<Out, SegmentEntry>,
     /// The candidates below and above it.
     pub halves: Signal<In, SearchHalves>,
     /// What is seen.
@@ -56,6 +58,7 @@ impl Default for SearchLook {
     fn default() -> Self {
         Self {
             token: Default::default(),
+            stored: Default::default(),
             entry: Default::default(),
             halves: Default::default(),
             seen: Default::default(),
@@ -71,9 +74,13 @@ impl Default for SearchLook {
 impl Logic for SearchLook {
     #[hdl_gen]
     fn update(&mut self) {
-        self.ahead.next = self.token.val().position - self.entry.val().position;
-        self.ahead_of_end.next =
-            self.token.val().position - self.entry.val().position - self.entry.val().bytes;
+        self.ahead.next = self.token.val().position - self.stored.val().position;
+        self.ahead_of_end.next = self.token.val().position - self.stored.val().end;
+        self.entry.next.position = self.stored.val().position;
+        self.entry.next.bytes = self.stored.val().end - self.stored.val().position;
+        self.entry.next.region = self.stored.val().region;
+        self.entry.next.region_key = self.stored.val().region_key;
+        self.entry.next.offset = self.stored.val().offset;
         self.seen.next.any = self.token.val().count != self.zero.val();
         self.seen.next.searches =
             !self.token.val().by_index & (self.token.val().count != self.zero.val());
@@ -83,6 +90,26 @@ impl Logic for SearchLook {
         self.seen.next.last = self.index_after.val() == self.token.val().tail;
         self.seen.next.below = self.ahead.val().get_bit(31);
         self.seen.next.below_end = self.ahead_of_end.val().get_bit(31);
+    }
+}
+
+/// An entry as it is written: the inverse of what the first step does to it.
+#[derive(LogicBlock, Default)]
+pub struct SearchStore {
+    /// The entry.
+    pub entry: Signal<In, SegmentEntry>,
+    /// The same with its end.
+    pub stored: Signal<Out, StoredSegment>,
+}
+
+impl Logic for SearchStore {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.stored.next.position = self.entry.val().position;
+        self.stored.next.end = self.entry.val().position + self.entry.val().bytes;
+        self.stored.next.region = self.entry.val().region;
+        self.stored.next.region_key = self.entry.val().region_key;
+        self.stored.next.offset = self.entry.val().offset;
     }
 }
 

@@ -2,8 +2,8 @@
 //! slot.
 //!
 //! ```text
-//!  request ──► state_flow ──► state (one cycle later) ──► register ──► token ──► tokens
-//!     ▲ slot, slot_free                                            (FIFO of 8)
+//!  request ──► state_flow ──► state (two cycles later) ──► token ──► tokens
+//!     ▲ slot, slot_free                                    (FIFO of 8)
 //! ```
 //! Timing: one request a cycle while a slot is free, on which `request.ready` depends; its token is
 //! offered three cycles later.
@@ -31,7 +31,7 @@ pub struct SearchFront<const FLOW_BITS: usize> {
 
     /// Flow whose list state is wanted.
     pub state_flow: Signal<Out, Bits<16>>,
-    /// That state, one cycle later.
+    /// That state, two cycles later.
     pub state: Signal<In, ListState>,
 
     /// A reply slot is free.
@@ -48,7 +48,6 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     read_slot: DFF<Bits<3>>,
     asked: DFF<SegmentRequest>,
     asked_slot: DFF<Bits<3>>,
-    list: DFF<ListState>,
 
     accept: Signal<Local, Bit>,
     extent: Signal<Local, Bits<16>>,
@@ -79,7 +78,6 @@ impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
             read_slot: Default::default(),
             asked: Default::default(),
             asked_slot: Default::default(),
-            list: Default::default(),
             accept: Default::default(),
             extent: Default::default(),
             last: Default::default(),
@@ -95,7 +93,7 @@ impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
 impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, reading, valid, read, read_slot, asked, asked_slot, list);
+        dff_setup!(self, clock, reading, valid, read, read_slot, asked, asked_slot);
         self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         MessageSource::<SearchToken>::link(&mut self.tokens, &mut self.queue.source);
@@ -110,25 +108,24 @@ impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
         self.valid.d.next = self.reading.q.val() & !self.reset.val();
         self.asked.d.next = self.read.q.val();
         self.asked_slot.d.next = self.read_slot.q.val();
-        self.list.d.next = self.state.val();
 
-        self.extent.next = self.list.q.val().tail - self.list.q.val().head;
-        self.last.next = self.list.q.val().tail + !self.list.q.val().head;
+        self.extent.next = self.state.val().tail - self.state.val().head;
+        self.last.next = self.state.val().tail + !self.state.val().head;
         self.middle.next = self.last.val() >> 1;
-        self.offset.next = self.asked.q.val().index - self.list.q.val().head;
+        self.offset.next = self.asked.q.val().index - self.state.val().head;
         self.queue.sink.valid.next = self.valid.q.val();
         self.queue.sink.payload.next.slot = self.asked_slot.q.val();
         self.queue.sink.payload.next.fetch = false;
         self.queue.sink.payload.next.by_index = self.asked.q.val().by_index;
-        self.queue.sink.payload.next.base = self.list.q.val().base;
-        self.queue.sink.payload.next.mask = self.list.q.val().mask;
+        self.queue.sink.payload.next.base = self.state.val().base;
+        self.queue.sink.payload.next.mask = self.state.val().mask;
         self.queue.sink.payload.next.count = self.extent.val();
-        self.queue.sink.payload.next.index = self.list.q.val().head + self.middle.val();
-        self.queue.sink.payload.next.tail = self.list.q.val().tail;
+        self.queue.sink.payload.next.index = self.state.val().head + self.middle.val();
+        self.queue.sink.payload.next.tail = self.state.val().tail;
         self.queue.sink.payload.next.position = self.asked.q.val().position;
         if self.asked.q.val().by_index & (self.extent.val() != self.zero.val()) {
             self.queue.sink.payload.next.count = self.one.val();
-            self.queue.sink.payload.next.index = self.list.q.val().head;
+            self.queue.sink.payload.next.index = self.state.val().head;
             if !self.offset.val().get_bit(15) {
                 self.queue.sink.payload.next.index = self.asked.q.val().index;
                 if self.offset.val() >= self.extent.val() {

@@ -1,9 +1,9 @@
 //! The loop that reads segment entries, one for each search in each round of four cycles.
 //!
 //! ```text
-//!  fetch, tokens ─► choose ─► memory ─► register, look ─► compare ─┬─► result, fetched
-//!                     ▲            └─► halves ─► places ─► ▲       │
-//!                     └──────────── half the candidates ◄──────────┘
+//!  fetch, tokens ─► choose ─► memory ─► look ─► compare ─┬─► result, fetched
+//!                     ▲          └─► halves ─► places ─► ▲ │
+//!                     └───────── half the candidates ◄─────┘
 //! ```
 //! A round reads the entry in the middle of a search's candidates; the search ends when that entry
 //! holds the position, or when no candidate is left. Meanwhile it is worked out which entry either
@@ -19,10 +19,10 @@
 //!    the flow's floor.
 //! 3. `found` without `by_index` only for an entry that holds the position.
 
-use crate::search_compare::{SearchCompare, SearchLook, SearchSeen};
+use crate::search_compare::{SearchCompare, SearchLook, SearchSeen, SearchStore};
 use crate::search_halves::SearchHalving;
 use crate::search_place::SearchPlace;
-use crate::updates::{EntryWrite, SearchResult, SearchToken, SegmentEntry};
+use crate::updates::{EntryWrite, SearchResult, SearchToken, SegmentEntry, StoredSegment};
 use stream::prelude::*;
 
 /// Who gets a free place of the loop: a fetch when no search waits, or three have gone before it.
@@ -96,13 +96,12 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
     /// Entries to write.
     pub write: PulseSink<EntryWrite>,
 
-    entries: BlockRam<SegmentEntry, SEGMENT_BITS>,
+    entries: BlockRam<StoredSegment, SEGMENT_BITS>,
     valid: DFF<Bits<4>>,
     chosen: DFF<SearchToken>,
     place: DFF<Bits<24>>,
     read: DFF<SearchToken>,
     registered: DFF<SearchToken>,
-    entry: DFF<SegmentEntry>,
     compared: DFF<SearchToken>,
     entry_compared: DFF<SegmentEntry>,
     seen: DFF<SearchSeen>,
@@ -112,6 +111,7 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
     fetch_place: SearchPlace,
     look: SearchLook,
     compare: SearchCompare,
+    store: SearchStore,
     turn: FetchTurn,
 
     search: Signal<Local, SearchToken>,
@@ -124,7 +124,7 @@ pub struct SearchLoop<const SEGMENT_BITS: usize> {
 impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, valid, chosen, place, read, registered, entry);
+        dff_setup!(self, clock, valid, chosen, place, read, registered);
         dff_setup!(self, clock, compared, entry_compared, seen);
         self.entries.clock.next = self.clock.val();
         // Compare: the token leaves, or goes round with half its candidates.
@@ -168,29 +168,29 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
             self.place.d.next = self.compare.next_place.val();
         }
 
-        // Memory, register, first look; beside them the halves and their places.
+        // Latch, register and first look; beside them the halves and their places.
         self.entries.read_enable.next = self.valid.q.val().get_bit(0);
+        self.entries.register_enable.next = self.valid.q.val().get_bit(1);
         self.entries.read_address.next = bit_cast::<SEGMENT_BITS, 24>(self.place.q.val());
         self.read.d.next = self.chosen.q.val();
-        self.entry.d.next = self.entries.read_data.val();
         self.registered.d.next = self.read.q.val();
         self.halving.clock.next = self.clock.val();
         self.halving.token.next = self.read.q.val();
         self.halving.token_before.next = self.registered.q.val();
-        self.entry_compared.d.next = self.entry.q.val();
+        self.entry_compared.d.next = self.look.entry.val();
         self.compared.d.next = self.registered.q.val();
         self.look.token.next = self.registered.q.val();
-        self.look.entry.next = self.entry.q.val();
+        self.look.stored.next = self.entries.read_data.val();
         self.look.halves.next = self.halving.halves.val();
         self.seen.d.next = self.look.seen.val();
         self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<4, 1>(self.choose.val().into());
         if self.reset.val() {
             self.valid.d.next = 0.into();
         }
-
         self.entries.write_address.next =
             bit_cast::<SEGMENT_BITS, 24>(self.write.payload.val().address);
-        self.entries.write_data.next = self.write.payload.val().entry;
+        self.store.entry.next = self.write.payload.val().entry;
+        self.entries.write_data.next = self.store.stored.val();
         self.entries.write_enable.next = self.write.valid.val();
     }
 }

@@ -91,6 +91,7 @@ impl<const FLOW_BITS: usize, const SEGMENT_BITS: usize> Logic
         PulseSource::<EntryWrite>::join(&mut self.updater.entry_write, &mut self.search.write);
 
         self.states.read_enable.next = true;
+        self.states.register_enable.next = true;
         self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.front.state_flow.val());
         self.front.state.next = self.states.read_data.val();
         self.states.write_address.next =

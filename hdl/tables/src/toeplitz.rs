@@ -49,13 +49,13 @@ pub struct ToeplitzHash {
     pub busy: Signal<Out, Bit>,
 
     read: DFF<Bit>,
-    sum: DFF<Bits<32>>,
 
     fill: ToeplitzFill,
     tables: [BlockRam<Bits<32>, 8>; KEY_BYTES],
 
     entry: Signal<Local, ToeplitzEntry>,
     parts: [Signal<Local, Bits<32>>; 8],
+    sum: Signal<Local, Bits<32>>,
     offsets: [Constant<Bits<9>>; KEY_BYTES],
     numbers: [Constant<Bits<6>>; KEY_BYTES],
 }
@@ -71,11 +71,11 @@ impl Default for ToeplitzHash {
             hash_high: Default::default(),
             busy: Default::default(),
             read: Default::default(),
-            sum: Default::default(),
             fill: Default::default(),
             tables: std::array::from_fn(|_| Default::default()),
             entry: Default::default(),
             parts: Default::default(),
+            sum: Default::default(),
             offsets: std::array::from_fn(|byte| Constant::new((8 * byte as u64).to_bits())),
             numbers: std::array::from_fn(|byte| Constant::new((byte as u64).to_bits())),
         }
@@ -85,7 +85,7 @@ impl Default for ToeplitzHash {
 impl Logic for ToeplitzHash {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read, sum);
+        dff_setup!(self, clock, read);
         self.fill.clock.next = self.clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.fill.settings);
         self.busy.next = self.fill.busy.val();
@@ -94,6 +94,7 @@ impl Logic for ToeplitzHash {
         for i in 0..48 {
             self.tables[i].clock.next = self.clock.val();
             self.tables[i].read_enable.next = self.key_valid.val();
+            self.tables[i].register_enable.next = self.read.q.val();
             self.tables[i].read_address.next =
                 self.key.val().get_bits::<8>(self.offsets[i].val().index());
             self.tables[i].write_address.next = self.entry.val().address;
@@ -110,18 +111,16 @@ impl Logic for ToeplitzHash {
                 ^ self.tables[i + 40].read_data.val();
         }
         self.read.d.next = self.key_valid.val();
-        if self.read.q.val() {
-            self.sum.d.next = self.parts[0].val()
-                ^ self.parts[1].val()
-                ^ self.parts[2].val()
-                ^ self.parts[3].val()
-                ^ self.parts[4].val()
-                ^ self.parts[5].val()
-                ^ self.parts[6].val()
-                ^ self.parts[7].val();
-        }
-        self.hash_low.next = self.sum.q.val().get_bits::<16>(0);
-        self.hash_high.next = self.sum.q.val().get_bits::<16>(16);
+        self.sum.next = self.parts[0].val()
+            ^ self.parts[1].val()
+            ^ self.parts[2].val()
+            ^ self.parts[3].val()
+            ^ self.parts[4].val()
+            ^ self.parts[5].val()
+            ^ self.parts[6].val()
+            ^ self.parts[7].val();
+        self.hash_low.next = self.sum.val().get_bits::<16>(0);
+        self.hash_high.next = self.sum.val().get_bits::<16>(16);
     }
 }
 

@@ -111,6 +111,22 @@ pub struct SegmentEntry {
     pub offset: Bits<48>,
 }
 
+/// A posted segment as it lies in memory: with its end in place of its length, since a search asks
+/// at once whether a position lies before it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct StoredSegment {
+    /// Stream position of the first byte.
+    pub position: Bits<32>,
+    /// Stream position behind the last byte.
+    pub end: Bits<32>,
+    /// Region index.
+    pub region: Bits<16>,
+    /// Region key.
+    pub region_key: Bits<16>,
+    /// Byte offset in the region.
+    pub offset: Bits<48>,
+}
+
 /// What to do with a list.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum ListOperation {

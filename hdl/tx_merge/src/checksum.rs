@@ -10,7 +10,7 @@
 //! | `facts` | in | message | one for each frame, before its first beat |
 //! | `frames` | out | packet | good frames, at least 60 bytes |
 //!
-//! Timing: a frame leaves 8 cycles after its last beat came, or behind the one before; one beat a
+//! Timing: a frame leaves 9 cycles after its last beat came, or behind the one before; one beat a
 //! cycle.
 //!
 //! Invariants:

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  sink ──►│ later descriptors │ beats of the oldest: 0, 1, ... │ frees
-//!                              read_beat ──► memory ──► register ──► data
+//!                              read_beat ──► memory ──► data
 //! ```
 //! Timing: one beat a cycle in and out; `data` comes two cycles after `read_beat`. `sink.ready` is
 //! a register: it falls while one beat, which may come meanwhile, still fits.
@@ -32,7 +32,6 @@ pub struct HeaderStore {
     pub freed_beats: Signal<In, Bits<3>>,
 
     memory: BlockRam<Bits<512>, 8>,
-    read: DFF<Bits<512>>,
     write_pointer: DFF<Bits<9>>,
     read_pointer: DFF<Bits<9>>,
 
@@ -45,7 +44,7 @@ pub struct HeaderStore {
 impl Logic for HeaderStore {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, read, write_pointer, read_pointer, has_room);
+        dff_setup!(self, clock, write_pointer, read_pointer, has_room);
         self.memory.clock.next = self.clock.val();
         self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         // One more may come before it shows here.
@@ -59,10 +58,10 @@ impl Logic for HeaderStore {
         }
 
         self.memory.read_enable.next = true;
+        self.memory.register_enable.next = true;
         self.memory.read_address.next =
             bit_cast::<8, 9>(self.read_pointer.q.val()) + bit_cast::<8, 2>(self.read_beat.val());
-        self.read.d.next = self.memory.read_data.val();
-        self.data.next = self.read.q.val();
+        self.data.next = self.memory.read_data.val();
         // The sum is there before it is known whether it is wanted.
         self.behind.next = self.read_pointer.q.val() + bit_cast::<9, 3>(self.freed_beats.val());
         if self.frees.val() {

@@ -168,10 +168,16 @@ impl Logic for Jobs {
             self.left.next = self.rest.q.val();
         }
         self.room.next = 512 - bit_cast::<10, 9>(self.offset.val().get_bits::<9>(0));
-        // Up to 512 bytes from the last multiple: from bits, behind one sum.
-        self.behind.next = self.left.val() + bit_cast::<13, 9>(self.offset.val().get_bits::<9>(0));
+        // Up to 512 bytes from the last multiple: from bits, behind one sum. Only a piece's first
+        // read begins elsewhere.
+        self.behind.next =
+            self.piece.payload.val().bytes + bit_cast::<13, 9>(self.address.val().get_bits::<9>(0));
         self.ends.next = !(self.behind.val().get_bits::<3>(10).any()
             | (self.behind.val().get_bit(9) & self.behind.val().get_bits::<9>(0).any()));
+        if self.in_piece.q.val() {
+            self.ends.next = !(self.rest.q.val().get_bits::<3>(10).any()
+                | (self.rest.q.val().get_bit(9) & self.rest.q.val().get_bits::<9>(0).any()));
+        }
         self.bytes.next = self.room.val();
         if self.ends.val() {
             self.bytes.next = bit_cast::<10, 13>(self.left.val());

@@ -5,8 +5,8 @@
 //!  read_data ──┬──► whole answers, 512 beats ─────────► answers
 //!              └──► count ──► length, verdict; 128 ───► facts
 //! ```
-//! Timing: an answer is offered two cycles after its last beat, its facts one; one beat a cycle in
-//! and out. `beat_freed` and `answer_freed` are registers.
+//! Timing: an answer is offered three cycles after its last beat, its facts one; one beat a cycle
+//! in and out. `beat_freed` and `answer_freed` are registers.
 //!
 //! Invariants:
 //! 1. One message of `facts` for each answer, in order.

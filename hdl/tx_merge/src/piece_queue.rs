@@ -4,9 +4,9 @@
 //!  sink ──►┌ tentative ┐ commit ┌ visible ┐──► source
 //!          └───────────┘◄discard└─────────┘
 //! ```
-//! Timing: latency two cycles after `commit`, one piece a cycle in and out. `sink.ready` and `full`
-//! are registers: room that a read makes shows two cycles later, `full` one cycle after the piece
-//! that fills the queue.
+//! Timing: latency three cycles after `commit`, one piece a cycle in and out. `sink.ready` and
+//! `full` are registers: room that a read makes shows two cycles later, `full` one cycle after the
+//! piece that fills the queue.
 //!
 //! Invariants:
 //! 1. A piece appears at `source` only after the `commit` that comes with it or follows it;
@@ -42,12 +42,9 @@ pub struct PieceQueue {
     memory: BlockRam<SendPiece, 7>,
     write_pointer: DFF<Bits<8>>,
     commit_pointer: DFF<Bits<8>>,
-    read_pointer: DFF<Bits<8>>,
     has_room: DFF<Bit>,
     is_full: DFF<Bit>,
-    offered: DFF<Bit>,
-    is_one_left: StepMeets<8>,
-    all_read: SamePlace<8>,
+    reader: ReadAhead<8>,
 
     held: Signal<Local, Bits<8>>,
     tentative: Signal<Local, Bits<8>>,
@@ -55,21 +52,25 @@ pub struct PieceQueue {
     write_next: Signal<Local, Bits<8>>,
     write_after: Signal<Local, Bits<8>>,
     write: Signal<Local, Bit>,
-    advance: Signal<Local, Bit>,
-    read_next: Signal<Local, Bits<8>>,
 }
 
 impl Logic for PieceQueue {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, write_pointer, commit_pointer, read_pointer);
-        dff_setup!(self, clock, has_room, is_full, offered);
+        dff_setup!(
+            self,
+            clock,
+            write_pointer,
+            commit_pointer,
+            has_room,
+            is_full
+        );
         self.memory.clock.next = self.clock.val();
         // Pointers that are 128 apart differ in their highest bit alone.
-        self.held.next = self.write_pointer.q.val() ^ self.read_pointer.q.val();
+        self.held.next = self.write_pointer.q.val() ^ self.reader.pointer.val();
         self.tentative.next = self.write_pointer.q.val() ^ self.commit_pointer.q.val();
         self.write_next.next = self.write_pointer.q.val() + 1;
-        self.held_after.next = self.write_next.val() ^ self.read_pointer.q.val();
+        self.held_after.next = self.write_next.val() ^ self.reader.pointer.val();
         self.write.next = self.sink.valid.val() & self.has_room.q.val();
         self.has_room.d.next =
             (self.held.val() != 128) & ((self.held_after.val() != 128) | !self.write.val());
@@ -93,29 +94,19 @@ impl Logic for PieceQueue {
             self.write_pointer.d.next = self.commit_pointer.q.val();
         }
 
-        // The memory is addressed one cycle ahead, so that its output register is the head.
-        self.advance.next = self.offered.q.val() & self.source.ready.val();
-        self.is_one_left.from.next = self.read_pointer.q.val();
-        self.is_one_left.to.next = self.commit_pointer.q.val();
-        self.read_next.next = self.read_pointer.q.val();
-        self.all_read.one.next = self.read_pointer.q.val();
-        self.all_read.other.next = self.commit_pointer.q.val();
-        self.offered.d.next = !self.all_read.same.val();
-        if self.advance.val() {
-            self.read_next.next = self.read_pointer.q.val() + 1;
-            self.offered.d.next = !self.is_one_left.meets.val();
-        }
-        self.read_pointer.d.next = self.read_next.val();
+        self.reader.clock.next = self.clock.val();
+        self.reader.reset.next = self.reset.val();
+        self.reader.end.next = self.commit_pointer.q.val();
+        self.reader.ready.next = self.source.ready.val();
         self.memory.read_enable.next = true;
-        self.memory.read_address.next = bit_cast::<7, 8>(self.read_next.val());
-        self.source.valid.next = self.offered.q.val();
+        self.memory.read_address.next = bit_cast::<7, 8>(self.reader.address.val());
+        self.memory.register_enable.next = self.reader.moves.val();
+        self.source.valid.next = self.reader.offered.val();
         self.source.payload.next = self.memory.read_data.val();
         if self.reset.val() {
             self.write_pointer.d.next = 0.into();
             self.commit_pointer.d.next = 0.into();
-            self.read_pointer.d.next = 0.into();
             self.is_full.d.next = false;
-            self.offered.d.next = false;
         }
     }
 }

@@ -1,0 +1,308 @@
+//! The memories that become BRAM or URAM: one write port and one read port of one clock, with the
+//! two registers that such a memory has.
+//!
+//! ```text
+//!  write_address ─┐            ┌─ read_address
+//!  write_data    ─┤  2^A x T   ├─ read_enable ─────► latch
+//!  write_enable  ─┘            └─ register_enable ─► register ─► read_data
+//! ```
+//! With `read_enable` an entry is latched; with `register_enable` what was latched before moves on
+//! to `read_data`, two cycles behind its address. So no logic ever stands behind the slow output of
+//! a BRAM or URAM. Reading the address that is written in the same cycle latches the old value. The
+//! memory powers up undefined: whoever reads it keeps validity elsewhere (an epoch, a range).
+//! [`BlockRam::zeroed`] powers up as zeros: the place for such an epoch.
+//!
+//! The attribute `ram_style` says what each is to become: URAM where 4,096 entries of 64 bits and
+//! more fill one, else BRAM. What is deeper than one of those is cut into banks of its depth, each
+//! with its own registers: those that are not read latch zeros (UG573, synchronous reset of the
+//! output latches), so that a sum takes the place of a choice among all of them:
+//!
+//! ```text
+//!  read_address ─┬─► bank 0: entry, or 0 ─► register ─┐
+//!                ├─► ...                              ├─► sums of six ─► sum ─► read_data
+//!                └─► bank n: entry, or 0 ─► register ─┘
+//! ```
+//! A BRAM has latch and register inside, each with a reset of its own. The one reset of a URAM
+//! clears both, so that the register of a URAM in a bank stands in flip-flops directly behind it.
+
+use crate::memory::{zeros, Store};
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::LogicBlock;
+
+/// Attribute of a memory that is to become URAM.
+const ULTRA: &str = "ultra";
+/// Address bits of one URAM (UG573: 4,096 x 72).
+const ULTRA_ADDRESS_BITS: usize = 12;
+/// Narrower entries leave too much of a URAM empty.
+const ULTRA_BITS_MIN: usize = 64;
+
+/// What a memory with latch and register, 2^`address_bits` entries of `bits`, is to become.
+const fn style(bits: usize, address_bits: usize) -> &'static str {
+    if address_bits >= ULTRA_ADDRESS_BITS && bits >= ULTRA_BITS_MIN {
+        ULTRA
+    } else {
+        "block"
+    }
+}
+
+/// Address bits of one BRAM, one bit wide (UG573: 32,768 x 1).
+const BLOCK_ADDRESS_BITS: usize = 15;
+/// Address bits of one BRAM that is a byte and its parity wide (UG573: 4,096 x 9).
+const BYTE_ADDRESS_BITS: usize = 12;
+/// Bits of such an entry.
+const BYTE_BITS: usize = 9;
+
+/// Address bits of a bank of a memory of 2^`address_bits` entries of `bits`: as deep as one BRAM or
+/// URAM can be. Deep BRAMs have no parity bits: of some widths, shallow ones are fewer.
+fn bank_address_bits(bits: usize, address_bits: usize) -> usize {
+    if style(bits, address_bits) == ULTRA {
+        return ULTRA_ADDRESS_BITS.min(address_bits);
+    }
+    let deep = BLOCK_ADDRESS_BITS.min(address_bits);
+    if deep <= BYTE_ADDRESS_BITS {
+        return deep;
+    }
+    let deep_count = bits.div_ceil(1 << (BLOCK_ADDRESS_BITS - deep));
+    let shallow_count = bits.div_ceil(BYTE_BITS) << (deep - BYTE_ADDRESS_BITS);
+    if shallow_count < deep_count {
+        BYTE_ADDRESS_BITS
+    } else {
+        deep
+    }
+}
+
+/// Inputs of a LUT (UG574).
+const LUT_INPUTS: usize = 6;
+
+/// Verilog of `read_data`, the sum of all banks; of many, the sum of sums of six, which keep their
+/// names: mapping would build one wide sum of gates with two inputs.
+fn sum_of(banks: usize, bits: usize) -> String {
+    let width = bits - 1;
+    let shown = Vec::from_iter((0..banks).map(|bank| format!("shown[{bank}]")));
+    if banks <= LUT_INPUTS {
+        return format!("always @(*) read_data = {};", shown.join(" | "));
+    }
+    let sums = shown.chunks(LUT_INPUTS).enumerate().map(|(at, six)| {
+        let six = six.join(" | ");
+        format!("(* keep = \"true\" *) wire [{width}:0] sum_{at} = {six};\n")
+    });
+    let all = (0..banks.div_ceil(LUT_INPUTS)).map(|at| format!("sum_{at}"));
+    format!(
+        "{}always @(*) read_data = {};",
+        sums.collect::<String>(),
+        all.collect::<Vec<_>>().join(" | ")
+    )
+}
+
+/// The memory, 2^A entries of T. See the module's head.
+#[derive(LogicBlock)]
+pub struct BlockRam<T: Synth, const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Entry to read.
+    pub read_address: Signal<In, Bits<A>>,
+    /// Latch it.
+    pub read_enable: Signal<In, Bit>,
+    /// What was latched before moves on to `read_data`.
+    pub register_enable: Signal<In, Bit>,
+    /// The entry that moved on last, from the cycle behind on.
+    pub read_data: Signal<Out, T>,
+    /// Entry to write.
+    pub write_address: Signal<In, Bits<A>>,
+    /// Its new value.
+    pub write_data: Signal<In, T>,
+    /// Write in this cycle.
+    pub write_enable: Signal<In, Bit>,
+    _store: Store<T>,
+    _latch: T,
+    _zeroed: bool,
+}
+
+impl<T: Synth, const A: usize> Default for BlockRam<T, A> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            read_address: Default::default(),
+            read_enable: Default::default(),
+            register_enable: Default::default(),
+            read_data: Default::default(),
+            write_address: Default::default(),
+            write_data: Default::default(),
+            write_enable: Default::default(),
+            _store: Default::default(),
+            _latch: Default::default(),
+            _zeroed: false,
+        }
+    }
+}
+
+impl<T: Synth, const A: usize> BlockRam<T, A> {
+    /// A memory that powers up as zeros.
+    pub fn zeroed() -> Self {
+        Self {
+            _zeroed: true,
+            ..Self::default()
+        }
+    }
+
+    /// What a memory of `entries` holds at power-up.
+    fn at_power_up(&self, entries: usize) -> String {
+        if self._zeroed {
+            zeros(T::BITS, entries)
+        } else {
+            "// Undefined at power-up.".to_owned()
+        }
+    }
+}
+
+impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
+    fn update(&mut self) {
+        if self.clock.pos_edge() {
+            if self.register_enable.val() {
+                self.read_data.next = self._latch;
+            }
+            if self.read_enable.val() {
+                let at = self.read_address.val().index();
+                self._latch = self._store.get(&at).copied().unwrap_or_default();
+            }
+            if self.write_enable.val() {
+                self._store
+                    .insert(self.write_address.val().index(), self.write_data.val());
+            }
+        }
+    }
+
+    fn connect(&mut self) {
+        self.read_data.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        let width = T::BITS - 1;
+        let style = style(T::BITS, A);
+        let low = bank_address_bits(T::BITS, A);
+        let last = (1usize << low) - 1;
+        let at_power_up = self.at_power_up(1 << low);
+        if low == A {
+            return Verilog::Custom(format!(
+                "\
+(* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
+reg [{width}:0] latch;
+{at_power_up}
+
+always @(posedge clock) begin
+   if (read_enable) latch <= memory[read_address];
+   if (register_enable) read_data <= latch;
+   if (write_enable) memory[write_address] <= write_data;
+end
+"
+            ));
+        }
+        let banks = 1usize << (A - low);
+        let sum = sum_of(banks, T::BITS);
+        Verilog::Custom(format!(
+            "\
+wire [{width}:0] shown[{bank_last}:0];
+genvar bank;
+generate for (bank = 0; bank < {banks}; bank = bank + 1) begin : bank_of
+   (* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
+   reg [{width}:0] latch;
+   reg [{width}:0] registered;
+   assign shown[bank] = registered;
+{at_power_up}
+
+   always @(posedge clock) begin
+      if (read_enable) begin
+         if (read_address[{top}:{low}] == bank) latch <= memory[read_address[{place}:0]];
+         else latch <= {bits}'d0;
+      end
+      if (register_enable) registered <= latch;
+      if (write_enable && write_address[{top}:{low}] == bank) begin
+         memory[write_address[{place}:0]] <= write_data;
+      end
+   end
+end endgenerate
+{sum}
+",
+            bits = T::BITS,
+            bank_last = banks - 1,
+            top = A - 1,
+            place = low - 1,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(block: &impl Logic) -> String {
+        let Verilog::Custom(text) = block.hdl() else {
+            panic!("a memory is text");
+        };
+        text
+    }
+
+    fn attribute(block: &impl Logic) -> String {
+        let text = text(block);
+        text[text.find("ram_style").unwrap()..]
+            .split('"')
+            .nth(1)
+            .unwrap()
+            .to_owned()
+    }
+
+    #[test]
+    fn memories_say_what_they_become() {
+        assert_eq!(attribute(&BlockRam::<Bits<521>, 9>::default()), "block");
+        assert_eq!(attribute(&BlockRam::<Bits<63>, 12>::default()), "block");
+        assert_eq!(attribute(&BlockRam::<Bits<64>, 12>::default()), "ultra");
+        assert_eq!(attribute(&BlockRam::<Bits<400>, 11>::default()), "block");
+        assert_eq!(attribute(&BlockRam::<Bits<16>, 16>::zeroed()), "block");
+    }
+
+    #[test]
+    fn deep_memories_are_cut() {
+        assert!(!text(&BlockRam::<Bits<72>, 12>::default()).contains("bank"));
+        assert!(text(&BlockRam::<Bits<72>, 14>::default()).contains("bank < 4;"));
+        assert!(text(&BlockRam::<Bits<16>, 16>::zeroed()).contains("bank < 2;"));
+        assert!(!text(&BlockRam::<Bits<16>, 15>::zeroed()).contains("bank"));
+        assert!(text(&BlockRam::<Bits<35>, 14>::default()).contains("bank < 4;"));
+        assert!(!text(&BlockRam::<Bits<32>, 14>::default()).contains("bank"));
+    }
+
+    #[test]
+    fn what_is_read_is_latched_and_then_registered() {
+        let mut dut = BlockRam::<Bits<8>, 4>::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let mut edge = |write: Option<(u32, u32)>, read: Option<u32>, register: bool| {
+            dut.clock.next = Clock { clk: false };
+            assert!(simulate(&mut dut, 20));
+            dut.write_enable.next = write.is_some();
+            let (address, data) = write.unwrap_or_default();
+            dut.write_address.next = address.to_bits();
+            dut.write_data.next = data.to_bits();
+            dut.read_enable.next = read.is_some();
+            dut.read_address.next = read.unwrap_or_default().to_bits();
+            dut.register_enable.next = register;
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 20));
+            dut.read_data.val().to_u32()
+        };
+        edge(Some((3, 30)), None, false);
+        edge(Some((4, 40)), Some(3), false);
+        assert_eq!(
+            edge(Some((3, 31)), Some(3), true),
+            30,
+            "the register follows"
+        );
+        assert_eq!(edge(None, Some(4), false), 30, "it stays");
+        assert_eq!(edge(None, Some(3), true), 40, "the latch went on");
+        assert_eq!(
+            edge(None, None, true),
+            31,
+            "the old value only when it was written"
+        );
+        assert_eq!(edge(None, None, true), 31, "the latch stays");
+    }
+}
