@@ -128,7 +128,7 @@ impl Logic for FetchBuffer {
 
         self.reader.clock.next = self.clock.val();
         self.reader.reset.next = self.reset.val();
-        self.reader.end.next = self.commit_pointer.q.val();
+        self.reader.stop.next = self.commit_pointer.q.val();
         self.reader.ready.next = self.source.ready.val();
         self.memory.read_enable.next = true;
         self.memory.read_address.next = self.reader.address.val().get_bits::<9>(0);

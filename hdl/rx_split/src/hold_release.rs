@@ -106,9 +106,6 @@ impl Logic for HeldBeats {
     fn update(&mut self) {
         dff_setup!(self, clock, is_there);
         self.is_last.next = self.state.val() == ReleaseState::Last;
-        // A beat is there from the cycle behind the first of `First` until the last one is taken.
-        self.gives.next = (self.state.val() == ReleaseState::First) | self.is_last.val();
-        self.is_there.d.next = self.gives.val() & !self.is_done.val() & !self.reset.val();
         self.read_address.next = bit_cast::<9, 8>(self.slot.val().at) << 1;
         if self.state.val() != ReleaseState::Job {
             self.read_address.next = (bit_cast::<9, 8>(self.slot.val().at) << 1) | 1;
@@ -126,6 +123,10 @@ impl Logic for HeldBeats {
         self.is_done.next =
             self.write_data.ready.val() & self.is_there.q.val() & self.is_last.val();
         self.ends.next = self.is_done.val();
+
+        // A beat is there from the cycle behind the first of `First` until the last one is taken.
+        self.gives.next = (self.state.val() == ReleaseState::First) | self.is_last.val();
+        self.is_there.d.next = self.gives.val() & !self.is_done.val() & !self.reset.val();
     }
 }
 

@@ -147,7 +147,7 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
 
         self.reader.clock.next = self.clock.val();
         self.reader.reset.next = self.reset.val();
-        self.reader.end.next = self.commit_pointer.q.val();
+        self.reader.stop.next = self.commit_pointer.q.val();
         self.reader.ready.next = self.source.ready.val();
         self.memory.read_enable.next = true;
         self.memory.read_address.next = bit_cast::<A, P>(self.reader.address.val());

@@ -2,22 +2,22 @@
 //! what the memory holds.
 //!
 //! ```text
-//!  end ─► pointer ─► address ─► [latch] ─ moves ─► [register] ─► offered, ready
+//!  stop ─► pointer ─► address ─► [latch] ─ moves ─► [register] ─► offered, ready
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
-//! | end | in | pointer behind the last entry to offer; it may go on in any cycle |
+//! | stop | in | pointer behind the last entry to offer; it may go on in any cycle |
 //! | pointer | out | of the first entry that is not in the register |
 //! | address | out | what to latch, in every cycle |
 //! | moves | out | what is latched moves on to the register |
 //! | offered, ready | out, in | the register has the next entry; it is taken |
 //!
-//! Timing: an entry is offered two cycles after `end` has passed it; one a cycle. `pointer` and
+//! Timing: an entry is offered two cycles after `stop` has passed it; one a cycle. `pointer` and
 //! `offered` are registers; `address` and `moves` follow `ready`.
 //!
 //! Invariants:
 //! 1. Entries are offered in order, each once.
-//! 2. While entries up to `end` are taken without a pause, they are offered without one.
+//! 2. While entries up to `stop` are taken without a pause, they are offered without one.
 //! 3. `reset` goes back to pointer 0; nothing is offered in the next cycle.
 
 use crate::fifo_pointers::{SamePlace, StepMeets};
@@ -59,7 +59,7 @@ pub struct ReadAhead<const P: usize> {
     pub reset: Signal<In, Bit>,
 
     /// Behind the last entry to offer.
-    pub end: Signal<In, Bits<P>>,
+    pub stop: Signal<In, Bits<P>>,
     /// First entry that is not in the register.
     pub pointer: Signal<Out, Bits<P>>,
     /// Entry to latch.
@@ -87,7 +87,7 @@ impl<const P: usize> Default for ReadAhead<P> {
         Self {
             clock: Default::default(),
             reset: Default::default(),
-            end: Default::default(),
+            stop: Default::default(),
             pointer: Default::default(),
             address: Default::default(),
             moves: Default::default(),
@@ -118,9 +118,9 @@ impl<const P: usize> Logic for ReadAhead<P> {
 
         // What the next step brings is known before it is known whether it is taken.
         self.is_one_left.from.next = self.place.q.val();
-        self.is_one_left.to.next = self.end.val();
+        self.is_one_left.to.next = self.stop.val();
         self.all_read.one.next = self.place.q.val();
-        self.all_read.other.next = self.end.val();
+        self.all_read.other.next = self.stop.val();
         self.address.next = self.place.q.val();
         self.latched.d.next = !self.all_read.same.val();
         if self.head.moves.val() {

@@ -96,7 +96,7 @@ impl Logic for PieceQueue {
 
         self.reader.clock.next = self.clock.val();
         self.reader.reset.next = self.reset.val();
-        self.reader.end.next = self.commit_pointer.q.val();
+        self.reader.stop.next = self.commit_pointer.q.val();
         self.reader.ready.next = self.source.ready.val();
         self.memory.read_enable.next = true;
         self.memory.read_address.next = bit_cast::<7, 8>(self.reader.address.val());
