@@ -8,6 +8,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("EightPortRam", "::<Bits<12>, 3>", "default()"),
     ("BlockRam", "::<Bits<12>, 3>", "default()"),
     ("SameBits", "::<25>", "default()"),
+    ("ReadAhead", "::<4>", "default()"),
     ("PairRam", "::<Bits<12>, 3>", "default()"),
     ("ValueCrossing", "::<Bits<12>>", "default()"),
     ("CrossingRam", "::<Bits<12>, 3>", "default()"),
