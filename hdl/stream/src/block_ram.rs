@@ -74,25 +74,102 @@ fn bank_address_bits(bits: usize, address_bits: usize) -> usize {
 /// Inputs of a LUT (UG574).
 const LUT_INPUTS: usize = 6;
 
-/// Verilog of `read_data`, the sum of all banks; of many, the sum of sums of six, which keep their
-/// names: mapping would build one wide sum of gates with two inputs.
-fn sum_of(banks: usize, bits: usize) -> String {
+/// Verilog of `read_data`, the sum of what all banks show; of many, the sum of sums of six, which
+/// keep their names: mapping would build one wide sum of gates with two inputs.
+fn sum_of(shown: &[String], bits: usize) -> String {
     let width = bits - 1;
-    let shown = Vec::from_iter((0..banks).map(|bank| format!("shown[{bank}]")));
-    if banks <= LUT_INPUTS {
+    if shown.len() <= LUT_INPUTS {
         return format!("always @(*) read_data = {};", shown.join(" | "));
     }
     let sums = shown.chunks(LUT_INPUTS).enumerate().map(|(at, six)| {
         let six = six.join(" | ");
         format!("(* keep = \"true\" *) wire [{width}:0] sum_{at} = {six};\n")
     });
-    let all = (0..banks.div_ceil(LUT_INPUTS)).map(|at| format!("sum_{at}"));
+    let all = (0..shown.len().div_ceil(LUT_INPUTS)).map(|at| format!("sum_{at}"));
     format!(
         "{}always @(*) read_data = {};",
         sums.collect::<String>(),
         all.collect::<Vec<_>>().join(" | ")
     )
 }
+
+/// The banks that a deep memory is cut into.
+struct Banks {
+    style: &'static str,
+    bits: usize,
+    /// Address bits of the memory.
+    address_bits: usize,
+    /// Those of a bank.
+    low: usize,
+}
+
+impl Banks {
+    fn count(&self) -> usize {
+        1 << (self.address_bits - self.low)
+    }
+
+    /// Verilog of bank `at`, a number or a genvar; `of` makes its names differ from the others'.
+    fn bank(&self, at: &str, of: &str, at_power_up: &str) -> String {
+        format!(
+            "\
+(* ram_style = \"{style}\" *) reg [{width}:0] memory{of}[{last}:0];
+reg [{width}:0] latch{of};
+reg [{width}:0] registered{of};
+{at_power_up}
+
+always @(posedge clock) begin
+   if (read_enable) begin
+      if (read_address[{top}:{low}] == {at}) latch{of} <= memory{of}[read_address[{place}:0]];
+      else latch{of} <= {bits}'d0;
+   end
+   if (register_enable) registered{of} <= latch{of};
+   if (write_enable && write_address[{top}:{low}] == {at}) begin
+      memory{of}[write_address[{place}:0]] <= write_data;
+   end
+end
+",
+            style = self.style,
+            width = self.bits - 1,
+            last = (1usize << self.low) - 1,
+            top = self.address_bits - 1,
+            low = self.low,
+            place = self.low - 1,
+            bits = self.bits,
+        )
+    }
+
+    /// Verilog of all banks, zeros at power-up.
+    fn zeroed(&self) -> String {
+        let names = Vec::from_iter((0..self.count()).map(|at| format!("_{at}")));
+        let banks = names.iter().enumerate().map(|(at, of)| {
+            let zeros = zeros(&format!("memory{of}"), self.bits, 1 << self.low);
+            self.bank(&at.to_string(), of, &zeros)
+        });
+        let shown = Vec::from_iter(names.iter().map(|of| format!("registered{of}")));
+        banks.collect::<String>() + &sum_of(&shown, self.bits)
+    }
+
+    /// Verilog of all banks, undefined at power-up.
+    fn undefined(&self) -> String {
+        let (count, width) = (self.count(), self.bits - 1);
+        let shown = Vec::from_iter((0..count).map(|bank| format!("shown[{bank}]")));
+        format!(
+            "\
+wire [{width}:0] shown[{last}:0];
+genvar bank;
+generate for (bank = 0; bank < {count}; bank = bank + 1) begin : bank_of
+{bank}assign shown[bank] = registered;
+end endgenerate
+{sum}",
+            last = count - 1,
+            bank = self.bank("bank", "", UNDEFINED),
+            sum = sum_of(&shown, self.bits),
+        )
+    }
+}
+
+/// What stands in place of the zeros of a memory that has none.
+const UNDEFINED: &str = "// Undefined at power-up.";
 
 /// The memory, 2^A entries of T. See the module's head.
 #[derive(LogicBlock)]
@@ -144,15 +221,6 @@ impl<T: Synth, const A: usize> BlockRam<T, A> {
             ..Self::default()
         }
     }
-
-    /// What a memory of `entries` holds at power-up.
-    fn at_power_up(&self, entries: usize) -> String {
-        if self._zeroed {
-            zeros(T::BITS, entries)
-        } else {
-            "// Undefined at power-up.".to_owned()
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
@@ -177,14 +245,28 @@ impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
     }
 
     fn hdl(&self) -> Verilog {
-        let width = T::BITS - 1;
         let style = style(T::BITS, A);
         let low = bank_address_bits(T::BITS, A);
-        let last = (1usize << low) - 1;
-        let at_power_up = self.at_power_up(1 << low);
-        if low == A {
+        if low < A {
+            let banks = Banks {
+                style,
+                bits: T::BITS,
+                address_bits: A,
+                low,
+            };
+            let text = if self._zeroed {
+                banks.zeroed()
+            } else {
+                banks.undefined()
+            };
             return Verilog::Custom(format!(
                 "\
+{text}
+"
+            ));
+        }
+        Verilog::Custom(format!(
+            "\
 (* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
 reg [{width}:0] latch;
 {at_power_up}
@@ -194,39 +276,14 @@ always @(posedge clock) begin
    if (register_enable) read_data <= latch;
    if (write_enable) memory[write_address] <= write_data;
 end
-"
-            ));
-        }
-        let banks = 1usize << (A - low);
-        let sum = sum_of(banks, T::BITS);
-        Verilog::Custom(format!(
-            "\
-wire [{width}:0] shown[{bank_last}:0];
-genvar bank;
-generate for (bank = 0; bank < {banks}; bank = bank + 1) begin : bank_of
-   (* ram_style = \"{style}\" *) reg [{width}:0] memory[{last}:0];
-   reg [{width}:0] latch;
-   reg [{width}:0] registered;
-   assign shown[bank] = registered;
-{at_power_up}
-
-   always @(posedge clock) begin
-      if (read_enable) begin
-         if (read_address[{top}:{low}] == bank) latch <= memory[read_address[{place}:0]];
-         else latch <= {bits}'d0;
-      end
-      if (register_enable) registered <= latch;
-      if (write_enable && write_address[{top}:{low}] == bank) begin
-         memory[write_address[{place}:0]] <= write_data;
-      end
-   end
-end endgenerate
-{sum}
 ",
-            bits = T::BITS,
-            bank_last = banks - 1,
-            top = A - 1,
-            place = low - 1,
+            width = T::BITS - 1,
+            last = (1usize << A) - 1,
+            at_power_up = if self._zeroed {
+                zeros("memory", T::BITS, 1 << A)
+            } else {
+                UNDEFINED.to_owned()
+            },
         ))
     }
 }
@@ -264,7 +321,9 @@ mod tests {
     fn deep_memories_are_cut() {
         assert!(!text(&BlockRam::<Bits<72>, 12>::default()).contains("bank"));
         assert!(text(&BlockRam::<Bits<72>, 14>::default()).contains("bank < 4;"));
-        assert!(text(&BlockRam::<Bits<16>, 16>::zeroed()).contains("bank < 2;"));
+        assert!(text(&BlockRam::<Bits<16>, 16>::default()).contains("bank < 2;"));
+        let zeroed = text(&BlockRam::<Bits<16>, 16>::zeroed());
+        assert!(zeroed.contains("memory_1[write_address[14:0]]") && !zeroed.contains("memory_2"));
         assert!(!text(&BlockRam::<Bits<16>, 15>::zeroed()).contains("bank"));
         assert!(text(&BlockRam::<Bits<35>, 14>::default()).contains("bank < 4;"));
         assert!(!text(&BlockRam::<Bits<32>, 14>::default()).contains("bank"));

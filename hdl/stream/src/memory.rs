@@ -26,26 +26,28 @@ pub(crate) type Store<T> = Box<HashMap<usize, T>>;
 /// Entries that one process sets to zero.
 const ZEROED_AT_ONCE: usize = 256;
 
-/// The memory's zeros at power-up. Large memories are cut into parts: Yosys takes time that
-/// grows with the square of a process, and Vivado limits the turns of a loop. The text may stand in
-/// a `generate` of its user's.
-pub(crate) fn zeros(bits: usize, entries: usize) -> String {
+/// The zeros of `memory` at power-up. Large memories are cut into parts: Yosys takes time that
+/// grows with the square of a process, and Vivado limits the turns of a loop. The text may stand
+/// beside that of other memories; in a `generate` of its user's, Yosys takes minutes.
+pub(crate) fn zeros(memory: &str, bits: usize, entries: usize) -> String {
     let loop_of = |count: usize, at: &str| {
         format!(
             "integer entry;\n\
              initial for (entry = 0; entry < {count}; entry = entry + 1) \
-             memory[{at}entry] = {bits}'d0;\n"
+             {memory}[{at}entry] = {bits}'d0;\n"
         )
     };
     if entries <= ZEROED_AT_ONCE {
         return loop_of(entries, "");
     }
+    let part = format!("part_of_{memory}");
     format!(
-        "genvar part;\n\
-         for (part = 0; part < {parts}; part = part + 1) begin : zeros\n\
-         {inner}end\n",
+        "genvar {part};\n\
+         generate for ({part} = 0; {part} < {parts}; {part} = {part} + 1) \
+         begin : zeros_of_{memory}\n\
+         {inner}end endgenerate\n",
         parts = entries / ZEROED_AT_ONCE,
-        inner = loop_of(ZEROED_AT_ONCE, &format!("{ZEROED_AT_ONCE} * part + ")),
+        inner = loop_of(ZEROED_AT_ONCE, &format!("{ZEROED_AT_ONCE} * {part} + ")),
     )
 }
 
@@ -93,7 +95,7 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            zeros = zeros(T::BITS, 1 << A),
+            zeros = zeros("memory", T::BITS, 1 << A),
             last = (1usize << A) - 1,
         ))
     }
@@ -160,7 +162,7 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            zeros = zeros(T::BITS, 1 << A),
+            zeros = zeros("memory", T::BITS, 1 << A),
             reads = reads.collect::<String>(),
             last = (1usize << A) - 1,
         ))
