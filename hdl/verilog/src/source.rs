@@ -41,10 +41,11 @@ pub(crate) fn find(node: &Node) -> Option<&'static BlockSource> {
     }
 }
 
-/// How much of the block's code stands in the source; of a text, all or nothing.
+/// How much of the block's code stands in the source, if that has a kernel; of a text, all or
+/// nothing.
 fn score(block: &BlockSource, node: &Node) -> i64 {
     match &node.code {
-        Verilog::Combinatorial(code) => {
+        Verilog::Combinatorial(code) if block.body.contains("#[hdl_gen]") => {
             let mut targets = Vec::new();
             collect_targets(code, &mut targets);
             let found = targets.iter().filter(|t| block.body.contains(t.as_str()));
