@@ -51,8 +51,8 @@ fn one_frame_is_merged_and_checksummed() {
 
 #[test]
 fn random_descriptors_do_what_the_model_does() {
-    let mut seen = BTreeSet::new();
-    Stall::matrix(seed(), |source, sink, seed| {
+    let seen = Stall::matrix(seed(), |source, sink, seed| {
+        let mut seen = BTreeSet::new();
         let mut random = SmallRng::seed_from_u64(seed);
         for world in 0..2 {
             let tables = random::tables(&mut random);
@@ -70,7 +70,9 @@ fn random_descriptors_do_what_the_model_does() {
             }
             seen.extend(rig.judge(400_000).into_iter().flatten());
         }
+        seen
     });
+    let seen: BTreeSet<SendError> = seen.into_iter().flatten().collect();
     let all: BTreeSet<SendError> = SendError::ALL.iter().copied().collect();
     assert_eq!(seen, all, "errors that came up");
 }
