@@ -49,11 +49,11 @@ pub(crate) struct Unit {
 }
 
 impl Compiler {
-    /// `CXX`; otherwise `clang++`, whose models compile and run faster; otherwise `c++`.
+    /// `CXX`; otherwise the newest clang++, whose models compile and run faster; otherwise `c++`.
     pub fn locate(toolchain: &Toolchain) -> Compiler {
-        static FOUND: LazyLock<&str> =
-            LazyLock::new(|| if has_clang() { "clang++" } else { "c++" });
-        let program = std::env::var("CXX").unwrap_or_else(|_| (*FOUND).into());
+        static FOUND: LazyLock<String> =
+            LazyLock::new(|| newest_clang().unwrap_or_else(|| "c++".into()));
+        let program = std::env::var("CXX").unwrap_or_else(|_| FOUND.clone());
         let mut fast_flags = vec!["-O2"];
         if has_avx2() {
             fast_flags.extend(AVX2_FLAGS);
@@ -148,12 +148,33 @@ pub(crate) fn link(
     run(command, library)
 }
 
-/// True if there is a `clang++` with the libraries that a model needs.
-fn has_clang() -> bool {
+/// Versions that are looked for by name, as in `clang++-16`. Since 16 the card's model runs 1.2
+/// times as fast as with 14, which is still Debian 12's `clang++`.
+const CLANG_VERSIONS: std::ops::RangeInclusive<u32> = 15..=40;
+
+/// The newest clang++ that has the libraries of a model; the plain name where that is the newest.
+fn newest_clang() -> Option<String> {
+    let versioned = CLANG_VERSIONS.map(|version| format!("clang++-{version}"));
+    let found = versioned.chain(["clang++".to_owned()]).filter_map(|name| {
+        let version = Command::new(&name).arg("-dumpversion").output().ok()?;
+        Some((major_version(&version.stdout)?, name))
+    });
+    let usable = found.filter(|(_, name)| has_libraries(name));
+    Some(usable.max_by_key(|(version, _)| *version)?.1)
+}
+
+/// 14 of `14.0.6`.
+fn major_version(text: &[u8]) -> Option<u32> {
+    let text = std::str::from_utf8(text).ok()?;
+    text.split('.').next()?.trim().parse().ok()
+}
+
+/// True if this compiler finds the libraries that a model is linked with.
+fn has_libraries(program: &str) -> bool {
     ["libstdc++.so", "libatomic.so"].iter().all(|library| {
         let query = format!("-print-file-name={library}");
         // What it does not find, it names as it was asked.
-        let found = Command::new("clang++").arg(query).output();
+        let found = Command::new(program).arg(query).output();
         found.is_ok_and(|found| found.stdout.starts_with(b"/"))
     })
 }
@@ -184,4 +205,32 @@ fn run(mut command: Command, file: &Path) -> Result<(), BuildError> {
     }
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(failed(text.lines().take(40).collect::<Vec<_>>().join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_as_clang_prints_them() {
+        assert_eq!(major_version(b"14.0.6\n"), Some(14));
+        assert_eq!(major_version(b"22\n"), Some(22));
+        assert_eq!(major_version(b"unknown\n"), None);
+    }
+
+    #[test]
+    fn none_is_newer_than_the_one_that_is_taken() {
+        let Some(taken) = newest_clang() else {
+            eprintln!("there is no clang++ here: not tested");
+            return;
+        };
+        let version = |name: &str| {
+            let found = Command::new(name).arg("-dumpversion").output().ok()?;
+            major_version(&found.stdout)
+        };
+        for name in CLANG_VERSIONS.map(|number| format!("clang++-{number}")) {
+            let is_usable = version(&name).is_some() && has_libraries(&name);
+            assert!(!is_usable || version(&name) <= version(&taken), "{name}");
+        }
+    }
 }
