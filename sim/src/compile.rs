@@ -159,8 +159,12 @@ fn newest_clang() -> Option<String> {
         let version = Command::new(&name).arg("-dumpversion").output().ok()?;
         Some((major_version(&version.stdout)?, name))
     });
-    let usable = found.filter(|(_, name)| has_libraries(name));
-    Some(usable.max_by_key(|(version, _)| *version)?.1)
+    let mut found: Vec<(u32, String)> = found.collect();
+    found.sort_by_key(|(version, _)| *version);
+    let newest = found.into_iter().rev();
+    newest
+        .map(|(_, name)| name)
+        .find(|name| has_libraries(name))
 }
 
 /// 14 of `14.0.6`.
