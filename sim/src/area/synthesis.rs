@@ -1,13 +1,18 @@
-//! Verilog to a netlist of UltraScale+ primitives, by Yosys, cached module by module.
+//! Verilog to a netlist of UltraScale+ primitives, by Yosys, in cached batches of modules.
 //!
 //! ```text
-//!   parts ──> key of each ──> .cache/synthesis/NAME-KEY.json   there: done
-//!               └──> those missing, some at a time, the others as empty boxes
+//!   parts ──> batches, by the hash of a module's name, what they use as empty boxes
+//!               └──> .cache/synthesis/batch-KEY.json   there: done
 //!                      └──> synth_xilinx -family xcup -uram, hierarchy kept ──> write_json
 //! ```
 //! As the hierarchy is kept, a module's netlist follows from its text and the ports of what it
-//! instantiates: a change has only the modules mapped again that it touches. The key covers both,
-//! the script and the Yosys build. An entry appears by rename, complete.
+//! instantiates; a few LUTs of it also from the names that Yosys has met before it in the same run.
+//!
+//! Invariants
+//! 1. A netlist is a function of the design, the script and the Yosys build, whatever the cache
+//!    holds: batches do not depend on that, and the key of one covers the whole text of its run.
+//! 2. A change has only the batches mapped again that hold a module it touches.
+//! 3. An entry appears by rename, complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -70,7 +75,8 @@ pub struct Part {
     pub stub: String,
 }
 
-/// Text that one run of Yosys takes, in bytes: what is lost when a run is ended.
+/// Text that one run of Yosys takes, in bytes and on average at most: what is lost when a run is
+/// ended, and mapped again when a module changes.
 const AT_ONCE: usize = 60_000;
 /// Instantiates what a run maps, so that nothing is unused; no design has a module of that name.
 const TOP: &str = "all_of_a_run";
@@ -128,74 +134,63 @@ fn script() -> String {
     )
 }
 
-/// A part with its key.
-struct Keyed<'a> {
-    part: &'a Part,
-    uses: Vec<&'a Part>,
-    key: String,
-}
-
-fn keyed<'a>(parts: &'a [Part], yosys: &Yosys) -> Vec<Keyed<'a>> {
-    let all = parts
-        .iter()
-        .map(|part| (part.name.as_str(), part))
-        .collect();
-    let keyed = parts.iter().map(|part| {
-        let uses = part.used(&all);
-        let mut hash = Sha256::new();
-        let stubs = uses.iter().map(|part| part.stub.as_str());
-        for text in [&part.text, &script(), &yosys.identity] {
-            hash.update((text.len() as u64).to_le_bytes());
-            hash.update(text);
-        }
-        stubs.for_each(|stub| hash.update(stub));
-        let key = hex(&hash.finalize()[..10]);
-        Keyed { part, uses, key }
-    });
-    keyed.collect()
-}
-
 /// The netlist of all parts.
 pub fn synthesize(parts: &[Part]) -> Result<Netlist, SynthesisError> {
     let yosys = Yosys::locate()?;
     let cache = workspace_folder("ZERONIC_CACHE", ".cache").join("synthesis");
     let lock_path = cache.join("lock");
     let _lock = lock(&lock_path).map_err(file_error(&lock_path))?;
-    let keyed = keyed(parts, &yosys);
-    let file = |keyed: &Keyed<'_>| cache.join(format!("{}-{}.json", keyed.part.name, keyed.key));
-    let missing: Vec<&Keyed<'_>> = keyed.iter().filter(|k| !file(k).is_file()).collect();
-    for (index, batch) in batches(&missing).into_iter().enumerate() {
-        let names: Vec<&str> = batch.iter().map(|k| k.part.name.as_str()).collect();
-        let total = missing.len();
-        eprintln!(
-            "zeronic: Yosys maps {total} modules, run {index}: {}",
-            names.join(" ")
-        );
-        let work = cache.join(format!("work.{}", std::process::id()));
-        fs::create_dir_all(&work).map_err(file_error(&work))?;
-        let mut modules = run(&yosys, &work, batch)?;
-        for keyed in batch {
-            let own = keyed.part.modules();
-            let own: serde_json::Map<String, Value> = own
-                .into_iter()
-                .filter_map(|name| Some((name.to_owned(), modules.get_mut(name)?.take())))
-                .collect();
-            let text = serde_json::json!({ "modules": own }).to_string();
-            let fresh = work.join("entry.json");
-            fs::write(&fresh, text).map_err(file_error(&fresh))?;
-            let file = file(keyed);
-            fs::rename(&fresh, &file).map_err(file_error(&file))?;
+    let batches = batches(parts);
+    let all = parts
+        .iter()
+        .map(|part| (part.name.as_str(), part))
+        .collect();
+    let mut netlist = Netlist::default();
+    for (number, batch) in (1..).zip(&batches) {
+        let text = text_of(batch, &all);
+        let file = cache.join(format!("batch-{}.json", key_of(&text, &yosys)));
+        if !file.is_file() {
+            let (modules, total) = (batch.len(), batches.len());
+            eprintln!("zeronic: Yosys maps {modules} modules, batch {number} of {total}");
+            map(&yosys, batch, &text, &cache, &file)?;
         }
-        fs::remove_dir_all(&work).map_err(file_error(&work))?;
-    }
-    let mut all = Netlist::default();
-    for keyed in &keyed {
-        let file = file(keyed);
         let text = fs::read(&file).map_err(file_error(&file))?;
-        let netlist: Netlist = serde_json::from_slice(&text).map_err(unknown(&keyed.part.name))?;
-        all.modules.extend(netlist.modules);
+        let found: Netlist = serde_json::from_slice(&text).map_err(unknown(&batch[0].name))?;
+        netlist.modules.extend(found.modules);
     }
-    Ok(all)
+    Ok(netlist)
+}
+
+/// Decides what Yosys makes of a text.
+fn key_of(text: &str, yosys: &Yosys) -> String {
+    let mut hash = Sha256::new();
+    for text in [text, &script(), &yosys.identity] {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hex(&hash.finalize()[..10])
+}
+
+/// Has a batch mapped, and keeps the netlists of its modules in `file`.
+fn map(
+    yosys: &Yosys,
+    batch: &[&Part],
+    text: &str,
+    cache: &Path,
+    file: &Path,
+) -> Result<(), SynthesisError> {
+    let work = cache.join(format!("work.{}", std::process::id()));
+    fs::create_dir_all(&work).map_err(file_error(&work))?;
+    let mut modules = run(yosys, &work, &batch[0].name, text)?;
+    let own = batch.iter().flat_map(|part| part.modules());
+    let own: serde_json::Map<String, Value> = own
+        .filter_map(|name| Some((name.to_owned(), modules.get_mut(name)?.take())))
+        .collect();
+    let text = serde_json::json!({ "modules": own }).to_string();
+    let fresh = work.join("entry.json");
+    fs::write(&fresh, text).map_err(file_error(&fresh))?;
+    fs::rename(&fresh, file).map_err(file_error(file))?;
+    fs::remove_dir_all(&work).map_err(file_error(&work))
 }
 
 fn unknown(of: &str) -> impl Fn(serde_json::Error) -> SynthesisError + '_ {
@@ -205,32 +200,30 @@ fn unknown(of: &str) -> impl Fn(serde_json::Error) -> SynthesisError + '_ {
     }
 }
 
-/// Neighbours whose texts together are not too long.
-fn batches<'a, 'b>(missing: &'b [&'a Keyed<'a>]) -> Vec<&'b [&'a Keyed<'a>]> {
-    let mut batches = Vec::new();
-    let (mut from, mut bytes) = (0, 0);
-    for (at, keyed) in missing.iter().enumerate() {
-        if at > from && bytes + keyed.part.text.len() > AT_ONCE {
-            batches.push(&missing[from..at]);
-            (from, bytes) = (at, 0);
-        }
-        bytes += keyed.part.text.len();
+/// Which modules are mapped together: a module stays in its batch when others come, go or change,
+/// until the design has doubled.
+fn batches(parts: &[Part]) -> Vec<Vec<&Part>> {
+    let bytes: usize = parts.iter().map(|part| part.text.len()).sum();
+    let count = bytes.div_ceil(AT_ONCE).next_power_of_two();
+    let mut batches = vec![Vec::new(); count];
+    for part in parts {
+        let hash = Sha256::digest(&part.name);
+        let [low, high, ..] = hash[..] else { continue };
+        batches[usize::from(u16::from_le_bytes([low, high])) % count].push(part);
     }
-    if from < missing.len() {
-        batches.push(&missing[from..]);
-    }
+    batches.retain(|batch| !batch.is_empty());
     batches
 }
 
 /// Text of one run: the batch, what it uses as empty boxes, and a top above.
-fn text_of(batch: &[&Keyed<'_>]) -> String {
-    let own: BTreeSet<&str> = batch.iter().map(|k| k.part.name.as_str()).collect();
-    let used = batch.iter().flat_map(|keyed| &keyed.uses);
+fn text_of(batch: &[&Part], all: &BTreeMap<&str, &Part>) -> String {
+    let own: BTreeSet<&str> = batch.iter().map(|part| part.name.as_str()).collect();
+    let used = batch.iter().flat_map(|part| part.used(all));
     let used = used.filter(|part| !own.contains(part.name.as_str()));
     let stubs: BTreeMap<&str, &str> = used
         .map(|part| (part.name.as_str(), part.stub.as_str()))
         .collect();
-    let texts = batch.iter().map(|keyed| keyed.part.text.as_str());
+    let texts = batch.iter().map(|part| part.text.as_str());
     let instances = own
         .iter()
         .map(|name| format!("(* keep *) {name} i_{name} ();\n"));
@@ -242,13 +235,14 @@ fn text_of(batch: &[&Keyed<'_>]) -> String {
     format!("{}\n{top}", texts.join("\n"))
 }
 
-/// Has Yosys map a batch; its modules as Yosys writes them.
+/// Has Yosys map a text; its modules as Yosys writes them. Errors name `first`.
 fn run(
     yosys: &Yosys,
     work: &Path,
-    batch: &[&Keyed<'_>],
+    first: &str,
+    text: &str,
 ) -> Result<serde_json::Map<String, Value>, SynthesisError> {
-    for (name, text) in [("design.v", text_of(batch)), ("script.ys", script())] {
+    for (name, text) in [("design.v", text), ("script.ys", &script())] {
         let path = work.join(name);
         fs::write(&path, text).map_err(file_error(&path))?;
     }
@@ -257,7 +251,6 @@ fn run(
         .args(["-q", "-s", "script.ys"])
         .output()
         .map_err(file_error(&yosys.program))?;
-    let first = batch.first().map_or("", |keyed| keyed.part.name.as_str());
     if !output.status.success() {
         let text = [output.stdout, output.stderr].concat();
         let text = String::from_utf8_lossy(&text).into_owned();
@@ -276,5 +269,41 @@ fn run(
             top: first.to_owned(),
             reason: "no modules".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(count: usize, bytes: usize) -> Vec<Part> {
+        let part = |index| Part::whole(&format!("module_{index}"), &"x".repeat(bytes));
+        (0..count).map(part).collect()
+    }
+
+    #[test]
+    fn a_module_keeps_its_batch_when_others_change() {
+        let (many, mut fewer) = (parts(100, AT_ONCE / 4), parts(100, AT_ONCE / 4));
+        fewer.remove(50);
+        fewer[7].text.push_str("more");
+        let names = |parts: &[Part]| -> Vec<Vec<String>> {
+            let batches = batches(parts).into_iter();
+            let names = batches.map(|batch| batch.iter().map(|part| part.name.clone()).collect());
+            names.collect()
+        };
+        let (all, rest) = (names(&many), names(&fewer));
+        assert_eq!(all.len(), 32);
+        assert_eq!(all.concat().len(), 100);
+        let without: Vec<Vec<String>> = all
+            .iter()
+            .map(|batch| {
+                batch
+                    .iter()
+                    .filter(|n| *n != "module_50")
+                    .cloned()
+                    .collect()
+            })
+            .collect();
+        assert_eq!(rest, without);
     }
 }
