@@ -15,3 +15,4 @@ mod open;
 mod owners;
 mod partial;
 mod rig;
+mod stall;
