@@ -74,6 +74,11 @@ impl GoldenCard {
             memory: HostMemory::default(),
         }))
     }
+
+    /// Failed sends whose owner's header queue had no room for the event.
+    pub fn send_events_lost(&self) -> u64 {
+        self.device.send_events_lost
+    }
 }
 
 impl Card for Rc<RefCell<GoldenCard>> {

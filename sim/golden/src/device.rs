@@ -54,6 +54,11 @@ impl Owner {
     fn enabled(&self) -> bool {
         self.context[r::CONTEXT_ENABLE as usize / 4] & 1 == 1
     }
+
+    fn has_header_slots(&self, slots: u32) -> bool {
+        let used = self.headers.wrapping_sub(self.doorbells[2]);
+        self.enabled() && used + slots <= 1 << self.bits(2)
+    }
 }
 
 /// The device. See the module's head.
@@ -71,6 +76,8 @@ pub struct GoldenDevice {
     pub drops: [u64; 16],
     /// Failed sends by reason.
     pub send_errors: [u64; 8],
+    /// Events of failed sends that found no room.
+    pub send_events_lost: u64,
     /// Frames to send, oldest first.
     pub sent: VecDeque<Vec<u8>>,
 }
@@ -92,6 +99,7 @@ impl GoldenDevice {
             dispositions: [0; 16],
             drops: [0; 16],
             send_errors: [0; 8],
+            send_events_lost: 0,
             sent: VecDeque::new(),
         }
     }
@@ -267,8 +275,19 @@ impl GoldenDevice {
         }
     }
 
-    fn fail_send(&mut self, id: usize, error: SendError, record: &[u8], memory: &mut dyn Memory) {
+    /// Counts the failed send of a descriptor, and tells its owner.
+    pub fn fail_send(
+        &mut self,
+        id: usize,
+        error: SendError,
+        record: &[u8],
+        memory: &mut dyn Memory,
+    ) {
         self.send_errors[error as usize] += 1;
+        if !self.owners[id].has_header_slots(1) {
+            self.send_events_lost += 1;
+            return;
+        }
         let mut metadata = [0; METADATA_BYTES];
         h::KIND.set(&mut metadata, h::KIND_EVENT.into());
         h::DISPOSITION.set(&mut metadata, error as u64);
@@ -321,8 +340,7 @@ impl GoldenDevice {
         } else {
             1
         };
-        let used = owner.headers.wrapping_sub(owner.doorbells[2]);
-        if !owner.enabled() || used + slots > 1 << owner.bits(2) {
+        if !owner.has_header_slots(slots) {
             return Err(DropReason::HeaderQueueFull);
         }
         let mut slow_buffer = h::SLOW_BUFFER_NONE;
