@@ -77,6 +77,8 @@ pub struct Datapath<
     pub disposition_count: PulseSource<Bits<4>>,
     /// SendError of failed sends.
     pub send_error_count: PulseSource<Bits<3>>,
+    /// The event of one found no room.
+    pub send_event_lost: Signal<Out, Bit>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<Out, Bit>,
     /// A frame came in.
@@ -232,6 +234,7 @@ impl<
             &mut self.rx_split.disposition_count,
         );
         PulseSource::<Bits<3>>::link(&mut self.send_error_count, &mut self.tx_merge.error_count);
+        self.send_event_lost.next = self.rx_split.send_event_lost.val();
         self.tables_busy.next = self.tables.busy.val();
         self.frame_done.next = self.rx_split.frame_done.val();
         self.store_beats_peak.next = self.rx_split.store_beats_peak.val();

@@ -97,6 +97,8 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub disposition_count: PulseSink<Bits<4>>,
     /// SendError of failed sends.
     pub send_error_count: PulseSink<Bits<3>>,
+    /// The event of one found no room.
+    pub send_event_lost: Signal<In, Bit>,
     /// Frames received, frames sent, descriptors, commands: a pulse each.
     pub stage_events: Signal<In, Bits<4>>,
     /// Beats received, receive stalls, beats sent, send stalls of the MAC side.
@@ -154,6 +156,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
             drop_count: Default::default(),
             disposition_count: Default::default(),
             send_error_count: Default::default(),
+            send_event_lost: Default::default(),
             stage_events: Default::default(),
             mac_events: Default::default(),
             rx_store_beats: Default::default(),
@@ -222,7 +225,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
             | (bit_cast::<8, 1>(self.ring_side.send_failed.val().into()) << 4);
         self.csr.request_events.next = self.credit_stalls.events.val();
         self.csr.mac_events.next = bit_cast::<8, 4>(self.mac_events.val())
-            | (bit_cast::<8, 1>(self.ring_side.slot_served.val().into()) << 4);
+            | (bit_cast::<8, 1>(self.ring_side.slot_served.val().into()) << 4)
+            | (bit_cast::<8, 1>(self.send_event_lost.val().into()) << 5);
         self.csr.rx_store_beats.next = self.rx_store_beats.val();
         self.csr.tx_fifo_beats.next = self.tx_fifo_beats.val();
         ActivitySource::join(&mut self.requester.activity, &mut self.csr.activity);

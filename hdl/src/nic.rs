@@ -373,6 +373,7 @@ impl<
             &mut self.datapath.send_error_count,
             &mut self.host_interface.send_error_count,
         );
+        self.host_interface.send_event_lost.next = self.datapath.send_event_lost.val();
         self.host_interface.tables_busy.next = self.datapath.tables_busy.val();
         self.host_interface.rx_store_beats.next = self.datapath.store_beats_peak.val();
         self.host_interface.rx_crowded.next = self.datapath.store_crowded.val();

@@ -186,7 +186,7 @@ const GROUPS: [(&str, u8); 6] = [
     ("request_events", 0xff),
     ("activity$reads", 0xff),
     ("activity$latency", 0xff),
-    ("mac_events", 0x0f),
+    ("mac_events", 0x3f),
 ];
 
 /// Ports of the faults that the requester reports, and their place in the group.

@@ -127,6 +127,7 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             tx_beats: "beats that the send path handed over",
             tx_stall_cycles: "a beat of the send path waited for the MAC side",
             send_slots_pushed: "send slots taken from a push window instead of their ring",
+            send_events_lost: "failed sends whose owner's header queue had no room for the event",
         },
     },
 ];

@@ -10,11 +10,12 @@
 //! |---|---|---|
 //! | settings | in | register writes |
 //! | packets, outcome | in | packets, confirmations, releases; what the packet's walk found |
-//! | send_event | in | from the send side |
+//! | send_event | in | failed sends |
 //! | cursor_flow, cursor | out, in | the tables' cursor of a flow, two cycles later |
 //! | plans | out | to `split` |
 //! | cursor_write | out | the cursor moved |
 //! | settled | out | a packet is counted |
+//! | send_event_lost | out | an event is counted |
 //! | disposition_count, drop_count | out | what became of it |
 //! | drop_busy | in | another drop is counted in this cycle: this one waits |
 //!
@@ -23,8 +24,8 @@
 //! Invariants:
 //! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
 //! 2. The cursor moves only with a packet that is placed in order and not dropped.
-//! 3. An event that finds the queue full is not taken, and keeps no packet waiting; one of an owner
-//!    that is not enabled is dropped.
+//! 3. Each event becomes an entry, or one pulse of `send_event_lost` where its owner's queue has no
+//!    room for it at that moment or is not enabled: none waits for what its owner does.
 //! 4. Plans leave in the order of the packets.
 
 use crate::decision::Decision;
@@ -63,6 +64,8 @@ pub struct Admit<const B: usize, const N: usize> {
     pub cursor_write: PulseSource<CursorWrite>,
     /// A packet is counted.
     pub settled: Signal<Out, Bit>,
+    /// An event found no room.
+    pub send_event_lost: Signal<Out, Bit>,
     /// Packets whose header goes up.
     pub disposition_count: PulseSource<Bits<4>>,
     /// Packets dropped.
@@ -109,6 +112,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             plans: Default::default(),
             cursor_write: Default::default(),
             settled: Default::default(),
+            send_event_lost: Default::default(),
             disposition_count: Default::default(),
             drop_count: Default::default(),
             drop_busy: Default::default(),
@@ -162,6 +166,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.queue.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
         MessageSink::<Placement>::link(&mut self.packets, &mut self.turn.packets);
+        MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.turn.send_event);
         PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
         PulseSource::<Bits<4>>::link(
             &mut self.disposition_count,
@@ -169,12 +174,9 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         );
         MessageSource::<Plan>::link(&mut self.plans, &mut self.queue.source);
         self.settled.next = self.decision.settled.val();
+        self.send_event_lost.next = self.decision.event_lost.val();
 
         self.turn.outcome.next = self.outcome.val();
-        self.turn.event_valid.next = self.send_event.valid.val();
-        self.turn.send_event.next = self.send_event.payload.val();
-        self.turn.event_ends.next = self.decision.event_tried.val();
-        self.send_event.ready.next = self.decision.event_ends.val();
         self.turn.room.next =
             (self.queue.level.val() <= self.plans_max.val()) & self.drops_room.q.val();
         self.drops_room.d.next = self.drops.level.val() <= self.drops_max.val();

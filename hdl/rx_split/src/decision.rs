@@ -8,7 +8,7 @@
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. A packet with `valid` is accepted or refused, and settled; an event that is neither stays.
+//! 1. A packet with `valid` is accepted or refused, and settled; an event is accepted or lost.
 //! 2. The cursor moves only with a packet that is placed in order and accepted.
 //!
 //! Source: rules 10 to 12 of the receive specification.
@@ -35,10 +35,8 @@ pub struct Decision {
     /// What can be had for it.
     pub room: Signal<In, OwnerRoom>,
 
-    /// An event is accepted, or nobody wants it.
-    pub event_ends: Signal<Out, Bit>,
-    /// An event was tried.
-    pub event_tried: Signal<Out, Bit>,
+    /// An event finds no room in its owner's header queue.
+    pub event_lost: Signal<Out, Bit>,
     /// A packet is counted.
     pub settled: Signal<Out, Bit>,
     /// The plan as decided, without its addresses.
@@ -82,8 +80,7 @@ impl Default for Decision {
             candidate: Default::default(),
             standing: Default::default(),
             room: Default::default(),
-            event_ends: Default::default(),
-            event_tried: Default::default(),
+            event_lost: Default::default(),
             settled: Default::default(),
             plans: Default::default(),
             taken: Default::default(),
@@ -138,10 +135,7 @@ impl Logic for Decision {
             & (!self.wants_slow.val() | self.room.val().slow);
         self.refused.next = self.valid.val() & self.is_packet.val() & !self.accepted.val();
         self.settled.next = self.valid.val() & self.is_packet.val();
-        self.event_tried.next = self.valid.val() & self.is_event.val();
-        self.event_ends.next = self.valid.val()
-            & self.is_event.val()
-            & (self.accepted.val() | !self.room.val().enabled);
+        self.event_lost.next = self.valid.val() & self.is_event.val() & !self.header_room.val();
 
         self.plans.valid.next = self.valid.val() & (!self.is_event.val() | self.accepted.val());
         self.plans.payload.next.packet = self.packet.val();

@@ -22,6 +22,7 @@
 //! | confirmation_sink, confirmation_source | in, out | the fence |
 //! | send_event | in | failed sends, for the owner's header queue |
 //! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
+//! | send_event_lost | out | a failed send found no room in its owner's header queue |
 //! | store_beats_peak | out | beats in use in the packet store, the highest of an interval |
 //! | store_crowded | out | a quarter of the packet store or more is in use |
 //! | packet_taken, packet_stalled | out | a verified packet is taken to be classified; one waits |
@@ -42,6 +43,7 @@
 //! 5. Entries of one owner are in order of arrival.
 //! 6. Entries whose payload lies in a memory other than 0 wait for a flush read behind it; entries
 //!    of other owners pass them.
+//! 7. A `send_event` waits for its turn among the packets, never for room in a header queue.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]

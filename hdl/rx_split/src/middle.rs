@@ -72,6 +72,8 @@ pub struct Middle<const A: usize, const B: usize, const N: usize> {
     pub drop_count: PulseSource<Bits<4>>,
     /// Packets whose header goes up.
     pub disposition_count: PulseSource<Bits<4>>,
+    /// An event found no room.
+    pub send_event_lost: Signal<Out, Bit>,
 
     classify: Classify,
     share_check: ShareCheck<A, B>,
@@ -82,6 +84,7 @@ pub struct Middle<const A: usize, const B: usize, const N: usize> {
 
     admit_drops: Signal<Local, Bit>,
     share_drops: Signal<Local, Bit>,
+    drops: Signal<Local, Bit>,
 }
 
 impl<const A: usize, const B: usize, const N: usize> Logic for Middle<A, B, N> {
@@ -127,6 +130,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Middle<A, B, N> {
         MessageSource::<Placement>::join(&mut self.walks.source, &mut self.admit.packets);
         self.admit.outcome.next = self.walks.outcome.val();
         MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.admit.send_event);
+        self.send_event_lost.next = self.admit.send_event_lost.val();
         self.cursor_flow.next = self.admit.cursor_flow.val();
         self.admit.cursor.next = self.cursor.val();
         PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.admit.cursor_write);
@@ -138,16 +142,15 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Middle<A, B, N> {
 
         self.admit_drops.next = self.admit.drop_count.valid.val();
         self.share_drops.next = self.share_check.drop_count.valid.val();
+        self.drops.next = self.admit_drops.val() | self.share_drops.val();
         self.lost.taken.next = self.classify.taken.val();
         self.lost.dropped.next = self.share_drops.val();
         self.lost.settled.next = self.admit.settled.val();
         self.admit.drop_busy.next = self.drop_busy.val();
         self.share_check.drop_busy.next = self.drop_busy.val() | self.admit_drops.val();
-        self.lost.drop_busy.next =
-            self.drop_busy.val() | self.admit_drops.val() | self.share_drops.val();
-        self.drop_count.valid.next = self.admit_drops.val()
-            | self.share_drops.val()
-            | (self.lost.waits.val() & !self.drop_busy.val());
+        self.lost.drop_busy.next = self.drop_busy.val() | self.drops.val();
+        self.drop_count.valid.next =
+            self.drops.val() | (self.lost.waits.val() & !self.drop_busy.val());
         self.drop_count.payload.next = self.lost.reason.val();
         if self.share_drops.val() {
             self.drop_count.payload.next = self.share_check.drop_count.payload.val();

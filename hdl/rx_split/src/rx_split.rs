@@ -62,6 +62,8 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub drop_count: PulseSource<Bits<4>>,
     /// Packets by Disposition.
     pub disposition_count: PulseSource<Bits<4>>,
+    /// An event found no room.
+    pub send_event_lost: Signal<Out, Bit>,
     /// A frame came in.
     pub frame_done: Signal<Out, Bit>,
     /// A verified packet was taken from the packet store's queue.
@@ -108,6 +110,7 @@ impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N
             send_event: Default::default(),
             drop_count: Default::default(),
             disposition_count: Default::default(),
+            send_event_lost: Default::default(),
             frame_done: Default::default(),
             packet_taken: Default::default(),
             packet_stalled: Default::default(),
@@ -150,6 +153,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
             &mut self.middle.confirmation,
         );
         MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.middle.send_event);
+        self.send_event_lost.next = self.middle.send_event_lost.val();
         MessageSource::<FlowLookup>::link(&mut self.flow_lookup, &mut self.middle.flow_lookup);
         MessageSink::<FlowReply>::link(&mut self.flow_reply, &mut self.middle.flow_reply);
         self.cursor_flow.next = self.middle.cursor_flow.val();

@@ -4,7 +4,8 @@
 //!  record ──┬──► descriptor_done, finished
 //!  ended  ──┴──► error_count, send_event        (refused, or a frame of it was aborted)
 //! ```
-//! Timing: one descriptor a cycle; one with an error when its event is taken.
+//! Timing: one descriptor a cycle; one with an error when its event is taken, which waits for
+//! nothing that an owner does.
 //!
 //! Invariants:
 //! 1. One `descriptor_done` for each descriptor, in order; one `error_count` and one event for

@@ -11,7 +11,6 @@ mod world;
 use abi::command as c;
 use abi::field::Field;
 use abi::flow_key::hash;
-use abi::header_entry as h;
 use abi::profile as p;
 use abi::reason::{Disposition, DropReason};
 use abi::registers as r;
@@ -21,8 +20,8 @@ use golden::packet::parse;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::stall::{seed, Stall};
-use stream::messages::{Confirmation, SendEvent};
-use world::{command, header_base, Output, Stalls, World};
+use stream::messages::Confirmation;
+use world::{command, Output, Stalls, World};
 
 const NO_STALLS: Stalls = Stalls {
     source: Stall::None,
@@ -778,56 +777,24 @@ fn confirmation_passes_an_idle_path() {
     assert_eq!(world.outputs, [Output::Confirmation(77)]);
 }
 
-fn event(owner: u64, position: u32) -> SendEvent {
-    SendEvent {
-        owner: owner.into(),
-        flow: 0x1234u64.into(),
-        generation: 0x56u64.into(),
-        error: 4u64.into(),
-        position: u64::from(position).into(),
-    }
-}
-
 #[test]
-fn events_wait_for_room_and_are_not_lost() {
-    let mut world = World::new(NO_STALLS, 1);
-    world.enable(2, 2, 2);
-    world.drain();
-    world.events.push_struct(event(3, 1));
-    for number in 0..6 {
-        world.events.push_struct(event(2, number));
-    }
-    for _ in 0..500 {
-        world.cycle();
-    }
-    assert_eq!(world.outputs.len(), 4);
-    world.give_back(2, 2, 0);
-    for _ in 0..500 {
-        world.cycle();
-    }
-    assert_eq!(world.outputs.len(), 6);
-    for (number, output) in world.outputs.iter().enumerate() {
-        let Output::Write(address, bytes, false) = output else {
-            panic!("{output:?}");
-        };
-        assert_eq!(*address, header_base(2) + 128 * (number as u64 % 4));
-        let want = [
-            (h::KIND, u64::from(h::KIND_EVENT)),
-            (h::DISPOSITION, 4),
-            (h::PHASE, u64::from(number < 4)),
-            (h::GENERATION, 0x56),
-            (h::FLOW, 0x1234),
-            (h::SLOW_BUFFER, u64::from(h::SLOW_BUFFER_NONE)),
-            (h::EVENT_VALUE, number as u64),
-        ];
-        let mut metadata = [0; 32];
-        for (field, value) in want {
-            field.set(&mut metadata, value);
-        }
-        assert_eq!(bytes[..32], metadata);
-        assert_eq!(bytes[32..], [0; 96]);
-    }
-    assert_eq!(world.pulses.produced.last(), Some(&(2, 6)));
+fn an_event_goes_up_where_there_is_room_and_is_counted_where_there_is_none() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut world = World::new(Stalls { source, sink }, seed);
+        world.enable(2, 2, 2);
+        // Nobody listens to owner 3; owner 2 has room for four.
+        world.fail_send(3, 1);
+        (0..6).for_each(|position| world.fail_send(2, position));
+        world.run();
+        assert_eq!(world.handshakes("send_event"), 7);
+        assert_eq!(world.pulses.events_lost, 3);
+        world.give_back(2, 2, 0);
+        (6..9).for_each(|position| world.fail_send(2, position));
+        world.run();
+        assert_eq!(world.pulses.events_lost, 4);
+        assert_eq!(world.pulses.produced.last(), Some(&(2, 6)));
+        world.compare();
+    });
 }
 
 #[test]

@@ -161,6 +161,51 @@ fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
     assert_eq!(entries(1) + entries(2) + full, 1280);
 }
 
+/// Sends of an owner whose queue is full fail as fast as they can, among the packets of others: of
+/// 64 bytes nearly as fast as they can be admitted, or more than can be written.
+fn failed_sends_among_packets(sink: Stall, pace: Pace) {
+    const FRAMES: u16 = 600;
+    const EVENTS: u32 = 2500;
+    let source = Stall::None;
+    let mut world = build(3, Stalls { source, sink });
+    world.enable(3, 2, 2);
+    (0..EVENTS).for_each(|position| world.fail_send(3, position));
+    while world.pulses.produced.len() < 4 {
+        world.cycle();
+    }
+    world.pace = pace;
+    for number in 0..FRAMES {
+        world.send(&frame(number % 3, 0, 0), false);
+    }
+    let lost = world.pulses.events_lost;
+    let counted = |world: &World| {
+        let counts = [&world.pulses.drops, &world.pulses.dispositions];
+        counts.into_iter().flatten().sum::<u64>()
+    };
+    while counted(&world) < u64::from(FRAMES) {
+        world.cycle();
+    }
+    let between = world.pulses.events_lost - lost;
+    println!("{between} failed sends among {FRAMES} packets");
+    let turns = rx_split::turn::PACKETS_FIRST as u64 + 1;
+    assert!(between >= u64::from(FRAMES) / turns, "{between}");
+    let all_lost = u64::from(EVENTS) - 4;
+    assert!(world.pulses.events_lost < all_lost, "too few");
+    world.run();
+    world.compare();
+}
+
+#[test]
+fn failed_sends_cost_no_packet() {
+    failed_sends_among_packets(Stall::None, Pace::Wire(0.7));
+}
+
+#[test]
+fn packets_hold_no_failed_send() {
+    // Some 37 frames, less than the share of any owner.
+    failed_sends_among_packets(Stall::Random(0.5), Pace::UnderWay(300));
+}
+
 /// While the flow table does not answer, packets wait to be classified, then frames are dropped
 /// where they come in; each whole, and nothing of the others.
 #[test]

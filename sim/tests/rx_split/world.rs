@@ -10,9 +10,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use abi::command as c;
-use abi::config::{CardConfig, SMALL};
+use abi::config::{CardConfig, SLOT_BYTES, SMALL};
 use abi::field::Field;
-use abi::registers as r;
+use abi::reason::SendError;
+use abi::{registers as r, send_descriptor as d};
 use golden::device::{GoldenDevice, Memory};
 use golden::tables::{Segment, Tables};
 use rx_split::RxSplit;
@@ -51,6 +52,8 @@ pub struct Pulses {
     pub dispositions: [u64; 16],
     /// Frames that came in.
     pub frames: u64,
+    /// Events that found no room.
+    pub events_lost: u64,
     /// New cursors.
     pub cursors: Vec<(u16, u32)>,
     /// Entries handed over: owner, slots produced.
@@ -71,6 +74,7 @@ impl Agent for Pulses {
             self.dispositions[get("disposition_count$payload") as usize] += 1;
         }
         self.frames += u64::from(is_high("frame_done"));
+        self.events_lost += u64::from(is_high("send_event_lost"));
         if is_high("cursor_write$valid") {
             let bits = get("cursor_write$payload");
             self.cursors.push((bits as u16, (bits >> 16) as u32));
@@ -173,7 +177,7 @@ pub struct World {
     /// Confirmations on their way in, with the number of lookups requested when they were taken.
     pub confirmation: MessageSource,
     /// Send events on their way in.
-    pub events: MessageSource,
+    events: MessageSource,
     /// The tables that answer the card.
     pub tables: Tables,
     /// When frames come.
@@ -398,6 +402,25 @@ impl World {
         self.unsent.push_back((packet, is_dropped));
     }
 
+    /// A send of an owner fails, in both.
+    pub fn fail_send(&mut self, owner: u8, position: u32) {
+        self.drain();
+        let (error, mut record) = (SendError::SendMalformed, [0; SLOT_BYTES]);
+        for (field, value) in [(d::FLOW, 0x1234), (d::GENERATION, 0x56)] {
+            field.set(&mut record, value);
+        }
+        d::POSITION.set(&mut record, position.into());
+        self.golden
+            .fail_send(owner.into(), error, &record, &mut self.expected);
+        self.events.push_struct(SendEvent {
+            owner: u64::from(owner).into(),
+            flow: d::FLOW.get(&record).into(),
+            generation: d::GENERATION.get(&record).into(),
+            error: (error as u64).into(),
+            position: u64::from(position).into(),
+        });
+    }
+
     /// Takes the frames that have left the card from those under way: written, or dropped.
     fn settle_under_way(&mut self) {
         let written = self.pulses.produced.len() as u64 + self.written_off;
@@ -612,6 +635,10 @@ impl World {
         assert_eq!(
             self.pulses.dispositions, self.golden.dispositions,
             "dispositions"
+        );
+        assert_eq!(
+            self.pulses.events_lost, self.golden.send_events_lost,
+            "events without room"
         );
         let got = judge::writes(&self.outputs);
         let want = self.expected.0.iter().map(|w| (w.0, w.1.as_slice()));

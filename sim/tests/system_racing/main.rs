@@ -88,8 +88,6 @@ struct World {
     confirmed: u64,
     /// Rounds in which nothing of the queues is given back.
     asleep: u32,
-    /// Cycle since which it is awake: events wait for room in the queue.
-    awake_since: u64,
 }
 
 /// A host that answers late, out of order and in pieces.
@@ -174,7 +172,6 @@ impl World {
             refusals: Vec::new(),
             confirmed: 0,
             asleep: 0,
-            awake_since: 0,
             random,
             card,
             device,
@@ -277,14 +274,8 @@ impl World {
             let card = &mut self.card.borrow_mut();
             self.software.confirmed(effect, self.random.random(), card);
         }
-        let cycles = self.cycles();
-        if self.asleep > 0 {
-            self.awake_since = cycles;
-        }
-        let settled = cycles.saturating_sub(SETTLED_CYCLES);
-        if settled > self.awake_since {
-            self.send.judge(&self.software, &self.history, settled);
-        }
+        let settled = self.cycles().saturating_sub(SETTLED_CYCLES);
+        self.send.judge(&self.software, &self.history, settled);
         let needed = self.send.needs_from().unwrap_or(self.confirmed);
         self.history.forget_before(needed.min(self.confirmed));
         self.asleep = self.asleep.saturating_sub(1);
@@ -331,7 +322,6 @@ impl World {
             self.history.issued(),
             "unconfirmed commands"
         );
-        assert!(self.send.is_done(), "descriptors without an end");
         self.check_memory(true);
         let mut refused = Vec::new();
         while let Some(command) = self.device.take_refused() {
@@ -352,8 +342,10 @@ impl World {
             self.send.judged,
             self.cycles()
         );
-        println!("{:?}, failed sends {:?}", counters, self.send.failed);
+        let (failed, lost) = (self.send.failed, self.send.lost);
+        println!("{counters:?}, failed sends {failed:?}, {lost} untold");
         self.receive.conclude(&counters);
+        self.send.conclude(&counters);
         let card = self.card.borrow();
         let violations = card.violations();
         assert!(violations.is_empty(), "{violations:#?}");

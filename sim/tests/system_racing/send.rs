@@ -1,7 +1,8 @@
 //! Posts send descriptors and judges what comes of each: the frames or the event that the golden
-//! model makes of it in some state that the card could see.
+//! model makes of it in some state that the card could see. Neither is an event that found the
+//! header queue full: as many as the card has counted.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use abi::reason::SendError;
 use abi::{header_entry as h, send_descriptor as d};
@@ -74,8 +75,10 @@ pub struct Sends {
     next: u64,
     /// Descriptors judged.
     pub judged: u64,
-    /// Those of them that failed, by reason.
+    /// Those of them whose event came, by reason.
     pub failed: [u64; 8],
+    /// Those of them that failed with neither frame nor event.
+    pub lost: u64,
 }
 
 impl Sends {
@@ -170,35 +173,45 @@ impl Sends {
         self.open.iter().map(|posted| posted.lower).min()
     }
 
-    /// Nothing waits for its judgement.
-    pub fn is_done(&self) -> bool {
-        self.open.is_empty()
+    /// Compares what was judged with the counters, when everything has come to rest.
+    ///
+    /// # Panics
+    /// If a descriptor has no end, or a counter says otherwise.
+    pub fn conclude(&self, counters: &HashMap<&'static str, u64>) {
+        assert!(self.open.is_empty(), "descriptors without an end");
+        let failed = self.failed.iter().sum::<u64>() + self.lost;
+        let counted = SendError::ALL.iter().map(|error| counters[error.name()]);
+        assert_eq!(counted.sum::<u64>(), failed, "failed sends");
+        assert_eq!(counters["send_events_lost"], self.lost);
     }
 
     /// Judges what was posted before a cycle.
     ///
     /// # Panics
-    /// If no state explains what came of a descriptor.
+    /// If no state explains what came of a descriptor, or that nothing did.
     pub fn judge(&mut self, software: &Software, history: &History, before: u64) {
         while let Some(posted) = self.open.front() {
             if posted.cycle >= before {
                 return;
             }
-            let upper = posted.upper;
-            let upper =
-                upper.unwrap_or_else(|| panic!("nothing came of descriptor {}", posted.number));
+            let is_lost = posted.upper.is_none();
+            let upper = posted.upper.unwrap_or(history.issued());
             let event = posted
                 .event
                 .and_then(|code| SendError::from_code(code as u8));
             let states = history.seen_by(posted.slot, posted.lower, upper);
             let expected = outcomes(posted, &states, software, history);
-            let is_it = |sent: &tx::Sent| sent.frames == posted.frames && sent.error == event;
+            let is_it = |sent: &tx::Sent| {
+                let is_told = sent.error == event || (is_lost && sent.error.is_some());
+                is_told && sent.frames == posted.frames
+            };
             if !expected.iter().any(is_it) {
                 posted.explain(&states, &expected);
             }
             if let Some(error) = event {
                 self.failed[error as usize] += 1;
             }
+            self.lost += u64::from(is_lost);
             self.judged += 1;
             self.open.pop_front();
         }
