@@ -6,31 +6,33 @@
 //!   application buffer ── what landed beyond an early end ──► Copier     (buffer withdrawn)
 //! ```
 //! Every registered region is mapped without access ([`crate::memory`]); only [`Copier::visit`]
-//! opens a range of it, and every byte of that range counts as copied.
+//! opens a range of it, and every byte of that range counts as copied. Regions go by index and key,
+//! as on the card: what names a region that is gone never reaches the next one with its index.
 
 use std::collections::HashMap;
 use std::io;
 
+use crate::control::regions::RegionName;
 use crate::error::{HostError, Result};
 use crate::memory::{GuardedMapping, MemoryRange};
 
 /// Guarded mappings of the registered regions, and how many of their bytes were copied.
 #[derive(Debug, Default)]
 pub(crate) struct Copier {
-    regions: HashMap<u16, GuardedMapping>,
+    regions: HashMap<RegionName, GuardedMapping>,
     copied_bytes: u64,
 }
 
 impl Copier {
     /// Maps a region, without access.
-    pub(crate) fn add(&mut self, region: u16, range: &MemoryRange) -> Result<()> {
-        let guarded = range.guard().map_err(not_mapped(region))?;
+    pub(crate) fn add(&mut self, region: RegionName, range: &MemoryRange) -> Result<()> {
+        let guarded = range.guard().map_err(not_mapped(region.index))?;
         self.regions.insert(region, guarded);
         Ok(())
     }
 
     /// Ends the mapping of a region.
-    pub(crate) fn remove(&mut self, region: u16) {
+    pub(crate) fn remove(&mut self, region: RegionName) {
         self.regions.remove(&region);
     }
 
@@ -40,13 +42,18 @@ impl Copier {
     }
 
     /// Copies deferred payload to its place.
-    pub(crate) fn write(&mut self, region: u16, offset: u64, from: &[u8]) -> Result<()> {
+    pub(crate) fn write(&mut self, region: RegionName, offset: u64, from: &[u8]) -> Result<()> {
         let mut copy = |target: &mut [u8]| target.copy_from_slice(from);
         self.visit(region, offset, from.len(), &mut copy)
     }
 
     /// Copies payload out of a buffer that goes back before it is full.
-    pub(crate) fn read(&mut self, region: u16, offset: u64, bytes: usize) -> Result<Vec<u8>> {
+    pub(crate) fn read(
+        &mut self,
+        region: RegionName,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<Vec<u8>> {
         let mut copied = Vec::with_capacity(bytes);
         let mut copy = |source: &mut [u8]| copied.extend_from_slice(source);
         self.visit(region, offset, bytes, &mut copy)?;
@@ -55,16 +62,16 @@ impl Copier {
 
     fn visit(
         &mut self,
-        region: u16,
+        region: RegionName,
         offset: u64,
         bytes: usize,
         visit: &mut dyn FnMut(&mut [u8]),
     ) -> Result<()> {
         let mapping = self.regions.get_mut(&region);
-        let mapping = mapping.ok_or(HostError::UnknownRegion(region))?;
+        let mapping = mapping.ok_or(HostError::UnknownRegion(region.index))?;
         mapping
             .open(offset as usize, bytes, visit)
-            .map_err(not_mapped(region))?;
+            .map_err(not_mapped(region.index))?;
         self.copied_bytes += bytes as u64;
         Ok(())
     }
@@ -84,15 +91,16 @@ mod tests {
         let range = MemoryFile::new(8192).unwrap().range(0, 8192).unwrap();
         let mut application = range.map().unwrap();
         let mut copier = Copier::default();
-        copier.add(3, &range).unwrap();
+        let region = RegionName { index: 3, key: 1 };
+        copier.add(region, &range).unwrap();
         // Over a page end, so that two pages are opened.
-        copier.write(3, 4090, b"twelve bytes").unwrap();
+        copier.write(region, 4090, b"twelve bytes").unwrap();
         assert_eq!(copier.copied_bytes(), 12);
         let mut seen = [0; 12];
         application.read(4090, &mut seen);
         assert_eq!(&seen, b"twelve bytes");
         application.write(0, b"back");
-        assert_eq!(copier.read(3, 0, 4).unwrap(), b"back");
+        assert_eq!(copier.read(region, 0, 4).unwrap(), b"back");
         assert_eq!(copier.copied_bytes(), 16);
     }
 
@@ -100,9 +108,11 @@ mod tests {
     fn a_region_that_is_gone_is_an_error_with_its_number() {
         let range = MemoryFile::new(4096).unwrap().range(0, 4096).unwrap();
         let mut copier = Copier::default();
-        copier.add(7, &range).unwrap();
-        copier.remove(7);
-        let refused = copier.write(7, 0, b"x").unwrap_err();
+        let [gone, next] = [1, 2].map(|key| RegionName { index: 7, key });
+        copier.add(gone, &range).unwrap();
+        copier.remove(gone);
+        copier.add(next, &range).unwrap();
+        let refused = copier.write(gone, 0, b"x").unwrap_err();
         assert!(matches!(refused, HostError::UnknownRegion(7)));
         assert_eq!(copier.copied_bytes(), 0);
     }

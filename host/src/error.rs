@@ -79,6 +79,17 @@ pub enum HostError {
         /// How many there are.
         limit: usize,
     },
+    /// No path in the flow table leads to a free slot for a key: too many keys share its buckets.
+    #[error("no free slot for this connection's key among the {slots} of the flow table")]
+    NoKeySlot {
+        /// Slots of the flow table.
+        slots: usize,
+    },
+    /// What the SYNs of a connection said was forgotten before the connection was accepted.
+    #[error(
+        "connection {0}: its handshake was forgotten, too many others came before it was taken"
+    )]
+    HandshakeForgotten(u32),
     /// The card refused a command.
     #[error("command {opcode} of flow {flow} refused: {status}")]
     CommandRefused {

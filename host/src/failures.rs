@@ -2,6 +2,7 @@
 
 use crate::bus::Bus;
 use crate::control::connection::Phase;
+use crate::control::regions::Region;
 use crate::error::Result;
 use crate::provider::{Completion, ConnectionId, Provider};
 use crate::transport::Transport;
@@ -10,7 +11,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// A refused posted write leaves no other trace: its flows stop before anything is announced.
     pub(crate) fn take_faults(&mut self) -> Result<()> {
         for fault in self.device.bus().take_faults() {
-            let Some(region) = self.regions.at(fault.address).map(|region| region.index) else {
+            let Some(region) = self.regions.at(fault.address).map(Region::name) else {
                 continue;
             };
             let hit: Vec<ConnectionId> = self
@@ -34,20 +35,15 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         if matches!(phase, Phase::Removing(_)) {
             return Ok(());
         }
-        let requests = connection.cancel();
         self.completions.push_back(Completion::Failed(id, why));
         self.transport.abort(connection.stream)?;
-        if phase != Phase::Opening {
-            connection.remove(&mut self.device);
-        }
-        self.completions.extend(
-            requests
-                .into_iter()
-                .map(|request| Completion::Cancelled { request }),
-        );
         if phase == Phase::Opening {
             // Nothing of it is on the card.
             self.forget(id);
+        } else {
+            // Its buffers are the application's again when the card has confirmed that.
+            connection.remove(&mut self.device);
+            self.release_tuple(id);
         }
         Ok(())
     }

@@ -1,20 +1,20 @@
 //! What passes between card and transport: header entries up, headers down.
 
-use std::net::SocketAddr;
-
+use abi::config::FRAME_BYTES_MAX;
 use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
 use crate::bus::Bus;
+use crate::control::arrived::Packet;
 use crate::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
 use crate::control::packet::{self, clear_checksums, parse_tcp, TcpHeader, SYN};
+use crate::control::send::DESCRIPTOR_BYTES_MAX;
 use crate::error::Result;
-use crate::provider::{ConnectionId, Provider, DEFERRED_BYTES_MAX};
+use crate::provider::{ConnectionId, Provider};
 use crate::rings::HeaderEntry;
+use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
 use crate::transport::{FrameKind, TransmitHeader, Transport};
 
-/// Early payload of connections whose flow is not installed yet, packets.
-const EARLY_PACKETS_MAX: usize = 256;
 /// Headers taken from the transport in one poll.
 const HEADERS_PER_POLL: usize = 64;
 /// Send descriptors that may wait for the ring before the transport is left alone.
@@ -71,73 +71,78 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 None => Ok(()),
             };
         }
-        let parsed = parse_tcp(&entry.header);
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let disposition = Disposition::from_code(code);
-        let Some(parsed) = parsed else {
-            if disposition == Some(Disposition::Unverified) {
+        let split_here = matches!(
+            disposition,
+            Some(Disposition::NotTransport | Disposition::Unverified)
+        );
+        match parse_tcp(&entry.header).filter(|_| !split_here) {
+            Some(parsed) => self.take_tcp(&parsed, &Packet::placed_by(entry, disposition)),
+            None if disposition == Some(Disposition::Unverified) => {
                 self.counters.withheld_fragments += 1;
-                return Ok(());
+                Ok(())
             }
-            let mut frame = entry.header;
-            frame.extend(entry.deferred.unwrap_or_default());
-            return Ok(self.transport.deliver_frame(&frame)?);
-        };
-        let tuple = (parsed.destination, parsed.source);
-        if parsed.flags & SYN != 0 {
-            let handshake = self.handshakes.of(tuple);
-            handshake.remote = Some(parsed.sequence);
-            handshake.remote_scales = parsed.window_scale.is_some();
+            None => self.take_frame(entry),
         }
-        let payload_bytes = header_entry::PAYLOAD_BYTES.get(&entry.metadata) as usize;
-        if payload_bytes > 0 && !self.keep_payload(tuple, &parsed, &entry, disposition) {
-            self.counters.withheld_headers += 1;
-            return Ok(());
-        }
-        Ok(self.transport.deliver(&entry.header, payload_bytes)?)
     }
 
-    /// Notes where a packet's payload is. False: over budget, the header must be withheld.
-    fn keep_payload(
-        &mut self,
-        tuple: (SocketAddr, SocketAddr),
-        parsed: &TcpHeader,
-        entry: &HeaderEntry,
-        disposition: Option<Disposition>,
-    ) -> bool {
-        let payload_bytes = header_entry::PAYLOAD_BYTES.get(&entry.metadata);
-        let trimmed = header_entry::TRIMMED_BYTES.get(&entry.metadata);
+    /// A whole frame that the card did not split. Behind IPv6 extension headers it may be TCP all
+    /// the same: then it is verified and split here, or the stack would accept bytes that nobody
+    /// keeps.
+    fn take_frame(&mut self, entry: HeaderEntry) -> Result<()> {
+        let mut frame = entry.header;
+        frame.extend(entry.deferred.unwrap_or_default());
+        if is_ipv6_fragment(&frame) {
+            self.counters.withheld_fragments += 1;
+            return Ok(());
+        }
+        let (Some(parsed), Ok(layout)) = (parse_tcp(&frame), TcpLayout::parse(&frame)) else {
+            return Ok(self.transport.deliver_frame(&frame)?);
+        };
+        let end = layout.payload + layout.payload_bytes;
+        if end > frame.len() || tcp_checksum(&frame, &layout) != 0 {
+            self.counters.withheld_broken += 1;
+            return Ok(());
+        }
+        let payload = frame[layout.payload..end].to_vec();
+        frame.truncate(layout.payload);
+        let packet = Packet {
+            header: frame,
+            payload_bytes: payload.len() as u64,
+            deferred: Some(payload),
+            placed: None,
+        };
+        self.take_tcp(&parsed, &packet)
+    }
+
+    fn take_tcp(&mut self, parsed: &TcpHeader, packet: &Packet) -> Result<()> {
+        let tuple = (parsed.destination, parsed.source);
+        self.handshakes.note_received(tuple, parsed);
         let connection = self
             .tuples
             .get(&tuple)
             .and_then(|id| self.connections.get_mut(id));
-        let receive = connection.and_then(|c| c.receive.as_mut());
-        let Some(receive) = receive else {
-            let handshake = self.handshakes.of(tuple);
-            let Some(payload) = &entry.deferred else {
-                return true;
-            };
-            if handshake.early.len() >= EARLY_PACKETS_MAX {
-                return false;
-            }
-            handshake.early.push((parsed.sequence, payload.clone()));
-            return true;
-        };
-        match disposition {
-            Some(Disposition::PlacedInOrder | Disposition::PlacedAhead) => {
-                let first = parsed.sequence.wrapping_add(trimmed as u32);
-                if let Some(start) = receive.offset(first) {
-                    receive.landed(start, payload_bytes - trimmed);
+        let deliver = match connection {
+            Some(connection) if connection.receive.is_some() => {
+                if !connection.expected.is_for_us(&packet.header, parsed) {
+                    connection.spoilt(parsed, packet);
+                    self.counters.withheld_foreign += 1;
+                    return Ok(());
                 }
-                true
+                connection.keep_payload(parsed, packet)
             }
-            _ => match (&entry.deferred, receive.offset(parsed.sequence)) {
-                (Some(payload), Some(start)) => {
-                    receive.defer(start, payload.clone(), DEFERRED_BYTES_MAX)
-                }
-                _ => true,
+            _ => match &packet.deferred {
+                Some(payload) => self.handshakes.keep_early(tuple, parsed, payload),
+                None => true,
             },
+        };
+        if !deliver {
+            self.counters.withheld_headers += 1;
+            return Ok(());
         }
+        let payload_bytes = packet.payload_bytes as usize;
+        Ok(self.transport.deliver(&packet.header, payload_bytes)?)
     }
 
     pub(crate) fn take_transport_headers(&mut self) -> Result<()> {
@@ -164,26 +169,26 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             FrameKind::Whole => None,
         };
         let Some(parsed) = parsed else {
+            if header.payload_bytes > 0 {
+                self.counters.orphan_headers += 1;
+                return Ok(());
+            }
             self.device.send(raw(&bytes));
             return Ok(());
         };
         clear_checksums(&mut bytes, &parsed);
         let tuple = (parsed.source, parsed.destination);
         if parsed.flags & SYN != 0 {
-            let handshake = self.handshakes.of(tuple);
-            handshake.local = Some(parsed.sequence);
-            handshake.local_scale = parsed.window_scale;
+            self.handshakes.note_sent(tuple, &bytes, &parsed);
         }
-        let connection = self
-            .tuples
-            .get(&tuple)
-            .and_then(|id| self.connections.get_mut(id));
-        let side = connection.as_ref().and_then(|c| c.receive.as_ref());
-        let offer = side.map(|side| {
-            let acknowledged = side.offset(parsed.acknowledgement).unwrap_or(0);
-            (acknowledged, side.window_end())
-        });
-        let (Some(connection), Some((acknowledged, end))) = (connection, offer) else {
+        let id = self.tuples.get(&tuple).copied();
+        let connection = id.and_then(|id| self.connections.get_mut(&id));
+        let (Some(connection), Some(id)) = (connection.filter(|c| c.receive.is_some()), id) else {
+            if header.payload_bytes > 0 {
+                // A flow that is not there has no payload to send.
+                self.counters.orphan_headers += 1;
+                return Ok(());
+            }
             match self.handshakes.get_mut(tuple) {
                 Some(handshake) => handshake.offer_nothing(&mut bytes, &parsed),
                 None => packet::close_window(&mut bytes, &parsed),
@@ -191,28 +196,29 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             self.device.send(tcp_header(&bytes, &parsed));
             return Ok(());
         };
-        let payload_bytes = header.payload_bytes;
-        connection
-            .window
-            .lower(&mut bytes, &parsed, payload_bytes, acknowledged, end);
+        connection.note_sent(&mut bytes, &parsed, header.payload_bytes);
         let owner = connection.owner;
         if header.payload_bytes == 0 {
             return self.device.send_of(owner, tcp_header(&bytes, &parsed));
         }
-        let index = connection
-            .send
-            .as_ref()
-            .and_then(|s| s.segment_index(parsed.sequence));
-        let mss = match header.segment_bytes {
-            0 => header.payload_bytes as u16,
-            mss => mss,
+        let side = connection.send.as_ref();
+        let mss_bytes = match header.segment_bytes {
+            0 => header.payload_bytes,
+            mss => mss.into(),
         };
+        if header.payload_bytes > DESCRIPTOR_BYTES_MAX || mss_bytes > FRAME_BYTES_MAX as u32 {
+            let why = format!(
+                "the transport sends {} bytes in frames of {mss_bytes}: at most {} in {}",
+                header.payload_bytes, DESCRIPTOR_BYTES_MAX, FRAME_BYTES_MAX
+            );
+            return self.fail(id, why);
+        }
         let payload = Payload {
             name: connection.name,
             position: parsed.sequence,
             bytes: header.payload_bytes,
-            mss_bytes: mss,
-            segment_index: index.unwrap_or(0),
+            mss_bytes: mss_bytes as u16,
+            segment_index: side.map_or(0, |side| side.segment_index(parsed.sequence)),
         };
         self.device
             .send_of(owner, tcp_send(&bytes, &parsed, &payload))

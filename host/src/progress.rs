@@ -1,13 +1,16 @@
 //! How the provider's connections make progress.
 
+use std::io;
+
 use crate::bus::Bus;
 use crate::control::connection::{missing, Phase};
 use crate::control::descriptor::tcp_header;
+use crate::control::handshake::Handshake;
 use crate::control::packet::flow_key;
 use crate::control::receive::ReceiveSide;
 use crate::error::{HostError, Result};
-use crate::provider::{Completion, ConnectionId, Provider, DEFERRED_BYTES_MAX};
-use crate::transport::{StreamState, Transport};
+use crate::provider::{Completion, ConnectionId, Provider};
+use crate::transport::{StreamState, Transport, TransportError};
 
 impl<B: Bus, T: Transport> Provider<B, T> {
     pub(crate) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
@@ -47,6 +50,14 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             self.forget(id);
             return Ok(());
         }
+        if let Some(number) = progress.lost {
+            let (stream, source) = (connection.stream, io::Error::from_raw_os_error(number));
+            return Err(TransportError::Stream { stream, source }.into());
+        }
+        if matches!(connection.phase, Phase::Removing(_)) {
+            self.release_tuple(id);
+            return Ok(());
+        }
         self.step_withdrawal(id)?;
         self.step_window(id)
     }
@@ -64,21 +75,19 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return self.fail(id, why);
         }
         let tuple = (connection.local, connection.remote);
-        let handshake = self.handshakes.get(tuple).cloned().unwrap_or_default();
-        let known = handshake.local.is_some() && handshake.remote.is_some();
-        if status.state != StreamState::Open || !known {
+        let key = flow_key(connection.remote, connection.local);
+        if status.state != StreamState::Open || self.keys.holds(&key) {
+            // The handshake goes on, or an older flow with the same addresses is still leaving.
             return Ok(());
         }
-        let key = flow_key(connection.remote, connection.local);
+        let known = |handshake: &&Handshake| handshake.expected().is_some();
+        let Some(handshake) = self.handshakes.get(tuple).filter(known) else {
+            return Err(HostError::HandshakeForgotten(id.0));
+        };
         let limit = 1 << (self.device.sizes().bucket_bits + 3);
-        let keys = self
-            .keys
-            .insert(key, connection.name.flow)
-            .ok_or(HostError::TableFull {
-                what: "key slots",
-                limit,
-            })?;
-        connection.install(&mut self.device, &handshake, keys, DEFERRED_BYTES_MAX);
+        let keys = self.keys.insert(key, connection.name.flow);
+        let keys = keys.ok_or(HostError::NoKeySlot { slots: limit })?;
+        connection.install(&mut self.device, handshake, keys);
         self.handshakes.remove(tuple);
         self.completions.push_back(Completion::Opened(id));
         Ok(())
@@ -141,8 +150,22 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
+    /// A connection that ends has no claim to its addresses any more: the peer may use them again
+    /// while its flow leaves the card.
+    pub(crate) fn release_tuple(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get(&id) else {
+            return;
+        };
+        let tuple = (connection.local, connection.remote);
+        if self.tuples.get(&tuple) == Some(&id) {
+            self.tuples.remove(&tuple);
+            self.handshakes.remove(tuple);
+        }
+    }
+
     /// The flow is not on the card, or has left it: its name, key, lists and tuple are free again.
     pub(crate) fn forget(&mut self, id: ConnectionId) {
+        self.release_tuple(id);
         let Some(mut connection) = self.connections.remove(&id) else {
             return;
         };
@@ -155,9 +178,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             .into_iter()
             .map(|request| Completion::Cancelled { request });
         self.completions.extend(cancelled);
-        self.tuples.remove(&(connection.local, connection.remote));
-        self.handshakes
-            .remove((connection.local, connection.remote));
         self.flows.remove(&connection.name.flow);
         self.flows_free.push(connection.name.flow);
         self.completions.push_back(Completion::Closed(id));
@@ -165,14 +185,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     pub(crate) fn end_removals(&mut self) -> Result<()> {
         let device = &self.device;
-        let (done, open) = std::mem::take(&mut self.removals)
+        let (done, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.removals)
             .into_iter()
             .partition(|(ticket, _)| device.confirmed(*ticket));
         self.removals = open;
-        let done: Vec<(crate::device::Ticket, u16)> = done;
         for (_, index) in done {
-            self.copier.remove(index);
             if let Some(region) = self.regions.forget(index) {
+                self.copier.remove(region.name());
                 self.device.bus().release(region.memory)?;
             }
         }

@@ -17,20 +17,18 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::bus::{Bus, DmaMemory, MemoryKind};
+use crate::control::buffer::Buffer;
 use crate::control::commands::FlowName;
-use crate::control::connection::{Connection, Shared};
+use crate::control::connection::Connection;
 use crate::control::handshake::{Handshakes, Tuple};
+use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
-use crate::control::receive::Buffer;
 use crate::control::regions::{Region, Regions};
 use crate::copier::Copier;
 use crate::device::{Device, DeviceConfig, RingSizes, Ticket};
 use crate::error::{HostError, Result};
 use crate::memory::ApplicationMapping;
 use crate::transport::{ListenerId, StreamId, Transport, TransportError};
-
-/// Deferred payload that one flow may hold, bytes. Beyond it headers are withheld: a counted loss.
-pub(crate) const DEFERRED_BYTES_MAX: usize = 4 << 20;
 
 /// Names an application of a provider: its owner's number on the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,8 +84,16 @@ pub struct ProviderCounters {
     pub copied_payload_bytes: u64,
     /// Header entries taken.
     pub header_entries: u64,
-    /// Headers withheld from the transport because a flow was over its deferral budget.
+    /// Headers withheld from the transport because their payload was not kept: their flow was over
+    /// its deferral budget, they came before its window, or far beyond it.
     pub withheld_headers: u64,
+    /// Packets of a flow withheld because they came to another link address or VLAN than its own.
+    pub withheld_foreign: u64,
+    /// Packets behind IPv6 extension headers withheld because their TCP checksum was wrong or they
+    /// ended early.
+    pub withheld_broken: u64,
+    /// Headers of the transport with payload of a flow that is not there: dropped.
+    pub orphan_headers: u64,
     /// Frames of the transport too long to go out inline.
     pub oversize_frames: u64,
     /// Window updates that the control stack sent on its own.
@@ -212,12 +218,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     ) -> Result<RegionId> {
         let range = self.device.bus().share(&memory)?;
         let (region, commands) = self.regions.register(memory, application.0.into())?;
-        if let Err(error) = self.copier.add(region.index, &range) {
+        if let Err(error) = self.copier.add(region.name(), &range) {
             self.regions.forget(region.index);
             return Err(error);
         }
         for entry in commands {
-            self.device.command(entry);
+            let ticket = self.device.command(entry);
+            self.regions.queued(region.index, ticket);
         }
         Ok(RegionId(region.index))
     }
@@ -330,11 +337,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             });
         }
         region.check(offset, bytes)?;
-        let (region, region_key) = (region.index, region.key);
         Ok(Buffer {
             request,
-            region,
-            region_key,
+            region: region.name(),
+            known: region.known(),
             offset,
             bytes,
             partial: false,
@@ -432,6 +438,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 match error {
                     HostError::Transport(_)
                     | HostError::BytesMissing { .. }
+                    | HostError::NoKeySlot { .. }
+                    | HostError::HandshakeForgotten(_)
                     | HostError::UnknownRegion(_)
                     | HostError::Mapping { .. } => {
                         self.fail(id, error.to_string())?;

@@ -110,6 +110,7 @@ impl Flow {
             floor: self.base.wrapping_add(offset),
             ack_low: 0,
             ack_high: 1 << 20,
+            ..Acceptance::default()
         }
     }
 

@@ -187,6 +187,7 @@ fn two_flows(bed: &mut Bed) -> Vec<(FlowName, u64, Vec<u8>)> {
             floor: 0,
             ack_low: 0,
             ack_high: 0,
+            ..Acceptance::default()
         };
         let (region, mut commands) = regions.register(memory, 0).expect("room");
         commands.push(cmd::flow_install(&FlowInstall {

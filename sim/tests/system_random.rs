@@ -200,6 +200,7 @@ impl Flow {
             floor: self.base.wrapping_add(self.floor),
             ack_low: 1000,
             ack_high: 2000,
+            ..Acceptance::default()
         }
     }
 

@@ -150,6 +150,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
             floor,
             ack_low,
             ack_high,
+            ..Acceptance::default()
         };
         let committed = (
             u32::from(id) << SEGMENTS_COMMITTED_BITS,

@@ -46,6 +46,8 @@ pub struct Acceptance {
     pub ack_low: u32,
     /// Highest ACK number.
     pub ack_high: u32,
+    /// Oldest timestamp of the peer, where one is demanded; set for all of a flow's life or never.
+    pub timestamp_floor: Option<u32>,
 }
 
 /// Everything flow_install sets.
@@ -128,6 +130,14 @@ pub fn flow_install(install: &FlowInstall) -> Entry {
         (field::INSTALL_FLOOR, install.acceptance.floor.into()),
         (field::INSTALL_ACK_LOW, install.acceptance.ack_low.into()),
         (field::INSTALL_ACK_HIGH, install.acceptance.ack_high.into()),
+        (
+            field::TIMESTAMP_CHECK,
+            install.acceptance.timestamp_floor.is_some().into(),
+        ),
+        (
+            field::INSTALL_TIMESTAMP_FLOOR,
+            install.acceptance.timestamp_floor.unwrap_or(0).into(),
+        ),
         (field::INSTALL_SEND_FLOOR, install.send_floor.into()),
         (field::RX_LIST_BASE, install.lists[0].0.into()),
         (field::RX_LIST_BITS, install.lists[0].1.into()),
@@ -170,6 +180,10 @@ pub fn floor_set(name: FlowName, acceptance: Acceptance, head: u16) -> Entry {
         (field::FLOOR, acceptance.floor.into()),
         (field::ACK_LOW, acceptance.ack_low.into()),
         (field::ACK_HIGH, acceptance.ack_high.into()),
+        (
+            field::TIMESTAMP_FLOOR,
+            acceptance.timestamp_floor.unwrap_or(0).into(),
+        ),
         (field::HEAD, head.into()),
     ]);
     pack(field::FLOOR_SET, &fields)

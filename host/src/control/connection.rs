@@ -11,22 +11,22 @@
 
 use std::net::SocketAddr;
 
+use super::arrived::DEFERRED_BYTES_MAX;
+use super::buffer::{Buffer, Done};
 use super::commands::{
     floor_set, flow_install, flow_remove, segment_truncate, send_floor_set, Acceptance, Direction,
     Entry, FlowInstall, FlowName,
 };
+use super::expected::{Expected, ACK_BEHIND};
 use super::handshake::Handshake;
-use super::lists::{List, ListPool};
-use super::receive::{Buffer, Done, ReceiveSide};
+use super::lists::{List, Shared};
+use super::receive::ReceiveSide;
 use super::send::SendSide;
 use super::window::Window;
 use crate::bus::Bus;
 use crate::device::{Device, Ticket};
 use crate::error::{HostError, Result};
-use crate::transport::{StreamId, StreamState, Transport};
-
-/// How far below the send floor an ACK number is still accepted: a window's worth of delay.
-const ACK_BEHIND: u32 = 1 << 24;
+use crate::transport::{Drained, StreamId, StreamState, StreamStatus, Transport, TransportError};
 
 /// Copies what the bytes below a confirmed floor still miss.
 pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
@@ -44,36 +44,6 @@ pub enum Phase {
     Removing(Ticket),
 }
 
-/// What the flows of a card share: the pools that they borrow lists from.
-#[derive(Debug)]
-pub struct Shared {
-    /// Pool of the receive lists.
-    pub receive: ListPool,
-    /// Pool of the send lists.
-    pub send: ListPool,
-    /// Times that a list wanted to grow and its pool was empty.
-    pub refusals: u64,
-    all: u32,
-}
-
-impl Shared {
-    /// All of a card with 2^`flow_bits` flows and 2^`segment_bits` entries in each direction.
-    pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
-        let pool = ListPool::new(flow_bits, segment_bits);
-        Self {
-            all: 2 * pool.free_entries(),
-            receive: pool.clone(),
-            send: pool,
-            refusals: 0,
-        }
-    }
-
-    /// Entries that are lent to flows now.
-    pub fn borrowed_entries(&self) -> u32 {
-        self.all - self.receive.free_entries() - self.send.free_entries()
-    }
-}
-
 /// What a step brought about.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
@@ -83,6 +53,8 @@ pub struct Progress {
     pub sent: Vec<Done>,
     /// The flow left the card.
     pub gone: bool,
+    /// The connection broke, with this error number.
+    pub lost: Option<i32>,
 }
 
 /// One connection.
@@ -106,6 +78,8 @@ pub struct Connection {
     pub send: Option<SendSide>,
     /// Offered window.
     pub window: Window,
+    /// What its TCP will hardly accept.
+    pub expected: Expected,
     /// Requests made before the handshake was known.
     pub early_receives: Vec<Buffer>,
     /// Requests made before the handshake was known.
@@ -136,6 +110,7 @@ impl Connection {
             receive: None,
             send: None,
             window: Window::default(),
+            expected: Expected::new(0, 0, None),
             early_receives: Vec::new(),
             early_sends: Vec::new(),
             finish_asked: false,
@@ -187,11 +162,13 @@ impl Connection {
         device: &mut Device<B>,
         handshake: &Handshake,
         keys: Vec<Entry>,
-        budget_bytes: usize,
     ) {
         let (Some(local), Some(remote)) = (handshake.local, handshake.remote) else {
             return;
         };
+        self.expected = handshake
+            .expected()
+            .unwrap_or_else(|| Expected::new(local, remote, None));
         let flow = self.name.flow;
         let mut receive = ReceiveSide::new(remote.wrapping_add(1), flow);
         let mut send = SendSide::new(local.wrapping_add(1), flow);
@@ -203,7 +180,7 @@ impl Connection {
         }
         for (position, payload) in &handshake.early {
             if let Some(offset) = receive.offset(*position) {
-                receive.defer(offset, payload.clone(), budget_bytes);
+                receive.defer(offset, payload.clone(), DEFERRED_BYTES_MAX);
             }
         }
         let both_scale = handshake.remote_scales && handshake.local_scale.is_some();
@@ -218,7 +195,7 @@ impl Connection {
             name: self.name,
             owner: self.owner,
             domain: self.owner.into(),
-            acceptance: acceptance(&receive, &send),
+            acceptance: acceptance(&receive, &send, &self.expected),
             send_floor: send.position(0),
             lists: [(list.base, list.bits); 2],
         }));
@@ -251,9 +228,12 @@ impl Connection {
         }
         self.step_lists(device, shared);
         self.step_receive(device, transport, copy, &mut progress)?;
-        self.step_send(device, transport, &mut progress)?;
+        let status = self.step_send(device, transport, &mut progress)?;
         self.refresh_acceptance(device)?;
-        self.step_close(device, transport)?;
+        progress.lost = self.lost(&status);
+        if progress.lost.is_none() {
+            self.step_close(device, transport, &status)?;
+        }
         Ok(progress)
     }
 
@@ -310,14 +290,24 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return Ok(());
         };
-        receive.post(self.name, |entry| device.command_of(self.owner, entry))?;
+        let ready = receive.ready(|ticket| device.confirmed(ticket));
+        receive.post(self.name, ready, |entry| {
+            device.command_of(self.owner, entry)
+        })?;
         let floor = receive.confirm(|ticket| device.confirmed(ticket));
         copy(receive, floor)?;
         progress.received.extend(receive.announce(floor));
         let wanted = receive.drainable();
         if wanted > 0 {
-            let drained = transport.drain(self.stream, wanted)?;
-            receive.accept(drained.bytes);
+            let drained = match transport.drain(self.stream, wanted) {
+                // The status tells, too, and what was drained before still goes its way.
+                Err(TransportError::Stream { .. }) => Drained {
+                    bytes: 0,
+                    end_of_stream: false,
+                },
+                other => other?,
+            };
+            receive.accept(within("drain", wanted, drained.bytes)?);
             self.end_seen |= drained.end_of_stream;
         }
         if receive.floor_wanted().is_some() {
@@ -351,7 +341,7 @@ impl Connection {
             }
             None if ended || partial => {
                 let head = receive.list.tail();
-                let entry = floor_set(self.name, acceptance(receive, send), head);
+                let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
                 let ticket = device.command_of(self.owner, entry)?;
                 receive.floor_asked(ticket, head);
                 ticket
@@ -375,11 +365,13 @@ impl Connection {
         device: &mut Device<B>,
         transport: &mut T,
         progress: &mut Progress,
-    ) -> Result<()> {
+    ) -> Result<StreamStatus> {
         let Some(send) = &mut self.send else {
-            return Ok(());
+            return Ok(transport.status(self.stream)?);
         };
-        if send.post(self.name, |entry| device.command_of(self.owner, entry))? {
+        let ready = send.ready(|ticket| device.confirmed(ticket));
+        let command = |entry| device.command_of(self.owner, entry);
+        if send.post(self.name, ready, command)? {
             self.acceptance_stale = true;
         }
         progress
@@ -387,8 +379,11 @@ impl Connection {
             .extend(send.confirm(|ticket| device.confirmed(ticket)));
         let feedable = send.feedable();
         if feedable > 0 {
-            let fed = transport.feed(self.stream, feedable)?;
-            send.feed(fed);
+            let fed = match transport.feed(self.stream, feedable) {
+                Err(TransportError::Stream { .. }) => 0,
+                other => other?,
+            };
+            send.feed(within("feed", feedable, fed)?);
         }
         let status = transport.status(self.stream)?;
         self.end_seen |= status.end_of_stream;
@@ -403,7 +398,25 @@ impl Connection {
             transport.finish(self.stream)?;
             self.finished = true;
         }
-        Ok(())
+        Ok(status)
+    }
+
+    /// The error number with which the connection broke, once nothing that TCP had accepted before
+    /// is on its way to the application any more. One whose both halves have ended before, every
+    /// byte acknowledged, is not broken.
+    fn lost(&self, status: &StreamStatus) -> Option<i32> {
+        let unacknowledged = status.unacknowledged_bytes > 0;
+        let error = match status.error {
+            None if status.state == StreamState::Closed && unacknowledged => libc::ECONNABORTED,
+            other => other?,
+        };
+        if self.end_seen && self.finished && !unacknowledged {
+            return None;
+        }
+        let taken = self.receive.as_ref().is_none_or(|receive| {
+            receive.is_settled() && (status.readable_bytes == 0 || !receive.has_requests())
+        });
+        taken.then_some(error)
     }
 
     fn refresh_acceptance<B: Bus>(&mut self, device: &mut Device<B>) -> Result<()> {
@@ -412,7 +425,7 @@ impl Connection {
         };
         if self.acceptance_stale && !receive.is_withdrawing() {
             let head = receive.head();
-            let entry = floor_set(self.name, acceptance(receive, send), head);
+            let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
             let ticket = device.command_of(self.owner, entry)?;
             receive.floor_asked(ticket, head);
             self.acceptance_stale = false;
@@ -424,12 +437,14 @@ impl Connection {
         &mut self,
         device: &mut Device<B>,
         transport: &mut T,
+        status: &StreamStatus,
     ) -> Result<()> {
         if !self.close_asked || !self.finished {
             return Ok(());
         }
-        let status = transport.status(self.stream)?;
-        if status.unacknowledged_bytes == 0 || status.state == StreamState::Closed {
+        // What is acknowledged is sent: its requests are done when the send floor is confirmed.
+        let sending = self.send.as_ref().is_some_and(SendSide::has_requests);
+        if status.unacknowledged_bytes == 0 && !sending {
             transport.close(self.stream)?;
             self.remove(device);
         }
@@ -456,11 +471,20 @@ impl Connection {
     }
 }
 
-fn acceptance(receive: &ReceiveSide, send: &SendSide) -> Acceptance {
+fn acceptance(receive: &ReceiveSide, send: &SendSide, expected: &Expected) -> Acceptance {
     Acceptance {
         floor: receive.position(receive.accepted()),
         ack_low: send.floor_position().wrapping_sub(ACK_BEHIND),
         ack_high: send.ack_high(),
+        timestamp_floor: expected.timestamp(),
+    }
+}
+
+/// What a transport took, which is never more than it was asked for.
+fn within(call: &'static str, asked: u64, taken: u64) -> Result<u64> {
+    match taken <= asked {
+        true => Ok(taken),
+        false => Err(TransportError::TookTooMuch { call, asked, taken }.into()),
     }
 }
 

@@ -1,19 +1,45 @@
 //! What the SYNs of connections said, and payload that came before their flows were known.
 //!
-//! Anybody on the wire can begin a handshake, so only so many are remembered: the oldest that no
-//! connection has claimed is forgotten first.
+//! ```text
+//!   our SYN, our SYN-ACK ─► half open ── the peer answers ─► established ── claim ─► a connection
+//! ```
+//! Only what the transport itself has sent begins a handshake, and only an answer that acknowledges
+//! it is believed: who cannot see our packets changes nothing here. Anybody can make the transport
+//! answer, so only so many handshakes are remembered: of those that no connection has claimed, the
+//! oldest half-open one is forgotten first, whoever has answered only by his like.
+//!
+//! Sources: RFC 9293, 3.5 (handshake), RFC 7323, 2.2 and 3.2 (options of both SYNs).
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
-use super::packet::TcpHeader;
+use super::expected::Expected;
+use super::packet::{link_address, LinkAddress, TcpHeader, ACK, SYN};
 use super::window::Window;
 
 /// Local and remote address of a connection.
 pub type Tuple = (SocketAddr, SocketAddr);
 
-/// Handshakes remembered that no connection has claimed.
-const UNCLAIMED_MAX: usize = 4096;
+/// Handshakes remembered that no connection has claimed: half open, established.
+const UNCLAIMED_MAX: [usize; 2] = [4096, 16_384];
+/// Early payload of a connection whose flow is not installed yet, packets.
+const EARLY_PACKETS_MAX: usize = 256;
+/// Early payload of a connection, bytes. Its peer is offered no window yet: it may only probe.
+const EARLY_BYTES_MAX: usize = 64 << 10;
+/// Early payload of all connections, bytes.
+const EARLY_BYTES_ALL_MAX: usize = 16 << 20;
+
+/// Where a handshake stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Standing {
+    /// The transport has sent its SYN.
+    #[default]
+    HalfOpen,
+    /// The peer has acknowledged it.
+    Established,
+    /// A connection waits for it, or has it.
+    Claimed,
+}
 
 /// What the two SYNs of a connection said.
 #[derive(Clone, Debug, Default)]
@@ -26,11 +52,16 @@ pub struct Handshake {
     pub local_scale: Option<u8>,
     /// Whether the peer offered window scaling.
     pub remote_scales: bool,
+    /// The peer's timestamp, when both SYNs carried one.
+    pub timestamp: Option<u32>,
     /// Payload that came before the flow was known, with its sequence numbers.
     pub early: Vec<(u32, Vec<u8>)>,
     /// What this side has offered so far: nothing, but the peer must hear when that changes.
     pub window: Window,
-    claimed: bool,
+    link: Option<LinkAddress>,
+    has_timestamps: bool,
+    standing: Standing,
+    serial: u64,
 }
 
 impl Handshake {
@@ -40,45 +71,170 @@ impl Handshake {
         let acknowledged = first.map_or(0, |first| parsed.acknowledgement.wrapping_sub(first));
         self.window.lower(bytes, parsed, 0, acknowledged.into(), 0);
     }
+
+    /// What is expected of the connection's packets, once both SYNs are known.
+    pub fn expected(&self) -> Option<Expected> {
+        let (local, remote) = (self.local?, self.remote?);
+        Some(Expected::new(local, remote, self.timestamp).at(self.link.clone()))
+    }
+
+    fn note_sent(&mut self, packet: &[u8], parsed: &TcpHeader) {
+        self.local = Some(parsed.sequence);
+        self.local_scale = parsed.window_scale;
+        self.has_timestamps = parsed.timestamp.is_some();
+        self.link = Some(link_address(packet, parsed, 6));
+        if parsed.flags & ACK != 0 {
+            // The answer to a SYN carries an option only if the SYN did.
+            self.remote = Some(parsed.acknowledgement.wrapping_sub(1));
+            self.remote_scales = parsed.window_scale.is_some();
+            self.timestamp = parsed.timestamp.map(|(_, echo)| echo);
+        }
+    }
+
+    /// Returns whether the packet shows that the peer has our SYN.
+    fn note_received(&mut self, parsed: &TcpHeader) -> bool {
+        let next = self.local.map(|local| local.wrapping_add(1));
+        if parsed.flags & ACK == 0 || next != Some(parsed.acknowledgement) {
+            return false;
+        }
+        if parsed.flags & SYN != 0 {
+            self.remote = Some(parsed.sequence);
+            self.remote_scales = parsed.window_scale.is_some();
+            let theirs = parsed.timestamp.map(|(value, _)| value);
+            self.timestamp = theirs.filter(|_| self.has_timestamps);
+            return true;
+        }
+        self.early_offset(parsed).is_some()
+    }
+
+    /// Where early payload begins in the peer's stream, if that can be.
+    fn early_offset(&self, parsed: &TcpHeader) -> Option<usize> {
+        let first = self.remote?.wrapping_add(1);
+        let offset = parsed.sequence.wrapping_sub(first) as usize;
+        (offset < EARLY_BYTES_MAX).then_some(offset)
+    }
+
+    fn early_bytes(&self) -> usize {
+        self.early.iter().map(|(_, payload)| payload.len()).sum()
+    }
 }
 
 /// All handshakes under way.
 #[derive(Debug, Default)]
 pub struct Handshakes {
     open: HashMap<Tuple, Handshake>,
-    /// Tuples in the order of their first packet; some may be gone or claimed.
-    order: VecDeque<Tuple>,
-    unclaimed: usize,
+    /// Half-open and established ones in the order in which they became that; some may be gone,
+    /// claimed or of another standing by now.
+    order: [VecDeque<(Tuple, u64)>; 2],
+    unclaimed: [usize; 2],
+    early_bytes: usize,
+    serial: u64,
 }
 
 impl Handshakes {
-    /// The handshake of a tuple, begun if it is new.
-    pub fn of(&mut self, tuple: Tuple) -> &mut Handshake {
-        if !self.open.contains_key(&tuple) {
-            self.make_room();
-            self.order.push_back(tuple);
-            self.unclaimed += 1;
+    /// A SYN goes out: its handshake, begun anew unless it is the same SYN again.
+    pub fn note_sent(&mut self, tuple: Tuple, packet: &[u8], parsed: &TcpHeader) {
+        let known = self.open.get(&tuple);
+        let again = known.is_some_and(|h| h.local.is_none_or(|local| local == parsed.sequence));
+        if !again {
+            let was_claimed = known.is_some_and(|h| h.standing == Standing::Claimed);
+            self.remove(tuple);
+            let standing = if was_claimed {
+                Standing::Claimed
+            } else {
+                Standing::HalfOpen
+            };
+            self.begin(tuple, standing);
         }
-        self.open.entry(tuple).or_default()
+        if let Some(handshake) = self.open.get_mut(&tuple) {
+            handshake.note_sent(packet, parsed);
+        }
     }
 
-    fn make_room(&mut self) {
-        while self.unclaimed >= UNCLAIMED_MAX {
-            let Some(oldest) = self.order.pop_front() else {
+    /// A packet came in.
+    pub fn note_received(&mut self, tuple: Tuple, parsed: &TcpHeader) {
+        let Some(handshake) = self.open.get_mut(&tuple) else {
+            return;
+        };
+        let answered = handshake.note_received(parsed);
+        if answered && handshake.standing == Standing::HalfOpen {
+            self.stand(tuple, Standing::Established);
+        }
+    }
+
+    /// Payload of a packet came before the flow of its connection is known. False: it is not kept,
+    /// and the header must be withheld.
+    pub fn keep_early(&mut self, tuple: Tuple, parsed: &TcpHeader, payload: &[u8]) -> bool {
+        let Some(handshake) = self.open.get_mut(&tuple) else {
+            // Of no connection that the transport knows, or of one that will fail: no bytes of it
+            // are wanted.
+            return true;
+        };
+        let (Some(expected), Some(local)) = (handshake.expected(), handshake.local) else {
+            return false;
+        };
+        let room = handshake.early.len() < EARLY_PACKETS_MAX
+            && handshake.early_bytes() + payload.len() <= EARLY_BYTES_MAX
+            && self.early_bytes + payload.len() <= EARLY_BYTES_ALL_MAX;
+        let wanted = handshake.standing != Standing::HalfOpen
+            && handshake.early_offset(parsed).is_some()
+            && !expected.doubts(parsed, local.wrapping_add(1));
+        if room && wanted {
+            self.early_bytes += payload.len();
+            handshake.early.push((parsed.sequence, payload.to_vec()));
+        }
+        room && wanted
+    }
+
+    fn begin(&mut self, tuple: Tuple, standing: Standing) {
+        self.open.insert(tuple, Handshake::default());
+        self.unclaimed[0] += 1;
+        self.stand(tuple, standing);
+    }
+
+    /// Gives a handshake another standing, or the first one.
+    fn stand(&mut self, tuple: Tuple, standing: Standing) {
+        let Some(handshake) = self.open.get_mut(&tuple) else {
+            return;
+        };
+        let before = std::mem::replace(&mut handshake.standing, standing);
+        self.serial += 1;
+        handshake.serial = self.serial;
+        if before != Standing::Claimed {
+            self.unclaimed[before as usize] -= 1;
+        }
+        if standing != Standing::Claimed {
+            let class = standing as usize;
+            self.unclaimed[class] += 1;
+            self.order[class].push_back((tuple, self.serial));
+            self.make_room(class);
+        }
+    }
+
+    fn make_room(&mut self, class: usize) {
+        let current = |open: &HashMap<Tuple, Handshake>, tuple: &Tuple, serial: u64| {
+            open.get(tuple).is_some_and(|h| h.serial == serial)
+        };
+        while self.unclaimed[class] > UNCLAIMED_MAX[class] {
+            let Some((oldest, serial)) = self.order[class].pop_front() else {
                 return;
             };
-            if self.open.get(&oldest).is_some_and(|h| !h.claimed) {
-                self.open.remove(&oldest);
-                self.unclaimed -= 1;
+            if current(&self.open, &oldest, serial) {
+                self.remove(oldest);
             }
+        }
+        // What was claimed or removed in the meantime leaves its place behind.
+        if self.order[class].len() > 2 * UNCLAIMED_MAX[class] {
+            let open = &self.open;
+            self.order[class].retain(|(tuple, serial)| current(open, tuple, *serial));
         }
     }
 
     /// A connection waits for this handshake: it is kept until it is removed.
     pub fn claim(&mut self, tuple: Tuple) {
-        let handshake = self.of(tuple);
-        if !std::mem::replace(&mut handshake.claimed, true) {
-            self.unclaimed -= 1;
+        match self.open.contains_key(&tuple) {
+            true => self.stand(tuple, Standing::Claimed),
+            false => self.begin(tuple, Standing::Claimed),
         }
     }
 
@@ -95,14 +251,17 @@ impl Handshakes {
     /// Forgets a handshake.
     pub fn remove(&mut self, tuple: Tuple) {
         if let Some(handshake) = self.open.remove(&tuple) {
-            self.unclaimed -= usize::from(!handshake.claimed);
-            self.order.retain(|other| *other != tuple);
+            self.early_bytes -= handshake.early_bytes();
+            if handshake.standing != Standing::Claimed {
+                self.unclaimed[handshake.standing as usize] -= 1;
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::packet::parse_tcp;
     use super::*;
 
     fn tuple(port: u16) -> Tuple {
@@ -110,25 +269,113 @@ mod tests {
         (address(80), address(port))
     }
 
+    fn header(flags: u8, sequence: u32, acknowledgement: u32) -> (Vec<u8>, TcpHeader) {
+        let mut bytes = vec![0; 12];
+        bytes.extend([8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 0, 81]);
+        bytes.extend(sequence.to_be_bytes());
+        bytes.extend(acknowledgement.to_be_bytes());
+        bytes.extend([0x50, flags, 0, 0, 0, 0, 0, 0]);
+        let parsed = parse_tcp(&bytes).unwrap();
+        (bytes, parsed)
+    }
+
+    /// The transport answers a SYN of `port`.
+    fn answered(handshakes: &mut Handshakes, port: u16) {
+        let (bytes, parsed) = header(SYN | ACK, 100, 501);
+        handshakes.note_sent(tuple(port), &bytes, &parsed);
+    }
+
+    fn established(handshakes: &mut Handshakes, port: u16) {
+        answered(handshakes, port);
+        handshakes.note_received(tuple(port), &header(ACK, 501, 101).1);
+    }
+
     #[test]
-    fn strangers_push_out_strangers_and_no_connection() {
+    fn strangers_push_out_strangers_and_nobody_who_answered() {
         let mut handshakes = Handshakes::default();
-        handshakes.of(tuple(1)).remote = Some(7);
+        answered(&mut handshakes, 1);
         handshakes.claim(tuple(1));
-        handshakes.of(tuple(2)).remote = Some(8);
-        for port in 0..UNCLAIMED_MAX as u16 {
-            handshakes.of(tuple(1000 + port));
+        established(&mut handshakes, 2);
+        answered(&mut handshakes, 3);
+        let half_open = UNCLAIMED_MAX[0] as u16;
+        for round in 0..3 {
+            for port in 0..half_open {
+                answered(&mut handshakes, 1000 + round * half_open + port);
+            }
+            assert_eq!(handshakes.open.len(), UNCLAIMED_MAX[0] + 2);
         }
-        assert_eq!(handshakes.get(tuple(1)).and_then(|h| h.remote), Some(7));
-        assert!(handshakes.get(tuple(2)).is_none());
-        assert_eq!(handshakes.open.len(), UNCLAIMED_MAX + 1);
-        // One that comes again after it was removed is a new one.
-        handshakes.remove(tuple(1000));
-        assert!(handshakes.of(tuple(1000)).remote.is_none());
-        for port in 0..2 * UNCLAIMED_MAX as u16 {
-            handshakes.of(tuple(10_000 + port));
+        for port in [1, 2] {
+            assert_eq!(
+                handshakes.get(tuple(port)).and_then(|h| h.remote),
+                Some(500)
+            );
         }
-        assert_eq!(handshakes.open.len(), UNCLAIMED_MAX + 1);
-        assert!(handshakes.order.len() <= UNCLAIMED_MAX + 1);
+        assert!(handshakes.get(tuple(3)).is_none());
+        assert!(handshakes.order[0].len() <= 2 * UNCLAIMED_MAX[0]);
+        for port in 0..=UNCLAIMED_MAX[1] as u16 {
+            established(&mut handshakes, 20_000 + port);
+        }
+        assert!(handshakes.get(tuple(2)).is_none(), "the oldest of its like");
+        assert_eq!(handshakes.unclaimed[1], UNCLAIMED_MAX[1]);
+    }
+
+    #[test]
+    fn only_answers_to_our_syn_are_believed() {
+        let mut handshakes = Handshakes::default();
+        handshakes.note_received(tuple(1), &header(SYN, 7, 0).1);
+        assert!(handshakes.get(tuple(1)).is_none());
+        handshakes.claim(tuple(1));
+        let (bytes, parsed) = header(SYN, 100, 0);
+        handshakes.note_sent(tuple(1), &bytes, &parsed);
+        let remote = |handshakes: &Handshakes| handshakes.get(tuple(1)).and_then(|h| h.remote);
+        for (flags, acknowledgement) in [(SYN, 0), (SYN | ACK, 100), (SYN | ACK, 102)] {
+            handshakes.note_received(tuple(1), &header(flags, 7, acknowledgement).1);
+            assert_eq!(remote(&handshakes), None);
+        }
+        handshakes.note_received(tuple(1), &header(SYN | ACK, 9, 101).1);
+        assert_eq!(remote(&handshakes), Some(9));
+        handshakes.note_received(tuple(1), &header(SYN | ACK, 11, 55).1);
+        assert_eq!(remote(&handshakes), Some(9));
+        // Another connection with the same addresses begins anew, for the one that claimed it.
+        let (bytes, parsed) = header(SYN, 300, 0);
+        handshakes.note_sent(tuple(1), &bytes, &parsed);
+        assert_eq!(remote(&handshakes), None);
+        assert_eq!(handshakes.unclaimed, [0, 0]);
+    }
+
+    #[test]
+    fn early_payload_is_bounded_and_fits_the_handshake() {
+        let mut handshakes = Handshakes::default();
+        let data = |sequence, acknowledgement| header(ACK, sequence, acknowledgement).1;
+        assert!(
+            handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]),
+            "unknown: dropped"
+        );
+        answered(&mut handshakes, 1);
+        assert!(
+            !handshakes.keep_early(tuple(1), &data(501, 101), &[1]),
+            "not answered"
+        );
+        established(&mut handshakes, 1);
+        assert!(handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]));
+        assert!(
+            !handshakes.keep_early(tuple(1), &data(501, 102), &[1]),
+            "never sent"
+        );
+        assert!(
+            !handshakes.keep_early(tuple(1), &data(500, 101), &[1]),
+            "before the stream"
+        );
+        assert!(
+            !handshakes.keep_early(tuple(1), &data(1 << 20, 101), &[1]),
+            "far ahead"
+        );
+        for _ in 0..20 {
+            handshakes.keep_early(tuple(1), &data(501, 101), &[1; 9000]);
+        }
+        assert_eq!(handshakes.early_bytes, 63_000);
+        handshakes.remove(tuple(1));
+        assert_eq!(handshakes.early_bytes, 0);
     }
 }

@@ -98,6 +98,36 @@ impl ListPool {
     }
 }
 
+/// What the flows of a card share: the pools that they borrow lists from.
+#[derive(Debug)]
+pub struct Shared {
+    /// Pool of the receive lists.
+    pub receive: ListPool,
+    /// Pool of the send lists.
+    pub send: ListPool,
+    /// Times that a list wanted to grow and its pool was empty.
+    pub refusals: u64,
+    all: u32,
+}
+
+impl Shared {
+    /// All of a card with 2^`flow_bits` flows and 2^`segment_bits` entries in each direction.
+    pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
+        let pool = ListPool::new(flow_bits, segment_bits);
+        Self {
+            all: 2 * pool.free_entries(),
+            receive: pool.clone(),
+            send: pool,
+            refusals: 0,
+        }
+    }
+
+    /// Entries that are lent to flows now.
+    pub fn borrowed_entries(&self) -> u32 {
+        self.all - self.receive.free_entries() - self.send.free_entries()
+    }
+}
+
 /// A flow's list of one direction, as the host fills it and the card empties it.
 ///
 /// Invariants: an index is posted only while the list has room for it, wherever the list lies; a

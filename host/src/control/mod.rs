@@ -15,15 +15,23 @@
 //! | `ranges.rs` | sets of stream ranges |
 //! | `descriptor.rs` | packs send descriptors |
 //! | `regions.rs` | registered regions and page entries |
+//! | `arrived.rs` | what a connection makes of a packet that arrived |
+//! | `expected.rs` | which packets TCP will hardly accept |
+//! | `deferred.rs` | payload that the card deferred |
 //! | `window.rs` | lowers and reopens the offered window |
 //! | `connection.rs` | one connection: its flow, both sides, its end |
 //! | `handshake.rs` | what the SYNs said, before there is a flow |
+//! | `buffer.rs` | pieces of application memory that requests name |
 //! | `receive.rs` | one flow's receive side: what landed, what was deferred, what is announced |
 //! | `send.rs` | one flow's send side: posted buffers, what is fed, what is acknowledged |
 
+pub(crate) mod arrived;
+pub mod buffer;
 pub mod commands;
 pub mod connection;
+pub mod deferred;
 pub mod descriptor;
+pub mod expected;
 pub mod handshake;
 pub mod lists;
 pub mod packet;

@@ -19,6 +19,9 @@ pub const RST: u8 = 0x04;
 pub const ACK: u8 = 0x10;
 
 const PROTOCOL_TCP: u8 = 6;
+// Kinds of TCP options.
+const WINDOW_SCALE: u8 = 3;
+const TIMESTAMPS: u8 = 8;
 
 /// A TCP header found in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,29 @@ pub struct TcpHeader {
     pub window: u16,
     /// Window scale option, in a SYN.
     pub window_scale: Option<u8>,
+    /// Timestamps option: value and echo.
+    pub timestamp: Option<(u32, u32)>,
+}
+
+/// An Ethernet address and the VLANs it is reached in, outermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkAddress {
+    /// Ethernet address.
+    pub mac: [u8; 6],
+    /// VLAN identifiers; that of a priority tag, 0, is none.
+    pub vlans: Vec<u16>,
+}
+
+/// The link address of a packet at byte `at`: 0 of its receiver, 6 of its sender.
+pub fn link_address(packet: &[u8], header: &TcpHeader, at: usize) -> LinkAddress {
+    let mut mac = [0; 6];
+    mac.copy_from_slice(&packet[at..at + 6]);
+    let tags = packet[12..header.l3_offset - 2].chunks_exact(4);
+    let vlans = tags.map(|tag| u16::from_be_bytes([tag[2], tag[3]]) & 0xfff);
+    LinkAddress {
+        mac,
+        vlans: vlans.filter(|&vlan| vlan != 0).collect(),
+    }
 }
 
 fn word16(bytes: &[u8], at: usize) -> Option<u16> {
@@ -69,11 +95,11 @@ pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
         acknowledgement: word32(tcp, 8)?,
         flags,
         window: word16(tcp, 14)?,
-        window_scale: if flags & SYN != 0 {
-            window_scale_option(tcp)
-        } else {
-            None
-        },
+        window_scale: option::<3>(tcp, WINDOW_SCALE)
+            .filter(|_| flags & SYN != 0)
+            .map(|scale| scale[2].min(14)),
+        timestamp: option::<10>(tcp, TIMESTAMPS)
+            .and_then(|stamps| Some((word32(&stamps, 2)?, word32(&stamps, 6)?))),
     })
 }
 
@@ -90,14 +116,18 @@ pub(crate) fn addresses(ip: &[u8], ipv6: bool) -> Option<(IpAddr, IpAddr)> {
     Some((at(12, 8)?, at(16, 24)?))
 }
 
-fn window_scale_option(tcp: &[u8]) -> Option<u8> {
+/// The option of a kind, all its `BYTES`.
+fn option<const BYTES: usize>(tcp: &[u8], kind: u8) -> Option<[u8; BYTES]> {
     let end = (usize::from(tcp.get(12)? >> 4) * 4).min(tcp.len());
     let mut at = 20;
     while at < end {
         match tcp[at] {
             0 => return None,
             1 => at += 1,
-            3 => return tcp.get(at + 2).map(|shift| (*shift).min(14)),
+            found if found == kind => {
+                let option: [u8; BYTES] = tcp[..end].get(at..at + BYTES)?.try_into().ok()?;
+                return (usize::from(option[1]) == BYTES).then_some(option);
+            }
             _ => at += usize::from(*tcp.get(at + 1)?).max(2),
         }
     }

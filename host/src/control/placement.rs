@@ -57,6 +57,17 @@ impl KeyTable {
             .count()
     }
 
+    /// Whether a key is placed.
+    pub fn holds(&self, key: &[u8; KEY_BYTES]) -> bool {
+        (0..2).any(|bank| {
+            let bucket = self.bucket(bank, key);
+            (0..BUCKET_WAYS as u8).any(|way| {
+                let placed = self.slots.get(&KeySlot { bank, bucket, way });
+                placed.is_some_and(|placed| placed.key == *key)
+            })
+        })
+    }
+
     /// Places a key; the commands in order, or `None` when no path to a free way was found.
     pub fn insert(&mut self, key: [u8; KEY_BYTES], flow: u16) -> Option<Vec<Entry>> {
         let buckets = [self.bucket(0, &key), self.bucket(1, &key)];

@@ -12,7 +12,8 @@
 //! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a
 //!    floor at or beyond them, so the card never writes an announced byte again.
 //! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed: the
-//!    first copy that landed stands.
+//!    first copy that landed stands. What came with packets that TCP will hardly accept stands
+//!    last ([`super::expected`]).
 //! 3. Buffers are withdrawn (the only one cut at its last accepted byte, several passed by the
 //!    list's head; confirmed) before they go back unfilled.
 
@@ -20,28 +21,14 @@ use std::collections::VecDeque;
 
 use abi::config::FLOW_REACH_BYTES;
 
+use super::buffer::{ready, Buffer, Copy, Done, Rescue};
 use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use super::deferred::Deferred;
 use super::lists::FlowList;
 use super::ranges::RangeSet;
+use super::regions::RegionName;
 use crate::device::Ticket;
 use crate::error::Result;
-
-/// A piece of a registered region, named by a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffer {
-    /// The application's name for the request.
-    pub request: u64,
-    /// Region index.
-    pub region: u16,
-    /// Region key.
-    pub region_key: u16,
-    /// Offset in the region.
-    pub offset: u64,
-    /// Length, 1 to 2^30.
-    pub bytes: u32,
-    /// Complete with what there is instead of waiting until the buffer is full.
-    pub partial: bool,
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Posted {
@@ -53,39 +40,6 @@ impl Posted {
     fn end(&self) -> u64 {
         self.start + u64::from(self.buffer.bytes)
     }
-}
-
-/// Bytes that the one copying function must write into an application buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copy {
-    /// Region that holds the buffer.
-    pub region: u16,
-    /// Offset in the region.
-    pub offset: u64,
-    /// The bytes.
-    pub bytes: Vec<u8>,
-}
-
-/// Bytes that landed in a withdrawn buffer and must be taken out before it goes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rescue {
-    /// Region that holds them.
-    pub region: u16,
-    /// Offset in the region.
-    pub offset: u64,
-    /// How many.
-    pub bytes: usize,
-    /// Their stream offset.
-    pub stream_offset: u64,
-}
-
-/// A receive request that is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done {
-    /// The application's name for the request.
-    pub request: u64,
-    /// Bytes in the buffer.
-    pub bytes: u32,
 }
 
 /// The receive side. See the module's head.
@@ -105,8 +59,9 @@ pub struct ReceiveSide {
     pending_floors: VecDeque<(Ticket, u64, u16)>,
     withdrawing: Option<Ticket>,
     landed: RangeSet,
-    deferred: VecDeque<(u64, Vec<u8>)>,
-    deferred_bytes: usize,
+    /// Placed by packets that TCP will hardly accept, and by no other since.
+    in_doubt: RangeSet,
+    deferred: Deferred,
 }
 
 impl ReceiveSide {
@@ -126,8 +81,8 @@ impl ReceiveSide {
             pending_floors: VecDeque::new(),
             withdrawing: None,
             landed: RangeSet::default(),
-            deferred: VecDeque::new(),
-            deferred_bytes: 0,
+            in_doubt: RangeSet::default(),
+            deferred: Deferred::default(),
         }
     }
 
@@ -163,7 +118,7 @@ impl ReceiveSide {
 
     /// Bytes held for the flow outside its buffers.
     pub fn deferred_bytes(&self) -> usize {
-        self.deferred_bytes
+        self.deferred.bytes()
     }
 
     /// First list index still needed once everything accepted is announced.
@@ -183,13 +138,21 @@ impl ReceiveSide {
         self.waiting.len()
     }
 
-    /// Posts what the list has room for, and what the flow may reach.
+    /// Requests at the front whose regions the card knows.
+    pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
+        ready(&self.waiting, confirmed)
+    }
+
+    /// Posts what the list has room for, and what the flow may reach; of the first `ready`
+    /// requests.
     pub fn post(
         &mut self,
         name: FlowName,
+        mut ready: usize,
         mut command: impl FnMut(Entry) -> Result<Ticket>,
     ) -> Result<()> {
-        while self.withdrawing.is_none() {
+        while self.withdrawing.is_none() && ready > 0 {
+            ready -= 1;
             let Some(&buffer) = self.waiting.front() else {
                 break;
             };
@@ -205,8 +168,8 @@ impl ReceiveSide {
                 index,
                 position: self.position(self.posted_end),
                 bytes: buffer.bytes,
-                region: buffer.region,
-                region_key: buffer.region_key,
+                region: buffer.region.index,
+                region_key: buffer.region.key,
                 offset: buffer.offset,
             };
             let ticket = command(segment_post(name, Direction::Receive, &segment))?;
@@ -223,21 +186,37 @@ impl ReceiveSide {
     /// Payload landed in place.
     pub fn landed(&mut self, start: u64, bytes: u64) {
         self.landed.insert(start.max(self.announced), start + bytes);
+        self.in_doubt.remove(start, start + bytes);
+    }
+
+    /// Payload of a packet that TCP will hardly accept landed in place: it stands only where it is
+    /// the only one. Where it overwrote what had landed, neither stands.
+    pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) {
+        let (start, end) = (start.max(self.announced), start + bytes);
+        for (gap_start, gap_end) in self.landed.gaps(start, end) {
+            self.in_doubt.insert(gap_start, gap_end);
+        }
+        self.landed.remove(start, end);
+    }
+
+    /// Payload that TCP never hears of landed in place: what was there does not stand any more.
+    pub fn spoilt(&mut self, start: u64, bytes: u64) {
+        self.landed.remove(start, start + bytes);
+        self.in_doubt.remove(start, start + bytes);
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass
     /// `budget_bytes`.
     pub fn defer(&mut self, start: u64, payload: Vec<u8>, budget_bytes: usize) -> bool {
         let end = start + payload.len() as u64;
-        if end <= self.announced {
-            return true;
+        end <= self.announced || self.deferred.keep(start, payload, budget_bytes)
+    }
+
+    /// Payload of a packet that TCP will hardly accept was deferred.
+    pub fn defer_in_doubt(&mut self, start: u64, payload: Vec<u8>) {
+        if start + payload.len() as u64 > self.announced {
+            self.deferred.doubt(start, payload);
         }
-        if self.deferred_bytes + payload.len() > budget_bytes {
-            return false;
-        }
-        self.deferred_bytes += payload.len();
-        self.deferred.push_back((start, payload));
-        true
     }
 
     /// The transport accepted `bytes` more in order.
@@ -285,28 +264,32 @@ impl ReceiveSide {
         for (start, end) in self.landed.gaps(self.announced, floor) {
             let mut at = start;
             while at < end {
-                let Some(bytes) = self.deferred_at(at, end) else {
-                    return Err((at, end - at));
+                if let Some(bytes) = self.deferred.kept_at(at, end) {
+                    self.split_into_buffers(at, bytes, &mut copies);
+                    at += bytes.len() as u64;
+                    continue;
+                }
+                // What comes now was doubted, and TCP took it.
+                let limit = self.deferred.next_kept(at, end);
+                let placed = match self.in_doubt.gaps(at, limit).first() {
+                    Some(&(gap, _)) => gap,
+                    None => limit,
                 };
-                let length = bytes.len() as u64;
-                self.split_into_buffers(at, bytes, &mut copies);
-                at += length;
+                if placed > at {
+                    at = placed;
+                } else if let Some(bytes) = self.deferred.doubtful_at(at, limit) {
+                    self.split_into_buffers(at, bytes, &mut copies);
+                    at += bytes.len() as u64;
+                } else {
+                    return Err((at, end - at));
+                }
             }
         }
         Ok(copies)
     }
 
-    fn deferred_at(&self, at: u64, end: u64) -> Option<Vec<u8>> {
-        self.deferred.iter().find_map(|(start, payload)| {
-            let skip = at.checked_sub(*start)? as usize;
-            let rest = payload.get(skip..)?;
-            let take = rest.len().min((end - at) as usize);
-            (take > 0).then(|| rest[..take].to_vec())
-        })
-    }
-
-    fn split_into_buffers(&self, at: u64, bytes: Vec<u8>, copies: &mut Vec<Copy>) {
-        let (mut at, mut rest) = (at, &bytes[..]);
+    fn split_into_buffers(&self, at: u64, bytes: &[u8], copies: &mut Vec<Copy>) {
+        let (mut at, mut rest) = (at, bytes);
         for posted in &self.posted {
             if rest.is_empty() {
                 break;
@@ -330,13 +313,8 @@ impl ReceiveSide {
     pub fn announce(&mut self, floor: u64) -> Vec<Done> {
         self.announced = floor;
         self.landed.remove(0, floor);
-        let mut kept = 0;
-        self.deferred.retain(|(start, payload)| {
-            let keep = start + payload.len() as u64 > floor;
-            kept += if keep { payload.len() } else { 0 };
-            keep
-        });
-        self.deferred_bytes = kept;
+        self.in_doubt.remove(0, floor);
+        self.deferred.forget_below(floor);
         let mut done = Vec::new();
         while let Some(posted) = self.posted.front() {
             if posted.end() > floor || self.withdrawing.is_some() {
@@ -404,10 +382,11 @@ impl ReceiveSide {
     /// at the `end` of the stream.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
         for (start, bytes) in rescued {
-            self.deferred_bytes += bytes.len();
             self.landed.remove(start, start + bytes.len() as u64);
-            self.deferred.push_back((start, bytes));
+            self.deferred.keep_landed(start, bytes);
         }
+        // Doubtful bytes are not worth a copy: if TCP took them after all, they are missing.
+        self.in_doubt = RangeSet::default();
         self.withdrawing = None;
         self.pending_posts.clear();
         self.posted_end = self.announced;
@@ -446,8 +425,13 @@ impl ReceiveSide {
     }
 
     /// Whether a posted buffer lies in the region.
-    pub fn uses_region(&self, region: u16) -> bool {
+    pub fn uses_region(&self, region: RegionName) -> bool {
         self.posted.iter().any(|p| p.buffer.region == region)
+    }
+
+    /// Whether every byte that the transport accepted is announced.
+    pub fn is_settled(&self) -> bool {
+        self.announced == self.accepted
     }
 
     /// Whether any request is still open.

@@ -2,12 +2,23 @@
 
 use super::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
 use crate::bus::DmaMemory;
+use crate::device::Ticket;
 use crate::error::{HostError, Result};
 
 use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN};
 
 /// Longest region, bytes: what the length field of region_install holds.
 const REGION_BYTES_MAX: u64 = (1 << 48) - 1;
+
+/// Names a region as long as it is registered: its index goes to another one later, with another
+/// key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RegionName {
+    /// Index.
+    pub index: u16,
+    /// Key.
+    pub key: u16,
+}
 
 /// A registered region.
 #[derive(Clone, Copy, Debug)]
@@ -21,10 +32,24 @@ pub struct Region {
     /// The memory behind it.
     pub memory: DmaMemory,
     first_page: u16,
-    pages: u16,
+    pages: usize,
+    known: Option<Ticket>,
 }
 
 impl Region {
+    /// Its name.
+    pub fn name(&self) -> RegionName {
+        RegionName {
+            index: self.index,
+            key: self.key,
+        }
+    }
+
+    /// The command after whose confirmation the card knows the region, once it was queued.
+    pub fn known(&self) -> Option<Ticket> {
+        self.known
+    }
+
     /// Whether a buffer lies in the region, and is no longer than a request may be.
     pub fn check(&self, offset: u64, bytes: u32) -> Result<()> {
         let region_bytes = self.memory.bytes as u64;
@@ -113,7 +138,8 @@ impl Regions {
             domain,
             memory,
             first_page: first_page as u16,
-            pages: pages as u16,
+            pages,
+            known: None,
         };
         self.regions[index] = Some(region);
         let mut commands: Vec<Entry> = (0..pages)
@@ -151,6 +177,13 @@ impl Regions {
         })
     }
 
+    /// The last of a region's commands was queued.
+    pub fn queued(&mut self, index: u16, ticket: Ticket) {
+        if let Some(Some(region)) = self.regions.get_mut(usize::from(index)) {
+            region.known = Some(ticket);
+        }
+    }
+
     /// The command that removes a region.
     pub fn removal(&self, index: u16) -> Result<Entry> {
         let region = self.get(index).ok_or(HostError::UnknownRegion(index))?;
@@ -161,7 +194,7 @@ impl Regions {
     pub fn forget(&mut self, index: u16) -> Option<Region> {
         let region = self.regions.get_mut(usize::from(index))?.take()?;
         let first = usize::from(region.first_page);
-        self.page_used[first..first + usize::from(region.pages)].fill(false);
+        self.page_used[first..first + region.pages].fill(false);
         Some(region)
     }
 }

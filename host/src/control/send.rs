@@ -14,17 +14,17 @@ use std::collections::VecDeque;
 
 use abi::config::FLOW_REACH_BYTES;
 
+use super::buffer::{ready, Buffer, Done};
 use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
 use super::lists::FlowList;
-use super::receive::{Buffer, Done};
 use crate::device::Ticket;
 use crate::error::Result;
 
 /// Segments of which any so many in a row hold [`DESCRIPTOR_BYTES_MAX`] bytes: with page ends, the
 /// payload of a descriptor then lies in less than `abi::config::SEND_PIECES_MAX` pieces.
 const SMALL_SEGMENTS_MAX: usize = 64;
-/// Longest payload of a descriptor: that of a TSO header of the transport.
-const DESCRIPTOR_BYTES_MAX: u64 = 1 << 16;
+/// Longest payload of a descriptor, bytes: that of a TSO header of the transport.
+pub const DESCRIPTOR_BYTES_MAX: u32 = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Posted {
@@ -107,18 +107,28 @@ impl SendSide {
         let end = self.posted_end + u64::from(buffer.bytes);
         let run = self.posted.len().checked_sub(SMALL_SEGMENTS_MAX - 1);
         let first = run.and_then(|at| self.posted.get(at));
-        let large = first.is_none_or(|first| end - first.start >= DESCRIPTOR_BYTES_MAX);
+        let large = first.is_none_or(|first| end - first.start >= DESCRIPTOR_BYTES_MAX.into());
         large && end - self.floor < FLOW_REACH_BYTES.into()
     }
 
-    /// Posts what the list has room for. Returns whether anything was posted.
+    /// Requests at the front whose regions the card knows.
+    pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
+        ready(&self.waiting, confirmed)
+    }
+
+    /// Posts what the list has room for, of the first `ready` requests. Returns whether anything
+    /// was posted.
     pub fn post(
         &mut self,
         name: FlowName,
+        ready: usize,
         mut command: impl FnMut(Entry) -> Result<Ticket>,
     ) -> Result<bool> {
         let mut any = false;
-        while let Some(&buffer) = self.waiting.front() {
+        for _ in 0..ready {
+            let Some(&buffer) = self.waiting.front() else {
+                break;
+            };
             if !self.may_post(&buffer) {
                 break;
             }
@@ -130,8 +140,8 @@ impl SendSide {
                 index,
                 position: self.position(self.posted_end),
                 bytes: buffer.bytes,
-                region: buffer.region,
-                region_key: buffer.region_key,
+                region: buffer.region.index,
+                region_key: buffer.region.key,
                 offset: buffer.offset,
             };
             let ticket = command(segment_post(name, Direction::Send, &segment))?;
@@ -163,13 +173,19 @@ impl SendSide {
         self.waiting.is_empty() && self.fed == self.posted_end
     }
 
-    /// List index of the segment that holds a sequence number.
-    pub fn segment_index(&self, position: u32) -> Option<u16> {
+    /// List index of the segment that holds a sequence number; of the first that is left where it
+    /// lies below the floor, which the card trims off.
+    pub fn segment_index(&self, position: u32) -> u16 {
         let ahead = position.wrapping_sub(self.position(self.floor)) as i32;
-        let offset = self.floor.checked_add_signed(i64::from(ahead))?;
-        let at = self.posted.partition_point(|p| p.end() <= offset);
-        let held = self.posted.get(at).filter(|p| p.start <= offset);
-        held.map(|p| p.index)
+        let offset = self.floor.checked_add_signed(i64::from(ahead));
+        let held = |offset| self.posted.partition_point(|p| p.end() <= offset);
+        let held = self.posted.get(offset.map_or(0, held));
+        held.map_or(self.list.tail(), |p| p.index)
+    }
+
+    /// Whether any request is still open.
+    pub fn has_requests(&self) -> bool {
+        !self.posted.is_empty() || !self.waiting.is_empty()
     }
 
     /// The peer has acknowledged everything but `unacknowledged` bytes of what was fed. Returns the
@@ -231,5 +247,52 @@ impl SendSide {
         let mut all: Vec<u64> = posted.collect();
         all.extend(self.waiting.drain(..).map(|b| b.request));
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::regions::RegionName;
+    use super::*;
+
+    /// After 40,000 segments, long past half of the list's indices, what lies below the floor is
+    /// looked for at the first segment that is left, never at index 0.
+    #[test]
+    fn a_retransmission_below_the_floor_begins_at_what_is_left() {
+        const BYTES: u32 = 100;
+        let name = FlowName {
+            flow: 1,
+            generation: 1,
+        };
+        let mut side = SendSide::new(0, 1);
+        for number in 0..40_000u64 {
+            side.add(Buffer {
+                request: number,
+                region: RegionName { index: 0, key: 1 },
+                known: None,
+                offset: 0,
+                bytes: BYTES,
+                partial: false,
+            });
+            assert!(side.post(name, 1, |_| Ok(Ticket(number))).unwrap());
+            side.confirm(|_| true);
+            side.feed(side.feedable());
+            // The last one stays open.
+            if number < 39_999 {
+                assert!(side.acknowledge(0).is_some());
+                side.floor_asked(Ticket(number));
+                assert_eq!(side.confirm(|_| true).len(), 1);
+            }
+        }
+        let floor = side.position(39_999 * u64::from(BYTES));
+        for behind in [0, 1, 5000] {
+            assert_eq!(side.segment_index(floor.wrapping_sub(behind)), 39_999);
+        }
+        assert_eq!(side.segment_index(floor + BYTES - 1), 39_999);
+        assert_eq!(
+            side.segment_index(floor + BYTES),
+            40_000,
+            "the next to be posted"
+        );
     }
 }

@@ -38,6 +38,11 @@ impl Window {
         Self { shift, ..self }
     }
 
+    /// Furthest right edge offered, as a stream offset.
+    pub fn edge(&self) -> u64 {
+        self.edge
+    }
+
     /// Lowers the window of an outgoing header that acknowledges stream offset `acknowledged`, when
     /// segments are posted up to `posted_end`.
     pub fn lower(

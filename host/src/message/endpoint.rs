@@ -4,20 +4,22 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use abi::config::FRAME_BYTES_MAX;
 use abi::header_entry;
 use abi::reason::Disposition;
 
 use super::header::{key, profile, Header, Meaning, Station, HEADER_BYTES, PROFILE};
 use super::inbox::{Incoming, Stage};
 use super::outbox::Outgoing;
-use crate::bus::{Bus, MemoryKind};
+use crate::bus::{Bus, DmaMemory, MemoryKind};
+use crate::control::buffer::Buffer;
 use crate::control::commands::{
     floor_set, flow_install, flow_remove, send_floor_set, Acceptance, FlowInstall, FlowName,
 };
 use crate::control::descriptor::{udp_header, udp_send, Payload};
 use crate::control::lists::List;
 use crate::control::placement::KeyTable;
-use crate::control::receive::{Buffer, ReceiveSide};
+use crate::control::receive::ReceiveSide;
 use crate::control::regions::Regions;
 use crate::copier::Copier;
 use crate::device::{Device, DeviceConfig, Ticket};
@@ -35,6 +37,8 @@ const REMEMBERED_MAX: usize = 1024;
 const SENDS_WAITING_MAX: usize = 64;
 /// Bytes of headers from IP to the payload, the larger of both IP versions.
 const OVERHEAD_BYTES: u32 = 40 + 8 + HEADER_BYTES as u32;
+/// Bytes of an Ethernet header.
+const LINK_BYTES: u32 = 14;
 
 /// A message that is done; its buffer is the application's again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,15 @@ pub struct Endpoint<B: Bus> {
 impl<B: Bus> Endpoint<B> {
     /// Opens the card behind `bus` for the station `local`, IP packets of up to `mtu_bytes`.
     pub fn open(bus: B, local: Station, mtu_bytes: u16, config: DeviceConfig) -> Result<Self> {
+        let (least, most) = (OVERHEAD_BYTES + 1, FRAME_BYTES_MAX as u32 - LINK_BYTES);
+        if !(least..=most).contains(&mtu_bytes.into()) {
+            return Err(HostError::BadSize {
+                name: "mtu_bytes",
+                value: mtu_bytes.into(),
+                min: least.into(),
+                max: most.into(),
+            });
+        }
         let mut device = Device::open(bus, config)?;
         device.set_profile(PROFILE, &profile(local.address.port()))?;
         let sizes = device.sizes();
@@ -81,7 +94,7 @@ impl<B: Bus> Endpoint<B> {
             generations: vec![0; 1 << sizes.flow_bits],
             device,
             local,
-            payload_bytes_max: u32::from(mtu_bytes).saturating_sub(OVERHEAD_BYTES).max(1),
+            payload_bytes_max: u32::from(mtu_bytes) - OVERHEAD_BYTES,
             incoming: HashMap::new(),
             outgoing: HashMap::new(),
             remembered: VecDeque::new(),
@@ -107,16 +120,34 @@ impl<B: Bus> Endpoint<B> {
     ) -> Result<(RegionId, ApplicationMapping)> {
         Regions::check_length(bytes as u64)?;
         let memory = self.device.bus().allocate(kind, bytes, 4096)?;
+        let registered = self.register_memory(memory);
+        if registered.is_err() {
+            self.device.bus().release(memory)?;
+        }
+        registered
+    }
+
+    fn register_memory(&mut self, memory: DmaMemory) -> Result<(RegionId, ApplicationMapping)> {
         let range = self.device.bus().share(&memory)?;
         let (region, commands) = self.regions.register(memory, 0)?;
-        self.copier.add(region.index, &range)?;
+        let index = region.index;
+        let not_mapped = |source| HostError::Mapping {
+            region: index,
+            source,
+        };
+        let mapping = range.map().map_err(not_mapped);
+        let mapping = self
+            .copier
+            .add(region.name(), &range)
+            .and(mapping)
+            .inspect_err(|_| {
+                self.regions.forget(index);
+            })?;
         for entry in commands {
-            self.device.command(entry);
+            let ticket = self.device.command(entry);
+            self.regions.queued(index, ticket);
         }
-        let region = region.index;
-        let mapping = range.map();
-        let mapping = mapping.map_err(|source| HostError::Mapping { region, source })?;
-        Ok((RegionId(region), mapping))
+        Ok((RegionId(index), mapping))
     }
 
     fn buffer(&self, region: RegionId, offset: u64, bytes: u32, request: u64) -> Result<Buffer> {
@@ -126,8 +157,8 @@ impl<B: Bus> Endpoint<B> {
         region.check(offset, bytes)?;
         Ok(Buffer {
             request,
-            region: region.index,
-            region_key: region.key,
+            region: region.name(),
+            known: region.known(),
             offset,
             bytes,
             partial: false,
@@ -179,10 +210,8 @@ impl<B: Bus> Endpoint<B> {
         let Some(slots) = self.keys.insert(key, name.flow) else {
             self.device.command(flow_remove(name));
             self.flows_free.push(name.flow);
-            return Err(HostError::TableFull {
-                what: "key slots",
-                limit: 1 << (self.device.sizes().bucket_bits + 3),
-            });
+            let slots = 1 << (self.device.sizes().bucket_bits + 3);
+            return Err(HostError::NoKeySlot { slots });
         };
         for entry in slots {
             ticket = self.device.command(entry);
@@ -331,8 +360,10 @@ impl<B: Bus> Endpoint<B> {
                 Stage::Installing(ticket) if self.device.confirmed(ticket) => {
                     outgoing.stage = Stage::Open;
                     let device = &mut self.device;
+                    // The region was made known before the flow, through the same ring.
+                    let ready = outgoing.side.ready(|ticket| device.confirmed(ticket));
                     let command = |entry| Ok(device.command(entry));
-                    outgoing.side.post(outgoing.name, command)?;
+                    outgoing.side.post(outgoing.name, ready, command)?;
                 }
                 Stage::Removing(ticket) if self.device.confirmed(ticket) => gone.push(*name),
                 Stage::Open => {
@@ -370,7 +401,8 @@ fn step_open<B: Bus>(
     let name = incoming.name;
     let complete = incoming.complete_to() == incoming.bytes;
     let side: &mut ReceiveSide = &mut incoming.side;
-    side.post(name, |entry| Ok(device.command(entry)))?;
+    let ready = side.ready(|ticket| device.confirmed(ticket));
+    side.post(name, ready, |entry| Ok(device.command(entry)))?;
     let floor = side.confirm(|ticket| device.confirmed(ticket));
     let copies = side.copies(floor).map_err(|(offset, bytes)| {
         let flow = name.flow;
@@ -428,7 +460,7 @@ fn send_packets<B: Bus>(
     now: Duration,
 ) {
     // Only what the card has confirmed can be fetched.
-    let posted = outgoing.side.segment_index(0).is_some() && outgoing.side.all_fed();
+    let posted = outgoing.side.has_requests() && outgoing.side.all_fed();
     while posted && device.sends_waiting() < SENDS_WAITING_MAX {
         let Some((position, bytes)) = outgoing.packet(payload_bytes_max, now) else {
             return;

@@ -1,9 +1,10 @@
 //! One message on its way in.
 
 use super::header::Station;
+use crate::control::buffer::Buffer;
 use crate::control::commands::FlowName;
 use crate::control::ranges::RangeSet;
-use crate::control::receive::{Buffer, ReceiveSide};
+use crate::control::receive::ReceiveSide;
 use crate::device::Ticket;
 
 /// Payload of one message that may wait outside its buffer, bytes.

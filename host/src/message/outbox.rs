@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::header::Station;
 use super::inbox::Stage;
+use crate::control::buffer::Buffer;
 use crate::control::commands::FlowName;
-use crate::control::receive::Buffer;
 use crate::control::send::SendSide;
 use crate::device::Ticket;
 
@@ -81,6 +81,7 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::regions::RegionName;
 
     #[test]
     fn packets_fill_the_window_and_come_again_when_nobody_answers() {
@@ -94,8 +95,8 @@ mod tests {
         };
         let buffer = Buffer {
             request: 0,
-            region: 0,
-            region_key: 0,
+            region: RegionName { index: 0, key: 0 },
+            known: None,
             offset: 0,
             bytes: 40_500,
             partial: false,

@@ -50,6 +50,16 @@ pub enum TransportError {
         /// The error as the transport reports it.
         source: io::Error,
     },
+    /// A transport took more bytes than it was asked for.
+    #[error("{call} of {asked} bytes took {taken}")]
+    TookTooMuch {
+        /// The call.
+        call: &'static str,
+        /// Bytes it was asked for.
+        asked: u64,
+        /// Bytes it says it took.
+        taken: u64,
+    },
     /// The stream is not, or no longer, known.
     #[error("unknown stream {0:?}")]
     UnknownStream(StreamId),

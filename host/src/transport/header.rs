@@ -17,6 +17,7 @@ pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const PROTOCOL_TCP: u8 = 6;
 /// Hop-by-hop, routing and destination options: the extensions that TCP may follow.
 const IPV6_EXTENSIONS: [u8; 3] = [0, 43, 60];
+const IPV6_FRAGMENT: u8 = 44;
 /// The offset of the checksum in a TCP header.
 pub const TCP_CHECKSUM_OFFSET: usize = 16;
 
@@ -168,6 +169,24 @@ fn ipv6_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
         return Err(not_tcp("next header", u32::from(next)));
     }
     Ok((at, end))
+}
+
+/// Whether a frame is a fragment of an IPv6 packet, behind other extension headers or not.
+pub fn is_ipv6_fragment(frame: &[u8]) -> bool {
+    let next_header = || -> Result<u8> {
+        let (network, ethertype) = network_layer(frame)?;
+        if ethertype != ETHERTYPE_IPV6 {
+            return Err(not_tcp("EtherType", ethertype.into()));
+        }
+        let mut next = byte(frame, network + 6, "IPv6")?;
+        let mut at = network + 40;
+        while IPV6_EXTENSIONS.contains(&next) {
+            next = byte(frame, at, "IPv6")?;
+            at += 8 + usize::from(byte(frame, at + 1, "IPv6")?) * 8;
+        }
+        Ok(next)
+    };
+    matches!(next_header(), Ok(IPV6_FRAGMENT))
 }
 
 fn byte(frame: &[u8], at: usize, layer: &'static str) -> Result<u8> {

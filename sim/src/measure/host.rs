@@ -465,6 +465,7 @@ impl Flow {
                 .send
                 .position(self.acknowledged)
                 .wrapping_add(ACK_REACH),
+            ..Acceptance::default()
         }
     }
 }

@@ -6,13 +6,18 @@
 //! ```
 //! Proven: every wrong call is an error with its number; listen and accept; a partial receive gives
 //! its buffer back behind a fence and moves what had landed beyond; owners and domains are kept
-//! apart by the card; long lists are borrowed and returned; no interrupt is lost.
+//! apart by the card; long lists are borrowed and returned; no interrupt is lost; a connection ends
+//! as it did on the wire, and what nobody but a stranger sent reaches no application.
 
 mod borrow;
 mod calls;
+mod endings;
 mod interrupts;
+mod kernel;
 mod open;
 mod owners;
 mod partial;
+mod regions;
 mod rig;
 mod stall;
+mod strangers;

@@ -148,6 +148,7 @@ fn acceptance(floor: u32) -> Acceptance {
         floor,
         ack_low: 0,
         ack_high: u32::MAX,
+        ..Acceptance::default()
     }
 }
 

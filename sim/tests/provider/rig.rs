@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use abi::config::SMALL;
 use host::bus::Bus;
-use host::device::DeviceConfig;
+use host::control::packet::{parse_tcp, SYN};
+use host::device::{DeviceConfig, RingSizes};
 use host::provider::{Completion, Provider};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{
@@ -19,6 +20,7 @@ use sim::design::Options;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::lab::Card;
 use sim::mac::Frame;
+use sim::traffic::{Addresses, Layer4, PacketSpec};
 
 /// Rounds after which a test is stuck.
 const ROUNDS_MAX: u32 = 20_000;
@@ -44,6 +46,11 @@ pub struct Rig<B: Bus, C: Card> {
     pub held: Vec<Frame>,
     /// Frames of the peer that carry payload, so far.
     pub payload_frames: usize,
+    /// What our side has sent, and the peer.
+    pub sent: Vec<Vec<u8>>,
+    pub received: Vec<Vec<u8>>,
+    /// The peer is cut off: nothing reaches it, nothing of it reaches the card.
+    pub cut: bool,
     clock: ManualClock,
 }
 
@@ -62,6 +69,44 @@ fn link(host: u8) -> LinkConfig {
             ..Tuning::REAL_TIME
         },
     }
+}
+
+/// A TCP packet from the peer's address to ours: ports, sequence and ACK number.
+fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> Frame {
+    let spec = PacketSpec {
+        tags: Vec::new(),
+        addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
+        ip_options: Vec::new(),
+        ports,
+        layer4: Layer4::Tcp {
+            sequence: numbers.0,
+            acknowledgement: numbers.1,
+            flags,
+            options: Vec::new(),
+        },
+        payload: payload.to_vec(),
+    };
+    let mut bytes = spec.frame(0);
+    bytes[..6].copy_from_slice(&link(1).mac);
+    bytes[6..12].copy_from_slice(&link(2).mac);
+    Frame {
+        bytes,
+        ..Frame::default()
+    }
+}
+
+/// A rig whose commands go out four at a time, so that many queued ones hold the next one back.
+pub fn slow_commands() -> GoldenRig {
+    let card = GoldenCard::new(SMALL);
+    let rings = RingSizes {
+        command_bits: 2,
+        ..RingSizes::default()
+    };
+    let config = DeviceConfig {
+        rings,
+        ..DeviceConfig::default()
+    };
+    Rig::with(GoldenBus::new(card.clone()), card, config)
 }
 
 pub fn golden() -> GoldenRig {
@@ -90,12 +135,16 @@ pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
 
 impl<B: Bus, C: Card> Rig<B, C> {
     fn new(bus: B, card: C) -> Self {
+        Self::with(bus, card, DeviceConfig::default())
+    }
+
+    fn with(bus: B, card: C, config: DeviceConfig) -> Self {
         let clock = ManualClock::default();
         let manual = || Clock::Manual(clock.clone());
         let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
         let transport: Box<dyn Transport> = Box::new(transport);
         let peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
-        let provider = Provider::open(bus, transport, DeviceConfig::default());
+        let provider = Provider::open(bus, transport, config);
         Self {
             provider: provider.expect("the device opens"),
             card,
@@ -104,6 +153,9 @@ impl<B: Bus, C: Card> Rig<B, C> {
             hold: Vec::new(),
             held: Vec::new(),
             payload_frames: 0,
+            sent: Vec::new(),
+            received: Vec::new(),
+            cut: false,
             clock,
         }
     }
@@ -115,7 +167,10 @@ impl<B: Bus, C: Card> Rig<B, C> {
         let mut sent = Vec::new();
         self.card.take_sent(&mut sent);
         for frame in sent {
-            self.peer.inject_frame(&frame.bytes).expect("a frame");
+            if !self.cut {
+                self.peer.inject_frame(&frame.bytes).expect("a frame");
+            }
+            self.sent.push(frame.bytes);
         }
         let mut buffer = vec![0; FRAME_BYTES];
         while let Some(bytes) = self.peer.poll_frame(&mut buffer).expect("a frame") {
@@ -132,9 +187,31 @@ impl<B: Bus, C: Card> Rig<B, C> {
                     continue;
                 }
             }
-            self.card.receive(frame);
+            self.received.push(frame.bytes.clone());
+            if !self.cut {
+                self.card.receive(frame);
+            }
         }
         self.clock.advance(ROUND);
+    }
+
+    /// Lets everybody go on for some rounds.
+    pub fn steps(&mut self, rounds: usize) {
+        (0..rounds).for_each(|_| self.step());
+    }
+
+    /// What our TCP expects of the peer next: sequence number, ACK number, its port and ours.
+    pub fn peer_next(&self) -> (u32, u32, (u16, u16)) {
+        let mut headers = self.sent.iter().rev().filter_map(|f| parse_tcp(f));
+        let last = headers.next().expect("we have spoken");
+        let syn = u32::from(last.flags & SYN != 0);
+        let ports = (last.destination.port(), last.source.port());
+        (last.acknowledgement, last.sequence.wrapping_add(syn), ports)
+    }
+
+    /// The card receives a TCP packet from the peer's address that the peer never sent.
+    pub fn forge(&mut self, ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) {
+        self.card.receive(forged(ports, numbers, flags, payload));
     }
 
     /// Goes on until `is_done`.

@@ -157,6 +157,7 @@ impl Slot {
             floor: self.base.wrapping_add(self.receive.floor),
             ack_low: 1000,
             ack_high: 2000,
+            ..Acceptance::default()
         }
     }
 }

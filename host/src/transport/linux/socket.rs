@@ -147,10 +147,12 @@ impl ShadowSocket {
         let readable_bytes = sys::queue_bytes(self.fd(), libc::FIONREAD)?;
         let fin = matches!(kernel_state, FIN_WAIT_1 | CLOSING | LAST_ACK);
         let queued = sys::queue_bytes(self.fd(), libc::TIOCOUTQ)?;
-        let peer_finished = matches!(
-            kernel_state,
-            CLOSE_WAIT | LAST_ACK | CLOSING | TIME_WAIT | CLOSED
-        );
+        // A connection that broke is closed, too: its stream has no end.
+        let peer_finished = match kernel_state {
+            CLOSE_WAIT | LAST_ACK | CLOSING | TIME_WAIT => true,
+            CLOSED => self.error.is_none(),
+            _ => false,
+        };
         Ok(StreamStatus {
             state,
             readable_bytes,

@@ -72,6 +72,8 @@ impl Tap {
             .socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
         let fd = socket.as_fd();
         sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
+        // An urgent byte is one of the stream's: out of line it would not be counted.
+        sys::set_option(fd, libc::SOL_SOCKET, libc::SO_OOBINLINE, 1)?;
         // BBR measures the wire by the wall clock, which fits no simulated wire. A kernel without
         // CUBIC keeps its default, which works too.
         let _ = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"cubic");

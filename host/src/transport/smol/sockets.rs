@@ -168,7 +168,7 @@ impl Stream {
             },
             readable_bytes,
             unacknowledged_bytes: socket.send_queue() as u64,
-            end_of_stream: self.peer_finished && readable_bytes == 0,
+            end_of_stream: self.peer_finished && readable_bytes == 0 && self.error(state).is_none(),
             error: self.error(state),
         }
     }

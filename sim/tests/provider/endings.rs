@@ -1,0 +1,158 @@
+//! How connections end: by a reset, by their application, and with the same addresses coming again.
+
+use host::bus::MemoryKind;
+use host::control::packet::{parse_tcp, ACK, RST, SYN};
+use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::transport::peer::{Script, WirePeer};
+use sim::lab::Card;
+
+use crate::calls::peer_address;
+use crate::rig::{golden, slow_commands, GoldenRig};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
+const RESET: &str = "Connection reset by peer (os error 104)";
+
+/// A connection to a peer that sends `send_bytes`, and a region of a page.
+fn connected(rig: &mut GoldenRig, send_bytes: u64) -> (ConnectionId, RegionId) {
+    let script = Script {
+        send_bytes,
+        seed: 7,
+        receive_bytes_max: None,
+    };
+    rig.peer.listen(peer_address(5001), script).unwrap();
+    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    rig.completion(|c| *c == Completion::Opened(id));
+    (id, region)
+}
+
+fn reset(rig: &mut GoldenRig) {
+    let (sequence, acknowledgement, ports) = rig.peer_next();
+    rig.cut = true;
+    rig.forge(ports, (sequence, acknowledgement), RST | ACK, &[]);
+}
+
+fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
+    matches!(completion, Completion::Failed(failed, why) if *failed == id && why.contains(RESET))
+}
+
+/// A request goes back when the card has confirmed that it has let the buffer go, not before.
+#[test]
+fn a_cancelled_buffer_is_never_written_again() {
+    let mut rig = slow_commands();
+    rig.hold = (0..1000).collect();
+    let (id, region) = connected(&mut rig, 3000);
+    let mut memory = rig.provider.map(region).unwrap();
+    rig.provider.recv(id, region, 0, 2000, false, 1).unwrap();
+    rig.until("two packets held", |rig| rig.held.len() >= 2);
+    for _ in 0..30 {
+        rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    }
+    reset(&mut rig);
+    rig.completion(|c| is_reset(c, id));
+    rig.completion(|c| *c == Completion::Cancelled { request: 1 });
+    memory.write(0, &[0x11; 4096]);
+    for frame in std::mem::take(&mut rig.held) {
+        rig.card.receive(frame);
+    }
+    let mut now = vec![0; 4096];
+    memory.read(0, &mut now);
+    assert_eq!(now, [0x11; 4096]);
+}
+
+#[test]
+fn a_reset_fails_a_connection_with_sends_open() {
+    let mut rig = golden();
+    let (id, region) = connected(&mut rig, 0);
+    rig.steps(20);
+    rig.cut = true;
+    rig.provider.send(id, region, 0, 1000, 5).unwrap();
+    rig.steps(10);
+    reset(&mut rig);
+    rig.completion(|c| is_reset(c, id));
+    rig.completion(|c| *c == Completion::Cancelled { request: 5 });
+    rig.completion(|c| *c == Completion::Closed(id));
+}
+
+#[test]
+fn a_reset_fails_an_idle_connection() {
+    let mut rig = golden();
+    let (id, region) = connected(&mut rig, 100_000);
+    rig.provider.recv(id, region, 0, 4096, false, 1).unwrap();
+    rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
+    reset(&mut rig);
+    rig.completion(|c| is_reset(c, id));
+    rig.completion(|c| *c == Completion::Closed(id));
+}
+
+/// What is acknowledged when the application closes is sent, not cancelled.
+#[test]
+fn a_close_right_after_a_send_lets_it_complete() {
+    let mut rig = golden();
+    let (id, region) = connected(&mut rig, 0);
+    rig.provider.send(id, region, 0, 1000, 5).unwrap();
+    rig.provider.close(id).unwrap();
+    rig.completion(|c| *c == Completion::Closed(id));
+    assert!(rig.completions.contains(&Completion::Sent { request: 5 }));
+    assert!(!rig
+        .completions
+        .contains(&Completion::Cancelled { request: 5 }));
+}
+
+/// The peer's port comes again while the flow of its last connection is still on the card.
+#[test]
+fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
+    const PORTS: (u16, u16) = (4444, 80);
+    let mut rig = slow_commands();
+    let local = ([10, 77, 0, 1], PORTS.1).into();
+    let listener = rig.provider.listen(FIRST, local).unwrap();
+    // Makes the link addresses known.
+    rig.peer
+        .connect(([10, 77, 0, 1], 9999).into(), Script::default())
+        .unwrap();
+    rig.steps(30);
+    rig.cut = true;
+    let open = |rig: &mut GoldenRig, sequence: u32| {
+        rig.sent.clear();
+        rig.forge(PORTS, (sequence, 0), SYN, &[]);
+        let mut next = 0;
+        rig.until("a SYN-ACK", |rig| {
+            let mut headers = rig.sent.iter().filter_map(|f| parse_tcp(f));
+            let answer = headers.rfind(|h| h.flags & (SYN | ACK) == SYN | ACK);
+            next = answer.map_or(0, |h| h.sequence.wrapping_add(1));
+            answer.is_some()
+        });
+        rig.forge(PORTS, (sequence + 1, next), ACK, &[]);
+        let mut id = None;
+        rig.until("a connection", |rig| {
+            id = rig.provider.accept(listener).unwrap();
+            id.is_some()
+        });
+        (id.unwrap(), next)
+    };
+    let (first, next) = open(&mut rig, 1000);
+    rig.completion(|c| *c == Completion::Opened(first));
+    for _ in 0..40 {
+        rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    }
+    rig.forge(PORTS, (1001, next), RST | ACK, &[]);
+    rig.completion(|c| is_reset(c, first));
+    let (second, next) = open(&mut rig, 500_000);
+    assert!(
+        !rig.completions.contains(&Completion::Closed(first)),
+        "still leaving"
+    );
+    rig.completion(|c| *c == Completion::Opened(second));
+    assert!(rig.completions.contains(&Completion::Closed(first)));
+    // And it works.
+    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    rig.provider.recv(second, region, 0, 100, false, 1).unwrap();
+    rig.steps(30);
+    rig.forge(PORTS, (500_001, next), ACK, &[0x77; 100]);
+    let received = Completion::Received {
+        request: 1,
+        bytes: 100,
+    };
+    rig.completion(|c| *c == received);
+}

@@ -1,0 +1,455 @@
+//! The kernel's TCP behind a golden card, against packets made by hand: what it refuses, what it
+//! reads differently from other stacks. Skipped where the machine allows no network namespace.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use abi::config::SMALL;
+use abi::flow_key::hash;
+use host::bus::MemoryKind;
+use host::control::packet::{flow_key, parse_tcp, TcpHeader, ACK, FIN, RST, SYN};
+use host::device::DeviceConfig;
+use host::memory::ApplicationMapping;
+use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use host::transport::header::ones_sum;
+use host::transport::peer::{SmoltcpPeer, WirePeer};
+use host::transport::{Clock, InterfaceAddress, LinkConfig, LinuxTransport, ListenerId, Tuning};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::lab::Card;
+use sim::mac::Frame;
+use sim::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
+const PSH: u8 = 0x08;
+const URG: u8 = 0x20;
+/// Rounds of a millisecond after which a test is stuck.
+const ROUNDS_MAX: u32 = 20_000;
+/// Rounds after which a packet has been dealt with; more does no harm.
+const SETTLED: u32 = 30;
+/// Sequence number of the first payload byte.
+const START: u32 = 1001;
+const PEER_PORT: u16 = 4444;
+
+fn v6(host: u8) -> [u8; 16] {
+    [0xfd, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host]
+}
+
+fn link(host: u8) -> LinkConfig {
+    let address = |address, prefix_bits| InterfaceAddress {
+        address,
+        prefix_bits,
+    };
+    LinkConfig {
+        mac: [2, 0, 0, 0, 0, host],
+        addresses: vec![
+            address([10, 77, 0, host].into(), 24),
+            address(v6(host).into(), 64),
+        ],
+        gateways: Vec::new(),
+        mtu_bytes: 1500,
+        tuning: Tuning {
+            receive_buffer_bytes: 60_000,
+            ..Tuning::REAL_TIME
+        },
+    }
+}
+
+/// What a packet is made of, beside its payload.
+#[derive(Clone, Default)]
+struct Segment {
+    port: Option<u16>,
+    tags: Vec<u16>,
+    /// Last byte of the link address it goes to, when that is not ours.
+    station: Option<u8>,
+    sequence: u32,
+    acknowledgement: u32,
+    flags: u8,
+    options: Vec<u8>,
+    urgent: u16,
+    /// Behind a header of destination options (RFC 8200, 4.6) of 8 bytes.
+    destination_options: bool,
+}
+
+/// The kernel's TCP on a golden card; the peer answers address questions, its TCP is made by hand.
+struct Hand {
+    provider: Provider<GoldenBus, LinuxTransport>,
+    card: Rc<RefCell<GoldenCard>>,
+    neighbour: SmoltcpPeer,
+    completions: Vec<Completion>,
+    /// TCP headers that our side has sent.
+    sent: Vec<TcpHeader>,
+    ipv6: bool,
+}
+
+impl Hand {
+    fn open(ipv6: bool) -> Option<Self> {
+        let transport = match LinuxTransport::open(&link(1)) {
+            Err(error) if error.is_refusal() => {
+                println!("skipped: {error}");
+                return None;
+            }
+            other => other.expect("a transport"),
+        };
+        let card = GoldenCard::new(SMALL);
+        let bus = GoldenBus::new(card.clone());
+        let provider = Provider::open(bus, transport, DeviceConfig::default());
+        Some(Self {
+            provider: provider.expect("the device opens"),
+            card,
+            neighbour: SmoltcpPeer::open(&link(2), Clock::Wall { divisor: 1 }).expect("a peer"),
+            completions: Vec::new(),
+            sent: Vec::new(),
+            ipv6,
+        })
+    }
+
+    fn step(&mut self) {
+        let completions = self.provider.poll().expect("it polls");
+        self.completions.extend(completions);
+        let mut sent = Vec::new();
+        self.card.take_sent(&mut sent);
+        for frame in sent {
+            match parse_tcp(&frame.bytes) {
+                Some(header) => self.sent.push(header),
+                None => self.neighbour.inject_frame(&frame.bytes).expect("a frame"),
+            }
+        }
+        let mut buffer = vec![0; 2000];
+        while let Some(bytes) = self.neighbour.poll_frame(&mut buffer).expect("a frame") {
+            let mut frame = Frame {
+                bytes: buffer[..bytes].to_vec(),
+                ..Frame::default()
+            };
+            frame.bytes.resize(bytes.max(60), 0);
+            self.card.receive(frame);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+
+    fn until(&mut self, what: &str, mut is_done: impl FnMut(&mut Self) -> bool) {
+        for _ in 0..ROUNDS_MAX {
+            if is_done(self) {
+                return;
+            }
+            self.step();
+        }
+        panic!("{what}: never; completions {:?}", self.completions);
+    }
+
+    fn completion(&mut self, wanted: impl Fn(&Completion) -> bool) -> Completion {
+        let mut found = None;
+        self.until("a completion", |hand| {
+            let at = hand.completions.iter().position(&wanted);
+            found = at.map(|at| hand.completions.remove(at));
+            found.is_some()
+        });
+        found.expect("found")
+    }
+
+    fn local(&self) -> SocketAddr {
+        match self.ipv6 {
+            true => (v6(1), 80).into(),
+            false => ([10, 77, 0, 1], 80).into(),
+        }
+    }
+
+    /// The card receives a packet from the peer.
+    fn receive(&mut self, segment: &Segment, payload: &[u8]) {
+        let spec = PacketSpec {
+            tags: segment.tags.clone(),
+            addresses: match self.ipv6 {
+                true => Addresses::V6(v6(2), v6(1)),
+                false => Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
+            },
+            ip_options: Vec::new(),
+            ports: (segment.port.unwrap_or(PEER_PORT), 80),
+            layer4: Layer4::Tcp {
+                sequence: segment.sequence,
+                acknowledgement: segment.acknowledgement,
+                flags: segment.flags,
+                options: segment.options.clone(),
+            },
+            payload: payload.to_vec(),
+        };
+        let mut bytes = spec.frame(0);
+        bytes[..6].copy_from_slice(&link(1).mac);
+        bytes[6..12].copy_from_slice(&link(2).mac);
+        if let Some(station) = segment.station {
+            bytes[5] = station;
+        }
+        if segment.urgent > 0 {
+            set_urgent(&mut bytes, if self.ipv6 { 54 } else { 34 }, segment.urgent);
+        }
+        if segment.destination_options {
+            insert_destination_options(&mut bytes);
+        }
+        self.card.receive(Frame {
+            bytes,
+            ..Frame::default()
+        });
+    }
+
+    /// A handshake from `port` on; the ACK number of everything that follows.
+    fn shake_hands(&mut self, port: u16, syn_options: &[u8], options: &[u8]) -> u32 {
+        let mut segment = Segment {
+            port: Some(port),
+            sequence: START - 1,
+            flags: SYN,
+            options: syn_options.to_vec(),
+            ..Segment::default()
+        };
+        self.receive(&segment, &[]);
+        let mut answer = None;
+        self.until("a SYN-ACK", |hand| {
+            let answers = |header: &&TcpHeader| {
+                header.flags & (SYN | ACK) == SYN | ACK && header.destination.port() == port
+            };
+            answer = hand.sent.iter().find(answers).copied();
+            answer.is_some()
+        });
+        segment.sequence = START;
+        segment.acknowledgement = answer.expect("found").sequence.wrapping_add(1);
+        segment.flags = ACK;
+        segment.options = options.to_vec();
+        self.receive(&segment, &[]);
+        segment.acknowledgement
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> ConnectionId {
+        let mut id = None;
+        self.until("a connection", |hand| {
+            id = hand.provider.accept(listener).expect("it accepts");
+            id.is_some()
+        });
+        id.expect("found")
+    }
+
+    /// An open connection whose first `bytes` bytes go to the start of a page.
+    fn connect(&mut self, bytes: u32, options: [&[u8]; 2]) -> Connected {
+        let listener = self.provider.listen(FIRST, self.local()).expect("a port");
+        let acknowledgement = self.shake_hands(PEER_PORT, options[0], options[1]);
+        let id = self.accept(listener);
+        let region = self.provider.register(FIRST, DRAM, 4096).expect("a region");
+        let memory = self.provider.map(region).expect("a mapping");
+        self.provider
+            .recv(id, region, 0, bytes, false, 1)
+            .expect("a request");
+        self.completion(|c| *c == Completion::Opened(id));
+        self.rest();
+        Connected {
+            id,
+            region,
+            memory,
+            acknowledgement,
+        }
+    }
+
+    fn rest(&mut self) {
+        (0..SETTLED).for_each(|_| self.step());
+    }
+}
+
+struct Connected {
+    id: ConnectionId,
+    region: RegionId,
+    memory: ApplicationMapping,
+    acknowledgement: u32,
+}
+
+/// Sets the urgent pointer, which was 0, and corrects the checksum.
+fn set_urgent(frame: &mut [u8], tcp: usize, urgent: u16) {
+    let old = u16::from_be_bytes([frame[tcp + 16], frame[tcp + 17]]);
+    let sum = !ones_sum(&urgent.to_be_bytes(), !old);
+    frame[tcp + 16..tcp + 18].copy_from_slice(&sum.to_be_bytes());
+    frame[tcp + 18..tcp + 20].copy_from_slice(&urgent.to_be_bytes());
+}
+
+/// Puts 8 bytes of destination options, all padding, between the IPv6 and the TCP header.
+fn insert_destination_options(frame: &mut Vec<u8>) {
+    let bytes = u16::from_be_bytes([frame[18], frame[19]]) + 8;
+    frame[18..20].copy_from_slice(&bytes.to_be_bytes());
+    frame[20] = 60;
+    frame.splice(54..54, [6, 0, 1, 4, 0, 0, 0, 0]);
+}
+
+fn data(connected: &Connected, offset: u32) -> Segment {
+    Segment {
+        sequence: START + offset,
+        acknowledgement: connected.acknowledgement,
+        flags: ACK | PSH,
+        ..Segment::default()
+    }
+}
+
+const fn received(bytes: u32) -> Completion {
+    Completion::Received { request: 1, bytes }
+}
+
+#[test]
+fn an_urgent_byte_is_one_of_the_streams() {
+    let Some(mut hand) = Hand::open(false) else {
+        return;
+    };
+    let connected = hand.connect(300, [&[], &[]]);
+    hand.receive(&data(&connected, 0), &[b'a'; 100]);
+    let urgent = Segment {
+        flags: ACK | PSH | URG,
+        urgent: 100,
+        ..data(&connected, 100)
+    };
+    hand.receive(&urgent, &[b'b'; 100]);
+    hand.receive(&data(&connected, 200), &[b'c'; 100]);
+    hand.completion(|c| *c == received(300));
+    let mut bytes = [0; 300];
+    connected.memory.read(0, &mut bytes);
+    let expected = [[b'a'; 100], [b'b'; 100], [b'c'; 100]].concat();
+    assert_eq!(bytes[..], expected);
+}
+
+#[test]
+fn a_reset_is_a_failure_and_no_end_of_stream() {
+    let Some(mut hand) = Hand::open(false) else {
+        return;
+    };
+    let connected = hand.connect(100, [&[], &[]]);
+    hand.receive(&data(&connected, 0), &[b'a'; 100]);
+    hand.completion(|c| *c == received(100));
+    let (id, region) = (connected.id, connected.region);
+    // No receive request is open: nothing but the status tells.
+    hand.provider.send(id, region, 1000, 500, 2).unwrap();
+    hand.rest();
+    let reset = Segment {
+        flags: RST | ACK,
+        ..data(&connected, 100)
+    };
+    hand.receive(&reset, &[]);
+    hand.completion(|c| *c == Completion::Closed(id));
+    let failed = |c: &Completion| matches!(c, Completion::Failed(_, why) if why.contains("reset"));
+    assert!(
+        hand.completions.iter().any(failed),
+        "{:?}",
+        hand.completions
+    );
+    let cancelled = Completion::Cancelled { request: 2 };
+    assert!(hand.completions.contains(&cancelled));
+    assert!(!hand.completions.contains(&Completion::EndOfStream(id)));
+}
+
+#[test]
+fn an_end_of_stream_is_no_failure() {
+    let Some(mut hand) = Hand::open(false) else {
+        return;
+    };
+    let connected = hand.connect(200, [&[], &[]]);
+    hand.receive(&data(&connected, 0), &[b'a'; 100]);
+    let end = Segment {
+        flags: FIN | ACK,
+        ..data(&connected, 100)
+    };
+    hand.receive(&end, &[]);
+    hand.completion(|c| *c == received(100));
+    hand.completion(|c| *c == Completion::EndOfStream(connected.id));
+    hand.provider.close(connected.id).unwrap();
+    hand.until("our FIN", |hand| {
+        hand.sent.iter().any(|h| h.flags & FIN != 0)
+    });
+    let last = Segment {
+        acknowledgement: connected.acknowledgement.wrapping_add(1),
+        flags: ACK,
+        ..data(&connected, 101)
+    };
+    hand.receive(&last, &[]);
+    hand.completion(|c| *c == Completion::Closed(connected.id));
+    assert_eq!(hand.completions, []);
+}
+
+/// The card takes no TCP from behind these options; the host does.
+#[test]
+fn tcp_behind_destination_options_arrives() {
+    let Some(mut hand) = Hand::open(true) else {
+        return;
+    };
+    let connected = hand.connect(200, [&[], &[]]);
+    let segment = Segment {
+        destination_options: true,
+        ..data(&connected, 0)
+    };
+    hand.receive(&segment, &[b'a'; 100]);
+    hand.receive(&data(&connected, 100), &[b'b'; 100]);
+    hand.completion(|c| *c == received(200));
+    let mut bytes = [0; 200];
+    connected.memory.read(0, &mut bytes);
+    assert_eq!(bytes[..], [[b'a'; 100], [b'b'; 100]].concat());
+}
+
+/// A packet that `change` makes one that TCP refuses comes before the good one with other bytes.
+fn the_good_one_stands(what: &str, options: [&[u8]; 3], change: impl Fn(&mut Segment)) {
+    let Some(mut hand) = Hand::open(false) else {
+        return;
+    };
+    let connected = hand.connect(100, [options[0], options[1]]);
+    let mut refused = data(&connected, 0);
+    change(&mut refused);
+    hand.receive(&refused, &[0xee; 100]);
+    hand.rest();
+    assert!(
+        hand.completions.is_empty(),
+        "{what}: {:?}",
+        hand.completions
+    );
+    let good = Segment {
+        options: options[2].to_vec(),
+        ..data(&connected, 0)
+    };
+    hand.receive(&good, &[0x11; 100]);
+    hand.completion(|c| *c == received(100));
+    let mut bytes = [0; 100];
+    connected.memory.read(0, &mut bytes);
+    assert_eq!(bytes, [0x11; 100], "{what}");
+}
+
+#[test]
+fn bytes_of_packets_that_the_kernel_refuses_do_not_stand() {
+    the_good_one_stands("VLAN", [&[]; 3], |segment| segment.tags = vec![5]);
+    the_good_one_stands("station", [&[]; 3], |segment| segment.station = Some(9));
+    the_good_one_stands("ACK", [&[]; 3], |segment| segment.acknowledgement += 1);
+    let [syn, first, good, old] =
+        [1_000_000, 1_000_001, 1_000_010, 995_000].map(|value| timestamp_option(value, 0));
+    the_good_one_stands("timestamp", [&syn, &first, &good], |segment| {
+        segment.options.clone_from(&old);
+    });
+}
+
+/// Nine connections whose keys share both their buckets: eight fit, the ninth fails alone.
+#[test]
+fn a_connection_without_a_key_slot_fails_alone() {
+    let Some(mut hand) = Hand::open(false) else {
+        return;
+    };
+    let secrets = *hand.provider.device().secrets();
+    let mask = (1u16 << hand.provider.device().sizes().bucket_bits) - 1;
+    let mut sharing = HashMap::<[u16; 2], Vec<u16>>::new();
+    for port in 1024..=u16::MAX {
+        let key = flow_key(([10, 77, 0, 2], port).into(), hand.local());
+        let buckets = secrets.map(|secret| hash(&key, &secret) & mask);
+        sharing.entry(buckets).or_default().push(port);
+    }
+    let ports = sharing.into_values().find(|ports| ports.len() >= 9);
+    let ports = ports.expect("more ports than pairs of buckets");
+    let listener = hand.provider.listen(FIRST, hand.local()).expect("a port");
+    for (number, &port) in ports.iter().take(9).enumerate() {
+        hand.shake_hands(port, &[], &[]);
+        let id = hand.accept(listener);
+        if number < 8 {
+            hand.completion(|c| *c == Completion::Opened(id));
+        } else {
+            hand.completion(|c| matches!(c, Completion::Failed(failed, _) if *failed == id));
+            hand.completion(|c| *c == Completion::Closed(id));
+        }
+    }
+    assert_eq!(hand.completions, []);
+}

@@ -1,0 +1,69 @@
+//! Regions that come and go under connections.
+
+use host::bus::MemoryKind;
+use host::device::RingSizes;
+use host::provider::{ApplicationId, Completion};
+use host::transport::peer::{Script, WirePeer};
+use sim::lab::Card;
+
+use crate::calls::peer_address;
+use crate::rig::{golden, slow_commands};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
+
+/// A buffer is posted in a region that goes; the region's index goes to another application; then
+/// the bytes come, deferred.
+#[test]
+fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
+    let mut rig = golden();
+    let script = Script {
+        send_bytes: 3000,
+        seed: 7,
+        receive_bytes_max: None,
+    };
+    rig.peer.listen(peer_address(5001), script).unwrap();
+    let gone = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    rig.hold = (0..1000).collect();
+    let id = rig.provider.connect(FIRST, peer_address(5001)).unwrap();
+    rig.completion(|c| *c == Completion::Opened(id));
+    rig.provider.recv(id, gone, 0, 2000, false, 1).unwrap();
+    rig.until("two packets held", |rig| rig.held.len() >= 2);
+    rig.provider.deregister(gone).unwrap();
+    rig.steps(50);
+    let other = rig.provider.open_application(RingSizes::default()).unwrap();
+    let next = rig.provider.register(other, DRAM, 4096).unwrap();
+    assert_eq!(next, gone, "the test needs the index to be used again");
+    let mut memory = rig.provider.map(next).unwrap();
+    memory.write(0, &[0x11; 4096]);
+    rig.hold.clear();
+    for frame in std::mem::take(&mut rig.held) {
+        rig.card.receive(frame);
+    }
+    let failed = rig.completion(|c| matches!(c, Completion::Failed(..)));
+    assert_eq!(failed, Completion::Failed(id, "no region 0".to_owned()));
+    rig.completion(|c| *c == Completion::Cancelled { request: 1 });
+    let mut now = vec![0; 4096];
+    memory.read(0, &mut now);
+    assert_eq!(now, [0x11; 4096]);
+}
+
+/// The region is made known through owner 0's ring, its segments go through the application's.
+#[test]
+fn a_fresh_region_of_a_second_application_can_be_sent_from_at_once() {
+    let mut rig = slow_commands();
+    rig.peer
+        .listen(peer_address(5001), Script::default())
+        .unwrap();
+    let other = rig.provider.open_application(RingSizes::default()).unwrap();
+    let id = rig.provider.connect(other, peer_address(5001)).unwrap();
+    rig.completion(|c| *c == Completion::Opened(id));
+    for _ in 0..30 {
+        rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    }
+    let region = rig.provider.register(other, DRAM, 4096).unwrap();
+    rig.provider.send(id, region, 0, 1000, 5).unwrap();
+    let ended = |c: &Completion| !matches!(c, Completion::EndOfStream(_));
+    let first = rig.completion(ended);
+    assert_eq!(first, Completion::Sent { request: 5 });
+}

@@ -1,0 +1,107 @@
+//! Packets that no peer sent: they change nothing for those who are there.
+
+use host::bus::MemoryKind;
+use host::control::packet::{parse_tcp, ACK, SYN};
+use host::provider::{ApplicationId, Completion, ConnectionId};
+use host::transport::peer::{RandomBytes, Script, WirePeer};
+use host::transport::ListenerId;
+use sim::lab::Card;
+
+use crate::rig::{golden, GoldenRig};
+
+const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
+const SEED: u64 = 3;
+const PACKET_BYTES: usize = 1460;
+
+/// A peer that sends `send_bytes` has connected to a listener; nobody has accepted it yet.
+fn waiting(rig: &mut GoldenRig, send_bytes: u64) -> ListenerId {
+    let local = ([10, 77, 0, 1], 80).into();
+    let listener = rig.provider.listen(FIRST, local).unwrap();
+    let script = Script {
+        send_bytes,
+        seed: SEED,
+        receive_bytes_max: None,
+    };
+    rig.peer.connect(local, script).unwrap();
+    rig.steps(50);
+    listener
+}
+
+/// Accepts the connection and receives what it sends.
+fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
+    let id = rig.provider.accept(listener).unwrap().expect("one waits");
+    rig.completion(|c| *c == Completion::Opened(id));
+    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
+    rig.completion(|c| *c == Completion::Received { request: 1, bytes });
+}
+
+/// Strangers begin more handshakes than are remembered, between a peer's handshake and its accept.
+#[test]
+fn a_peer_that_waits_to_be_accepted_is_not_pushed_out() {
+    let mut rig = golden();
+    let listener = waiting(&mut rig, 100);
+    for number in 0..4200u32 {
+        let port = 10_000 + number as u16;
+        for to in [80, 81] {
+            rig.forge((port, to), (number, 0), SYN, &[]);
+        }
+        if number % 16 == 0 {
+            rig.step();
+        }
+    }
+    rig.steps(50);
+    accept(&mut rig, listener, 100);
+}
+
+#[test]
+fn a_syn_that_the_transport_refuses_is_not_believed() {
+    let mut rig = golden();
+    let listener = waiting(&mut rig, 100);
+    let (sequence, _, ports) = rig.peer_next();
+    rig.forge(ports, (sequence.wrapping_add(1 << 20), 0), SYN, &[]);
+    rig.steps(5);
+    accept(&mut rig, listener, 100);
+}
+
+/// A late packet's bytes were once in a packet that TCP refused: the late one's stand.
+#[test]
+fn bytes_that_tcp_refused_do_not_reach_the_application() {
+    let warm_up = 64usize << 10;
+    let stream = 3 * PACKET_BYTES;
+    let buffer = 64u32 << 10;
+    let mut rig = golden();
+    let listener = waiting(&mut rig, (warm_up + stream) as u64);
+    let id: ConnectionId = rig.provider.accept(listener).unwrap().unwrap();
+    let region = rig.provider.register(FIRST, DRAM, 4 << 16).unwrap();
+    let memory = rig.provider.map(region).unwrap();
+    let far = 3 * u64::from(buffer);
+    rig.provider
+        .recv(id, region, far, warm_up as u32, false, 9)
+        .unwrap();
+    rig.completion(|c| matches!(c, Completion::Received { request: 9, .. }));
+    let syns = rig.received.iter().filter_map(|f| parse_tcp(f));
+    let base = syns.clone().find(|h| h.flags & SYN != 0).unwrap().sequence;
+    let (_, _, ports) = rig.peer_next();
+    // Sequence number of the third packet; an ACK number that nobody sent.
+    let third = base.wrapping_add(1 + (warm_up + 2 * PACKET_BYTES) as u32);
+    rig.forge(ports, (third, 0x7777_7777), ACK, &[0xee; PACKET_BYTES]);
+    rig.step();
+    rig.hold = vec![rig.payload_frames + 1];
+    rig.provider.recv(id, region, 0, buffer, true, 0).unwrap();
+    rig.completion(|c| matches!(c, Completion::Received { request: 0, .. }));
+    rig.provider
+        .recv(id, region, buffer.into(), buffer, true, 1)
+        .unwrap();
+    rig.until("the late packet", |rig| !rig.held.is_empty());
+    rig.steps(20);
+    let late = rig.held.remove(0);
+    rig.card.receive(late);
+    rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
+    let mut rest = vec![0; stream - PACKET_BYTES];
+    memory.read(buffer as usize, &mut rest);
+    let mut expected = vec![0; warm_up + stream];
+    RandomBytes::new(SEED).fill(&mut expected);
+    assert_eq!(rest, expected[warm_up + PACKET_BYTES..]);
+}
