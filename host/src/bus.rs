@@ -109,7 +109,7 @@ pub trait Bus {
     /// Returns memory. The card must not access it any more.
     fn release(&mut self, memory: DmaMemory) -> Result<()>;
 
-    /// Reads control memory.
+    /// Reads control memory: after every earlier call, in any order within one.
     fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()>;
 
     /// Writes control memory.

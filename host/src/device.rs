@@ -22,6 +22,7 @@ use crate::error::{HostError, Result};
 pub use crate::owner::RingSizes;
 use crate::owner::{doorbell_page, Owner};
 use crate::rings::HeaderEntry;
+use crate::watch::Watch;
 
 /// How a card is opened.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,7 @@ pub struct Device<B: Bus> {
     secrets: [[u32; flow_key::SECRET_WORDS]; 2],
     owners: Vec<Owner>,
     push_slots: bool,
+    watch: Watch,
 }
 
 impl<B: Bus> Device<B> {
@@ -141,7 +143,9 @@ impl<B: Bus> Device<B> {
             }
         }
         let features = bus.read_register(registers::FEATURES)?;
+        let watch = Watch::begin(&mut bus)?;
         let mut device = Self {
+            watch,
             bus,
             sizes,
             secrets,
@@ -269,12 +273,14 @@ impl<B: Bus> Device<B> {
     }
 
     /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
-    /// moved.
+    /// moved. A card that owes something and has not moved for thousands of polls is asked for its
+    /// epoch and its rings: an error names the one that was lost or has stopped.
     pub fn poll(&mut self) -> Result<bool> {
         let mut moved = false;
         for owner in &mut self.owners {
             moved |= owner.poll(&mut self.bus)?;
         }
+        self.watch.note(&mut self.bus, &self.owners, moved)?;
         Ok(moved)
     }
 

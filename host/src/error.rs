@@ -90,6 +90,22 @@ pub enum HostError {
         "connection {0}: its handshake was forgotten, too many others came before it was taken"
     )]
     HandshakeForgotten(u32),
+    /// The card began another epoch by itself: nothing that was set up is valid any more.
+    #[error("the card was reset: epoch {now}, not {before}; open it again")]
+    EpochLost {
+        /// Epoch in which it was opened.
+        before: u32,
+        /// Epoch it is in.
+        now: u32,
+    },
+    /// A ring has stopped: the card could not read it, or found a wrong index in it.
+    #[error("the {ring} ring of owner {owner} has stopped")]
+    RingStopped {
+        /// Its owner.
+        owner: u8,
+        /// Which ring.
+        ring: &'static str,
+    },
     /// The card refused a command.
     #[error("command {opcode} of flow {flow} refused: {status}")]
     CommandRefused {

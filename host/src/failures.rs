@@ -3,7 +3,7 @@
 use crate::bus::Bus;
 use crate::control::connection::Phase;
 use crate::control::regions::Region;
-use crate::error::Result;
+use crate::error::{HostError, Result};
 use crate::provider::{Completion, ConnectionId, Provider};
 use crate::transport::Transport;
 
@@ -23,6 +23,27 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             for id in hit {
                 self.fail(id, format!("DMA write refused at {:#x}", fault.address))?;
             }
+        }
+        Ok(())
+    }
+
+    /// A ring of an application that has stopped ends its connections, and nobody else's. Without
+    /// owner 0's rings, nothing goes on.
+    pub(crate) fn poll_device(&mut self) -> Result<()> {
+        let error = match self.device.poll() {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        let HostError::RingStopped { owner, .. } = error else {
+            return Err(error);
+        };
+        if owner == 0 {
+            return Err(error);
+        }
+        let of_owner = self.connections.iter().filter(|(_, c)| c.owner == owner);
+        let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| *id).collect();
+        for id in hit {
+            self.fail(id, error.to_string())?;
         }
         Ok(())
     }

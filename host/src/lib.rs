@@ -14,3 +14,4 @@ mod progress;
 pub mod provider;
 pub mod rings;
 pub mod transport;
+mod watch;

@@ -7,11 +7,11 @@
 //! ```
 //! The control stack needs an address for each application buffer, because deferred payload has to
 //! be copied into it, but it must not touch payload by mistake. So its mapping has no access right;
-//! [`GuardedMapping::open`] gives it to the pages of one range for the time of one call, and only
-//! the [`crate::copier`] can make a guarded mapping.
+//! `GuardedMapping::open` gives it to the pages of one range for the time of one call, and only
+//! `copier.rs` can make a guarded mapping.
 //!
 //! Invariants
-//! 1. Outside of [`GuardedMapping::open`] an access through a guarded mapping is a SIGSEGV; a
+//! 1. Outside of `GuardedMapping::open` an access through a guarded mapping is a SIGSEGV; a
 //!    system call that is given its address answers EFAULT.
 //! 2. No mapping reaches beyond its range.
 #![allow(unsafe_code)]

@@ -128,6 +128,7 @@ impl Owner {
             | sizes.send_bits << 8
             | sizes.header_bits << 16
             | sizes.slow_bits << 24;
+        let headers = HeaderQueue::new(bus, number, headers, sizes.header_bits, slow)?;
         bus.write_register(context + registers::CONTEXT_SIZES, word)?;
         bus.write_register(context + registers::CONTEXT_ENABLE, 1)?;
         Ok(Self {
@@ -142,7 +143,7 @@ impl Owner {
             push_slots,
             send_waiting: VecDeque::new(),
             send_status,
-            headers: HeaderQueue::new(number, headers, sizes.header_bits, slow),
+            headers,
         })
     }
 
@@ -237,13 +238,23 @@ impl Owner {
         Ok(moved)
     }
 
+    /// How far the card has read the send ring, as it said last.
+    fn sends_consumed(&self, bus: &mut dyn Bus) -> Result<u32> {
+        let mut status = [0; 4];
+        bus.read_memory(self.send_status.address, &mut status)?;
+        Ok(u32::from_le_bytes(status))
+    }
+
+    /// Whether the card has not read the whole send ring yet.
+    pub(crate) fn sends_unread(&self, bus: &mut dyn Bus) -> Result<bool> {
+        Ok(self.sends_consumed(bus)? != self.sends.produced())
+    }
+
     fn post_sends(&mut self, bus: &mut dyn Bus) -> Result<bool> {
         if self.send_waiting.is_empty() {
             return Ok(false);
         }
-        let mut status = [0; 4];
-        bus.read_memory(self.send_status.address, &mut status)?;
-        let consumed = u32::from_le_bytes(status);
+        let consumed = self.sends_consumed(bus)?;
         // A descriptor that finds the ring empty need not be read from there.
         let is_alone = consumed == self.sends.produced() && self.send_waiting.len() == 1;
         let mut moved = false;

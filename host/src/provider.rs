@@ -417,7 +417,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     pub fn poll(&mut self) -> Result<Vec<Completion>> {
         self.device.bus().advance()?;
         self.take_faults()?;
-        self.device.poll()?;
+        self.poll_device()?;
         self.take_headers()?;
         self.take_refused()?;
         // The connections look at their streams in every step; what counts here is that the
@@ -426,7 +426,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.take_transport_headers()?;
         self.step_connections()?;
         self.end_removals()?;
-        self.device.poll()?;
+        self.poll_device()?;
         Ok(self.completions.drain(..).collect())
     }
 

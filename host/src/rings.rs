@@ -2,14 +2,28 @@
 //!
 //! Indices run freely; a slot is `index mod size`. The host never edits an entry that it has
 //! posted.
+//!
+//! The card writes a header slot in one request, but the machine may let it be seen line by line
+//! (PCIe Base Specification, 2.4.2), and the phase lies in the first of two lines. So the host
+//! leaves a mark in the second line of each free slot. Where it still finds it, it reads a
+//! register: the answer comes behind every write that the card sent before (2.4.1).
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::atomic::{fence, Ordering};
 
 use abi::config::{
     COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
 use abi::reason::CommandStatus;
-use abi::{completion, header_entry};
+use abi::{completion, header_entry, registers};
 
 use crate::bus::{Bus, DmaMemory, Result};
+
+/// Bytes of a line: what one write of the card fills at once.
+const LINE_BYTES: usize = 64;
+/// Bytes of the mark in a free header slot.
+const MARK_BYTES: usize = 8;
 
 /// The producing side of the command ring or of the send ring.
 #[derive(Debug)]
@@ -87,14 +101,15 @@ impl CompletionRing {
     /// The next completion, if the card has written it.
     pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<Completion>> {
         let slot = u64::from(self.consumed & ((1 << self.bits) - 1));
+        let address = self.memory.address + slot * COMPLETION_BYTES as u64;
         let mut entry = [0; COMPLETION_BYTES];
-        bus.read_memory(
-            self.memory.address + slot * COMPLETION_BYTES as u64,
-            &mut entry,
-        )?;
+        bus.read_memory(address, &mut entry)?;
         if completion::PHASE.get(&entry) != phase_of(self.consumed, self.bits) {
             return Ok(None);
         }
+        // What was read before the phase may be older than it.
+        fence(Ordering::Acquire);
+        bus.read_memory(address, &mut entry)?;
         self.consumed = self.consumed.wrapping_add(1);
         Ok(Some(Completion {
             index: completion::INDEX.get(&entry) as u32,
@@ -130,23 +145,42 @@ pub struct HeaderQueue {
     consumed: u32,
     slow: DmaMemory,
     slow_consumed: u32,
+    /// Begins the second line of every free slot. No packet holds it but by chance, which costs a
+    /// register read.
+    mark: [u8; MARK_BYTES],
     /// What the card was told last: slots and slow buffers.
     returned: (u32, u32),
 }
 
 impl HeaderQueue {
-    /// The queue of an owner: 2^`bits` slots in `slots`, slow buffers in `slow`.
-    pub fn new(owner: u8, slots: DmaMemory, bits: u32, slow: DmaMemory) -> Self {
+    /// The queue of an owner: 2^`bits` slots in `slots`, slow buffers in `slow`. The card must not
+    /// know it yet.
+    pub fn new(
+        bus: &mut dyn Bus,
+        owner: u8,
+        slots: DmaMemory,
+        bits: u32,
+        slow: DmaMemory,
+    ) -> Result<Self> {
         assert!(slots.bytes >= SLOT_BYTES << bits, "queue memory too small");
-        Self {
+        let queue = Self {
             owner,
             slots,
             bits,
             consumed: 0,
             slow,
             slow_consumed: 0,
+            mark: RandomState::new().build_hasher().finish().to_le_bytes(),
             returned: (0, 0),
+        };
+        for index in 0..1 << bits {
+            queue.mark_free(bus, index)?;
         }
+        Ok(queue)
+    }
+
+    fn mark_free(&self, bus: &mut dyn Bus, index: u32) -> Result<()> {
+        bus.write_memory(self.slot_address(index) + LINE_BYTES as u64, &self.mark)
     }
 
     /// Slots consumed so far.
@@ -168,10 +202,21 @@ impl HeaderQueue {
 
     /// The next header entry, if the card has published it.
     pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
+        let address = self.slot_address(self.consumed);
         let mut slot = [0; SLOT_BYTES];
-        bus.read_memory(self.slot_address(self.consumed), &mut slot)?;
+        bus.read_memory(address, &mut slot[..METADATA_BYTES])?;
         if header_entry::PHASE.get(&slot) != phase_of(self.consumed, self.bits) {
             return Ok(None);
+        }
+        // What was read before the phase may be older than it.
+        fence(Ordering::Acquire);
+        bus.read_memory(address, &mut slot)?;
+        let header_bytes = header_entry::HEADER_BYTES.get(&slot) as usize;
+        let in_second_line = (METADATA_BYTES + header_bytes).saturating_sub(LINE_BYTES);
+        let marked = &self.mark[..in_second_line.min(MARK_BYTES)];
+        if !marked.is_empty() && slot[LINE_BYTES..].starts_with(marked) {
+            bus.read_register(registers::EPOCH)?;
+            bus.read_memory(address, &mut slot)?;
         }
         let two_slots = header_entry::TWO_SLOTS.get(&slot) == 1;
         let mut header = slot[METADATA_BYTES..].to_vec();
@@ -184,9 +229,12 @@ impl HeaderQueue {
             let rest = METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
             header.extend_from_slice(&second[rest..]);
         }
-        header.truncate(header_entry::HEADER_BYTES.get(&slot) as usize);
+        header.truncate(header_bytes);
         let deferred = self.take_slow_buffer(bus, &slot)?;
-        self.consumed = self.consumed.wrapping_add(1 + u32::from(two_slots));
+        for _ in 0..1 + u32::from(two_slots) {
+            self.mark_free(bus, self.consumed)?;
+            self.consumed = self.consumed.wrapping_add(1);
+        }
         let mut metadata = [0; METADATA_BYTES];
         metadata.copy_from_slice(&slot[..METADATA_BYTES]);
         Ok(Some(HeaderEntry {

@@ -7,7 +7,9 @@
 //! The second slot repeats the metadata, with the phase of its own pass: so that what is left of it
 //! never looks like an entry of a later pass.
 //! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The
-//! phase starts at 1 after the queue is enabled and flips at every wrap of the queue.
+//! phase starts at 1 after the queue is enabled and flips at every wrap of the queue. A slot is one
+//! PCIe write, whose 64-byte lines a machine may show one after the other: a driver that finds the
+//! phase makes sure that the second line is there, too.
 
 use crate::field::Field;
 

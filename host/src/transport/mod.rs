@@ -1,4 +1,4 @@
-//! The transport: a box with headers in and headers out, behind which any protocol stack may run.
+//! The transport: a box with headers in and headers out, behind which any TCP may run.
 //!
 //! ```text
 //!   application (control stack)                     card
@@ -24,6 +24,11 @@
 //! 3. [`Transport::drain`] takes at most what was asked, so the receive window that the stack
 //!    offers closes when the application has no buffers.
 //! 4. Ids are never reused while the transport lives.
+//!
+//! A new TCP is a type that implements [`Transport`]; [`crate::provider::Provider::open`] takes it.
+//! A protocol that is not TCP does without this trait: it gives the card a header profile
+//! ([`crate::control::profile`]) and drives a [`crate::device::Device`] itself, as
+//! [`crate::message`] does.
 //!
 //! | transport | where it runs | used when |
 //! |---|---|---|

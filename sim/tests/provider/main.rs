@@ -7,7 +7,8 @@
 //! Proven: every wrong call is an error with its number; listen and accept; a partial receive gives
 //! its buffer back behind a fence and moves what had landed beyond; owners and domains are kept
 //! apart by the card; long lists are borrowed and returned; no interrupt is lost; a connection ends
-//! as it did on the wire, and what nobody but a stranger sent reaches no application.
+//! as it did on the wire, and what nobody but a stranger sent reaches no application; no header is
+//! read by half where the machine shows a slot line by line.
 
 mod borrow;
 mod calls;
@@ -21,3 +22,4 @@ mod regions;
 mod rig;
 mod stall;
 mod strangers;
+mod torn;

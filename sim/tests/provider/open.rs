@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use abi::config::SMALL;
+use abi::config::{COMMAND_BYTES, SMALL};
 use abi::registers;
-use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
+use host::control::descriptor::raw;
 use host::device::{Device, DeviceConfig};
 use host::error::HostError;
 use host::memory::MemoryRange;
 use sim::golden_card::{GoldenBus, GoldenCard};
 
+type Result<T, E = BusError> = std::result::Result<T, E>;
+
 /// A bus that answers some registers in its own way.
 struct Lying {
     bus: GoldenBus,
     lie: fn(u32, u32) -> Result<u32>,
+    /// No doorbell reaches the card.
+    is_deaf: bool,
 }
 
 impl Bus for Lying {
@@ -23,7 +28,10 @@ impl Bus for Lying {
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        self.bus.write_register(offset, value)
+        match self.is_deaf && offset >= registers::DOORBELLS {
+            true => Ok(()),
+            false => self.bus.write_register(offset, value),
+        }
     }
 
     fn write_line(&mut self, offset: u32, line: &[u8; registers::PUSH_BYTES]) -> Result<()> {
@@ -71,12 +79,65 @@ impl Bus for Lying {
     }
 }
 
+fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<Lying>, HostError> {
+    let bus = Lying {
+        bus: GoldenBus::new(GoldenCard::new(SMALL)),
+        lie,
+        is_deaf: false,
+    };
+    Device::open(bus, DeviceConfig::default())
+}
+
 fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
-    let bus = GoldenBus::new(GoldenCard::new(SMALL));
-    match Device::open(Lying { bus, lie }, DeviceConfig::default()) {
+    match try_open(lie) {
         Ok(_) => panic!("it opened"),
         Err(error) => error,
     }
+}
+
+/// What an open card that hears nothing any more is found to be, by a command or by a send.
+fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> HostError {
+    let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
+    device.bus().lie = lie;
+    device.bus().is_deaf = true;
+    match by_command {
+        true => drop(device.command([0; COMMAND_BYTES])),
+        false => device.send(raw(&[0; 60])),
+    }
+    for _ in 0..10_000 {
+        if let Err(error) = device.poll() {
+            return error;
+        }
+    }
+    panic!("nothing was found");
+}
+
+#[test]
+fn a_card_that_was_reset_is_found() {
+    let error = found(
+        |offset, truth| match offset {
+            registers::EPOCH => Ok(truth + 1),
+            _ => Ok(truth),
+        },
+        true,
+    );
+    match error {
+        HostError::EpochLost { before, now } => assert_eq!(now, before + 1),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn a_ring_that_has_stopped_is_found() {
+    const STATUS: u32 = registers::DOORBELLS + registers::DOORBELL_STATUS;
+    let error = found(
+        |offset, truth| match offset {
+            STATUS => Ok(registers::STATUS_SEND_STOPPED),
+            _ => Ok(truth),
+        },
+        false,
+    );
+    assert_eq!(error.to_string(), "the send ring of owner 0 has stopped");
 }
 
 #[test]

@@ -134,7 +134,7 @@ pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
 }
 
 impl<B: Bus, C: Card> Rig<B, C> {
-    fn new(bus: B, card: C) -> Self {
+    pub fn new(bus: B, card: C) -> Self {
         Self::with(bus, card, DeviceConfig::default())
     }
 

@@ -29,12 +29,21 @@ struct Numbers {
 }
 
 /// The sequence numbers of all connections.
-#[derive(Default)]
 pub(super) struct Duplicates {
     connections: HashMap<Connection, Numbers>,
+    window_bytes: u32,
 }
 
 impl Duplicates {
+    /// For stacks that offer windows of up to `window_bytes`: a duplicate ends no further behind
+    /// what is expected, so a stranger who guesses a sequence number guesses as long as with TCP.
+    pub(super) fn new(window_bytes: u32) -> Self {
+        Self {
+            connections: HashMap::new(),
+            window_bytes,
+        }
+    }
+
     /// Notes what an outgoing frame acknowledges.
     pub(super) fn note_sent(&mut self, frame: &[u8]) {
         let Ok(layout) = TcpLayout::parse(frame) else {
@@ -62,7 +71,12 @@ impl Duplicates {
             return None;
         }
         let numbers = self.connections.get_mut(&connection)?;
+        let end = long(tcp, 4).wrapping_add(layout.payload_bytes as u32);
+        let behind = numbers.expected.wrapping_sub(end);
         let acknowledged = long(tcp, 8);
+        if behind > self.window_bytes && is_after(numbers.expected, end) {
+            return None;
+        }
         if numbers
             .acknowledged
             .is_some_and(|before| !is_after(acknowledged, before))
@@ -70,8 +84,10 @@ impl Duplicates {
             return None;
         }
         numbers.acknowledged = Some(acknowledged);
-        let end = long(tcp, 4).wrapping_add(layout.payload_bytes as u32);
-        is_after(numbers.expected, end).then(|| pure(frame, &layout, numbers.expected))
+        if !is_after(numbers.expected, end) {
+            return None;
+        }
+        Some(pure(frame, &layout, numbers.expected))
     }
 
     /// How many connections are known.
@@ -161,7 +177,7 @@ mod tests {
 
     /// We expect byte 0 next, so that all numbers before it have wrapped.
     fn expecting_zero() -> Duplicates {
-        let mut duplicates = Duplicates::default();
+        let mut duplicates = Duplicates::new(1000);
         duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 0));
         duplicates
     }
@@ -206,6 +222,8 @@ mod tests {
         let mut duplicates = expecting_zero();
         let reset = frame(PEER, US, (u32::MAX - 49, 150), ACK | RST, 0);
         assert_eq!(duplicates.acknowledgement(&reset), None);
+        let far_behind = frame(PEER, US, (u32::MAX - 1020, 150), ACK, 20);
+        assert_eq!(duplicates.acknowledgement(&far_behind), None);
         let stranger = frame((3, 5001), US, (u32::MAX - 49, 150), ACK, 20);
         assert_eq!(duplicates.acknowledgement(&stranger), None);
         duplicates.retain(|_| false);

@@ -1,6 +1,8 @@
 //! smoltcp with a queue of frames in place of a device, and a clock that may be ours.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, Hasher};
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
@@ -85,11 +87,13 @@ impl Stack {
             checksums,
         };
         let mut config = Config::new(EthernetAddress(link.mac).into());
-        // Initial sequence numbers differ between the two ends, and repeat from run to run.
-        config.random_seed = link
-            .mac
-            .iter()
-            .fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+        // Initial sequence numbers differ between the two ends. By a clock of ours they repeat from
+        // run to run, by the wall clock nobody can tell them beforehand.
+        let mac = link.mac.iter();
+        config.random_seed = mac.fold(0, |seed, &byte| seed << 8 | u64::from(byte));
+        if matches!(clock, Clock::Wall { .. }) {
+            config.random_seed ^= RandomState::new().build_hasher().finish();
+        }
         let mut interface = Interface::new(config, &mut device, smoltcp::time::Instant::ZERO);
         let mut left_out = None;
         interface.update_ip_addrs(|addresses| {
@@ -117,7 +121,7 @@ impl Stack {
             started: Instant::now(),
             tuning: link.tuning,
             ports_used: 0,
-            duplicates: Duplicates::default(),
+            duplicates: Duplicates::new(link.tuning.receive_buffer_bytes),
         })
     }
 
