@@ -206,9 +206,14 @@ impl ReceiveSide {
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass
-    /// `budget_bytes`.
+    /// `budget_bytes`. What TCP waits for is kept all the same: it lets go of what came after it.
     pub fn defer(&mut self, start: u64, payload: Vec<u8>, budget_bytes: usize) -> bool {
         let end = start + payload.len() as u64;
+        let is_next = (start..end).contains(&self.accepted);
+        let budget_bytes = match is_next {
+            true => budget_bytes.max(self.deferred.bytes() + payload.len()),
+            false => budget_bytes,
+        };
         end <= self.announced || self.deferred.keep(start, payload, budget_bytes)
     }
 
@@ -442,5 +447,39 @@ impl ReceiveSide {
     /// Whether a withdrawal is on its way.
     pub fn is_withdrawing(&self) -> bool {
         self.withdrawing.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_never_keeps_out_what_the_stream_waits_for() {
+        let mut side = ReceiveSide::new(0, 1);
+        assert!(side.defer(100, vec![1; 900], 1000));
+        assert!(!side.defer(1000, vec![2; 200], 1000), "over the budget");
+        assert!(side.defer(0, vec![3; 100], 950), "the next bytes");
+        assert!(side.defer(0, vec![3; 100], 950), "known already");
+        assert_eq!(side.deferred_bytes(), 1000);
+    }
+
+    /// Placed copies in doubt stand only where no other one came, and never where they fell upon
+    /// bytes that had landed.
+    #[test]
+    fn doubtful_bytes_stand_last() {
+        let mut side = ReceiveSide::new(0, 1);
+        side.landed_in_doubt(0, 30);
+        side.landed(10, 10);
+        side.defer(20, vec![7; 5], 1000);
+        side.defer_in_doubt(30, vec![9; 10]);
+        assert!(side.landed.gaps(10, 20).is_empty());
+        // No buffer is posted, so nothing is copied: what counts is that nothing is missing.
+        assert_eq!(side.copies(40), Ok(Vec::new()));
+        assert_eq!(side.copies(41), Err((40, 1)));
+        side.landed_in_doubt(15, 10);
+        assert_eq!(side.copies(40), Err((15, 25)));
+        side.landed(15, 5);
+        assert_eq!(side.copies(40), Ok(Vec::new()));
     }
 }
