@@ -28,7 +28,7 @@
 //! A new TCP is a type that implements [`Transport`]; [`crate::provider::Provider::open`] takes it.
 //! A protocol that is not TCP does without this trait: it gives the card a header profile
 //! ([`crate::control::profile`]) and drives a [`crate::device::Device`] itself, as
-//! [`crate::message`] does.
+//! [`crate::message`] does; the smallest one is `sim/examples/own_transport.rs`.
 //!
 //! | transport | where it runs | used when |
 //! |---|---|---|
