@@ -222,8 +222,10 @@ impl Bus for SimulatedBus {
     }
 
     fn advance(&mut self) -> Result<()> {
-        self.card.borrow_mut().run(self.advance_cycles);
-        Ok(())
+        let mut card = self.card.borrow_mut();
+        card.run(self.advance_cycles);
+        let wave = card.model.check_wave();
+        wave.map_err(|error| BusError::Device(error.to_string()))
     }
 
     fn enable_interrupt(&mut self, vector: u16) -> Result<()> {

@@ -24,7 +24,7 @@ use crate::shim::storage_bytes;
 use crate::wave::{Wave, WaveError};
 
 type Handle = *mut c_void;
-type WriteCallback = extern "C" fn(*mut c_void, *const c_char, u64) -> c_int;
+type WriteCallback = extern "C" fn(*mut c_void, *const c_char, u64);
 
 /// The functions of a loaded shim.
 pub(crate) struct Library {
@@ -327,6 +327,19 @@ impl Model {
         }
     }
 
+    /// Ends the recording with its error if a write has failed: nothing more can be recorded.
+    pub fn check_wave(&mut self) -> Result<(), WaveError> {
+        // SAFETY: the allocation lives until `close_wave` takes it; the shim, which writes to it,
+        // does not run now.
+        let failed = self
+            .wave
+            .is_some_and(|wave| unsafe { wave.as_ref() }.has_failed());
+        if failed {
+            return self.close_wave();
+        }
+        Ok(())
+    }
+
     /// Ends the recording; errors of earlier writes surface here.
     pub fn close_wave(&mut self) -> Result<(), WaveError> {
         let Some(wave) = self.wave.take() else {
@@ -345,19 +358,19 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         if let Err(error) = self.close_wave() {
-            eprintln!("zeronic: waveform incomplete: {error}");
+            eprintln!("zeronic: {error}");
         }
         // SAFETY: the handle is live until here and not used after.
         unsafe { (self.design.library().delete)(self.handle) }
     }
 }
 
-extern "C" fn write_wave(user: *mut c_void, text: *const c_char, bytes: u64) -> c_int {
+extern "C" fn write_wave(user: *mut c_void, text: *const c_char, bytes: u64) {
     // SAFETY: `user` is the `Wave` that `open_wave` passed, and nothing else borrows it
     // while the shim runs; `text` has `bytes` readable bytes for the duration of the call.
     let (wave, text) = unsafe {
         let text = std::slice::from_raw_parts(text.cast::<u8>(), bytes as usize);
         (&mut *user.cast::<Wave>(), text)
     };
-    c_int::from(wave.write(text))
+    wave.write(text);
 }

@@ -10,9 +10,10 @@
 //! 2. After a failed write nothing more is written, and `finish` returns the failure.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use fst_writer::{
     FstBodyWriter, FstFileType, FstHeaderWriter, FstInfo, FstScopeType, FstSignalId, FstSignalType,
@@ -29,11 +30,19 @@ pub enum WaveError {
     #[error("the design was built without waveforms: build it with Options {{ trace: true }}")]
     NotBuilt,
     /// The file cannot be written.
-    #[error("waveform file: {0}")]
+    #[error("{0}")]
     File(#[from] std::io::Error),
     /// The FST writer refused something.
-    #[error("waveform file: {0}")]
+    #[error("{0}")]
     Fst(#[from] fst_writer::FstWriteError),
+    /// A recording that had begun did not reach its end.
+    #[error("waveform {} is incomplete: {reason}", path.display())]
+    Incomplete {
+        /// The file.
+        path: PathBuf,
+        /// What failed.
+        reason: String,
+    },
     /// The model printed something that is not the VCD this file knows.
     #[error("unexpected VCD line `{0}`")]
     Vcd(String),
@@ -43,6 +52,7 @@ type Out = BufWriter<File>;
 
 /// A waveform being recorded.
 pub(crate) struct Wave {
+    path: PathBuf,
     state: State,
     partial_line: Vec<u8>,
     failure: Option<WaveError>,
@@ -53,6 +63,29 @@ enum State {
     Header(Box<FstHeaderWriter<Out>>, HashMap<Vec<u8>, Signal>),
     Body(Box<FstBodyWriter<Out>>, HashMap<Vec<u8>, Signal>),
     Failed,
+}
+
+/// An error and its causes; the FST writer's own text lacks what the system said.
+fn with_sources(error: &WaveError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source().and_then(Error::source);
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
+}
+
+impl State {
+    fn finish(self) -> Result<(), WaveError> {
+        match self {
+            State::Vcd(mut file) => file.flush()?,
+            State::Header(header, _) => header.finish()?.finish()?.flush()?,
+            State::Body(body, _) => body.finish()?.flush()?,
+            State::Failed => {}
+        }
+        Ok(())
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -79,19 +112,28 @@ impl Wave {
             )
         };
         Ok(Wave {
+            path: path.to_path_buf(),
             state,
             partial_line: Vec::new(),
             failure: None,
         })
     }
 
-    /// Takes the next piece of VCD text; false after a failure.
-    pub fn write(&mut self, text: &[u8]) -> bool {
+    /// Takes the next piece of VCD text.
+    pub fn write(&mut self, text: &[u8]) {
+        if self.has_failed() {
+            return;
+        }
         if let Err(error) = self.write_checked(text) {
             self.failure = Some(error);
             self.state = State::Failed;
+            self.partial_line = Vec::new();
         }
-        self.failure.is_none()
+    }
+
+    /// True after a failed write.
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some()
     }
 
     fn write_checked(&mut self, text: &[u8]) -> Result<(), WaveError> {
@@ -136,16 +178,14 @@ impl Wave {
 
     /// Completes the file.
     pub fn finish(self) -> Result<(), WaveError> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        match self.state {
-            State::Vcd(mut file) => file.flush()?,
-            State::Header(header, _) => header.finish()?.finish()?.flush()?,
-            State::Body(body, _) => body.finish()?.flush()?,
-            State::Failed => {}
-        }
-        Ok(())
+        let finished = match self.failure {
+            Some(failure) => Err(failure),
+            None => self.state.finish(),
+        };
+        finished.map_err(|reason| WaveError::Incomplete {
+            path: self.path,
+            reason: with_sources(&reason),
+        })
     }
 }
 

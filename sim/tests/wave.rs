@@ -1,6 +1,6 @@
 //! Waveforms and clocks, shown on a counter in each of two clock domains.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
@@ -135,6 +135,38 @@ fn check_fst(bytes: &[u8]) {
     assert_eq!((number(9), number(17)), (0, 2000 + 299 * 4000));
     let signals = number(49);
     assert!(signals >= 5, "{signals} signals");
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_and_not_the_run() {
+    let design = design_of(
+        &mut Counters::default(),
+        "counters",
+        Options { trace: true },
+    );
+    let design = design.expect("builds");
+    // A link by this name makes VCD, whose text is written as it comes.
+    let link = temporary("full.vcd");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink("/dev/full", &link).expect("a link");
+    for path in [&link, Path::new("/dev/full")] {
+        let mut model = design.model();
+        model.open_wave(path).expect("opens");
+        let enable = model.port("enable");
+        model.set(enable, 1);
+        let mut clocks = Clocks::new();
+        let fast = clocks.add(&mut model, "fast_clock", 4000, 2000);
+        clocks.run(&mut model, fast, 20_000, &mut |_, _| {});
+        let error = model.check_wave().and_then(|()| model.close_wave());
+        let error = error.expect_err("nothing was written").to_string();
+        let named = format!("waveform {} is incomplete", path.display());
+        assert!(error.starts_with(&named), "{error}");
+        assert!(error.contains("No space left"), "{error}");
+        // It is said once, and the model goes on without it.
+        clocks.run(&mut model, fast, 10, &mut |_, _| {});
+        assert!(!model.has_wave() && model.close_wave().is_ok());
+    }
+    std::fs::remove_file(&link).expect("it can go");
 }
 
 #[test]
