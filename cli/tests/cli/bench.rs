@@ -20,6 +20,15 @@ fn what_cannot_be_measured_is_refused() {
         &["300"],
     );
     refused(&["bench", "all"], &["--out"]);
+    refused(
+        &["bench", "tx", "--mtu", "9000", "--burst", "30"],
+        &["30 packets", "268440", "262143"],
+    );
+    let mixed = ["--flows", "2", "--ip", "mixed"];
+    refused(
+        &[&["bench", "rx", "--frame", "77"][..], &mixed].concat(),
+        &["77", "79"],
+    );
 }
 
 #[test]

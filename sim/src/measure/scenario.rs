@@ -1,6 +1,7 @@
 //! What is measured: directions, sizes, flows, order, acknowledgements, time.
 
 use abi::config::{FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS};
+use abi::send_descriptor::PAYLOAD_BYTES;
 use dma::completion_room::CompletionBuffer;
 use pcie_sim::PcieConfig;
 
@@ -286,6 +287,26 @@ impl Scenario {
                 return refuse(format!("bursts of {burst} packets are not in 1 to 64"));
             }
         }
+        self.check_payload()
+    }
+
+    /// Checks what packets carry: a descriptor's sum, and that none is to carry less than nothing.
+    fn check_payload(&self) -> Result<(), BadScenario> {
+        let together = u64::from(self.send_burst) * self.payload_bytes(false) as u64;
+        let most = PAYLOAD_BYTES.max();
+        if self.send && self.order == Order::InOrder && together > most {
+            let burst = self.send_burst;
+            return Err(BadScenario(format!(
+                "a descriptor of {burst} packets has {together} bytes of payload; at most {most}"
+            )));
+        }
+        let least = (header_bytes(true, self.timestamps()) + 1) as u64 + FCS_BYTES;
+        let bytes = self.frame_bytes() as u64;
+        if bytes < least && (0..self.flows).any(|flow| self.is_ipv6(flow)) {
+            return Err(BadScenario(format!(
+                "an IPv6 frame with payload has at least {least} bytes, not {bytes}"
+            )));
+        }
         Ok(())
     }
 }
@@ -342,5 +363,34 @@ mod tests {
         assert_eq!([0, 1].map(|flow| scenario.burst_of(flow)), [1, 3]);
         scenario.size = Size::Frame(128);
         assert!(scenario.check().is_err());
+    }
+
+    #[test]
+    fn a_descriptor_holds_no_more_than_its_field_says() {
+        let mut scenario = Scenario::new(Size::Mtu(9000));
+        scenario.send = true;
+        scenario.send_burst = 29;
+        assert_eq!(scenario.check(), Ok(()));
+        scenario.send_burst = 30;
+        let bad = scenario.check().expect_err("268440 bytes").to_string();
+        assert!(bad.contains("268440") && bad.contains("262143"), "{bad}");
+        // Each packet has a descriptor of its own.
+        scenario.order = Order::Random;
+        assert_eq!(scenario.check(), Ok(()));
+    }
+
+    #[test]
+    fn frames_too_short_for_ipv6_are_refused() {
+        let mut scenario = Scenario::new(Size::Frame(78));
+        scenario.receive = true;
+        scenario.family = Family::Mixed;
+        // The first flow is IPv4.
+        assert_eq!(scenario.check(), Ok(()));
+        scenario.flows = 2;
+        let bad = scenario.check().expect_err("no payload").to_string();
+        assert!(bad.contains("78") && bad.contains("79"), "{bad}");
+        scenario.size = Size::Frame(79);
+        assert_eq!(scenario.check(), Ok(()));
+        assert_eq!(scenario.payload_bytes(true), 1);
     }
 }
