@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use abi::reason::SendError;
+use abi::send_descriptor::MSS_BYTES;
 use anyhow::{Context, Result};
 use host::bus::Bus;
 use host::control::commands::Direction;
@@ -247,6 +248,7 @@ fn take_apart(
             "frame {number}: its IP length is beyond its end"
         )));
     }
+    check_lengths(frame.number, layout.payload, payload.len())?;
     let position = u64::from(header.sequence.wrapping_sub(base));
     let packet = frame.clone();
     Ok(Some(Outgoing {
@@ -257,6 +259,23 @@ fn take_apart(
         payload,
         position,
     }))
+}
+
+/// Whether a descriptor can say what a packet is: host stacks hand captures packets longer than
+/// any wire carries.
+fn check_lengths(number: usize, header_bytes: usize, bytes: usize) -> Result<(), UsageError> {
+    let most = MSS_BYTES.max();
+    if bytes as u64 > most {
+        return Err(UsageError(format!(
+            "frame {number}: {bytes} bytes of payload; a packet of a descriptor has at most {most}"
+        )));
+    }
+    if header_bytes > INLINE_BYTES_MAX {
+        return Err(UsageError(format!(
+            "frame {number}: {header_bytes} bytes of headers; a descriptor has {INLINE_BYTES_MAX}"
+        )));
+    }
+    Ok(())
 }
 
 /// Puts a packet's payload where the flow's segments want it; a retransmission must say the same.

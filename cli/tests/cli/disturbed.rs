@@ -120,6 +120,38 @@ fn a_range_without_memory_is_an_event_and_a_difference() {
     assert_eq!(status, Some(1), "{summary}");
 }
 
+/// A host's own capture has packets before anything has cut them.
+#[test]
+fn a_packet_that_no_descriptor_describes_is_refused() {
+    let out = folder("oversized");
+    let path = out.join("oversized.pcapng");
+    let mut writer = CaptureWriter::create(&path, &["wire"]).expect("a file");
+    let mut number = None;
+    let frames = read_capture(Path::new(&example("send.pcapng"))).expect("the example");
+    for (index, frame) in frames.into_iter().enumerate() {
+        let mut bytes = frame.bytes;
+        let from_card = bytes[6..12] == [2, 0, 0, 0, 0, 1] && bytes[12..14] == [8, 0];
+        if from_card && bytes.len() > 1400 && number.is_none() {
+            // IPv4, and TCP with timestamps.
+            bytes.resize(14 + 20 + 32 + 16_384, 0);
+            let ip_bytes = bytes.len() as u16 - 14;
+            bytes[16..18].copy_from_slice(&ip_bytes.to_be_bytes());
+            number = Some(index + 1);
+        }
+        writer.frame(0, 0, &bytes).expect("a frame");
+    }
+    writer.finish().expect("a file");
+    let named = format!(
+        "frame {}: 16384 bytes",
+        number.expect("a frame with payload")
+    );
+    let (capture, flows) = (path.to_str().expect("a path"), example("send.toml"));
+    let out = out.to_str().expect("a path");
+    let common = ["--flows", &flows, "--out", out, "--model", "golden"];
+    let arguments = [&["sim", "--tx", capture][..], &common].concat();
+    crate::run::refused(&arguments, &[&named, "16383"]);
+}
+
 #[test]
 fn a_stream_that_contradicts_itself_is_refused() {
     let out = folder("contradiction");
