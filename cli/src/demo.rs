@@ -27,7 +27,8 @@ use sim::pcapng::CaptureWriter;
 use sim::wire::Disturbance;
 
 use crate::options::{probability, Bytes, UsageError};
-use crate::report::{print_report, write_json, Report};
+use crate::output::{complain, json_file, print, ResultFile};
+use crate::report::Report;
 
 const PORT: u16 = 5001;
 /// Rounds without progress, each a millisecond or more, after which the demo is stuck.
@@ -124,17 +125,17 @@ pub struct DemoArguments {
 
 /// Runs the demo. True when every byte is right and every packet is accounted for.
 pub fn run(arguments: &DemoArguments) -> Result<bool> {
-    check_outputs(arguments)?;
+    let json = check_outputs(arguments)?;
     let card = build_card(arguments)?;
     let config = pcie_config(arguments);
     let bus = SimulatedBus::new(card.clone(), &config)?;
     let (transport, transport_name) = open_transport(arguments)?;
     let (mut peer, peer_name) = open_peer(arguments)?;
-    println!("peer: {peer_name}; transport: {transport_name}, headers only");
-    println!(
-        "simulated time: {} ns in every round of the host, idle or not; none is skipped",
+    print(&format!(
+        "peer: {peer_name}; transport: {transport_name}, headers only\n\
+         simulated time: {} ns in every round of the host, idle or not; none is skipped\n",
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000
-    );
+    ))?;
     let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
     if let Some(path) = &arguments.wave {
         let mut card = card.borrow_mut();
@@ -162,20 +163,16 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         card.borrow_mut().model.close_wave()?;
     }
     let report = collect(&mut provider, &card, &outcome, start, seconds, peer_name)?;
-    print_report(&report);
-    if let Some(path) = &arguments.json {
-        write_json(&report, path).with_context(|| format!("report {}", path.display()))?;
+    if let Some(json) = json {
+        json.write_json(&report)?;
     }
+    print(&report.text())?;
     Ok(report.ok)
 }
 
 /// Whether the files that the user named can be written, before a long run rather than after it.
-fn check_outputs(arguments: &DemoArguments) -> Result<(), UsageError> {
-    let outputs = [
-        ("--wave", &arguments.wave),
-        ("--pcap", &arguments.pcap),
-        ("--json", &arguments.json),
-    ];
+fn check_outputs(arguments: &DemoArguments) -> Result<Option<ResultFile>, UsageError> {
+    let outputs = [("--wave", &arguments.wave), ("--pcap", &arguments.pcap)];
     for (option, path) in outputs {
         let Some(path) = path else {
             continue;
@@ -183,7 +180,7 @@ fn check_outputs(arguments: &DemoArguments) -> Result<(), UsageError> {
         let opened = OpenOptions::new().append(true).create(true).open(path);
         opened.map_err(|error| UsageError(format!("{option} {}: {error}", path.display())))?;
     }
-    Ok(())
+    json_file(arguments.json.as_deref())
 }
 
 /// Adds what the checkers saw to an error: it is usually the cause.
@@ -295,7 +292,7 @@ fn choose<T>(
         match linux() {
             Ok(stack) => return Ok((stack, "Linux kernel TCP")),
             Err(error) if error.is_refusal() && wish == Stack::Auto => {
-                eprintln!("zeronic: {error}; using smoltcp instead");
+                complain(&format!("{error}; using smoltcp instead"));
             }
             Err(error) if error.is_refusal() => {
                 return Err(UsageError(format!("linux: {error}")).into());

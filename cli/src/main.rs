@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod manual;
 mod options;
+mod output;
 mod ports;
 mod replay;
 mod report;
@@ -11,6 +12,7 @@ mod verilog;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
@@ -36,6 +38,10 @@ enum Command {
     Bench(bench::BenchArguments),
 }
 
+/// Exit status where nobody reads standard output any more: what a shell shows of a program that
+/// ended by SIGPIPE.
+const CLOSED: u8 = 128 + 13;
+
 /// A wrong command line in one line.
 fn refuse(error: &clap::Error) -> ExitCode {
     let asked = matches!(
@@ -43,9 +49,12 @@ fn refuse(error: &clap::Error) -> ExitCode {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
     if asked || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // Nobody is left to tell when even this cannot be printed.
-        let _ = error.print();
-        return ExitCode::from(if asked { 0 } else { 2 });
+        let printed = output::printed(error.print());
+        return if asked {
+            end(printed.map(|()| true))
+        } else {
+            ExitCode::from(2)
+        };
     }
     let text = error.to_string();
     let head = text.split("\n\n").next().unwrap_or(&text);
@@ -53,7 +62,7 @@ fn refuse(error: &clap::Error) -> ExitCode {
         .trim_start_matches("error: ")
         .split_whitespace()
         .collect();
-    eprintln!("zeronic: {}", words.join(" "));
+    output::complain(&words.join(" "));
     ExitCode::from(2)
 }
 
@@ -68,11 +77,19 @@ fn main() -> ExitCode {
         Command::Sim(sim) => replay::run(sim),
         Command::Bench(arguments) => bench::run(arguments),
     };
+    end(result)
+}
+
+/// The exit status of a result, and its error said.
+fn end(result: Result<bool>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("zeronic: {error:#}");
+            if error.downcast_ref::<output::OutputClosed>().is_some() {
+                return ExitCode::from(CLOSED);
+            }
+            output::complain(&format!("{error:#}"));
             let usage = error.downcast_ref::<options::UsageError>().is_some();
             ExitCode::from(if usage { 2 } else { 1 })
         }

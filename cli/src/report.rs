@@ -1,10 +1,7 @@
 //! The table at the end of the demo, and the same figures as JSON.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::Path;
 
-use anyhow::Result;
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
 use host::provider::ProviderCounters;
@@ -106,62 +103,54 @@ impl Report {
         }
         self
     }
-}
 
-/// Prints the table.
-pub fn print_report(report: &Report) {
-    let mut table = Table::new();
-    table.load_preset(UTF8_BORDERS_ONLY);
-    let verdict = |exact: bool| if exact { "as sent" } else { "WRONG" };
-    for (name, direction) in [("received", &report.rx), ("sent", &report.tx)] {
-        table.add_row([name.to_owned(), format!("{} bytes", direction.bytes)]);
-        let digest = format!("{} ({})", direction.sha256, verdict(direction.exact));
-        table.add_row(["  SHA-256".to_owned(), digest]);
-        let goodput = format!("{:.2} Gb/s in the card's time", direction.goodput_gbps);
-        table.add_row(["  goodput".to_owned(), goodput]);
-    }
-    let copied = format!("{} bytes", report.copied_payload_bytes);
-    table.add_row(["payload copied by the CPU".to_owned(), copied]);
-    table.add_row([
-        "header entries".to_owned(),
-        report.header_entries.to_string(),
-    ]);
-    for (name, count) in &report.dispositions {
-        table.add_row([format!("  {name}"), format!("{count} packets")]);
-    }
-    let (frames_in, frames_out) = report.frames;
-    let conserved = if frames_in == frames_out {
-        "all accounted for"
-    } else {
-        "NOT CONSERVED"
-    };
-    table.add_row([
-        "frames into the card".to_owned(),
-        format!("{frames_in}, {conserved}"),
-    ]);
-    let time = format!("{:.3} ms", report.sim_time_ns as f64 / 1e6);
-    table.add_row(["simulated time".to_owned(), time]);
-    let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
-    table.add_row(["simulation".to_owned(), speed]);
-    if let Some(column) = table.column_mut(0) {
-        column.set_cell_alignment(CellAlignment::Left);
-    }
-    println!("{table}");
-    for violation in report.violations.iter().take(5) {
-        println!("rule broken: {violation}");
-    }
-    println!(
-        "{}",
-        if report.ok {
-            "every byte is right"
-        } else {
-            "FAILED"
+    /// The table.
+    pub fn text(&self) -> String {
+        let mut table = Table::new();
+        table.load_preset(UTF8_BORDERS_ONLY);
+        let of_bytes = |exact: bool| if exact { "as sent" } else { "WRONG" };
+        for (name, direction) in [("received", &self.rx), ("sent", &self.tx)] {
+            table.add_row([name.to_owned(), format!("{} bytes", direction.bytes)]);
+            let digest = format!("{} ({})", direction.sha256, of_bytes(direction.exact));
+            table.add_row(["  SHA-256".to_owned(), digest]);
+            let goodput = format!("{:.2} Gb/s in the card's time", direction.goodput_gbps);
+            table.add_row(["  goodput".to_owned(), goodput]);
         }
-    );
+        let copied = format!("{} bytes", self.copied_payload_bytes);
+        table.add_row(["payload copied by the CPU".to_owned(), copied]);
+        table.add_row(["header entries".to_owned(), self.header_entries.to_string()]);
+        for (name, count) in &self.dispositions {
+            table.add_row([format!("  {name}"), format!("{count} packets")]);
+        }
+        let (frames_in, frames_out) = self.frames;
+        let conserved = if frames_in == frames_out {
+            "all accounted for"
+        } else {
+            "NOT CONSERVED"
+        };
+        table.add_row([
+            "frames into the card".to_owned(),
+            format!("{frames_in}, {conserved}"),
+        ]);
+        let time = format!("{:.3} ms", self.sim_time_ns as f64 / 1e6);
+        table.add_row(["simulated time".to_owned(), time]);
+        let speed = format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second);
+        table.add_row(["simulation".to_owned(), speed]);
+        if let Some(column) = table.column_mut(0) {
+            column.set_cell_alignment(CellAlignment::Left);
+        }
+        let mut text = format!("{table}\n");
+        for violation in self.violations.iter().take(5) {
+            text += &format!("rule broken: {violation}\n");
+        }
+        text + verdict(self.ok)
+    }
 }
 
-/// Writes the figures as JSON.
-pub fn write_json(report: &Report, path: &Path) -> Result<()> {
-    serde_json::to_writer_pretty(File::create(path)?, report)?;
-    Ok(())
+/// The last line of what a command prints.
+pub fn verdict(ok: bool) -> &'static str {
+    match ok {
+        true => "every byte is right\n",
+        false => "FAILED\n",
+    }
 }

@@ -19,6 +19,7 @@ use hdl::nic::{emit_card, EmittedCard};
 
 use crate::manual::manual;
 use crate::options::UsageError;
+use crate::output::{print, write_file, ResultFile};
 use crate::ports::port_table;
 
 /// A board that the card is built for.
@@ -65,7 +66,7 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         write_manual(path)?;
     }
     if let Some(signal) = &arguments.explain {
-        print!("{}", explained(&card_of(&arguments.config)?, signal)?);
+        print(&explained(&card_of(&arguments.config)?, signal)?)?;
     }
     let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
         return Ok(true);
@@ -87,14 +88,14 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     let mut lines = 0;
     for (name, text) in &files {
         let path = out.join(name);
-        std::fs::write(&path, text).with_context(|| format!("file {}", path.display()))?;
+        write_file(&path, text.as_bytes())?;
         lines += text.lines().count();
     }
     let (count, top) = (files.len(), card.top);
-    println!(
-        "{count} files, {lines} lines in {}; top module {top}",
+    print(&format!(
+        "{count} files, {lines} lines in {}; top module {top}\n",
         out.display()
-    );
+    ))?;
     Ok(true)
 }
 
@@ -129,11 +130,9 @@ fn explained(card: &EmittedCard, signal: &str) -> Result<String, UsageError> {
 
 fn write_manual(path: &Path) -> Result<()> {
     if path.as_os_str() == "-" {
-        print!("{}", manual());
-        return Ok(());
+        return print(&manual());
     }
-    let written = std::fs::write(path, manual());
-    written.map_err(|error| UsageError(format!("file {}: {error}", path.display())).into())
+    ResultFile::prepare("--manual", path)?.write(manual().as_bytes())
 }
 
 fn find_board(name: &str) -> Result<Board, UsageError> {

@@ -15,10 +15,11 @@ use indicatif::ProgressBar;
 
 use super::area::Figures;
 use super::latency;
-use super::page::{Page, Row};
+use super::page::{Page, PageFiles, Row};
 use super::speed;
 use super::throughput::{progress_bar, ThroughputArguments};
 use crate::demo::ConfigName;
+use crate::output::print;
 
 /// Goodput of one flow that is to be reached, over its limit: 98.5 of 99.0 Gb/s.
 const ONE_FLOW: f64 = 0.995;
@@ -180,6 +181,7 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         true => !arguments.quick || **s != Section::Flows,
         false => arguments.only.contains(s),
     };
+    let files = PageFiles::prepare(&arguments.out)?;
     let sections: Vec<Section> = Section::value_variants()
         .iter()
         .filter(is_wanted)
@@ -193,18 +195,18 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
     for section in &sections {
         match section {
             Section::Latency => {
-                println!("bench latency");
+                print("bench latency\n")?;
                 page.latency = Some(latency::measure(arguments.config, arguments.time)?);
             }
             Section::Sim => {
-                println!("bench sim");
+                print("bench sim\n")?;
                 page.speed = Some(speed::measure(arguments.config, arguments.time)?);
             }
             _ => continue,
         }
-        page.write(&arguments.out)?;
+        page.write(&files)?;
     }
-    measure_rows(&sections, arguments, &mut page)?;
+    measure_rows(&sections, arguments, &files, &mut page)?;
     Ok(page.is_ok())
 }
 
@@ -226,7 +228,12 @@ impl Task {
 }
 
 /// Measures the rows of all groups, several at a time; the page is written after each.
-fn measure_rows(sections: &[Section], arguments: &AllArguments, page: &mut Page) -> Result<()> {
+fn measure_rows(
+    sections: &[Section],
+    arguments: &AllArguments,
+    files: &PageFiles,
+    page: &mut Page,
+) -> Result<()> {
     let started = Instant::now();
     let mut tasks = Vec::new();
     let mut rows: Vec<Vec<Option<Row>>> = Vec::new();
@@ -263,11 +270,12 @@ fn measure_rows(sections: &[Section], arguments: &AllArguments, page: &mut Page)
         for (number, (section, at, row)) in (1..).zip(measured) {
             let row = row?;
             let minutes = started.elapsed().as_secs() / 60;
-            println!("[{number}/{count}, {minutes} min] bench {}", row.line);
-            println!("{}", row.summary());
+            let (line, summary) = (&row.line, row.summary());
+            let said = format!("[{number}/{count}, {minutes} min] bench {line}\n{summary}\n");
             rows[section][at] = Some(row);
             page.sections = sections_so_far(sections, &rows);
-            page.write(&arguments.out)?;
+            page.write(files)?;
+            print(&said)?;
         }
         Ok(())
     })

@@ -14,8 +14,9 @@ use hdl::nic::emit_card;
 use serde::{Deserialize, Serialize};
 use sim::area::report::{Report, DOMAINS, XCVU9P};
 
-use super::{table, write_json};
+use super::table;
 use crate::options::UsageError;
+use crate::output::{json_file, print, ResultFile};
 
 /// Arguments of `zeronic bench area`.
 #[derive(Debug, Args)]
@@ -150,6 +151,10 @@ fn figures(report: &Report) -> Figures {
 
 /// Measures and prints. True if the card keeps to its budget.
 pub fn run(arguments: &AreaArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
+    let text = arguments.report.as_deref();
+    let text = text.map(|path| ResultFile::prepare("--report", path));
+    let text = text.transpose()?;
     let unknown = || UsageError(format!("unknown configuration '{}'", arguments.config));
     let card = emit_card(&arguments.config).ok_or_else(unknown)?;
     let card = card.context("the card has no Verilog")?;
@@ -157,12 +162,11 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
     let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
     let report = sim::area::measure(card.top, &modules)?;
     let figures = figures(&report);
-    if let Some(path) = &arguments.json {
-        write_json(&figures, path)?;
+    if let Some(json) = json {
+        json.write_json(&figures)?;
     }
-    if let Some(path) = &arguments.report {
-        let text = report.markdown(&XCVU9P);
-        std::fs::write(path, text).with_context(|| format!("report {}", path.display()))?;
+    if let Some(text) = text {
+        text.write(report.markdown(&XCVU9P).as_bytes())?;
     }
     let mut rows = table(&["", XCVU9P.name, "at most"]);
     for (what, percent, limit) in [
@@ -183,6 +187,6 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
             domain.levels_max.to_string(),
         ]);
     }
-    println!("{rows}");
+    print(&format!("{rows}\n"))?;
     Ok(figures.ok)
 }

@@ -1,6 +1,6 @@
 //! `bench latency`: through the card, port to port.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -10,8 +10,9 @@ use sim::measure::latency::{
 };
 use sim::measure::scenario::{Scenario, Size};
 
-use super::write_json;
+use super::print_judged;
 use crate::demo::ConfigName;
+use crate::output::json_file;
 
 /// Time that a payload of 64 bytes may take from the wire to the PCIe port.
 const RECEIVE_GOAL_NS: f64 = 300.0;
@@ -167,19 +168,17 @@ impl Report {
 
 /// Measures, prints, writes.
 pub fn run(arguments: &LatencyArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
     let report = measure(arguments.config, arguments.time)?;
+    if let Some(json) = json {
+        json.write_json(&report)?;
+    }
     let mut table = super::table(&["ns", "min", "p50", "p99", "max", "goal"]);
     for (name, spread, goal) in report.rows() {
         let times = [spread.min, spread.p50, spread.p99, spread.max, goal];
         let cells = times.iter().map(|time| format!("{time:.0}"));
         table.add_row(std::iter::once(name).chain(cells));
     }
-    println!("{table}");
-    super::print_verdict(report.ok, &report.problems);
-    write(&report, arguments.json.as_deref())?;
+    print_judged(&table, report.ok, &report.problems)?;
     Ok(report.ok)
-}
-
-fn write(report: &Report, path: Option<&Path>) -> Result<()> {
-    path.map_or(Ok(()), |path| write_json(report, path))
 }

@@ -16,14 +16,13 @@ mod plot;
 mod speed;
 mod throughput;
 
-use std::fs::File;
-use std::path::Path;
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, Subcommand};
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::Table;
-use serde::Serialize;
+
+use crate::output::print;
+use crate::report::verdict;
 
 /// Arguments of `zeronic bench`.
 #[derive(Debug, Args)]
@@ -63,12 +62,6 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
     }
 }
 
-fn write_json(report: &impl Serialize, path: &Path) -> Result<()> {
-    let file = File::create(path).with_context(|| format!("report {}", path.display()))?;
-    serde_json::to_writer_pretty(file, report)?;
-    Ok(())
-}
-
 fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_preset(UTF8_BORDERS_ONLY);
@@ -78,9 +71,11 @@ fn table(head: &[&str]) -> Table {
     table
 }
 
-fn print_verdict(ok: bool, problems: &[String]) {
+/// Prints a table, and what is wrong.
+fn print_judged(table: &Table, ok: bool, problems: &[String]) -> Result<()> {
+    let mut text = format!("{table}\n");
     for problem in problems {
-        println!("wrong: {problem}");
+        text += &format!("wrong: {problem}\n");
     }
-    println!("{}", if ok { "every byte is right" } else { "FAILED" });
+    print(&(text + verdict(ok)))
 }

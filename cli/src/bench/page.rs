@@ -4,13 +4,15 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde::Serialize;
 
 use super::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
 use super::plot::{self, bars, lines, Bar, Series};
 use super::throughput::Report;
-use super::{latency, speed, write_json};
+use super::{latency, speed};
+use crate::options::UsageError;
+use crate::output::ResultFile;
 
 /// One measured command line.
 #[derive(Clone, Debug, Serialize)]
@@ -64,6 +66,27 @@ const HEAD: [&str; 8] = [
     "command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames",
 ];
 
+/// `benchmarks.md`, `benchmarks.html` and `benchmarks.json` in a folder.
+pub struct PageFiles {
+    markdown: ResultFile,
+    html: ResultFile,
+    json: ResultFile,
+}
+
+impl PageFiles {
+    /// Makes the folder, and removes a page that is there.
+    pub fn prepare(folder: &Path) -> Result<Self, UsageError> {
+        let failed = |error| UsageError(format!("folder {}: {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(failed)?;
+        let file = |name: &str| ResultFile::prepare("file", &folder.join(name));
+        Ok(Self {
+            markdown: file("benchmarks.md")?,
+            html: file("benchmarks.html")?,
+            json: file("benchmarks.json")?,
+        })
+    }
+}
+
 /// Everything that was measured.
 #[derive(Default, Serialize)]
 pub struct Page {
@@ -103,13 +126,11 @@ impl Page {
             .all(|ok| ok)
     }
 
-    /// Writes `benchmarks.md`, `benchmarks.html` and `benchmarks.json` into a folder.
-    pub fn write(&self, folder: &Path) -> Result<()> {
-        let failed = || format!("folder {}", folder.display());
-        fs::create_dir_all(folder).with_context(failed)?;
-        fs::write(folder.join("benchmarks.md"), self.markdown()).with_context(failed)?;
-        fs::write(folder.join("benchmarks.html"), self.html()).with_context(failed)?;
-        write_json(self, &folder.join("benchmarks.json"))
+    /// Writes the files.
+    pub fn write(&self, files: &PageFiles) -> Result<()> {
+        files.markdown.write(self.markdown().as_bytes())?;
+        files.html.write(self.html().as_bytes())?;
+        files.json.write_json(self)
     }
 
     /// Titles, heads and cells of all tables.

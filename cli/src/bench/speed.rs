@@ -11,8 +11,9 @@ use sim::design::Options;
 use sim::measure::run::Measurement;
 use sim::measure::scenario::{Scenario, Size};
 
-use super::write_json;
+use super::print_judged;
 use crate::demo::ConfigName;
+use crate::output::json_file;
 
 /// What to measure.
 #[derive(Clone, Debug, Args)]
@@ -104,7 +105,11 @@ impl Report {
 
 /// Measures, prints, writes.
 pub fn run(arguments: &SpeedArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
     let report = measure(arguments.config, arguments.time)?;
+    if let Some(json) = json {
+        json.write_json(&report)?;
+    }
     let mut table = super::table(&["simulation", "duplex, MTU 1500, all checks"]);
     let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
     table.add_row(["speed".to_owned(), speed]);
@@ -117,10 +122,6 @@ pub fn run(arguments: &SpeedArguments) -> Result<bool> {
     for (name, share) in report.parts() {
         table.add_row([name.to_owned(), format!("{:.1} %", 100.0 * share)]);
     }
-    println!("{table}");
-    super::print_verdict(report.ok, &report.problems);
-    if let Some(path) = &arguments.json {
-        write_json(&report, path)?;
-    }
+    print_judged(&table, report.ok, &report.problems)?;
     Ok(report.ok)
 }

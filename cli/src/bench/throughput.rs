@@ -13,9 +13,10 @@ use sim::measure::limits::{tightest, Limit};
 use sim::measure::run::{Figures, Measurement, Outcome};
 use sim::measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 
-use super::write_json;
+use super::print_judged;
 use crate::demo::ConfigName;
 use crate::options::UsageError;
+use crate::output::json_file;
 
 /// Most payload of one send descriptor where one flow sends alone.
 const DESCRIPTOR_BYTES_MAX: usize = 65_535;
@@ -163,11 +164,12 @@ impl ThroughputArguments {
 
     /// Measures, prints, writes.
     pub fn run(&self, receive: bool, send: bool) -> Result<bool> {
+        let json = json_file(self.json.as_deref())?;
         let report = self.measure(receive, send, &progress_bar()?)?;
-        report.print();
-        if let Some(path) = &self.json {
-            write_json(&report, path)?;
+        if let Some(json) = json {
+            json.write_json(&report)?;
         }
+        report.print()?;
         Ok(report.ok)
     }
 }
@@ -283,7 +285,7 @@ impl Report {
         }
     }
 
-    fn print(&self) {
+    fn print(&self) -> Result<()> {
         let mut table = super::table(&[]);
         let mut row = |name: &str, value: String| {
             table.add_row([name.to_owned(), value]);
@@ -326,7 +328,6 @@ impl Report {
             "simulation",
             format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second),
         );
-        println!("{table}");
-        super::print_verdict(self.ok, &self.problems);
+        print_judged(&table, self.ok, &self.problems)
     }
 }

@@ -37,6 +37,10 @@ use self::flows::{read_plan, Plan};
 use self::rig::{Model, Rig};
 use self::traffic::Traffic;
 use crate::options::UsageError;
+use crate::output::{print, remove, ResultFile};
+
+/// The file with the verdict.
+const SUMMARY: &str = "summary.json";
 
 /// What stands in for the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -98,6 +102,12 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         let message = "--wave needs --model rtl: the golden model has no signals";
         return Err(UsageError(message.to_owned()).into());
     }
+    let out = &arguments.out;
+    let folder = |error| UsageError(format!("folder {}: {error}", out.display()));
+    if out.is_dir() {
+        // An earlier run's must not be taken for that of one that fails.
+        remove(&out.join(SUMMARY)).map_err(folder)?;
+    }
     let plan = read_plan(&arguments.flows)?;
     let capture = arguments
         .rx
@@ -105,9 +115,8 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         .or(arguments.tx.as_ref())
         .context("no capture")?;
     let traffic = Traffic::read(capture, &plan)?;
-    let out = &arguments.out;
-    std::fs::create_dir_all(out)
-        .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
+    std::fs::create_dir_all(out).map_err(folder)?;
+    ResultFile::prepare("file", &out.join(SUMMARY))?;
     match arguments.model {
         ModelName::Golden => {
             let card = GoldenCard::new(sizes(arguments.config));
@@ -169,6 +178,6 @@ fn replay<B: Bus, C: Model>(
 /// Writes the summary and prints it.
 fn write_summary(out: &Path, report: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(report)? + "\n";
-    print!("{text}");
-    std::fs::write(out.join("summary.json"), text).context("summary.json")
+    ResultFile::prepare("file", &out.join(SUMMARY))?.write(text.as_bytes())?;
+    print(&text)
 }

@@ -26,6 +26,7 @@ use super::entries::{disposition, flow_index, line};
 use super::flows::{Accept, Plan};
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
+use crate::output::write_file;
 
 /// Rounds after which a frame without an entry is looked for among the drops.
 const ROUNDS_BEFORE_TOTALS: u32 = 8;
@@ -104,7 +105,7 @@ pub fn replay<B: Bus, C: Model>(
             progress.take(rig, plan, frame.number, &entry)?;
         }
     }
-    std::fs::write(out.join("entries.txt"), &progress.lines).context("entries.txt")?;
+    write_file(&out.join("entries.txt"), progress.lines.as_bytes())?;
     report(rig, plan, traffic, &progress, out, model)
 }
 
@@ -283,12 +284,14 @@ fn write_buffers<B: Bus, C: Model>(
     out: &Path,
 ) -> Result<Vec<BufferReport>> {
     let mut reports = Vec::new();
-    std::fs::create_dir_all(out.join("buffers")).context("folder buffers")?;
+    let folder = out.join("buffers");
+    let made = std::fs::create_dir_all(&folder);
+    made.with_context(|| format!("folder {}", folder.display()))?;
     for (flow, landed) in plan.flows.iter().zip(&progress.landed) {
         for (number, segment) in flow.segments.iter().enumerate() {
             let file = format!("buffers/{}-{number}.bin", flow.name);
             let bytes = rig.read(segment.region, segment.place());
-            std::fs::write(out.join(&file), &bytes).with_context(|| format!("buffer {file}"))?;
+            write_file(&out.join(&file), &bytes)?;
             let parts = landed_in(landed, segment.stream());
             reports.push(BufferReport {
                 flow: flow.name.clone(),

@@ -30,6 +30,7 @@ use super::flows::{FlowPlan, Plan};
 use super::rig::{Model, Rig};
 use super::traffic::{flow_of, Numbered, Traffic, Way};
 use crate::options::UsageError;
+use crate::output::write_file;
 
 /// Rounds without a frame after which the card counts as done.
 const IDLE_ROUNDS_MAX: u32 = 200;
@@ -128,7 +129,7 @@ pub fn replay<B: Bus, C: Model>(
         let moved = before != (sent.len(), events, rig.device.sends_waiting());
         idle = if moved { 0 } else { idle + 1 };
     }
-    std::fs::write(out.join("entries.txt"), lines).context("entries.txt")?;
+    write_file(&out.join("entries.txt"), lines.as_bytes())?;
     write_capture(&sent, &out.join("sent.pcapng"))?;
     report(rig, traffic, &work, &sent, model)
 }

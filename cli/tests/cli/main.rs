@@ -6,6 +6,7 @@ mod demo;
 mod disturbed;
 mod documents;
 mod flow_files;
+mod output;
 mod replay;
 mod run;
 mod verilog;

@@ -21,14 +21,16 @@ pub fn folder(name: &str) -> PathBuf {
     path
 }
 
+/// The program, to be run at the root.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zeronic"));
+    command.args(arguments).current_dir(ROOT);
+    command
+}
+
 /// Runs the program.
 pub fn zeronic(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_zeronic"));
-    command
-        .args(arguments)
-        .current_dir(ROOT)
-        .output()
-        .expect("the program starts")
+    command(arguments).output().expect("the program starts")
 }
 
 /// The program must refuse: exit status 2, nothing on standard output, one line that says all of

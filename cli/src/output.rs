@@ -1,0 +1,136 @@
+//! What the program says and leaves behind.
+//!
+//! ```text
+//!   before the run   ResultFile::prepare ── an earlier run's file goes; can it be written?
+//!   after it         ResultFile::write ──── whole or not at all, and before anything is printed
+//!                    print ──────────────── a reader who has gone ends the program without a word
+//! ```
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::options::UsageError;
+
+/// Nobody reads standard output any more.
+#[derive(Debug, Error)]
+#[error("standard output is closed")]
+pub struct OutputClosed;
+
+/// Prints to standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of an attempt to print.
+pub fn printed(result: io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(OutputClosed.into()),
+        result => result.context("standard output"),
+    }
+}
+
+/// Says something on standard error. Nobody is left to tell when that fails.
+pub fn complain(text: &str) {
+    let _ = writeln!(io::stderr(), "zeronic: {text}");
+}
+
+/// A file for the results of a run.
+#[derive(Debug)]
+pub struct ResultFile {
+    path: PathBuf,
+    /// Something that is written into and never replaced: a pipe, a terminal.
+    is_device: bool,
+}
+
+impl ResultFile {
+    /// Removes what an earlier run has left at `path`, so that it cannot be taken for the result
+    /// of one that fails, and sees that it can be written. `named` is what the user calls it.
+    pub fn prepare(named: &str, path: &Path) -> Result<Self, UsageError> {
+        let failed = |error| UsageError(format!("{named} {}: {error}", path.display()));
+        let file = Self::find(path);
+        if file.is_device {
+            OpenOptions::new().append(true).open(path).map_err(failed)?;
+            return Ok(file);
+        }
+        remove(&file.path).map_err(failed)?;
+        let part = file.part();
+        File::create(&part).map_err(failed)?;
+        fs::remove_file(&part).map_err(failed)?;
+        Ok(file)
+    }
+
+    /// The file that a path leads to.
+    fn find(path: &Path) -> Self {
+        let is_file = fs::metadata(path).map_or(true, |data| data.is_file() || data.is_dir());
+        if !is_file || path.starts_with("/dev") {
+            let path = path.to_path_buf();
+            return Self {
+                path,
+                is_device: true,
+            };
+        }
+        // What a link leads to is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        Self {
+            path,
+            is_device: false,
+        }
+    }
+
+    /// Where it is written until it is whole.
+    fn part(&self) -> PathBuf {
+        let mut name = self.path.as_os_str().to_owned();
+        name.push(".part");
+        name.into()
+    }
+
+    /// Writes it.
+    pub fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.written(bytes)
+            .with_context(|| format!("file {}", self.path.display()))
+    }
+
+    fn written(&self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_device {
+            let mut device = OpenOptions::new().append(true).open(&self.path)?;
+            return device.write_all(bytes);
+        }
+        let part = self.part();
+        let whole = fs::write(&part, bytes).and_then(|()| fs::rename(&part, &self.path));
+        if whole.is_err() {
+            // Half a file helps nobody; the error that matters is the first.
+            let _ = fs::remove_file(&part);
+        }
+        whole
+    }
+
+    /// Writes figures as JSON.
+    pub fn write_json(&self, figures: &impl Serialize) -> Result<()> {
+        self.write(serde_json::to_string_pretty(figures)?.as_bytes())
+    }
+}
+
+/// The file of `--json`, if it was asked for.
+pub fn json_file(path: Option<&Path>) -> Result<Option<ResultFile>, UsageError> {
+    path.map(|path| ResultFile::prepare("--json", path))
+        .transpose()
+}
+
+/// Writes a file of its own name, as it comes.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    fs::write(path, bytes).with_context(|| format!("file {}", path.display()))
+}
+
+/// Removes a file that may be there.
+pub fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,140 @@
+//! Results on full disks and closed pipes, and results of earlier runs.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use crate::run::{accepted, command, example, folder, refused};
+
+/// The receive example on the golden model, with its results in `out`.
+fn replay(out: &Path) -> Vec<String> {
+    let out = out.to_str().expect("a path");
+    let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
+    let words = [
+        "sim", "--model", "golden", "--rx", &capture, "--flows", &flows, "--out", out,
+    ];
+    words.map(str::to_owned).to_vec()
+}
+
+/// Runs the program with its standard output on a full disk.
+fn on_a_full_disk(arguments: &[&str]) -> Output {
+    let full = File::options().write(true).open("/dev/full");
+    let mut command = command(arguments);
+    command
+        .stdout(full.expect("a device"))
+        .stderr(Stdio::piped());
+    let child = command.spawn().expect("the program starts");
+    child.wait_with_output().expect("it ends")
+}
+
+/// Runs the program with a pipe that nobody reads.
+fn into_a_closed_pipe(arguments: &[&str]) -> Output {
+    let mut command = command(arguments);
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    command.stdout(writer).stderr(Stdio::piped());
+    let child = command.spawn().expect("the program starts");
+    child.wait_with_output().expect("it ends")
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn a_full_standard_output_is_an_error_and_the_files_are_there() {
+    let out = folder("full_output");
+    let json = out.join("tx.json");
+    let path = json.to_str().expect("a path");
+    let bench = [
+        "bench", "tx", "--config", "small", "--time", "20", "--wraps", "0", "--json", path,
+    ];
+    let arguments = replay(&out);
+    let runs: [(&[&str], Option<&str>); 5] = [
+        (&words(&arguments), Some("summary.json")),
+        (&bench, Some("tx.json")),
+        (&["verilog", "--manual", "-"], None),
+        (&["--help"], None),
+        (&["sim", "--help"], None),
+    ];
+    for (arguments, file) in runs {
+        let output = on_a_full_disk(arguments);
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {line}");
+        assert!(
+            line.contains("standard output: No space left"),
+            "{arguments:?}: {line}"
+        );
+        if let Some(file) = file {
+            let text = std::fs::read(out.join(file)).expect("the results");
+            let results: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+            assert_eq!(results["ok"], true, "{results}");
+        }
+    }
+}
+
+#[test]
+fn nobody_who_reads_is_no_reason_to_complain() {
+    let out = folder("closed_output");
+    let arguments = replay(&out);
+    let runs: [&[&str]; 3] = [
+        &words(&arguments),
+        &["verilog", "--manual", "-"],
+        &["--help"],
+    ];
+    for arguments in runs {
+        let output = into_a_closed_pipe(arguments);
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(141), "{arguments:?}: {line}");
+        assert_eq!(line, "", "{arguments:?}");
+    }
+    assert!(out.join("summary.json").exists());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named() {
+    let out = folder("full_file");
+    let json = ["bench", "tx", "--json"];
+    let nowhere = "/nowhere/at/all";
+    refused(&[&json[..], &[nowhere]].concat(), &["--json", nowhere]);
+    let all = ["bench", "area", "--report", nowhere];
+    refused(&all, &["--report", nowhere]);
+    let link = out.join("entries.txt");
+    std::os::unix::fs::symlink("/dev/full", &link).expect("a link");
+    let output = command(&words(&replay(&out))).output().expect("it starts");
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    let named = format!("{}: No space left", link.display());
+    assert!(line.contains(&named), "{line}");
+    assert!(!out.join("summary.json").exists());
+}
+
+#[test]
+fn results_of_an_earlier_run_do_not_outlive_one_that_fails() {
+    let out = folder("earlier");
+    let mut arguments = replay(&out);
+    accepted(&words(&arguments));
+    let summary = out.join("summary.json");
+    assert!(summary.exists());
+    arguments[4] = "none.pcapng".to_owned();
+    refused(&words(&arguments), &["none.pcapng"]);
+    assert!(!summary.exists());
+    let json = out.join("old.json");
+    std::fs::write(&json, "{}").expect("a file");
+    let path = json.to_str().expect("a path");
+    let bench = ["bench", "rx", "--mtu", "9001", "--json", path];
+    refused(&bench, &["9001"]);
+    assert!(!json.exists());
+    // Through a link the file that it leads to is replaced.
+    let link = out.join("link.json");
+    std::os::unix::fs::symlink(&json, &link).expect("a link");
+    std::fs::write(&json, "{}").expect("a file");
+    let path = link.to_str().expect("a path");
+    refused(&["demo", "--json", path, "--bytes", "0"], &["--bytes"]);
+    assert!(json.exists(), "a command line that says nothing");
+    refused(&["bench", "tx", "--mtu", "1", "--json", path], &["1"]);
+    assert!(!json.exists());
+    let left = std::fs::read_dir(&out).expect("a folder").flatten();
+    let parts = left.filter(|file| file.path().extension().is_some_and(|e| e == "part"));
+    assert_eq!(parts.count(), 0);
+}
