@@ -68,9 +68,20 @@ pub struct EmittedCard {
     pub ports: Vec<Port>,
 }
 
+/// Why there is no Verilog of a card.
+#[derive(Debug, thiserror::Error)]
+pub enum CardEmitError {
+    /// The system does not give a thread its stack.
+    #[error("no thread with a stack of {STACK_BYTES} bytes: {0}; is `ulimit -v` set?")]
+    Stack(std::io::Error),
+    /// The card has none.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+}
+
 /// Emits the card in a named configuration, for the hard block's usual completion buffer; `None`
 /// for a name that is not one.
-pub fn emit_card(config: &str) -> Option<Result<EmittedCard, EmitError>> {
+pub fn emit_card(config: &str) -> Option<Result<EmittedCard, CardEmitError>> {
     emit_card_for(config, CompletionBuffer::default())
 }
 
@@ -78,16 +89,16 @@ pub fn emit_card(config: &str) -> Option<Result<EmittedCard, EmitError>> {
 pub fn emit_card_for(
     config: &str,
     buffer: CompletionBuffer,
-) -> Option<Result<EmittedCard, EmitError>> {
-    match config {
-        "default" => Some(on_large_stack(|| {
-            emitted(&mut DefaultCard::new(buffer), "zeronic")
-        })),
-        "small" => Some(on_large_stack(|| {
-            emitted(&mut SmallCard::new(buffer), "zeronic_small")
-        })),
-        _ => None,
-    }
+) -> Option<Result<EmittedCard, CardEmitError>> {
+    let card = match config {
+        "default" => try_on_large_stack(|| emitted(&mut DefaultCard::new(buffer), "zeronic")),
+        "small" => try_on_large_stack(|| emitted(&mut SmallCard::new(buffer), "zeronic_small")),
+        _ => return None,
+    };
+    Some(
+        card.map_err(CardEmitError::Stack)
+            .and_then(|card| Ok(card?)),
+    )
 }
 
 fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, EmitError> {
@@ -104,14 +115,17 @@ fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, Emi
 /// Runs `work` on a stack of its own, a gigabyte of address space: for whatever makes or walks a
 /// card, or a large stage of it, as a Rust value. A panic goes on in the caller.
 pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    try_on_large_stack(work).expect("the system gives a thread a gigabyte of address space")
+}
+
+/// The same; an error where the system does not give the stack.
+fn try_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
             .stack_size(STACK_BYTES)
-            .spawn_scoped(scope, work);
-        let thread = thread.expect("the system gives a thread a gigabyte of address space");
-        thread
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            .spawn_scoped(scope, work)?;
+        let done = thread.join();
+        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     })
 }
 

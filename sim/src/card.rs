@@ -27,7 +27,7 @@ use crate::probe::Probe;
 use crate::verilated::Model;
 use crate::width::lint_width_warnings;
 use dma::completion_room::CompletionBuffer;
-use hdl::nic::emit_card_for;
+use hdl::nic::{emit_card_for, CardEmitError};
 use host::memory::MemoryFile;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
 
@@ -42,6 +42,9 @@ pub enum CardError {
     /// The card does not build.
     #[error(transparent)]
     Block(#[from] BlockError),
+    /// There is no Verilog of it.
+    #[error(transparent)]
+    Emit(#[from] CardEmitError),
     /// There is no such configuration.
     #[error("there is no configuration '{0}'; known are default and small")]
     Config(String),
@@ -156,7 +159,7 @@ impl SimulatedCard {
         }
         let emitted = emit_card_for(config, buffer);
         let emitted = emitted.ok_or_else(|| CardError::Config(config.to_owned()))?;
-        let card = emitted.map_err(BlockError::from)?;
+        let card = emitted?;
         let design = Design::build(card.top, &card.design.single_file(), &card.ports, options)
             .map_err(BlockError::from)?;
         lint_width_warnings(design.warnings()).map_err(BlockError::Width)?;
