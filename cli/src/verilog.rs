@@ -4,12 +4,15 @@
 //! ```text
 //!   DIR/zeronic.v      the top module, flat port names of the vendor's hard blocks
 //!   DIR/MODULE.v       every other module; with --single-file all are in zeronic.v
-//!   DIR/files.f        the files in the order in which tools read them
+//!   DIR/files.f        the Verilog files in the order in which tools read them
 //!   DIR/ports.md       every port with direction, width and meaning
 //!   DIR/registers.md   the register manual
 //! ```
 //! The top module and its file are called after the configuration: `zeronic`, `zeronic_small`.
+//! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
+//! would mix two cards.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use abi::config::{DEFAULT, SMALL};
@@ -19,8 +22,13 @@ use hdl::nic::{emit_card, EmittedCard};
 
 use crate::manual::manual;
 use crate::options::UsageError;
-use crate::output::{print, write_file, ResultFile};
+use crate::output::{print, remove, write_file, ResultFile};
 use crate::ports::port_table;
+
+/// The list of the Verilog files.
+const LIST: &str = "files.f";
+/// How every Verilog file begins.
+const OPENING: &str = "`default_nettype none\n";
 
 /// A board that the card is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +63,12 @@ pub struct VerilogArguments {
     /// Say which block, file and field a hierarchical name comes from, as a timing report has it
     #[arg(long, value_name = "SIGNAL", conflicts_with_all = ["out", "board", "single_file"])]
     explain: Option<String>,
-    /// Write the register manual to this file (- is standard output)
-    #[arg(long, value_name = "FILE")]
+    /// Write the register manual, and nothing else, to this file (- is standard output)
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["out", "board", "config", "single_file", "explain"]
+    )]
     manual: Option<PathBuf>,
 }
 
@@ -64,6 +76,7 @@ pub struct VerilogArguments {
 pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     if let Some(path) = &arguments.manual {
         write_manual(path)?;
+        return Ok(true);
     }
     if let Some(signal) = &arguments.explain {
         print(&explained(&card_of(&arguments.config)?, signal)?)?;
@@ -80,9 +93,16 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         card.top, board.description, arguments.config
     );
     let mut files = match arguments.single_file {
-        true => vec![(format!("{}.v", card.top), card.design.single_file())],
+        true => {
+            let name = format!("{}.v", card.top);
+            let list = (LIST.to_owned(), format!("{name}\n"));
+            vec![(name, card.design.single_file()), list]
+        }
         false => card.design.files(),
     };
+    remove_earlier(out)?;
+    // First, so that a later run finds even what an interrupted one has written.
+    files.sort_by_key(|(name, _)| name != LIST);
     files.push(("ports.md".to_owned(), port_table(&title, &card.ports)));
     files.push(("registers.md".to_owned(), manual()));
     let mut lines = 0;
@@ -97,6 +117,34 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         out.display()
     ))?;
     Ok(true)
+}
+
+/// Removes the Verilog that an earlier run has left in a folder. A list or a file of somebody
+/// else's is not touched.
+fn remove_earlier(out: &Path) -> Result<()> {
+    let path = out.join(LIST);
+    let list = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        list => list.with_context(|| format!("file {}", path.display()))?,
+    };
+    let mut old = Vec::new();
+    for name in list.lines() {
+        let file = out.join(name);
+        let is_plain = name.ends_with(".v") && !name.contains(['/', '\\']);
+        match std::fs::read(&file) {
+            Err(error) if is_plain && error.kind() == ErrorKind::NotFound => continue,
+            Ok(text) if is_plain && text.starts_with(OPENING.as_bytes()) => old.push(file),
+            _ => {
+                let path = path.display();
+                let message = format!("{path} lists '{name}', which this program has not written");
+                return Err(UsageError(message).into());
+            }
+        }
+    }
+    for file in old {
+        remove(&file).with_context(|| format!("file {}", file.display()))?;
+    }
+    Ok(())
 }
 
 /// What a hierarchical name is.

@@ -107,10 +107,57 @@ fn the_single_file_has_the_same_modules_and_every_run_the_same_bytes() {
     let files = written("verilog_again", &[]);
     assert!(files == written("verilog_once_more", &[]), "runs differ");
     let single = written("verilog_single", &["--single-file"]);
-    assert!(!single.contains_key("files.f"));
+    assert_eq!(single["files.f"], "zeronic_small.v\n");
     let list = files["files.f"].lines();
     let apart: Vec<&str> = list.map(|file| file.trim_end_matches(".v")).collect();
     assert_eq!(modules(&single["zeronic_small.v"]), apart);
+}
+
+/// Writes a card into a folder that holds something already.
+fn write_into(out: &Path, more: &[&str]) -> BTreeMap<String, String> {
+    let path = out.to_str().expect("a path");
+    let board = ["verilog", "--board", "vcu118", "--out", path];
+    accepted(&[&board[..], more].concat());
+    files_of(out)
+}
+
+#[test]
+fn a_folder_holds_one_card_at_a_time() {
+    let small = written("verilog_one", &["--single-file"]);
+    let out = folder("verilog_two");
+    write_into(&out, &["--config", "default"]);
+    std::fs::write(out.join("wrapper.v"), "module wrapper; endmodule\n").expect("a file");
+    let mut files = write_into(&out, &["--config", "small", "--single-file"]);
+    // What somebody has put beside it stays.
+    assert!(files.remove("wrapper.v").is_some());
+    assert!(files == small, "{:?}", files.keys());
+    // A list of other files is not ours to replace.
+    std::fs::write(out.join("files.f"), "wrapper.v\n").expect("a file");
+    let path = out.to_str().expect("a path");
+    let again = [
+        "verilog", "--board", "vcu118", "--config", "small", "--out", path,
+    ];
+    refused(&again, &["files.f", "'wrapper.v'"]);
+    assert!(out.join("wrapper.v").exists());
+    std::fs::write(out.join("files.f"), "../outside.v\n").expect("a file");
+    refused(&again, &["files.f", "'../outside.v'"]);
+}
+
+/// A card takes a gigabyte of stack, which a limit on address space may forbid.
+#[test]
+fn too_little_address_space_is_an_error() {
+    let out = folder("verilog_limit");
+    let program = env!("CARGO_BIN_EXE_zeronic");
+    let script = "ulimit -v 800000 && exec \"$0\" verilog --board vcu118 --out \"$1\"";
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, program])
+        .arg(&out)
+        .output()
+        .expect("a shell");
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(line.contains("no thread with a stack of"), "{line}");
+    assert_eq!(line.lines().count(), 1, "{line}");
 }
 
 #[test]
@@ -156,6 +203,15 @@ fn wrong_configurations_and_mixtures_are_refused() {
     refused(&[&explain[..], &["smal"]].concat(), &["smal", "small"]);
     let mixture = ["verilog", "--explain", "x", "--out", "y"];
     refused(&mixture, &["--explain", "--out"]);
+    for (option, value) in [
+        ("--config", "small"),
+        ("--board", "vcu118"),
+        ("--out", "y"),
+        ("--explain", "x"),
+    ] {
+        let mixture = ["verilog", "--manual", "-", option, value];
+        refused(&mixture, &["--manual", option]);
+    }
 }
 
 #[test]
