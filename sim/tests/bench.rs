@@ -213,6 +213,26 @@ fn a_lost_frame_fails_where_nothing_may_be_lost() {
     assert!(first.contains("bad_fcs"), "{first}");
 }
 
+/// Short packets both ways: the lanes to the host carry less than the wire brings.
+#[test]
+fn what_the_link_does_not_carry_is_lost_and_counted() {
+    let scenario = Scenario {
+        receive: true,
+        send: true,
+        send_burst: 7,
+        interval_ps: 0,
+        time_ns: 120_000,
+        ..small(Size::Mtu(576))
+    };
+    let outcome = run(&scenario);
+    assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);
+    let limit = tightest(&outcome.limits);
+    assert_eq!(limit.by, "pcie up");
+    assert!(outcome.frames_lost > 0, "{outcome:#?}");
+    let received = outcome.receive.expect("it receives").mpps;
+    assert!((0.95..1.0).contains(&(received / limit.mpps)), "{received}");
+}
+
 #[test]
 fn small_frames_are_all_accounted_for() {
     let scenario = Scenario {

@@ -5,8 +5,8 @@
 //!   header entries, completions ◄── Device ◄── card      the host's own work takes no time
 //! ```
 //! It looks every [`POLL_CYCLES`] cycles: takes what has come, posts what is free, rings doorbells
-//! that changed; that of the commands for [`COMMANDS_TOGETHER`] of them, or when one has waited for
-//! [`COMMAND_WAIT_PS`], so that they are fetched together. Application memory is read and written
+//! that changed; that of the commands for `COMMANDS_TOGETHER` of them, or when one has waited for
+//! `COMMAND_WAIT_PS`, so that they are fetched together. Application memory is read and written
 //! at its own side, as a CPU does.
 
 use std::cell::RefCell;

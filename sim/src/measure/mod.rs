@@ -7,7 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `scenario.rs` | what is measured |
-//! | `limits.rs` | what physics allows |
+//! | `limits.rs`, `load.rs` | what physics allows; what the packets of a scenario cost |
 //! | `content.rs`, `frames.rs` | bytes of streams, frames that carry them |
 //! | `buffers.rs`, `sequence.rs` | segments of a flow, packets of a flow |
 //! | `host.rs`, `peer.rs`, `sender.rs` | the three parties |
@@ -25,6 +25,7 @@ pub mod frames;
 pub mod host;
 pub mod latency;
 pub mod limits;
+pub mod load;
 pub mod peer;
 pub mod run;
 pub mod scenario;

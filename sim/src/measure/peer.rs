@@ -41,6 +41,7 @@ pub const OWNERS: usize = 2;
 /// A frame on its way.
 struct InFlight {
     sent_ps: u64,
+    is_data: bool,
     flow: u16,
     offset: u64,
     bytes: usize,
@@ -60,7 +61,7 @@ impl InFlight {
 pub struct Arrived {
     /// Payload bytes in application memory, judged.
     pub payload_bytes: u64,
-    /// Packets with payload.
+    /// Packets of data: frames that only acknowledge not counted.
     pub packets: u64,
     /// Header entries.
     pub entries: u64,
@@ -233,6 +234,7 @@ impl Peer {
     ) -> Vec<u8> {
         let it = &host.flows[usize::from(flow)];
         self.serial = self.serial.wrapping_add(1);
+        let is_data = acknowledged.is_none();
         let acknowledged = acknowledged.unwrap_or(it.delivered);
         let fields = Fields {
             sequence: it.receive.position(offset),
@@ -248,6 +250,7 @@ impl Peer {
         self.frames[owner] += 1;
         self.in_flight[owner].push_back(InFlight {
             sent_ps: self.now_ps,
+            is_data,
             flow,
             offset,
             bytes,
@@ -368,9 +371,10 @@ impl Peer {
                 .add(|| format!("flow {flow}, offset {offset}: wrong bytes in memory"));
         } else if sent.bytes > 0 {
             let arrived = &mut self.arrived[self.streams[usize::from(flow)].owner];
-            arrived.packets += 1;
             arrived.payload_bytes += sent.bytes as u64;
         }
+        let owner = self.streams[usize::from(flow)].owner;
+        self.arrived[owner].packets += u64::from(sent.is_data);
         let it = &host.flows[usize::from(flow)];
         let number = acknowledgement(&sent.header, it);
         if let Some(acknowledged) = it.send.offset_near(number, it.acknowledged) {

@@ -8,14 +8,11 @@
 use abi::reason::{Disposition, DropReason, SendError};
 use pcie_sim::{PcieConfig, Statistics};
 
-use super::buffers::floor_every;
 use super::host::{Host, Problems, POLL_CYCLES};
-use super::limits::{
-    duplex_limits, lanes_bytes_per_ns, limits_beside_rival, receive_limits, send_limits, Limit,
-    Load,
-};
+use super::limits::{lanes_bytes_per_ns, Limit};
+use super::load::limits;
 use super::peer::{Arrived, Peer, OWNERS};
-use super::scenario::{Acks, Order, Scenario};
+use super::scenario::Scenario;
 use super::sender::Sender;
 use super::MeasureError;
 use crate::card::{CardError, SimulatedCard};
@@ -195,7 +192,7 @@ impl Measurement {
         let received = self.peer.packets_min() >= scenario.packets_min
             && (receive >= scenario.wraps_min || scenario.payload_bytes(false) == 0);
         let sent = self.sender.packets_min() >= scenario.packets_min
-            && (send >= scenario.wraps_min || self.sender.all_inline(&self.host));
+            && (send >= scenario.wraps_min || scenario.all_inline());
         (received || !scenario.receive) && (sent || !scenario.send)
     }
 
@@ -316,65 +313,6 @@ impl Measurement {
         Ok(())
     }
 
-    /// What an average packet of a direction costs.
-    fn load(&self) -> Load {
-        let scenario = &self.scenario;
-        let flows = f64::from(scenario.flows);
-        let sum = |of: &dyn Fn(u16) -> f64| (0..scenario.flows).map(of).sum::<f64>() / flows;
-        let payload = sum(&|flow| scenario.payload_bytes(scenario.is_ipv6(flow)) as f64);
-        let segment = sum(&|flow| {
-            let (count, _) = scenario.list(flow);
-            let sizes = (0..count).map(|slot| f64::from(scenario.segment_bytes(flow, slot)));
-            sizes.sum::<f64>() / count as f64
-        });
-        let floors = sum(&|flow| 1.0 / floor_every(scenario.list(flow).0) as f64);
-        let is_pure = scenario.acks == Acks::Pure;
-        Load {
-            payload_bytes: payload,
-            inline_bytes: 0.0,
-            frame_bytes: scenario.frame_bytes() as f64,
-            entries: 1.0,
-            // A post for each segment, and a floor for several.
-            commands: payload / segment * (1.0 + floors),
-            slots: 0.0,
-            pure_acks: if is_pure { 0.5 } else { 0.0 },
-        }
-    }
-
-    fn limits(&self) -> Vec<Limit> {
-        let scenario = &self.scenario;
-        let receive = self.load();
-        let burst = match scenario.order {
-            Order::Random => 1,
-            Order::InOrder => scenario.send_burst,
-        };
-        let mut send = Load {
-            entries: 0.0,
-            slots: 1.0 / f64::from(burst),
-            ..receive
-        };
-        if self.sender.all_inline(&self.host) {
-            send = Load {
-                payload_bytes: 0.0,
-                inline_bytes: send.payload_bytes,
-                commands: 0.0,
-                slots: 1.0,
-                ..send
-            };
-        }
-        match (scenario.receive, scenario.send) {
-            (true, true) => duplex_limits(&scenario.pcie, &receive, &send),
-            (true, false) => {
-                let limits = receive_limits(&scenario.pcie, &receive);
-                match scenario.rival {
-                    Some(_) => limits_beside_rival(&limits),
-                    None => limits,
-                }
-            }
-            _ => send_limits(&scenario.pcie, &send),
-        }
-    }
-
     fn outcome(mut self, before: &Snapshot, after: &Snapshot, wraps: [u64; 2]) -> Outcome {
         let time_ns = ((after.time_ps - before.time_ps) / 1000).max(1);
         let figures = |bytes: u64, packets: u64, offered: u64, wraps: u64| Figures {
@@ -388,7 +326,7 @@ impl Measurement {
             let (first, last) = (&before.received[owner], &after.received[owner]);
             figures(
                 last.payload_bytes - first.payload_bytes,
-                last.entries - first.entries,
+                last.packets - first.packets,
                 after.offered[owner] - before.offered[owner],
                 wraps[0],
             )
@@ -411,7 +349,7 @@ impl Measurement {
             let bytes = (of(&after.link) - of(&before.link)) as f64;
             bytes / time_ns as f64 / lanes_bytes_per_ns(&self.scenario.pcie)
         };
-        let limits = self.limits();
+        let limits = limits(&self.scenario);
         let counters = self.host.device.counters().unwrap_or_default();
         let cycles = self.host.card.borrow().cycles();
         Outcome {

@@ -1,11 +1,12 @@
 //! What is measured: directions, sizes, flows, order, acknowledgements, time.
 
-use abi::config::{FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS};
+use abi::config::{DEFAULT, FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS, SLOT_HEADER_BYTES, SMALL};
 use abi::send_descriptor::PAYLOAD_BYTES;
 use dma::completion_room::CompletionBuffer;
 use pcie_sim::PcieConfig;
 
 use super::frames::{header_bytes, ETHERNET_BYTES};
+use super::load::{link_is_short, link_over_wire};
 use crate::mac::FCS_BYTES;
 
 /// Packets of a flow that are permuted among each other.
@@ -14,7 +15,8 @@ pub const ORDER_WINDOW: usize = 64;
 /// How large packets are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Full TCP segments with timestamps in packets of that many bytes; nothing may be lost.
+    /// Full TCP segments with timestamps in packets of that many bytes. Nothing may be lost, but
+    /// where the link carries less than the wire.
     Mtu(u32),
     /// Frames of that many bytes, FCS included, without timestamps, at wire speed whether or not
     /// the card keeps up; 64-byte frames are pure ACKs. What the header queue has no room for is
@@ -175,7 +177,30 @@ impl Scenario {
 
     /// Whether frames may be lost where the header queue is full.
     pub fn may_lose(&self) -> bool {
+        self.fills_wire() || link_is_short(self)
+    }
+
+    /// Whether the wire is filled whether or not the card keeps up.
+    fn fills_wire(&self) -> bool {
         matches!(self.size, Size::Frame(_))
+    }
+
+    /// Longest frame that goes out of the send ring whole.
+    pub fn inline_max(&self) -> usize {
+        match self.size {
+            Size::Frame(_) => SLOT_HEADER_BYTES,
+            Size::Mtu(_) => 0,
+        }
+    }
+
+    /// Whether every packet lies in the send ring whole.
+    pub fn all_inline(&self) -> bool {
+        let is_inline = |flow| {
+            let is_ipv6 = self.is_ipv6(flow);
+            let headers = header_bytes(is_ipv6, self.timestamps());
+            headers + self.payload_bytes(is_ipv6) <= self.inline_max()
+        };
+        (0..self.flows).all(is_inline)
     }
 
     /// Payload of a packet.
@@ -254,13 +279,14 @@ impl Scenario {
         if self.flows == 0 || self.flows > 16_384 {
             return refuse(format!("{} flows are not in 1 to 16384", self.flows));
         }
+        self.check_tables()?;
         if self.order == Order::Random && self.flows > 256 {
             return refuse(format!(
                 "{} flows are too many for lists beyond 8",
                 self.flows
             ));
         }
-        if self.order == Order::Random && self.may_lose() {
+        if self.order == Order::Random && self.fills_wire() {
             return refuse("frames that may be lost are measured in order".to_owned());
         }
         if self.rival.is_some() {
@@ -287,7 +313,40 @@ impl Scenario {
                 return refuse(format!("bursts of {burst} packets are not in 1 to 64"));
             }
         }
-        self.check_payload()
+        self.check_payload()?;
+        let is_pure = self.receive && self.send && self.acks == Acks::Pure;
+        if is_pure && link_over_wire(self) < 1.0 {
+            let bytes = self.frame_bytes();
+            return refuse(format!(
+                "frames of {bytes} bytes both ways are more than the link carries, and pure ACKs \
+                 would be lost with them: no limit can be stated; let ACKs ride in data"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks that the card's tables take the flows, each with a region for each direction.
+    fn check_tables(&self) -> Result<(), BadScenario> {
+        let Some(sizes) = [DEFAULT, SMALL].into_iter().find(|it| it.name == self.card) else {
+            return Ok(());
+        };
+        let (flows, name) = (u32::from(self.flows), &self.card);
+        let regions = flows * (u32::from(self.receive) + u32::from(self.send));
+        for (what, needed, bits) in [
+            ("flows", flows, sizes.flow_bits),
+            (
+                "regions, one for each flow and direction,",
+                regions,
+                sizes.region_bits,
+            ),
+        ] {
+            let limit = 1 << bits;
+            if needed > limit {
+                let text = format!("{needed} {what} are too many: the {name} card has {limit}");
+                return Err(BadScenario(text));
+            }
+        }
+        Ok(())
     }
 
     /// Checks what packets carry: a descriptor's sum, and that none is to carry less than nothing.
@@ -376,6 +435,42 @@ mod tests {
         assert!(bad.contains("268440") && bad.contains("262143"), "{bad}");
         // Each packet has a descriptor of its own.
         scenario.order = Order::Random;
+        assert_eq!(scenario.check(), Ok(()));
+    }
+
+    #[test]
+    fn acks_that_would_be_lost_have_no_limit() {
+        for (size, is_right) in [
+            (Size::Frame(128), false),
+            (Size::Frame(1518), true),
+            (Size::Mtu(576), false),
+            (Size::Mtu(1500), true),
+            (Size::Mtu(9000), true),
+        ] {
+            let scenario = Scenario {
+                receive: true,
+                send: true,
+                acks: Acks::Pure,
+                ..Scenario::new(size)
+            };
+            assert_eq!(scenario.check().is_ok(), is_right, "{size:?}");
+        }
+    }
+
+    #[test]
+    fn a_card_takes_as_many_flows_as_it_has_entries_for() {
+        let mut scenario = Scenario::new(Size::Mtu(1500));
+        (scenario.receive, scenario.flows) = (true, 16_384);
+        assert_eq!(scenario.check(), Ok(()));
+        scenario.send = true;
+        assert_eq!(scenario.check(), Ok(()));
+        (scenario.card, scenario.flows) = ("small".to_owned(), 65);
+        let bad = scenario.check().expect_err("65 flows").to_string();
+        assert!(bad.contains("65 flows") && bad.contains("64"), "{bad}");
+        scenario.flows = 33;
+        let bad = scenario.check().expect_err("66 regions").to_string();
+        assert!(bad.contains("66 regions") && bad.contains("64"), "{bad}");
+        scenario.flows = 32;
         assert_eq!(scenario.check(), Ok(()));
     }
 

@@ -19,7 +19,6 @@ use super::scenario::{Acks, Order, Scenario, ACK_DELAY_NS};
 use super::sequence::{Arrivals, Sequence};
 use super::MeasureError;
 use crate::mac::Frame;
-use abi::config::SLOT_HEADER_BYTES;
 
 /// Descriptors that wait for room in the ring.
 const WAITING_MAX: usize = 64;
@@ -93,11 +92,7 @@ impl Sender {
             acks: scenario.acks,
             is_on: scenario.send,
             peer_sends: scenario.receive,
-            inline_max: if scenario.may_lose() {
-                SLOT_HEADER_BYTES
-            } else {
-                0
-            },
+            inline_max: scenario.inline_max(),
             id: 0,
             next_ps: 0,
             interval_ps: scenario.interval_ps,
@@ -317,11 +312,6 @@ impl Sender {
                 self.arriving.push_back((at, flow as u16, upto));
             }
         }
-    }
-
-    /// Whether every packet lies in the send ring whole.
-    pub fn all_inline(&self, host: &Host) -> bool {
-        (0..host.flows.len()).all(|flow| self.is_inline(host, flow))
     }
 
     /// Descriptors whose frames have not all left.
