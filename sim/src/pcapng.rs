@@ -29,6 +29,9 @@ pub enum CaptureError {
     /// The file cannot be read.
     #[error("capture: {0}")]
     File(#[from] io::Error),
+    /// It has no bytes.
+    #[error("capture is empty: 0 bytes")]
+    Empty,
     /// It is neither pcapng nor pcap.
     #[error("capture begins with {0:#010x}: neither pcapng nor pcap")]
     Magic(u32),
@@ -147,6 +150,9 @@ pub fn read_capture(path: &Path) -> Result<Vec<Captured>, CaptureError> {
 
 /// Reads all frames of a capture.
 pub fn parse_capture(bytes: &[u8]) -> Result<Vec<Captured>, CaptureError> {
+    if bytes.is_empty() {
+        return Err(CaptureError::Empty);
+    }
     let magic = Bytes {
         bytes,
         is_big: false,

@@ -26,6 +26,9 @@ use crate::options::{Bytes, UsageError};
 /// The byte that fills memory before the run, when the file names none.
 const GUARD: u8 = 0xa5;
 
+/// Longest name of a flow: file systems take names of 255 bytes.
+const FLOW_NAME_BYTES_MAX: usize = 64;
+
 /// What a stream position of a flow counts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -304,7 +307,7 @@ impl Checker<'_> {
             let message = format!("{local} and {remote} are not of one family");
             return Err(self.error(text.remote.span(), message));
         }
-        let name = text.name.get_ref();
+        let name = self.flow_name(&text.name)?;
         let mut names = plan.flows.iter().map(|flow| &flow.name);
         if names.any(|other| other == name) {
             return Err(self.error(text.name.span(), format!("flow '{name}' is there twice")));
@@ -314,9 +317,9 @@ impl Checker<'_> {
             let message = format!("flow '{name}': another flow has these addresses");
             return Err(self.error(text.local.span(), message));
         }
-        let floor = text.floor.as_ref().map_or(0, |floor| *floor.get_ref());
+        let floor = self.position("floor", &text.floor)?.unwrap_or(0);
         let mut flow = FlowPlan {
-            name: name.clone(),
+            name: name.to_owned(),
             local,
             remote,
             positions: text.positions,
@@ -342,7 +345,37 @@ impl Checker<'_> {
         Ok(flow)
     }
 
+    /// A name is part of the names of files that a replay writes.
+    fn flow_name<'b>(&self, name: &'b Spanned<String>) -> Result<&'b str, UsageError> {
+        let (text, most) = (name.get_ref(), FLOW_NAME_BYTES_MAX);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        if text.is_empty() || text.starts_with('.') || !text.chars().all(is_plain) {
+            let message = format!(
+                "flow name {text:?} names files: letters, digits, '-', '_', '.' behind the first"
+            );
+            return Err(self.error(name.span(), message));
+        }
+        if text.len() > most {
+            let message = format!("a flow name of {} bytes; at most {most}", text.len());
+            return Err(self.error(name.span(), message));
+        }
+        Ok(text)
+    }
+
+    /// A floor or an ACK number: sequence numbers have 32 bits, and so has what is counted from
+    /// one.
+    fn position(&self, key: &str, text: &Option<Spanned<u64>>) -> Result<Option<u64>, UsageError> {
+        let Some(text) = text else { return Ok(None) };
+        let (position, most) = (*text.get_ref(), u32::MAX);
+        if position > u64::from(most) {
+            return Err(self.error(text.span(), format!("{key} {position} is above {most}")));
+        }
+        Ok(Some(position))
+    }
+
     fn acks(&self, text: &FlowText) -> Result<Option<(u64, u64)>, UsageError> {
+        self.position("ack_low", &text.ack_low)?;
+        self.position("ack_high", &text.ack_high)?;
         match (&text.ack_low, &text.ack_high) {
             (None, None) => Ok(None),
             (Some(low), Some(high)) if low.get_ref() <= high.get_ref() => {
@@ -409,7 +442,7 @@ impl Checker<'_> {
             return Err(self.error(span, message));
         }
         let limit = u64::from(FLOW_REACH_BYTES);
-        if (position + bytes).saturating_sub(flow.floor) >= limit {
+        if position.saturating_add(bytes).saturating_sub(flow.floor) >= limit {
             let message =
                 format!("position {position} + {bytes} is {limit} bytes or more beyond the floor");
             return Err(self.error(span, message));

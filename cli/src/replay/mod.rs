@@ -96,7 +96,7 @@ pub struct SimArguments {
     wave: Option<PathBuf>,
 }
 
-/// Runs the command. True when nothing is lost, damaged or different.
+/// Runs the command. True when every frame is accounted for, and nothing damaged or different.
 pub fn run(arguments: &SimArguments) -> Result<bool> {
     if arguments.wave.is_some() && arguments.model == ModelName::Golden {
         let message = "--wave needs --model rtl: the golden model has no signals";

@@ -56,6 +56,9 @@ impl Traffic {
     pub fn read(path: &Path, plan: &Plan) -> Result<Traffic, UsageError> {
         let at = path.display();
         let frames = read_capture(path).map_err(|error| UsageError(format!("{at}: {error}")))?;
+        if frames.is_empty() {
+            return Err(UsageError(format!("{at}: the capture has no frames")));
+        }
         let mut numbered = Vec::new();
         for (index, frame) in frames.into_iter().enumerate() {
             let number = index + 1;

@@ -93,6 +93,13 @@ fn files_that_are_not_there_or_something_else() {
         file.to_str().expect("a path"),
         &["file", "exists"],
     );
+    let none = file.to_str().expect("a path");
+    run(none, &flows, here, &["file", "empty"]);
+    let header = out.join("header.pcapng");
+    let writer = sim::pcapng::CaptureWriter::create(&header, &["wire"]);
+    writer.and_then(|it| it.finish()).expect("a file");
+    let header = header.to_str().expect("a path");
+    run(header, &flows, here, &["header.pcapng", "no frames"]);
     let half = out.join("half.pcapng");
     let bytes = std::fs::read(&capture).expect("the example");
     std::fs::write(&half, &bytes[..bytes.len() - 6]).expect("a file");

@@ -83,6 +83,33 @@ fn values_of_the_wrong_kind() {
 }
 
 #[test]
+fn names_that_name_no_file() {
+    for (case, name) in [
+        ("outside", "../../evil"),
+        ("nested", "a/b"),
+        ("hidden", ".f"),
+        ("none", ""),
+        ("space", "a b"),
+        ("control", "a\\u0000b"),
+    ] {
+        let flow = FLOW.replace("\"f\"", &format!("\"{name}\""));
+        refuse(case, &flow, &["flows.toml:2:", "flow name"]);
+    }
+    let long = FLOW.replace("\"f\"", &format!("\"{}\"", "f".repeat(65)));
+    refuse("long", &long, &["flows.toml:2:", "65 bytes", "64"]);
+}
+
+#[test]
+fn numbers_beyond_a_sequence_number() {
+    for key in ["floor", "ack_low", "ack_high"] {
+        let flow = format!("{FLOW}{key} = 4294967296\n");
+        refuse(key, &flow, &["flows.toml:5:", key, "4294967296"]);
+    }
+    let both = format!("{FLOW}ack_low = 0\nack_high = 4294967296\n");
+    refuse("high", &both, &["flows.toml:6:", "ack_high 4294967296"]);
+}
+
+#[test]
 fn names_and_addresses_that_come_twice() {
     refuse(
         "regions",
@@ -119,6 +146,12 @@ fn segments_that_do_not_fit() {
     refuse("overlap", &overlap, &["flows.toml:14:", "offset 9"]);
     let far = place("offset = 0\nbytes = 10\nposition = 1073741820\n");
     refuse("reach", &far, &["flows.toml:12:", "1073741820"]);
+    let farther = place("offset = 0\nbytes = 10\nposition = 9223372036854775807\n");
+    refuse(
+        "overflow",
+        &farther,
+        &["flows.toml:12:", "9223372036854775807"],
+    );
 }
 
 #[test]
