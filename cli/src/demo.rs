@@ -34,6 +34,9 @@ const PORT: u16 = 5001;
 /// Rounds without progress, each a millisecond or more, after which the demo is stuck.
 const IDLE_ROUNDS_MAX: u32 = 60_000;
 
+/// Least MTU of a link with IPv6 (RFC 8200): below it Linux takes no address of that family.
+const IPV6_MTU_MIN: u16 = 1280;
+
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Stack {
@@ -125,6 +128,11 @@ pub struct DemoArguments {
 
 /// Runs the demo. True when every byte is right and every packet is accounted for.
 pub fn run(arguments: &DemoArguments) -> Result<bool> {
+    if arguments.ipv6 && arguments.mtu < IPV6_MTU_MIN {
+        let mtu = arguments.mtu;
+        let message = format!("--mtu {mtu}: IPv6 needs a link of at least {IPV6_MTU_MIN} bytes");
+        return Err(UsageError(message).into());
+    }
     let json = check_outputs(arguments)?;
     let card = build_card(arguments)?;
     let config = pcie_config(arguments);
@@ -268,9 +276,13 @@ fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
         address: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(host)].into(),
         prefix_bits: 64,
     };
+    let mut addresses = vec![v4];
+    if arguments.mtu >= IPV6_MTU_MIN {
+        addresses.push(v6);
+    }
     LinkConfig {
         mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![v4, v6],
+        addresses,
         gateways: Vec::new(),
         mtu_bytes: arguments.mtu,
         tuning: Tuning::SIMULATION,

@@ -99,6 +99,19 @@ fn a_short_demo_says_what_it_did() {
     );
 }
 
+/// The kernel's TCP where it may be had, and smoltcp elsewhere.
+#[test]
+fn links_too_narrow_for_ipv6_carry_ipv4() {
+    let text = accepted(&[
+        "demo", "--config", "small", "--mtu", "576", "--bytes", "10000",
+    ]);
+    assert!(text.contains("every byte is right"), "{text}");
+    refused(
+        &["demo", "--mtu", "1279", "--ipv6"],
+        &["--mtu 1279", "IPv6", "1280"],
+    );
+}
+
 #[test]
 fn files_that_cannot_be_written_are_named_before_the_run() {
     for option in ["--json", "--wave", "--pcap"] {
