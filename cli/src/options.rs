@@ -38,6 +38,30 @@ impl FromStr for Bytes {
     }
 }
 
+/// Least and most time that is measured, in microseconds: in less, figures hang on where a packet
+/// begins.
+const TIME_US: std::ops::RangeInclusive<u64> = 10..=1_000_000_000;
+
+/// Reads a simulated time.
+pub fn time_us(text: &str) -> Result<u64, String> {
+    let (low, high) = (TIME_US.start(), TIME_US.end());
+    let time = text.parse().ok().filter(|time| TIME_US.contains(time));
+    time.ok_or_else(|| format!("{text} is not in {low} to {high} microseconds"))
+}
+
+/// Reads one of a few numbers.
+pub fn one_of<const N: usize>(
+    known: [u32; N],
+) -> impl Fn(&str) -> Result<u32, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| known.contains(number));
+        number.ok_or_else(|| {
+            let known = known.map(|number| number.to_string()).join(", ");
+            format!("{text} is none of {known}")
+        })
+    }
+}
+
 /// Reads a probability from 0 to 1, or in per cent with a `%` sign.
 pub fn probability(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.strip_suffix('%') {
@@ -67,6 +91,17 @@ mod tests {
         assert!("0".parse::<Bytes>().is_err());
         assert!("12 parsecs".parse::<Bytes>().is_err());
         assert!("99999999999G".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn times_and_choices() {
+        assert_eq!(time_us("10"), Ok(10));
+        assert_eq!(time_us("1000000000"), Ok(1_000_000_000));
+        for wrong in ["9", "0", "1000000001", "18446744073709552", "x"] {
+            assert!(time_us(wrong).is_err_and(|text| text.contains(wrong)));
+        }
+        assert_eq!(one_of([64, 128])("128"), Ok(128));
+        assert!(one_of([64, 128])("65").is_err_and(|text| text.contains("64, 128")));
     }
 
     #[test]

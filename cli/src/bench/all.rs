@@ -19,6 +19,7 @@ use super::page::{Page, PageFiles, Row};
 use super::speed;
 use super::throughput::{progress_bar, ThroughputArguments};
 use crate::demo::ConfigName;
+use crate::options::time_us;
 use crate::output::print;
 
 /// Goodput of one flow that is to be reached, over its limit: 98.5 of 99.0 Gb/s.
@@ -83,10 +84,10 @@ pub struct AllArguments {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SECTION")]
     only: Vec<Section>,
     /// Simulated time of each row at least, in microseconds
-    #[arg(long, default_value_t = 1000, value_name = "US")]
+    #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
     /// Leave out the 16,384 flows, whose lists take 90 ms to wrap twice, and do not wait for other
-    /// lists either: minutes instead of an hour and a half
+    /// lists either: a few minutes instead of ten to fifteen (two cores, --jobs 2)
     #[arg(long)]
     quick: bool,
     /// Rows that are measured at a time, each on a core

@@ -12,6 +12,7 @@ use sim::measure::scenario::{Scenario, Size};
 
 use super::print_judged;
 use crate::demo::ConfigName;
+use crate::options::time_us;
 use crate::output::json_file;
 
 /// Time that a payload of 64 bytes may take from the wire to the PCIe port.
@@ -23,7 +24,7 @@ const SEND_GOAL_NS: f64 = 300.0;
 #[derive(Clone, Debug, Args)]
 pub struct LatencyArguments {
     /// Simulated time of each part, in microseconds
-    #[arg(long, default_value_t = 1000, value_name = "US")]
+    #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Default)]

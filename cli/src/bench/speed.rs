@@ -13,13 +13,14 @@ use sim::measure::scenario::{Scenario, Size};
 
 use super::print_judged;
 use crate::demo::ConfigName;
+use crate::options::time_us;
 use crate::output::json_file;
 
 /// What to measure.
 #[derive(Clone, Debug, Args)]
 pub struct SpeedArguments {
     /// Simulated time, in microseconds
-    #[arg(long, default_value_t = 1000, value_name = "US")]
+    #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
     /// Sizes of the card's tables
     #[arg(long, value_enum, default_value_t = ConfigName::Default)]

@@ -15,7 +15,7 @@ use sim::measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 
 use super::print_judged;
 use crate::demo::ConfigName;
-use crate::options::UsageError;
+use crate::options::{one_of, time_us, UsageError};
 use crate::output::json_file;
 
 /// Most payload of one send descriptor where one flow sends alone.
@@ -67,7 +67,7 @@ pub struct ThroughputArguments {
     #[arg(long, conflicts_with = "mtu", value_name = "BYTES")]
     frame: Option<u32>,
     /// Flows, used round robin
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16384))]
     flows: u16,
     /// A second owner with as many flows, to whom three of four frames go; the figures are the
     /// first's, and it may lose nothing. For received frames of 64 bytes
@@ -87,13 +87,13 @@ pub struct ThroughputArguments {
     #[arg(long, value_name = "PACKETS")]
     burst: Option<u32>,
     /// Simulated time that is measured at least, in microseconds
-    #[arg(long, default_value_t = 1000, value_name = "US")]
+    #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
     /// Passes over each list of segments at least
     #[arg(long, default_value_t = 2)]
     wraps: u64,
     /// Size at whose multiples the host cuts read completions: 64, 128 or 256
-    #[arg(long, default_value_t = 256, value_name = "BYTES")]
+    #[arg(long, default_value_t = 256, value_name = "BYTES", value_parser = one_of([64, 128, 256]))]
     completion: u32,
     /// Completion headers that the hard block's buffer holds, 8 to 256; the card is built for them
     #[arg(long, default_value_t = 256, value_name = "COUNT")]

@@ -20,6 +20,25 @@ fn what_cannot_be_measured_is_refused() {
         &["300"],
     );
     refused(&["bench", "all"], &["--out"]);
+    for (option, value) in [
+        ("--time", "0"),
+        ("--time", "18446744073709552"),
+        ("--completion", "100"),
+        ("--flows", "65535"),
+    ] {
+        refused(&["bench", "tx", option, value], &[option, value]);
+    }
+    for command in [&["latency"][..], &["sim"], &["all", "--out", "x"]] {
+        let words = [&["bench"][..], command, &["--time", "9"]].concat();
+        refused(&words, &["--time", "9"]);
+    }
+    let small = ["bench", "duplex", "--config", "small"];
+    refused(
+        &[&small[..], &["--flows", "33"]].concat(),
+        &["66 regions", "64"],
+    );
+    let pure = ["--frame", "128", "--acks", "pure"];
+    refused(&[&small[..], &pure].concat(), &["128", "pure ACKs"]);
     refused(
         &["bench", "tx", "--mtu", "9000", "--burst", "30"],
         &["30 packets", "268440", "262143"],
