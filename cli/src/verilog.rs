@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 use abi::config::{DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::Args;
-use hdl::nic::{emit_card, EmittedCard};
+use dma::completion_room::CompletionBuffer;
+use hdl::nic::{emit_card_for, EmittedCard};
 
 use crate::manual::manual;
 use crate::options::UsageError;
@@ -27,6 +28,8 @@ use crate::ports::port_table;
 
 /// The list of the Verilog files.
 const LIST: &str = "files.f";
+/// Bytes in which the data of completions is counted.
+const COMPLETION_UNIT: u32 = 16;
 /// How every Verilog file begins.
 const OPENING: &str = "`default_nettype none\n";
 
@@ -57,6 +60,12 @@ pub struct VerilogArguments {
     /// Sizes of the card's tables: default or small
     #[arg(long, value_name = "NAME", default_value = "default")]
     config: String,
+    /// Completion headers that the hard block's buffer holds, 8 to 256
+    #[arg(long, default_value_t = 256, value_name = "COUNT")]
+    completion_headers: u32,
+    /// Bytes of completions that it holds, 512 to 31,744: a multiple of 16
+    #[arg(long, default_value_t = 28672, value_name = "BYTES")]
+    completion_bytes: u32,
     /// Write all modules into one file
     #[arg(long)]
     single_file: bool,
@@ -67,7 +76,10 @@ pub struct VerilogArguments {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["out", "board", "config", "single_file", "explain"]
+        conflicts_with_all = [
+            "out", "board", "config", "completion_headers", "completion_bytes", "single_file",
+            "explain",
+        ]
     )]
     manual: Option<PathBuf>,
 }
@@ -79,19 +91,23 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         return Ok(true);
     }
     if let Some(signal) = &arguments.explain {
-        print(&explained(&card_of(&arguments.config)?, signal)?)?;
+        print(&explained(&arguments.card()?, signal)?)?;
     }
     let (Some(board), Some(out)) = (&arguments.board, &arguments.out) else {
         return Ok(true);
     };
     let board = find_board(board)?;
-    let card = card_of(&arguments.config)?;
+    let card = arguments.card()?;
     std::fs::create_dir_all(out)
         .map_err(|error| UsageError(format!("folder {}: {error}", out.display())))?;
+    let (config, headers) = (&arguments.config, arguments.completion_headers);
     let title = format!(
-        "Module `{}` for {}, configuration {}",
-        card.top, board.description, arguments.config
+        "Module `{}` for {}, configuration {config}, for a PCIe hard block that stores {headers} \
+         completion headers and {} bytes of completions",
+        card.top, board.description, arguments.completion_bytes
     );
+    let top = card.design.modules.iter().find(|it| it.name == card.top);
+    let top = top.map_or("", |module| &module.text);
     let mut files = match arguments.single_file {
         true => {
             let name = format!("{}.v", card.top);
@@ -103,7 +119,7 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     remove_earlier(out)?;
     // First, so that a later run finds even what an interrupted one has written.
     files.sort_by_key(|(name, _)| name != LIST);
-    files.push(("ports.md".to_owned(), port_table(&title, &card.ports)));
+    files.push(("ports.md".to_owned(), port_table(&title, &card.ports, top)));
     files.push(("registers.md".to_owned(), manual()));
     let mut lines = 0;
     for (name, text) in &files {
@@ -195,12 +211,28 @@ fn find_board(name: &str) -> Result<Board, UsageError> {
     found.ok_or_else(|| UsageError(format!("unknown board '{name}'; known: {}", known())))
 }
 
-/// The card in a configuration.
-fn card_of(config: &str) -> Result<EmittedCard> {
-    let Some(emitted) = emit_card(config) else {
-        let known = [DEFAULT.name, SMALL.name].join(", ");
-        let message = format!("unknown configuration '{config}'; known: {known}");
-        return Err(UsageError(message).into());
-    };
-    emitted.context("the card has no Verilog")
+impl VerilogArguments {
+    /// The card in its configuration.
+    fn card(&self) -> Result<EmittedCard> {
+        let bytes = self.completion_bytes;
+        let buffer = CompletionBuffer {
+            headers: self.completion_headers,
+            data: bytes / COMPLETION_UNIT,
+        };
+        if !bytes.is_multiple_of(COMPLETION_UNIT) || !buffer.is_supported() {
+            let message = format!(
+                "no card is built for {} completion headers and {bytes} bytes: 8 to 256 and a \
+                 multiple of {COMPLETION_UNIT} from 512 to 31744 are possible",
+                buffer.headers
+            );
+            return Err(UsageError(message).into());
+        }
+        let config = &self.config;
+        let Some(emitted) = emit_card_for(config, buffer) else {
+            let known = [DEFAULT.name, SMALL.name].join(", ");
+            let message = format!("unknown configuration '{config}'; known: {known}");
+            return Err(UsageError(message).into());
+        };
+        emitted.context("the card has no Verilog")
+    }
 }

@@ -49,10 +49,36 @@ fn card_ports_and_manual_are_written() {
             !cells[4].is_empty(),
             "port {name} has no meaning in cli/src/ports.rs"
         );
+        let mut said = top.lines().filter(|line| line.starts_with("//   "));
+        let said = said.find(|line| line.split_whitespace().nth(1) == Some(name));
+        let (said, meaning) = (said.expect(name), cells[4]);
+        let meaning = meaning.rsplit(": ").next().unwrap_or(meaning);
+        assert!(said.ends_with(meaning), "{name}: '{meaning}', but {said}");
         assert!(!name.contains('$'), "port {name} is not flat");
     }
     let manual = std::fs::read_to_string(format!("{ROOT}/docs/registers.md")).expect("a file");
     assert_eq!(files["registers.md"], manual);
+}
+
+/// A smaller buffer is another card; sizes that it cannot count are refused.
+#[test]
+fn the_completion_buffer_can_be_named() {
+    let usual = written("verilog_usual", &["--single-file"]);
+    let (headers, bytes) = ("--completion-headers", "--completion-bytes");
+    let words = ["--single-file", headers, "64", bytes, "8192"];
+    let less = written("verilog_less", &words);
+    assert!(usual["zeronic_small.v"] != less["zeronic_small.v"]);
+    assert!(less["ports.md"].contains("64 completion headers and 8192 bytes"));
+    for (option, value) in [
+        (headers, "7"),
+        (headers, "257"),
+        (bytes, "520"),
+        (bytes, "32000"),
+    ] {
+        let board = ["verilog", "--board", "vcu118", "--out", "x"];
+        let sizes = [option, value];
+        refused(&[&board[..], &sizes].concat(), &["no card", value]);
+    }
 }
 
 #[test]
