@@ -1,7 +1,6 @@
 //! `zeronic demo`: a Linux TCP peer, the Verilated card, an application, and a verdict.
 
 use std::cell::RefCell;
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -27,7 +26,7 @@ use sim::pcapng::CaptureWriter;
 use sim::wire::Disturbance;
 
 use crate::options::{probability, Bytes, UsageError};
-use crate::output::{complain, json_file, print, ResultFile};
+use crate::output::{check_writable, complain, json_file, print, ResultFile};
 use crate::report::Report;
 
 const PORT: u16 = 5001;
@@ -182,11 +181,9 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
 fn check_outputs(arguments: &DemoArguments) -> Result<Option<ResultFile>, UsageError> {
     let outputs = [("--wave", &arguments.wave), ("--pcap", &arguments.pcap)];
     for (option, path) in outputs {
-        let Some(path) = path else {
-            continue;
-        };
-        let opened = OpenOptions::new().append(true).create(true).open(path);
-        opened.map_err(|error| UsageError(format!("{option} {}: {error}", path.display())))?;
+        if let Some(path) = path {
+            check_writable(option, path)?;
+        }
     }
     json_file(arguments.json.as_deref())
 }
@@ -346,6 +343,7 @@ fn open_peer(arguments: &DemoArguments) -> Result<(Box<dyn WirePeer>, &'static s
 /// The progress bar and the capture.
 struct Watcher {
     bar: ProgressBar,
+    path: Option<PathBuf>,
     capture: Option<CaptureWriter<std::io::BufWriter<std::fs::File>>>,
     failed: Option<std::io::Error>,
 }
@@ -362,6 +360,7 @@ impl Watcher {
         let capture = arguments.pcap.as_ref().map(create).transpose()?;
         Ok(Self {
             bar,
+            path: arguments.pcap.clone(),
             capture,
             failed: None,
         })
@@ -369,13 +368,13 @@ impl Watcher {
 
     fn finish(&mut self) -> Result<()> {
         self.bar.finish_and_clear();
-        if let Some(error) = self.failed.take() {
-            return Err(anyhow::Error::from(error).context("capture"));
-        }
-        if let Some(capture) = self.capture.take() {
-            capture.finish()?;
-        }
-        Ok(())
+        let failed = self.failed.take().map_or(Ok(()), Err);
+        let finished = match (failed, self.capture.take()) {
+            (Ok(()), Some(capture)) => capture.finish().map(drop),
+            (failed, _) => failed,
+        };
+        let path = self.path.as_deref().unwrap_or(Path::new(""));
+        finished.with_context(|| format!("capture {}", path.display()))
     }
 }
 

@@ -116,6 +116,15 @@ impl ResultFile {
     }
 }
 
+/// Sees that a file can be written that a run fills as it goes on.
+pub fn check_writable(named: &str, path: &Path) -> Result<(), UsageError> {
+    let opened = OpenOptions::new().append(true).create(true).open(path);
+    match opened {
+        Err(error) => Err(UsageError(format!("{named} {}: {error}", path.display()))),
+        Ok(_) => Ok(()),
+    }
+}
+
 /// The file of `--json`, if it was asked for.
 pub fn json_file(path: Option<&Path>) -> Result<Option<ResultFile>, UsageError> {
     path.map(|path| ResultFile::prepare("--json", path))

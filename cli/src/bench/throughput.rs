@@ -60,7 +60,8 @@ enum RivalName {
 /// What to measure.
 #[derive(Clone, Debug, Args)]
 pub struct ThroughputArguments {
-    /// Full TCP segments in packets of that many bytes
+    /// Full TCP segments in packets of that many bytes. Short ones both ways are more than the link
+    /// to the host carries: its limit is then shown, and what is lost
     #[arg(long, default_value_t = 1500, value_name = "BYTES")]
     mtu: u32,
     /// Frames of that many bytes (FCS included) at wire speed instead; 64 to 9216

@@ -37,7 +37,7 @@ use self::flows::{read_plan, Plan};
 use self::rig::{Model, Rig};
 use self::traffic::Traffic;
 use crate::options::UsageError;
-use crate::output::{print, remove, ResultFile};
+use crate::output::{check_writable, print, remove, ResultFile};
 
 /// The file with the verdict.
 const SUMMARY: &str = "summary.json";
@@ -107,6 +107,9 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
     if out.is_dir() {
         // An earlier run's must not be taken for that of one that fails.
         remove(&out.join(SUMMARY)).map_err(folder)?;
+    }
+    if let Some(path) = &arguments.wave {
+        check_writable("--wave", path)?;
     }
     let plan = read_plan(&arguments.flows)?;
     let capture = arguments

@@ -123,4 +123,7 @@ fn a_waveform_of_the_golden_model() {
     ]
     .concat();
     refused(&arguments, &["--wave", "--model rtl"]);
+    let nowhere = "/nowhere/w.fst";
+    let arguments = [&arguments[..7], &["--wave", nowhere]].concat();
+    refused(&arguments, &["--wave", nowhere, "No such file"]);
 }
