@@ -30,6 +30,7 @@ fn files_and_links_in_the_documents_exist() {
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "CHANGELOG.md",
+        "docs/hardware.md",
     ] {
         let mut checked = 0;
         for name in names(&read(document)) {
