@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use abi::config::{DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::Args;
 use hdl::nic::emit_card;
@@ -155,7 +156,9 @@ pub fn run(arguments: &AreaArguments) -> Result<bool> {
     let text = arguments.report.as_deref();
     let text = text.map(|path| ResultFile::prepare("--report", path));
     let text = text.transpose()?;
-    let unknown = || UsageError(format!("unknown configuration '{}'", arguments.config));
+    let known = [DEFAULT.name, SMALL.name].join(", ");
+    let wrong = &arguments.config;
+    let unknown = || UsageError(format!("unknown configuration '{wrong}'; known: {known}"));
     let card = emit_card(&arguments.config).ok_or_else(unknown)?;
     let card = card.context("the card has no Verilog")?;
     let modules = card.design.modules.into_iter();

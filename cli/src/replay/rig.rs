@@ -103,10 +103,15 @@ impl<B: Bus, C: Model> Rig<B, C> {
     pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
         let mut device = Device::open(bus, DeviceConfig::default())?;
         let sizes = device.sizes();
-        let flows = 1 << sizes.flow_bits;
-        if plan.flows.len() > flows {
-            let count = plan.flows.len();
-            return Err(UsageError(format!("{count} flows; the card has {flows}")).into());
+        for (what, count, bits) in [
+            ("flows", plan.flows.len(), sizes.flow_bits),
+            ("regions", plan.regions.len(), sizes.region_bits),
+        ] {
+            let limit = 1 << bits;
+            if count > limit {
+                let message = format!("{count} {what} are too many: the card has {limit}");
+                return Err(UsageError(message).into());
+            }
         }
         let keys = KeyTable::new(*device.secrets(), sizes.bucket_bits);
         let mut table = Regions::new(sizes.region_bits, sizes.page_bits);

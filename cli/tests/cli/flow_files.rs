@@ -155,6 +155,26 @@ fn segments_that_do_not_fit() {
 }
 
 #[test]
+fn more_than_the_tables_take() {
+    let mut text = String::new();
+    for number in 0..65 {
+        text += &REGION.replace("\"r\"", &format!("\"r{number}\""));
+    }
+    let card = "card = \"02:00:00:00:00:01\"\n";
+    refuse(
+        "regions_many",
+        &format!("{card}{text}{FLOW}"),
+        &["65 regions", "64"],
+    );
+    text = String::new();
+    for number in 0..65 {
+        let flow = FLOW.replace("\"f\"", &format!("\"f{number}\""));
+        text += &flow.replace(":80", &format!(":{number}"));
+    }
+    refuse("flows_many", &format!("{card}{text}"), &["65 flows", "64"]);
+}
+
+#[test]
 fn ranges_of_acknowledgements() {
     refuse(
         "one",

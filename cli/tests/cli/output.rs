@@ -99,6 +99,10 @@ fn a_file_that_cannot_be_written_is_named() {
     refused(&[&json[..], &[nowhere]].concat(), &["--json", nowhere]);
     let all = ["bench", "area", "--report", nowhere];
     refused(&all, &["--report", nowhere]);
+    refused(
+        &["bench", "area", "--config", "tiny"],
+        &["'tiny'", "default, small"],
+    );
     let link = out.join("entries.txt");
     std::os::unix::fs::symlink("/dev/full", &link).expect("a link");
     let output = command(&words(&replay(&out))).output().expect("it starts");
