@@ -87,7 +87,8 @@ pub struct ThroughputArguments {
     /// descriptor, as one ACK releases them; one flow alone sends up to 64 KiB]
     #[arg(long, value_name = "PACKETS")]
     burst: Option<u32>,
-    /// Simulated time that is measured at least, in microseconds
+    /// Simulated time that is measured at least, in microseconds, from 10; the host looks four
+    /// times in each, so that figures of a short time are coarse
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
     /// Passes over each list of segments at least

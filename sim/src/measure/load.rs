@@ -13,62 +13,109 @@ use super::scenario::{Acks, Order, Scenario};
 /// its last percents are never filled.
 const LINK_RESERVE: f64 = 1.03;
 
-/// What an average packet of a direction costs.
-fn average(scenario: &Scenario) -> Load {
-    let flows = f64::from(scenario.flows);
-    let sum = |of: &dyn Fn(u16) -> f64| (0..scenario.flows).map(of).sum::<f64>() / flows;
-    let payload = sum(&|flow| scenario.payload_bytes(scenario.is_ipv6(flow)) as f64);
-    let segment = sum(&|flow| {
-        let (count, _) = scenario.list(flow);
-        let sizes = (0..count).map(|slot| f64::from(scenario.segment_bytes(flow, slot)));
-        sizes.sum::<f64>() / count as f64
-    });
-    let floors = sum(&|flow| 1.0 / floor_every(scenario.list(flow).0) as f64);
-    // A packet without payload is not acknowledged.
-    let is_pure = scenario.acks == Acks::Pure && payload > 0.0;
-    Load {
-        payload_bytes: payload,
-        inline_bytes: 0.0,
-        frame_bytes: scenario.frame_bytes() as f64,
-        entries: 1.0,
-        // A post for each segment, and a floor for several.
-        commands: payload / segment * (1.0 + floors),
-        slots: 0.0,
-        pure_acks: if is_pure { 0.5 } else { 0.0 },
+/// The flows of one IP version: packets of different payload are cut into different numbers of
+/// TLPs, so that no packet of average length stands for both.
+struct Class {
+    flows: Vec<u16>,
+    is_ipv6: bool,
+}
+
+impl Class {
+    /// The classes that have flows.
+    fn all(scenario: &Scenario) -> Vec<Class> {
+        let of = |is_ipv6| {
+            let flows = (0..scenario.flows).filter(|flow| scenario.is_ipv6(*flow) == is_ipv6);
+            let flows: Vec<u16> = flows.collect();
+            (!flows.is_empty()).then_some(Class { flows, is_ipv6 })
+        };
+        [false, true].into_iter().filter_map(of).collect()
+    }
+
+    /// What a packet costs that is received.
+    fn receive(&self, scenario: &Scenario) -> Load {
+        let count = self.flows.len() as f64;
+        let mean =
+            |of: &dyn Fn(u16) -> f64| self.flows.iter().map(|it| of(*it)).sum::<f64>() / count;
+        let payload = scenario.payload_bytes(self.is_ipv6) as f64;
+        let segment = mean(&|flow| {
+            let (count, _) = scenario.list(flow);
+            let sizes = (0..count).map(|slot| f64::from(scenario.segment_bytes(flow, slot)));
+            sizes.sum::<f64>() / count as f64
+        });
+        let floors = mean(&|flow| 1.0 / floor_every(scenario.list(flow).0) as f64);
+        // A packet without payload is not acknowledged.
+        let is_pure = scenario.acks == Acks::Pure && payload > 0.0;
+        Load {
+            payload_bytes: payload,
+            inline_bytes: 0.0,
+            frame_bytes: scenario.frame_bytes() as f64,
+            entries: 1.0,
+            // A post for each segment, and a floor for several.
+            commands: payload / segment * (1.0 + floors),
+            slots: 0.0,
+            pure_acks: if is_pure { 0.5 } else { 0.0 },
+        }
+    }
+
+    /// What a packet costs that is sent.
+    fn send(&self, scenario: &Scenario) -> Load {
+        let receive = self.receive(scenario);
+        let burst = match scenario.order {
+            Order::Random => 1,
+            Order::InOrder => scenario.send_burst,
+        };
+        let (payload_bytes, inline_bytes, slots) = match scenario.is_inline(self.is_ipv6) {
+            true => (0.0, receive.payload_bytes, 1.0),
+            false => (receive.payload_bytes, 0.0, 1.0 / f64::from(burst)),
+        };
+        Load {
+            payload_bytes,
+            inline_bytes,
+            slots,
+            entries: 0.0,
+            commands: if inline_bytes > 0.0 {
+                0.0
+            } else {
+                receive.commands
+            },
+            ..receive
+        }
+    }
+
+    fn limits(&self, scenario: &Scenario) -> Vec<Limit> {
+        let (receive, send) = (self.receive(scenario), self.send(scenario));
+        match (scenario.receive, scenario.send) {
+            (true, true) => duplex_limits(&scenario.pcie, &receive, &send),
+            (true, false) => receive_limits(&scenario.pcie, &receive),
+            _ => send_limits(&scenario.pcie, &send),
+        }
     }
 }
 
-/// Every limit of a scenario, each direction.
+/// Every limit of a scenario, each direction. Flows take turns: what a packet takes of each
+/// resource is the mean of what those of the classes take.
 pub fn limits(scenario: &Scenario) -> Vec<Limit> {
-    let receive = average(scenario);
-    let burst = match scenario.order {
-        Order::Random => 1,
-        Order::InOrder => scenario.send_burst,
-    };
-    let mut send = Load {
-        entries: 0.0,
-        slots: 1.0 / f64::from(burst),
-        ..receive
-    };
-    if scenario.all_inline() {
-        send = Load {
-            payload_bytes: 0.0,
-            inline_bytes: send.payload_bytes,
-            commands: 0.0,
-            slots: 1.0,
-            ..send
-        };
-    }
-    match (scenario.receive, scenario.send) {
-        (true, true) => duplex_limits(&scenario.pcie, &receive, &send),
-        (true, false) => {
-            let limits = receive_limits(&scenario.pcie, &receive);
-            match scenario.rival {
-                Some(_) => limits_beside_rival(&limits),
-                None => limits,
+    let (mut costs, mut payload) = (Vec::<(&'static str, f64)>::new(), 0.0);
+    for class in Class::all(scenario) {
+        let share = class.flows.len() as f64 / f64::from(scenario.flows);
+        payload += share * scenario.payload_bytes(class.is_ipv6) as f64;
+        for limit in class.limits(scenario) {
+            let cost = share / limit.mpps;
+            match costs.iter_mut().find(|(by, _)| *by == limit.by) {
+                Some((_, sum)) => *sum += cost,
+                None => costs.push((limit.by, cost)),
             }
         }
-        _ => send_limits(&scenario.pcie, &send),
+    }
+    let limit = |(by, cost): (&'static str, f64)| Limit {
+        mpps: 1.0 / cost,
+        gbps: payload * 8.0 / cost / 1000.0,
+        by,
+    };
+    let limits: Vec<Limit> = costs.into_iter().map(limit).collect();
+    match scenario.rival {
+        Some(_) => limits_beside_rival(&limits),
+        None => limits,
     }
 }
 
@@ -90,7 +137,7 @@ pub fn link_over_wire(scenario: &Scenario) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::limits::tightest;
-    use super::super::scenario::Size;
+    use super::super::scenario::{Family, Size};
     use super::*;
 
     fn duplex(size: Size) -> Scenario {
@@ -117,6 +164,29 @@ mod tests {
             ..duplex(Size::Mtu(576))
         };
         assert!(!link_is_short(&alone));
+    }
+
+    /// 64 bytes of payload take three half beats of the requester port, 44 take two.
+    #[test]
+    fn mixed_packets_are_limited_by_what_each_costs() {
+        let mixed = Scenario {
+            receive: true,
+            flows: 2,
+            family: Family::Mixed,
+            ..Scenario::new(Size::Frame(122))
+        };
+        let port = |scenario: &Scenario| {
+            let limits = limits(scenario);
+            let port = limits.iter().find(|limit| limit.by == "rq port");
+            port.expect("a limit").mpps
+        };
+        // Five more take the header entry, and 500 million are there each second.
+        let expected = 500.0 / (5.0 + (3.0 + 2.0) / 2.0);
+        assert!(
+            (port(&mixed) / expected - 1.0).abs() < 0.01,
+            "{}",
+            port(&mixed)
+        );
     }
 
     /// Nothing acknowledges what has no payload.

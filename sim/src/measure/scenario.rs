@@ -193,14 +193,15 @@ impl Scenario {
         }
     }
 
-    /// Whether every packet lies in the send ring whole.
+    /// Whether packets of an IP version lie in the send ring whole.
+    pub fn is_inline(&self, is_ipv6: bool) -> bool {
+        let headers = header_bytes(is_ipv6, self.timestamps());
+        headers + self.payload_bytes(is_ipv6) <= self.inline_max()
+    }
+
+    /// Whether every packet does.
     pub fn all_inline(&self) -> bool {
-        let is_inline = |flow| {
-            let is_ipv6 = self.is_ipv6(flow);
-            let headers = header_bytes(is_ipv6, self.timestamps());
-            headers + self.payload_bytes(is_ipv6) <= self.inline_max()
-        };
-        (0..self.flows).all(is_inline)
+        (0..self.flows).all(|flow| self.is_inline(self.is_ipv6(flow)))
     }
 
     /// Payload of a packet.
