@@ -25,7 +25,8 @@
 //! 1. Each packet is settled once, with one pulse of `disposition_count` or of `drop_count`.
 //! 2. The cursor moves only with a packet that is placed in order and not dropped.
 //! 3. Each event becomes an entry, or one pulse of `send_event_lost` where its owner's queue has no
-//!    room for it at that moment or is not enabled: none waits for what its owner does.
+//!    room for it at that moment or is not enabled: none waits for what its owner does. A reset
+//!    forgets the one inside.
 //! 4. Plans leave in the order of the packets.
 
 use crate::decision::Decision;

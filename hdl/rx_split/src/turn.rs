@@ -9,17 +9,18 @@
 //!
 //! Invariants:
 //! 1. Two items are never handed out in neighbouring cycles, nor without `room`.
-//! 2. Packets that wait go before an event, until [`PACKETS_FIRST`] of them have: then it goes.
+//! 2. Packets that wait go before an event until it has waited for [`EVENT_CYCLES`]: then it takes the
+//!    next `room`, however slowly packets leave.
 
 use crate::messages::{Placement, WalkOutcome};
 use stream::prelude::*;
 
-/// Packets that wait and go before an event: 15 of 16 items are 117 million a second, more than the
-/// 100 million entries that can leave the card.
-pub const PACKETS_FIRST: usize = 15;
+/// Cycles that packets go before an event: it takes one item of 16, so that packets are left 117
+/// million a second, more than the 100 million entries that can leave the card.
+pub const EVENT_CYCLES: usize = 31;
 
 // All ones of the counter below.
-const _: () = assert!(PACKETS_FIRST == (1 << 4) - 1);
+const _: () = assert!(EVENT_CYCLES == (1 << 5) - 1);
 
 /// What is admitted.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -51,14 +52,14 @@ pub struct Turn {
 
     pause: DFF<Bit>,
     event_next: DFF<Bit>,
-    passed: DFF<Bits<4>>,
+    waited: DFF<Bits<5>>,
 
     may: Signal<Local, Bit>,
     take_event: Signal<Local, Bit>,
     take_packet: Signal<Local, Bit>,
     event_packet: Signal<Local, Placement>,
     blank: Constant<Placement>,
-    one: Constant<Bits<4>>,
+    one: Constant<Bits<5>>,
 }
 
 impl Default for Turn {
@@ -73,7 +74,7 @@ impl Default for Turn {
             item: Default::default(),
             pause: Default::default(),
             event_next: Default::default(),
-            passed: Default::default(),
+            waited: Default::default(),
             may: Default::default(),
             take_event: Default::default(),
             take_packet: Default::default(),
@@ -87,7 +88,7 @@ impl Default for Turn {
 impl Logic for Turn {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pause, event_next, passed);
+        dff_setup!(self, clock, pause, event_next, waited);
         self.may.next = self.room.val() & !self.pause.q.val() & !self.reset.val();
         self.take_event.next = self.may.val() & self.event_next.q.val();
         self.take_packet.next =
@@ -97,14 +98,14 @@ impl Logic for Turn {
         self.pause.d.next = self.take_event.val() | self.take_packet.val();
 
         self.event_next.d.next = self.send_event.valid.val()
-            & (self.passed.q.val().all() | !self.packets.valid.val())
+            & (self.waited.q.val().all() | !self.packets.valid.val())
             & !self.take_event.val()
             & !self.reset.val();
-        if self.take_packet.val() & self.send_event.valid.val() {
-            self.passed.d.next = self.passed.q.val() + self.one.val();
+        if self.send_event.valid.val() & !self.waited.q.val().all() {
+            self.waited.d.next = self.waited.q.val() + self.one.val();
         }
         if self.take_event.val() | self.reset.val() {
-            self.passed.d.next = bits::<4>(0);
+            self.waited.d.next = bits::<5>(0);
         }
 
         self.event_packet.next = self.blank.val();

@@ -161,6 +161,12 @@ fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
     assert_eq!(entries(1) + entries(2) + full, 1280);
 }
 
+/// Frames that were dropped or have a disposition.
+fn counted(world: &World) -> u64 {
+    let counts = [&world.pulses.drops, &world.pulses.dispositions];
+    counts.into_iter().flatten().sum()
+}
+
 /// Sends of an owner whose queue is full fail as fast as they can, among the packets of others: of
 /// 64 bytes nearly as fast as they can be admitted, or more than can be written.
 fn failed_sends_among_packets(sink: Stall, pace: Pace) {
@@ -178,16 +184,13 @@ fn failed_sends_among_packets(sink: Stall, pace: Pace) {
         world.send(&frame(number % 3, 0, 0), false);
     }
     let lost = world.pulses.events_lost;
-    let counted = |world: &World| {
-        let counts = [&world.pulses.drops, &world.pulses.dispositions];
-        counts.into_iter().flatten().sum::<u64>()
-    };
     while counted(&world) < u64::from(FRAMES) {
         world.cycle();
     }
     let between = world.pulses.events_lost - lost;
     println!("{between} failed sends among {FRAMES} packets");
-    let turns = rx_split::turn::PACKETS_FIRST as u64 + 1;
+    // Two cycles for each packet at least, and one for the event to come.
+    let turns = (rx_split::turn::EVENT_CYCLES as u64 + 3) / 2;
     assert!(between >= u64::from(FRAMES) / turns, "{between}");
     let all_lost = u64::from(EVENTS) - 4;
     assert!(world.pulses.events_lost < all_lost, "too few");
@@ -204,6 +207,37 @@ fn failed_sends_cost_no_packet() {
 fn packets_hold_no_failed_send() {
     // Some 37 frames, less than the share of any owner.
     failed_sends_among_packets(Stall::Random(0.5), Pace::UnderWay(300));
+}
+
+/// Where packets leave slowly a failed send waits for time to pass, not for so many of them: sends
+/// of others wait behind it.
+#[test]
+fn packets_that_leave_slowly_hold_no_failed_send() {
+    const FRAMES: u16 = 200;
+    let source = Stall::None;
+    let sink = Stall::Random(0.95);
+    let mut world = build(3, Stalls { source, sink });
+    world.enable(3, 2, 2);
+    (0..3000).for_each(|position| world.fail_send(3, position));
+    while world.pulses.produced.len() < 4 {
+        world.cycle();
+    }
+    world.pace = Pace::UnderWay(300);
+    for number in 0..FRAMES {
+        world.send(&frame(number % 3, 0, 0), false);
+    }
+    let (begin, lost) = (world.pulses.cycles, world.pulses.events_lost);
+    while counted(&world) < u64::from(FRAMES) {
+        world.cycle();
+    }
+    let each = (world.pulses.cycles - begin) / u64::from(FRAMES);
+    let between = world.pulses.events_lost - lost;
+    println!("{between} failed sends among {FRAMES} packets of {each} cycles each");
+    assert!(each > 30, "{each} cycles: packets do not leave slowly");
+    // Nearly one for each packet.
+    assert!(between > u64::from(FRAMES) / 2, "{between}");
+    world.run();
+    world.compare();
 }
 
 /// While the flow table does not answer, packets wait to be classified, then frames are dropped
