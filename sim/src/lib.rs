@@ -25,6 +25,7 @@ pub mod pcapng;
 pub mod pcie_ports;
 pub mod planted;
 pub mod probe;
+pub mod requester;
 mod shim;
 pub mod sink;
 pub mod source;

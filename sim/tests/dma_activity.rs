@@ -8,8 +8,9 @@
 mod dma_support;
 
 use abi::counters::{Counter, COUNTER_GROUPS};
-use dma_support::{Activity, Read, Rig, Write, TIMEOUT_CYCLES};
+use dma_support::open;
 use pcie_sim::{Credits, Fault, PcieConfig, Target};
+use sim::requester::{Activity, Read, Rig, Write, TIMEOUT_CYCLES};
 use sim::stall::Stall;
 
 fn place(group: &str, name: &str) -> usize {
@@ -28,7 +29,7 @@ fn reads(activity: &Activity, name: &str) -> u64 {
 }
 
 fn rig(config: PcieConfig, source: Stall, sink: Stall) -> (Rig, u64) {
-    let mut rig = Rig::new(config, source, sink);
+    let mut rig = open(config, source, sink);
     let base = rig.slot.memory(1 << 20);
     (rig, base)
 }

@@ -10,9 +10,10 @@ mod dma_support;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use dma_support::{generator, random_bytes, Read, Rig, Write};
+use dma_support::{generator, open, random_bytes};
 use pcie_sim::{Fault, MemoryId, PcieConfig, Rights, Target};
 use rand::Rng;
+use sim::requester::{Read, Rig, Write};
 use sim::stall::Stall;
 
 /// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
@@ -34,10 +35,11 @@ fn catches_from(
     config: &PcieConfig,
     scenario: impl Fn(&mut Rig),
 ) {
-    let mut faulty = Rig::with_fault(original, planted, config.clone(), stalls);
+    let faulty = Rig::with_fault(original, planted, config.clone(), stalls);
+    let mut faulty = faulty.expect("it builds");
     let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
     assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
-    scenario(&mut Rig::new(config.clone(), stalls.0, stalls.1));
+    scenario(&mut open(config.clone(), stalls.0, stalls.1));
 }
 
 /// Writes at odd places over page ends, and their bytes.

@@ -6,10 +6,11 @@
 
 mod dma_support;
 
-use dma_support::{generator, random_bytes, Read, Rig, Write};
+use dma_support::{generator, open, random_bytes};
 use pcie_sim::{Fault, PcieConfig, Target};
 use rand::rngs::SmallRng;
 use rand::Rng;
+use sim::requester::{Read, Rig, Write};
 use sim::stall::{seed, Stall};
 
 const LENGTHS: [usize; 24] = [
@@ -74,7 +75,7 @@ fn every_alignment_and_length_comes_back_from_byte_0() {
             completion_payload_bytes: split,
             ..PcieConfig::default()
         };
-        let mut rig = Rig::new(config, Stall::None, Stall::None);
+        let mut rig = open(config, Stall::None, Stall::None);
         let (base, content) = fill(&mut rig, &mut random);
         let mut reads = Vec::new();
         for alignment in 0..64 {
@@ -108,7 +109,7 @@ fn reordered_and_split_completions_come_back_in_order() {
             idle_permille: random.random_range(0..500),
             ..PcieConfig::default()
         };
-        let mut rig = Rig::new(config, source, sink);
+        let mut rig = open(config, source, sink);
         let (base, content) = fill(&mut rig, &mut random);
         let reads = some_reads(&mut random, base, 120);
         let aborted = run(&mut rig, base, &content, &reads);
@@ -119,7 +120,7 @@ fn reordered_and_split_completions_come_back_in_order() {
 /// Reads of 2 KiB, one of which meets `fault` in its second request.
 fn one_fault(fault: Fault, config: PcieConfig) -> Rig {
     let mut random = generator(config.seed);
-    let mut rig = Rig::new(config, Stall::None, Stall::Random(0.2));
+    let mut rig = open(config, Stall::None, Stall::Random(0.2));
     let (base, content) = fill(&mut rig, &mut random);
     let reads: Vec<Read> = (0..12u64)
         .map(|index| Read {
@@ -173,7 +174,7 @@ fn reads_in_flight_fill_the_completion_buffer_and_no_more() {
             ..PcieConfig::default()
         };
         let mut random = generator(config.seed);
-        let mut rig = Rig::new(config, Stall::None, Stall::None);
+        let mut rig = open(config, Stall::None, Stall::None);
         let (base, content) = fill(&mut rig, &mut random);
         let read = |index: u64| Read {
             client: index as usize % 3,
@@ -199,7 +200,7 @@ fn reads_and_writes_share_the_port() {
             rq_stall_permille: random.random_range(0..500),
             ..PcieConfig::default()
         };
-        let mut rig = Rig::new(config, source, sink);
+        let mut rig = open(config, source, sink);
         let (base, content) = fill(&mut rig, &mut random);
         let target = rig.slot.memory(200 * 2048);
         let mut expected = vec![0; 200 * 2048];

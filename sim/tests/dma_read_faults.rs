@@ -6,10 +6,11 @@
 
 mod dma_support;
 
-use dma_support::{generator, random_bytes, Read, Rig, Write, TIMEOUT_CYCLES};
+use dma_support::{generator, open, random_bytes};
 use pcie_sim::{Fault, PcieConfig, Target};
 use rand::rngs::SmallRng;
 use rand::Rng;
+use sim::requester::{Read, Rig, Write, TIMEOUT_CYCLES};
 use sim::stall::{seed, Stall};
 
 const MEMORY_BYTES: usize = 1 << 18;
@@ -54,7 +55,7 @@ fn timeout_round(fault: Fault, completion_timeout_ns: Option<u64>) -> Rig {
         completion_timeout_ns,
         ..PcieConfig::default()
     };
-    let mut rig = Rig::new(config, Stall::None, Stall::None);
+    let mut rig = open(config, Stall::None, Stall::None);
     let (base, content) = fill(&mut rig, &mut random);
     let at = base + 5 * 2048 + 600;
     rig.slot.pcie.inject(fault, Target::Address(at..at + 1));
@@ -146,7 +147,7 @@ fn interrupted(mut interrupt: impl FnMut(&mut Rig)) {
             completion_payload_bytes: 64 << random.random_range(0..2),
             ..PcieConfig::default()
         };
-        let mut rig = Rig::new(config, Stall::Random(0.2), Stall::Random(0.2));
+        let mut rig = open(config, Stall::Random(0.2), Stall::Random(0.2));
         let (base, content) = fill(&mut rig, &mut random);
         let cycles = random.random_range(20..1500);
         busy(&mut rig, base, &mut random, cycles);

@@ -6,9 +6,10 @@
 
 mod dma_support;
 
-use dma_support::{generator, random_bytes, Rig, Write};
+use dma_support::{generator, open, random_bytes};
 use pcie_sim::PcieConfig;
 use rand::Rng;
+use sim::requester::{Rig, Write};
 use sim::stall::{seed, Stall};
 
 const LENGTHS: [usize; 24] = [
@@ -49,7 +50,7 @@ fn every_alignment_and_length_lands_exactly() {
     let seed = seed();
     for mps in [128, 256, 512, 1024] {
         let mut random = generator(seed);
-        let mut rig = Rig::new(config(seed, mps), Stall::None, Stall::None);
+        let mut rig = open(config(seed, mps), Stall::None, Stall::None);
         let memory_bytes = 64 * LENGTHS.len() * 512;
         let base = rig.slot.memory(memory_bytes as u64);
         let background = random_bytes(&mut random, memory_bytes);
@@ -78,7 +79,7 @@ fn random_jobs_survive_stalls_everywhere() {
             rq_stall_permille: random.random_range(0..600),
             ..config(seed, 128 << random.random_range(0..4))
         };
-        let mut rig = Rig::new(config, source, Stall::None);
+        let mut rig = open(config, source, Stall::None);
         let memory_bytes = 24 * 20_480;
         let base = rig.slot.memory(memory_bytes as u64);
         let writes: Vec<Write> = (0..24u64)

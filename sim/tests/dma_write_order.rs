@@ -7,10 +7,11 @@
 
 mod dma_support;
 
-use dma_support::{generator, random_bytes, Read, Rig, Write};
+use dma_support::{generator, open, random_bytes};
 use pcie_sim::{MemoryId, PcieConfig, Rights};
 use rand::Rng;
 use sim::monitor::StreamMonitor;
+use sim::requester::{Read, Write, WRITERS};
 use sim::source::PacketSource;
 use sim::stall::{seed, Stall};
 
@@ -24,7 +25,7 @@ fn payload_is_there_when_its_entry_is() {
         rq_stall_permille: 100,
         ..PcieConfig::default()
     };
-    let mut rig = Rig::new(config, Stall::None, Stall::None);
+    let mut rig = open(config, Stall::None, Stall::None);
     let base = rig.slot.memory(1 << 20);
     let entry = base + 0xf_f000;
     let payloads: Vec<(u64, Vec<u8>)> = (1..=200u64)
@@ -79,7 +80,7 @@ fn flush_waits_for_writes_accepted_before_it() {
             seed: seed ^ round,
             ..PcieConfig::default()
         };
-        let mut rig = Rig::new(config, Stall::None, Stall::None);
+        let mut rig = open(config, Stall::None, Stall::None);
         let gpu = 0x60_0000_0000;
         rig.slot
             .pcie
@@ -95,7 +96,7 @@ fn flush_waits_for_writes_accepted_before_it() {
             relaxed: true,
         });
         // The job is accepted, its packet comes slowly: a beat every fourth cycle.
-        let name = format!("{}_data", dma_support::WRITERS[client]);
+        let name = format!("{}_data", WRITERS[client]);
         let mut slow = PacketSource::new(&rig.bench.model, &name, Stall::Random(0.75), seed);
         slow.push(bytes.clone());
         rig.clients.write_data[client] = slow;
@@ -131,7 +132,7 @@ fn flush_waits_for_writes_accepted_before_it() {
 #[test]
 fn clients_that_wait_take_turns() {
     let config = PcieConfig::default();
-    let mut rig = Rig::new(config, Stall::None, Stall::None);
+    let mut rig = open(config, Stall::None, Stall::None);
     let base = rig.slot.memory(1 << 20);
     for index in 0..600u64 {
         for client in 0..3 {
