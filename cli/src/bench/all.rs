@@ -9,11 +9,13 @@ use std::path::PathBuf;
 use std::sync::{mpsc, Mutex};
 use std::time::Instant;
 
+use abi::config;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
 use indicatif::ProgressBar;
 
-use super::area::Figures;
+use super::area::{self, Figures};
+use super::dma;
 use super::latency;
 use super::page::{Page, PageFiles, Row};
 use super::speed;
@@ -30,13 +32,15 @@ const BOTH: f64 = 0.97;
 const AS_ONE: f64 = 0.99;
 /// Small frames over what the link carries.
 const SMALL: f64 = 0.9;
+/// Numbers of flows.
+const FLOWS: [u32; 4] = [16, 256, 4096, 16_384];
 
 /// Groups of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Section {
     /// One flow in order.
     One,
-    /// 16,384 flows.
+    /// Many flows.
     Flows,
     /// Out of order.
     Order,
@@ -48,18 +52,24 @@ pub enum Section {
     Frames,
     /// Two owners on one wire.
     Owners,
+    /// The DMA engines alone.
+    Dma,
     /// Latency.
     Latency,
     /// Speed of the simulation.
     Sim,
+    /// LUTs, memories and longest paths.
+    Area,
 }
 
 impl Section {
     fn title(self) -> &'static str {
         match self {
             Section::One => "One flow",
-            Section::Flows => "16,384 flows, round robin",
-            Section::Order => "Out of order, IPv4 and IPv6 mixed, 4 and 64 KiB segments",
+            Section::Flows => "Many flows, round robin",
+            Section::Order => {
+                "Out of order, IPv4 and IPv6 mixed, 4 and 64 KiB segments, and beside it in order"
+            }
             Section::Acks => "One pure ACK for every two segments",
             Section::Completions => {
                 "Sending with smaller completions, or a smaller buffer for them"
@@ -68,8 +78,10 @@ impl Section {
             Section::Owners => {
                 "Two owners on one wire: what one has no room for costs the other nothing"
             }
+            Section::Dma => "The DMA engines alone",
             Section::Latency => "Latency",
             Section::Sim => "Speed of the simulation",
+            Section::Area => "Area",
         }
     }
 }
@@ -78,7 +90,7 @@ impl Section {
 #[derive(Clone, Debug, Args)]
 pub struct AllArguments {
     /// Folder for benchmarks.md, benchmarks.html and benchmarks.json
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", default_value = "benchmarks")]
     out: PathBuf,
     /// Only these groups of rows
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SECTION")]
@@ -86,14 +98,14 @@ pub struct AllArguments {
     /// Simulated time of each row at least, in microseconds
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
-    /// Leave out the 16,384 flows, whose lists take 90 ms to wrap twice, and do not wait for other
-    /// lists either: a few minutes instead of ten to fifteen (two cores, --jobs 2)
+    /// Leave out the area and the 16,384 flows, whose lists take 90 ms to wrap twice, and do not wait
+    /// for other lists either: a few minutes instead of ten to fifteen (two cores, --jobs 2)
     #[arg(long)]
     quick: bool,
     /// Rows that are measured at a time, each on a core
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
-    /// Figures that `bench area --json` wrote, for the page
+    /// Figures that `bench area --json` wrote, instead of mapping the card
     #[arg(long, value_name = "FILE")]
     area: Option<PathBuf>,
     /// Sizes of the card's tables
@@ -108,50 +120,103 @@ struct Line {
     throughput: ThroughputArguments,
 }
 
-/// The command lines of a group, each with the share of its limit that is to be reached.
-fn lines(section: Section) -> Vec<(String, f64)> {
-    let each = |words: &[&str], rest: &str, goal: f64| -> Vec<(String, f64)> {
-        let mut lines = Vec::new();
-        for mtu in [9000, 1500] {
-            for word in words {
-                let goal = if *word == "duplex" { goal * BOTH } else { goal };
-                lines.push((format!("{word} --mtu {mtu} {rest}").trim().to_owned(), goal));
-            }
+/// A command line and the share of its limit that is to be reached, where one was set.
+type Goal = (String, Option<f64>);
+
+/// Flows that the tables of a configuration take, each with a region for each direction.
+fn flows_max(name: ConfigName) -> u32 {
+    let sizes = [config::DEFAULT, config::SMALL].into_iter();
+    let sizes = sizes.filter(|sizes| sizes.name == name.name());
+    let most = sizes.map(|sizes| (1 << sizes.flow_bits).min(1 << sizes.region_bits >> 1));
+    most.min().unwrap_or(u32::MAX)
+}
+
+/// Lines of each word, MTU and end.
+fn each(words: &[&str], mtus: &[u32], rest: &str, goal: Option<f64>) -> Vec<Goal> {
+    let mut lines = Vec::new();
+    for mtu in mtus {
+        for word in words {
+            let share = if *word == "duplex" { BOTH } else { 1.0 };
+            let line = format!("{word} --mtu {mtu} {rest}").trim().to_owned();
+            lines.push((line, goal.map(|goal| goal * share)));
         }
-        lines
-    };
+    }
+    lines
+}
+
+/// The command lines of a group.
+fn lines(section: Section, config: ConfigName) -> Vec<Goal> {
     let both = ["rx", "tx", "duplex"];
+    let mtus = [9000, 1500];
+    let most = flows_max(config);
+    let as_one = Some(ONE_FLOW * AS_ONE);
     match section {
-        Section::One => each(&both, "--flows 1", ONE_FLOW),
-        Section::Flows => each(&both, "--flows 16384", ONE_FLOW * AS_ONE),
-        Section::Order => [1, 256]
-            .iter()
-            .flat_map(|flows| {
-                let rest = format!("--flows {flows} --order random");
-                each(&both, &rest, ONE_FLOW * AS_ONE)
-            })
-            .collect(),
-        Section::Acks => each(&both, "--flows 1 --acks pure", ONE_FLOW),
+        Section::One => each(&both, &mtus, "--flows 1", Some(ONE_FLOW)),
+        Section::Flows => flow_lines(most),
+        Section::Order => {
+            let many = most.min(256);
+            let mut lines = each(&both, &mtus, "--flows 1 --order random", as_one);
+            let rest = format!("--flows {many} --order random");
+            lines.extend(each(&both, &mtus, &rest, as_one));
+            let rest = format!("--flows {many} --ip mixed");
+            lines.extend(each(&both, &mtus, &rest, as_one));
+            lines
+        }
+        Section::Acks => each(&both, &mtus, "--flows 1 --acks pure", Some(ONE_FLOW)),
         Section::Completions => [
             "--completion 64",
             "--completion 128",
             "--completion-headers 128",
         ]
         .iter()
-        .flat_map(|rest| each(&["tx"], &format!("--flows 1 {rest}"), ONE_FLOW))
+        .flat_map(|slot| {
+            let mut lines = each(&["tx"], &mtus, &format!("--flows 1 {slot}"), None);
+            lines.push((format!("tx --frame 64 --flows 1 {slot}"), None));
+            let many = most.min(16_384);
+            lines.extend(each(
+                &["tx"],
+                &[1500],
+                &format!("--flows {many} {slot}"),
+                None,
+            ));
+            lines
+        })
         .collect(),
-        Section::Frames => ["rx", "tx"]
-            .iter()
-            .flat_map(|word| FRAMES.iter().map(move |bytes| (word, bytes)))
-            .map(|(word, bytes)| (format!("{word} --frame {bytes} --flows 1"), SMALL))
-            .collect(),
+        Section::Frames => {
+            let sizes = |word: &'static str| FRAMES.iter().map(move |bytes| (word, bytes));
+            let line = |(word, bytes)| (format!("{word} --frame {bytes} --flows 1"), Some(SMALL));
+            let mut lines: Vec<Goal> = sizes("rx").chain(sizes("tx")).map(line).collect();
+            lines.push(("rx --frame 64-9216 --flows 1".to_owned(), Some(ONE_FLOW)));
+            lines
+        }
         // Nothing of the first owner may be lost: the rest is rounding.
         Section::Owners => ["undrained", "greedy"]
             .iter()
-            .map(|kind| (format!("rx --frame 64 --flows 1 --rival {kind}"), ONE_FLOW))
+            .map(|kind| {
+                let line = format!("rx --frame 64 --flows 1 --rival {kind}");
+                (line, Some(ONE_FLOW))
+            })
             .collect(),
-        Section::Latency | Section::Sim => Vec::new(),
+        Section::Dma | Section::Latency | Section::Sim | Section::Area => Vec::new(),
     }
+}
+
+/// Rising numbers of flows, and all of them with one packet in each descriptor.
+fn flow_lines(most: u32) -> Vec<Goal> {
+    let both = ["rx", "tx", "duplex"];
+    let goal = Some(ONE_FLOW * AS_ONE);
+    let mut lines = Vec::new();
+    for count in FLOWS.into_iter().filter(|count| *count <= most) {
+        let mtus: &[u32] = if count == most {
+            &[9000, 1500]
+        } else {
+            &[1500]
+        };
+        lines.extend(each(&both, mtus, &format!("--flows {count}"), goal));
+    }
+    let rest = format!("--flows {} --burst 1", most.min(16_384));
+    lines.extend(each(&["tx", "duplex"], &[1500], &rest, goal));
+    lines
 }
 
 /// Around the beats of the data path, the header slot, the classical MTU and the longest frame.
@@ -160,7 +225,7 @@ const FRAMES: [u32; 20] = [
     9216,
 ];
 
-fn measure(line: &str, goal: f64, arguments: &AllArguments) -> Result<Row> {
+fn measure(line: &str, goal: Option<f64>, arguments: &AllArguments) -> Result<Row> {
     let (config, time) = (arguments.config.name(), arguments.time);
     let wraps = if arguments.quick { " --wraps 0" } else { "" };
     let line = format!("{line} --time {time}{wraps} --config {config}");
@@ -179,9 +244,10 @@ fn measure(line: &str, goal: f64, arguments: &AllArguments) -> Result<Row> {
 /// Measures everything, writes the pages.
 pub fn run(arguments: &AllArguments) -> Result<bool> {
     let is_wanted = |s: &&Section| match arguments.only.is_empty() {
-        true => !arguments.quick || **s != Section::Flows,
+        true => !arguments.quick || !matches!(s, Section::Flows | Section::Area),
         false => arguments.only.contains(s),
     };
+    let area = arguments.area.as_deref().map(Figures::read).transpose()?;
     let files = PageFiles::prepare(&arguments.out)?;
     let sections: Vec<Section> = Section::value_variants()
         .iter()
@@ -189,7 +255,7 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         .copied()
         .collect();
     let mut page = Page {
-        area: arguments.area.as_deref().map(Figures::read).transpose()?,
+        area,
         ..Page::default()
     };
     // Alone: the speed of the simulation is measured by the clock on the wall.
@@ -198,6 +264,10 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
             Section::Latency => {
                 print("bench latency\n")?;
                 page.latency = Some(latency::measure(arguments.config, arguments.time)?);
+            }
+            Section::Dma => {
+                print("bench dma\n")?;
+                page.dma = Some(dma::measure(arguments.time)?);
             }
             Section::Sim => {
                 print("bench sim\n")?;
@@ -208,6 +278,11 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         page.write(&files)?;
     }
     measure_rows(&sections, arguments, &files, &mut page)?;
+    if page.area.is_none() && sections.contains(&Section::Area) {
+        print("bench area\n")?;
+        page.area = Some(area::measure(arguments.config.name())?);
+        page.write(&files)?;
+    }
     Ok(page.is_ok())
 }
 
@@ -216,14 +291,14 @@ struct Task {
     section: usize,
     row: usize,
     line: String,
-    goal: f64,
+    goal: Option<f64>,
 }
 
 impl Task {
     /// Many flows take minutes, and longest with long packets: they come last, so that a run
     /// that is ended early has most of the page.
     fn order(&self) -> (bool, bool) {
-        let is_long = self.line.contains("--flows 16384");
+        let is_long = self.line.contains("--flows 16384") || self.line.contains("--flows 4096");
         (is_long, is_long && self.line.contains("--mtu 9000"))
     }
 }
@@ -239,7 +314,7 @@ fn measure_rows(
     let mut tasks = Vec::new();
     let mut rows: Vec<Vec<Option<Row>>> = Vec::new();
     for (section, name) in sections.iter().enumerate() {
-        let lines = lines(*name);
+        let lines = lines(*name, arguments.config);
         rows.push(lines.iter().map(|_| None).collect());
         let task = |(row, (line, goal))| Task {
             section,
@@ -254,9 +329,9 @@ fn measure_rows(
     let (tasks, (done, measured)) = (Mutex::new(VecDeque::from(tasks)), mpsc::channel());
     let next = || tasks.lock().ok()?.pop_front();
     std::thread::scope(|scope| {
-        for _ in 0..arguments.jobs {
+        for _ in 0..count.min(arguments.jobs.into()) {
             let done = done.clone();
-            scope.spawn(move || {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, move || {
                 while let Some(task) = next() {
                     let row = measure(&task.line, task.goal, arguments);
                     let row = row.with_context(|| task.line.clone());
@@ -266,6 +341,7 @@ fn measure_rows(
                     }
                 }
             });
+            thread.context("no thread for a row; fewer --jobs need fewer")?;
         }
         drop(done);
         for (number, (section, at, row)) in (1..).zip(measured) {
@@ -300,11 +376,19 @@ mod tests {
 
     #[test]
     fn every_row_is_a_command_line() {
-        for section in Section::value_variants() {
-            for (line, goal) in lines(*section) {
+        for config in ConfigName::value_variants() {
+            let lines = Section::value_variants()
+                .iter()
+                .flat_map(|it| lines(*it, *config));
+            for (line, goal) in lines {
+                let line = format!("{line} --config {}", config.name());
                 let words: Vec<&str> = line.split_whitespace().collect();
-                assert!(Line::try_parse_from(&words).is_ok(), "{line}");
-                assert!((0.85..1.0).contains(&goal));
+                let parsed = Line::try_parse_from(&words).expect("a command line");
+                let scenario = parsed
+                    .throughput
+                    .scenario(words[0] != "tx", words[0] != "rx");
+                assert_eq!(scenario.check(), Ok(()), "{line}");
+                assert!(goal.is_none_or(|goal| (0.85..1.0).contains(&goal)));
             }
         }
     }

@@ -72,11 +72,18 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Longest paths at 250 and at 322 MHz, and what they may be.
+    pub fn levels(&self) -> [(f64, u32, u32); 2] {
+        let found = [self.levels.core, self.levels.mac];
+        let each = |at: usize| (DOMAINS[at].frequency_mhz, found[at], DOMAINS[at].levels_max);
+        [each(0), each(1)]
+    }
+
     /// What `bench area --json` wrote.
-    pub fn read(path: &Path) -> Result<Self> {
-        let named = || format!("area {}", path.display());
-        let file = File::open(path).with_context(named)?;
-        serde_json::from_reader(file).with_context(named)
+    pub fn read(path: &Path) -> Result<Self, UsageError> {
+        let failed = |why: String| UsageError(format!("--area {}: {why}", path.display()));
+        let file = File::open(path).map_err(|error| failed(error.to_string()))?;
+        serde_json::from_reader(file).map_err(|error| failed(error.to_string()))
     }
 
     /// The largest blocks that hold no other one of the list: name and LUTs, by falling size.
@@ -150,20 +157,29 @@ fn figures(report: &Report) -> Figures {
     }
 }
 
+/// Maps the card in a named configuration.
+fn map(config: &str) -> Result<Report> {
+    let known = [DEFAULT.name, SMALL.name].join(", ");
+    let unknown = || UsageError(format!("unknown configuration '{config}'; known: {known}"));
+    let card = emit_card(config).ok_or_else(unknown)?;
+    let card = card.context("the card has no Verilog")?;
+    let modules = card.design.modules.into_iter();
+    let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
+    Ok(sim::area::measure(card.top, &modules)?)
+}
+
+/// Maps the card; its figures alone.
+pub fn measure(config: &str) -> Result<Figures> {
+    Ok(figures(&map(config)?))
+}
+
 /// Measures and prints. True if the card keeps to its budget.
 pub fn run(arguments: &AreaArguments) -> Result<bool> {
     let json = json_file(arguments.json.as_deref())?;
     let text = arguments.report.as_deref();
     let text = text.map(|path| ResultFile::prepare("--report", path));
     let text = text.transpose()?;
-    let known = [DEFAULT.name, SMALL.name].join(", ");
-    let wrong = &arguments.config;
-    let unknown = || UsageError(format!("unknown configuration '{wrong}'; known: {known}"));
-    let card = emit_card(&arguments.config).ok_or_else(unknown)?;
-    let card = card.context("the card has no Verilog")?;
-    let modules = card.design.modules.into_iter();
-    let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
-    let report = sim::area::measure(card.top, &modules)?;
+    let report = map(&arguments.config)?;
     let figures = figures(&report);
     if let Some(json) = json {
         json.write_json(&figures)?;

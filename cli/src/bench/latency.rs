@@ -86,9 +86,12 @@ pub struct Report {
     pub tx_goal_ns: f64,
     /// The first of what is wrong.
     pub problems: Vec<String>,
-    /// Every latency, for plots.
+    /// Every latency of received packets, for plots.
     #[serde(skip)]
     pub curves: Vec<(&'static str, Vec<f64>)>,
+    /// Of sent ones.
+    #[serde(skip)]
+    pub send_curves: Vec<(&'static str, Vec<f64>)>,
 }
 
 /// Measures all parts.
@@ -129,6 +132,10 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
             ("header entry, alone", alone.entry.all().to_vec()),
             ("payload, loaded", loaded.payload.all().to_vec()),
             ("header entry, loaded", loaded.entry.all().to_vec()),
+        ],
+        send_curves: vec![
+            ("descriptor with the doorbell", send.frame.all().to_vec()),
+            ("descriptor fetched", fetched.frame.all().to_vec()),
         ],
     })
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   rx, tx, duplex ── one scenario    latency ── port to port    sim ── speed of the simulation
-//!   area ── of the device, by block
+//!   dma ── its engines alone            area ── of the device, by block
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```
 //! Figures are in the card's time; every run judges every byte, and exits with 0 only if all are
@@ -10,6 +10,7 @@
 
 mod all;
 mod area;
+mod dma;
 mod latency;
 mod page;
 mod plot;
@@ -41,6 +42,8 @@ enum BenchCommand {
     Duplex(throughput::ThroughputArguments),
     /// Latency through the card, port to port.
     Latency(latency::LatencyArguments),
+    /// The DMA engines alone.
+    Dma(dma::DmaArguments),
     /// LUTs, memories and longest paths, as Yosys maps the card to UltraScale+.
     Area(area::AreaArguments),
     /// Speed of the simulation itself.
@@ -56,6 +59,7 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
         BenchCommand::Tx(throughput) => throughput.run(false, true),
         BenchCommand::Duplex(throughput) => throughput.run(true, true),
         BenchCommand::Latency(arguments) => latency::run(arguments),
+        BenchCommand::Dma(arguments) => dma::run(arguments),
         BenchCommand::Area(arguments) => area::run(arguments),
         BenchCommand::Sim(arguments) => speed::run(arguments),
         BenchCommand::All(arguments) => all::run(arguments),

@@ -16,6 +16,9 @@ use crate::demo::ConfigName;
 use crate::options::time_us;
 use crate::output::json_file;
 
+/// Cycles a second that are to be reached.
+pub const SPEED_GOAL: f64 = 150_000.0;
+
 /// What to measure.
 #[derive(Clone, Debug, Args)]
 pub struct SpeedArguments {

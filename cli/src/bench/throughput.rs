@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -57,6 +58,22 @@ enum RivalName {
     Greedy,
 }
 
+/// One size of frames, or the first and the last of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FrameSizes(u32, u32);
+
+impl FromStr for FrameSizes {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        match (first.parse(), last.parse()) {
+            (Ok(first), Ok(last)) => Ok(Self(first, last)),
+            _ => Err("neither a number of bytes nor two, as in 64-9216".to_owned()),
+        }
+    }
+}
+
 /// What to measure.
 #[derive(Clone, Debug, Args)]
 pub struct ThroughputArguments {
@@ -64,9 +81,10 @@ pub struct ThroughputArguments {
     /// to the host carries: its limit is then shown, and what is lost
     #[arg(long, default_value_t = 1500, value_name = "BYTES")]
     mtu: u32,
-    /// Frames of that many bytes (FCS included) at wire speed instead; 64 to 9216
-    #[arg(long, conflicts_with = "mtu", value_name = "BYTES")]
-    frame: Option<u32>,
+    /// Frames of that many bytes (FCS included) at wire speed instead, 64 to 9216; of two numbers,
+    /// as in 64-9216, every size from the first to the second in turn, received
+    #[arg(long, value_name = "BYTES")]
+    frame: Option<FrameSizes>,
     /// Flows, used round robin
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16384))]
     flows: u16,
@@ -112,8 +130,13 @@ pub struct ThroughputArguments {
 }
 
 impl ThroughputArguments {
-    fn scenario(&self, receive: bool, send: bool) -> Scenario {
-        let size = self.frame.map_or(Size::Mtu(self.mtu), Size::Frame);
+    /// What these arguments describe.
+    pub fn scenario(&self, receive: bool, send: bool) -> Scenario {
+        let size = match self.frame {
+            None => Size::Mtu(self.mtu),
+            Some(FrameSizes(first, last)) if first == last => Size::Frame(first),
+            Some(FrameSizes(first, last)) => Size::Sweep(first, last),
+        };
         let mut scenario = Scenario::new(size);
         let is_random = self.order == OrderName::Random;
         let is_mixed = self.ip.map_or(is_random, |ip| ip == FamilyName::Mixed);
@@ -301,6 +324,9 @@ impl Report {
             }
         }
         row("packets", format!("{:.3} Mpps", self.mpps));
+        if let Some(offered) = self.rx_offered_mpps {
+            row("on the wire to the card", format!("{offered:.3} Mpps"));
+        }
         let (gbps, mpps, by) = (self.limit_gbps, self.limit_mpps, self.limited_by);
         row("limit", format!("{gbps:.2} Gb/s, {mpps:.3} Mpps ({by})"));
         row("reached", format!("{:.2} % of it", 100.0 * self.ratio));

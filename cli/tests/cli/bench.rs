@@ -11,15 +11,13 @@ fn what_cannot_be_measured_is_refused() {
         &["bench", "rx", "--order", "sorted"],
         &["'sorted'", "--order"],
     );
-    refused(
-        &["bench", "rx", "--frame", "64", "--mtu", "1500"],
-        &["--frame", "--mtu"],
-    );
+    refused(&["bench", "rx", "--frame", "64-63"], &["64-63"]);
+    refused(&["bench", "rx", "--frame", "64-x"], &["64-x", "64-9216"]);
+    refused(&["bench", "tx", "--frame", "64-128"], &["received"]);
     refused(
         &["bench", "rx", "--flows", "300", "--order", "random"],
         &["300"],
     );
-    refused(&["bench", "all"], &["--out"]);
     for (option, value) in [
         ("--time", "0"),
         ("--time", "18446744073709552"),
@@ -71,4 +69,102 @@ fn figures_are_written_as_json() {
         "{goodput} of {limit}"
     );
     assert!(figure("mpps") > 0.1);
+}
+
+fn report(name: &str, words: &[&str]) -> serde_json::Value {
+    let json = folder(name).join("figures.json");
+    let path = json.to_str().expect("a path");
+    let said = accepted(&[words, &["--json", path]].concat());
+    assert!(said.contains("every byte is right"), "{said}");
+    let text = std::fs::read_to_string(&json).expect("a report");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// `--frame` goes before `--mtu`.
+#[test]
+fn frames_may_stand_beside_an_mtu() {
+    let words = [
+        "bench", "rx", "--mtu", "1500", "--frame", "256-260", "--config", "small", "--time", "20",
+        "--wraps", "0",
+    ];
+    let report = report("bench_frame", &words);
+    assert_eq!(report["ok"], true);
+    let payload = report["goodput_gbps"].as_f64().expect("a number") * 1000.0
+        / report["mpps"].as_f64().expect("a number")
+        / 8.0;
+    // 258 bytes on the mean, of which 58 are around the payload.
+    assert!((190.0..210.0).contains(&payload), "{payload} bytes");
+}
+
+#[test]
+fn latencies_are_written_as_json() {
+    let report = report(
+        "bench_latency",
+        &["bench", "latency", "--config", "small", "--time", "20"],
+    );
+    assert_eq!(report["ok"], true);
+    for name in ["rx_ns", "tx_ns"] {
+        let of = |part: &str| report[name][part].as_f64().expect("a number");
+        assert!(of("min") > 100.0 && of("min") <= of("p50") && of("p50") <= of("max"));
+    }
+}
+
+#[test]
+fn rates_of_the_dma_engines_are_written_as_json() {
+    let report = report("bench_dma", &["bench", "dma", "--time", "10"]);
+    assert_eq!(report["ok"], true);
+    let rows = report["rows"].as_array().expect("rows");
+    let engines: Vec<&str> = rows
+        .iter()
+        .filter_map(|row| row["engine"].as_str())
+        .collect();
+    assert!(engines.contains(&"read") && engines.contains(&"write"));
+    assert!(rows
+        .iter()
+        .all(|row| row["ratio"].as_f64().expect("a number") < 1.1));
+}
+
+/// A page of its own: plots in it, and nothing that it would have to load.
+#[test]
+fn the_page_has_tables_and_plots() {
+    let out = folder("bench_page");
+    let path = out.to_str().expect("a path");
+    let sections = "one,flows,order,latency,sim";
+    let words = [
+        "bench", "all", "--config", "small", "--time", "10", "--quick", "--only", sections,
+        "--jobs", "2", "--out", path,
+    ];
+    accepted(&words);
+    let read = |name: &str| std::fs::read_to_string(out.join(name)).expect(name);
+    let (html, markdown) = (read("benchmarks.html"), read("benchmarks.md"));
+    for title in [
+        "Over flows",
+        "Over order",
+        "Receive latency",
+        "Send latency",
+    ] {
+        let plot = format!("class=\"title\">{title}");
+        assert!(html.contains(&plot), "{title}");
+    }
+    for reference in ["<script", "<link", "<img", " src=", " href=", "url("] {
+        assert!(!html.contains(reference), "{reference}");
+    }
+    assert!(
+        markdown.contains("| `bench duplex --mtu 1500 --flows 16 "),
+        "{markdown}"
+    );
+    assert!(markdown.contains("Acknowledgements: ACKs ride in data"));
+    let report: serde_json::Value = serde_json::from_str(&read("benchmarks.json")).expect("JSON");
+    assert_eq!(report["latency"]["ok"], true);
+}
+
+#[test]
+fn figures_of_the_area_that_cannot_be_read_leave_the_page() {
+    let out = folder("bench_area");
+    std::fs::write(out.join("benchmarks.md"), "kept").expect("a page");
+    let path = out.to_str().expect("a path");
+    let words = ["bench", "all", "--out", path, "--area", "no.json"];
+    refused(&words, &["--area", "no.json"]);
+    let page = std::fs::read_to_string(out.join("benchmarks.md")).expect("a page");
+    assert_eq!(page, "kept");
 }

@@ -69,9 +69,10 @@ pub struct Floor {
     pub head: u64,
 }
 
-/// Bytes of a region that holds buffers of these sizes, with guards and room to shift each.
-pub fn region_bytes(sizes: impl Iterator<Item = u32>) -> usize {
-    let total: usize = sizes.map(stride).sum();
+/// Bytes of a region that holds buffers of these sizes with their guards, each shifted by less than
+/// `shift_bytes`.
+pub fn region_bytes(sizes: impl Iterator<Item = u32>, shift_bytes: usize) -> usize {
+    let total: usize = sizes.map(|bytes| stride(bytes, shift_bytes)).sum();
     total.next_power_of_two().max(4096)
 }
 
@@ -85,28 +86,27 @@ pub fn floor_every(slots: usize) -> usize {
     }
 }
 
-fn stride(bytes: u32) -> usize {
-    (bytes as usize + 2 * GUARD_BYTES).next_multiple_of(64)
+fn stride(bytes: u32, shift_bytes: usize) -> usize {
+    (bytes as usize + 2 * GUARD_BYTES + shift_bytes).next_multiple_of(64)
 }
 
 impl Buffers {
-    /// Buffers of `sizes` in a region; `shifts` moves each by up to its guard for any alignment.
+    /// Buffers of `sizes` in a region, each shifted by what `shift` says, less than `shift_bytes`;
+    /// 0 is for none.
     pub fn new(
         name: FlowName,
         direction: Direction,
         base: u32,
         region: Region,
         sizes: &[u32],
-        shift: impl Fn(usize) -> u64,
+        (shift, shift_bytes): (impl Fn(usize) -> u64, usize),
     ) -> Self {
         let mut at = region.memory.address;
         let mut slots = Vec::with_capacity(sizes.len());
         for (number, &bytes) in sizes.iter().enumerate() {
-            slots.push((
-                at + GUARD_BYTES as u64 + shift(number) % GUARD_BYTES as u64,
-                bytes,
-            ));
-            at += stride(bytes) as u64;
+            let shifted = shift(number).checked_rem(shift_bytes as u64).unwrap_or(0);
+            slots.push((at + GUARD_BYTES as u64 + shifted, bytes));
+            at += stride(bytes, shift_bytes) as u64;
         }
         Self {
             name,
@@ -275,9 +275,14 @@ impl Buffers {
         broken(at, region.len())
     }
 
-    /// Complete passes over the list so far.
-    pub fn wraps(&self) -> u64 {
-        let used = self.tail - self.posted.len() as u64;
+    /// Segments used up and let go so far.
+    pub fn released(&self) -> u64 {
+        self.tail - self.posted.len() as u64
+    }
+
+    /// Complete passes over the list since so many segments had been let go.
+    pub fn wraps_since(&self, released: u64) -> u64 {
+        let used = self.released() - released;
         used.checked_div(self.slots.len() as u64).unwrap_or(0)
     }
 }
@@ -306,7 +311,7 @@ mod tests {
             u32::MAX - 50,
             region,
             &sizes,
-            |_| 5,
+            (|_| 5, 8),
         )
     }
 
@@ -332,7 +337,7 @@ mod tests {
         assert_eq!(buffers.release(&floor), None);
         let (posted, _) = buffers.take_next().expect("room");
         assert_eq!((posted.number, posted.start, posted.bytes), (4, 1000, 100));
-        assert_eq!(buffers.wraps(), 0);
+        assert_eq!((buffers.released(), buffers.wraps_since(0)), (2, 0));
     }
 
     #[test]

@@ -9,28 +9,23 @@
 //! `COMMAND_WAIT_PS`, so that they are fetched together. Application memory is read and written
 //! at its own side, as a CPU does.
 
+mod setup;
+
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use host::bus::{Bus, MemoryKind};
-use host::control::commands::{
-    floor_set, flow_install, list_move, send_floor_set, Acceptance, Direction, Entry, FlowInstall,
-    FlowName,
-};
-use host::control::lists::List;
-use host::control::packet::flow_key;
-use host::control::placement::KeyTable;
-use host::control::regions::{Region, Regions};
+use host::control::commands::{floor_set, send_floor_set, Acceptance, Direction, Entry, FlowName};
 use host::device::{Device, DeviceConfig, RingSizes, Ticket};
 use host::error::HostError;
 use host::rings::HeaderEntry;
 use pcie_sim::PcieConfig;
 
-use super::buffers::{region_bytes, Buffers, Floor, GUARD};
+use self::setup::memory_bytes;
+use super::buffers::{Buffers, Floor};
 use super::content::Content;
-use super::frames::{ends, Template};
-use super::scenario::{Order, Rival, Scenario};
+use super::frames::Template;
+use super::scenario::{Acks, Order, Rival, Scenario, ACK_DELAY_NS, ORDER_WINDOW};
 use super::MeasureError;
 use crate::bus::SimulatedBus;
 use crate::card::{CardError, SimulatedCard};
@@ -70,6 +65,10 @@ pub struct Flow {
     pub payload_bytes: usize,
     /// Offset up to which everything was received.
     pub received: u64,
+    /// Offset up to which the peer knows that it may send.
+    pub window_end: u64,
+    /// A frame of its own is to tell it of more.
+    window_owed: bool,
     /// Offset up to which the peer has acknowledged what was sent, as far as the host knows.
     pub acknowledged: u64,
     /// Offset up to which what was sent has reached the peer.
@@ -98,6 +97,11 @@ pub struct Host {
     queued: VecDeque<(Entry, Pending)>,
     queued_since_ps: u64,
     pending: VecDeque<(Ticket, Pending)>,
+    /// Windows that reach the peer without a frame: when, flow, end.
+    windows: VecDeque<(u64, usize, u64)>,
+    acks: Acks,
+    /// Packets that the peer sends only together.
+    together: u64,
     unreturned: u32,
     /// Owners whose header queues are emptied: those below it.
     owners_drained: u8,
@@ -123,26 +127,6 @@ impl Problems {
             self.first.push(what());
         }
     }
-}
-
-fn slot_sizes(scenario: &Scenario, flow: u16) -> Vec<u32> {
-    let (count, _) = scenario.list(flow);
-    (0..count)
-        .map(|slot| scenario.segment_bytes(flow, slot))
-        .collect()
-}
-
-fn memory_bytes(scenario: &Scenario) -> usize {
-    let directions = usize::from(scenario.receive) + usize::from(scenario.send);
-    let of_flow = |flow| region_bytes(slot_sizes(scenario, flow).into_iter());
-    (0..scenario.flows).map(of_flow).sum::<usize>() * directions + OTHER_BYTES
-}
-
-/// A number that depends on everything that it is given.
-fn scatter(seed: u64, number: u64) -> u64 {
-    let mut bytes = [0; 8];
-    Content::new(seed, number).fill(0, &mut bytes);
-    u64::from_le_bytes(bytes)
 }
 
 impl Host {
@@ -181,6 +165,12 @@ impl Host {
             queued: VecDeque::new(),
             queued_since_ps: 0,
             pending: VecDeque::new(),
+            windows: VecDeque::new(),
+            acks: scenario.acks,
+            together: match scenario.order {
+                Order::InOrder => 1,
+                Order::Random => ORDER_WINDOW as u64,
+            },
             unreturned: 0,
             owners_drained: owners - u8::from(is_undrained),
             owners,
@@ -189,121 +179,14 @@ impl Host {
         Ok(host)
     }
 
-    fn install(&mut self, scenario: &Scenario) -> Result<(), MeasureError> {
-        let sizes = self.device.sizes();
-        if u32::from(scenario.flows) > 1 << sizes.flow_bits {
-            return Err(MeasureError::TooManyFlows(scenario.flows));
-        }
-        let mut keys = KeyTable::new(*self.device.secrets(), sizes.bucket_bits);
-        let mut regions = Regions::new(sizes.region_bits, sizes.page_bits);
-        // Borrowed lists lie behind the committed ones.
-        let mut pool = 8u32 << sizes.flow_bits;
-        for number in 0..scenario.flows {
-            let flow = self.make_flow(scenario, number, &mut regions)?;
-            let (remote, local) = ends(number, scenario.is_ipv6(number));
-            let placed = keys.insert(flow_key(remote, local), number);
-            let entries = placed.ok_or(MeasureError::TooManyFlows(number))?;
-            self.send_commands(&install_entries(&flow, scenario, &mut pool));
-            self.send_commands(&entries);
-            self.flows.push(flow);
-            for direction in [Direction::Receive, Direction::Send] {
-                self.post(usize::from(number), direction)?;
-            }
-            self.settle(1 << 12)?;
-        }
-        self.settle(0)
-    }
-
-    fn make_flow(
-        &mut self,
-        scenario: &Scenario,
-        number: u16,
-        regions: &mut Regions,
-    ) -> Result<Flow, MeasureError> {
-        let seed = scenario.seed;
-        let is_ipv6 = scenario.is_ipv6(number);
-        let (remote, local) = ends(number, is_ipv6);
-        let name = FlowName {
-            flow: number,
-            generation: scatter(seed, u64::from(number) << 8) as u8,
-        };
-        let content = |side: u64| Content::new(seed, u64::from(number) << 1 | side);
-        let mut side = |direction, used: bool| -> Result<Buffers, MeasureError> {
-            let salt = if direction == Direction::Send {
-                1 << 32
-            } else {
-                0
-            };
-            let base = scatter(seed, salt | u64::from(number)) as u32;
-            let shift = |slot: usize| match scenario.order {
-                Order::InOrder => 0,
-                Order::Random => scatter(seed, u64::from(number) << 16 | slot as u64),
-            };
-            if !used {
-                return Ok(Buffers::none(name, direction, base));
-            }
-            let sizes = slot_sizes(scenario, number);
-            let region = self.register(&sizes, number, regions)?;
-            Ok(Buffers::new(name, direction, base, region, &sizes, shift))
-        };
-        Ok(Flow {
-            receive: side(Direction::Receive, scenario.receive)?,
-            send: side(Direction::Send, scenario.send)?,
-            name,
-            arriving: Template::new(remote, local, scenario.timestamps()),
-            leaving: Template::new(local, remote, scenario.timestamps()),
-            contents: [content(0), content(1)],
-            is_ipv6,
-            payload_bytes: scenario.payload_bytes(is_ipv6),
-            received: 0,
-            acknowledged: 0,
-            delivered: 0,
-        })
-    }
-
-    /// A region of its own with guards all over, known to the card.
-    fn register(
-        &mut self,
-        sizes: &[u32],
-        number: u16,
-        regions: &mut Regions,
-    ) -> Result<Region, MeasureError> {
-        let bytes = region_bytes(sizes.iter().copied());
-        let memory = self
-            .device
-            .bus()
-            .allocate(MemoryKind::Application, bytes, bytes);
-        let memory = memory.map_err(HostError::from)?;
-        self.write(memory.address, &vec![GUARD; bytes])?;
-        let (region, commands) = regions.register(memory, number)?;
-        self.send_commands(&commands);
-        Ok(region)
-    }
-
-    fn send_commands(&mut self, entries: &[Entry]) {
-        for entry in entries {
-            self.device.command(*entry);
-        }
-    }
-
-    /// Lets the card work until at most `left` commands are not confirmed.
-    fn settle(&mut self, left: usize) -> Result<(), MeasureError> {
-        let mut polls = 0;
-        while self.unconfirmed() > left {
-            self.look()?;
-            self.card.borrow_mut().run(POLL_CYCLES);
-            polls += 1;
-            if polls > SETUP_POLLS_MAX {
-                return Err(MeasureError::Stuck("setup"));
-            }
-        }
-        Ok(())
-    }
-
     /// Posts and takes commands' confirmations; acts on them.
     pub fn look(&mut self) -> Result<(), MeasureError> {
         self.hand_over();
         self.device.poll()?;
+        let now = self.card.borrow().now_ps();
+        while let Some((_, flow, end)) = self.windows.pop_front_if(|(at, ..)| *at <= now) {
+            self.flows[flow].window_end = end;
+        }
         while let Some(refused) = self.device.take_refused() {
             self.problems
                 .add(|| format!("command refused: {refused:?}"));
@@ -316,7 +199,12 @@ impl Host {
                 break;
             };
             match pending {
-                Pending::Post(flow, direction, end) => self.side(flow, direction).confirm_post(end),
+                Pending::Post(flow, direction, end) => {
+                    self.side(flow, direction).confirm_post(end);
+                    if direction == Direction::Receive {
+                        self.offer(flow, end);
+                    }
+                }
                 Pending::Floor(flow, direction, floor) => {
                     while self.side(flow, direction).release(&floor).is_some() {}
                     self.post(flow, direction)?;
@@ -324,6 +212,29 @@ impl Host {
             }
         }
         Ok(())
+    }
+
+    /// Lets the peer know that it may send up to `end`.
+    fn offer(&mut self, flow: usize, end: u64) {
+        if self.acks == Acks::InData {
+            let at = self.card.borrow().now_ps() + ACK_DELAY_NS * 1000;
+            self.windows.push_back((at, flow, end));
+            return;
+        }
+        // Two packets more have an acknowledgement of their own, and the window with it.
+        let it = &mut self.flows[flow];
+        let needed = self.together.max(2) * it.payload_bytes as u64;
+        if !it.window_owed && it.window_end < it.received + needed {
+            it.window_owed = true;
+            self.acks_owed.push_back(flow as u16);
+        }
+    }
+
+    /// A frame of a flow has told the peer of a window.
+    pub fn offered(&mut self, flow: usize, end: u64) {
+        let it = &mut self.flows[flow];
+        it.window_owed &= end < it.receive.confirmed_end();
+        it.window_end = it.window_end.max(end);
     }
 
     /// Commands whose fence has not passed.
@@ -468,33 +379,4 @@ impl Flow {
             ..Acceptance::default()
         }
     }
-}
-
-/// Installs a flow; a list longer than the committed one moves to the pool while it is empty.
-fn install_entries(flow: &Flow, scenario: &Scenario, pool: &mut u32) -> Vec<Entry> {
-    let number = flow.name.flow;
-    let (_, bits) = scenario.list(number);
-    let committed = abi::config::SEGMENTS_COMMITTED_BITS as u8;
-    let place = (u32::from(number) << committed, committed);
-    let mut entries = vec![flow_install(&FlowInstall {
-        name: flow.name,
-        owner: scenario.owner(number),
-        domain: number,
-        acceptance: flow.acceptance(0),
-        send_floor: flow.send.position(0),
-        lists: [place, place],
-    })];
-    if bits > committed {
-        *pool = pool.next_multiple_of(1 << bits);
-        let used = [
-            (scenario.receive, Direction::Receive),
-            (scenario.send, Direction::Send),
-        ];
-        for (_, direction) in used.iter().filter(|(is_used, _)| *is_used) {
-            let list = List { base: *pool, bits };
-            entries.push(list_move(flow.name, *direction, list));
-        }
-        *pool += 1 << bits;
-    }
-    entries
 }

@@ -27,6 +27,8 @@ const AROUND_BYTES: u32 = 14 + 20 + 20 + 4;
 /// Between two packets that do not feel each other; no multiple of any clock's period.
 const ALONE_PS: u64 = 1_500_077;
 const SEND_ALONE_PS: u64 = 6_100_077;
+/// Packets in a segment: so few that lists wrap within the time of a measurement.
+const SEGMENT_PACKETS: u32 = 32;
 /// Share of the limit that "under load" means.
 pub const LOAD: f64 = 0.9;
 
@@ -77,22 +79,23 @@ pub struct SendLatency {
     pub outcome: Outcome,
 }
 
-fn scenario(base: &Scenario, payload: u32, interval_ps: u64, time_ns: u64) -> Scenario {
+fn scenario(base: &Scenario, payload: u32, interval_ps: u64) -> Scenario {
     Scenario {
         size: Size::Frame(payload + AROUND_BYTES),
         flows: 1,
         burst: 1,
         send_burst: 1,
-        wraps_min: 0,
         interval_ps,
-        time_ns,
         ..base.clone()
     }
 }
 
 /// Receive latency of single packets.
 pub fn receive_alone(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
-    receive(&scenario(base, RECEIVE_BYTES, ALONE_PS, base.time_ns))
+    receive(&Scenario {
+        segment: Some(SEGMENT_PACKETS * RECEIVE_BYTES),
+        ..scenario(base, RECEIVE_BYTES, ALONE_PS)
+    })
 }
 
 /// Receive latency at [`LOAD`] of what wire and link allow.
@@ -107,12 +110,7 @@ pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     let limit = tightest(&receive_limits(&base.pcie, &load));
     let packets_per_ns = limit.mpps / 1000.0 * LOAD;
     let interval_ps = 1000.0 / packets_per_ns;
-    receive(&scenario(
-        base,
-        RECEIVE_BYTES,
-        interval_ps as u64,
-        base.time_ns / 4,
-    ))
+    receive(&scenario(base, RECEIVE_BYTES, interval_ps as u64))
 }
 
 fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
@@ -158,7 +156,8 @@ pub fn send_alone(base: &Scenario) -> Result<SendLatency, MeasureError> {
     let scenario = Scenario {
         receive: false,
         send: true,
-        ..scenario(base, SEND_BYTES, SEND_ALONE_PS, base.time_ns)
+        segment: Some(SEGMENT_PACKETS * SEND_BYTES),
+        ..scenario(base, SEND_BYTES, SEND_ALONE_PS)
     };
     let field = if base.push_slots {
         PUSH_WINDOW

@@ -7,11 +7,14 @@
 
 use super::buffers::floor_every;
 use super::limits::{duplex_limits, limits_beside_rival, receive_limits, send_limits, Limit, Load};
-use super::scenario::{Acks, Order, Scenario};
+use super::scenario::{Acks, Order, Scenario, Size};
 
 /// What the link to the host has to carry beyond the wire, so that no frame is lost in a long run:
 /// its last percents are never filled.
 const LINK_RESERVE: f64 = 1.03;
+
+/// The same so that none is lost although every second one is followed by a pure ACK.
+pub const PURE_ACKS_RESERVE: f64 = 1.008;
 
 /// The flows of one IP version: packets of different payload are cut into different numbers of
 /// TLPs, so that no packet of average length stands for both.
@@ -31,18 +34,23 @@ impl Class {
         [false, true].into_iter().filter_map(of).collect()
     }
 
+    /// Turns of all flows of the class.
+    fn turns(&self, scenario: &Scenario) -> f64 {
+        let turns = self.flows.iter().map(|flow| scenario.turns(*flow));
+        turns.map(f64::from).sum()
+    }
+
     /// What a packet costs that is received.
     fn receive(&self, scenario: &Scenario) -> Load {
-        let count = self.flows.len() as f64;
-        let mean =
-            |of: &dyn Fn(u16) -> f64| self.flows.iter().map(|it| of(*it)).sum::<f64>() / count;
         let payload = scenario.payload_bytes(self.is_ipv6) as f64;
-        let segment = mean(&|flow| {
-            let (count, _) = scenario.list(flow);
-            let sizes = (0..count).map(|slot| f64::from(scenario.segment_bytes(flow, slot)));
-            sizes.sum::<f64>() / count as f64
+        // A post for each segment, and a floor for several.
+        let commands = self.flows.iter().map(|flow| {
+            let (segments, _) = scenario.list(*flow);
+            let each = scenario.list_bytes(*flow) as f64 / segments as f64;
+            let floors = 1.0 / floor_every(segments) as f64;
+            f64::from(scenario.turns(*flow)) * payload / each * (1.0 + floors)
         });
-        let floors = mean(&|flow| 1.0 / floor_every(scenario.list(flow).0) as f64);
+        let commands = commands.sum::<f64>() / self.turns(scenario);
         // A packet without payload is not acknowledged.
         let is_pure = scenario.acks == Acks::Pure && payload > 0.0;
         Load {
@@ -50,10 +58,10 @@ impl Class {
             inline_bytes: 0.0,
             frame_bytes: scenario.frame_bytes() as f64,
             entries: 1.0,
-            // A post for each segment, and a floor for several.
-            commands: payload / segment * (1.0 + floors),
+            commands,
             slots: 0.0,
             pure_acks: if is_pure { 0.5 } else { 0.0 },
+            ack_frame_bytes: scenario.ack_frame_bytes(self.is_ipv6) as f64,
         }
     }
 
@@ -92,21 +100,49 @@ impl Class {
     }
 }
 
-/// Every limit of a scenario, each direction. Flows take turns: what a packet takes of each
-/// resource is the mean of what those of the classes take.
-pub fn limits(scenario: &Scenario) -> Vec<Limit> {
+/// What packets of one size take of each resource, microseconds on the mean of the classes, and
+/// their payload.
+fn costs(scenario: &Scenario) -> (Vec<(&'static str, f64)>, f64) {
     let (mut costs, mut payload) = (Vec::<(&'static str, f64)>::new(), 0.0);
-    for class in Class::all(scenario) {
-        let share = class.flows.len() as f64 / f64::from(scenario.flows);
+    let classes = Class::all(scenario);
+    let turns: f64 = classes.iter().map(|class| class.turns(scenario)).sum();
+    for class in classes {
+        let share = class.turns(scenario) / turns;
         payload += share * scenario.payload_bytes(class.is_ipv6) as f64;
         for limit in class.limits(scenario) {
-            let cost = share / limit.mpps;
-            match costs.iter_mut().find(|(by, _)| *by == limit.by) {
-                Some((_, sum)) => *sum += cost,
-                None => costs.push((limit.by, cost)),
-            }
+            add(&mut costs, limit.by, share / limit.mpps);
         }
     }
+    (costs, payload)
+}
+
+fn add(costs: &mut Vec<(&'static str, f64)>, by: &'static str, cost: f64) {
+    match costs.iter_mut().find(|(known, _)| *known == by) {
+        Some((_, sum)) => *sum += cost,
+        None => costs.push((by, cost)),
+    }
+}
+
+/// Every limit of a scenario, each direction. Flows and sizes take turns: what a packet takes of
+/// each resource is the mean of what those of the classes and sizes take.
+pub fn limits(scenario: &Scenario) -> Vec<Limit> {
+    let (costs, payload) = match scenario.size {
+        Size::Sweep(first, last) if first < last => {
+            let share = 1.0 / f64::from(scenario.sizes());
+            let (mut all, mut payload) = (Vec::new(), 0.0);
+            let mut one = scenario.clone();
+            for bytes in first..=last {
+                one.size = Size::Sweep(bytes, bytes);
+                let (costs, of_size) = costs(&one);
+                payload += share * of_size;
+                costs
+                    .iter()
+                    .for_each(|(by, cost)| add(&mut all, by, share * cost));
+            }
+            (all, payload)
+        }
+        _ => costs(scenario),
+    };
     let limit = |(by, cost): (&'static str, f64)| Limit {
         mpps: 1.0 / cost,
         gbps: payload * 8.0 / cost / 1000.0,
@@ -134,10 +170,16 @@ pub fn link_over_wire(scenario: &Scenario) -> f64 {
     least(&["pcie up", "rq port"]) / least(&["wire"])
 }
 
+/// Share of the received frames that may be lost at most: what the link does not carry of the
+/// wire's, and what its last percents cost.
+pub fn lost_share_max(scenario: &Scenario) -> f64 {
+    (1.0 - link_over_wire(scenario)).max(0.0) + LINK_RESERVE - 1.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::limits::tightest;
-    use super::super::scenario::{Family, Size};
+    use super::super::scenario::Family;
     use super::*;
 
     fn duplex(size: Size) -> Scenario {

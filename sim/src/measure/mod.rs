@@ -10,8 +10,9 @@
 //! | `limits.rs`, `load.rs` | what physics allows; what the packets of a scenario cost |
 //! | `content.rs`, `frames.rs` | bytes of streams, frames that carry them |
 //! | `buffers.rs`, `sequence.rs` | segments of a flow, packets of a flow |
-//! | `host.rs`, `peer.rs`, `sender.rs` | the three parties |
+//! | `host.rs` with `host/setup.rs`, `peer.rs`, `sender.rs` | the three parties |
 //! | `run.rs`, `latency.rs` | warm-up, measurement, drain, verdict; times port to port |
+//! | `engines.rs`, `engine_limits.rs` | the DMA engines without the card around them |
 //!
 //! Invariants
 //! 1. No figure without a verdict: bytes, order, guards, counters and the rules of link and MAC are
@@ -21,6 +22,8 @@
 
 pub mod buffers;
 pub mod content;
+pub mod engine_limits;
+pub mod engines;
 pub mod frames;
 pub mod host;
 pub mod latency;
@@ -35,6 +38,7 @@ pub mod sequence;
 use ::host::error::HostError;
 use pcie_sim::IommuError;
 
+use crate::bench::BlockError;
 use crate::card::CardError;
 
 /// Why there is no figure.
@@ -46,6 +50,9 @@ pub enum MeasureError {
     /// The card does not build.
     #[error(transparent)]
     Card(#[from] CardError),
+    /// The DMA engines do not build.
+    #[error(transparent)]
+    Block(#[from] BlockError),
     /// The driver failed.
     #[error(transparent)]
     Host(#[from] HostError),

@@ -21,7 +21,7 @@ use host::rings::HeaderEntry;
 
 use super::frames::{Fields, ACK};
 use super::host::{Flow, Host, POLL_CYCLES};
-use super::scenario::{Acks, Order, Rival, Scenario};
+use super::scenario::{Acks, Rival, Scenario};
 use super::sequence::{Arrivals, Sequence};
 use super::MeasureError;
 use crate::card::USER_CLOCK_PS;
@@ -108,17 +108,14 @@ pub struct Peer {
     acks: VecDeque<(u16, u64)>,
     turn: usize,
     turn_left: u32,
-    rival: Option<Rival>,
-    order: Order,
+    scenario: Scenario,
     may_lose: bool,
     sends_data: bool,
-    pure_acks: bool,
     random: u64,
     serial: u16,
     now_ps: u64,
     last_entry_ps: [u64; OWNERS],
     next_ps: u64,
-    interval_ps: u64,
     buffer: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -138,18 +135,15 @@ impl Peer {
             given_up: Default::default(),
             acks: VecDeque::new(),
             turn: 0,
-            turn_left: scenario.burst,
-            rival: scenario.rival,
-            order: scenario.order,
+            turn_left: scenario.burst_of(0),
+            scenario: scenario.clone(),
             may_lose: scenario.may_lose(),
             sends_data: scenario.receive,
-            pure_acks: scenario.acks == Acks::Pure,
             random: scenario.seed | 1,
             serial: 0,
             now_ps: 0,
             last_entry_ps: [0; OWNERS],
             next_ps: 0,
-            interval_ps: scenario.interval_ps,
             buffer: Vec::new(),
             scratch: Vec::new(),
         }
@@ -186,7 +180,7 @@ impl Peer {
             };
             let earliest = now.max(self.next_ps);
             card.mac.receive_frame(frame, earliest);
-            self.next_ps = earliest + self.interval_ps;
+            self.next_ps = earliest + self.scenario.interval_ps;
         }
     }
 
@@ -204,10 +198,13 @@ impl Peer {
     fn data(&mut self, host: &Host) -> Option<Vec<u8>> {
         for _ in 0..=self.streams.len() {
             if self.turn_left > 0 {
-                if let Some(offset) = self.next_packet(host) {
+                let number = self.frames.iter().sum();
+                let bytes = self
+                    .scenario
+                    .payload_of(number, host.flows[self.turn].is_ipv6);
+                if let Some(offset) = self.next_packet(host, bytes) {
                     self.turn_left -= 1;
                     let flow = self.turn as u16;
-                    let bytes = host.flows[self.turn].payload_bytes;
                     return Some(self.frame(host, flow, offset, bytes, None));
                 }
             }
@@ -217,11 +214,10 @@ impl Peer {
         None
     }
 
-    fn next_packet(&mut self, host: &Host) -> Option<u64> {
-        let flow = &host.flows[self.turn];
-        let (bytes, end) = (flow.payload_bytes as u64, flow.receive.confirmed_end());
+    fn next_packet(&mut self, host: &Host, bytes: usize) -> Option<u64> {
+        let (bytes, end) = (bytes as u64, host.flows[self.turn].window_end);
         let sequence = &mut self.streams[self.turn].sequence;
-        sequence.next(self.order, bytes, end, &mut self.random)
+        sequence.next(self.scenario.order, bytes, end, &mut self.random)
     }
 
     fn frame(
@@ -277,7 +273,7 @@ impl Peer {
     /// judged at the end: a figure is shown though it fails. Where nobody looks for a rival's
     /// entries none are missed, and its frames have no window.
     pub fn give_up_lost(&mut self, host: &mut Host) {
-        let owners = match self.rival {
+        let owners = match self.scenario.rival {
             Some(Rival::Undrained) => 1,
             _ => OWNERS,
         };
@@ -286,8 +282,7 @@ impl Peer {
             let is_lost = |sent: &InFlight| sent.sent_ps.max(last) + QUIET_PS < now;
             while self.in_flight[owner].front().is_some_and(is_lost) {
                 if let Some(sent) = self.in_flight[owner].pop_front() {
-                    self.arrived[owner].lost += 1;
-                    self.arrive(host, &sent);
+                    self.lose(host, &sent);
                     self.given_up[owner].push_back(sent);
                 }
             }
@@ -314,8 +309,36 @@ impl Peer {
             if sent.is_named_by(seen) {
                 return self.judge(host, &sent, &seen.metadata);
             }
-            self.arrived[owner].lost += 1;
-            self.arrive(host, &sent);
+            self.judge_dropped(host, &sent)?;
+            self.lose(host, &sent);
+        }
+        Ok(())
+    }
+
+    /// No entry came for a frame, and none will.
+    fn lose(&mut self, host: &mut Host, sent: &InFlight) {
+        let owner = self.streams[usize::from(sent.flow)].owner;
+        self.arrived[owner].lost += 1;
+        self.arrive(host, sent);
+    }
+
+    /// Nothing of a frame that was dropped may lie in memory. What lay there before differs from it
+    /// in every eight bytes, but for one chance in 2^64; fewer bytes tell too little.
+    fn judge_dropped(&mut self, host: &mut Host, sent: &InFlight) -> Result<(), MeasureError> {
+        let (flow, offset) = (usize::from(sent.flow), sent.offset);
+        let it = &host.flows[flow];
+        for (address, start, bytes) in it.receive.pieces(offset, sent.bytes).unwrap_or_default() {
+            self.buffer.resize(bytes, 0);
+            self.scratch.resize(bytes, 0);
+            host.read(address, &mut self.buffer)?;
+            it.contents[0].fill(start, &mut self.scratch);
+            let chunks = (self.buffer.chunks_exact(8)).zip(self.scratch.chunks_exact(8));
+            if chunks.into_iter().any(|(landed, right)| landed == right) {
+                host.problems.add(|| {
+                    format!("flow {flow}, offset {offset}: bytes of a dropped frame in memory")
+                });
+                break;
+            }
         }
         Ok(())
     }
@@ -410,29 +433,30 @@ impl Peer {
         let received = stream.arrivals.add(sent.offset, sent.bytes as u64);
         host.received(flow, received);
         stream.ack_owed += 1;
-        if self.pure_acks && stream.ack_owed == 2 {
+        if self.scenario.acks == Acks::Pure && stream.ack_owed == 2 {
             stream.ack_owed = 0;
             host.acks_owed.push_back(sent.flow);
         }
     }
 
     /// Gives up what is still in flight once the card is quiet, and judges the losses.
-    pub fn give_up_rest(&mut self, host: &mut Host) {
+    pub fn give_up_rest(&mut self, host: &mut Host) -> Result<(), MeasureError> {
         for owner in 0..OWNERS {
-            self.arrived[owner].lost += self.in_flight[owner].len() as u64;
             while let Some(sent) = self.in_flight[owner].pop_front() {
-                self.arrive(host, &sent);
+                self.judge_dropped(host, &sent)?;
+                self.lose(host, &sent);
             }
         }
         let [lost, of_rival] = self.arrived.map(|of| of.lost);
-        if lost > 0 && (!self.may_lose || self.rival.is_some()) {
+        if lost > 0 && (!self.may_lose || self.scenario.rival.is_some()) {
             host.problems
                 .add(|| format!("{lost} frames without an entry"));
         }
-        if self.rival.is_some() && of_rival == 0 {
+        if self.scenario.rival.is_some() && of_rival == 0 {
             host.problems
                 .add(|| "the rival lost nothing: no queue was full".to_owned());
         }
+        Ok(())
     }
 
     /// Frames without an entry so far.
@@ -440,10 +464,10 @@ impl Peer {
         self.in_flight.iter().map(VecDeque::len).sum()
     }
 
-    /// Fewest packets that a flow was sent.
-    pub fn packets_min(&self) -> u64 {
+    /// Packets that each flow was sent.
+    pub fn packets(&self) -> Vec<u64> {
         let packets = self.streams.iter().map(|stream| stream.sequence.packets());
-        packets.min().unwrap_or(0)
+        packets.collect()
     }
 }
 

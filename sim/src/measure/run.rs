@@ -4,13 +4,16 @@
 //!   set up ── warm up ──┬── measure ──┬── stop, drain ── judge: entries, memory, guards, counters
 //!                       └─ snapshot   └─ snapshot: the figures are the difference
 //! ```
+//! Warm is a card when some round trips have passed and every flow has had its turn. Packets and
+//! passes over lists are counted from there.
 
+use abi::counters::PEAKS;
 use abi::reason::{Disposition, DropReason, SendError};
 use pcie_sim::{PcieConfig, Statistics};
 
 use super::host::{Host, Problems, POLL_CYCLES};
 use super::limits::{lanes_bytes_per_ns, Limit};
-use super::load::limits;
+use super::load::{limits, lost_share_max};
 use super::peer::{Arrived, Peer, OWNERS};
 use super::scenario::Scenario;
 use super::sender::Sender;
@@ -18,12 +21,20 @@ use super::MeasureError;
 use crate::card::{CardError, SimulatedCard};
 use crate::design::Options;
 
-/// Traffic before the measurement, ns: several round trips of everything.
+/// Traffic before the measurement at least, ns: several round trips of everything.
 const WARM_UP_NS: u64 = 40_000;
 /// Longest time that is waited for a packet at either end of the measurement, ns.
 const PACKET_NS_MAX: u64 = 20_000;
 /// Time without any progress after which a run is given up, ns.
 const STUCK_NS: u64 = 300_000;
+
+/// Frames that may be lost beyond their share, before queues and windows have found their level.
+const LOST_AT_START: f64 = 100.0;
+/// Passes over all sizes of a sweep at least.
+const SWEEPS_MIN: u32 = 2;
+
+/// A counter's name and what it counted.
+type Count = (&'static str, u64);
 
 /// Figures of one direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -76,7 +87,7 @@ pub struct Outcome {
     pub lanes: [f64; 2],
     /// Cycles of the measured time in which the hard block held a request back.
     pub rq_stall_cycles: u64,
-    /// The card's counters at the end, zeros left out.
+    /// What the card counted from the first packet to the last, and its peaks; zeros left out.
     pub counters: Vec<(&'static str, u64)>,
 }
 
@@ -97,7 +108,6 @@ pub struct Status {
 }
 
 /// Counts at one moment.
-#[derive(Clone, Copy)]
 struct Snapshot {
     time_ps: u64,
     received: [Arrived; OWNERS],
@@ -105,6 +115,16 @@ struct Snapshot {
     sent: super::sender::Sent,
     link: Statistics,
     window_closed_ps: u64,
+    /// Packets of each flow to the card, and from it.
+    packets: [Vec<u64>; 2],
+    /// Segments of each flow that were let go: receiving, sending.
+    released: Vec<[u64; 2]>,
+}
+
+/// Fewest packets that one of the flows has had since.
+fn fewest(now: &[u64], before: &[u64]) -> u64 {
+    let since = now.iter().zip(before).map(|(now, before)| now - before);
+    since.min().unwrap_or(0)
 }
 
 /// A card under load.
@@ -161,6 +181,10 @@ impl Measurement {
             sent: self.sender.sent,
             link: card.pcie.statistics(),
             window_closed_ps: self.peer.window_closed_ps,
+            packets: [self.peer.packets(), self.sender.packets()],
+            released: (self.host.flows.iter())
+                .map(|flow| [flow.receive.released(), flow.send.released()])
+                .collect(),
         }
     }
 
@@ -168,32 +192,65 @@ impl Measurement {
         self.host.card.borrow().now_ps() / 1000
     }
 
-    /// Fewest passes over a list; the longest lists of many flows do not count, since they would
-    /// take seconds.
-    fn wraps(&self) -> [u64; 2] {
-        let flows = self.host.flows.iter().filter(|flow| {
-            self.scenario.flows == 1 || !self.scenario.has_long_list(flow.name.flow)
-        });
-        flows.fold([u64::MAX; 2], |[receive, send], flow| {
+    /// Fewest passes over a list since.
+    fn wraps(&self, before: &Snapshot) -> [u64; 2] {
+        let flows = self.host.flows.iter().zip(&before.released);
+        flows.fold([u64::MAX; 2], |[receive, send], (flow, released)| {
             [
-                receive.min(flow.receive.wraps()),
-                send.min(flow.send.wraps()),
+                receive.min(flow.receive.wraps_since(released[0])),
+                send.min(flow.send.wraps_since(released[1])),
             ]
         })
     }
 
-    /// Whether time, packets and passes over the lists suffice.
-    fn is_enough(&self, start_ns: u64) -> bool {
-        let scenario = &self.scenario;
-        if self.now_ns() < start_ns + scenario.time_ns {
+    /// Whether a time has passed and every flow has had so many packets since.
+    fn have_passed(&self, before: &Snapshot, time_ns: u64, packets: u64) -> bool {
+        if self.now_ns() < before.time_ps / 1000 + time_ns {
             return false;
         }
-        let [receive, send] = self.wraps();
-        let received = self.peer.packets_min() >= scenario.packets_min
-            && (receive >= scenario.wraps_min || scenario.payload_bytes(false) == 0);
-        let sent = self.sender.packets_min() >= scenario.packets_min
-            && (send >= scenario.wraps_min || scenario.all_inline());
-        (received || !scenario.receive) && (sent || !scenario.send)
+        let received = fewest(&self.peer.packets(), &before.packets[0]) >= packets;
+        let sent = fewest(&self.sender.packets(), &before.packets[1]) >= packets;
+        (received || !self.scenario.receive) && (sent || !self.scenario.send)
+    }
+
+    /// Whether time, packets, sizes and passes over the lists suffice.
+    fn is_enough(&self, before: &Snapshot) -> bool {
+        let scenario = &self.scenario;
+        if !self.have_passed(before, scenario.time_ns, scenario.packets_min) {
+            return false;
+        }
+        let frames: u64 = self.peer.frames.iter().sum();
+        let all_sizes = u64::from(SWEEPS_MIN * (scenario.sizes() - 1));
+        let swept = frames - before.offered.iter().sum::<u64>() >= all_sizes;
+        let [receive, send] = self.wraps(before);
+        let received = receive >= scenario.wraps_min || scenario.payload_bytes(false) == 0;
+        let sent = send >= scenario.wraps_min || scenario.all_inline();
+        swept && (received || !scenario.receive) && (sent || !scenario.send)
+    }
+
+    /// Goes on until `is_done`, or until something is wrong.
+    fn go_on(
+        &mut self,
+        is_done: impl Fn(&Self) -> bool,
+        mut observe: impl FnMut(&Self),
+    ) -> Result<(), MeasureError> {
+        let mut last = (self.progress(), self.now_ns());
+        while !is_done(self) && self.host.problems.count == 0 {
+            // A sweep ends with its last size: then the mean over all is that of its limit.
+            let steps = if self.scenario.sizes() > 1 { 1 } else { 64 };
+            for _ in 0..steps {
+                self.step()?;
+            }
+            observe(self);
+            if self.progress() != last.0 {
+                last = (self.progress(), self.now_ns());
+            } else if self.now_ns() > last.1 + STUCK_NS {
+                self.host
+                    .problems
+                    .add(|| "nothing moves any more".to_owned());
+            }
+        }
+        Ok(())
     }
 
     fn progress(&self) -> (u64, u64) {
@@ -217,36 +274,41 @@ impl Measurement {
 
     /// Warms up, measures, drains, judges.
     pub fn run(mut self, observe: &mut dyn FnMut(Status)) -> Result<Outcome, MeasureError> {
-        let begin = self.now_ns();
-        while self.now_ns() < begin + WARM_UP_NS {
-            self.step()?;
-        }
+        let idle = self.host.device.counters()?;
+        let begin = self.snapshot();
+        self.go_on(|it| it.have_passed(&begin, WARM_UP_NS, 1), |_| {})?;
         self.step_to_packet()?;
         let before = self.snapshot();
         let start_ns = self.now_ns();
-        let mut last = (self.progress(), start_ns);
-        while !self.is_enough(start_ns) && self.host.problems.count == 0 {
-            for _ in 0..64 {
-                self.step()?;
-            }
-            observe(Status {
-                time_ns: self.now_ns() - start_ns,
-                wanted_ns: self.scenario.time_ns,
-            });
-            if self.progress() != last.0 {
-                last = (self.progress(), self.now_ns());
-            } else if self.now_ns() > last.1 + STUCK_NS {
-                self.host
-                    .problems
-                    .add(|| "nothing moves any more".to_owned());
-            }
-        }
+        let wanted_ns = self.scenario.time_ns;
+        self.go_on(
+            |it| it.is_enough(&before),
+            |it| {
+                observe(Status {
+                    time_ns: it.now_ns() - start_ns,
+                    wanted_ns,
+                });
+            },
+        )?;
         self.step_to_packet()?;
         let after = self.snapshot();
-        let wraps = self.wraps();
+        let wraps = self.wraps(&before);
         self.drain()?;
         self.judge()?;
-        Ok(self.outcome(&before, &after, wraps))
+        let counters = self.counted_since(&idle)?;
+        Ok(self.outcome(&before, &after, wraps, counters))
+    }
+
+    /// What the card counted since; peaks as they are.
+    fn counted_since(&mut self, idle: &[Count]) -> Result<Vec<Count>, MeasureError> {
+        let is_peak = |name: &str| PEAKS.iter().any(|peak| peak.name == name);
+        let before = |name: &str| match idle.iter().find(|count| count.0 == name) {
+            Some((_, count)) if !is_peak(name) => *count,
+            _ => 0,
+        };
+        let counters = self.host.device.counters()?.into_iter();
+        let since = counters.map(|(name, count)| (name, count.wrapping_sub(before(name))));
+        Ok(since.filter(|(_, count)| *count > 0).collect())
     }
 
     fn drain(&mut self) -> Result<(), MeasureError> {
@@ -264,7 +326,7 @@ impl Measurement {
                 last = (self.progress(), self.now_ns());
             }
         }
-        self.peer.give_up_rest(&mut self.host);
+        self.peer.give_up_rest(&mut self.host)?;
         let expected = self.sender.expected();
         if expected > 0 {
             let problems = &mut self.host.problems;
@@ -306,6 +368,11 @@ impl Measurement {
                 problems.add(|| format!("{count} frames dropped: {name}"));
             }
         }
+        let [lost, offered] = [self.peer.arrived[0].lost, self.peer.frames[0]];
+        let lost_max = lost_share_max(&self.scenario) * offered as f64 + LOST_AT_START;
+        if self.scenario.rival.is_none() && lost as f64 > lost_max {
+            problems.add(|| format!("{lost} of {offered} frames lost; at most {lost_max:.0}"));
+        }
         for error in SendError::ALL.iter().filter(|error| of(error.name()) > 0) {
             let (name, count) = (error.name(), of(error.name()));
             problems.add(|| format!("{count} descriptors failed: {name}"));
@@ -313,7 +380,13 @@ impl Measurement {
         Ok(())
     }
 
-    fn outcome(mut self, before: &Snapshot, after: &Snapshot, wraps: [u64; 2]) -> Outcome {
+    fn outcome(
+        self,
+        before: &Snapshot,
+        after: &Snapshot,
+        wraps: [u64; 2],
+        counters: Vec<Count>,
+    ) -> Outcome {
         let time_ns = ((after.time_ps - before.time_ps) / 1000).max(1);
         let figures = |bytes: u64, packets: u64, offered: u64, wraps: u64| Figures {
             goodput_gbps: bytes as f64 * 8.0 / time_ns as f64,
@@ -350,7 +423,6 @@ impl Measurement {
             bytes / time_ns as f64 / lanes_bytes_per_ns(&self.scenario.pcie)
         };
         let limits = limits(&self.scenario);
-        let counters = self.host.device.counters().unwrap_or_default();
         let cycles = self.host.card.borrow().cycles();
         Outcome {
             limits,
@@ -367,10 +439,7 @@ impl Measurement {
                 lanes(|s| s.downstream.link_bytes),
             ],
             rq_stall_cycles: after.link.rq_stall_cycles - before.link.rq_stall_cycles,
-            counters: counters
-                .into_iter()
-                .filter(|(_, count)| *count > 0)
-                .collect(),
+            counters,
             problems: self.host.problems,
         }
     }

@@ -1,12 +1,14 @@
 //! What is measured: directions, sizes, flows, order, acknowledgements, time.
 
-use abi::config::{DEFAULT, FRAME_BYTES_MAX, SEGMENTS_COMMITTED_BITS, SLOT_HEADER_BYTES, SMALL};
+use abi::config::{
+    DEFAULT, FRAME_BYTES_MAX, FRAME_BYTES_MIN, SEGMENTS_COMMITTED_BITS, SLOT_HEADER_BYTES, SMALL,
+};
 use abi::send_descriptor::PAYLOAD_BYTES;
 use dma::completion_room::CompletionBuffer;
 use pcie_sim::PcieConfig;
 
 use super::frames::{header_bytes, ETHERNET_BYTES};
-use super::load::{link_is_short, link_over_wire};
+use super::load::{link_is_short, link_over_wire, PURE_ACKS_RESERVE};
 use crate::mac::FCS_BYTES;
 
 /// Packets of a flow that are permuted among each other.
@@ -22,6 +24,8 @@ pub enum Size {
     /// the card keeps up; 64-byte frames are pure ACKs. What the header queue has no room for is
     /// lost.
     Frame(u32),
+    /// The same of every size from the first to the second, one after the other; only received.
+    Sweep(u32, u32),
 }
 
 /// Order of a flow's packets on the wire.
@@ -59,9 +63,10 @@ pub const RIVAL_FRAMES: u32 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acks {
     /// In the data of the other direction; where there is none, they cost nothing and arrive
-    /// [`ACK_DELAY_NS`] after the data.
+    /// [`ACK_DELAY_NS`] after the data, as do the windows that the card's host offers.
     InData,
-    /// A frame of its own for every two segments.
+    /// A frame of its own for every two segments, the window in it; one more where the window opens
+    /// behind the last of them.
     Pure,
 }
 
@@ -111,8 +116,10 @@ pub struct Scenario {
     pub time_ns: u64,
     /// Least packets of each flow.
     pub packets_min: u64,
-    /// Least passes over each list of committed segments.
+    /// Least passes over each list of segments.
     pub wraps_min: u64,
+    /// Length of every segment, where it is not the usual one.
+    pub segment: Option<u32>,
     /// Descriptors that find their ring empty come with the doorbell.
     pub push_slots: bool,
     /// Seed of contents, positions and order.
@@ -144,6 +151,7 @@ impl Scenario {
             time_ns: 1_000_000,
             packets_min: 8,
             wraps_min: 2,
+            segment: None,
             push_slots: true,
             seed: 1,
         }
@@ -162,12 +170,21 @@ impl Scenario {
         }
     }
 
+    /// Turns of flow number `flow` for each one of the others: as many more as its list is longer,
+    /// so that all wrap in the same time.
+    pub fn turns(&self, flow: u16) -> u32 {
+        if self.owner(flow) > 0 {
+            return RIVAL_FRAMES;
+        }
+        if self.flows == 1 || !self.has_long_list(flow) {
+            return 1;
+        }
+        (self.list_bytes(flow) / self.list_bytes(1)).clamp(1, ORDER_WINDOW as u64) as u32
+    }
+
     /// Packets of flow number `flow` in a row on the wire to the card.
     pub fn burst_of(&self, flow: u16) -> u32 {
-        match self.owner(flow) {
-            0 => self.burst,
-            _ => self.burst * RIVAL_FRAMES,
-        }
+        self.burst * self.turns(flow)
     }
 
     /// Whether packets carry the timestamp option.
@@ -182,14 +199,34 @@ impl Scenario {
 
     /// Whether the wire is filled whether or not the card keeps up.
     fn fills_wire(&self) -> bool {
-        matches!(self.size, Size::Frame(_))
+        matches!(self.size, Size::Frame(_) | Size::Sweep(..))
+    }
+
+    /// Sizes that take turns: one, or those of a sweep.
+    pub fn sizes(&self) -> u32 {
+        match self.size {
+            Size::Sweep(first, last) => last - first + 1,
+            _ => 1,
+        }
+    }
+
+    /// Payload of packet number `number` to the card.
+    pub fn payload_of(&self, number: u64, is_ipv6: bool) -> usize {
+        match self.size {
+            Size::Sweep(first, _) => {
+                let bytes = first + (number % u64::from(self.sizes())) as u32;
+                let headers = header_bytes(is_ipv6, false) + FCS_BYTES as usize;
+                (bytes as usize).saturating_sub(headers)
+            }
+            _ => self.payload_bytes(is_ipv6),
+        }
     }
 
     /// Longest frame that goes out of the send ring whole.
     pub fn inline_max(&self) -> usize {
         match self.size {
             Size::Frame(_) => SLOT_HEADER_BYTES,
-            Size::Mtu(_) => 0,
+            Size::Mtu(_) | Size::Sweep(..) => 0,
         }
     }
 
@@ -204,22 +241,30 @@ impl Scenario {
         (0..self.flows).all(|flow| self.is_inline(self.is_ipv6(flow)))
     }
 
-    /// Payload of a packet.
+    /// Payload of a packet; of a sweep, the largest.
     pub fn payload_bytes(&self, is_ipv6: bool) -> usize {
         let headers = header_bytes(is_ipv6, self.timestamps());
         match self.size {
             Size::Mtu(bytes) => (bytes as usize + ETHERNET_BYTES).saturating_sub(headers),
             Size::Frame(64) => 0,
-            Size::Frame(bytes) => (bytes as usize - FCS_BYTES as usize).saturating_sub(headers),
+            Size::Frame(bytes) | Size::Sweep(_, bytes) => {
+                (bytes as usize - FCS_BYTES as usize).saturating_sub(headers)
+            }
         }
     }
 
-    /// Frame of a packet, FCS included.
+    /// Frame of a packet, FCS included; of a sweep, the largest.
     pub fn frame_bytes(&self) -> usize {
         match self.size {
             Size::Mtu(bytes) => bytes as usize + ETHERNET_BYTES + FCS_BYTES as usize,
-            Size::Frame(bytes) => bytes as usize,
+            Size::Frame(bytes) | Size::Sweep(_, bytes) => bytes as usize,
         }
+    }
+
+    /// Frame that only acknowledges, FCS included.
+    pub fn ack_frame_bytes(&self, is_ipv6: bool) -> usize {
+        let bytes = header_bytes(is_ipv6, self.timestamps());
+        bytes.max(FRAME_BYTES_MIN) + FCS_BYTES as usize
     }
 
     /// Bytes of segment number `slot` of flow `flow`'s ring of buffers.
@@ -228,6 +273,9 @@ impl Scenario {
     /// reasonable time, the first two of a length of the flow's own, so that the segments of
     /// different flows end at different times. Out of order: 4 and 64 KiB mixed.
     pub fn segment_bytes(&self, flow: u16, slot: usize) -> u32 {
+        if let Some(bytes) = self.segment {
+            return bytes;
+        }
         match self.order {
             Order::Random if self.has_long_list(flow) => {
                 [4 << 10, 64 << 10][usize::from(slot % 16 == 7)]
@@ -242,9 +290,24 @@ impl Scenario {
         }
     }
 
-    /// One in 64 flows has the longest list where the order is random.
+    /// One in 65 flows has the longest list where the order is random: of both IP versions.
     pub fn has_long_list(&self, flow: u16) -> bool {
-        self.order == Order::Random && flow.is_multiple_of(64)
+        self.order == Order::Random && flow.is_multiple_of(65)
+    }
+
+    /// Bytes of all segments of a flow's list.
+    pub fn list_bytes(&self, flow: u16) -> u64 {
+        let (count, _) = self.list(flow);
+        let sizes = (0..count).map(|slot| u64::from(self.segment_bytes(flow, slot)));
+        sizes.sum()
+    }
+
+    /// Buffers start at any alignment below that many bytes; 0: all at the same.
+    pub fn shift_bytes(&self) -> usize {
+        match self.order {
+            Order::InOrder => 0,
+            Order::Random => 64,
+        }
     }
 
     /// Segments that flow `flow` keeps posted, and log2 entries of its list.
@@ -274,6 +337,14 @@ impl Scenario {
             }
             Size::Frame(bytes) if !(64..=FRAME_BYTES_MAX as u32).contains(&bytes) => {
                 return refuse(format!("frames of {bytes} bytes are not in 64 to 9216"));
+            }
+            Size::Sweep(first, last) => {
+                if first < 64 || last > FRAME_BYTES_MAX as u32 || first > last {
+                    return refuse(format!("frames of {first}-{last} bytes are not in 64-9216"));
+                }
+                if self.send {
+                    return refuse("several sizes in turn are only received".to_owned());
+                }
             }
             _ => {}
         }
@@ -316,11 +387,11 @@ impl Scenario {
         }
         self.check_payload()?;
         let is_pure = self.receive && self.send && self.acks == Acks::Pure;
-        if is_pure && link_over_wire(self) < 1.0 {
+        if is_pure && link_over_wire(self) < PURE_ACKS_RESERVE {
             let bytes = self.frame_bytes();
             return refuse(format!(
-                "frames of {bytes} bytes both ways are more than the link carries, and pure ACKs \
-                 would be lost with them: no limit can be stated; let ACKs ride in data"
+                "frames of {bytes} bytes both ways are as much as the link carries or more, and pure \
+                 ACKs would be lost with them: no limit can be stated; let ACKs ride in data"
             ));
         }
         Ok(())
@@ -361,7 +432,10 @@ impl Scenario {
             )));
         }
         let least = (header_bytes(true, self.timestamps()) + 1) as u64 + FCS_BYTES;
-        let bytes = self.frame_bytes() as u64;
+        let bytes = match self.size {
+            Size::Sweep(first, _) => u64::from(first),
+            _ => self.frame_bytes() as u64,
+        };
         if bytes < least && (0..self.flows).any(|flow| self.is_ipv6(flow)) {
             return Err(BadScenario(format!(
                 "an IPv6 frame with payload has at least {least} bytes, not {bytes}"
@@ -445,12 +519,17 @@ mod tests {
             (Size::Frame(128), false),
             (Size::Frame(1518), true),
             (Size::Mtu(576), false),
+            // Measured: some are lost.
+            (Size::Mtu(960), false),
+            (Size::Mtu(1112), false),
+            (Size::Mtu(1176), true),
             (Size::Mtu(1500), true),
             (Size::Mtu(9000), true),
         ] {
             let scenario = Scenario {
                 receive: true,
                 send: true,
+                send_burst: 7,
                 acks: Acks::Pure,
                 ..Scenario::new(size)
             };
@@ -488,5 +567,31 @@ mod tests {
         scenario.size = Size::Frame(79);
         assert_eq!(scenario.check(), Ok(()));
         assert_eq!(scenario.payload_bytes(true), 1);
+    }
+
+    /// The longest lists wrap as often as the others, and both IP versions have some.
+    #[test]
+    fn flows_with_long_lists_have_more_turns() {
+        let scenario = Scenario {
+            flows: 256,
+            order: Order::Random,
+            family: Family::Mixed,
+            ..Scenario::new(Size::Mtu(1500))
+        };
+        let long: Vec<u16> = (0..256).filter(|it| scenario.has_long_list(*it)).collect();
+        assert!(long.iter().any(|it| scenario.is_ipv6(*it)));
+        assert!(long.iter().any(|it| !scenario.is_ipv6(*it)));
+        let passes = |flow| f64::from(scenario.turns(flow)) / scenario.list_bytes(flow) as f64;
+        assert!(long.iter().all(|it| passes(*it) > 0.9 * passes(1)));
+        assert_eq!(scenario.list(long[1]).0, 1000);
+    }
+
+    #[test]
+    fn a_sweep_has_every_size_once() {
+        let scenario = Scenario::new(Size::Sweep(64, 9216));
+        assert_eq!(scenario.sizes(), 9153);
+        let payloads: Vec<usize> = (0..9154).map(|it| scenario.payload_of(it, false)).collect();
+        assert_eq!((payloads[0], payloads[9152], payloads[9153]), (6, 9158, 6));
+        assert!(payloads[..9153].is_sorted_by(|one, next| one + 1 == *next));
     }
 }

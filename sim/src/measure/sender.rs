@@ -29,6 +29,8 @@ struct Expected {
     offset: u64,
     bytes: u64,
     acknowledgement: u32,
+    /// Up to which the peer may send, as it learns from the frame.
+    window_end: u64,
     id: u16,
     /// The payload is inline, or there is none.
     is_inline: bool,
@@ -49,6 +51,8 @@ pub struct Sent {
 /// One flow at the sending side.
 #[derive(Default)]
 struct Stream {
+    /// Descriptors in a row.
+    turns: u32,
     sequence: Sequence,
     arrivals: Arrivals,
     unacknowledged: u32,
@@ -63,6 +67,7 @@ pub struct Sender {
     /// Acknowledgements without a frame: when they arrive, flow, offset.
     arriving: VecDeque<(u64, u16, u64)>,
     turn: usize,
+    turns_left: u32,
     burst: u64,
     order: Order,
     acks: Acks,
@@ -80,10 +85,16 @@ impl Sender {
     pub fn new(scenario: &Scenario) -> Self {
         Self {
             sent: Sent::default(),
-            streams: (0..scenario.flows).map(|_| Stream::default()).collect(),
+            streams: (0..scenario.flows)
+                .map(|flow| Stream {
+                    turns: scenario.turns(flow),
+                    ..Stream::default()
+                })
+                .collect(),
             expected: VecDeque::new(),
             arriving: VecDeque::new(),
             turn: 0,
+            turns_left: scenario.turns(0),
             burst: match scenario.order {
                 Order::InOrder => u64::from(scenario.send_burst),
                 Order::Random => 1,
@@ -122,8 +133,10 @@ impl Sender {
     /// A descriptor of the next flow that has something to send.
     fn post_data(&mut self, host: &mut Host) -> bool {
         for _ in 0..self.streams.len() {
+            if self.turns_left == 0 {
+                self.next_flow();
+            }
             let turn = self.turn;
-            self.turn = (self.turn + 1) % self.streams.len();
             let flow = &host.flows[turn];
             let (packet, is_inline) = (flow.payload_bytes as u64, self.is_inline(host, turn));
             let end = match is_inline {
@@ -132,8 +145,10 @@ impl Sender {
             };
             let sequence = &mut self.streams[turn].sequence;
             let Some(first) = sequence.next(self.order, packet, end, &mut self.random) else {
+                self.next_flow();
                 continue;
             };
+            self.turns_left -= 1;
             if is_inline {
                 self.post_frame(host, turn as u16, first, packet);
                 return true;
@@ -152,6 +167,11 @@ impl Sender {
             return true;
         }
         false
+    }
+
+    fn next_flow(&mut self) {
+        self.turn = (self.turn + 1) % self.streams.len();
+        self.turns_left = self.streams[self.turn].turns;
     }
 
     fn is_inline(&self, host: &Host, flow: usize) -> bool {
@@ -177,6 +197,7 @@ impl Sender {
             offset,
             bytes,
             acknowledgement: it.receive.position(it.received),
+            window_end: it.receive.confirmed_end(),
             id: self.id,
             is_inline: true,
             frames_done: 0,
@@ -265,6 +286,7 @@ impl Sender {
             .leaving
             .frame(&fields, it.contents[1], offset, bytes as usize);
         let is_inline = expected.is_inline;
+        let window_end = expected.window_end;
         // Where packets carry payload, a frame without any only acknowledges.
         let is_ack = expected.bytes == 0 && packet > 0;
         if right == frame.bytes {
@@ -272,6 +294,9 @@ impl Sender {
         } else {
             host.problems
                 .add(|| difference(flow, offset, &right, &frame.bytes));
+        }
+        if self.acks == Acks::Pure {
+            host.offered(flow, window_end);
         }
         if is_last {
             self.expected.pop_front();
@@ -319,10 +344,10 @@ impl Sender {
         self.expected.len()
     }
 
-    /// Fewest packets that a flow has sent.
-    pub fn packets_min(&self) -> u64 {
+    /// Packets that each flow has sent.
+    pub fn packets(&self) -> Vec<u64> {
         let packets = self.streams.iter().map(|stream| stream.sequence.packets());
-        packets.min().unwrap_or(0)
+        packets.collect()
     }
 }
 

@@ -1,0 +1,162 @@
+//! The page's plots.
+
+use super::tables::AREA_PARTS;
+use super::{Page, Row};
+use crate::bench::plot::{self, bars, lines, Bar, Series};
+
+/// Limits beyond that many times the wire's are not drawn: they would press the rest flat.
+const LIMIT_SHOWN: f64 = 1.5;
+
+impl Page {
+    /// All plots, as SVG.
+    pub(super) fn plots(&self) -> Vec<String> {
+        let mut plots = vec![
+            self.frames_plot("rx", "Receiving over frame size"),
+            self.frames_plot("tx", "Sending over frame size"),
+            self.bars_plot("Over flows, in order, MTU 1500", false),
+            self.bars_plot("Over order, MTU 1500", true),
+        ];
+        if let Some(latency) = &self.latency {
+            let receive = "Receive latency, 64 B of payload: share of packets not slower";
+            let axis = "ns from the last beat of the frame";
+            plots.push(latency_plot(receive, axis, &latency.curves));
+            let send = "Send latency, 1 KiB of payload: share of packets not slower";
+            let axis = "ns from the doorbell to the first beat of the frame";
+            plots.push(latency_plot(send, axis, &latency.send_curves));
+        }
+        if let Some(area) = &self.area {
+            let axis = format!(
+                "LUTs; the whole card: {:.2} % of the device",
+                area.lut_percent
+            );
+            plots.push(plot::rows(
+                "Area by block",
+                &axis,
+                &area.largest(AREA_PARTS),
+            ));
+        }
+        plots
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.sections.iter().flat_map(|(_, rows)| rows)
+    }
+
+    /// Frame bytes carried, over frame size, beside wire and link where these are near the wire.
+    fn frames_plot(&self, word: &str, title: &str) -> String {
+        let prefix = format!("{word} --frame ");
+        let mut card = Vec::new();
+        let mut wire = Vec::new();
+        let mut link = Vec::new();
+        let mut port = Vec::new();
+        for row in self.rows() {
+            let rest = row.line.strip_prefix(&prefix);
+            let Some(rest) = rest.filter(|rest| !rest.contains("--rival")) else {
+                continue;
+            };
+            // Of a sweep, whose sizes have no figure each, nothing is drawn.
+            let Ok(bytes) = rest.split(' ').next().unwrap_or("").parse::<f64>() else {
+                continue;
+            };
+            let gbps = |mpps: f64| (bytes, mpps * bytes * 8.0 / 1000.0);
+            card.push(gbps(row.report.mpps));
+            let limits = &row.report.limits_mpps;
+            let shown = LIMIT_SHOWN * limits.get("wire").copied().unwrap_or(f64::INFINITY);
+            for (name, mpps) in limits.iter().filter(|(_, mpps)| **mpps <= shown) {
+                match *name {
+                    "wire" => wire.push(gbps(*mpps)),
+                    "pcie up" if word == "rx" => link.push(gbps(*mpps)),
+                    "pcie down" if word == "tx" => link.push(gbps(*mpps)),
+                    "rq port" => port.push(gbps(*mpps)),
+                    _ => {}
+                }
+            }
+        }
+        let series = [
+            ("card", card, false),
+            ("wire", wire, true),
+            ("PCIe lanes", link, true),
+            ("requester port", port, true),
+        ];
+        let series = series.map(|(name, points, is_limit)| Series {
+            name: name.to_owned(),
+            points,
+            is_limit,
+        });
+        lines(
+            title,
+            ("frame size with FCS, bytes", "frames, Gb/s"),
+            true,
+            &series,
+        )
+    }
+
+    /// Bars of rows at MTU 1500, over flows or over order.
+    fn bars_plot(&self, title: &str, is_over_order: bool) -> String {
+        let others = ["--acks", "--completion", "--frame", "--burst"];
+        let is_wanted = |row: &&Row| {
+            let has = |word: &str| row.line.contains(word);
+            let is_of_order = has("random") || has("--ip mixed") || has("--flows 1 ");
+            let is_alone = has("--mtu 1500") && !others.iter().any(|other| has(other));
+            is_alone
+                && match is_over_order {
+                    true => is_of_order,
+                    false => !has("random") && !has("--ip mixed"),
+                }
+        };
+        let bar = |row: &Row| {
+            let words: Vec<&str> = row.line.split(' ').collect();
+            let flows = match words[4] {
+                "1" => "1 flow".to_owned(),
+                count => format!("{count} fl."),
+            };
+            let order = match (is_over_order, row.line.contains("random")) {
+                (true, true) => ", random",
+                (true, false) => ", in order",
+                (false, _) => "",
+            };
+            Bar {
+                name: format!("{}, {flows}{order}", words[0]),
+                value: row.report.goodput_gbps,
+                limit: row.report.limit_gbps,
+            }
+        };
+        let all: Vec<Bar> = self.rows().filter(is_wanted).map(bar).collect();
+        bars(title, "payload, Gb/s", &all)
+    }
+}
+
+/// One distribution for each kind of packet.
+fn latency_plot(title: &str, axis: &str, curves: &[(&'static str, Vec<f64>)]) -> String {
+    let curve = |(name, times): &(&'static str, Vec<f64>)| Series {
+        name: (*name).to_owned(),
+        points: distribution(times),
+        is_limit: false,
+    };
+    let series: Vec<Series> = curves.iter().map(curve).collect();
+    lines(title, (axis, "% of packets"), false, &series)
+}
+
+/// A cumulative distribution in at most 200 points.
+fn distribution(sorted: &[f64]) -> Vec<(f64, f64)> {
+    let count = sorted.len();
+    let step = count.div_ceil(200).max(1);
+    let at = |index: usize| (sorted[index], 100.0 * (index + 1) as f64 / count as f64);
+    let mut points: Vec<(f64, f64)> = (0..count).step_by(step).map(at).collect();
+    points.extend(count.checked_sub(1).map(at));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_distribution_ends_at_all_packets() {
+        let sorted: Vec<f64> = (0..1000).map(f64::from).collect();
+        let points = distribution(&sorted);
+        assert!(points.len() <= 202);
+        assert_eq!(points.last(), Some(&(999.0, 100.0)));
+        assert!(distribution(&[]).is_empty());
+    }
+}

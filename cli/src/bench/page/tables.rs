@@ -1,0 +1,184 @@
+//! The page's tables: every figure beside its limit or goal, and the ratio.
+
+use super::{Page, Row, Table};
+use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
+use crate::bench::speed::{self, SPEED_GOAL};
+use crate::bench::{dma, latency};
+
+const HEAD: [&str; 8] = [
+    "command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames",
+];
+/// Parts of the card whose area is shown.
+pub const AREA_PARTS: usize = 16;
+
+fn owned(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|cell| (*cell).to_owned()).collect()
+}
+
+fn yes(is_reached: bool) -> &'static str {
+    if is_reached {
+        "yes"
+    } else {
+        "no"
+    }
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let report = &row.report;
+    let goal = |goal: f64| format!("{:.1} %: {}", 100.0 * goal, yes(report.ratio >= goal));
+    let lost = match (report.frames_lost, report.rx_offered_mpps) {
+        (0, _) | (_, None) => format!("{} lost", report.frames_lost),
+        (lost, Some(offered)) => format!("{lost} lost, {offered:.1} Mpps on the wire"),
+    };
+    vec![
+        format!("`bench {}`", row.line.replace(" --config default", "")),
+        format!("{:.2}", report.goodput_gbps),
+        format!("{:.2}", report.limit_gbps),
+        format!("{:.3}", report.mpps),
+        format!("{:.3} ({})", report.limit_mpps, report.limited_by),
+        format!("{:.2} %", 100.0 * report.ratio),
+        row.goal.map_or_else(String::new, goal),
+        match (report.ok, report.rival_frames_lost) {
+            (true, None) => lost,
+            (true, Some(rival)) => format!("{} lost, rival {rival}", report.frames_lost),
+            _ => format!("WRONG: {}", report.problems.first().map_or("", |p| p)),
+        },
+    ]
+}
+
+fn throughput_table(title: &str, rows: &[Row]) -> Table {
+    let mut policies: Vec<&str> = rows.iter().map(|row| row.report.ack_policy).collect();
+    policies.dedup();
+    Table {
+        title: title.to_owned(),
+        note: format!("Acknowledgements: {}.", policies.join("; ")),
+        head: owned(&HEAD),
+        rows: rows.iter().map(cells).collect(),
+    }
+}
+
+fn dma_table(report: &dma::Report) -> Table {
+    Table {
+        title: "The DMA engines alone (`bench dma`)".to_owned(),
+        note: "The read and the write engine in the same slot, without the card around them. A \
+               read's room comes back when its last completion was taken: with half the headers \
+               that is what binds."
+            .to_owned(),
+        head: owned(&dma::HEAD),
+        rows: report.rows.iter().map(dma::Row::cells).collect(),
+    }
+}
+
+fn latency_table(report: &latency::Report) -> Table {
+    let row = |(name, spread, goal): (String, latency::Spread, f64)| {
+        // The goal is of 99 in 100 packets under load, and of all where there is none.
+        let found = match name.contains("load") {
+            true => spread.p99,
+            false => spread.max,
+        };
+        let times = [spread.min, spread.p50, spread.p99, spread.max];
+        let mut cells = vec![name];
+        cells.extend(times.iter().map(|time| format!("{time:.0}")));
+        cells.push(format!("{goal:.0}: {}", yes(found <= goal)));
+        cells.push(format!("{:.0} %", 100.0 * found / goal));
+        cells
+    };
+    Table {
+        title: "Latency (`bench latency`)".to_owned(),
+        note:
+            "To reach: by the largest; under load by 99 of 100. A descriptor that finds its ring \
+               empty comes with the doorbell, which is what the driver does by itself; it is \
+               fetched where others wait before it."
+                .to_owned(),
+        head: owned(&["ns", "min", "p50", "p99", "max", "to reach", "of it"]),
+        rows: report.rows().into_iter().map(row).collect(),
+    }
+}
+
+fn speed_table(report: &speed::Report) -> Table {
+    let ratio = |speed: f64| {
+        vec![
+            format!("{speed:.0} cycles of 250 MHz a second"),
+            format!("{SPEED_GOAL:.0}: {}", yes(speed >= SPEED_GOAL)),
+            format!("{:.0} %", 100.0 * speed / SPEED_GOAL),
+        ]
+    };
+    let named = |name: &str, cells: Vec<String>| {
+        let mut row = vec![name.to_owned()];
+        row.extend(cells);
+        row
+    };
+    let speed = ratio(report.cycles_per_second);
+    let mut rows = vec![named("duplex, MTU 1500, all checks", speed)];
+    if let Some(speed) = report.cycles_per_core_second {
+        rows.push(named("on a core of its own", ratio(speed)));
+    }
+    for (name, share) in report.parts() {
+        let share = format!("{:.1} % of the time", 100.0 * share);
+        rows.push(named(name, vec![share, String::new(), String::new()]));
+    }
+    Table {
+        title: "Speed of the simulation (`bench sim`)".to_owned(),
+        note: String::new(),
+        head: owned(&["part", "figure", "to reach", "of it"]),
+        rows,
+    }
+}
+
+/// The device's share with its budget, the longest paths, and the largest parts.
+fn area_tables(figures: &area::Figures) -> [Table; 2] {
+    let share = |what: &str, percent: f64, limit: f64| {
+        vec![
+            what.to_owned(),
+            format!("{percent:.2} %"),
+            format!("{limit:.0} %: {}", yes(percent <= limit)),
+            format!("{:.0} %", 100.0 * percent / limit),
+        ]
+    };
+    let mut device = vec![
+        share("LUTs", figures.lut_percent, LUT_PERCENT_MAX),
+        share("BRAM", figures.bram_percent, BRAM_PERCENT_MAX),
+        share("URAM", figures.uram_percent, URAM_PERCENT_MAX),
+    ];
+    for (frequency, found, most) in figures.levels() {
+        device.push(vec![
+            format!("levels of LUTs between registers at {frequency:.0} MHz"),
+            found.to_string(),
+            format!("{most}: {}", yes(found <= most)),
+            format!("{:.0} %", 100.0 * f64::from(found) / f64::from(most)),
+        ]);
+    }
+    let largest = figures.largest(AREA_PARTS);
+    let parts = largest
+        .iter()
+        .map(|(name, luts)| vec![name.clone(), format!("{luts:.0}")]);
+    [
+        Table {
+            title: "Area of an XCVU9P (`bench area`)".to_owned(),
+            note: String::new(),
+            head: owned(&["what", "card", "at most", "of it"]),
+            rows: device,
+        },
+        Table {
+            title: "Area by block".to_owned(),
+            note: String::new(),
+            head: owned(&["block", "LUTs"]),
+            rows: parts.collect(),
+        },
+    ]
+}
+
+impl Page {
+    /// All tables, in the order of the page.
+    pub(super) fn tables(&self) -> Vec<Table> {
+        let rows = self.sections.iter();
+        let mut tables: Vec<Table> = rows
+            .map(|(title, rows)| throughput_table(title, rows))
+            .collect();
+        tables.extend(self.dma.iter().map(dma_table));
+        tables.extend(self.latency.iter().map(latency_table));
+        tables.extend(self.speed.iter().map(speed_table));
+        tables.extend(self.area.iter().flat_map(area_tables));
+        tables
+    }
+}
