@@ -1,5 +1,6 @@
-//! Yosys infers what each memory says it is to become; modules are mapped for themselves. A memory
-//! in banks, which no list of the tests' small tables is, shows what was written.
+//! Yosys infers what each memory says it is to become; modules are mapped for themselves; a black
+//! box is refused. A memory in banks, which no list of the tests' small tables is, shows what was
+//! written.
 //!
 //! ```text
 //!   memory block ──> Verilog ──> Yosys (synth_xilinx -family xcup -uram) ──> primitives
@@ -11,7 +12,7 @@ use std::path::Path;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
-use sim::area::flat::Flat;
+use sim::area::flat::{Flat, FlatError};
 use sim::area::report::XCVU9P;
 use sim::area::synthesis::{synthesize, Part};
 use sim::area::usage::{blocks, memories};
@@ -65,6 +66,39 @@ fn a_module_for_itself_takes_what_it_takes_in_the_whole() {
     );
     assert_eq!(each, usage(&[Part::whole("fifo", &design.single_file())]));
     assert!(each[0].usage.luts > 0 && each[0].usage.memory_luts > 0);
+}
+
+/// Module in which a vendor's part, or nothing known, stands behind a LUT.
+fn with_planted(kind: &str) -> String {
+    format!(
+        "module planted (input wire a, input wire b, output wire q);\n\
+         (* keep *) {kind} inside (.I(a & b), .O(q));\nendmodule\n"
+    )
+}
+
+#[test]
+fn a_black_box_is_refused_by_its_name() {
+    let flat_of = |text: &str| -> Result<Result<u64, FlatError>, String> {
+        let netlist = synthesize(&[Part::whole("planted", text)]).map_err(|e| e.to_string())?;
+        let flat = Flat::of(&netlist, "planted");
+        Ok(flat.map(|flat| blocks(&flat, 0)[0].usage.luts))
+    };
+    assert_eq!(flat_of(&with_planted("BUFG")), Ok(Ok(1)));
+    // A part of the vendor's library that is no part of the card, and a box of one's own.
+    let own = "(* blackbox *) module engine (input wire I, output wire O);\nendmodule\n";
+    for (kind, text) in [
+        ("BUFGCE", with_planted("BUFGCE")),
+        ("engine", own.to_owned() + &with_planted("engine")),
+    ] {
+        let unknown = FlatError::Unknown {
+            kind: kind.to_owned(),
+            name: "inside".to_owned(),
+            module: "planted".to_owned(),
+        };
+        assert_eq!(flat_of(&text), Ok(Err(unknown)));
+    }
+    let refused = flat_of(&with_planted("engine")).expect_err("no such module");
+    assert!(refused.contains("engine"), "{refused}");
 }
 
 /// Takes many minutes where the cache is empty; afterwards what has changed.

@@ -6,9 +6,12 @@
 //! Invariants
 //! 1. Nets that ports join have one number; constants and what they drive have number 0.
 //! 2. The order of instances and cells follows the names alone.
+//! 3. Nothing is left out: what is neither a module of the design nor a primitive that `cells`
+//!    knows is an error, or it would take no area and end every path.
 
 use std::collections::BTreeMap;
 
+use crate::area::cells::{role, Role};
 use crate::area::netlist::{Bit, Cell, Module, Netlist};
 
 /// The number of every constant.
@@ -34,6 +37,8 @@ pub struct Place<'a> {
     pub instance: usize,
     /// The primitive.
     pub cell: &'a Cell,
+    /// What it does.
+    pub role: Role,
 }
 
 /// The whole design.
@@ -71,14 +76,27 @@ impl Joins {
     }
 }
 
-/// The netlist lacks what it refers to.
-#[derive(Debug, thiserror::Error)]
-#[error("the netlist has no module '{0}'")]
-pub struct MissingModule(pub String);
+/// Why a netlist does not become a sheet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FlatError {
+    /// There is no such module to begin with.
+    #[error("the netlist has no module '{0}'")]
+    NoTop(String),
+    /// An instance of what has no content here, and is no primitive.
+    #[error("'{kind}' is no module of the design and no known primitive: '{name}' in '{module}'")]
+    Unknown {
+        /// What it is an instance of.
+        kind: String,
+        /// Its name.
+        name: String,
+        /// The module that has it.
+        module: String,
+    },
+}
 
 impl<'a> Flat<'a> {
     /// Expands `top` and all below it.
-    pub fn of(netlist: &'a Netlist, top: &str) -> Result<Flat<'a>, MissingModule> {
+    pub fn of(netlist: &'a Netlist, top: &str) -> Result<Flat<'a>, FlatError> {
         let mut flat = Flat {
             instances: Vec::new(),
             cells: Vec::new(),
@@ -88,7 +106,7 @@ impl<'a> Flat<'a> {
         let (kind, module) = netlist
             .modules
             .get_key_value(top)
-            .ok_or_else(|| MissingModule(top.to_owned()))?;
+            .ok_or_else(|| FlatError::NoTop(top.to_owned()))?;
         flat.add(Instance {
             path: String::new(),
             module,
@@ -124,19 +142,27 @@ impl<'a> Flat<'a> {
         self.instances.push(instance);
     }
 
-    fn expand(&mut self, netlist: &'a Netlist, at: usize) -> Result<(), MissingModule> {
-        let module = self.instances[at].module;
+    fn expand(&mut self, netlist: &'a Netlist, at: usize) -> Result<(), FlatError> {
+        let (module, above) = (self.instances[at].module, self.instances[at].kind);
         for (name, cell) in &module.cells {
             let child = netlist.modules.get_key_value(&cell.kind);
             let child = child.filter(|(_, module)| !module.is_box());
             let Some((kind, module)) = child else {
-                self.cells.push(Place { instance: at, cell });
+                let role = role(&cell.kind).ok_or_else(|| FlatError::Unknown {
+                    kind: cell.kind.clone(),
+                    name: name.clone(),
+                    module: above.to_owned(),
+                })?;
+                self.cells.push(Place {
+                    instance: at,
+                    cell,
+                    role,
+                });
                 continue;
             };
-            let above = &self.instances[at].path;
-            let path = match above.is_empty() {
-                true => name.clone(),
-                false => format!("{above}/{name}"),
+            let path = match self.instances[at].path.as_str() {
+                "" => name.clone(),
+                above => format!("{above}/{name}"),
             };
             let nets = self.bound(at, cell, module);
             self.add(Instance {
@@ -213,5 +239,35 @@ impl<'a> Flat<'a> {
             .into_iter()
             .map(|(kind, module)| (kind, module.names()))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A module `top` that holds one instance of `kind`, beside a black box `core`.
+    fn with_instance(kind: &str) -> Netlist {
+        let empty = json!({"ports": {}, "cells": {}, "netnames": {}});
+        let (mut top, mut core) = (empty.clone(), empty);
+        top["cells"]["planted"] = json!({"type": kind, "connections": {}});
+        core["attributes"] = json!({"blackbox": "1"});
+        let modules = json!({"modules": {"top": top, "core": core}});
+        serde_json::from_value(modules).expect("a netlist")
+    }
+
+    #[test]
+    fn what_is_neither_module_nor_primitive_is_named() {
+        let of = |kind| Flat::of(&with_instance(kind), "top").map(|flat| flat.cells.len());
+        assert_eq!(of("LUT4"), Ok(1));
+        for kind in ["PCIE40E4", "core", "absent"] {
+            let unknown = FlatError::Unknown {
+                kind: kind.to_owned(),
+                name: "planted".to_owned(),
+                module: "top".to_owned(),
+            };
+            assert_eq!(of(kind), Err(unknown));
+        }
     }
 }

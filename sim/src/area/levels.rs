@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::area::cells::{is_clock, passes, role, Role};
+use crate::area::cells::{is_clock, passes, Role};
 use crate::area::flat::{Flat, Place, CONSTANT};
 
 /// One level.
@@ -113,7 +113,7 @@ impl<'f, 'a> Timing<'f, 'a> {
 
     /// True if the path goes on through the cell from this input.
     fn goes_on(&self, place: &Place<'a>, input: &str) -> bool {
-        let (kind, role) = (place.cell.kind.as_str(), role(&place.cell.kind));
+        let (kind, role) = (place.cell.kind.as_str(), place.role);
         let mut outputs = place.cell.connections.keys();
         outputs.any(|port| place.cell.is_output(port) && passes(role, kind, input, port))
     }
@@ -162,7 +162,7 @@ impl<'f, 'a> Timing<'f, 'a> {
 
     /// A register's outputs are there at the clock edge; a LUT memory's one level later.
     fn start(&mut self, place: &Place<'a>) {
-        let begin = match role(&place.cell.kind) {
+        let begin = match place.role {
             Role::Register | Role::Block => 0,
             Role::LutMemory => LEVEL,
             _ => return,
@@ -180,7 +180,7 @@ impl<'f, 'a> Timing<'f, 'a> {
     /// The role of what drives a net.
     fn driven_by(&self, net: u32) -> Option<Role> {
         let driver = self.driver[net as usize]?;
-        Some(role(&self.flat.cells[driver as usize].cell.kind))
+        Some(self.flat.cells[driver as usize].role)
     }
 
     /// Arrival at an input that does not continue a carry chain.
@@ -195,9 +195,8 @@ impl<'f, 'a> Timing<'f, 'a> {
     }
 
     fn pass(&mut self, place: &Place<'a>) {
-        let kind = place.cell.kind.as_str();
-        let role = role(kind);
-        if matches!(role, Role::Register | Role::Block | Role::Core) {
+        let (kind, role) = (place.cell.kind.as_str(), place.role);
+        if matches!(role, Role::Register | Role::Block) {
             return;
         }
         let pins: Vec<(&str, usize, u32)> = self.flat.pins(place).collect();
@@ -251,10 +250,7 @@ impl<'f, 'a> Timing<'f, 'a> {
             }
         }
         for place in &self.flat.cells {
-            let ends_here = matches!(
-                role(&place.cell.kind),
-                Role::Register | Role::Block | Role::LutMemory
-            );
+            let ends_here = matches!(place.role, Role::Register | Role::Block | Role::LutMemory);
             if !ends_here || !self.is_clocked(place) {
                 continue;
             }

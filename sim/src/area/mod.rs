@@ -16,7 +16,7 @@ pub mod report;
 pub mod synthesis;
 pub mod usage;
 
-use crate::area::flat::{Flat, MissingModule};
+use crate::area::flat::{Flat, FlatError};
 use crate::area::levels::{Loop, Timing};
 use crate::area::netlist::Netlist;
 use crate::area::report::{Report, DOMAINS};
@@ -31,9 +31,9 @@ pub enum AreaError {
     /// No netlist.
     #[error(transparent)]
     Synthesis(#[from] SynthesisError),
-    /// The netlist is incomplete.
+    /// The netlist is incomplete, or has a black box.
     #[error(transparent)]
-    Module(#[from] MissingModule),
+    Flat(#[from] FlatError),
     /// Paths without end.
     #[error(transparent)]
     Loop(#[from] Loop),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::area::cells::{is_clock, role, usage, Role, Usage};
+use crate::area::cells::{is_clock, usage, Role, Usage};
 use crate::area::flat::{Flat, Place};
 
 /// A block with all below it.
@@ -35,7 +35,7 @@ pub struct Memory {
 pub fn blocks(flat: &Flat<'_>, depth: usize) -> Vec<Block> {
     let mut totals = vec![Usage::default(); flat.instances.len()];
     for place in &flat.cells {
-        totals[place.instance] += usage(&place.cell.kind);
+        totals[place.instance] += usage(place.role, &place.cell.kind);
     }
     for index in (1..flat.instances.len()).rev() {
         let own = totals[index];
@@ -65,9 +65,8 @@ pub fn memories(flat: &Flat<'_>) -> Vec<Memory> {
     let outside = outside_flip_flops(flat);
     let mut found: BTreeMap<usize, Memory> = BTreeMap::new();
     for place in &flat.cells {
-        let role = role(&place.cell.kind);
-        let is_block = matches!(role, Role::Block) && !place.cell.kind.starts_with("DSP");
-        if !is_block && role != Role::LutMemory {
+        let is_block = place.role == Role::Block && !place.cell.kind.starts_with("DSP");
+        if !is_block && place.role != Role::LutMemory {
             continue;
         }
         let memory = found
@@ -98,7 +97,7 @@ fn empty(flat: &Flat<'_>, instance: usize) -> Memory {
 fn outside_flip_flops(flat: &Flat<'_>) -> Vec<bool> {
     let mut outside = vec![false; flat.net_count()];
     for place in &flat.cells {
-        let is_register = role(&place.cell.kind) == Role::Register;
+        let is_register = place.role == Role::Register;
         for (port, _, net) in flat.pins(place) {
             let is_input = !place.cell.is_output(port);
             outside[net as usize] |= is_input && !(is_register && port == "D");
