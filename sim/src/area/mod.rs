@@ -3,12 +3,13 @@
 //! ```text
 //!   Verilog ── synthesis ──> netlist ── flat ──┬── usage ──> LUTs, flip-flops, BRAM, URAM by block
 //!                                              └── levels ─> paths between registers, by clock
-//!                                                  report <── both
+//!          └─ fingerprint ─────────────────────────> report <── both
 //! ```
 //! The hierarchy is kept: nothing is simplified across a block's border, so that each figure
 //! belongs to one block. A tool that dissolves borders finds less.
 
 pub mod cells;
+pub mod fingerprint;
 pub mod flat;
 pub mod levels;
 pub mod netlist;
@@ -44,11 +45,12 @@ pub enum AreaError {
 
 /// Synthesizes a design with the card's clock ports and measures it; `modules` are names and texts.
 pub fn measure(top: &str, modules: &[(String, String)]) -> Result<Report, AreaError> {
-    report_of(&synthesis::synthesize(&Part::each_of(modules))?, top)
+    let netlist = synthesis::synthesize(&Part::each_of(modules))?;
+    report_of(&netlist, top, fingerprint::fingerprint(modules))
 }
 
-/// Measures a netlist.
-pub fn report_of(netlist: &Netlist, top: &str) -> Result<Report, AreaError> {
+/// Measures the netlist of a design with that fingerprint.
+fn report_of(netlist: &Netlist, top: &str, fingerprint: String) -> Result<Report, AreaError> {
     let flat = Flat::of(netlist, top)?;
     let mut paths = Vec::new();
     for domain in DOMAINS {
@@ -60,6 +62,7 @@ pub fn report_of(netlist: &Netlist, top: &str) -> Result<Report, AreaError> {
         paths.push(Timing::of(&flat, clock, ports)?.paths());
     }
     Ok(Report {
+        fingerprint,
         blocks: usage::blocks(&flat, DEPTH),
         memories: usage::memories(&flat),
         paths,

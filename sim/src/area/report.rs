@@ -72,9 +72,20 @@ hierarchy kept. How levels are counted: [verilog.md](verilog.md), under the same
 
 ";
 
+/// How the line begins that says which Verilog a report is of.
+const OF_VERILOG: &str = "SHA-256 of the Verilog, comments left out: `";
+
+/// The fingerprint of the Verilog that a kept report is of.
+pub fn kept_fingerprint(text: &str) -> Option<&str> {
+    let mut lines = text.lines();
+    lines.find_map(|line| line.strip_prefix(OF_VERILOG)?.split('`').next())
+}
+
 /// Area and paths of a design.
 #[derive(Clone, Debug)]
 pub struct Report {
+    /// Of its Verilog; see [`fingerprint`](super::fingerprint).
+    pub fingerprint: String,
     /// Blocks by path, the first the whole.
     pub blocks: Vec<Block>,
     /// Memories by path.
@@ -133,6 +144,7 @@ impl Report {
 
     fn summary(&self, device: &Device, text: &mut String) {
         let total = self.blocks[0].usage;
+        put(text, &format!("{OF_VERILOG}{}`.\n\n", self.fingerprint));
         put(
             text,
             &format!("| what | used | of {} |\n|---|---|---|\n", device.name),

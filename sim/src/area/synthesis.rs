@@ -23,7 +23,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::area::netlist::Netlist;
-use crate::toolchain::{hex, lock, workspace_folder, ToolError, Yosys};
+use crate::toolchain::{digest_of, hex, lock, workspace_folder, ToolError, Yosys};
 
 /// Why there is no netlist.
 #[derive(Debug, thiserror::Error)]
@@ -163,12 +163,8 @@ pub fn synthesize(parts: &[Part]) -> Result<Netlist, SynthesisError> {
 
 /// Decides what Yosys makes of a text.
 fn key_of(text: &str, yosys: &Yosys) -> String {
-    let mut hash = Sha256::new();
-    for text in [text, &script(), &yosys.identity] {
-        hash.update((text.len() as u64).to_le_bytes());
-        hash.update(text);
-    }
-    hex(&hash.finalize()[..10])
+    let digest = digest_of([text, &script(), &yosys.identity]);
+    hex(&digest[..10])
 }
 
 /// Has a batch mapped, and keeps the netlists of its modules in `file`.

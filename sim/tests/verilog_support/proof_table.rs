@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use sha2::{Digest, Sha256};
-use sim::toolchain::hex;
+use sim::toolchain::{digest_of, hex};
 
 use crate::pair::Pair;
 use crate::random::{When, STEPS};
@@ -101,14 +100,7 @@ impl Line {
             0 => pair.register_bits.to_string(),
             children => format!("{}, {children} cut", pair.register_bits),
         });
-        let digest = pair.map(|pair| {
-            let mut hash = Sha256::new();
-            for text in [&pair.gold, &pair.gate] {
-                hash.update((text.len() as u64).to_le_bytes());
-                hash.update(text);
-            }
-            hex(&hash.finalize()[..4])
-        });
+        let digest = pair.map(|pair| hex(&digest_of([&pair.gold, &pair.gate])[..4]));
         Line {
             name,
             size: size.unwrap_or_default(),
