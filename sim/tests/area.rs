@@ -17,7 +17,7 @@ use sim::area::fingerprint::fingerprint;
 use sim::area::flat::{Flat, FlatError};
 use sim::area::report::{kept_fingerprint, XCVU9P};
 use sim::area::synthesis::{synthesize, Part};
-use sim::area::usage::{blocks, memories};
+use sim::area::usage::{blocks, memories, shift_registers};
 use sim::bench::design_of;
 use sim::design::Options;
 use sim::stall::seed;
@@ -101,6 +101,19 @@ fn a_black_box_is_refused_by_its_name() {
     }
     let refused = flat_of(&with_planted("engine")).expect_err("no such module");
     assert!(refused.contains("engine"), "{refused}");
+}
+
+#[test]
+fn flip_flops_in_a_row_are_no_memory() {
+    let text = "module delay (input wire clock, input wire d, output wire q);\n\
+         reg [7:0] row = 8'd0;\nalways @(posedge clock) row <= {row[6:0], d};\n\
+         assign q = row[7];\nendmodule\n";
+    let netlist = synthesize(&[Part::whole("delay", text)]).expect("synthesizes");
+    let flat = Flat::of(&netlist, "delay").expect("is complete");
+    assert_eq!(memories(&flat), []);
+    let found = shift_registers(&flat);
+    assert_eq!((found.primitives["SRL16E"], found.instances), (1, 1));
+    assert_eq!(blocks(&flat, 0)[0].usage.memory_luts, 1);
 }
 
 /// Name of the card's top module; names and texts of all.

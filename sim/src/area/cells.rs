@@ -73,6 +73,11 @@ fn memory_luts(kind: &str) -> Option<u64> {
     })
 }
 
+/// True for what Yosys makes of flip-flops in a row: no memory of the design.
+pub fn is_shift_register(kind: &str) -> bool {
+    kind.starts_with("SRL")
+}
+
 /// Role of a primitive; none of what is not known.
 pub fn role(kind: &str) -> Option<Role> {
     Some(match kind {
@@ -143,7 +148,7 @@ pub fn passes(role: Role, kind: &str, input: &str, output: &str) -> bool {
 
 /// The read ports of distributed RAM: `ADDRA` to `DOA`, `A0..` to `SPO` or `O`, `DPRA0..` to `DPO`.
 fn memory_reads(kind: &str, input: &str, output: &str) -> bool {
-    if kind.starts_with("SRL") {
+    if is_shift_register(kind) {
         return output == "Q" && input.starts_with('A');
     }
     match (input.strip_prefix("ADDR"), output.strip_prefix("DO")) {

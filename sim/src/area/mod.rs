@@ -65,6 +65,7 @@ fn report_of(netlist: &Netlist, top: &str, fingerprint: String) -> Result<Report
         fingerprint,
         blocks: usage::blocks(&flat, DEPTH),
         memories: usage::memories(&flat),
+        shift_registers: usage::shift_registers(&flat),
         paths,
     })
 }

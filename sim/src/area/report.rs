@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::area::levels::{Path, Step};
-use crate::area::usage::{Block, Memory};
+use crate::area::usage::{Block, Memory, ShiftRegisters};
 
 /// What a device has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +60,11 @@ pub const DOMAINS: [Domain; 2] = [
     },
 ];
 
+/// Words of a BRAM at its widest (UG573).
+const BRAM_WORDS: u64 = 512;
+/// Bits of a word of half a BRAM at its widest.
+const HALF_BRAM_BITS: usize = 36;
+
 /// Paths shown of each clock.
 const PATHS_SHOWN: usize = 20;
 
@@ -90,6 +95,8 @@ pub struct Report {
     pub blocks: Vec<Block>,
     /// Memories by path.
     pub memories: Vec<Memory>,
+    /// What looks like memory and is none.
+    pub shift_registers: ShiftRegisters,
     /// Paths of each clock of [`DOMAINS`], worst first.
     pub paths: Vec<Vec<Path>>,
 }
@@ -200,24 +207,44 @@ impl Report {
         }
     }
 
+    /// Why memories are in LUTs, in figures of those that are.
+    fn distributed(&self) -> String {
+        let found: Vec<&Memory> = self
+            .memories
+            .iter()
+            .filter(|m| m.is_distributed())
+            .collect();
+        let words_max = found.iter().map(|memory| memory.words).max().unwrap_or(0);
+        let bits = found.iter().map(|memory| memory.words * memory.bits as u64);
+        let halves = found.iter().map(|memory| {
+            let wide = memory.bits.div_ceil(HALF_BRAM_BITS) as u64;
+            wide * memory.words.div_ceil(BRAM_WORDS)
+        });
+        let (bits, halves) = (bits.sum::<u64>(), halves.sum::<u64>());
+        let all_bits = halves * BRAM_WORDS * HALF_BRAM_BITS as u64;
+        format!(
+            "Each is inferred: `ram_style` in its block says what it is to become\n\
+             (`hdl/stream/src/memory.rs`, `hdl/stream/src/block_ram.rs`). {count} lie in LUTs, as \
+             they are read in\nthe cycle in which their address comes, and a BRAM answers a cycle \
+             later or two: heads of queues,\nalso of those between the clocks, and what is kept \
+             of an owner, a read tag, a counter or a packet on\nits way. Nor would they fill one: \
+             the deepest has {words_max} words, where a BRAM has at least {BRAM_WORDS}; in BRAMs\n\
+             they would take {brams} and use {percent:.0} % of their bits.\n\n",
+            count = found.len(),
+            brams = halves as f64 / 2.0,
+            percent = percent(bits as f64, all_bits.max(1)),
+        )
+    }
+
     fn memory_table(&self, text: &mut String) {
         put(text, "\n## Memories\n\n");
+        put(text, &self.distributed());
         put(
             text,
             "| memory | words x bits | became | output registered |\n|---|---|---|---|\n",
         );
         for memory in &self.memories {
-            let parts: Vec<String> = memory
-                .primitives
-                .iter()
-                .map(|(kind, count)| format!("{count} {kind}"))
-                .collect();
-            let is_lut = memory.primitives.keys().all(|kind| kind.starts_with("RAM"))
-                && !memory
-                    .primitives
-                    .keys()
-                    .any(|kind| kind.starts_with("RAMB"));
-            let registered = match (is_lut, memory.is_registered) {
+            let registered = match (memory.is_distributed(), memory.is_registered) {
                 (true, _) => "-",
                 (false, true) => "yes",
                 (false, false) => "no",
@@ -229,10 +256,32 @@ impl Report {
                     memory.path,
                     memory.words,
                     memory.bits,
-                    parts.join(", ")
+                    counted(&memory.primitives)
                 ),
             );
         }
+        let shift_registers = &self.shift_registers;
+        put(
+            text,
+            &format!(
+                "\nBeside them, shift registers, which are flip-flops in a row and no memories: \
+                 {}, in {} blocks.\n",
+                counted(&shift_registers.primitives),
+                shift_registers.instances
+            ),
+        );
+    }
+}
+
+/// Primitives with their counts.
+fn counted(primitives: &BTreeMap<String, usize>) -> String {
+    let parts = primitives.iter();
+    let parts: Vec<String> = parts
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    match parts.is_empty() {
+        true => "none".to_owned(),
+        false => parts.join(", "),
     }
 }
 

@@ -1,8 +1,8 @@
 //! How much of the device each block takes, and what each memory became.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::area::cells::{is_clock, usage, Role, Usage};
+use crate::area::cells::{is_clock, is_shift_register, role, usage, Role, Usage};
 use crate::area::flat::{Flat, Place};
 
 /// A block with all below it.
@@ -29,6 +29,23 @@ pub struct Memory {
     pub primitives: BTreeMap<String, usize>,
     /// False if an output of a BRAM or URAM reaches more than the inputs of flip-flops.
     pub is_registered: bool,
+}
+
+/// Flip-flops in a row that became shift registers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShiftRegisters {
+    /// The primitives, by name.
+    pub primitives: BTreeMap<String, usize>,
+    /// How many instances hold some.
+    pub instances: usize,
+}
+
+impl Memory {
+    /// It lies in LUTs.
+    pub fn is_distributed(&self) -> bool {
+        let mut kinds = self.primitives.keys();
+        kinds.all(|kind| role(kind) == Some(Role::LutMemory))
+    }
 }
 
 /// Usage of each instance down to `depth` below the top, by path.
@@ -65,20 +82,36 @@ pub fn memories(flat: &Flat<'_>) -> Vec<Memory> {
     let outside = outside_flip_flops(flat);
     let mut found: BTreeMap<usize, Memory> = BTreeMap::new();
     for place in &flat.cells {
-        let is_block = place.role == Role::Block && !place.cell.kind.starts_with("DSP");
-        if !is_block && place.role != Role::LutMemory {
+        let kind = place.cell.kind.as_str();
+        let is_block = place.role == Role::Block && !kind.starts_with("DSP");
+        let is_ram = place.role == Role::LutMemory && !is_shift_register(kind);
+        if !is_block && !is_ram {
             continue;
         }
         let memory = found
             .entry(place.instance)
             .or_insert_with(|| empty(flat, place.instance));
-        let kind = place.cell.kind.clone();
-        *memory.primitives.entry(kind).or_default() += 1;
+        *memory.primitives.entry(kind.to_owned()).or_default() += 1;
         memory.is_registered &= !is_block || is_registered(flat, place, &outside);
     }
     let mut memories: Vec<Memory> = found.into_values().collect();
     memories.sort_by(|one, other| one.path.cmp(&other.path));
     memories
+}
+
+/// All shift registers.
+pub fn shift_registers(flat: &Flat<'_>) -> ShiftRegisters {
+    let mut found = ShiftRegisters::default();
+    let mut instances = BTreeSet::new();
+    for place in &flat.cells {
+        if is_shift_register(&place.cell.kind) {
+            let kind = place.cell.kind.clone();
+            *found.primitives.entry(kind).or_default() += 1;
+            instances.insert(place.instance);
+        }
+    }
+    found.instances = instances.len();
+    found
 }
 
 fn empty(flat: &Flat<'_>, instance: usize) -> Memory {
