@@ -32,6 +32,12 @@ pub enum Fault {
     OwnerIgnored = 11,
     /// 12: the epoch never changes.
     EpochStuck = 12,
+    /// 9: requests go on whether or not the hard block takes them.
+    RequestReadyIgnored = 13,
+    /// 9: answers to the host likewise.
+    ReplyReadyIgnored = 14,
+    /// 9: beats go on whether or not the MAC takes them.
+    MacReadyIgnored = 15,
 }
 
 const CARD: &str = "zeronic_small";
@@ -48,6 +54,7 @@ fn changed<T: Synth>(net: &str, field: &str, wrong: impl Fn(&str) -> String) -> 
 pub fn planted() -> Planted {
     let mut card = Planted::card("small");
     at_the_top(&mut card);
+    ready(&mut card);
     in_the_datapath(&mut card);
     fence(&mut card);
     card
@@ -86,6 +93,29 @@ fn at_the_top(card: &mut Planted) {
         ["mac_send", "tx_axis_tvalid"],
         |net| format!("({net} & tx_axis_tdata[3])"),
     );
+}
+
+/// Ready is taken for granted.
+fn ready(card: &mut Planted) {
+    for (fault, [instance, port], always) in [
+        (
+            Fault::RequestReadyIgnored,
+            ["host_interface", "s_axis_rq_tready"],
+            "4'd15",
+        ),
+        (
+            Fault::ReplyReadyIgnored,
+            ["host_interface", "s_axis_cc_tready"],
+            "4'd15",
+        ),
+        (
+            Fault::MacReadyIgnored,
+            ["mac_send", "tx_axis_tready"],
+            "1'd1",
+        ),
+    ] {
+        card.at_input(fault as u8, [CARD, instance, port], |_| always.to_owned());
+    }
 }
 
 fn in_the_datapath(card: &mut Planted) {
