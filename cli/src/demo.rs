@@ -1,6 +1,8 @@
 //! `zeronic demo`: a Linux TCP peer, the Verilated card, an application, and a verdict.
 
 use std::cell::RefCell;
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
@@ -26,7 +28,7 @@ use sim::pcapng::CaptureWriter;
 use sim::wire::Disturbance;
 
 use crate::options::{probability, Bytes, UsageError};
-use crate::output::{check_writable, complain, json_file, print, ResultFile};
+use crate::output::{complain, json_file, print, ResultFile};
 use crate::report::Report;
 
 const PORT: u16 = 5001;
@@ -132,7 +134,7 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         let message = format!("--mtu {mtu}: IPv6 needs a link of at least {IPV6_MTU_MIN} bytes");
         return Err(UsageError(message).into());
     }
-    let json = check_outputs(arguments)?;
+    let outputs = Outputs::prepare(arguments)?;
     let card = build_card(arguments)?;
     let config = pcie_config(arguments);
     let bus = SimulatedBus::new(card.clone(), &config)?;
@@ -144,18 +146,17 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000
     ))?;
     let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
-    if let Some(path) = &arguments.wave {
-        let mut card = card.borrow_mut();
-        card.model
-            .open_wave(path)
-            .with_context(|| format!("waveform {}", path.display()))?;
+    if let Some(wave) = &outputs.wave {
+        let path = wave.path();
+        let open = card.borrow_mut().model.open_wave(path);
+        open.with_context(|| format!("waveform {}", path.display()))?;
     }
     let start = (
         card.borrow().cycles(),
         card.borrow().now_ps(),
         Instant::now(),
     );
-    let mut watcher = Watcher::new(arguments)?;
+    let mut watcher = Watcher::new(arguments, outputs.pcap)?;
     let mut port = card.clone();
     let outcome = Lab {
         provider: &mut provider,
@@ -170,22 +171,33 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         card.borrow_mut().model.close_wave()?;
     }
     let report = collect(&mut provider, &card, &outcome, start, seconds, peer_name)?;
-    if let Some(json) = json {
+    if let Some(json) = outputs.json {
         json.write_json(&report)?;
     }
     print(&report.text())?;
     Ok(report.ok)
 }
 
-/// Whether the files that the user named can be written, before a long run rather than after it.
-fn check_outputs(arguments: &DemoArguments) -> Result<Option<ResultFile>, UsageError> {
-    let outputs = [("--wave", &arguments.wave), ("--pcap", &arguments.pcap)];
-    for (option, path) in outputs {
-        if let Some(path) = path {
-            check_writable(option, path)?;
-        }
+/// The files that the user named, seen to be writable before a long run rather than after it.
+struct Outputs {
+    wave: Option<ResultFile>,
+    pcap: Option<ResultFile>,
+    json: Option<ResultFile>,
+}
+
+impl Outputs {
+    fn prepare(arguments: &DemoArguments) -> Result<Self, UsageError> {
+        let file = |option: &str, path: &Option<PathBuf>| {
+            let path = path.as_deref();
+            path.map(|path| ResultFile::prepare(option, path))
+                .transpose()
+        };
+        Ok(Self {
+            wave: file("--wave", &arguments.wave)?,
+            pcap: file("--pcap", &arguments.pcap)?,
+            json: json_file(arguments.json.as_deref())?,
+        })
     }
-    json_file(arguments.json.as_deref())
 }
 
 /// Adds what the checkers saw to an error: it is usually the cause.
@@ -343,24 +355,25 @@ fn open_peer(arguments: &DemoArguments) -> Result<(Box<dyn WirePeer>, &'static s
 /// The progress bar and the capture.
 struct Watcher {
     bar: ProgressBar,
-    path: Option<PathBuf>,
-    capture: Option<CaptureWriter<std::io::BufWriter<std::fs::File>>>,
+    pcap: Option<ResultFile>,
+    capture: Option<CaptureWriter<BufWriter<File>>>,
     failed: Option<std::io::Error>,
 }
 
 impl Watcher {
-    fn new(arguments: &DemoArguments) -> Result<Self> {
+    fn new(arguments: &DemoArguments, pcap: Option<ResultFile>) -> Result<Self> {
         let bar = ProgressBar::new(2 * arguments.bytes.0);
         let style = "{elapsed_precise} [{bar:40}] {bytes}/{total_bytes} {bytes_per_sec} eta {eta}";
         bar.set_style(ProgressStyle::with_template(style)?.progress_chars("=> "));
-        let create = |path: &PathBuf| {
-            CaptureWriter::create(path, &["to card", "to peer"])
-                .with_context(|| format!("capture {}", Path::display(path)))
+        let create = |file: &ResultFile| {
+            let writer = |file| CaptureWriter::new(BufWriter::new(file), &["to card", "to peer"]);
+            let created = file.create().and_then(writer);
+            created.with_context(|| format!("capture {}", file.path().display()))
         };
-        let capture = arguments.pcap.as_ref().map(create).transpose()?;
+        let capture = pcap.as_ref().map(create).transpose()?;
         Ok(Self {
             bar,
-            path: arguments.pcap.clone(),
+            pcap,
             capture,
             failed: None,
         })
@@ -373,7 +386,7 @@ impl Watcher {
             (Ok(()), Some(capture)) => capture.finish().map(drop),
             (failed, _) => failed,
         };
-        let path = self.path.as_deref().unwrap_or(Path::new(""));
+        let path = self.pcap.as_ref().map_or(Path::new(""), ResultFile::path);
         finished.with_context(|| format!("capture {}", path.display()))
     }
 }

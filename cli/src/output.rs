@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   before the run   ResultFile::prepare ── an earlier run's file goes; can it be written?
+//!   during it        ResultFile::create ─── what is filled as the run goes on
 //!   after it         ResultFile::write ──── whole or not at all, and before anything is printed
 //!                    print ──────────────── a reader who has gone ends the program without a word
 //! ```
@@ -44,8 +45,9 @@ pub fn complain(text: &str) {
 #[derive(Debug)]
 pub struct ResultFile {
     path: PathBuf,
-    /// Something that is written into and never replaced: a pipe, a terminal.
-    is_device: bool,
+    /// Something that is written into and never replaced: a pipe, a terminal. It stays open, as
+    /// whoever reads a pipe takes its closing for the end.
+    device: Option<File>,
 }
 
 impl ResultFile {
@@ -53,11 +55,16 @@ impl ResultFile {
     /// of one that fails, and sees that it can be written. `named` is what the user calls it.
     pub fn prepare(named: &str, path: &Path) -> Result<Self, UsageError> {
         let failed = |error| UsageError(format!("{named} {}: {error}", path.display()));
-        let file = Self::find(path);
-        if file.is_device {
-            OpenOptions::new().append(true).open(path).map_err(failed)?;
-            return Ok(file);
+        if is_device(path) {
+            let device = OpenOptions::new().append(true).open(path).map_err(failed)?;
+            return Ok(Self {
+                path: path.to_path_buf(),
+                device: Some(device),
+            });
         }
+        // What a link leads to is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        let file = Self { path, device: None };
         remove(&file.path).map_err(failed)?;
         let part = file.part();
         File::create(&part).map_err(failed)?;
@@ -65,22 +72,9 @@ impl ResultFile {
         Ok(file)
     }
 
-    /// The file that a path leads to.
-    fn find(path: &Path) -> Self {
-        let is_file = fs::metadata(path).map_or(true, |data| data.is_file() || data.is_dir());
-        if !is_file || path.starts_with("/dev") {
-            let path = path.to_path_buf();
-            return Self {
-                path,
-                is_device: true,
-            };
-        }
-        // What a link leads to is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        Self {
-            path,
-            is_device: false,
-        }
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Where it is written until it is whole.
@@ -90,6 +84,14 @@ impl ResultFile {
         name.into()
     }
 
+    /// Opens it for a run that fills it as it goes on.
+    pub fn create(&self) -> io::Result<File> {
+        match &self.device {
+            Some(device) => device.try_clone(),
+            None => File::create(&self.path),
+        }
+    }
+
     /// Writes it.
     pub fn write(&self, bytes: &[u8]) -> Result<()> {
         self.written(bytes)
@@ -97,8 +99,7 @@ impl ResultFile {
     }
 
     fn written(&self, bytes: &[u8]) -> io::Result<()> {
-        if self.is_device {
-            let mut device = OpenOptions::new().append(true).open(&self.path)?;
+        if let Some(mut device) = self.device.as_ref() {
             return device.write_all(bytes);
         }
         let part = self.part();
@@ -116,13 +117,10 @@ impl ResultFile {
     }
 }
 
-/// Sees that a file can be written that a run fills as it goes on.
-pub fn check_writable(named: &str, path: &Path) -> Result<(), UsageError> {
-    let opened = OpenOptions::new().append(true).create(true).open(path);
-    match opened {
-        Err(error) => Err(UsageError(format!("{named} {}: {error}", path.display()))),
-        Ok(_) => Ok(()),
-    }
+/// Whether a path leads to what is no file.
+fn is_device(path: &Path) -> bool {
+    let is_other = fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir());
+    is_other || path.starts_with("/dev")
 }
 
 /// The file of `--json`, if it was asked for.

@@ -37,7 +37,7 @@ use self::flows::{read_plan, Plan};
 use self::rig::{Model, Rig};
 use self::traffic::Traffic;
 use crate::options::UsageError;
-use crate::output::{check_writable, print, remove, ResultFile};
+use crate::output::{print, remove, ResultFile};
 
 /// The file with the verdict.
 const SUMMARY: &str = "summary.json";
@@ -108,9 +108,9 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         // An earlier run's must not be taken for that of one that fails.
         remove(&out.join(SUMMARY)).map_err(folder)?;
     }
-    if let Some(path) = &arguments.wave {
-        check_writable("--wave", path)?;
-    }
+    let wave = arguments.wave.as_deref();
+    let wave = wave.map(|path| ResultFile::prepare("--wave", path));
+    let wave = wave.transpose()?;
     let plan = read_plan(&arguments.flows)?;
     let capture = arguments
         .rx
@@ -126,18 +126,23 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
             let bus = GoldenBus::new(card.clone());
             replay(arguments, &plan, &traffic, Rig::open(bus, card, &plan)?)
         }
-        ModelName::Rtl => run_rtl(arguments, &plan, &traffic),
+        ModelName::Rtl => run_rtl(arguments, &plan, &traffic, wave.as_ref()),
     }
 }
 
-fn run_rtl(arguments: &SimArguments, plan: &Plan, traffic: &Traffic) -> Result<bool> {
+fn run_rtl(
+    arguments: &SimArguments,
+    plan: &Plan,
+    traffic: &Traffic,
+    wave: Option<&ResultFile>,
+) -> Result<bool> {
     let options = Options {
         trace: arguments.wave.is_some(),
     };
     let config = PcieConfig::default();
     let card = SimulatedCard::new(sizes(arguments.config).name, config.clone(), options);
     let card = Rc::new(RefCell::new(card.context("the card does not build")?));
-    if let Some(path) = &arguments.wave {
+    if let Some(path) = wave.map(ResultFile::path) {
         let open = card.borrow_mut().model.open_wave(path);
         open.with_context(|| format!("waveform {}", path.display()))?;
     }

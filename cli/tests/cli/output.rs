@@ -2,9 +2,36 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use sim::pcapng::parse_capture;
 
 use crate::run::{accepted, command, example, folder, refused};
+
+/// The shortest run whose figures can be had as JSON.
+const BENCH: [&str; 7] = [
+    "bench",
+    "tx",
+    "--config",
+    "small",
+    "--time",
+    "20",
+    "--wraps=0",
+];
+/// The shortest run whose frames can be had as a capture.
+const DEMO: [&str; 9] = [
+    "demo",
+    "--config",
+    "small",
+    "--peer",
+    "smoltcp",
+    "--transport",
+    "smoltcp",
+    "--bytes",
+    "20000",
+];
 
 /// The receive example on the golden model, with its results in `out`.
 fn replay(out: &Path) -> Vec<String> {
@@ -37,6 +64,28 @@ fn into_a_closed_pipe(arguments: &[&str]) -> Output {
     child.wait_with_output().expect("it ends")
 }
 
+/// Runs the program with a result that goes into a named pipe; its output, and what has come out
+/// of the pipe until its end.
+fn into_a_named_pipe(arguments: &[&str], pipe: &Path) -> (Output, Vec<u8>) {
+    let made = Command::new("mkfifo").arg(pipe).status();
+    assert!(made.expect("mkfifo").success());
+    let path = pipe.to_path_buf();
+    let reader = std::thread::spawn(move || std::fs::read(path).expect("a pipe"));
+    let mut command = command(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program starts");
+    let started = Instant::now();
+    while child.try_wait().expect("a child").is_none() {
+        if started.elapsed() > Duration::from_secs(120) {
+            child.kill().expect("a child");
+            panic!("{arguments:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().expect("it ends");
+    (output, reader.join().expect("a reader"))
+}
+
 fn words(arguments: &[String]) -> Vec<&str> {
     arguments.iter().map(String::as_str).collect()
 }
@@ -46,9 +95,7 @@ fn a_full_standard_output_is_an_error_and_the_files_are_there() {
     let out = folder("full_output");
     let json = out.join("tx.json");
     let path = json.to_str().expect("a path");
-    let bench = [
-        "bench", "tx", "--config", "small", "--time", "20", "--wraps", "0", "--json", path,
-    ];
+    let bench = [&BENCH[..], &["--json", path]].concat();
     let arguments = replay(&out);
     let runs: [(&[&str], Option<&str>); 5] = [
         (&words(&arguments), Some("summary.json")),
@@ -141,4 +188,23 @@ fn results_of_an_earlier_run_do_not_outlive_one_that_fails() {
     let left = std::fs::read_dir(&out).expect("a folder").flatten();
     let parts = left.filter(|file| file.path().extension().is_some_and(|e| e == "part"));
     assert_eq!(parts.count(), 0);
+}
+
+#[test]
+fn a_named_pipe_gets_the_whole_result() {
+    let out = folder("named_pipe");
+    for (run, option) in [(&BENCH[..], "--json"), (&DEMO, "--pcap")] {
+        let pipe = out.join(option);
+        let named = [option, pipe.to_str().expect("a path")];
+        let (output, bytes) = into_a_named_pipe(&[run, &named].concat(), &pipe);
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{option}: {line}");
+        if option == "--json" {
+            let results: Value = serde_json::from_slice(&bytes).expect("JSON");
+            assert_eq!(results["ok"], true, "{results}");
+        } else {
+            let frames = parse_capture(&bytes).expect("a capture");
+            assert!(frames.len() > 20, "{} frames", frames.len());
+        }
+    }
 }
