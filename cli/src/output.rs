@@ -7,8 +7,10 @@
 //!                    print ──────────────── a reader who has gone ends the program without a word
 //! ```
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -55,16 +57,18 @@ impl ResultFile {
     /// of one that fails, and sees that it can be written. `named` is what the user calls it.
     pub fn prepare(named: &str, path: &Path) -> Result<Self, UsageError> {
         let failed = |error| UsageError(format!("{named} {}: {error}", path.display()));
-        if is_device(path) {
-            let device = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        // What a link leads to is replaced, not the link.
+        let target = target(path).map_err(failed)?;
+        if let Some(device) = open_device(&target).map_err(failed)? {
             return Ok(Self {
                 path: path.to_path_buf(),
                 device: Some(device),
             });
         }
-        // What a link leads to is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-        let file = Self { path, device: None };
+        let file = Self {
+            path: target,
+            device: None,
+        };
         remove(&file.path).map_err(failed)?;
         let part = file.part();
         File::create(&part).map_err(failed)?;
@@ -117,10 +121,52 @@ impl ResultFile {
     }
 }
 
-/// Whether a path leads to what is no file.
-fn is_device(path: &Path) -> bool {
-    let is_other = fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir());
-    is_other || path.starts_with("/dev")
+/// Most links in a row that are followed, as in Linux.
+const LINKS_MAX: usize = 40;
+
+/// Where a path's links lead, to a file that need not be there. What is open already, such as
+/// standard output, is not looked through: it may be a file, which others go on writing.
+fn target(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        let link = match fs::read_link(&path) {
+            Ok(link) if !is_open_already(&path) => link,
+            _ => return Ok(path),
+        };
+        path = path.parent().unwrap_or(Path::new("")).join(link);
+    }
+    Err(io::Error::other(format!(
+        "more than {LINKS_MAX} links in a row"
+    )))
+}
+
+/// The names of what the program has open.
+fn is_open_already(path: &Path) -> bool {
+    let folder = path.parent();
+    let in_folder = |name| folder == Some(Path::new(name));
+    ["/dev/stdout", "/dev/stderr"]
+        .map(Path::new)
+        .contains(&path)
+        || in_folder("/dev/fd")
+        || in_folder("/proc/self/fd")
+}
+
+/// Opens what is no file of its own; `None` for a file or a folder, there or not.
+fn open_device(path: &Path) -> io::Result<Option<File>> {
+    let open = || OpenOptions::new().append(true).open(path);
+    if is_open_already(path) {
+        // As it is: opened a second time, a file would be written from its start again.
+        let file = match path.file_name().and_then(OsStr::to_str) {
+            Some("stdout" | "1") => io::stdout().as_fd().try_clone_to_owned().map(File::from),
+            Some("stderr" | "2") => io::stderr().as_fd().try_clone_to_owned().map(File::from),
+            _ => open(),
+        };
+        return file.map(Some);
+    }
+    match fs::metadata(path) {
+        Ok(data) if !data.is_file() && !data.is_dir() => open().map(Some),
+        _ => Ok(None),
+    }
 }
 
 /// The file of `--json`, if it was asked for.

@@ -208,3 +208,35 @@ fn a_named_pipe_gets_the_whole_result() {
         }
     }
 }
+
+/// `/dev/shm` is a file system as any other.
+#[test]
+fn a_file_below_dev_is_a_file_and_standard_output_is_not() {
+    let shared = Path::new("/dev/shm");
+    if shared.is_dir() {
+        let json = shared.join(format!("zeronic-{}.json", std::process::id()));
+        let path = json.to_str().expect("a path");
+        for _ in 0..2 {
+            accepted(&[&BENCH[..], &["--json", path]].concat());
+            let text = std::fs::read(&json).expect("the results");
+            let results: Value = serde_json::from_slice(&text).expect("JSON");
+            assert_eq!(results["ok"], true, "{results}");
+        }
+        std::fs::remove_file(&json).expect("a file");
+    }
+    let out = folder("standard_output");
+    let link = out.join("link");
+    std::os::unix::fs::symlink("/dev/stdout", &link).expect("a link");
+    for path in ["/dev/stdout", "/dev/fd/1", link.to_str().expect("a path")] {
+        let all = out.join("all.txt");
+        let mut command = command(&[&BENCH[..], &["--json", path]].concat());
+        let status = command.stdout(File::create(&all).expect("a file")).status();
+        assert!(status.expect("the program starts").success(), "{path}");
+        // The figures, and behind them what is printed anyway.
+        let text = std::fs::read_to_string(&all).expect("what was printed");
+        let mut values = serde_json::Deserializer::from_str(&text).into_iter();
+        let results: Value = values.next().expect("figures").expect("JSON");
+        assert_eq!(results["ok"], true, "{results}");
+        assert!(text.ends_with("every byte is right\n"), "{text}");
+    }
+}
