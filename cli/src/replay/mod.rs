@@ -104,10 +104,10 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
     }
     let out = &arguments.out;
     let folder = |error| UsageError(format!("folder {}: {error}", out.display()));
-    if out.is_dir() {
-        // An earlier run's must not be taken for that of one that fails.
-        remove(&out.join(SUMMARY)).map_err(folder)?;
-    }
+    // First, as the waveform may lie there.
+    std::fs::create_dir_all(out).map_err(folder)?;
+    // An earlier run's must not be taken for that of one that fails.
+    remove(&out.join(SUMMARY)).map_err(folder)?;
     let wave = arguments.wave.as_deref();
     let wave = wave.map(|path| ResultFile::prepare("--wave", path));
     let wave = wave.transpose()?;
@@ -118,7 +118,6 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         .or(arguments.tx.as_ref())
         .context("no capture")?;
     let traffic = Traffic::read(capture, &plan)?;
-    std::fs::create_dir_all(out).map_err(folder)?;
     ResultFile::prepare("file", &out.join(SUMMARY))?;
     match arguments.model {
         ModelName::Golden => {

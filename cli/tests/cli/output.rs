@@ -33,14 +33,21 @@ const DEMO: [&str; 9] = [
     "20000",
 ];
 
-/// The receive example on the golden model, with its results in `out`.
-fn replay(out: &Path) -> Vec<String> {
+/// An example on the golden model, with its results in `out`.
+fn replay_of(side: &str, name: &str, out: &Path) -> Vec<String> {
     let out = out.to_str().expect("a path");
-    let (capture, flows) = (example("receive.pcapng"), example("receive.toml"));
+    let (capture, flows) = (
+        example(&format!("{name}.pcapng")),
+        example(&format!("{name}.toml")),
+    );
     let words = [
-        "sim", "--model", "golden", "--rx", &capture, "--flows", &flows, "--out", out,
+        "sim", "--model", "golden", side, &capture, "--flows", &flows, "--out", out,
     ];
     words.map(str::to_owned).to_vec()
+}
+
+fn replay(out: &Path) -> Vec<String> {
+    replay_of("--rx", "receive", out)
 }
 
 /// Runs the program with its standard output on a full disk.
@@ -239,4 +246,16 @@ fn a_file_below_dev_is_a_file_and_standard_output_is_not() {
         assert_eq!(results["ok"], true, "{results}");
         assert!(text.ends_with("every byte is right\n"), "{text}");
     }
+}
+
+#[test]
+fn a_waveform_may_lie_in_the_folder_that_the_run_makes() {
+    let out = folder("wave_in_new").join("new");
+    let wave = out.join("w.fst");
+    let mut arguments = replay(&out);
+    arguments[2] = "rtl".to_owned();
+    let wave_path = wave.to_str().expect("a path").to_owned();
+    arguments.extend(["--wave".to_owned(), wave_path]);
+    accepted(&words(&arguments));
+    assert!(std::fs::metadata(&wave).expect("a waveform").len() > 1000);
 }
