@@ -75,7 +75,8 @@ struct Outgoing {
     header_bytes: usize,
     packet: Numbered,
     payload: std::ops::Range<usize>,
-    position: u64,
+    /// In the flow's counting; below 0 if it lies before the stream's first byte.
+    position: i64,
 }
 
 /// A descriptor to be: a first packet and those that were joined to it.
@@ -203,7 +204,10 @@ fn prepare<B: Bus, C: Model>(rig: &mut Rig<B, C>, plan: &Plan, traffic: &Traffic
         let header = parse_tcp(&frame.bytes);
         let known = header.and_then(|header| Some((header, flow_of(plan, &header)?.0)));
         let packet = match known {
-            Some((header, flow)) => take_apart(frame, header, flow, rig.flows[flow].base)?,
+            Some((header, flow)) => {
+                let (floor, base) = (plan.flows[flow].floor, rig.flows[flow].base);
+                take_apart(frame, header, flow, (floor, base))?
+            }
             None => None,
         };
         let Some(packet) = packet else {
@@ -230,12 +234,13 @@ fn prepare<B: Bus, C: Model>(rig: &mut Rig<B, C>, plan: &Plan, traffic: &Traffic
     Ok(work)
 }
 
-/// A packet of a flow with payload; `None` without.
+/// A packet of a flow with payload; `None` without. Positions have more bits than sequence numbers,
+/// so a packet's is the one closest to the flow's `floor`.
 fn take_apart(
     frame: &Numbered,
     header: TcpHeader,
     flow: usize,
-    base: u32,
+    (floor, base): (u64, u32),
 ) -> Result<Option<Outgoing>, UsageError> {
     let broken = |error| UsageError(format!("frame {}: {error}", frame.number));
     let layout = TcpLayout::parse(&frame.bytes).map_err(broken)?;
@@ -250,7 +255,9 @@ fn take_apart(
         )));
     }
     check_lengths(frame.number, layout.payload, payload.len())?;
-    let position = u64::from(header.sequence.wrapping_sub(base));
+    let floor_sequence = base.wrapping_add(floor as u32);
+    let distance = header.sequence.wrapping_sub(floor_sequence) as i32;
+    let position = floor as i64 + i64::from(distance);
     let packet = frame.clone();
     Ok(Some(Outgoing {
         flow,
@@ -287,7 +294,11 @@ fn fill<B: Bus, C: Model>(
     filled: &mut RangeSet,
 ) -> Result<()> {
     let payload = &packet.packet.bytes[packet.payload.clone()];
-    let (start, end) = (packet.position, packet.position + payload.len() as u64);
+    // Nothing before the stream's first byte has a place.
+    let before = packet.position.min(0).unsigned_abs();
+    let payload = &payload[payload.len().min(before as usize)..];
+    let start = packet.position.max(0).unsigned_abs();
+    let end = start + payload.len() as u64;
     let fresh = filled.gaps(start, end);
     let mut differs = false;
     for segment in &flow.segments {
@@ -386,7 +397,7 @@ impl Train {
         let first = &self.first;
         let mss = first.payload.len();
         let follows = next.flow == first.flow
-            && next.position == first.position + self.payload_bytes as u64
+            && next.position == first.position + self.payload_bytes as i64
             && self.last_payload_bytes == mss
             // FIN and PSH stay in the last packet only.
             && self.last.bytes[first.header.l4_offset + 13] & FIN_PSH == 0
@@ -445,7 +456,7 @@ fn finish<B: Bus, C: Model>(work: &mut Work, rig: &Rig<B, C>, plan: &Plan, train
     let ends = flow
         .segments
         .iter()
-        .take_while(|s| s.stream().end <= first.position)
+        .take_while(|s| s.stream().end as i64 <= first.position)
         .count();
     let payload = Payload {
         name: rig.flows[first.flow].name,

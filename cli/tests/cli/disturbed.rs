@@ -120,6 +120,53 @@ fn a_range_without_memory_is_an_event_and_a_difference() {
     assert_eq!(status, Some(1), "{summary}");
 }
 
+/// A packet of TCP over IPv4 from the card, 10.0.0.1:80, to 10.0.0.2:9.
+fn packet(sequence: u32, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    let ip_bytes = 40 + payload.len() as u16;
+    frame.extend([0x45, 0]);
+    frame.extend(ip_bytes.to_be_bytes());
+    frame.extend([0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    frame.extend([0, 80, 0, 9]);
+    frame.extend(sequence.to_be_bytes());
+    frame.extend([0, 0, 0, 0, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+    frame.extend(payload);
+    frame
+}
+
+/// Sequence numbers begin again at 0; a stream's positions go on.
+#[test]
+fn absolute_positions_go_on_where_sequence_numbers_wrap() {
+    let out = folder("wrapped");
+    let capture = out.join("wrapped.pcapng");
+    let mut writer = CaptureWriter::create(&capture, &["wire"]).expect("a file");
+    let floor = u32::MAX - 1023;
+    for number in 0..3 {
+        let sequence = floor.wrapping_add(1000 * number);
+        let payload: Vec<u8> = (0..1000)
+            .map(|at| (at % 251) as u8 ^ number as u8)
+            .collect();
+        let frame = packet(sequence, &payload);
+        writer.frame(0, 0, &frame).expect("a frame");
+    }
+    writer.finish().expect("a file");
+    let flows = format!(
+        "card = \"02:00:00:00:00:01\"\n[[region]]\nname = \"r\"\nbytes = 16384\n\
+         [[flow]]\nname = \"f\"\nlocal = \"10.0.0.1:80\"\nremote = \"10.0.0.2:9\"\n\
+         positions = \"absolute\"\nfloor = {floor}\n\
+         [[flow.segment]]\nregion = \"r\"\noffset = 0\nbytes = 1024\n\
+         [[flow.segment]]\nregion = \"r\"\noffset = 4096\nbytes = 7168\n"
+    );
+    let file = out.join("flows.toml");
+    std::fs::write(&file, flows).expect("a file");
+    let (capture, flows) = (capture.to_str(), file.to_str());
+    let (capture, flows) = (capture.expect("a path"), flows.expect("a path"));
+    let (status, summary) = replay("--tx", capture, flows, &out);
+    assert_eq!(summary["identical"], true, "{summary}");
+    assert_eq!(summary["payload_bytes"], 3000, "{summary}");
+    assert_eq!(status, Some(0), "{summary}");
+}
+
 /// A host's own capture has packets before anything has cut them.
 #[test]
 fn a_packet_that_no_descriptor_describes_is_refused() {
