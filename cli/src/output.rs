@@ -175,9 +175,9 @@ pub fn json_file(path: Option<&Path>) -> Result<Option<ResultFile>, UsageError> 
         .transpose()
 }
 
-/// Writes a file of its own name, as it comes.
+/// Writes a file that a folder of results has, whole or not at all.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    fs::write(path, bytes).with_context(|| format!("file {}", path.display()))
+    ResultFile::prepare("file", path)?.write(bytes)
 }
 
 /// Removes a file that may be there.

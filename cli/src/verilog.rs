@@ -10,7 +10,7 @@
 //! ```
 //! The top module and its file are called after the configuration: `zeronic`, `zeronic_small`.
 //! What an earlier run's `files.f` lists is removed first: tools that are given all of a folder
-//! would mix two cards.
+//! would mix two cards. What somebody else has written is never replaced.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,16 @@ use crate::ports::port_table;
 const LIST: &str = "files.f";
 /// Bytes in which the data of completions is counted.
 const COMPLETION_UNIT: u32 = 16;
+/// The port list.
+const PORTS: &str = "ports.md";
+/// The register manual.
+const REGISTERS: &str = "registers.md";
 /// How every Verilog file begins.
 const OPENING: &str = "`default_nettype none\n";
+/// How the port list begins.
+const PORTS_OPENING: &str = "# Ports of the card\n\nModule `";
+/// How the register manual begins.
+const REGISTERS_OPENING: &str = "# Register manual\n\nContract version ";
 
 /// A board that the card is built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,11 +124,11 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
         }
         false => card.design.files(),
     };
-    remove_earlier(out)?;
     // First, so that a later run finds even what an interrupted one has written.
     files.sort_by_key(|(name, _)| name != LIST);
-    files.push(("ports.md".to_owned(), port_table(&title, &card.ports, top)));
-    files.push(("registers.md".to_owned(), manual()));
+    files.push((PORTS.to_owned(), port_table(&title, &card.ports, top)));
+    files.push((REGISTERS.to_owned(), manual()));
+    make_room(out, &files)?;
     let mut lines = 0;
     for (name, text) in &files {
         let path = out.join(name);
@@ -135,32 +143,86 @@ pub fn run(arguments: &VerilogArguments) -> Result<bool> {
     Ok(true)
 }
 
-/// Removes the Verilog that an earlier run has left in a folder. A list or a file of somebody
-/// else's is not touched.
-fn remove_earlier(out: &Path) -> Result<()> {
-    let path = out.join(LIST);
-    let list = match std::fs::read_to_string(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        list => list.with_context(|| format!("file {}", path.display()))?,
-    };
-    let mut old = Vec::new();
-    for name in list.lines() {
-        let file = out.join(name);
-        let is_plain = name.ends_with(".v") && !name.contains(['/', '\\']);
-        match std::fs::read(&file) {
-            Err(error) if is_plain && error.kind() == ErrorKind::NotFound => continue,
-            Ok(text) if is_plain && text.starts_with(OPENING.as_bytes()) => old.push(file),
+/// Removes the Verilog that an earlier run has left in a folder, unless a list or a file of
+/// somebody else's is in the way of `files`.
+fn make_room(out: &Path, files: &[(String, String)]) -> Result<()> {
+    let listed = listed(out)?;
+    let fresh = files.iter().filter(|(name, _)| name != LIST);
+    for (name, text) in fresh.filter(|(name, _)| !listed.contains(name)) {
+        let path = out.join(name);
+        match std::fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Ok(old) if is_own(name, &old) || text.as_bytes().starts_with(&old) => {}
             _ => {
-                let path = path.display();
-                let message = format!("{path} lists '{name}', which this program has not written");
+                let message = format!("{}: this program has not written it", path.display());
                 return Err(UsageError(message).into());
             }
         }
     }
-    for file in old {
+    for file in listed.iter().map(|name| out.join(name)) {
         remove(&file).with_context(|| format!("file {}", file.display()))?;
     }
     Ok(())
+}
+
+/// The names in a folder's list; all of them must be this program's. An interrupted run may have
+/// left the list and a file cut at any place.
+fn listed(out: &Path) -> Result<Vec<String>> {
+    let path = out.join(LIST);
+    let list = match std::fs::read_to_string(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        list => list.with_context(|| format!("file {}", path.display()))?,
+    };
+    let mut names = Vec::new();
+    for line in list.split_inclusive('\n') {
+        let name = line.trim_end_matches(['\r', '\n']);
+        let file = out.join(name);
+        let is_plain = name.ends_with(".v") && !name.contains(['/', '\\']);
+        match std::fs::read(&file) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if is_plain || is_cut(line) {
+                    continue;
+                }
+            }
+            Ok(text) if is_plain && begins_as(OPENING, &text) => {
+                names.push(name.to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        let path = path.display();
+        let message = format!("{path} lists '{name}', which this program has not written");
+        return Err(UsageError(message).into());
+    }
+    Ok(names)
+}
+
+/// Whether a line of a list ends within a name.
+fn is_cut(line: &str) -> bool {
+    let name = line.strip_suffix('.').unwrap_or(line);
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a text begins with `opening`, or ends before it could.
+fn begins_as(opening: &str, text: &[u8]) -> bool {
+    let opening = opening.as_bytes();
+    text.starts_with(opening) || opening.starts_with(text)
+}
+
+/// Whether a file begins as this program's do: Verilog with the place in the sources that its
+/// first module comes from.
+fn is_own(name: &str, text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    match name {
+        PORTS => text.starts_with(PORTS_OPENING),
+        REGISTERS => text.starts_with(REGISTERS_OPENING),
+        _ => {
+            let module = text.strip_prefix(OPENING);
+            let module = module.and_then(|text| text.strip_prefix("\n// "));
+            let line = module.and_then(|text| text.lines().next());
+            line.is_some_and(|line| line.contains(".rs:"))
+        }
+    }
 }
 
 /// What a hierarchical name is.

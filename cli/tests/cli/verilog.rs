@@ -169,6 +169,51 @@ fn a_folder_holds_one_card_at_a_time() {
     refused(&again, &["files.f", "'../outside.v'"]);
 }
 
+/// An interrupted run leaves files and a list that end anywhere.
+#[test]
+fn what_an_interrupted_run_has_left_is_replaced() {
+    let out = folder("verilog_interrupted");
+    let small = ["--config", "small"];
+    let whole = write_into(&out, &small);
+    let file = out.join("keep_count.v");
+    for bytes in [0, 10, 40] {
+        std::fs::write(&file, &whole["keep_count.v"][..bytes]).expect("a file");
+        assert!(write_into(&out, &small) == whole, "{bytes} bytes of a file");
+    }
+    let (list, text) = (out.join("files.f"), &whole["files.f"]);
+    let at = text.find("keep_count.v").expect("a file of the list");
+    for bytes in [0, at + 4, at + 11, at + 12] {
+        std::fs::write(&list, &text[..bytes]).expect("a list");
+        assert!(write_into(&out, &small) == whole, "{bytes} bytes of list");
+    }
+}
+
+#[test]
+fn files_of_somebody_else_are_not_replaced() {
+    let out = folder("verilog_foreign");
+    let path = out.to_str().expect("a path");
+    let small = [
+        "verilog", "--board", "vcu118", "--config", "small", "--out", path,
+    ];
+    for (name, text) in [
+        ("checksum.v", "module checksum; endmodule\n"),
+        ("csr.v", "`default_nettype none\n\n// Csr of another card\n"),
+        ("ports.md", "# Ports\n"),
+        ("registers.md", "# Register manual of another card\n"),
+    ] {
+        let file = out.join(name);
+        std::fs::write(&file, text).expect("a file");
+        refused(&small, &[name, "not written"]);
+        assert_eq!(std::fs::read_to_string(&file).expect("a file"), text);
+        assert_eq!(files_of(&out).len(), 1, "{name}");
+        std::fs::remove_file(&file).expect("a file");
+    }
+    // Its own files are, also where the list is gone.
+    let whole = write_into(&out, &["--config", "small"]);
+    std::fs::remove_file(out.join("files.f")).expect("a list");
+    assert!(write_into(&out, &["--config", "small"]) == whole);
+}
+
 /// A card takes a gigabyte of stack, which a limit on address space may forbid.
 #[test]
 fn too_little_address_space_is_an_error() {
