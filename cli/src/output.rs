@@ -1,17 +1,20 @@
 //! What the program says and leaves behind.
 //!
 //! ```text
-//!   before the run   ResultFile::prepare ── an earlier run's file goes; can it be written?
+//!   before the run   keep ───────────────── what is read is no place for a result
+//!                    ResultFile::prepare ── an earlier run's file goes; can it be written?
 //!   during it        ResultFile::create ─── what is filled as the run goes on
 //!   after it         ResultFile::write ──── whole or not at all, and before anything is printed
 //!                    print ──────────────── a reader who has gone ends the program without a word
 //! ```
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -65,6 +68,8 @@ impl ResultFile {
                 device: Some(device),
             });
         }
+        check_free(named, path, &target)?;
+        keep(named, &target);
         let file = Self {
             path: target,
             device: None,
@@ -180,10 +185,57 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     ResultFile::prepare("file", path)?.write(bytes)
 }
 
+/// Removes a file of an earlier run that this one has none like.
+pub fn discard(path: &Path) -> Result<(), UsageError> {
+    let failed = |error| UsageError(format!("file {}: {error}", path.display()));
+    let target = target(path).map_err(failed)?;
+    if fs::metadata(&target).is_ok_and(|data| data.is_file()) {
+        check_free("file", path, &target)?;
+        remove(&target).map_err(failed)?;
+    }
+    Ok(())
+}
+
 /// Removes a file that may be there.
 pub fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// The files that this run reads and writes, with what the user calls them: no result may take the
+/// place of another, or of what the run is about to read.
+static IN_USE: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
+
+/// Keeps the results away from a file that the run reads.
+pub fn keep(named: &str, path: &Path) {
+    let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    in_use.insert(place(path), named.to_owned());
+}
+
+/// Whether no other file of the run is at `target`, where `path` leads.
+fn check_free(named: &str, path: &Path, target: &Path) -> Result<(), UsageError> {
+    let place = place(target);
+    let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    match in_use.get(&place) {
+        Some(other) => Err(UsageError(format!(
+            "{named} {}: {other} is this file, too",
+            path.display()
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// A path that is the same for all names of a file, there or not.
+fn place(path: &Path) -> PathBuf {
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    let there = fs::canonicalize(path);
+    there.unwrap_or_else(|_| match (fs::canonicalize(folder), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    })
 }

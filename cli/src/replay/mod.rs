@@ -8,18 +8,20 @@
 //! | `flows.rs` | the flow file |
 //! | `traffic.rs` | the capture, sorted by direction |
 //! | `rig.rs` | a card with its driver, set up as the flow file says |
+//! | `results.rs` | the files in DIR |
 //! | `receive.rs`, `send.rs` | the two sides |
 //! | `entries.rs` | header entries as text |
 
 mod entries;
 mod flows;
 mod receive;
+mod results;
 mod rig;
 mod send;
 mod traffic;
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
@@ -34,13 +36,11 @@ use sim::design::Options;
 use sim::golden_card::{GoldenBus, GoldenCard};
 
 use self::flows::{read_plan, Plan};
+use self::results::Results;
 use self::rig::{Model, Rig};
 use self::traffic::Traffic;
 use crate::options::UsageError;
-use crate::output::{print, remove, ResultFile};
-
-/// The file with the verdict.
-const SUMMARY: &str = "summary.json";
+use crate::output::{keep, print, ResultFile};
 
 /// What stands in for the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -102,39 +102,39 @@ pub fn run(arguments: &SimArguments) -> Result<bool> {
         let message = "--wave needs --model rtl: the golden model has no signals";
         return Err(UsageError(message.to_owned()).into());
     }
+    let (capture, side) = match (&arguments.rx, &arguments.tx) {
+        (Some(capture), _) => (capture, "--rx"),
+        (None, capture) => (capture.as_ref().context("no capture")?, "--tx"),
+    };
+    keep("--flows", &arguments.flows);
+    keep(side, capture);
     let out = &arguments.out;
-    let folder = |error| UsageError(format!("folder {}: {error}", out.display()));
-    // First, as the waveform may lie there.
-    std::fs::create_dir_all(out).map_err(folder)?;
-    // An earlier run's must not be taken for that of one that fails.
-    remove(&out.join(SUMMARY)).map_err(folder)?;
+    let mut results = Results::prepare(out, side == "--tx")?;
     let wave = arguments.wave.as_deref();
     let wave = wave.map(|path| ResultFile::prepare("--wave", path));
     let wave = wave.transpose()?;
     let plan = read_plan(&arguments.flows)?;
-    let capture = arguments
-        .rx
-        .as_ref()
-        .or(arguments.tx.as_ref())
-        .context("no capture")?;
     let traffic = Traffic::read(capture, &plan)?;
-    ResultFile::prepare("file", &out.join(SUMMARY))?;
+    if side == "--rx" {
+        results.expect(out, &plan)?;
+    }
+    let job = Job {
+        model: arguments.model.name(),
+        plan: &plan,
+        traffic: &traffic,
+        results: &results,
+    };
     match arguments.model {
         ModelName::Golden => {
             let card = GoldenCard::new(sizes(arguments.config));
             let bus = GoldenBus::new(card.clone());
-            replay(arguments, &plan, &traffic, Rig::open(bus, card, &plan)?)
+            job.replay(Rig::open(bus, card, &plan)?)
         }
-        ModelName::Rtl => run_rtl(arguments, &plan, &traffic, wave.as_ref()),
+        ModelName::Rtl => run_rtl(arguments, &job, wave.as_ref()),
     }
 }
 
-fn run_rtl(
-    arguments: &SimArguments,
-    plan: &Plan,
-    traffic: &Traffic,
-    wave: Option<&ResultFile>,
-) -> Result<bool> {
+fn run_rtl(arguments: &SimArguments, job: &Job, wave: Option<&ResultFile>) -> Result<bool> {
     let options = Options {
         trace: arguments.wave.is_some(),
     };
@@ -146,12 +146,7 @@ fn run_rtl(
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
     let bus = SimulatedBus::new(card.clone(), &config)?;
-    let ok = replay(
-        arguments,
-        plan,
-        traffic,
-        Rig::open(bus, card.clone(), plan)?,
-    )?;
+    let ok = job.replay(Rig::open(bus, card.clone(), job.plan)?)?;
     if arguments.wave.is_some() {
         card.borrow_mut().model.close_wave()?;
     }
@@ -165,26 +160,31 @@ fn sizes(name: ConfigName) -> CardConfig {
     }
 }
 
-fn replay<B: Bus, C: Model>(
-    arguments: &SimArguments,
-    plan: &Plan,
-    traffic: &Traffic,
-    mut rig: Rig<B, C>,
-) -> Result<bool> {
-    let (out, model) = (&arguments.out, arguments.model.name());
-    if arguments.rx.is_some() {
-        let report = receive::replay(&mut rig, plan, traffic, out, model)?;
-        write_summary(out, &report)?;
-        return Ok(report.ok);
-    }
-    let report = send::replay(&mut rig, plan, traffic, out, model)?;
-    write_summary(out, &report)?;
-    Ok(report.ok)
+/// What to replay, and where it goes.
+struct Job<'a> {
+    model: &'static str,
+    plan: &'a Plan,
+    traffic: &'a Traffic,
+    results: &'a Results,
 }
 
-/// Writes the summary and prints it.
-fn write_summary(out: &Path, report: &impl Serialize) -> Result<()> {
-    let text = serde_json::to_string_pretty(report)? + "\n";
-    ResultFile::prepare("file", &out.join(SUMMARY))?.write(text.as_bytes())?;
-    print(&text)
+impl Job<'_> {
+    fn replay<B: Bus, C: Model>(&self, mut rig: Rig<B, C>) -> Result<bool> {
+        let (plan, traffic, results) = (self.plan, self.traffic, self.results);
+        if results.sent.is_none() {
+            let report = receive::replay(&mut rig, plan, traffic, results, self.model)?;
+            self.write_summary(&report)?;
+            return Ok(report.ok);
+        }
+        let report = send::replay(&mut rig, plan, traffic, results, self.model)?;
+        self.write_summary(&report)?;
+        Ok(report.ok)
+    }
+
+    /// Writes the summary and prints it.
+    fn write_summary(&self, report: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string_pretty(report)? + "\n";
+        self.results.summary.write(text.as_bytes())?;
+        print(&text)
+    }
 }

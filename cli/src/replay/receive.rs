@@ -9,7 +9,6 @@
 //! fence is awaited before the next frame.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use abi::header_entry as h;
 use abi::reason::Disposition;
@@ -24,9 +23,9 @@ use sim::mac::Frame;
 
 use super::entries::{disposition, flow_index, line};
 use super::flows::{Accept, Plan};
+use super::results::Results;
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
-use crate::output::write_file;
 
 /// Rounds after which a frame without an entry is looked for among the drops.
 const ROUNDS_BEFORE_TOTALS: u32 = 8;
@@ -71,12 +70,12 @@ struct Progress {
     lines: String,
 }
 
-/// Replays the incoming frames and writes the results to `out`.
+/// Replays the incoming frames and writes the results.
 pub fn replay<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
-    out: &Path,
+    results: &Results,
     model: &'static str,
 ) -> Result<ReceiveReport> {
     for flow in &plan.flows {
@@ -105,8 +104,8 @@ pub fn replay<B: Bus, C: Model>(
             progress.take(rig, plan, frame.number, &entry)?;
         }
     }
-    write_file(&out.join("entries.txt"), progress.lines.as_bytes())?;
-    report(rig, plan, traffic, &progress, out, model)
+    results.entries.write(progress.lines.as_bytes())?;
+    report(rig, plan, traffic, &progress, results, model)
 }
 
 /// Hands in one frame and waits until it has an entry or is counted as dropped.
@@ -191,7 +190,7 @@ fn report<B: Bus, C: Model>(
     plan: &Plan,
     traffic: &Traffic,
     progress: &Progress,
-    out: &Path,
+    results: &Results,
     model: &'static str,
 ) -> Result<ReceiveReport> {
     let counters = rig.device.counters()?;
@@ -212,7 +211,7 @@ fn report<B: Bus, C: Model>(
     let up: u64 = dispositions.values().sum();
     let conserved = frames_in == up + drops.values().sum::<u64>() && up == progress.entries;
     let guards_intact = guards_intact(rig, plan, progress)?;
-    let buffers = write_buffers(rig, plan, progress, out)?;
+    let buffers = write_buffers(rig, plan, progress, results)?;
     let violations = rig.card.violations();
     Ok(ReceiveReport {
         ok: conserved && guards_intact && violations.is_empty(),
@@ -281,22 +280,20 @@ fn write_buffers<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     progress: &Progress,
-    out: &Path,
+    results: &Results,
 ) -> Result<Vec<BufferReport>> {
     let mut reports = Vec::new();
-    let folder = out.join("buffers");
-    let made = std::fs::create_dir_all(&folder);
-    made.with_context(|| format!("folder {}", folder.display()))?;
-    for (flow, landed) in plan.flows.iter().zip(&progress.landed) {
-        for (number, segment) in flow.segments.iter().enumerate() {
-            let file = format!("buffers/{}-{number}.bin", flow.name);
+    let of_flows = plan.flows.iter().zip(&progress.landed);
+    for ((flow, landed), files) in of_flows.zip(&results.buffers) {
+        let segments = flow.segments.iter().zip(files);
+        for (number, (segment, (name, file))) in segments.enumerate() {
             let bytes = rig.read(segment.region, segment.place());
-            write_file(&out.join(&file), &bytes)?;
+            file.write(&bytes)?;
             let parts = landed_in(landed, segment.stream());
             reports.push(BufferReport {
                 flow: flow.name.clone(),
                 segment: number,
-                file,
+                file: name.clone(),
                 position: segment.position,
                 bytes: segment.bytes,
                 written_bytes: parts.iter().map(|(start, end)| end - start).sum(),

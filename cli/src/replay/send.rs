@@ -10,11 +10,10 @@
 //! descriptor, and the card has to cut them apart again.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use abi::reason::SendError;
 use abi::send_descriptor::MSS_BYTES;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use host::bus::Bus;
 use host::control::commands::Direction;
 use host::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
@@ -27,10 +26,10 @@ use sim::pcapng::CaptureWriter;
 
 use super::entries::line;
 use super::flows::{FlowPlan, Plan};
+use super::results::Results;
 use super::rig::{Model, Rig};
 use super::traffic::{flow_of, Numbered, Traffic, Way};
 use crate::options::UsageError;
-use crate::output::write_file;
 
 /// Rounds without a frame after which the card counts as done.
 const IDLE_ROUNDS_MAX: u32 = 200;
@@ -99,12 +98,12 @@ struct Work {
     checksums_completed: usize,
 }
 
-/// Sends the outgoing packets and writes the results to `out`.
+/// Sends the outgoing packets and writes the results.
 pub fn replay<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
-    out: &Path,
+    results: &Results,
     model: &'static str,
 ) -> Result<SendReport> {
     for flow in &plan.flows {
@@ -130,21 +129,19 @@ pub fn replay<B: Bus, C: Model>(
         let moved = before != (sent.len(), events, rig.device.sends_waiting());
         idle = if moved { 0 } else { idle + 1 };
     }
-    write_file(&out.join("entries.txt"), lines.as_bytes())?;
-    write_capture(&sent, &out.join("sent.pcapng"))?;
+    results.entries.write(lines.as_bytes())?;
+    if let Some(file) = &results.sent {
+        file.write(&capture_of(&sent)?)?;
+    }
     report(rig, traffic, &work, &sent, model)
 }
 
-fn write_capture(sent: &[Frame], path: &Path) -> Result<()> {
-    let context = || format!("capture {}", path.display());
-    let mut writer = CaptureWriter::create(path, &["from card"]).with_context(context)?;
+fn capture_of(sent: &[Frame]) -> std::io::Result<Vec<u8>> {
+    let mut writer = CaptureWriter::new(Vec::new(), &["from card"])?;
     for frame in sent {
-        writer
-            .frame(0, frame.time_ps, &frame.bytes)
-            .with_context(context)?;
+        writer.frame(0, frame.time_ps, &frame.bytes)?;
     }
-    writer.finish().with_context(context)?;
-    Ok(())
+    writer.finish()
 }
 
 fn report<B: Bus, C: Model>(

@@ -259,3 +259,43 @@ fn a_waveform_may_lie_in_the_folder_that_the_run_makes() {
     accepted(&words(&arguments));
     assert!(std::fs::metadata(&wave).expect("a waveform").len() > 1000);
 }
+
+/// Names of the files in a folder and in `buffers`.
+fn left_in(folder: &Path) -> Vec<String> {
+    let files = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let all = files(folder).chain(files(&folder.join("buffers")));
+    let mut names: Vec<_> = all
+        .map(|file| file.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn a_replay_leaves_nothing_of_another_one() {
+    let out = folder("another");
+    accepted(&words(&replay(&out)));
+    assert!(left_in(&out).contains(&"plain-0.bin".to_owned()));
+    // What somebody else has put there stays.
+    std::fs::write(out.join("buffers/notes.bin"), "").expect("a file");
+    let send = replay_of("--tx", "send", &out);
+    accepted(&words(&send));
+    let sent = ["buffers", "entries.txt", "notes.bin", "sent.pcapng"];
+    assert_eq!(left_in(&out), [&sent[..], &["summary.json"]].concat());
+    // What is replayed does not make room for a result.
+    let mut again = replay(&out);
+    again[4] = out.join("sent.pcapng").to_str().expect("a path").to_owned();
+    refused(&words(&again), &["sent.pcapng", "--rx"]);
+    assert!(left_in(&out).contains(&"sent.pcapng".to_owned()));
+    std::fs::remove_file(out.join("buffers/notes.bin")).expect("a file");
+    accepted(&words(&replay(&out)));
+    assert!(!left_in(&out).contains(&"sent.pcapng".to_owned()));
+    let mut failing = replay(&out);
+    failing[6] = "none.toml".to_owned();
+    let wave = out.join("old.fst");
+    std::fs::write(&wave, "old").expect("a file");
+    failing[2] = "rtl".to_owned();
+    failing.extend(["--wave", wave.to_str().expect("a path")].map(str::to_owned));
+    refused(&words(&failing), &["none.toml"]);
+    assert!(left_in(&out).is_empty(), "{:?}", left_in(&out));
+}
