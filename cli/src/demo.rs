@@ -27,7 +27,7 @@ use sim::mac::Frame;
 use sim::pcapng::CaptureWriter;
 use sim::wire::Disturbance;
 
-use crate::options::{probability, Bytes, UsageError};
+use crate::options::{moved_bytes, probability, Bytes, UsageError};
 use crate::output::{complain, json_file, print, ResultFile};
 use crate::report::Report;
 
@@ -80,8 +80,8 @@ impl ConfigName {
 /// Arguments of `zeronic demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Bytes to move each way (plain, KiB, MiB, GiB)
-    #[arg(long, default_value = "16MiB", value_name = "N")]
+    /// Bytes to move each way (plain, KiB, MiB, GiB), at most 1024 GiB
+    #[arg(long, default_value = "16MiB", value_name = "N", value_parser = moved_bytes)]
     bytes: Bytes,
     /// TCP of the machine at the other end of the wire
     #[arg(long, value_enum, default_value_t = Stack::Auto)]

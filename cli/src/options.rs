@@ -38,6 +38,19 @@ impl FromStr for Bytes {
     }
 }
 
+/// Most bytes that the demo moves each way: more take years.
+const MOVED_BYTES_MAX: u64 = 1 << 40;
+
+/// Reads how many bytes to move.
+pub fn moved_bytes(text: &str) -> Result<Bytes, String> {
+    let bytes: Bytes = text.parse()?;
+    let most = MOVED_BYTES_MAX;
+    if bytes.0 > most {
+        return Err(format!("{text} is above {} GiB", most >> 30));
+    }
+    Ok(bytes)
+}
+
 /// Least and most time that is measured, in microseconds: in less, figures hang on where a packet
 /// begins.
 const TIME_US: std::ops::RangeInclusive<u64> = 10..=1_000_000_000;
@@ -91,6 +104,13 @@ mod tests {
         assert!("0".parse::<Bytes>().is_err());
         assert!("12 parsecs".parse::<Bytes>().is_err());
         assert!("99999999999G".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn bytes_to_move_have_a_limit() {
+        assert_eq!(moved_bytes("1024GiB"), Ok(Bytes(1 << 40)));
+        assert!(moved_bytes("1099511627777").is_err_and(|text| text.contains("1024 GiB")));
+        assert!(moved_bytes("0").is_err());
     }
 
     #[test]

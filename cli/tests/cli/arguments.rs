@@ -55,6 +55,9 @@ fn sizes_and_probabilities_that_are_none() {
         &["'12parsecs'", "--bytes"],
     );
     refused(&["demo", "--bytes", "0"], &["'0'", "--bytes"]);
+    for vast in ["9223372036854775808", "1099511627777"] {
+        refused(&["demo", "--bytes", vast], &[vast, "--bytes", "1024 GiB"]);
+    }
     refused(&["demo", "--loss", "2"], &["'2'", "--loss"]);
     refused(&["demo", "--corrupt", "little"], &["'little'", "--corrupt"]);
     refused(&["demo", "--mtu", "99"], &["'99'", "--mtu"]);
