@@ -29,6 +29,9 @@ const GUARD: u8 = 0xa5;
 /// Longest name of a flow: file systems take names of 255 bytes.
 const FLOW_NAME_BYTES_MAX: usize = 64;
 
+/// Bytes below the floor from which on sequence numbers are those of bytes beyond it.
+const BELOW_BYTES: u64 = 1 << 31;
+
 /// What a stream position of a flow counts from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -441,12 +444,7 @@ impl Checker<'_> {
             let message = format!("position {position} lies before {end}, where the last one ends");
             return Err(self.error(span, message));
         }
-        let limit = u64::from(FLOW_REACH_BYTES);
-        if position.saturating_add(bytes).saturating_sub(flow.floor) >= limit {
-            let message =
-                format!("position {position} + {bytes} is {limit} bytes or more beyond the floor");
-            return Err(self.error(span, message));
-        }
+        self.reach(span, position, bytes, flow.floor)?;
         let segment = SegmentPlan {
             region,
             position,
@@ -467,5 +465,24 @@ impl Checker<'_> {
             return Err(self.error(text.offset.span(), message));
         }
         Ok(segment)
+    }
+
+    /// Whether a segment's sequence numbers are no other bytes' of the flow.
+    fn reach(
+        &self,
+        span: Range<usize>,
+        position: u64,
+        bytes: u64,
+        floor: u64,
+    ) -> Result<(), UsageError> {
+        let limit = u64::from(FLOW_REACH_BYTES);
+        let message = if position.saturating_add(bytes).saturating_sub(floor) >= limit {
+            format!("position {position} + {bytes} is {limit} bytes or more beyond the floor")
+        } else if floor.saturating_sub(position) >= BELOW_BYTES {
+            format!("position {position} is {BELOW_BYTES} bytes or more below the floor")
+        } else {
+            return Ok(());
+        };
+        Err(self.error(span, message))
     }
 }

@@ -146,6 +146,10 @@ fn segments_that_do_not_fit() {
     refuse("overlap", &overlap, &["flows.toml:14:", "offset 9"]);
     let far = place("offset = 0\nbytes = 10\nposition = 1073741820\n");
     refuse("reach", &far, &["flows.toml:12:", "1073741820"]);
+    // Its sequence numbers are those of bytes behind the floor.
+    let low = place("offset = 0\nbytes = 10\nposition = 2147483647\n");
+    let low = low.replace("[[flow.segment]]", "floor = 4294967295\n[[flow.segment]]");
+    refuse("below", &low, &["flows.toml:13:", "2147483647", "below"]);
     let farther = place("offset = 0\nbytes = 10\nposition = 9223372036854775807\n");
     refuse(
         "overflow",
