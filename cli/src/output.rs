@@ -75,8 +75,7 @@ impl ResultFile {
             device: None,
         };
         remove(&file.path).map_err(failed)?;
-        let part = file.part();
-        File::create(&part).map_err(failed)?;
+        let (_, part) = file.part().map_err(failed)?;
         fs::remove_file(&part).map_err(failed)?;
         Ok(file)
     }
@@ -86,11 +85,17 @@ impl ResultFile {
         &self.path
     }
 
-    /// Where it is written until it is whole.
-    fn part(&self) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".part");
-        name.into()
+    /// Makes the file that it is until it is whole, with a name that no other file has.
+    fn part(&self) -> io::Result<(File, PathBuf)> {
+        let mut number = 0;
+        loop {
+            let mut name = self.path.as_os_str().to_owned();
+            name.push(format!(".{}-{number}.part", std::process::id()));
+            match File::create_new(&name) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                made => return Ok((made?, name.into())),
+            }
+        }
     }
 
     /// Opens it for a run that fills it as it goes on.
@@ -111,8 +116,9 @@ impl ResultFile {
         if let Some(mut device) = self.device.as_ref() {
             return device.write_all(bytes);
         }
-        let part = self.part();
-        let whole = fs::write(&part, bytes).and_then(|()| fs::rename(&part, &self.path));
+        let (mut file, part) = self.part()?;
+        let whole = file.write_all(bytes);
+        let whole = whole.and_then(|()| fs::rename(&part, &self.path));
         if whole.is_err() {
             // Half a file helps nobody; the error that matters is the first.
             let _ = fs::remove_file(&part);

@@ -198,6 +198,24 @@ fn results_of_an_earlier_run_do_not_outlive_one_that_fails() {
 }
 
 #[test]
+fn what_lies_beside_a_result_stays() {
+    let out = folder("beside");
+    let (json, part) = (out.join("q.json"), out.join("q.json.part"));
+    std::fs::write(&part, "somebody's").expect("a file");
+    let link = out.join("link.json");
+    std::os::unix::fs::symlink("q.json", &link).expect("a link");
+    let path = link.to_str().expect("a path");
+    refused(&["bench", "tx", "--mtu", "1", "--json", path], &["1"]);
+    // The link leads nowhere, before and behind.
+    assert!(link.is_symlink() && !json.exists());
+    accepted(&[&BENCH[..], &["--json", path]].concat());
+    assert!(link.is_symlink() && json.is_file());
+    let text = std::fs::read_to_string(&part).expect("a file");
+    assert_eq!(text, "somebody's");
+    assert_eq!(left_in(&out), ["link.json", "q.json", "q.json.part"]);
+}
+
+#[test]
 fn a_named_pipe_gets_the_whole_result() {
     let out = folder("named_pipe");
     for (run, option) in [(&BENCH[..], "--json"), (&DEMO, "--pcap")] {
