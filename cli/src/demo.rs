@@ -164,9 +164,10 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         peer: peer.as_mut(),
     }
     .run(remote(arguments), &exchange(arguments), &mut watcher);
-    watcher.finish()?;
+    let captured = watcher.finish();
     let seconds = start.2.elapsed().as_secs_f64();
     let outcome = outcome.map_err(|error| describe(error, &card))?;
+    captured?;
     if arguments.wave.is_some() {
         card.borrow_mut().model.close_wave()?;
     }
@@ -381,20 +382,26 @@ impl Watcher {
 
     fn finish(&mut self) -> Result<()> {
         self.bar.finish_and_clear();
-        let failed = self.failed.take().map_or(Ok(()), Err);
-        let finished = match (failed, self.capture.take()) {
-            (Ok(()), Some(capture)) => capture.finish().map(drop),
-            (failed, _) => failed,
-        };
-        let path = self.pcap.as_ref().map_or(Path::new(""), ResultFile::path);
-        finished.with_context(|| format!("capture {}", path.display()))
+        let finished = self.capture.take().map(CaptureWriter::finish);
+        let finished = finished.transpose().map(drop);
+        finished.with_context(|| format!("capture {}", self.path().display()))
+    }
+
+    fn path(&self) -> &Path {
+        self.pcap.as_ref().map_or(Path::new(""), ResultFile::path)
     }
 }
 
 impl Observer for Watcher {
     fn round(&mut self, status: Status) -> Result<(), LabError> {
         self.bar.set_position(status.received + status.sent);
-        Ok(())
+        match self.failed.take() {
+            Some(error) => Err(LabError::Stopped(format!(
+                "capture {}: {error}",
+                self.path().display()
+            ))),
+            None => Ok(()),
+        }
     }
 
     fn frame(&mut self, side: Side, frame: &Frame) {

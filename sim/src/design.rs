@@ -25,7 +25,7 @@ use sha2::{Digest, Sha256};
 
 use crate::compile::{compile_all, link, Compiler, Unit};
 use crate::shim;
-use crate::toolchain::{hex, lock, workspace_folder, ToolError, Toolchain};
+use crate::toolchain::{hex, lock, say, workspace_folder, ToolError, Toolchain};
 use crate::verilated::{Library, Model};
 
 /// Source bytes that go into one compiler run; more makes another, in parallel.
@@ -235,7 +235,7 @@ impl Job<'_> {
             return Ok(entry);
         }
         let started = Instant::now();
-        eprintln!("zeronic: building {} with Verilator ...", self.top);
+        say(format_args!("building {} with Verilator ...", self.top));
         let runtime = self.runtime()?;
         let work = self.cache.join(format!("{name}.{}", std::process::id()));
         if let Err(error) = self.build_in(&work, &runtime) {
@@ -246,7 +246,7 @@ impl Job<'_> {
         }
         fs::rename(&work, &entry).map_err(io_error(&entry))?;
         let seconds = started.elapsed().as_secs_f32();
-        eprintln!("zeronic: built {} in {seconds:.1} s", self.top);
+        say(format_args!("built {} in {seconds:.1} s", self.top));
         Ok(entry)
     }
 
@@ -314,7 +314,7 @@ impl Job<'_> {
         if folder.is_dir() {
             return Ok(folder);
         }
-        eprintln!("zeronic: compiling the Verilator runtime ...");
+        say(format_args!("compiling the Verilator runtime ..."));
         let work = self
             .cache
             .join(format!("runtime-{digest}.{}", std::process::id()));

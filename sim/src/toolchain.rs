@@ -11,7 +11,9 @@
 //! 2. Processes that ask at once install once: a file lock is held during the installation.
 //! 3. A tool counts as installed when its marker file exists, written last.
 
+use std::fmt;
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -189,6 +191,11 @@ fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
     })
 }
 
+/// Says on standard error what takes a while. A run that nobody listens to goes on.
+pub(crate) fn say(text: fmt::Arguments) {
+    let _ = writeln!(io::stderr(), "zeronic: {text}");
+}
+
 fn output_of(program: &Path, arguments: &[&str]) -> Result<String, ToolError> {
     let name = program.display().to_string();
     let output = Command::new(program)
@@ -272,7 +279,7 @@ fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBu
         return Ok(venv);
     }
     let tool = format!("{package} {version}");
-    eprintln!("zeronic: installing {tool} into {}", venv.display());
+    say(format_args!("installing {tool} into {}", venv.display()));
     let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
     let mut create = Command::new(&python);
     create.args(["-m", "venv", "--clear"]).arg(&venv);

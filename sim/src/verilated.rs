@@ -21,6 +21,7 @@ use hdl::ports::{Port, PortDirection};
 
 use crate::design::{BuildError, Design, Options};
 use crate::shim::storage_bytes;
+use crate::toolchain::say;
 use crate::wave::{Wave, WaveError};
 
 type Handle = *mut c_void;
@@ -358,7 +359,7 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         if let Err(error) = self.close_wave() {
-            eprintln!("zeronic: {error}");
+            say(format_args!("{error}"));
         }
         // SAFETY: the handle is live until here and not used after.
         unsafe { (self.design.library().delete)(self.handle) }

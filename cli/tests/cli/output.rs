@@ -78,6 +78,12 @@ fn into_a_named_pipe(arguments: &[&str], pipe: &Path) -> (Output, Vec<u8>) {
     assert!(made.expect("mkfifo").success());
     let path = pipe.to_path_buf();
     let reader = std::thread::spawn(move || std::fs::read(path).expect("a pipe"));
+    let output = soon(arguments);
+    (output, reader.join().expect("a reader"))
+}
+
+/// Runs the program, which must end without being told to.
+fn soon(arguments: &[&str]) -> Output {
     let mut command = command(arguments);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program starts");
@@ -89,8 +95,7 @@ fn into_a_named_pipe(arguments: &[&str], pipe: &Path) -> (Output, Vec<u8>) {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let output = child.wait_with_output().expect("it ends");
-    (output, reader.join().expect("a reader"))
+    child.wait_with_output().expect("it ends")
 }
 
 fn words(arguments: &[String]) -> Vec<&str> {
@@ -125,6 +130,50 @@ fn a_full_standard_output_is_an_error_and_the_files_are_there() {
             assert_eq!(results["ok"], true, "{results}");
         }
     }
+}
+
+/// With a Verilator that does nothing, the program says what it builds and then that it cannot.
+#[test]
+fn a_full_standard_error_is_no_reason_to_panic() {
+    use std::os::unix::fs::PermissionsExt;
+    let out = folder("full_error");
+    std::fs::create_dir_all(out.join("include")).expect("a folder");
+    std::fs::write(out.join("include/verilated.cpp"), "").expect("a file");
+    let program = out.join("verilator");
+    std::fs::write(&program, "#!/bin/sh\necho none\n").expect("a file");
+    let runs = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&program, runs).expect("a file");
+    let full = File::options().write(true).open("/dev/full");
+    let status = command(&BENCH)
+        .env("VERILATOR", &program)
+        .env("VERILATOR_ROOT", &out)
+        .env("ZERONIC_CACHE", out.join("cache"))
+        .stderr(full.expect("a device"))
+        .status();
+    assert_eq!(status.expect("the program starts").code(), Some(1));
+}
+
+#[test]
+fn a_full_disk_under_a_capture_ends_the_demo() {
+    let long = [&DEMO[..8], &["1GiB", "--pcap", "/dev/full"]].concat();
+    let output = soon(&long);
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(line.contains("/dev/full: No space left"), "{line}");
+}
+
+#[test]
+fn two_results_in_one_file_are_refused() {
+    let out = folder("one_file");
+    let file = out.join("one");
+    let file = file.to_str().expect("a path");
+    let again = format!("{}/./one", out.display());
+    let area = ["bench", "area", "--json", file, "--report", &again];
+    refused(&area, &["--report", "--json", "one"]);
+    let demo = [&DEMO[..], &["--wave", file, "--pcap", file]].concat();
+    refused(&demo, &["--pcap", "--wave", "one"]);
+    let demo = [&DEMO[..], &["--json", file, "--pcap", file]].concat();
+    refused(&demo, &["--json", "--pcap", "one"]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::area::netlist::Netlist;
-use crate::toolchain::{digest_of, hex, lock, workspace_folder, ToolError, Yosys};
+use crate::toolchain::{digest_of, hex, lock, say, workspace_folder, ToolError, Yosys};
 
 /// Why there is no netlist.
 #[derive(Debug, thiserror::Error)]
@@ -151,7 +151,9 @@ pub fn synthesize(parts: &[Part]) -> Result<Netlist, SynthesisError> {
         let file = cache.join(format!("batch-{}.json", key_of(&text, &yosys)));
         if !file.is_file() {
             let (modules, total) = (batch.len(), batches.len());
-            eprintln!("zeronic: Yosys maps {modules} modules, batch {number} of {total}");
+            say(format_args!(
+                "Yosys maps {modules} modules, batch {number} of {total}"
+            ));
             map(&yosys, batch, &text, &cache, &file)?;
         }
         let text = fs::read(&file).map_err(file_error(&file))?;
