@@ -17,25 +17,28 @@ impl FromStr for Bytes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-        let shift = match text[digits.len()..].trim() {
-            "" | "B" => 0,
-            "K" | "KiB" => 10,
-            "M" | "MiB" => 20,
-            "G" | "GiB" => 30,
-            unit => return Err(format!("unknown unit '{unit}'; use KiB, MiB or GiB")),
-        };
-        let number: u64 = digits
-            .parse()
-            .map_err(|_| format!("'{text}' is not a size"))?;
-        let bytes = number
-            .checked_shl(shift)
-            .filter(|bytes| bytes >> shift == number);
-        match bytes {
-            Some(bytes) if bytes > 0 => Ok(Bytes(bytes)),
-            _ => Err(format!("'{text}' is zero or too large")),
+        match size(text)? {
+            0 => Err(format!("'{text}' is zero")),
+            bytes => Ok(Bytes(bytes)),
         }
     }
+}
+
+/// Reads a number of bytes, which may be none.
+pub fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let shift = match text[digits.len()..].trim() {
+        "" | "B" => 0,
+        "K" | "KiB" => 10,
+        "M" | "MiB" => 20,
+        "G" | "GiB" => 30,
+        unit => return Err(format!("unknown unit '{unit}'; use KiB, MiB or GiB")),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("'{text}' is not a size"))?;
+    let bytes = number.checked_mul(1 << shift);
+    bytes.ok_or_else(|| format!("'{text}' is too large"))
 }
 
 /// Most bytes that the demo moves each way: more take years.
@@ -104,6 +107,13 @@ mod tests {
         assert!("0".parse::<Bytes>().is_err());
         assert!("12 parsecs".parse::<Bytes>().is_err());
         assert!("99999999999G".parse::<Bytes>().is_err());
+    }
+
+    #[test]
+    fn sizes_may_be_nothing_where_they_are_no_amount() {
+        assert_eq!(size("0"), Ok(0));
+        assert_eq!(size("0 KiB"), Ok(0));
+        assert!(size("17179869184 GiB").is_err_and(|text| text.contains("too large")));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use crate::options::{Bytes, UsageError};
+use crate::options::{size, UsageError};
 
 /// The byte that fills memory before the run, when the file names none.
 const GUARD: u8 = 0xa5;
@@ -146,10 +146,7 @@ impl<'de> Deserialize<'de> for Size {
                     .map_err(|_| E::custom(format!("{value} is negative")))
             }
             fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Size, E> {
-                value
-                    .parse()
-                    .map(|Bytes(bytes)| Size(bytes))
-                    .map_err(E::custom)
+                size(value).map(Size).map_err(E::custom)
             }
         }
         deserializer.deserialize_any(Text)

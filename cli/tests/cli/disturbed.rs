@@ -134,6 +134,19 @@ fn packet(sequence: u32, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
+#[test]
+fn zero_bytes_are_zero_in_quotes_too() {
+    let out = folder("zero");
+    let quoted = |text: String| {
+        let text = text.replace("join_bytes = \"64KiB\"", "join_bytes = \"0\"");
+        text.replacen("offset = 3\n", "offset = \"0\"\n", 1)
+    };
+    let flows = changed("send.toml", &out, quoted);
+    let (status, summary) = replay("--tx", &example("send.pcapng"), &flows, &out);
+    assert_eq!(summary["descriptors_joined"], 0, "{summary}");
+    assert_eq!(status, Some(0), "{summary}");
+}
+
 /// Sequence numbers begin again at 0; a stream's positions go on.
 #[test]
 fn absolute_positions_go_on_where_sequence_numbers_wrap() {
