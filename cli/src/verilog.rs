@@ -178,21 +178,16 @@ fn listed(out: &Path) -> Result<Vec<String>> {
         let name = line.trim_end_matches(['\r', '\n']);
         let file = out.join(name);
         let is_plain = name.ends_with(".v") && !name.contains(['/', '\\']);
+        let may_be_gone = is_plain || is_cut(line);
         match std::fs::read(&file) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                if is_plain || is_cut(line) {
-                    continue;
-                }
+            Err(error) if may_be_gone && error.kind() == ErrorKind::NotFound => {}
+            Ok(text) if is_plain && begins_as(OPENING, &text) => names.push(name.to_owned()),
+            _ => {
+                let path = path.display();
+                let message = format!("{path} lists '{name}', which this program has not written");
+                return Err(UsageError(message).into());
             }
-            Ok(text) if is_plain && begins_as(OPENING, &text) => {
-                names.push(name.to_owned());
-                continue;
-            }
-            _ => {}
         }
-        let path = path.display();
-        let message = format!("{path} lists '{name}', which this program has not written");
-        return Err(UsageError(message).into());
     }
     Ok(names)
 }
