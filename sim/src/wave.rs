@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use fst_writer::{
@@ -106,10 +106,11 @@ impl Wave {
                 date: String::new(),
                 file_type: FstFileType::Verilog,
             };
-            State::Header(
-                Box::new(FstHeaderWriter::open(path, &info)?),
-                HashMap::new(),
-            )
+            let mut file = File::create(path)?;
+            // The writer goes back to what it has left open, and panics in a pipe.
+            file.stream_position()?;
+            let writer = FstHeaderWriter::new(BufWriter::new(file), &info)?;
+            State::Header(Box::new(writer), HashMap::new())
         };
         Ok(Wave {
             path: path.to_path_buf(),

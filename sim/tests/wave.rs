@@ -169,6 +169,24 @@ fn a_full_disk_ends_the_recording_and_not_the_run() {
     std::fs::remove_file(&link).expect("it can go");
 }
 
+/// An FST file is written with gaps that are filled later; VCD goes into a pipe as it comes.
+#[test]
+fn a_pipe_is_no_place_for_fst() {
+    let design = design_of(
+        &mut Counters::default(),
+        "counters",
+        Options { trace: true },
+    );
+    let mut model = design.expect("builds").model();
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    let fd = std::os::fd::AsRawFd::as_raw_fd(&writer);
+    let path = PathBuf::from(format!("/proc/self/fd/{fd}"));
+    let error = model.open_wave(&path).expect_err("no FST in a pipe");
+    assert!(error.to_string().contains("Illegal seek"), "{error}");
+    assert!(!model.has_wave());
+    drop(reader);
+}
+
 #[test]
 fn recording_needs_a_design_built_for_it() {
     let design = design_of(&mut Counters::default(), "counters", Options::default());
