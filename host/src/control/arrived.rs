@@ -67,20 +67,24 @@ impl Connection {
             }
             let first = parsed.sequence.wrapping_add(trimmed as u32);
             let bytes = packet.payload_bytes - trimmed;
-            match receive.offset(first) {
+            let stands = match receive.offset(first) {
                 Some(start) if doubtful => receive.landed_in_doubt(start, bytes),
                 Some(start) => receive.landed(start, bytes),
-                None => {}
+                None => true,
+            };
+            if !stands {
+                return false;
             }
         } else if let Some(payload) = &packet.deferred {
             let edge = self.window.edge().max(receive.window_end()) + BEYOND_WINDOW_BYTES_MAX;
-            match receive.offset(parsed.sequence) {
-                Some(start) if start >= edge => return false,
-                Some(start) if doubtful => receive.defer_in_doubt(start, payload.clone()),
-                Some(start) if !receive.defer(start, payload.clone(), DEFERRED_BYTES_MAX) => {
-                    return false;
-                }
-                _ => {}
+            let is_kept = match receive.offset(parsed.sequence) {
+                Some(start) if start >= edge => false,
+                Some(start) if doubtful => receive.defer_in_doubt(start, payload),
+                Some(start) => receive.defer(start, payload, DEFERRED_BYTES_MAX),
+                None => true,
+            };
+            if !is_kept {
+                return false;
             }
         }
         if !doubtful {

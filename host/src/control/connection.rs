@@ -180,7 +180,7 @@ impl Connection {
         }
         for (position, payload) in &handshake.early {
             if let Some(offset) = receive.offset(*position) {
-                receive.defer(offset, payload.clone(), DEFERRED_BYTES_MAX);
+                receive.defer(offset, payload, DEFERRED_BYTES_MAX);
             }
         }
         let both_scale = handshake.remote_scales && handshake.local_scale.is_some();

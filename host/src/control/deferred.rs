@@ -1,115 +1,173 @@
 //! Payload of one flow that the card deferred, until the floor passes it.
 //!
 //! ```text
-//!   keep  ─► kept, within a budget; the first copy of a byte stands ─┐
-//!   doubt ─► doubtful: the newest few, for bytes that nothing else ──┴─► at
-//!            has brought
+//!   payload ─► keep ─► disjoint pieces, within a budget ─► at
 //! ```
-//! A copy is doubtful when TCP will hardly accept its packet ([`super::expected`]). It stands only
-//! where TCP did accept it after all: a packet that TCP refused must not decide what the
-//! application reads.
+//! A byte is held once, and the copy that came first stands. So what a peer sends again and again
+//! takes no room, and what is held is bounded by the budget, in which each piece costs what its
+//! bookkeeping does. A packet adds one piece at most: what it encloses becomes part of its own.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 
-/// Doubtful payload that is remembered, bytes; the oldest goes first.
-const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
+/// What a piece costs beside its bytes: its place in the map and its allocation, rounded up.
+pub const PIECE_BYTES: usize = 96;
 
-/// Copies, each with the stream offset of its first byte.
-#[derive(Debug, Default)]
-struct Copies {
-    copies: VecDeque<(u64, Vec<u8>)>,
-    bytes: usize,
-}
-
-impl Copies {
-    fn push(&mut self, start: u64, payload: Vec<u8>) {
-        self.bytes += payload.len();
-        self.copies.push_back((start, payload));
-    }
-
-    fn pop(&mut self) {
-        self.bytes -= self.copies.pop_front().map_or(0, |(_, p)| p.len());
-    }
-
-    /// The bytes from `at` to `end`, as far as the first copy that holds `at` goes.
-    fn at(&self, at: u64, end: u64) -> Option<&[u8]> {
-        self.copies.iter().find_map(|(start, payload)| {
-            let skip = usize::try_from(at.checked_sub(*start)?).ok()?;
-            let rest = payload.get(skip..).filter(|rest| !rest.is_empty())?;
-            let wanted = usize::try_from(end - at).unwrap_or(usize::MAX);
-            Some(&rest[..rest.len().min(wanted)])
-        })
-    }
-
-    fn forget_below(&mut self, floor: u64) {
-        self.copies
-            .retain(|(start, payload)| start + payload.len() as u64 > floor);
-        self.bytes = self.copies.iter().map(|(_, payload)| payload.len()).sum();
-    }
-}
-
-/// What is deferred. See the module's head.
+/// Pieces of a stream, disjoint, by the offset of their first byte.
 #[derive(Debug, Default)]
 pub struct Deferred {
-    kept: Copies,
-    doubtful: Copies,
+    pieces: BTreeMap<u64, Vec<u8>>,
+    payload_bytes: usize,
+}
+
+/// Where a piece ends.
+fn end_of(start: u64, piece: &[u8]) -> u64 {
+    start + piece.len() as u64
 }
 
 impl Deferred {
-    /// Bytes held that count against the budget.
+    /// Bytes that count against the budget: payload, and what its pieces cost.
     pub fn bytes(&self) -> usize {
-        self.kept.bytes
+        self.payload_bytes + self.pieces.len() * PIECE_BYTES
     }
 
-    /// Keeps a copy, unless one that is kept already holds all of it. Returns false, and keeps
-    /// nothing, when the flow would pass `budget_bytes`.
-    pub fn keep(&mut self, start: u64, payload: Vec<u8>, budget_bytes: usize) -> bool {
-        let end = start + payload.len() as u64;
-        if let Some(known) = self.kept.at(start, end) {
-            if known.len() == payload.len() {
-                return true;
-            }
+    /// Keeps what is not held yet. Returns false, and keeps nothing, when the flow would pass
+    /// `budget_bytes`.
+    pub fn keep(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
+        let (start, payload) = self.trim(start, payload);
+        if payload.is_empty() {
+            return true;
         }
-        if self.kept.bytes + payload.len() > budget_bytes {
+        let end = end_of(start, payload);
+        let enclosed = self.pieces.range(start..end);
+        let (count, bytes) = enclosed.fold((0, 0), |(count, bytes), (_, piece)| {
+            (count + 1, bytes + piece.len())
+        });
+        if count > 0 && bytes == payload.len() {
+            return true;
+        }
+        let rest = self.bytes() - bytes - count * PIECE_BYTES;
+        if rest + payload.len() + PIECE_BYTES > budget_bytes {
             return false;
         }
-        self.kept.push(start, payload);
+        self.insert(start, payload.to_vec(), end);
         true
     }
 
-    /// Keeps a copy that the application did read already: over any budget.
-    pub fn keep_landed(&mut self, start: u64, payload: Vec<u8>) {
-        self.kept.push(start, payload);
+    /// Keeps all of it, over any budget: it stands in the place of what is held.
+    pub fn replace(&mut self, start: u64, payload: &[u8]) {
+        let end = end_of(start, payload);
+        if payload.is_empty() {
+            return;
+        }
+        self.forget(start, end);
+        self.payload_bytes += payload.len();
+        self.pieces.insert(start, payload.to_vec());
     }
 
-    /// Remembers a doubtful copy.
-    pub fn doubt(&mut self, start: u64, payload: Vec<u8>) {
-        self.doubtful.push(start, payload);
-        while self.doubtful.bytes > DOUBTFUL_BYTES_MAX {
-            self.doubtful.pop();
+    /// Without the ends that other pieces hold, as far as they reach beyond it.
+    fn trim<'a>(&self, start: u64, payload: &'a [u8]) -> (u64, &'a [u8]) {
+        let (mut from, mut to) = (start, end_of(start, payload));
+        if let Some((&before, piece)) = self.pieces.range(..start).next_back() {
+            from = from.max(end_of(before, piece));
+        }
+        if let Some((&last, piece)) = self.pieces.range(start..to).next_back() {
+            if end_of(last, piece) > to {
+                to = last;
+            }
+        }
+        if from >= to {
+            return (start, &[]);
+        }
+        (
+            from,
+            &payload[(from - start) as usize..(to - start) as usize],
+        )
+    }
+
+    /// A piece up to `end` takes in those that it encloses: their bytes stand.
+    fn insert(&mut self, start: u64, mut payload: Vec<u8>, end: u64) {
+        while let Some((&inner, _)) = self.pieces.range(start..end).next() {
+            let piece = self.pieces.remove(&inner).unwrap_or_default();
+            let at = (inner - start) as usize;
+            payload[at..at + piece.len()].copy_from_slice(&piece);
+            self.payload_bytes -= piece.len();
+        }
+        self.payload_bytes += payload.len();
+        self.pieces.insert(start, payload);
+    }
+
+    /// The bytes from `at` to `end`, as far as one piece goes.
+    pub fn at(&self, at: u64, end: u64) -> Option<&[u8]> {
+        let (start, piece) = self.pieces.range(..=at).next_back()?;
+        let rest = piece.get(usize::try_from(at - start).ok()?..)?;
+        let wanted = usize::try_from(end - at).unwrap_or(usize::MAX);
+        Some(&rest[..rest.len().min(wanted)]).filter(|bytes| !bytes.is_empty())
+    }
+
+    /// Whether a byte is held.
+    pub fn holds(&self, at: u64) -> bool {
+        self.at(at, at + 1).is_some()
+    }
+
+    /// Whether a byte from `start` to `end` is held.
+    pub fn overlaps(&self, start: u64, end: u64) -> bool {
+        let before = self.pieces.range(..end).next_back();
+        before.is_some_and(|(&first, piece)| end_of(first, piece) > start)
+    }
+
+    /// Whether what is held of these bytes is the same.
+    pub fn agrees(&self, start: u64, payload: &[u8]) -> bool {
+        let end = end_of(start, payload);
+        let before = self.pieces.range(..start).next_back();
+        let overlapping = before.into_iter().chain(self.pieces.range(start..end));
+        overlapping.into_iter().all(|(&other, piece)| {
+            let (from, to) = (other.max(start), end_of(other, piece).min(end));
+            if from >= to {
+                return true;
+            }
+            let part =
+                |bytes_start: u64| (from - bytes_start) as usize..(to - bytes_start) as usize;
+            piece[part(other)] == payload[part(start)]
+        })
+    }
+
+    /// Where the next piece after `at` begins, at most `end`.
+    pub fn next(&self, at: u64, end: u64) -> u64 {
+        let next = self.pieces.range(at.saturating_add(1)..).next();
+        next.map_or(end, |(&start, _)| start.min(end))
+    }
+
+    /// Forgets the bytes from `start` to `end`.
+    pub fn forget(&mut self, start: u64, end: u64) {
+        while let Some((&first, piece)) = self.pieces.range(..end).next_back() {
+            let piece_end = end_of(first, piece);
+            if piece_end <= start {
+                break;
+            }
+            let mut piece = self.pieces.remove(&first).unwrap_or_default();
+            self.payload_bytes -= piece.len();
+            if piece_end > end {
+                let rest = piece.split_off((end - first) as usize);
+                self.payload_bytes += rest.len();
+                self.pieces.insert(end, rest);
+            }
+            if first < start {
+                piece.truncate((start - first) as usize);
+                piece.shrink_to_fit();
+                self.payload_bytes += piece.len();
+                self.pieces.insert(first, piece);
+            }
         }
     }
 
-    /// The kept bytes from `at` to `end`, as far as one copy goes.
-    pub fn kept_at(&self, at: u64, end: u64) -> Option<&[u8]> {
-        self.kept.at(at, end)
-    }
-
-    /// The doubtful bytes from `at` to `end`, as far as one copy goes.
-    pub fn doubtful_at(&self, at: u64, end: u64) -> Option<&[u8]> {
-        self.doubtful.at(at, end)
-    }
-
-    /// Where the next kept copy after `at` begins, at most `end`.
-    pub fn next_kept(&self, at: u64, end: u64) -> u64 {
-        let starts = self.kept.copies.iter().map(|&(start, _)| start);
-        starts.filter(|&start| start > at).fold(end, u64::min)
-    }
-
-    /// Forgets the copies that end at or below `floor`.
+    /// Forgets the pieces that end at or below `floor`.
     pub fn forget_below(&mut self, floor: u64) {
-        self.kept.forget_below(floor);
-        self.doubtful.forget_below(floor);
+        while let Some(first) = self.pieces.first_entry() {
+            if end_of(*first.key(), first.get()) > floor {
+                break;
+            }
+            self.payload_bytes -= first.remove().len();
+        }
     }
 }
 
@@ -118,35 +176,77 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_kept_copy_stands_and_a_doubtful_one_only_where_there_is_none() {
+    fn the_first_copy_of_a_byte_stands() {
         let mut deferred = Deferred::default();
-        deferred.doubt(0, vec![9; 30]);
-        assert!(deferred.keep(10, vec![1; 10], 100));
-        assert!(deferred.keep(5, vec![2; 10], 100));
-        assert_eq!(deferred.kept_at(10, 20), Some(&[1; 10][..]));
-        assert_eq!(deferred.kept_at(5, 20), Some(&[2; 10][..]));
-        assert_eq!(deferred.kept_at(0, 20), None);
-        assert_eq!(deferred.next_kept(0, 20), 5);
-        assert_eq!(deferred.doubtful_at(0, 5), Some(&[9; 5][..]));
-        deferred.forget_below(15);
-        assert_eq!(
-            (deferred.kept_at(10, 20), deferred.bytes()),
-            (Some(&[1; 10][..]), 10)
-        );
+        assert!(deferred.keep(10, &[1; 10], 1000));
+        assert!(deferred.keep(5, &[2; 10], 1000));
+        assert!(deferred.keep(0, &[3; 30], 1000));
+        assert_eq!(deferred.at(0, 5), Some(&[3; 5][..]));
+        assert_eq!(deferred.at(5, 10), Some(&[2; 5][..]));
+        assert_eq!(deferred.at(10, 20), Some(&[1; 10][..]));
+        assert_eq!(deferred.at(20, 40), Some(&[3; 10][..]));
+        assert_eq!((deferred.at(30, 40), deferred.next(30, 40)), (None, 40));
+        assert_eq!(deferred.bytes(), 30 + PIECE_BYTES, "one piece");
+        deferred.replace(10, &[4; 10]);
+        assert_eq!(deferred.at(10, 30), Some(&[4; 10][..]));
+        assert_eq!((deferred.next(0, 40), deferred.holds(20)), (10, true));
     }
 
     #[test]
-    fn what_comes_again_takes_no_room_and_doubt_pushes_out_doubt_alone() {
+    fn what_comes_again_takes_no_room_and_small_pieces_cost_more_than_their_bytes() {
         let mut deferred = Deferred::default();
-        assert!(deferred.keep(0, vec![1; 100], 150));
-        assert!(deferred.keep(20, vec![2; 80], 150), "held already");
-        assert!(!deferred.keep(20, vec![2; 81], 150));
-        assert_eq!(deferred.bytes(), 100);
-        for start in 0..40 {
-            deferred.doubt(start * 9000, vec![3; 9000]);
+        let budget = 150 + PIECE_BYTES;
+        assert!(deferred.keep(0, &[1; 100], budget));
+        assert!(deferred.keep(20, &[2; 80], budget), "held already");
+        assert!(!deferred.keep(20, &[2; 81], budget), "a piece costs");
+        assert!(deferred.keep(50, &[], budget));
+        assert_eq!(deferred.bytes(), 100 + PIECE_BYTES);
+        let small = (0..1000u64).filter(|at| deferred.keep(200 + 2 * at, &[1], 100 * PIECE_BYTES));
+        assert!(small.count() < 100);
+    }
+
+    /// Every operation on a small universe agrees with a plain array of bytes.
+    #[test]
+    fn agrees_with_bytes() {
+        let mut state = 11u64;
+        let mut next = |below: u64| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        let (mut deferred, mut bytes) = (Deferred::default(), [0u8; 64]);
+        for round in 0..20_000u32 {
+            let (start, end) = (next(64), next(65));
+            let value = round as u8 | 1;
+            let range = start as usize..(end as usize).max(start as usize);
+            let payload = vec![value; range.len()];
+            match next(4) {
+                0 => {
+                    deferred.replace(start, &payload);
+                    bytes[range].fill(value);
+                }
+                1 => {
+                    deferred.forget(start, end);
+                    bytes[range].fill(0);
+                }
+                _ => {
+                    assert_eq!(
+                        deferred.agrees(start, &payload),
+                        bytes[range.clone()].iter().all(|&b| b == 0 || b == value)
+                    );
+                    assert!(deferred.keep(start, &payload, usize::MAX));
+                    let empty = bytes[range].iter_mut().filter(|byte| **byte == 0);
+                    empty.for_each(|byte| *byte = value);
+                }
+            }
+            let held: Vec<u8> = (0..64)
+                .map(|at| deferred.at(at, 64).map_or(0, |bytes| bytes[0]))
+                .collect();
+            assert_eq!(held, bytes);
+            let count = bytes.iter().filter(|&&byte| byte != 0).count();
+            let pieces = deferred.pieces.len();
+            assert_eq!(deferred.bytes(), count + pieces * PIECE_BYTES);
         }
-        assert_eq!(deferred.doubtful_at(0, 1), None);
-        assert!(deferred.doubtful_at(39 * 9000, 40 * 9000).is_some());
-        assert_eq!(deferred.kept_at(0, 100).map(<[u8]>::len), Some(100));
     }
 }

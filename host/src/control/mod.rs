@@ -17,7 +17,7 @@
 //! | `regions.rs` | registered regions and page entries |
 //! | `arrived.rs` | what a connection makes of a packet that arrived |
 //! | `expected.rs` | which packets TCP will hardly accept |
-//! | `deferred.rs` | payload that the card deferred |
+//! | `deferred.rs` | payload that the card deferred, each byte once |
 //! | `window.rs` | lowers and reopens the offered window |
 //! | `connection.rs` | one connection: its flow, both sides, its end |
 //! | `handshake.rs` | what the SYNs said, before there is a flow |

@@ -54,6 +54,49 @@ impl RangeSet {
         }
     }
 
+    /// How many ranges there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// Where the range that holds `at` ends, at most `end`; `at`, if none does.
+    pub fn held_to(&self, at: u64, end: u64) -> u64 {
+        let before = self.ends.range(..=at).next_back();
+        before.map_or(at, |(_, &other_end)| other_end.clamp(at, end))
+    }
+
+    /// Where the next range after `at` begins, at most `end`.
+    pub fn next(&self, at: u64, end: u64) -> u64 {
+        let next = self.ends.range(at.saturating_add(1)..).next();
+        next.map_or(end, |(&start, _)| start.min(end))
+    }
+
+    /// Whether a part of `start..end` is in the set.
+    pub fn overlaps(&self, start: u64, end: u64) -> bool {
+        let before = self.ends.range(..end).next_back();
+        start < end && before.is_some_and(|(_, &other_end)| other_end > start)
+    }
+
+    /// The parts of `start..end` that are in the set, in order.
+    pub fn parts(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut parts = Vec::new();
+        let first = self.held_to(start, end.max(start));
+        if first > start {
+            parts.push((start, first));
+        }
+        for (&other_start, &other_end) in
+            self.ends.range(start.saturating_add(1)..end.max(start + 1))
+        {
+            parts.push((other_start, other_end.min(end)));
+        }
+        parts
+    }
+
     /// The parts of `start..end` that are not in the set, in order.
     pub fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();
@@ -106,12 +149,25 @@ mod tests {
                 set.remove(start, end);
             }
             let (from, to) = (next(64), next(65));
+            let held = |range: std::ops::Range<u64>| range.clone().any(|at| flags[at as usize]);
+            assert_eq!(set.overlaps(from, to), held(from..to), "{from} to {to}");
+            let first = (from..to).find(|&at| !flags[at as usize]);
+            assert_eq!(
+                set.held_to(from, to.max(from)),
+                first.unwrap_or(to.max(from))
+            );
+            let mut present = [false; 64];
+            for (part_start, part_end) in set.parts(from, to) {
+                assert!(part_start < part_end);
+                present[part_start as usize..part_end as usize].fill(true);
+            }
             let mut missing = [false; 64];
             for (gap_start, gap_end) in set.gaps(from, to) {
                 missing[gap_start as usize..gap_end as usize].fill(true);
             }
             for at in from..to {
                 assert_eq!(missing[at as usize], !flags[at as usize], "offset {at}");
+                assert_eq!(present[at as usize], flags[at as usize], "offset {at}");
             }
         }
     }

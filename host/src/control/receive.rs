@@ -11,9 +11,10 @@
 //! Invariants
 //! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a
 //!    floor at or beyond them, so the card never writes an announced byte again.
-//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed: the
-//!    first copy that landed stands. What came with packets that TCP will hardly accept stands
-//!    last ([`super::expected`]).
+//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed. Of
+//!    deferred copies the first stands. What came with packets that TCP will hardly accept
+//!    ([`super::expected`]) stands only where nothing else came, and of such copies TCP is shown
+//!    one alone: it is the one that stands, if TCP takes it after all.
 //! 3. Buffers are withdrawn (the only one cut at its last accepted byte, several passed by the
 //!    list's head; confirmed) before they go back unfilled.
 
@@ -29,6 +30,12 @@ use super::ranges::RangeSet;
 use super::regions::RegionName;
 use crate::device::Ticket;
 use crate::error::Result;
+
+/// Doubtful payload that one flow may hold outside its buffers, bytes.
+const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
+/// Separate ranges of landed bytes that are told apart, and as many doubtful ones: a peer that
+/// leaves more holes than that has its packets treated as lost.
+const RANGES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Posted {
@@ -61,7 +68,9 @@ pub struct ReceiveSide {
     landed: RangeSet,
     /// Placed by packets that TCP will hardly accept, and by no other since.
     in_doubt: RangeSet,
-    deferred: Deferred,
+    kept: Deferred,
+    /// Deferred with packets that TCP will hardly accept.
+    doubtful: Deferred,
 }
 
 impl ReceiveSide {
@@ -82,7 +91,8 @@ impl ReceiveSide {
             withdrawing: None,
             landed: RangeSet::default(),
             in_doubt: RangeSet::default(),
-            deferred: Deferred::default(),
+            kept: Deferred::default(),
+            doubtful: Deferred::default(),
         }
     }
 
@@ -114,11 +124,6 @@ impl ReceiveSide {
             return 0;
         }
         self.confirmed_end - self.accepted
-    }
-
-    /// Bytes held for the flow outside its buffers.
-    pub fn deferred_bytes(&self) -> usize {
-        self.deferred.bytes()
     }
 
     /// First list index still needed once everything accepted is announced.
@@ -183,45 +188,66 @@ impl ReceiveSide {
         Ok(())
     }
 
-    /// Payload landed in place.
-    pub fn landed(&mut self, start: u64, bytes: u64) {
-        self.landed.insert(start.max(self.announced), start + bytes);
-        self.in_doubt.remove(start, start + bytes);
+    /// Payload landed in place. Returns false when it cannot be told from the rest: then TCP must
+    /// not hear of it.
+    pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
+        let end = start + bytes;
+        let before = self.landed.len();
+        cut(&mut self.in_doubt, start, end);
+        self.landed.insert(start.max(self.announced), end);
+        let is_clear = self.landed.len() <= before.max(RANGES_MAX);
+        if !is_clear {
+            self.landed.remove(start, end);
+        }
+        is_clear
     }
 
-    /// Payload of a packet that TCP will hardly accept landed in place: it stands only where it is
-    /// the only one. Where it overwrote what had landed, neither stands.
-    pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) {
+    /// Payload of a packet that TCP will hardly accept landed in place. Returns false when it fell
+    /// upon other bytes: neither stand, and TCP must not hear of it.
+    pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
         let (start, end) = (start.max(self.announced), start + bytes);
-        for (gap_start, gap_end) in self.landed.gaps(start, end) {
-            self.in_doubt.insert(gap_start, gap_end);
+        if start >= end {
+            return true;
         }
-        self.landed.remove(start, end);
+        let stands = !self.landed.overlaps(start, end)
+            && !self.in_doubt.overlaps(start, end)
+            && !self.doubtful.overlaps(start, end)
+            && self.in_doubt.len() < RANGES_MAX;
+        self.spoilt(start, end - start);
+        if stands {
+            self.in_doubt.insert(start, end);
+        }
+        stands
     }
 
     /// Payload that TCP never hears of landed in place: what was there does not stand any more.
     pub fn spoilt(&mut self, start: u64, bytes: u64) {
-        self.landed.remove(start, start + bytes);
-        self.in_doubt.remove(start, start + bytes);
+        cut(&mut self.landed, start, start + bytes);
+        cut(&mut self.in_doubt, start, start + bytes);
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass
     /// `budget_bytes`. What TCP waits for is kept all the same: it lets go of what came after it.
-    pub fn defer(&mut self, start: u64, payload: Vec<u8>, budget_bytes: usize) -> bool {
+    pub fn defer(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
         let end = start + payload.len() as u64;
-        let is_next = (start..end).contains(&self.accepted);
-        let budget_bytes = match is_next {
-            true => budget_bytes.max(self.deferred.bytes() + payload.len()),
-            false => budget_bytes,
-        };
-        end <= self.announced || self.deferred.keep(start, payload, budget_bytes)
+        let next = (start..end).contains(&self.accepted) && !self.kept.holds(self.accepted);
+        let budget_bytes = if next { usize::MAX } else { budget_bytes };
+        end <= self.announced || self.kept.keep(start, payload, budget_bytes)
     }
 
-    /// Payload of a packet that TCP will hardly accept was deferred.
-    pub fn defer_in_doubt(&mut self, start: u64, payload: Vec<u8>) {
-        if start + payload.len() as u64 > self.announced {
-            self.deferred.doubt(start, payload);
+    /// Payload of a packet that TCP will hardly accept was deferred. Returns false when there is no
+    /// room, or when TCP has been shown other such bytes in its place.
+    pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8]) -> bool {
+        let end = start + payload.len() as u64;
+        if end <= self.announced {
+            return true;
         }
+        if self.in_doubt.overlaps(start, end) || !self.doubtful.agrees(start, payload) {
+            return false;
+        }
+        let next = (start..end).contains(&self.accepted) && !self.doubtful.holds(self.accepted);
+        let budget_bytes = if next { usize::MAX } else { DOUBTFUL_BYTES_MAX };
+        self.doubtful.keep(start, payload, budget_bytes)
     }
 
     /// The transport accepted `bytes` more in order.
@@ -269,20 +295,17 @@ impl ReceiveSide {
         for (start, end) in self.landed.gaps(self.announced, floor) {
             let mut at = start;
             while at < end {
-                if let Some(bytes) = self.deferred.kept_at(at, end) {
+                // Up to the next kept piece stands what was doubted, and TCP took.
+                let limit = self.kept.next(at, end);
+                let placed = self.in_doubt.held_to(at, limit);
+                let doubtful_end = self.in_doubt.next(at, limit);
+                let doubtful = || self.doubtful.at(at, doubtful_end);
+                if let Some(bytes) = self.kept.at(at, end) {
                     self.split_into_buffers(at, bytes, &mut copies);
                     at += bytes.len() as u64;
-                    continue;
-                }
-                // What comes now was doubted, and TCP took it.
-                let limit = self.deferred.next_kept(at, end);
-                let placed = match self.in_doubt.gaps(at, limit).first() {
-                    Some(&(gap, _)) => gap,
-                    None => limit,
-                };
-                if placed > at {
+                } else if placed > at {
                     at = placed;
-                } else if let Some(bytes) = self.deferred.doubtful_at(at, limit) {
+                } else if let Some(bytes) = doubtful() {
                     self.split_into_buffers(at, bytes, &mut copies);
                     at += bytes.len() as u64;
                 } else {
@@ -295,11 +318,12 @@ impl ReceiveSide {
 
     fn split_into_buffers(&self, at: u64, bytes: &[u8], copies: &mut Vec<Copy>) {
         let (mut at, mut rest) = (at, bytes);
-        for posted in &self.posted {
+        let first = self.posted.partition_point(|posted| posted.end() <= at);
+        for posted in self.posted.range(first..) {
             if rest.is_empty() {
                 break;
             }
-            if at >= posted.start && at < posted.end() {
+            if at >= posted.start {
                 let take = rest.len().min((posted.end() - at) as usize);
                 let offset = posted.buffer.offset + (at - posted.start);
                 let (now, later) = rest.split_at(take);
@@ -319,7 +343,8 @@ impl ReceiveSide {
         self.announced = floor;
         self.landed.remove(0, floor);
         self.in_doubt.remove(0, floor);
-        self.deferred.forget_below(floor);
+        self.kept.forget_below(floor);
+        self.doubtful.forget_below(floor);
         let mut done = Vec::new();
         while let Some(posted) = self.posted.front() {
             if posted.end() > floor || self.withdrawing.is_some() {
@@ -360,23 +385,20 @@ impl ReceiveSide {
         self.announced == self.accepted && self.withdrawing.is_some_and(confirmed)
     }
 
-    /// What must be read out of the withdrawn buffers before they go back.
+    /// What must be read out of the withdrawn buffers before they go back; doubtful bytes, too.
     pub fn rescues(&self) -> Vec<Rescue> {
         let mut rescues = Vec::new();
         for posted in &self.posted {
             let from = posted.start.max(self.announced);
-            let mut at = from;
-            let gaps = self.landed.gaps(from, posted.end());
-            for (gap_start, gap_end) in gaps.into_iter().chain([(posted.end(), posted.end())]) {
-                if gap_start > at {
-                    rescues.push(Rescue {
-                        region: posted.buffer.region,
-                        offset: posted.buffer.offset + (at - posted.start),
-                        bytes: (gap_start - at) as usize,
-                        stream_offset: at,
-                    });
-                }
-                at = gap_end;
+            let landed = self.landed.parts(from, posted.end());
+            let in_doubt = self.in_doubt.parts(from, posted.end());
+            for (start, end) in landed.into_iter().chain(in_doubt) {
+                rescues.push(Rescue {
+                    region: posted.buffer.region,
+                    offset: posted.buffer.offset + (start - posted.start),
+                    bytes: (end - start) as usize,
+                    stream_offset: start,
+                });
             }
         }
         rescues
@@ -387,11 +409,13 @@ impl ReceiveSide {
     /// at the `end` of the stream.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
         for (start, bytes) in rescued {
-            self.landed.remove(start, start + bytes.len() as u64);
-            self.deferred.keep_landed(start, bytes);
+            // What landed stands before what was deferred, so over any budget.
+            match self.in_doubt.overlaps(start, start + 1) {
+                true => self.doubtful.replace(start, &bytes),
+                false => self.kept.replace(start, &bytes),
+            }
         }
-        // Doubtful bytes are not worth a copy: if TCP took them after all, they are missing.
-        self.in_doubt = RangeSet::default();
+        (self.landed, self.in_doubt) = Default::default();
         self.withdrawing = None;
         self.pending_posts.clear();
         self.posted_end = self.announced;
@@ -450,18 +474,80 @@ impl ReceiveSide {
     }
 }
 
+/// Takes a range out of a set. Where that would leave too many ranges, what lies behind it goes,
+/// too, up to the next gap.
+fn cut(set: &mut RangeSet, start: u64, end: u64) {
+    let end = match set.len() < RANGES_MAX {
+        true => end,
+        false => set.held_to(end, u64::MAX),
+    };
+    set.remove(start, end);
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::deferred::PIECE_BYTES;
     use super::*;
+
+    /// A side with a buffer of `bytes` bytes posted.
+    fn posted(bytes: u32) -> ReceiveSide {
+        let mut side = ReceiveSide::new(0, 1);
+        let region = RegionName { index: 1, key: 1 };
+        side.add(Buffer {
+            request: 1,
+            region,
+            known: None,
+            offset: 0,
+            bytes,
+            partial: true,
+        });
+        let name = FlowName {
+            flow: 1,
+            generation: 1,
+        };
+        side.post(name, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+        side.confirm(|_| true);
+        side
+    }
 
     #[test]
     fn the_budget_never_keeps_out_what_the_stream_waits_for() {
         let mut side = ReceiveSide::new(0, 1);
-        assert!(side.defer(100, vec![1; 900], 1000));
-        assert!(!side.defer(1000, vec![2; 200], 1000), "over the budget");
-        assert!(side.defer(0, vec![3; 100], 950), "the next bytes");
-        assert!(side.defer(0, vec![3; 100], 950), "known already");
-        assert_eq!(side.deferred_bytes(), 1000);
+        assert!(side.defer(100, &[1; 900], 1000));
+        assert!(!side.defer(1000, &[2; 200], 1000), "over the budget");
+        assert!(side.defer(0, &[3; 100], 950), "the next bytes");
+        assert!(side.defer(0, &[3; 100], 950), "known already");
+        assert_eq!(side.kept.bytes(), 1000 + 2 * PIECE_BYTES);
+    }
+
+    /// A peer repeats what TCP waits for, longer each time; so with messages, at their beginning.
+    #[test]
+    fn what_comes_again_and_again_stays_within_the_budget() {
+        let mut side = ReceiveSide::new(0, 1);
+        assert!(side.defer(0, &[1], 1000));
+        for _ in 0..100 {
+            side.defer(0, &[1; 1460], 1000);
+            side.defer_in_doubt(0, &[1; 1460]);
+        }
+        assert!(side.kept.bytes() <= 1000 + 1460);
+        assert!(side.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
+        for start in 0..2 * RANGES_MAX as u64 {
+            side.landed(10_000 + 2 * start, 1);
+            side.landed_in_doubt(1_000_000 + 2 * start, 1);
+        }
+        assert_eq!(
+            (side.landed.len(), side.in_doubt.len()),
+            (RANGES_MAX, RANGES_MAX)
+        );
+        assert!(side.landed(10_001, 1), "no new range");
+        let mut side = ReceiveSide::new(0, 1);
+        assert!(side.landed(0, 1 << 20));
+        assert!(side.landed_in_doubt(1 << 20, 1 << 20));
+        for start in 0..1 << 20 {
+            side.spoilt(2 * start, 1);
+        }
+        assert!(side.landed.len() <= RANGES_MAX && side.in_doubt.len() <= RANGES_MAX);
+        assert!(side.landed(0, 1), "what TCP waits for");
     }
 
     /// Placed copies in doubt stand only where no other one came, and never where they fell upon
@@ -469,17 +555,56 @@ mod tests {
     #[test]
     fn doubtful_bytes_stand_last() {
         let mut side = ReceiveSide::new(0, 1);
-        side.landed_in_doubt(0, 30);
-        side.landed(10, 10);
-        side.defer(20, vec![7; 5], 1000);
-        side.defer_in_doubt(30, vec![9; 10]);
+        assert!(side.landed_in_doubt(0, 30));
+        assert!(side.landed(10, 10));
+        assert!(side.defer(20, &[7; 5], 1000));
+        assert!(side.defer_in_doubt(30, &[9; 10]));
         assert!(side.landed.gaps(10, 20).is_empty());
         // No buffer is posted, so nothing is copied: what counts is that nothing is missing.
         assert_eq!(side.copies(40), Ok(Vec::new()));
         assert_eq!(side.copies(41), Err((40, 1)));
-        side.landed_in_doubt(15, 10);
+        assert!(!side.landed_in_doubt(15, 10), "TCP does not hear of it");
         assert_eq!(side.copies(40), Err((15, 25)));
-        side.landed(15, 5);
+        assert!(side.landed(15, 5));
         assert_eq!(side.copies(40), Ok(Vec::new()));
+    }
+
+    /// Two doubtful packets with other bytes in the same place: TCP may take the one that it is
+    /// shown, so it is shown only one.
+    #[test]
+    fn of_doubtful_bytes_tcp_is_shown_one_copy_alone() {
+        let mut side = posted(100);
+        assert!(side.defer_in_doubt(0, &[1; 10]));
+        assert!(side.defer_in_doubt(0, &[1; 20]), "the same bytes");
+        assert!(!side.defer_in_doubt(0, &[2; 20]));
+        assert!(!side.landed_in_doubt(5, 20));
+        side.accept(20);
+        let copies = side.copies(20).unwrap();
+        assert_eq!(copies[0].bytes, [1; 20]);
+        assert!(side.landed_in_doubt(30, 10));
+        assert!(!side.defer_in_doubt(25, &[3; 10]));
+        assert!(!side.landed_in_doubt(35, 10));
+        assert_eq!(side.copies(31), Err((20, 11)));
+    }
+
+    /// A partial request goes back while more has landed behind it: those bytes stand before
+    /// deferred copies of the same, and doubtful ones are not lost.
+    #[test]
+    fn what_landed_in_a_buffer_that_goes_back_stands() {
+        let mut side = posted(100);
+        side.landed(0, 10);
+        side.landed(20, 10);
+        side.landed_in_doubt(10, 10);
+        assert!(side.defer(20, &[9; 10], 1000));
+        side.accept(10);
+        side.announce(10);
+        side.withdraw(Ticket::new(0, 1));
+        let rescued = side.rescues().into_iter();
+        let rescued = rescued.map(|r| (r.stream_offset, vec![r.offset as u8; r.bytes]));
+        let done = side.finish_withdrawal(rescued.collect(), false);
+        assert_eq!(done.len(), 1);
+        assert_eq!(side.kept.at(20, 30), Some(&[20; 10][..]));
+        assert_eq!(side.doubtful.at(10, 20), Some(&[10; 10][..]));
+        assert_eq!(side.copies(30), Ok(Vec::new()));
     }
 }

@@ -299,7 +299,7 @@ impl<B: Bus> Endpoint<B> {
             }
             Some(Disposition::Old) => incoming.answer = true,
             _ if entry.deferred.is_some() => {
-                incoming.take(position, payload_bytes, entry.deferred.clone());
+                incoming.take(position, payload_bytes, entry.deferred.as_deref());
             }
             _ => {}
         }

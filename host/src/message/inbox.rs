@@ -56,7 +56,7 @@ impl Incoming {
     }
 
     /// A packet's payload is in place, or deferred.
-    pub fn take(&mut self, position: u32, bytes: usize, deferred: Option<Vec<u8>>) {
+    pub fn take(&mut self, position: u32, bytes: usize, deferred: Option<&[u8]>) {
         self.answer = true;
         let start = u64::from(position);
         let end = start + bytes as u64;
@@ -66,10 +66,7 @@ impl Incoming {
         }
         let kept = match deferred {
             Some(payload) => self.side.defer(start, payload, DEFERRED_BYTES_MAX),
-            None => {
-                self.side.landed(start, bytes as u64);
-                true
-            }
+            None => self.side.landed(start, bytes as u64),
         };
         if kept {
             self.arrived.insert(start, end);
