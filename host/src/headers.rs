@@ -110,14 +110,19 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let packet = Packet {
             header: frame,
             payload_bytes: payload.len() as u64,
-            deferred: Some(payload),
+            deferred: (!payload.is_empty()).then_some(payload),
             placed: None,
+            flow: None,
         };
         self.take_tcp(&parsed, &packet)
     }
 
     fn take_tcp(&mut self, parsed: &TcpHeader, packet: &Packet) -> Result<()> {
         let tuple = (parsed.destination, parsed.source);
+        if !self.handshakes.is_for_us(tuple, &packet.header, parsed) {
+            self.counters.withheld_foreign += 1;
+            return Ok(());
+        }
         self.handshakes.note_received(tuple, parsed);
         let connection = self
             .tuples
@@ -134,7 +139,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             }
             _ => match &packet.deferred {
                 Some(payload) => self.handshakes.keep_early(tuple, parsed, payload),
-                None => true,
+                // Placed or dropped for a flow with the same addresses that leaves: it is nowhere.
+                None => packet.payload_bytes == 0 || !parsed.may_carry(),
             },
         };
         if !deliver {
@@ -179,6 +185,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         clear_checksums(&mut bytes, &parsed);
         let tuple = (parsed.source, parsed.destination);
         if parsed.flags & SYN != 0 {
+            self.release_old_tuple(tuple, parsed.sequence);
             self.handshakes.note_sent(tuple, &bytes, &parsed);
         }
         let id = self.tuples.get(&tuple).copied();

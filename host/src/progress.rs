@@ -5,7 +5,7 @@ use std::io;
 use crate::bus::Bus;
 use crate::control::connection::{missing, Phase};
 use crate::control::descriptor::tcp_header;
-use crate::control::handshake::Handshake;
+use crate::control::handshake::{Handshake, Tuple};
 use crate::control::packet::flow_key;
 use crate::control::receive::ReceiveSide;
 use crate::error::{HostError, Result};
@@ -87,7 +87,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let limit = 1 << (self.device.sizes().bucket_bits + 3);
         let keys = self.keys.insert(key, connection.name.flow);
         let keys = keys.ok_or(HostError::NoKeySlot { slots: limit })?;
-        connection.install(&mut self.device, handshake, keys);
+        let takes_old_acks = self.transport.takes_old_acks();
+        connection.install(&mut self.device, handshake, keys, takes_old_acks);
         self.handshakes.remove(tuple);
         self.completions.push_back(Completion::Opened(id));
         Ok(())
@@ -160,6 +161,19 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         if self.tuples.get(&tuple) == Some(&id) {
             self.tuples.remove(&tuple);
             self.handshakes.remove(tuple);
+        }
+    }
+
+    /// A SYN of ours goes out: the transport has done with the connection that has these addresses,
+    /// unless it is that one's own SYN again.
+    pub(crate) fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
+        let Some(&id) = self.tuples.get(&tuple) else {
+            return;
+        };
+        let connection = self.connections.get(&id);
+        let send = connection.and_then(|connection| connection.send.as_ref());
+        if send.is_some_and(|send| send.position(0) != sequence.wrapping_add(1)) {
+            self.release_tuple(id);
         }
     }
 

@@ -28,8 +28,10 @@ pub(crate) struct Packet {
     pub(crate) payload_bytes: u64,
     /// The payload, where the card did not place it.
     pub(crate) deferred: Option<Vec<u8>>,
-    /// The flow in whose buffers the card placed it, and the bytes that lay below its floor.
-    pub(crate) placed: Option<(FlowName, u64)>,
+    /// The card placed it: the bytes of it that lay below the floor, and did not land.
+    pub(crate) placed: Option<u64>,
+    /// The flow in whose buffers it was placed, or below whose floor all of it lay.
+    pub(crate) flow: Option<FlowName>,
 }
 
 impl Packet {
@@ -46,7 +48,8 @@ impl Packet {
         };
         Self {
             payload_bytes: get(header_entry::PAYLOAD_BYTES),
-            placed: is_placed.then(|| (name, get(header_entry::TRIMMED_BYTES))),
+            placed: is_placed.then(|| get(header_entry::TRIMMED_BYTES)),
+            flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),
             header: entry.header,
             deferred: entry.deferred,
         }
@@ -59,48 +62,48 @@ impl Connection {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return false;
         };
-        let doubtful = self.expected.doubts(parsed, send.floor_position());
-        if let Some((name, trimmed)) = packet.placed {
-            if name != self.name {
-                // In the buffers of a flow with the same addresses that has left since.
-                return false;
+        let floor = send.floor_position();
+        let bytes = packet.payload_bytes;
+        let end = receive.offset(parsed.sequence.wrapping_add(bytes as u32));
+        let beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
+        let doubtful = beyond || self.expected.doubts(parsed, floor);
+        let is_kept = match (packet.placed, &packet.deferred) {
+            // In the buffers, or below the floor, of a flow with the same addresses that has left.
+            _ if packet.flow.is_some_and(|name| name != self.name) => false,
+            (Some(trimmed), _) => {
+                let first = parsed.sequence.wrapping_add(trimmed as u32);
+                match receive.offset(first) {
+                    Some(start) if doubtful => receive.landed_in_doubt(start, bytes - trimmed),
+                    Some(start) => receive.landed(start, bytes - trimmed),
+                    None => true,
+                }
             }
-            let first = parsed.sequence.wrapping_add(trimmed as u32);
-            let bytes = packet.payload_bytes - trimmed;
-            let stands = match receive.offset(first) {
-                Some(start) if doubtful => receive.landed_in_doubt(start, bytes),
-                Some(start) => receive.landed(start, bytes),
-                None => true,
-            };
-            if !stands {
-                return false;
+            (None, Some(payload)) if parsed.may_carry() => {
+                let edge = self.window.edge().max(receive.window_end()) + BEYOND_WINDOW_BYTES_MAX;
+                match receive.in_stream(parsed.sequence, payload) {
+                    Some((start, _)) if start >= edge => false,
+                    Some((start, payload)) if doubtful => receive.defer_in_doubt(start, payload),
+                    Some((start, payload)) => receive.defer(start, payload, DEFERRED_BYTES_MAX),
+                    None => true,
+                }
             }
-        } else if let Some(payload) = &packet.deferred {
-            let edge = self.window.edge().max(receive.window_end()) + BEYOND_WINDOW_BYTES_MAX;
-            let is_kept = match receive.offset(parsed.sequence) {
-                Some(start) if start >= edge => false,
-                Some(start) if doubtful => receive.defer_in_doubt(start, payload),
-                Some(start) => receive.defer(start, payload, DEFERRED_BYTES_MAX),
-                None => true,
-            };
-            if !is_kept {
-                return false;
-            }
+            _ => true,
+        };
+        if is_kept && doubtful {
+            self.expected.note_doubtful(parsed, bytes as u32, floor);
+        } else if is_kept {
+            self.expected.note_received(parsed, bytes as u32);
         }
-        if !doubtful {
-            self.expected
-                .note_received(parsed, packet.payload_bytes as u32);
-        }
-        true
+        is_kept
     }
 
     /// A packet that the transport will never see may have been placed over what had landed.
     pub(crate) fn spoilt(&mut self, parsed: &TcpHeader, packet: &Packet) {
-        let (Some(receive), Some((name, trimmed))) = (&mut self.receive, packet.placed) else {
+        let (Some(receive), Some(trimmed)) = (&mut self.receive, packet.placed) else {
             return;
         };
         let start = receive.offset(parsed.sequence.wrapping_add(trimmed as u32));
-        if let (Some(start), true) = (start, name == self.name) {
+        if let (Some(start), true) = (start, packet.flow == Some(self.name)) {
             receive.spoilt(start, packet.payload_bytes - trimmed);
         }
     }
@@ -114,5 +117,104 @@ impl Connection {
             self.window
                 .lower(bytes, parsed, payload_bytes, acknowledged, end);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::buffer::Buffer;
+    use super::super::packet::parse_tcp;
+    use super::super::receive::ReceiveSide;
+    use super::super::regions::RegionName;
+    use super::super::send::SendSide;
+    use super::*;
+    use crate::device::Ticket;
+    use crate::transport::StreamId;
+
+    const NAME: FlowName = FlowName {
+        flow: 1,
+        generation: 1,
+    };
+
+    /// A header with its ACK number right, at a sequence number; the stream begins at 1000.
+    fn header(sequence: u32) -> (Vec<u8>, TcpHeader) {
+        let mut bytes = vec![0; 12];
+        bytes.extend([8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 0, 81]);
+        bytes.extend(sequence.to_be_bytes());
+        bytes.extend(1000u32.to_be_bytes());
+        bytes.extend([0x50, 0x10, 0, 50, 0, 0, 0, 0]);
+        let parsed = parse_tcp(&bytes).unwrap();
+        (bytes, parsed)
+    }
+
+    /// An installed connection with a buffer of 1000 bytes, whose TCP offers 50.
+    fn connection() -> Connection {
+        let address = ([10, 0, 0, 1], 80).into();
+        let mut connection = Connection::new(StreamId(1), (address, address), NAME, 0);
+        let mut receive = ReceiveSide::new(1000, 1);
+        receive.add(Buffer {
+            request: 1,
+            region: RegionName { index: 1, key: 1 },
+            known: None,
+            offset: 0,
+            bytes: 1000,
+            partial: false,
+        });
+        receive.post(NAME, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+        receive.confirm(|_| true);
+        connection.receive = Some(receive);
+        connection.send = Some(SendSide::new(1000, 1));
+        connection.expected = super::super::expected::Expected::new(999, 999, None);
+        let (mut bytes, parsed) = header(1000);
+        connection.note_sent(&mut bytes, &parsed, 0);
+        connection
+    }
+
+    fn packet(payload: &[u8], placed: Option<FlowName>) -> Packet {
+        Packet {
+            header: Vec::new(),
+            payload_bytes: payload.len() as u64,
+            deferred: placed.is_none().then(|| payload.to_vec()),
+            placed: placed.map(|_| 0),
+            flow: placed,
+        }
+    }
+
+    #[test]
+    fn what_ends_beyond_the_window_stands_only_as_far_as_tcp_takes_it() {
+        let mut connection = connection();
+        let (_, first) = header(1000);
+        assert!(connection.keep_payload(&first, &packet(&[0xee; 100], Some(NAME))));
+        let (mut bytes, parsed) = header(1000);
+        connection.window.lower(&mut bytes, &parsed, 0, 50, 1000);
+        let (_, second) = header(1050);
+        assert!(connection.keep_payload(&second, &packet(&[0x11; 50], None)));
+        let receive = connection.receive.as_mut().unwrap();
+        let copies = receive.copies(100).unwrap();
+        assert_eq!((copies.len(), copies[0].offset), (1, 50));
+        assert_eq!(copies[0].bytes, [0x11; 50]);
+    }
+
+    #[test]
+    fn only_what_lies_in_the_stream_and_in_this_flow_is_kept() {
+        let mut connection = connection();
+        let other = FlowName {
+            generation: 0,
+            ..NAME
+        };
+        let (_, first) = header(1000);
+        assert!(!connection.keep_payload(&first, &packet(&[1; 10], Some(other))));
+        let mut old = packet(&[1; 10], None);
+        (old.deferred, old.flow) = (None, Some(other));
+        assert!(
+            !connection.keep_payload(&first, &old),
+            "below another floor"
+        );
+        let (_, before) = header(990);
+        assert!(connection.keep_payload(&before, &packet(&[2; 20], None)));
+        let receive = connection.receive.as_mut().unwrap();
+        assert_eq!(receive.copies(10).unwrap()[0].bytes, [2; 10]);
+        assert_eq!(receive.copies(11), Err((10, 1)));
     }
 }

@@ -14,8 +14,8 @@ use std::net::SocketAddr;
 use super::arrived::DEFERRED_BYTES_MAX;
 use super::buffer::{Buffer, Done};
 use super::commands::{
-    floor_set, flow_install, flow_remove, segment_truncate, send_floor_set, Acceptance, Direction,
-    Entry, FlowInstall, FlowName,
+    floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Direction, Entry,
+    FlowInstall, FlowName,
 };
 use super::expected::{Expected, ACK_BEHIND};
 use super::handshake::Handshake;
@@ -84,10 +84,10 @@ pub struct Connection {
     pub early_receives: Vec<Buffer>,
     /// Requests made before the handshake was known.
     pub early_sends: Vec<Buffer>,
-    finish_asked: bool,
-    close_asked: bool,
-    finished: bool,
-    end_seen: bool,
+    pub(super) finish_asked: bool,
+    pub(super) close_asked: bool,
+    pub(super) finished: bool,
+    pub(super) end_seen: bool,
     end_reported: bool,
     acceptance_stale: bool,
 }
@@ -156,19 +156,21 @@ impl Connection {
     }
 
     /// Puts the flow on the card: both initial sequence numbers of the handshake are known, `keys`
-    /// are the commands that place its key.
+    /// are the commands that place its key. `takes_old_acks` is said of its TCP.
     pub fn install<B: Bus>(
         &mut self,
         device: &mut Device<B>,
         handshake: &Handshake,
         keys: Vec<Entry>,
+        takes_old_acks: bool,
     ) {
         let (Some(local), Some(remote)) = (handshake.local, handshake.remote) else {
             return;
         };
         self.expected = handshake
             .expected()
-            .unwrap_or_else(|| Expected::new(local, remote, None));
+            .unwrap_or_else(|| Expected::new(local, remote, None))
+            .with_old_acks(takes_old_acks);
         let flow = self.name.flow;
         let mut receive = ReceiveSide::new(remote.wrapping_add(1), flow);
         let mut send = SendSide::new(local.wrapping_add(1), flow);
@@ -401,24 +403,6 @@ impl Connection {
         Ok(status)
     }
 
-    /// The error number with which the connection broke, once nothing that TCP had accepted before
-    /// is on its way to the application any more. One whose both halves have ended before, every
-    /// byte acknowledged, is not broken.
-    fn lost(&self, status: &StreamStatus) -> Option<i32> {
-        let unacknowledged = status.unacknowledged_bytes > 0;
-        let error = match status.error {
-            None if status.state == StreamState::Closed && unacknowledged => libc::ECONNABORTED,
-            other => other?,
-        };
-        if self.end_seen && self.finished && !unacknowledged {
-            return None;
-        }
-        let taken = self.receive.as_ref().is_none_or(|receive| {
-            receive.is_settled() && (status.readable_bytes == 0 || !receive.has_requests())
-        });
-        taken.then_some(error)
-    }
-
     fn refresh_acceptance<B: Bus>(&mut self, device: &mut Device<B>) -> Result<()> {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return Ok(());
@@ -431,43 +415,6 @@ impl Connection {
             self.acceptance_stale = false;
         }
         Ok(())
-    }
-
-    fn step_close<B: Bus, T: Transport>(
-        &mut self,
-        device: &mut Device<B>,
-        transport: &mut T,
-        status: &StreamStatus,
-    ) -> Result<()> {
-        if !self.close_asked || !self.finished {
-            return Ok(());
-        }
-        // What is acknowledged is sent: its requests are done when the send floor is confirmed.
-        let sending = self.send.as_ref().is_some_and(SendSide::has_requests);
-        if status.unacknowledged_bytes == 0 && !sending {
-            transport.close(self.stream)?;
-            self.remove(device);
-        }
-        Ok(())
-    }
-
-    /// Takes the flow off the card.
-    pub fn remove<B: Bus>(&mut self, device: &mut Device<B>) {
-        let ticket = device.command(flow_remove(self.name));
-        self.phase = Phase::Removing(ticket);
-    }
-
-    /// Requests that will never be done.
-    pub fn cancel(&mut self) -> Vec<u64> {
-        let mut requests: Vec<u64> = self.early_receives.drain(..).map(|b| b.request).collect();
-        requests.extend(self.early_sends.drain(..).map(|b| b.request));
-        if let Some(send) = &mut self.send {
-            requests.extend(send.cancel());
-        }
-        if let Some(receive) = &mut self.receive {
-            requests.extend(receive.cancel());
-        }
-        requests
     }
 }
 

@@ -14,14 +14,16 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
 use super::expected::Expected;
-use super::packet::{link_address, LinkAddress, TcpHeader, ACK, SYN};
+use super::packet::{link_address, LinkAddress, TcpHeader, ACK, RST, SYN};
 use super::window::Window;
 
 /// Local and remote address of a connection.
 pub type Tuple = (SocketAddr, SocketAddr);
 
-/// Handshakes remembered that no connection has claimed: half open, established.
-const UNCLAIMED_MAX: [usize; 2] = [4096, 16_384];
+/// Handshakes remembered that no connection has claimed: half open, established. A flood of SYNs
+/// must last longer than a round trip to push out a peer that is answering: at 0.8 KB each, this
+/// many half-open ones are 50 MB, and 650,000 SYNs a second for a round trip of 100 ms.
+const UNCLAIMED_MAX: [usize; 2] = [65_536, 16_384];
 /// Early payload of a connection whose flow is not installed yet, packets.
 const EARLY_PACKETS_MAX: usize = 256;
 /// Early payload of a connection, bytes. Its peer is offered no window yet: it may only probe.
@@ -94,10 +96,14 @@ impl Handshake {
     /// Returns whether the packet shows that the peer has our SYN.
     fn note_received(&mut self, parsed: &TcpHeader) -> bool {
         let next = self.local.map(|local| local.wrapping_add(1));
-        if parsed.flags & ACK == 0 || next != Some(parsed.acknowledgement) {
+        if parsed.flags & (RST | ACK) != ACK || next != Some(parsed.acknowledgement) {
             return false;
         }
         if parsed.flags & SYN != 0 {
+            if self.remote.is_some() {
+                // TCP has taken the first answer.
+                return false;
+            }
             self.remote = Some(parsed.sequence);
             self.remote_scales = parsed.window_scale.is_some();
             let theirs = parsed.timestamp.map(|(value, _)| value);
@@ -162,6 +168,12 @@ impl Handshakes {
         }
     }
 
+    /// Whether a packet came to this end's own link address, as far as a handshake has told it.
+    pub fn is_for_us(&self, tuple: Tuple, packet: &[u8], parsed: &TcpHeader) -> bool {
+        let link = self.open.get(&tuple).and_then(|h| h.link.as_ref());
+        link.is_none_or(|link| *link == link_address(packet, parsed, 0))
+    }
+
     /// Payload of a packet came before the flow of its connection is known. False: it is not kept,
     /// and the header must be withheld.
     pub fn keep_early(&mut self, tuple: Tuple, parsed: &TcpHeader, payload: &[u8]) -> bool {
@@ -170,6 +182,10 @@ impl Handshakes {
             // are wanted.
             return true;
         };
+        if !parsed.may_carry() {
+            // No TCP takes payload from it, so none is to be kept.
+            return true;
+        }
         let (Some(expected), Some(local)) = (handshake.expected(), handshake.local) else {
             return false;
         };
@@ -264,9 +280,10 @@ mod tests {
     use super::super::packet::parse_tcp;
     use super::*;
 
-    fn tuple(port: u16) -> Tuple {
-        let address = |port| SocketAddr::from(([10, 0, 0, 1], port));
-        (address(80), address(port))
+    fn tuple(number: u32) -> Tuple {
+        let [high, low] = [(number >> 16) as u8, 1];
+        let address = |port| SocketAddr::from(([10, 0, high, low], port));
+        (address(80), address(number as u16))
     }
 
     fn header(flags: u8, sequence: u32, acknowledgement: u32) -> (Vec<u8>, TcpHeader) {
@@ -281,12 +298,12 @@ mod tests {
     }
 
     /// The transport answers a SYN of `port`.
-    fn answered(handshakes: &mut Handshakes, port: u16) {
+    fn answered(handshakes: &mut Handshakes, port: u32) {
         let (bytes, parsed) = header(SYN | ACK, 100, 501);
         handshakes.note_sent(tuple(port), &bytes, &parsed);
     }
 
-    fn established(handshakes: &mut Handshakes, port: u16) {
+    fn established(handshakes: &mut Handshakes, port: u32) {
         answered(handshakes, port);
         handshakes.note_received(tuple(port), &header(ACK, 501, 101).1);
     }
@@ -298,7 +315,7 @@ mod tests {
         handshakes.claim(tuple(1));
         established(&mut handshakes, 2);
         answered(&mut handshakes, 3);
-        let half_open = UNCLAIMED_MAX[0] as u16;
+        let half_open = UNCLAIMED_MAX[0] as u32;
         for round in 0..3 {
             for port in 0..half_open {
                 answered(&mut handshakes, 1000 + round * half_open + port);
@@ -313,8 +330,8 @@ mod tests {
         }
         assert!(handshakes.get(tuple(3)).is_none());
         assert!(handshakes.order[0].len() <= 2 * UNCLAIMED_MAX[0]);
-        for port in 0..=UNCLAIMED_MAX[1] as u16 {
-            established(&mut handshakes, 20_000 + port);
+        for port in 0..=UNCLAIMED_MAX[1] as u32 {
+            established(&mut handshakes, (1 << 20) + port);
         }
         assert!(handshakes.get(tuple(2)).is_none(), "the oldest of its like");
         assert_eq!(handshakes.unclaimed[1], UNCLAIMED_MAX[1]);
@@ -342,6 +359,38 @@ mod tests {
         handshakes.note_sent(tuple(1), &bytes, &parsed);
         assert_eq!(remote(&handshakes), None);
         assert_eq!(handshakes.unclaimed, [0, 0]);
+    }
+
+    #[test]
+    fn a_peer_may_answer_after_a_flood_of_others() {
+        let mut handshakes = Handshakes::default();
+        answered(&mut handshakes, 1);
+        for port in 0..60_000 {
+            answered(&mut handshakes, 1000 + port);
+        }
+        handshakes.note_received(tuple(1), &header(ACK, 501, 101).1);
+        handshakes.note_received(tuple(1000), &header(RST | ACK, 501, 101).1);
+        assert_eq!(handshakes.unclaimed, [60_000, 1], "a reset is no answer");
+    }
+
+    #[test]
+    fn the_first_answer_to_our_syn_is_believed_and_only_at_our_station() {
+        let mut handshakes = Handshakes::default();
+        handshakes.claim(tuple(1));
+        let (mut bytes, parsed) = header(SYN, 100, 0);
+        assert!(handshakes.is_for_us(tuple(1), &bytes, &parsed));
+        bytes[11] = 9;
+        handshakes.note_sent(tuple(1), &bytes, &parsed);
+        for sequence in [9, 11] {
+            handshakes.note_received(tuple(1), &header(SYN | ACK, sequence, 101).1);
+        }
+        assert_eq!(handshakes.get(tuple(1)).and_then(|h| h.remote), Some(9));
+        assert!(!handshakes.is_for_us(tuple(1), &bytes, &parsed));
+        bytes[5] = 9;
+        assert!(handshakes.is_for_us(tuple(1), &bytes, &parsed));
+        // Of a SYN nothing is taken, whatever it carries.
+        assert!(handshakes.keep_early(tuple(1), &header(SYN | ACK, 9, 101).1, &[1; 10]));
+        assert_eq!(handshakes.early_bytes, 0);
     }
 
     #[test]

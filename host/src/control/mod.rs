@@ -20,6 +20,7 @@
 //! | `deferred.rs` | payload that the card deferred, each byte once |
 //! | `window.rs` | lowers and reopens the offered window |
 //! | `connection.rs` | one connection: its flow, both sides, its end |
+//! | `ending.rs` | how a connection ends |
 //! | `handshake.rs` | what the SYNs said, before there is a flow |
 //! | `buffer.rs` | pieces of application memory that requests name |
 //! | `receive.rs` | one flow's receive side: what landed, what was deferred, what is announced |
@@ -31,6 +32,7 @@ pub mod commands;
 pub mod connection;
 pub mod deferred;
 pub mod descriptor;
+mod ending;
 pub mod expected;
 pub mod handshake;
 pub mod lists;

@@ -23,6 +23,11 @@ const PROTOCOL_TCP: u8 = 6;
 const WINDOW_SCALE: u8 = 3;
 const TIMESTAMPS: u8 = 8;
 
+/// Whether a sequence number lies after another, less than 2^31 ahead.
+pub(crate) fn is_after(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other) as i32) > 0
+}
+
 /// A TCP header found in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpHeader {
@@ -48,6 +53,14 @@ pub struct TcpHeader {
     pub window_scale: Option<u8>,
     /// Timestamps option: value and echo.
     pub timestamp: Option<(u32, u32)>,
+}
+
+impl TcpHeader {
+    /// Whether TCP may take payload from such a packet: of a SYN, a reset or a packet without an
+    /// ACK number it takes none.
+    pub fn may_carry(&self) -> bool {
+        self.flags & (SYN | RST | ACK) == ACK
+    }
 }
 
 /// An Ethernet address and the VLANs it is reached in, outermost first.

@@ -108,6 +108,16 @@ impl ReceiveSide {
         self.accepted.checked_add_signed(i64::from(ahead))
     }
 
+    /// The part of a payload that lies in the stream, and its offset; what lies before its first
+    /// byte belongs to nobody.
+    pub fn in_stream<'a>(&self, sequence: u32, payload: &'a [u8]) -> Option<(u64, &'a [u8])> {
+        if let Some(start) = self.offset(sequence) {
+            return Some((start, payload));
+        }
+        let before = self.base.wrapping_sub(sequence) as usize;
+        payload.get(before..).map(|payload| (0, payload))
+    }
+
     /// Bytes accepted by the transport.
     pub fn accepted(&self) -> u64 {
         self.accepted
@@ -458,9 +468,12 @@ impl ReceiveSide {
         self.posted.iter().any(|p| p.buffer.region == region)
     }
 
-    /// Whether every byte that the transport accepted is announced.
+    /// Whether every byte that the transport accepted is the application's, in a request that went
+    /// back or waits for more.
     pub fn is_settled(&self) -> bool {
-        self.announced == self.accepted
+        let front = self.posted.front();
+        let going_back = front.is_some_and(|p| p.buffer.partial && p.start < self.announced);
+        self.announced == self.accepted && self.withdrawing.is_none() && !going_back
     }
 
     /// Whether any request is still open.

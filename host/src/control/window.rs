@@ -43,6 +43,11 @@ impl Window {
         self.edge
     }
 
+    /// Right edge that the transport itself has offered: it takes nothing beyond.
+    pub fn transport_edge(&self) -> u64 {
+        self.transport_edge
+    }
+
     /// Lowers the window of an outgoing header that acknowledges stream offset `acknowledged`, when
     /// segments are posted up to `posted_end`.
     pub fn lower(

@@ -81,6 +81,10 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
         (**self).readiness()
     }
 
+    fn takes_old_acks(&self) -> bool {
+        (**self).takes_old_acks()
+    }
+
     fn counters(&self) -> TransportCounters {
         (**self).counters()
     }

@@ -258,6 +258,13 @@ pub trait Transport: Send {
     /// helps.
     fn readiness(&self) -> Option<BorrowedFd<'_>>;
 
+    /// Whether payload with an ACK number below what is acknowledged is taken, within the peer's
+    /// window and what it has acknowledged (RFC 5961, 5.2); otherwise none is. What a TCP refuses
+    /// must not stand in the application's memory, so the answer must not be too generous.
+    fn takes_old_acks(&self) -> bool {
+        false
+    }
+
     /// What passed so far.
     fn counters(&self) -> TransportCounters;
 }

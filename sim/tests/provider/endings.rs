@@ -61,6 +61,30 @@ fn a_cancelled_buffer_is_never_written_again() {
     assert_eq!(now, [0x11; 4096]);
 }
 
+/// A partial request takes what was accepted before the reset.
+#[test]
+fn bytes_before_a_reset_reach_a_partial_request() {
+    let mut rig = golden();
+    rig.hold = (0..1000).collect();
+    let (id, region) = connected(&mut rig, 3000);
+    rig.provider.recv(id, region, 0, 4096, true, 1).unwrap();
+    rig.steps(30);
+    let (sequence, acknowledgement, ports) = rig.peer_next();
+    rig.cut = true;
+    rig.forge(ports, (sequence, acknowledgement), ACK, &[7; 100]);
+    let end = sequence.wrapping_add(100);
+    rig.forge(ports, (end, acknowledgement), RST | ACK, &[]);
+    rig.until("the failure", |rig| {
+        rig.completions.iter().any(|c| is_reset(c, id))
+    });
+    let received = Completion::Received {
+        request: 1,
+        bytes: 100,
+    };
+    assert_eq!(rig.completions[0], received);
+    rig.completion(|c| *c == Completion::Closed(id));
+}
+
 #[test]
 fn a_reset_fails_a_connection_with_sends_open() {
     let mut rig = golden();
@@ -98,6 +122,43 @@ fn a_close_right_after_a_send_lets_it_complete() {
     assert!(!rig
         .completions
         .contains(&Completion::Cancelled { request: 5 }));
+}
+
+/// The reset of a connection and the SYN of the next one with its addresses come together.
+#[test]
+fn the_same_addresses_may_come_again_with_the_reset() {
+    const PORTS: (u16, u16) = (4444, 80);
+    let mut rig = golden();
+    let local = ([10, 77, 0, 1], PORTS.1).into();
+    let listener = rig.provider.listen(FIRST, local).unwrap();
+    rig.peer
+        .connect(([10, 77, 0, 1], 9999).into(), Script::default())
+        .unwrap();
+    rig.steps(30);
+    rig.cut = true;
+    let mut reset = None;
+    for start in [1000, 500_000] {
+        rig.sent.clear();
+        if let Some(next) = reset {
+            rig.forge(PORTS, (1001, next), RST | ACK, &[]);
+        }
+        rig.forge(PORTS, (start, 0), SYN, &[]);
+        let mut next = 0;
+        rig.until("a SYN-ACK", |rig| {
+            let mut headers = rig.sent.iter().filter_map(|f| parse_tcp(f));
+            let answer = headers.rfind(|h| h.flags & (SYN | ACK) == SYN | ACK);
+            next = answer.map_or(0, |h| h.sequence.wrapping_add(1));
+            answer.is_some()
+        });
+        rig.forge(PORTS, (start + 1, next), ACK, &[]);
+        let mut id = None;
+        rig.until("a connection", |rig| {
+            id = rig.provider.accept(listener).unwrap();
+            id.is_some()
+        });
+        rig.completion(|c| *c == Completion::Opened(id.unwrap()));
+        reset = Some(next);
+    }
 }
 
 /// The peer's port comes again while the flow of its last connection is still on the card.

@@ -62,6 +62,8 @@ fn link(host: u8) -> LinkConfig {
 #[derive(Clone, Default)]
 struct Segment {
     port: Option<u16>,
+    /// Our port, when it is not the listener's.
+    to: Option<u16>,
     tags: Vec<u16>,
     /// Last byte of the link address it goes to, when that is not ours.
     station: Option<u8>,
@@ -166,7 +168,7 @@ impl Hand {
                 false => Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
             },
             ip_options: Vec::new(),
-            ports: (segment.port.unwrap_or(PEER_PORT), 80),
+            ports: (segment.port.unwrap_or(PEER_PORT), segment.to.unwrap_or(80)),
             layer4: Layer4::Tcp {
                 sequence: segment.sequence,
                 acknowledgement: segment.acknowledgement,
@@ -386,6 +388,47 @@ fn tcp_behind_destination_options_arrives() {
     assert_eq!(bytes[..], [[b'a'; 100], [b'b'; 100]].concat());
 }
 
+/// We connect; the SYN-ACK comes in a way that the card does not split, or carries payload.
+fn a_syn_ack_opens(destination_options: bool, payload: &[u8]) {
+    let Some(mut hand) = Hand::open(true) else {
+        return;
+    };
+    let peer = (v6(2), PEER_PORT).into();
+    let id = hand.provider.connect(FIRST, peer).unwrap();
+    hand.until("our SYN", |hand| !hand.sent.is_empty());
+    let syn = hand.sent[0];
+    let mut segment = Segment {
+        to: Some(syn.source.port()),
+        sequence: START - 1,
+        acknowledgement: syn.sequence.wrapping_add(1),
+        flags: SYN | ACK,
+        destination_options,
+        ..Segment::default()
+    };
+    hand.receive(&segment, payload);
+    hand.completion(|c| *c == Completion::Opened(id));
+    let region = hand.provider.register(FIRST, DRAM, 4096).unwrap();
+    let memory = hand.provider.map(region).unwrap();
+    hand.provider.recv(id, region, 0, 100, false, 1).unwrap();
+    hand.rest();
+    (segment.sequence, segment.flags) = (START, ACK);
+    hand.receive(&segment, &[0x11; 100]);
+    hand.completion(|c| *c == received(100));
+    let mut bytes = [0; 100];
+    memory.read(0, &mut bytes);
+    assert_eq!(bytes, [0x11; 100]);
+}
+
+#[test]
+fn a_syn_ack_behind_destination_options_opens_a_connection() {
+    a_syn_ack_opens(true, &[]);
+}
+
+#[test]
+fn a_syn_ack_with_payload_opens_a_connection() {
+    a_syn_ack_opens(false, &[0xee; 10]);
+}
+
 /// A packet that `change` makes one that TCP refuses comes before the good one with other bytes.
 fn the_good_one_stands(what: &str, options: [&[u8]; 3], change: impl Fn(&mut Segment)) {
     let Some(mut hand) = Hand::open(false) else {
@@ -417,6 +460,7 @@ fn bytes_of_packets_that_the_kernel_refuses_do_not_stand() {
     the_good_one_stands("VLAN", [&[]; 3], |segment| segment.tags = vec![5]);
     the_good_one_stands("station", [&[]; 3], |segment| segment.station = Some(9));
     the_good_one_stands("ACK", [&[]; 3], |segment| segment.acknowledgement += 1);
+    the_good_one_stands("old ACK", [&[]; 3], |segment| segment.acknowledgement -= 1);
     let [syn, first, good, old] =
         [1_000_000, 1_000_001, 1_000_010, 995_000].map(|value| timestamp_option(value, 0));
     the_good_one_stands("timestamp", [&syn, &first, &good], |segment| {

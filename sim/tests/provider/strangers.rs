@@ -65,9 +65,40 @@ fn a_syn_that_the_transport_refuses_is_not_believed() {
     accept(&mut rig, listener, 100);
 }
 
+/// A packet with an old ACK number is placed first; TCP takes the good one.
+#[test]
+fn bytes_with_an_old_ack_number_do_not_stand() {
+    let mut rig = golden();
+    rig.hold = (0..1000).collect();
+    let listener = waiting(&mut rig, PACKET_BYTES as u64);
+    let id = rig.provider.accept(listener).unwrap().unwrap();
+    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    let memory = rig.provider.map(region).unwrap();
+    let bytes = PACKET_BYTES as u32;
+    rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
+    rig.until("the good packet", |rig| !rig.held.is_empty());
+    let (sequence, acknowledged, ports) = rig.peer_next();
+    let numbers = (sequence, acknowledged.wrapping_sub(1));
+    rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
+    rig.step();
+    let good = rig.held.remove(0);
+    rig.card.receive(good);
+    rig.completion(|c| *c == Completion::Received { request: 1, bytes });
+    let (mut now, mut expected) = ([0; PACKET_BYTES], [0; PACKET_BYTES]);
+    memory.read(0, &mut now);
+    RandomBytes::new(SEED).fill(&mut expected);
+    assert!(now == expected, "it begins with {:x?}", &now[..4]);
+}
+
 /// A late packet's bytes were once in a packet that TCP refused: the late one's stand.
 #[test]
 fn bytes_that_tcp_refused_do_not_reach_the_application() {
+    // An ACK number that nobody sent; one below what is acknowledged.
+    the_late_packet_stands(|_| 0x7777_7777);
+    the_late_packet_stands(|acknowledged| acknowledged.wrapping_sub(1));
+}
+
+fn the_late_packet_stands(forged: impl Fn(u32) -> u32) {
     let warm_up = 64usize << 10;
     let stream = 3 * PACKET_BYTES;
     let buffer = 64u32 << 10;
@@ -83,10 +114,11 @@ fn bytes_that_tcp_refused_do_not_reach_the_application() {
     rig.completion(|c| matches!(c, Completion::Received { request: 9, .. }));
     let syns = rig.received.iter().filter_map(|f| parse_tcp(f));
     let base = syns.clone().find(|h| h.flags & SYN != 0).unwrap().sequence;
-    let (_, _, ports) = rig.peer_next();
-    // Sequence number of the third packet; an ACK number that nobody sent.
+    let (_, acknowledged, ports) = rig.peer_next();
+    // Sequence number of the third packet.
     let third = base.wrapping_add(1 + (warm_up + 2 * PACKET_BYTES) as u32);
-    rig.forge(ports, (third, 0x7777_7777), ACK, &[0xee; PACKET_BYTES]);
+    let numbers = (third, forged(acknowledged));
+    rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
     rig.step();
     rig.hold = vec![rig.payload_frames + 1];
     rig.provider.recv(id, region, 0, buffer, true, 0).unwrap();

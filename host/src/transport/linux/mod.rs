@@ -310,6 +310,10 @@ impl Transport for LinuxTransport {
         Some(self.epoll.as_fd())
     }
 
+    fn takes_old_acks(&self) -> bool {
+        true
+    }
+
     fn counters(&self) -> TransportCounters {
         self.counters
     }
