@@ -273,14 +273,14 @@ impl<B: Bus> Device<B> {
     }
 
     /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
-    /// moved. A card that owes something and has not moved for thousands of polls is asked for its
-    /// epoch and its rings: an error names the one that was lost or has stopped.
+    /// moved. A ring that owes something and has not moved for thousands of polls is asked for, and
+    /// the epoch every thousands of polls: an error names the one that has stopped or was lost.
     pub fn poll(&mut self) -> Result<bool> {
         let mut moved = false;
         for owner in &mut self.owners {
             moved |= owner.poll(&mut self.bus)?;
         }
-        self.watch.note(&mut self.bus, &self.owners, moved)?;
+        self.watch.note(&mut self.bus, &self.owners)?;
         Ok(moved)
     }
 
@@ -323,7 +323,12 @@ impl<B: Bus> Device<B> {
         for owner in &self.owners {
             owner.arm(&mut self.bus)?;
         }
-        Ok(self.bus.wait_interrupt(limit)?.is_some())
+        let came = self.bus.wait_interrupt(limit)?.is_some();
+        if !came {
+            // A card that was reset from outside interrupts nobody.
+            self.watch.check_epoch(&mut self.bus)?;
+        }
+        Ok(came)
     }
 
     /// Packets by disposition and by drop reason, failed sends, and what each stage counted since

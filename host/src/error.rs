@@ -3,7 +3,11 @@
 use thiserror::Error;
 
 use crate::bus::BusError;
+use crate::control::handshake::UNCLAIMED_MAX;
 use crate::transport::TransportError;
+
+/// Handshakes of peers that have answered and wait to be accepted.
+const HANDSHAKES: usize = UNCLAIMED_MAX[1];
 
 /// What a call of the host crate may answer.
 pub type Result<T> = std::result::Result<T, HostError>;
@@ -85,10 +89,9 @@ pub enum HostError {
         /// Slots of the flow table.
         slots: usize,
     },
-    /// What the SYNs of a connection said was forgotten before the connection was accepted.
-    #[error(
-        "connection {0}: its handshake was forgotten, too many others came before it was taken"
-    )]
+    /// What the SYNs of a connection said is not known: it was forgotten, when too many others came
+    /// before the connection was accepted, or never passed.
+    #[error("connection {0}: its handshake is not known, {HANDSHAKES} are remembered")]
     HandshakeForgotten(u32),
     /// The card began another epoch by itself: nothing that was set up is valid any more.
     #[error("the card was reset: epoch {now}, not {before}; open it again")]
@@ -105,6 +108,12 @@ pub enum HostError {
         owner: u8,
         /// Which ring.
         ring: &'static str,
+    },
+    /// The host refused a write of the card to memory of the control stack.
+    #[error("a write of the card to control memory at {address:#x} was refused; open it again")]
+    WriteRefused {
+        /// Bus address.
+        address: u64,
     },
     /// The card refused a command.
     #[error("command {opcode} of flow {flow} refused: {status}")]
@@ -146,8 +155,8 @@ pub enum HostError {
         /// The error number of the call.
         source: std::io::Error,
     },
-    /// Bytes that the transport accepted are neither in place nor deferred: the card broke its
-    /// contract.
+    /// Bytes that the transport accepted are neither in place nor deferred: a packet that it did
+    /// not accept fell upon them, or the card broke its contract.
     #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are nowhere")]
     BytesMissing {
         /// Flow id.

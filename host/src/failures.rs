@@ -9,10 +9,13 @@ use crate::transport::Transport;
 
 impl<B: Bus, T: Transport> Provider<B, T> {
     /// A refused posted write leaves no other trace: its flows stop before anything is announced.
+    /// One outside all regions was meant for a ring or a slow buffer: an entry is missing there,
+    /// and nobody knows whose.
     pub(crate) fn take_faults(&mut self) -> Result<()> {
         for fault in self.device.bus().take_faults() {
             let Some(region) = self.regions.at(fault.address).map(Region::name) else {
-                continue;
+                let address = fault.address;
+                return Err(HostError::WriteRefused { address });
             };
             let hit: Vec<ConnectionId> = self
                 .connections

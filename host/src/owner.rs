@@ -164,6 +164,11 @@ impl Owner {
         ticket.number() < self.confirmed
     }
 
+    /// Commands whose fence has passed.
+    pub(crate) fn confirmed(&self) -> u64 {
+        self.confirmed
+    }
+
     /// Commands queued or under way.
     pub(crate) fn unconfirmed(&self) -> usize {
         self.in_flight.len() + self.waiting.len()
@@ -245,9 +250,9 @@ impl Owner {
         Ok(u32::from_le_bytes(status))
     }
 
-    /// Whether the card has not read the whole send ring yet.
-    pub(crate) fn sends_unread(&self, bus: &mut dyn Bus) -> Result<bool> {
-        Ok(self.sends_consumed(bus)? != self.sends.produced())
+    /// How far the card has read the send ring, and how far it is written.
+    pub(crate) fn sends(&self, bus: &mut dyn Bus) -> Result<(u32, u32)> {
+        Ok((self.sends_consumed(bus)?, self.sends.produced()))
     }
 
     fn post_sends(&mut self, bus: &mut dyn Bus) -> Result<bool> {

@@ -1,9 +1,14 @@
 //! Notices a card that has stopped working for us, which tells nobody by itself.
 //!
-//! A ring stops when the card could not read it or found a wrong index in it; a reset from outside
-//! (function reset, link down, bus mastering taken away) begins an epoch in which nothing that was
-//! set up is valid. Reading a register takes a round trip, so the card is asked only when it owes
-//! something and has not moved for a while.
+//! ```text
+//!   each ring: owes something, and has not moved for a while ─► its owner's status ─► stopped
+//!   every so many polls, and a wait without an interrupt ─────► epoch ──────────────► lost
+//! ```
+//! A ring stops when the card could not read it or found a wrong index in it. Each is watched by
+//! what it owes itself, so that no other one's movement hides it. A reset from outside (function
+//! reset, link down, bus mastering taken away) begins an epoch in which nothing that was set up is
+//! valid; a card that only receives owes nothing, so the epoch is read now and then whatever
+//! happens. Reading a register takes a round trip, and both are done rarely.
 //!
 //! Source: decision 12 of the design, the doorbell page's status in `abi::registers`.
 
@@ -13,15 +18,29 @@ use crate::bus::Bus;
 use crate::error::{HostError, Result};
 use crate::owner::{doorbell_page, Owner};
 
-/// Polls without any movement after which the card is asked. A command takes about a microsecond,
-/// a poll a part of one.
-const IDLE_POLLS_MAX: u32 = 4096;
+/// Polls after which the card is asked. A command takes about a microsecond, a poll a part of one.
+const POLLS_MAX: u32 = 4096;
+
+/// The rings that may stop: name, and the bit that says so.
+const RINGS: [(&str, u32); 2] = [
+    ("command", registers::STATUS_COMMAND_STOPPED),
+    ("send", registers::STATUS_SEND_STOPPED),
+];
+
+/// How far an owner's rings were at the last poll, and polls since they moved.
+#[derive(Clone, Debug, Default)]
+struct Rings {
+    confirmed: u64,
+    consumed: u32,
+    idle_polls: [u32; RINGS.len()],
+}
 
 /// The watch over one open card.
 #[derive(Debug)]
 pub(crate) struct Watch {
     epoch: u32,
-    idle_polls: u32,
+    polls: u32,
+    owners: Vec<Rings>,
 }
 
 impl Watch {
@@ -29,50 +48,69 @@ impl Watch {
     pub(crate) fn begin(bus: &mut dyn Bus) -> Result<Self> {
         Ok(Self {
             epoch: bus.read_register(registers::EPOCH)?,
-            idle_polls: 0,
+            polls: 0,
+            owners: Vec::new(),
         })
     }
 
-    /// Notes a poll of all owners. An error names the epoch that was lost or the first ring that
-    /// has stopped; it comes again as long as that ring owes something.
-    pub(crate) fn note(
-        &mut self,
-        bus: &mut dyn Bus,
-        owners: &[Owner],
-        has_moved: bool,
-    ) -> Result<()> {
-        let mut owes = false;
-        for owner in owners {
-            owes |= owner.unconfirmed() > 0 || owner.sends_unread(bus)?;
-        }
-        if has_moved || !owes {
-            self.idle_polls = 0;
-            return Ok(());
-        }
-        self.idle_polls += 1;
-        if self.idle_polls < IDLE_POLLS_MAX {
-            return Ok(());
-        }
-        self.idle_polls = 0;
-        let epoch = bus.read_register(registers::EPOCH)?;
-        if epoch != self.epoch {
-            return Err(HostError::EpochLost {
+    /// An error, when the card has begun another epoch.
+    pub(crate) fn check_epoch(&self, bus: &mut dyn Bus) -> Result<()> {
+        let now = bus.read_register(registers::EPOCH)?;
+        match now == self.epoch {
+            true => Ok(()),
+            false => Err(HostError::EpochLost {
                 before: self.epoch,
-                now: epoch,
-            });
+                now,
+            }),
         }
-        for owner in (0u8..).take(owners.len()) {
-            let page = doorbell_page(owner.into());
-            let status = bus.read_register(page + registers::DOORBELL_STATUS)?;
-            for (ring, bit) in [
-                ("command", registers::STATUS_COMMAND_STOPPED),
-                ("send", registers::STATUS_SEND_STOPPED),
-            ] {
-                if status & bit != 0 {
-                    return Err(HostError::RingStopped { owner, ring });
-                }
+    }
+
+    /// Notes a poll of all owners. An error names the epoch that was lost or a ring that has
+    /// stopped; it comes again as long as that ring owes something.
+    pub(crate) fn note(&mut self, bus: &mut dyn Bus, owners: &[Owner]) -> Result<()> {
+        self.polls += 1;
+        if self.polls >= POLLS_MAX {
+            self.polls = 0;
+            self.check_epoch(bus)?;
+        }
+        self.owners.resize(owners.len(), Rings::default());
+        for (number, owner) in (0u8..).zip(owners) {
+            if let Some(ring) = self.owners[usize::from(number)].note(bus, owner)? {
+                self.check_epoch(bus)?;
+                self.check_ring(bus, number, ring)?;
             }
         }
         Ok(())
+    }
+
+    fn check_ring(&self, bus: &mut dyn Bus, owner: u8, ring: usize) -> Result<()> {
+        let page = doorbell_page(owner.into());
+        let status = bus.read_register(page + registers::DOORBELL_STATUS)?;
+        let (ring, bit) = RINGS[ring];
+        match status & bit {
+            0 => Ok(()),
+            _ => Err(HostError::RingStopped { owner, ring }),
+        }
+    }
+}
+
+impl Rings {
+    /// A ring that owes something and has not moved for too long.
+    fn note(&mut self, bus: &mut dyn Bus, owner: &Owner) -> Result<Option<usize>> {
+        let (consumed, produced) = owner.sends(bus)?;
+        let confirmed = owner.confirmed();
+        let waits = [
+            owner.unconfirmed() > 0 && confirmed == self.confirmed,
+            consumed != produced && consumed == self.consumed,
+        ];
+        (self.confirmed, self.consumed) = (confirmed, consumed);
+        for (idle, waits) in self.idle_polls.iter_mut().zip(waits) {
+            *idle = if waits { *idle + 1 } else { 0 };
+        }
+        let stuck = self.idle_polls.iter().position(|&idle| idle >= POLLS_MAX);
+        if let Some(ring) = stuck {
+            self.idle_polls[ring] = 0;
+        }
+        Ok(stuck)
     }
 }

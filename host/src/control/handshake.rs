@@ -4,9 +4,10 @@
 //!   our SYN, our SYN-ACK ─► half open ── the peer answers ─► established ── claim ─► a connection
 //! ```
 //! Only what the transport itself has sent begins a handshake, and only an answer that acknowledges
-//! it is believed: who cannot see our packets changes nothing here. Anybody can make the transport
-//! answer, so only so many handshakes are remembered: of those that no connection has claimed, the
-//! oldest half-open one is forgotten first, whoever has answered only by his like.
+//! it is believed, the first alone: who cannot see our packets changes nothing here. Anybody can
+//! make the transport answer, so only so many handshakes are remembered. Of those that no
+//! connection has claimed, the oldest half-open one makes room for a half-open one, and the oldest
+//! whose peer has answered for another such.
 //!
 //! Sources: RFC 9293, 3.5 (handshake), RFC 7323, 2.2 and 3.2 (options of both SYNs).
 
@@ -23,7 +24,7 @@ pub type Tuple = (SocketAddr, SocketAddr);
 /// Handshakes remembered that no connection has claimed: half open, established. A flood of SYNs
 /// must last longer than a round trip to push out a peer that is answering: at 0.8 KB each, this
 /// many half-open ones are 50 MB, and 650,000 SYNs a second for a round trip of 100 ms.
-const UNCLAIMED_MAX: [usize; 2] = [65_536, 16_384];
+pub(crate) const UNCLAIMED_MAX: [usize; 2] = [65_536, 16_384];
 /// Early payload of a connection whose flow is not installed yet, packets.
 const EARLY_PACKETS_MAX: usize = 256;
 /// Early payload of a connection, bytes. Its peer is offered no window yet: it may only probe.

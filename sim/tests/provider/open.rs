@@ -6,9 +6,11 @@ use abi::config::{COMMAND_BYTES, SMALL};
 use abi::registers;
 use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
 use host::control::descriptor::raw;
-use host::device::{Device, DeviceConfig};
+use host::device::{Device, DeviceConfig, RingSizes};
 use host::error::HostError;
 use host::memory::MemoryRange;
+use host::provider::Provider;
+use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 
 type Result<T, E = BusError> = std::result::Result<T, E>;
@@ -17,8 +19,10 @@ type Result<T, E = BusError> = std::result::Result<T, E>;
 struct Lying {
     bus: GoldenBus,
     lie: fn(u32, u32) -> Result<u32>,
-    /// No doorbell reaches the card.
-    is_deaf: bool,
+    /// No doorbell from this offset on reaches the card.
+    deaf_from: u32,
+    /// The host refused a write there.
+    refused: Option<u64>,
 }
 
 impl Bus for Lying {
@@ -28,7 +32,7 @@ impl Bus for Lying {
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        match self.is_deaf && offset >= registers::DOORBELLS {
+        match offset >= self.deaf_from {
             true => Ok(()),
             false => self.bus.write_register(offset, value),
         }
@@ -63,7 +67,8 @@ impl Bus for Lying {
     }
 
     fn take_faults(&mut self) -> Vec<DmaFault> {
-        self.bus.take_faults()
+        let refused = self.refused.take().map(|address| DmaFault { address });
+        refused.into_iter().chain(self.bus.take_faults()).collect()
     }
 
     fn advance(&mut self) -> Result<()> {
@@ -83,7 +88,8 @@ fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<Lying>, HostError
     let bus = Lying {
         bus: GoldenBus::new(GoldenCard::new(SMALL)),
         lie,
-        is_deaf: false,
+        deaf_from: u32::MAX,
+        refused: None,
     };
     Device::open(bus, DeviceConfig::default())
 }
@@ -99,7 +105,7 @@ fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
 fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> HostError {
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     device.bus().lie = lie;
-    device.bus().is_deaf = true;
+    device.bus().deaf_from = registers::DOORBELLS;
     match by_command {
         true => drop(device.command([0; COMMAND_BYTES])),
         false => device.send(raw(&[0; 60])),
@@ -138,6 +144,76 @@ fn a_ring_that_has_stopped_is_found() {
         false,
     );
     assert_eq!(error.to_string(), "the send ring of owner 0 has stopped");
+}
+
+/// Owner 1's rings stop while owner 0's go on.
+#[test]
+fn a_ring_that_has_stopped_is_found_behind_busy_ones() {
+    const PAGE: u32 = registers::DOORBELLS + registers::DOORBELL_STRIDE;
+    const STATUS: u32 = PAGE + registers::DOORBELL_STATUS;
+    let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
+    let owner = device.open_owner(RingSizes::default()).expect("an owner");
+    assert_eq!(owner, 1);
+    device.bus().deaf_from = PAGE;
+    device.bus().lie = |offset, truth| match offset {
+        STATUS => Ok(registers::STATUS_COMMAND_STOPPED),
+        _ => Ok(truth),
+    };
+    device.command_of(1, [0; COMMAND_BYTES]).expect("an owner");
+    let error = (0..10_000).find_map(|_| {
+        device.command([0; COMMAND_BYTES]);
+        device.bus().advance().expect("it goes on");
+        device.poll().err()
+    });
+    let error = error.expect("found");
+    assert_eq!(error.to_string(), "the command ring of owner 1 has stopped");
+}
+
+/// A card that only receives owes nothing.
+#[test]
+fn a_reset_of_an_idle_card_is_found() {
+    let lie = |offset, truth: u32| match offset {
+        registers::EPOCH => Ok(truth + 1),
+        _ => Ok(truth),
+    };
+    let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
+    (0..5000).for_each(|_| assert!(device.poll().is_ok()));
+    device.bus().lie = lie;
+    let error = (0..5000).find_map(|_| device.poll().err());
+    assert!(
+        matches!(error, Some(HostError::EpochLost { .. })),
+        "{error:?}"
+    );
+    let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
+    device.bus().lie = lie;
+    let error = device.wait(Duration::from_micros(10)).unwrap_err();
+    assert!(matches!(error, HostError::EpochLost { .. }), "{error}");
+}
+
+#[test]
+fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
+    let lying = Lying {
+        bus: GoldenBus::new(GoldenCard::new(SMALL)),
+        lie: |_, truth| Ok(truth),
+        deaf_from: u32::MAX,
+        refused: Some(0x12_3000),
+    };
+    let link = LinkConfig {
+        mac: [2, 0, 0, 0, 0, 1],
+        addresses: Vec::new(),
+        gateways: Vec::new(),
+        mtu_bytes: 1500,
+        tuning: Tuning::REAL_TIME,
+    };
+    let clock = Clock::Manual(ManualClock::default());
+    let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
+    let mut provider = Provider::open(lying, transport, DeviceConfig::default()).expect("it opens");
+    let error = provider.poll().unwrap_err();
+    assert!(
+        matches!(error, HostError::WriteRefused { address: 0x12_3000 }),
+        "{error}"
+    );
+    assert!(provider.poll().is_ok(), "said once");
 }
 
 #[test]
