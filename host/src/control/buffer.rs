@@ -18,7 +18,7 @@ pub struct Buffer {
     pub known: Option<Ticket>,
     /// Offset in the region.
     pub offset: u64,
-    /// Length, 1 to 2^30.
+    /// Length, 1 to 2^28.
     pub bytes: u32,
     /// Complete with what there is instead of waiting until the buffer is full.
     pub partial: bool,

@@ -7,26 +7,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use abi::flow_key;
 
+pub(crate) use crate::transport::header::is_after;
 use crate::transport::header::TcpLayout;
-
-/// TCP flag FIN.
-pub const FIN: u8 = 0x01;
-/// TCP flag SYN.
-pub const SYN: u8 = 0x02;
-/// TCP flag RST.
-pub const RST: u8 = 0x04;
-/// TCP flag ACK.
-pub const ACK: u8 = 0x10;
+pub use crate::transport::header::{ACK, FIN, RST, SYN};
 
 const PROTOCOL_TCP: u8 = 6;
 // Kinds of TCP options.
 const WINDOW_SCALE: u8 = 3;
 const TIMESTAMPS: u8 = 8;
-
-/// Whether a sequence number lies after another, less than 2^31 ahead.
-pub(crate) fn is_after(number: u32, other: u32) -> bool {
-    (number.wrapping_sub(other) as i32) > 0
-}
 
 /// A TCP header found in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,22 +117,28 @@ pub(crate) fn addresses(ip: &[u8], ipv6: bool) -> Option<(IpAddr, IpAddr)> {
     Some((at(12, 8)?, at(16, 24)?))
 }
 
-/// The option of a kind, all its `BYTES`.
+/// The option of a kind, all its `BYTES`: the last one of that length, as TCP takes it. One whose
+/// length cannot be ends the options.
 fn option<const BYTES: usize>(tcp: &[u8], kind: u8) -> Option<[u8; BYTES]> {
     let end = (usize::from(tcp.get(12)? >> 4) * 4).min(tcp.len());
-    let mut at = 20;
-    while at < end {
-        match tcp[at] {
-            0 => return None,
-            1 => at += 1,
-            found if found == kind => {
-                let option: [u8; BYTES] = tcp[..end].get(at..at + BYTES)?.try_into().ok()?;
-                return (usize::from(option[1]) == BYTES).then_some(option);
-            }
-            _ => at += usize::from(*tcp.get(at + 1)?).max(2),
+    let mut rest = tcp.get(20..end)?;
+    let mut last = None;
+    loop {
+        let bytes = match rest {
+            [] | [0, ..] => break,
+            [1, ..] => 1,
+            [_, bytes, ..] if *bytes >= 2 => usize::from(*bytes),
+            _ => break,
+        };
+        let Some((option, others)) = rest.split_at_checked(bytes) else {
+            break;
+        };
+        if option[0] == kind {
+            last = option.try_into().ok().or(last);
         }
+        rest = others;
     }
-    None
+    last
 }
 
 /// Replaces the options that only a SYN may carry (largest segment, window scale, SACK permitted)
@@ -156,9 +150,10 @@ pub fn clear_syn_options(packet: &mut [u8], header: &TcpHeader) {
     let end = (usize::from(tcp[12] >> 4) * 4).min(tcp.len());
     let mut at = 20;
     while at + 1 < end && tcp[at] != 0 {
-        let bytes = match tcp[at] {
-            1 => 1,
-            _ => usize::from(tcp[at + 1]).max(2),
+        let bytes = match (tcp[at], tcp[at + 1]) {
+            (1, _) => 1,
+            (_, 0 | 1) => break,
+            (_, bytes) => usize::from(bytes),
         };
         if matches!(tcp[at], 2..=4) && at + bytes <= end {
             tcp[at..at + bytes].fill(1);
@@ -200,4 +195,34 @@ pub fn flow_key(remote: SocketAddr, local: SocketAddr) -> [u8; flow_key::KEY_BYT
     key[flow_key::PROTOCOL] = PROTOCOL_TCP;
     key[flow_key::FAMILY_PROFILE] = if remote.is_ipv4() { 4 } else { 6 };
     key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timestamp(options: &[u8]) -> Option<[u8; 10]> {
+        let mut tcp = vec![0; 12];
+        tcp.push(((20 + options.len()) * 4) as u8);
+        tcp.resize(20, 0);
+        tcp.extend(options);
+        option(&tcp, TIMESTAMPS)
+    }
+
+    #[test]
+    fn of_options_the_last_whole_one_counts() {
+        let [first, second] = [1, 2].map(|value| [8, 10, 0, 0, 0, value, 0, 0, 0, 0]);
+        let two = [&first[..], &second, &[0; 4]].concat();
+        assert_eq!(timestamp(&two), Some(second));
+        let short = [&first[..], &[8, 2], &[1; 4]].concat();
+        assert_eq!(timestamp(&short), Some(first));
+        let cut = [&first[..], &[8, 10, 0, 0, 0, 2]].concat();
+        assert_eq!(timestamp(&cut), Some(first));
+        // The card and Linux stop at a length below 2.
+        let mut bad = [&[5, 1, 1, 1][..], &first, &[1, 1]].concat();
+        assert_eq!(timestamp(&bad), None);
+        bad[1] = 2;
+        assert_eq!(timestamp(&bad), Some(first));
+        assert_eq!(timestamp(&[1, 1, 1, 8]), None);
+    }
 }

@@ -21,6 +21,20 @@ const IPV6_FRAGMENT: u8 = 44;
 /// The offset of the checksum in a TCP header.
 pub const TCP_CHECKSUM_OFFSET: usize = 16;
 
+/// TCP flag FIN.
+pub const FIN: u8 = 0x01;
+/// TCP flag SYN.
+pub const SYN: u8 = 0x02;
+/// TCP flag RST.
+pub const RST: u8 = 0x04;
+/// TCP flag ACK.
+pub const ACK: u8 = 0x10;
+
+/// Whether a sequence number lies after another, less than 2^31 ahead.
+pub(crate) fn is_after(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other) as i32) > 0
+}
+
 /// The layers of a TCP frame, as offsets from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpLayout {
@@ -159,34 +173,34 @@ fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
 /// The offset of the TCP header behind the extensions, and of the packet's end.
 fn ipv6_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
     let end = network + 40 + usize::from(word(frame, network + 4, "IPv6")?);
-    let mut next = byte(frame, network + 6, "IPv6")?;
-    let mut at = network + 40;
-    while IPV6_EXTENSIONS.contains(&next) {
-        next = byte(frame, at, "IPv6")?;
-        at += 8 + usize::from(byte(frame, at + 1, "IPv6")?) * 8;
-    }
+    let (next, at) = behind_extensions(frame, network)?;
     if next != PROTOCOL_TCP {
         return Err(not_tcp("next header", u32::from(next)));
     }
     Ok((at, end))
 }
 
+/// What follows the extensions of an IPv6 header, and where.
+fn behind_extensions(frame: &[u8], network: usize) -> Result<(u8, usize)> {
+    let mut next = byte(frame, network + 6, "IPv6")?;
+    let mut at = network + 40;
+    while IPV6_EXTENSIONS.contains(&next) {
+        next = byte(frame, at, "IPv6")?;
+        at += 8 + usize::from(byte(frame, at + 1, "IPv6")?) * 8;
+    }
+    Ok((next, at))
+}
+
 /// Whether a frame is a fragment of an IPv6 packet, behind other extension headers or not.
 pub fn is_ipv6_fragment(frame: &[u8]) -> bool {
-    let next_header = || -> Result<u8> {
+    let next_header = || -> Result<(u8, usize)> {
         let (network, ethertype) = network_layer(frame)?;
         if ethertype != ETHERTYPE_IPV6 {
             return Err(not_tcp("EtherType", ethertype.into()));
         }
-        let mut next = byte(frame, network + 6, "IPv6")?;
-        let mut at = network + 40;
-        while IPV6_EXTENSIONS.contains(&next) {
-            next = byte(frame, at, "IPv6")?;
-            at += 8 + usize::from(byte(frame, at + 1, "IPv6")?) * 8;
-        }
-        Ok(next)
+        behind_extensions(frame, network)
     };
-    matches!(next_header(), Ok(IPV6_FRAGMENT))
+    matches!(next_header(), Ok((IPV6_FRAGMENT, _)))
 }
 
 fn byte(frame: &[u8], at: usize, layer: &'static str) -> Result<u8> {

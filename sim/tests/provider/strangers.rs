@@ -1,7 +1,7 @@
 //! Packets that no peer sent: they change nothing for those who are there.
 
 use host::bus::MemoryKind;
-use host::control::packet::{parse_tcp, ACK, SYN};
+use host::control::packet::{parse_tcp, TcpHeader, ACK, RST, SYN};
 use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
@@ -62,6 +62,48 @@ fn a_syn_that_the_transport_refuses_is_not_believed() {
     let (sequence, _, ports) = rig.peer_next();
     rig.forge(ports, (sequence.wrapping_add(1 << 20), 0), SYN, &[]);
     rig.steps(5);
+    accept(&mut rig, listener, 100);
+}
+
+/// More connections than a listener carries begin and are left there, or are reset before anybody
+/// accepts them.
+#[test]
+fn a_listener_outlives_those_who_never_come() {
+    let mut rig = golden();
+    let listener = waiting(&mut rig, 100);
+    rig.cut = true;
+    for number in 0..1100u16 {
+        let ports = (10_000 + number, 80);
+        rig.sent.clear();
+        rig.forge(ports, (1000, 0), SYN, &[]);
+        let mut next = 0;
+        rig.until("a SYN-ACK", |rig| {
+            let mut answers = rig.sent.iter().filter_map(|f| parse_tcp(f));
+            let is_answer = |h: &TcpHeader| h.flags & SYN != 0 && h.destination.port() == ports.0;
+            let answer = answers.find(is_answer);
+            next = answer.map_or(0, |h| h.sequence.wrapping_add(1));
+            answer.is_some()
+        });
+        if number % 2 == 0 {
+            rig.forge(ports, (1001, next), ACK, &[]);
+            rig.forge(ports, (1001, next), RST | ACK, &[]);
+        }
+    }
+    for number in 0..600u16 {
+        rig.forge((20_000 + number, 80), (1000, 0), SYN, &[]);
+        rig.step();
+    }
+    rig.cut = false;
+    accept(&mut rig, listener, 100);
+    let script = Script {
+        send_bytes: 100,
+        seed: SEED,
+        receive_bytes_max: None,
+    };
+    rig.peer
+        .connect(([10, 77, 0, 1], 80).into(), script)
+        .unwrap();
+    rig.steps(50);
     accept(&mut rig, listener, 100);
 }
 

@@ -10,11 +10,9 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use crate::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
-
-const SYN: u8 = 0x02;
-const RST: u8 = 0x04;
-const ACK: u8 = 0x10;
+use crate::transport::header::{
+    is_after, ones_sum, tcp_checksum, TcpLayout, ACK, RST, SYN, TCP_CHECKSUM_OFFSET,
+};
 
 /// Local port, remote address, remote port.
 pub(super) type Connection = (u16, IpAddr, u16);
@@ -72,9 +70,10 @@ impl Duplicates {
         }
         let numbers = self.connections.get_mut(&connection)?;
         let end = long(tcp, 4).wrapping_add(layout.payload_bytes as u32);
-        let behind = numbers.expected.wrapping_sub(end);
+        let distance = (end.wrapping_sub(numbers.expected) as i32).unsigned_abs();
         let acknowledged = long(tcp, 8);
-        if behind > self.window_bytes && is_after(numbers.expected, end) {
+        if distance > self.window_bytes {
+            // Not from here: the stack takes nothing of it either.
             return None;
         }
         if numbers
@@ -142,11 +141,6 @@ fn address(frame: &[u8], layout: &TcpLayout, which: usize) -> IpAddr {
     }
 }
 
-/// Whether a sequence number lies after another, less than 2^31 ahead.
-fn is_after(number: u32, other: u32) -> bool {
-    (number.wrapping_sub(other) as i32) > 0
-}
-
 fn word(bytes: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
@@ -204,7 +198,7 @@ mod tests {
     #[test]
     fn a_segment_that_the_stack_takes_is_left_alone() {
         let mut duplicates = expecting_zero();
-        for (sequence, bytes) in [(0, 0), (0, 10), (u32::MAX - 4, 10), (1000, 10)] {
+        for (sequence, bytes) in [(0, 0), (0, 10), (u32::MAX - 4, 10), (990, 10)] {
             let segment = frame(PEER, US, (sequence, 200), ACK, bytes);
             assert_eq!(
                 duplicates.acknowledgement(&segment),
@@ -224,6 +218,11 @@ mod tests {
         assert_eq!(duplicates.acknowledgement(&reset), None);
         let far_behind = frame(PEER, US, (u32::MAX - 1020, 150), ACK, 20);
         assert_eq!(duplicates.acknowledgement(&far_behind), None);
+        // Nor does it say what was acknowledged: the duplicate after it still does.
+        let far_ahead = frame(PEER, US, (1001, 900), ACK, 20);
+        assert_eq!(duplicates.acknowledgement(&far_ahead), None);
+        let duplicate = frame(PEER, US, (u32::MAX - 49, 150), ACK, 20);
+        assert!(duplicates.acknowledgement(&duplicate).is_some());
         let stranger = frame((3, 5001), US, (u32::MAX - 49, 150), ACK, 20);
         assert_eq!(duplicates.acknowledgement(&stranger), None);
         duplicates.retain(|_| false);

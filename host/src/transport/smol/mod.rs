@@ -203,7 +203,7 @@ impl Transport for SmoltcpTransport {
             .position(|&handle| established(sockets.get(handle)));
         let Some(at) = ready else { return Ok(None) };
         let known = self.listeners.get_mut(&listener).expect("looked up above");
-        let handle = known.waiting.swap_remove(at);
+        let handle = known.waiting.remove(at);
         let socket = self.stack.socket(handle);
         let (Some(local), Some(remote)) = (socket.local_endpoint(), socket.remote_endpoint())
         else {

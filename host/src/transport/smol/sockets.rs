@@ -47,6 +47,7 @@ pub(super) enum Finish {
 /// A listener and the sockets that listen for it, or have heard.
 pub(super) struct Listener {
     pub(super) local: SocketAddr,
+    /// In the order in which they began to listen.
     pub(super) waiting: Vec<SocketHandle>,
     /// An event waits to be fetched.
     pub(super) announced: bool,
@@ -54,11 +55,24 @@ pub(super) struct Listener {
 
 impl Listener {
     /// Sees to it that a socket answers the next SYN. Frames come in one by one, so one is enough.
+    /// Those that were reset make room, and where there is none the one whose peer has been silent
+    /// longest: strangers cannot keep a listener busy, however many they are.
     pub(super) fn keep_listening(&mut self, stack: &mut Stack) {
-        let listens = |&handle: &SocketHandle| {
-            stack.sockets.get::<tcp::Socket>(handle).state() == State::Listen
+        self.waiting.retain(|&handle| !stack.remove_if_done(handle));
+        let find = |stack: &Stack, wanted: State| {
+            let state = |&handle: &SocketHandle| stack.sockets.get::<tcp::Socket>(handle).state();
+            self.waiting
+                .iter()
+                .position(|handle| state(handle) == wanted)
         };
-        if self.waiting.len() < BACKLOG && !self.waiting.iter().any(listens) {
+        if find(stack, State::Listen).is_some() {
+            return;
+        }
+        let silent = find(stack, State::SynReceived).filter(|_| self.waiting.len() >= BACKLOG);
+        if let Some(at) = silent {
+            stack.sockets.remove(self.waiting.remove(at));
+        }
+        if self.waiting.len() < BACKLOG {
             // The address was fit to listen on when the listener was made.
             self.waiting.extend(listening_socket(stack, self.local));
         }
