@@ -369,6 +369,34 @@ fn an_end_of_stream_is_no_failure() {
     assert_eq!(hand.completions, []);
 }
 
+/// Both halves have ended, and the peer resets instead of acknowledging our FIN: no byte is lost.
+#[test]
+fn a_reset_instead_of_the_last_ack_is_no_failure() {
+    let Some(mut hand) = Hand::open(false) else {
+        return;
+    };
+    let connected = hand.connect(200, [&[], &[]]);
+    let mut end = Segment {
+        flags: FIN | ACK,
+        ..data(&connected, 0)
+    };
+    hand.receive(&end, &[]);
+    hand.completion(|c| *c == Completion::EndOfStream(connected.id));
+    hand.completion(|c| *c == received(0));
+    hand.provider.finish(connected.id).unwrap();
+    hand.until("our FIN", |hand| {
+        hand.sent.iter().any(|h| h.flags & FIN != 0)
+    });
+    end.sequence += 1;
+    end.flags = RST | ACK;
+    hand.receive(&end, &[]);
+    hand.rest();
+    assert_eq!(hand.completions, []);
+    hand.provider.close(connected.id).unwrap();
+    hand.completion(|c| *c == Completion::Closed(connected.id));
+    assert_eq!(hand.completions, []);
+}
+
 /// The card takes no TCP from behind these options; the host does.
 #[test]
 fn tcp_behind_destination_options_arrives() {

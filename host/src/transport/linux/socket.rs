@@ -26,7 +26,6 @@ const INFO_RECEIVED_BYTES: usize = 128;
 // States of a connection (the kernel's tcp_states.h).
 const SYN_SENT: u8 = 2;
 const SYN_RECEIVED: u8 = 3;
-const FIN_WAIT_1: u8 = 4;
 const TIME_WAIT: u8 = 6;
 const CLOSED: u8 = 7;
 const CLOSE_WAIT: u8 = 8;
@@ -44,6 +43,8 @@ pub struct ShadowSocket {
     finished: bool,
     /// The kernel knows that, too.
     shut_down: bool,
+    /// The last number in the send queue is the FIN's.
+    has_fin: bool,
     error: Option<i32>,
 }
 
@@ -56,6 +57,7 @@ impl ShadowSocket {
             remote,
             finished: false,
             shut_down: false,
+            has_fin: false,
             error: None,
         }
     }
@@ -126,7 +128,10 @@ impl ShadowSocket {
         match self.tcp_info()?[INFO_STATE] {
             SYN_SENT | SYN_RECEIVED | NEW_SYN_RECEIVED => return Ok(()),
             CLOSED => {}
-            _ => sys::shutdown_write(self.fd()).map_err(|error| self.remember(error))?,
+            _ => {
+                sys::shutdown_write(self.fd()).map_err(|error| self.remember(error))?;
+                self.has_fin = true;
+            }
         }
         self.shut_down = true;
         Ok(())
@@ -145,7 +150,6 @@ impl ShadowSocket {
             self.error = Some(sys::take_error(self.fd())?).filter(|&error| error != 0);
         }
         let readable_bytes = sys::queue_bytes(self.fd(), libc::FIONREAD)?;
-        let fin = matches!(kernel_state, FIN_WAIT_1 | CLOSING | LAST_ACK);
         let queued = sys::queue_bytes(self.fd(), libc::TIOCOUTQ)?;
         // A connection that broke is closed, too: its stream has no end.
         let peer_finished = match kernel_state {
@@ -156,7 +160,8 @@ impl ShadowSocket {
         Ok(StreamStatus {
             state,
             readable_bytes,
-            unacknowledged_bytes: queued.saturating_sub(u64::from(fin)),
+            // The FIN is last: as long as anything is in the queue, it is, too.
+            unacknowledged_bytes: queued.saturating_sub(self.has_fin.into()),
             end_of_stream: peer_finished && readable_bytes == 0,
             error: self.error,
         })
