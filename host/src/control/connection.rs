@@ -17,7 +17,7 @@ use super::commands::{
     floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Direction, Entry,
     FlowInstall, FlowName,
 };
-use super::expected::{Expected, ACK_BEHIND};
+use super::expected::Expected;
 use super::handshake::Handshake;
 use super::lists::{List, Shared};
 use super::receive::ReceiveSide;
@@ -421,7 +421,7 @@ impl Connection {
 fn acceptance(receive: &ReceiveSide, send: &SendSide, expected: &Expected) -> Acceptance {
     Acceptance {
         floor: receive.position(receive.accepted()),
-        ack_low: send.floor_position().wrapping_sub(ACK_BEHIND),
+        ack_low: expected.ack_low(send.floor_position()),
         ack_high: send.ack_high(),
         timestamp_floor: expected.timestamp(),
     }

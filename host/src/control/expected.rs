@@ -14,9 +14,6 @@
 
 use super::packet::{is_after, link_address, LinkAddress, TcpHeader, ACK, FIN, RST, SYN};
 
-/// How far below what is acknowledged the card still places packets: a window's worth of delay.
-pub const ACK_BEHIND: u32 = 1 << 24;
-
 /// What is expected of a connection's packets. See the module's head.
 #[derive(Clone, Debug)]
 pub struct Expected {
@@ -112,13 +109,23 @@ impl Expected {
             true => send_floor,
             false => self.peer_acknowledged,
         };
-        let behind = match self.takes_old_acks {
-            true => self.peer_window.min(self.acknowledged_bytes),
-            false => 0,
-        };
+        let lowest = acknowledged.wrapping_sub(self.acks_behind());
         !parsed.may_carry()
             || is_after(parsed.acknowledgement, self.sent_end)
-            || is_after(acknowledged.wrapping_sub(behind), parsed.acknowledgement)
+            || is_after(lowest, parsed.acknowledgement)
+    }
+
+    fn acks_behind(&self) -> u32 {
+        match self.takes_old_acks {
+            true => self.peer_window.min(self.acknowledged_bytes),
+            false => 0,
+        }
+    }
+
+    /// The lowest ACK number with which the card may place a packet: a late one must not fall upon
+    /// what has landed, when TCP will hardly take it.
+    pub fn ack_low(&self, send_floor: u32) -> u32 {
+        send_floor.wrapping_sub(self.acks_behind())
     }
 
     /// Older than the newest by more than a tick, which is within the precision of the peer's
@@ -217,7 +224,7 @@ mod tests {
         let mut expected = Expected::new(LOCAL, REMOTE, None);
         assert!(!doubts(&expected, LOCAL.wrapping_add(1), 0));
         assert!(doubts(&expected, LOCAL.wrapping_add(2), 0));
-        assert!(doubts(&expected, LOCAL.wrapping_sub(ACK_BEHIND), 0));
+        assert!(doubts(&expected, LOCAL, 0));
         let (bytes, parsed) = header(&[], LOCAL.wrapping_add(1), REMOTE + 1, 0);
         expected.note_sent(&bytes, &parsed, 100);
         assert!(!doubts(&expected, LOCAL.wrapping_add(101), 0));

@@ -6,6 +6,7 @@ use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
 use sim::lab::Card;
+use sim::mac::Frame;
 
 use crate::rig::{golden, GoldenRig};
 
@@ -63,6 +64,46 @@ fn a_syn_that_the_transport_refuses_is_not_believed() {
     rig.forge(ports, (sequence.wrapping_add(1 << 20), 0), SYN, &[]);
     rig.steps(5);
     accept(&mut rig, listener, 100);
+}
+
+/// A packet has come ahead of its turn, and TCP keeps it; one with an old ACK number follows.
+#[test]
+fn a_late_packet_does_not_fall_upon_what_has_landed() {
+    let mut rig = golden();
+    rig.hold = (0..1000).collect();
+    let listener = waiting(&mut rig, 2 * PACKET_BYTES as u64);
+    let id = rig.provider.accept(listener).unwrap().unwrap();
+    let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
+    let memory = rig.provider.map(region).unwrap();
+    let bytes = 2 * PACKET_BYTES as u32;
+    rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
+    let take = |rig: &mut GoldenRig, sequence: u32| {
+        let is_it = |frame: &Frame| parse_tcp(&frame.bytes).unwrap().sequence == sequence;
+        let at = rig.held.iter().position(is_it)?;
+        Some(rig.held.remove(at))
+    };
+    rig.until("a packet", |rig| !rig.held.is_empty());
+    let (sequence, acknowledged, ports) = rig.peer_next();
+    let ahead = sequence.wrapping_add(PACKET_BYTES as u32);
+    let mut second = None;
+    rig.until("the second packet", |rig| {
+        second = take(rig, ahead);
+        second.is_some()
+    });
+    rig.card.receive(second.unwrap());
+    rig.step();
+    let numbers = (ahead, acknowledged.wrapping_sub(1));
+    rig.forge(ports, numbers, ACK, &[0xee; PACKET_BYTES]);
+    rig.step();
+    rig.hold.clear();
+    for frame in std::mem::take(&mut rig.held) {
+        rig.card.receive(frame);
+    }
+    rig.completion(|c| *c == Completion::Received { request: 1, bytes });
+    let (mut now, mut expected) = ([0; 2 * PACKET_BYTES], [0; 2 * PACKET_BYTES]);
+    memory.read(0, &mut now);
+    RandomBytes::new(SEED).fill(&mut expected);
+    assert!(now == expected);
 }
 
 /// More connections than a listener carries begin and are left there, or are reset before anybody
