@@ -119,22 +119,21 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     fn take_tcp(&mut self, parsed: &TcpHeader, packet: &Packet) -> Result<()> {
         let tuple = (parsed.destination, parsed.source);
-        if !self.handshakes.is_for_us(tuple, &packet.header, parsed) {
+        let id = self.tuples.get(&tuple);
+        let mut connection = id.and_then(|id| self.connections.get_mut(id));
+        let expected = connection.as_ref().map(|connection| &connection.expected);
+        let is_for_us = expected.is_none_or(|e| e.is_for_us(&packet.header, parsed))
+            && self.handshakes.is_for_us(tuple, &packet.header, parsed);
+        if !is_for_us {
+            if let Some(connection) = &mut connection {
+                connection.spoilt(parsed, packet);
+            }
             self.counters.withheld_foreign += 1;
             return Ok(());
         }
         self.handshakes.note_received(tuple, parsed);
-        let connection = self
-            .tuples
-            .get(&tuple)
-            .and_then(|id| self.connections.get_mut(id));
         let deliver = match connection {
             Some(connection) if connection.receive.is_some() => {
-                if !connection.expected.is_for_us(&packet.header, parsed) {
-                    connection.spoilt(parsed, packet);
-                    self.counters.withheld_foreign += 1;
-                    return Ok(());
-                }
                 connection.keep_payload(parsed, packet)
             }
             _ => match &packet.deferred {

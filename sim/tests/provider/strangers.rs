@@ -38,7 +38,8 @@ fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
     rig.completion(|c| *c == Completion::Received { request: 1, bytes });
 }
 
-/// Strangers begin more handshakes than are remembered, between a peer's handshake and its accept.
+/// Strangers begin more handshakes than a listener carries, between a peer's handshake and its
+/// accept.
 #[test]
 fn a_peer_that_waits_to_be_accepted_is_not_pushed_out() {
     let mut rig = golden();
