@@ -8,7 +8,7 @@
 //! later one with the same bytes, the later one's must stand. TCP does not say which packet it
 //! refused, so the same questions are asked here. Where TCPs differ, or the answer is not in the
 //! headers, the strictest one is asked: a doubtful packet loses no byte, it only stands last
-//! ([`super::receive`]).
+//! ([`super::standing`]).
 //!
 //! Sources: RFC 9293, 3.10.7.4 (acceptance), RFC 7323, 4.3 and 5.3 (timestamps), RFC 5961, 5.2.
 

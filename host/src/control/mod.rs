@@ -18,6 +18,7 @@
 //! | `arrived.rs` | what a connection makes of a packet that arrived |
 //! | `expected.rs` | which packets TCP will hardly accept |
 //! | `deferred.rs` | payload that the card deferred, each byte once |
+//! | `standing.rs` | which copy of each byte stands |
 //! | `window.rs` | lowers and reopens the offered window |
 //! | `connection.rs` | one connection: its flow, both sides, its end |
 //! | `ending.rs` | how a connection ends |
@@ -43,4 +44,5 @@ pub mod ranges;
 pub mod receive;
 pub mod regions;
 pub mod send;
+pub mod standing;
 pub mod window;

@@ -11,10 +11,8 @@
 //! Invariants
 //! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a
 //!    floor at or beyond them, so the card never writes an announced byte again.
-//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing landed. Of
-//!    deferred copies the first stands. What came with packets that TCP will hardly accept
-//!    ([`super::expected`]) stands only where nothing else came, and of such copies TCP is shown
-//!    one alone: it is the one that stands, if TCP takes it after all.
+//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing that landed
+//!    stands ([`super::standing`]).
 //! 3. Buffers are withdrawn (the only one cut at its last accepted byte, several passed by the
 //!    list's head; confirmed) before they go back unfilled.
 
@@ -24,18 +22,11 @@ use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{ready, Buffer, Copy, Done, Rescue};
 use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
-use super::deferred::Deferred;
 use super::lists::FlowList;
-use super::ranges::RangeSet;
 use super::regions::RegionName;
+use super::standing::{Hole, Standing};
 use crate::device::Ticket;
 use crate::error::Result;
-
-/// Doubtful payload that one flow may hold outside its buffers, bytes.
-const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
-/// Separate ranges of landed bytes that are told apart, and as many doubtful ones: a peer that
-/// leaves more holes than that has its packets treated as lost.
-const RANGES_MAX: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Posted {
@@ -65,12 +56,7 @@ pub struct ReceiveSide {
     floor_asked: u64,
     pending_floors: VecDeque<(Ticket, u64, u16)>,
     withdrawing: Option<Ticket>,
-    landed: RangeSet,
-    /// Placed by packets that TCP will hardly accept, and by no other since.
-    in_doubt: RangeSet,
-    kept: Deferred,
-    /// Deferred with packets that TCP will hardly accept.
-    doubtful: Deferred,
+    standing: Standing,
 }
 
 impl ReceiveSide {
@@ -89,10 +75,7 @@ impl ReceiveSide {
             floor_asked: 0,
             pending_floors: VecDeque::new(),
             withdrawing: None,
-            landed: RangeSet::default(),
-            in_doubt: RangeSet::default(),
-            kept: Deferred::default(),
-            doubtful: Deferred::default(),
+            standing: Standing::default(),
         }
     }
 
@@ -202,62 +185,36 @@ impl ReceiveSide {
     /// not hear of it.
     pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
-        let before = self.landed.len();
-        cut(&mut self.in_doubt, start, end);
-        self.landed.insert(start.max(self.announced), end);
-        let is_clear = self.landed.len() <= before.max(RANGES_MAX);
-        if !is_clear {
-            self.landed.remove(start, end);
-        }
-        is_clear
+        self.standing.landed(start.max(self.announced), end)
     }
 
     /// Payload of a packet that TCP will hardly accept landed in place. Returns false when it fell
     /// upon other bytes: neither stand, and TCP must not hear of it.
     pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
-        let (start, end) = (start.max(self.announced), start + bytes);
-        if start >= end {
-            return true;
-        }
-        let stands = !self.landed.overlaps(start, end)
-            && !self.in_doubt.overlaps(start, end)
-            && !self.doubtful.overlaps(start, end)
-            && self.in_doubt.len() < RANGES_MAX;
-        self.spoilt(start, end - start);
-        if stands {
-            self.in_doubt.insert(start, end);
-        }
-        stands
+        let end = start + bytes;
+        self.standing
+            .landed_in_doubt(start.max(self.announced), end)
     }
 
     /// Payload that TCP never hears of landed in place: what was there does not stand any more.
     pub fn spoilt(&mut self, start: u64, bytes: u64) {
-        cut(&mut self.landed, start, start + bytes);
-        cut(&mut self.in_doubt, start, start + bytes);
+        let end = start + bytes;
+        self.standing.spoilt(start.max(self.announced), end);
     }
 
     /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass
     /// `budget_bytes`. What TCP waits for is kept all the same: it lets go of what came after it.
     pub fn defer(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
-        let end = start + payload.len() as u64;
-        let next = (start..end).contains(&self.accepted) && !self.kept.holds(self.accepted);
-        let budget_bytes = if next { usize::MAX } else { budget_bytes };
-        end <= self.announced || self.kept.keep(start, payload, budget_bytes)
+        let is_known = start + payload.len() as u64 <= self.announced;
+        let next = self.accepted;
+        is_known || self.standing.defer(start, payload, next, budget_bytes)
     }
 
     /// Payload of a packet that TCP will hardly accept was deferred. Returns false when there is no
     /// room, or when TCP has been shown other such bytes in its place.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8]) -> bool {
-        let end = start + payload.len() as u64;
-        if end <= self.announced {
-            return true;
-        }
-        if self.in_doubt.overlaps(start, end) || !self.doubtful.agrees(start, payload) {
-            return false;
-        }
-        let next = (start..end).contains(&self.accepted) && !self.doubtful.holds(self.accepted);
-        let budget_bytes = if next { usize::MAX } else { DOUBTFUL_BYTES_MAX };
-        self.doubtful.keep(start, payload, budget_bytes)
+        let is_known = start + payload.len() as u64 <= self.announced;
+        is_known || self.standing.defer_in_doubt(start, payload, self.accepted)
     }
 
     /// The transport accepted `bytes` more in order.
@@ -298,30 +255,11 @@ impl ReceiveSide {
         floor
     }
 
-    /// The copies that complete the bytes up to `floor`. `Err` holds offset and length of bytes
-    /// that are nowhere.
-    pub fn copies(&mut self, floor: u64) -> std::result::Result<Vec<Copy>, (u64, u64)> {
+    /// The copies that complete the bytes up to `floor`.
+    pub fn copies(&self, floor: u64) -> std::result::Result<Vec<Copy>, Hole> {
         let mut copies = Vec::new();
-        for (start, end) in self.landed.gaps(self.announced, floor) {
-            let mut at = start;
-            while at < end {
-                // Up to the next kept piece stands what was doubted, and TCP took.
-                let limit = self.kept.next(at, end);
-                let placed = self.in_doubt.held_to(at, limit);
-                let doubtful_end = self.in_doubt.next(at, limit);
-                let doubtful = || self.doubtful.at(at, doubtful_end);
-                if let Some(bytes) = self.kept.at(at, end) {
-                    self.split_into_buffers(at, bytes, &mut copies);
-                    at += bytes.len() as u64;
-                } else if placed > at {
-                    at = placed;
-                } else if let Some(bytes) = doubtful() {
-                    self.split_into_buffers(at, bytes, &mut copies);
-                    at += bytes.len() as u64;
-                } else {
-                    return Err((at, end - at));
-                }
-            }
+        for (at, bytes) in self.standing.outside(self.announced, floor)? {
+            self.split_into_buffers(at, bytes, &mut copies);
         }
         Ok(copies)
     }
@@ -351,10 +289,7 @@ impl ReceiveSide {
     /// Announces everything below `floor`; the requests that are full.
     pub fn announce(&mut self, floor: u64) -> Vec<Done> {
         self.announced = floor;
-        self.landed.remove(0, floor);
-        self.in_doubt.remove(0, floor);
-        self.kept.forget_below(floor);
-        self.doubtful.forget_below(floor);
+        self.standing.forget_below(floor);
         let mut done = Vec::new();
         while let Some(posted) = self.posted.front() {
             if posted.end() > floor || self.withdrawing.is_some() {
@@ -400,9 +335,7 @@ impl ReceiveSide {
         let mut rescues = Vec::new();
         for posted in &self.posted {
             let from = posted.start.max(self.announced);
-            let landed = self.landed.parts(from, posted.end());
-            let in_doubt = self.in_doubt.parts(from, posted.end());
-            for (start, end) in landed.into_iter().chain(in_doubt) {
+            for (start, end) in self.standing.in_place(from, posted.end()) {
                 rescues.push(Rescue {
                     region: posted.buffer.region,
                     offset: posted.buffer.offset + (start - posted.start),
@@ -418,14 +351,7 @@ impl ReceiveSide {
     /// with what it has, the others are posted again from the announced offset on, or go back empty
     /// at the `end` of the stream.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
-        for (start, bytes) in rescued {
-            // What landed stands before what was deferred, so over any budget.
-            match self.in_doubt.overlaps(start, start + 1) {
-                true => self.doubtful.replace(start, &bytes),
-                false => self.kept.replace(start, &bytes),
-            }
-        }
-        (self.landed, self.in_doubt) = Default::default();
+        self.standing.rescue(rescued);
         self.withdrawing = None;
         self.pending_posts.clear();
         self.posted_end = self.announced;
@@ -487,19 +413,10 @@ impl ReceiveSide {
     }
 }
 
-/// Takes a range out of a set. Where that would leave too many ranges, what lies behind it goes,
-/// too, up to the next gap.
-fn cut(set: &mut RangeSet, start: u64, end: u64) {
-    let end = match set.len() < RANGES_MAX {
-        true => end,
-        false => set.held_to(end, u64::MAX),
-    };
-    set.remove(start, end);
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::deferred::PIECE_BYTES;
+    use super::super::standing::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
     use super::*;
 
     /// A side with a buffer of `bytes` bytes posted.
@@ -530,7 +447,7 @@ mod tests {
         assert!(!side.defer(1000, &[2; 200], 1000), "over the budget");
         assert!(side.defer(0, &[3; 100], 950), "the next bytes");
         assert!(side.defer(0, &[3; 100], 950), "known already");
-        assert_eq!(side.kept.bytes(), 1000 + 2 * PIECE_BYTES);
+        assert_eq!(side.standing.kept.bytes(), 1000 + 2 * PIECE_BYTES);
     }
 
     /// A peer repeats what TCP waits for, longer each time; so with messages, at their beginning.
@@ -542,14 +459,14 @@ mod tests {
             side.defer(0, &[1; 1460], 1000);
             side.defer_in_doubt(0, &[1; 1460]);
         }
-        assert!(side.kept.bytes() <= 1000 + 1460);
-        assert!(side.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
+        assert!(side.standing.kept.bytes() <= 1000 + 1460);
+        assert!(side.standing.doubtful.bytes() <= DOUBTFUL_BYTES_MAX);
         for start in 0..2 * RANGES_MAX as u64 {
             side.landed(10_000 + 2 * start, 1);
             side.landed_in_doubt(1_000_000 + 2 * start, 1);
         }
         assert_eq!(
-            (side.landed.len(), side.in_doubt.len()),
+            (side.standing.landed.len(), side.standing.in_doubt.len()),
             (RANGES_MAX, RANGES_MAX)
         );
         assert!(side.landed(10_001, 1), "no new range");
@@ -559,7 +476,9 @@ mod tests {
         for start in 0..1 << 20 {
             side.spoilt(2 * start, 1);
         }
-        assert!(side.landed.len() <= RANGES_MAX && side.in_doubt.len() <= RANGES_MAX);
+        assert!(
+            side.standing.landed.len() <= RANGES_MAX && side.standing.in_doubt.len() <= RANGES_MAX
+        );
         assert!(side.landed(0, 1), "what TCP waits for");
     }
 
@@ -572,7 +491,7 @@ mod tests {
         assert!(side.landed(10, 10));
         assert!(side.defer(20, &[7; 5], 1000));
         assert!(side.defer_in_doubt(30, &[9; 10]));
-        assert!(side.landed.gaps(10, 20).is_empty());
+        assert!(side.standing.landed.gaps(10, 20).is_empty());
         // No buffer is posted, so nothing is copied: what counts is that nothing is missing.
         assert_eq!(side.copies(40), Ok(Vec::new()));
         assert_eq!(side.copies(41), Err((40, 1)));
@@ -616,8 +535,138 @@ mod tests {
         let rescued = rescued.map(|r| (r.stream_offset, vec![r.offset as u8; r.bytes]));
         let done = side.finish_withdrawal(rescued.collect(), false);
         assert_eq!(done.len(), 1);
-        assert_eq!(side.kept.at(20, 30), Some(&[20; 10][..]));
-        assert_eq!(side.doubtful.at(10, 20), Some(&[10; 10][..]));
+        assert_eq!(side.standing.kept.at(20, 30), Some(&[20; 10][..]));
+        assert_eq!(side.standing.doubtful.at(10, 20), Some(&[10; 10][..]));
         assert_eq!(side.copies(30), Ok(Vec::new()));
+    }
+
+    const STREAM: usize = 400;
+
+    /// A card, a TCP and a memory beside a receive side, for packets at random.
+    struct Race {
+        side: ReceiveSide,
+        memory: [u8; STREAM],
+        /// What the TCP has taken, in order or not.
+        taken: [bool; STREAM],
+        /// The card's next byte in order.
+        cursor: usize,
+        state: u64,
+    }
+
+    impl Race {
+        fn new(seed: u64) -> Self {
+            Self {
+                side: posted(STREAM as u32),
+                memory: [0; STREAM],
+                taken: [false; STREAM],
+                cursor: 0,
+                state: seed,
+            }
+        }
+
+        fn next(&mut self, below: usize) -> usize {
+            self.state = self
+                .state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (self.state >> 33) as usize % below
+        }
+
+        /// A packet comes: a good one, or one that a TCP refuses. TCP may take a good one that is
+        /// doubted. Where a refused one may be placed is said by `overwrites`.
+        fn packet(&mut self, overwrites: bool) {
+            let start = self.next(STREAM);
+            let bytes = 1 + self.next(40.min(STREAM - start));
+            let range = start..start + bytes;
+            let is_good = self.next(3) > 0;
+            let doubtful = !is_good || self.next(4) == 0;
+            let payload: Vec<u8> = match is_good {
+                true => range.clone().map(good).collect(),
+                false => vec![0xee - self.next(4) as u8; bytes],
+            };
+            let free = !doubtful || overwrites || !self.taken[range.clone()].contains(&true);
+            let is_placed = start >= self.cursor && self.next(3) > 0 && free;
+            let (at, side) = (start as u64, &mut self.side);
+            let shown = match (is_placed, doubtful) {
+                (true, true) => side.landed_in_doubt(at, bytes as u64),
+                (true, false) => side.landed(at, bytes as u64),
+                (false, true) => side.defer_in_doubt(at, &payload),
+                (false, false) => side.defer(at, &payload, 1000),
+            };
+            if is_placed {
+                self.memory[range.clone()].copy_from_slice(&payload);
+                self.cursor = match start == self.cursor {
+                    true => range.end,
+                    false => self.cursor,
+                };
+            }
+            if shown && is_good && (!doubtful || self.next(2) == 0) {
+                self.taken[range].fill(true);
+            }
+        }
+
+        /// The buffer goes back, and what had landed in it is taken out.
+        fn withdraw(&mut self) {
+            let announced = self.side.announced as usize;
+            let parts = self.side.standing.in_place(announced as u64, STREAM as u64);
+            let parts = parts.into_iter().map(|(start, end)| {
+                let bytes = self.memory[start as usize..end as usize].to_vec();
+                (start, bytes)
+            });
+            self.side.standing.rescue(parts.collect());
+            self.memory[announced..].fill(0);
+        }
+
+        /// TCP's bytes are drained and announced. False: some of them are nowhere.
+        fn announce(&mut self) -> bool {
+            let before = self.side.accepted() as usize;
+            let ready = self.taken.iter().take_while(|&&taken| taken).count();
+            let more = self.next(ready - before + 1);
+            self.side.accept(more as u64);
+            let floor = before + more;
+            let Ok(copies) = self.side.copies(floor as u64) else {
+                return false;
+            };
+            for copy in copies {
+                let at = copy.offset as usize;
+                self.memory[at..at + copy.bytes.len()].copy_from_slice(&copy.bytes);
+            }
+            self.side.announce(floor as u64);
+            self.cursor = self.cursor.max(floor);
+            let wrong = (0..floor).find(|&at| self.memory[at] != good(at));
+            assert_eq!(wrong, None, "a byte that TCP did not take");
+            true
+        }
+    }
+
+    fn good(at: usize) -> u8 {
+        (at % 97) as u8
+    }
+
+    /// Whatever comes, no byte of a refused packet is announced; and unless the card lets one fall
+    /// upon what TCP has taken, none that TCP has taken is missing.
+    #[test]
+    fn the_good_copy_stands_and_none_is_lost() {
+        let (mut finished, mut lost) = (0, 0);
+        for seed in 0..4000 {
+            let overwrites = seed % 2 == 1;
+            let mut race = Race::new(seed);
+            for _ in 0..400 {
+                race.packet(overwrites);
+                if race.next(20) == 0 {
+                    race.withdraw();
+                }
+                if race.next(4) == 0 && !race.announce() {
+                    assert!(overwrites, "seed {seed}: bytes are lost");
+                    lost += 1;
+                    break;
+                }
+            }
+            finished += u32::from(race.side.accepted() > STREAM as u64 / 2);
+        }
+        assert!(
+            finished > 1000 && lost > 0,
+            "{finished} finished, {lost} lost"
+        );
     }
 }

@@ -1,0 +1,192 @@
+//! Which copy of each byte stands: of those that landed in place and those that were deferred.
+//!
+//! ```text
+//!   in place    landed ······ in doubt ··········· lost
+//!   outside     kept ························ doubtful
+//!               first ◄─ landed, kept, in doubt, doubtful ─► last
+//! ```
+//! A copy is doubtful when TCP will hardly accept its packet ([`super::expected`]); where TCP does,
+//! it must be the one that stands. So TCP is shown one doubtful copy of a byte alone. Bytes that
+//! TCP may have taken and that were overwritten since are lost: no doubtful copy may stand in their
+//! place, only one beyond doubt.
+//!
+//! What is held is bounded, whatever a peer sends: bytes by budgets, ranges by their number.
+
+use super::deferred::Deferred;
+use super::ranges::RangeSet;
+
+/// Doubtful payload that one flow may hold outside its buffers, bytes.
+pub(super) const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
+/// Separate ranges of each set. A peer that leaves more holes has its packets treated as lost.
+pub(super) const RANGES_MAX: usize = 1 << 16;
+
+/// Bytes outside their buffers, with their stream offset.
+pub type Piece<'a> = (u64, &'a [u8]);
+/// Offset and length of bytes that are nowhere.
+pub type Hole = (u64, u64);
+
+/// The copies. See the module's head.
+#[derive(Debug, Default)]
+pub struct Standing {
+    pub(super) landed: RangeSet,
+    /// Placed by packets that TCP will hardly accept, and by no other since.
+    pub(super) in_doubt: RangeSet,
+    /// TCP may have taken what was here, and it was overwritten.
+    lost: RangeSet,
+    pub(super) kept: Deferred,
+    /// Deferred with packets that TCP will hardly accept.
+    pub(super) doubtful: Deferred,
+}
+
+impl Standing {
+    /// Payload landed in place. Returns false when there are too many ranges to tell it apart.
+    pub fn landed(&mut self, start: u64, end: u64) -> bool {
+        let before = self.landed.len();
+        let past = cut(&mut self.in_doubt, start, end);
+        self.lose(end, past);
+        self.landed.insert(start, end);
+        let is_clear = self.landed.len() <= before.max(RANGES_MAX);
+        if !is_clear {
+            self.landed.remove(start, end);
+            self.lose(start, end);
+        }
+        is_clear
+    }
+
+    /// Payload of a doubtful packet landed in place. Returns false when TCP must not hear of it.
+    pub fn landed_in_doubt(&mut self, start: u64, end: u64) -> bool {
+        if start >= end {
+            return true;
+        }
+        let stands = !self.landed.overlaps(start, end)
+            && !self.in_doubt.overlaps(start, end)
+            && !self.lost.overlaps(start, end)
+            && !self.doubtful.overlaps(start, end)
+            && self.in_doubt.len() < RANGES_MAX;
+        match stands {
+            true => self.in_doubt.insert(start, end),
+            false => self.spoilt(start, end),
+        }
+        stands
+    }
+
+    /// Payload that TCP never hears of landed in place.
+    pub fn spoilt(&mut self, start: u64, end: u64) {
+        if start >= end {
+            return;
+        }
+        let mut parts = self.landed.parts(start, end);
+        parts.extend(self.in_doubt.parts(start, end));
+        for (from, to) in parts {
+            self.lose(from, to);
+        }
+        let past = cut(&mut self.landed, start, end);
+        self.lose(end, past);
+        let past = cut(&mut self.in_doubt, start, end);
+        self.lose(end, past);
+    }
+
+    /// TCP may have taken what was there. With too many ranges to tell apart, nothing doubtful
+    /// stands below, either.
+    fn lose(&mut self, start: u64, end: u64) {
+        let is_full = self.lost.len() >= RANGES_MAX;
+        if start < end {
+            self.lost.insert(if is_full { 0 } else { start }, end);
+        }
+    }
+
+    /// Payload was deferred while TCP waits for `next`. False: it would pass the budget, and is not
+    /// kept.
+    pub fn defer(&mut self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
+        let budget_bytes = match is_wanted(&self.kept, start, payload, next) {
+            true => usize::MAX,
+            false => budget_bytes,
+        };
+        self.kept.keep(start, payload, budget_bytes)
+    }
+
+    /// Payload of a doubtful packet was deferred. False: TCP must not hear of it.
+    pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8], next: u64) -> bool {
+        let end = start + payload.len() as u64;
+        let is_other = self.in_doubt.overlaps(start, end)
+            || self.lost.overlaps(start, end)
+            || !self.doubtful.agrees(start, payload);
+        let budget_bytes = match is_wanted(&self.doubtful, start, payload, next) {
+            true => usize::MAX,
+            false => DOUBTFUL_BYTES_MAX,
+        };
+        !is_other && self.doubtful.keep(start, payload, budget_bytes)
+    }
+
+    /// What stands from `start` to `end` and is not in place, in order.
+    pub fn outside(&self, start: u64, end: u64) -> Result<Vec<Piece<'_>>, Hole> {
+        let mut pieces = Vec::new();
+        for (gap, end) in self.landed.gaps(start, end) {
+            let mut at = gap;
+            while at < end {
+                // Up to the next kept piece stands what was doubted, and TCP took.
+                let limit = self.kept.next(at, end);
+                let placed = self.in_doubt.held_to(at, limit);
+                let doubtful_end = self.lost.next(at, self.in_doubt.next(at, limit));
+                let is_lost = self.lost.held_to(at, end) > at;
+                let doubtful = || self.doubtful.at(at, doubtful_end).filter(|_| !is_lost);
+                if let Some(bytes) = self.kept.at(at, end) {
+                    pieces.push((at, bytes));
+                    at += bytes.len() as u64;
+                } else if placed > at {
+                    at = placed;
+                } else if let Some(bytes) = doubtful() {
+                    pieces.push((at, bytes));
+                    at += bytes.len() as u64;
+                } else {
+                    return Err((at, end - at));
+                }
+            }
+        }
+        Ok(pieces)
+    }
+
+    /// What stands in place from `start` to `end`, or would if TCP took it.
+    pub fn in_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+        let mut parts = self.landed.parts(start, end);
+        parts.extend(self.in_doubt.parts(start, end));
+        parts
+    }
+
+    /// Nothing is in place any more: `rescued` holds what was. It still stands before what was
+    /// deferred, so over any budget.
+    pub fn rescue(&mut self, rescued: Vec<(u64, Vec<u8>)>) {
+        for (start, bytes) in rescued {
+            match self.in_doubt.overlaps(start, start + 1) {
+                true => self.doubtful.replace(start, &bytes),
+                false => self.kept.replace(start, &bytes),
+            }
+        }
+        (self.landed, self.in_doubt) = Default::default();
+    }
+
+    /// Forgets what lies below `floor`.
+    pub fn forget_below(&mut self, floor: u64) {
+        for set in [&mut self.landed, &mut self.in_doubt, &mut self.lost] {
+            set.remove(0, floor);
+        }
+        self.kept.forget_below(floor);
+        self.doubtful.forget_below(floor);
+    }
+}
+
+/// Whether a payload brings the byte that TCP waits for, and it is not held.
+fn is_wanted(held: &Deferred, start: u64, payload: &[u8], next: u64) -> bool {
+    (start..start + payload.len() as u64).contains(&next) && !held.holds(next)
+}
+
+/// Takes a range out of a set. Where that would leave too many ranges, what lies behind it goes,
+/// too, up to the next gap. Returns how far it went.
+fn cut(set: &mut RangeSet, start: u64, end: u64) -> u64 {
+    let end = match set.len() < RANGES_MAX {
+        true => end,
+        false => set.held_to(end, u64::MAX),
+    };
+    set.remove(start, end);
+    end
+}
