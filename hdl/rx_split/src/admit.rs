@@ -87,6 +87,7 @@ pub struct Admit<const B: usize, const N: usize> {
     planned: Stages,
     items: [DFF<Candidate>; 3],
     room: DFF<OwnerRoom>,
+    plans_room: DFF<Bit>,
     drops_room: DFF<Bit>,
     plans_held: [DFF<Plan>; 2],
 
@@ -128,6 +129,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             planned: Default::default(),
             items: Default::default(),
             room: Default::default(),
+            plans_room: Default::default(),
             drops_room: Default::default(),
             plans_held: Default::default(),
             offered: Default::default(),
@@ -135,8 +137,8 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
             packet: Default::default(),
             deciding: Default::default(),
             decided: Default::default(),
-            // Two more plans, or two more drops, may be on their way.
-            plans_max: Constant::new(5u64.to_bits()),
+            // Two more plans, or two more drops, may be on their way, and one until that is known.
+            plans_max: Constant::new(4u64.to_bits()),
             drops_max: Constant::new(4u64.to_bits()),
         }
     }
@@ -145,7 +147,7 @@ impl<const B: usize, const N: usize> Default for Admit<B, N> {
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, room, drops_room);
+        dff_setup!(self, clock, room, plans_room, drops_room);
         self.items[0].clock.next = self.clock.val();
         self.items[1].clock.next = self.clock.val();
         self.items[2].clock.next = self.clock.val();
@@ -178,8 +180,8 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         self.send_event_lost.next = self.decision.event_lost.val();
 
         self.turn.outcome.next = self.outcome.val();
-        self.turn.room.next =
-            (self.queue.level.val() <= self.plans_max.val()) & self.drops_room.q.val();
+        self.turn.room.next = self.plans_room.q.val() & self.drops_room.q.val();
+        self.plans_room.d.next = self.queue.level.val() <= self.plans_max.val();
         self.drops_room.d.next = self.drops.level.val() <= self.drops_max.val();
         self.steps.enters.next = self.turn.item.valid.val();
         self.items[0].d.next = self.turn.item.payload.val();

@@ -5,17 +5,17 @@
 //!  send_event ──┴─► one every other cycle ──► item
 //! ```
 //! Timing: combinational from registers and `packets`; whether the next one is an event is decided
-//! a cycle before, so that `send_event` is taken by registers alone.
+//! a cycle before, and never for the cycle behind an item, so that `room` alone holds it back.
 //!
 //! Invariants:
 //! 1. Two items are never handed out in neighbouring cycles, nor without `room`.
-//! 2. Packets that wait go before an event until it has waited for [`EVENT_CYCLES`]: then it takes the
-//!    next `room`, however slowly packets leave.
+//! 2. Packets that wait go before an event until [`EVENT_CYCLES`] have passed since the last one: then
+//!    it takes the next `room`, however slowly packets leave.
 
 use crate::messages::{Placement, WalkOutcome};
 use stream::prelude::*;
 
-/// Cycles that packets go before an event: it takes one item of 16, so that packets are left 117
+/// Cycles that packets go before an event: it takes one item of 17, so that packets are left 117
 /// million a second, more than the 100 million entries that can leave the card.
 pub const EVENT_CYCLES: usize = 31;
 
@@ -53,6 +53,7 @@ pub struct Turn {
     pause: DFF<Bit>,
     event_next: DFF<Bit>,
     waited: DFF<Bits<5>>,
+    event_due: DFF<Bit>,
 
     may: Signal<Local, Bit>,
     take_event: Signal<Local, Bit>,
@@ -75,6 +76,7 @@ impl Default for Turn {
             pause: Default::default(),
             event_next: Default::default(),
             waited: Default::default(),
+            event_due: Default::default(),
             may: Default::default(),
             take_event: Default::default(),
             take_packet: Default::default(),
@@ -88,9 +90,9 @@ impl Default for Turn {
 impl Logic for Turn {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, pause, event_next, waited);
+        dff_setup!(self, clock, pause, event_next, waited, event_due);
         self.may.next = self.room.val() & !self.pause.q.val() & !self.reset.val();
-        self.take_event.next = self.may.val() & self.event_next.q.val();
+        self.take_event.next = self.room.val() & self.event_next.q.val() & !self.reset.val();
         self.take_packet.next =
             self.may.val() & self.packets.valid.val() & !self.event_next.q.val();
         self.packets.ready.next = self.may.val() & !self.event_next.q.val();
@@ -98,10 +100,13 @@ impl Logic for Turn {
         self.pause.d.next = self.take_event.val() | self.take_packet.val();
 
         self.event_next.d.next = self.send_event.valid.val()
-            & (self.waited.q.val().all() | !self.packets.valid.val())
+            & (self.event_due.q.val() | !self.packets.valid.val())
             & !self.take_event.val()
+            & !self.take_packet.val()
             & !self.reset.val();
-        if self.send_event.valid.val() & !self.waited.q.val().all() {
+        self.event_due.d.next =
+            self.waited.q.val().all() & !self.take_event.val() & !self.reset.val();
+        if !self.waited.q.val().all() {
             self.waited.d.next = self.waited.q.val() + self.one.val();
         }
         if self.take_event.val() | self.reset.val() {

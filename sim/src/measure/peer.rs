@@ -27,8 +27,9 @@ use super::MeasureError;
 use crate::card::USER_CLOCK_PS;
 use crate::mac::{Frame, FCS_BYTES};
 
-/// How far ahead the wire is filled: more than one look of the host.
-const AHEAD_PS: u64 = 600_000;
+/// How far ahead the wire is filled: more than one look of the host, and than a register that the
+/// driver reads meanwhile.
+const AHEAD_PS: u64 = 2_000_000;
 /// Longest header that is compared.
 const HEADER_BYTES: usize = 86;
 
