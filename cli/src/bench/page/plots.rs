@@ -13,7 +13,7 @@ impl Page {
         let mut plots = vec![
             self.frames_plot("rx", "Receiving over frame size"),
             self.frames_plot("tx", "Sending over frame size"),
-            self.bars_plot("Over flows, in order, MTU 1500", false),
+            self.bars_plot("Over flows (their number below), in order, MTU 1500", false),
             self.bars_plot("Over order, MTU 1500", true),
         ];
         if let Some(latency) = &self.latency {
@@ -106,9 +106,10 @@ impl Page {
         };
         let bar = |row: &Row| {
             let words: Vec<&str> = row.line.split(' ').collect();
-            let flows = match words[4] {
-                "1" => "1 flow".to_owned(),
-                count => format!("{count} fl."),
+            let flows = match (is_over_order, words[4]) {
+                (false, count) => count.to_owned(),
+                (true, "1") => "1 flow".to_owned(),
+                (true, count) => format!("{count} flows"),
             };
             let order = match (is_over_order, row.line.contains("random")) {
                 (true, true) => ", random",
