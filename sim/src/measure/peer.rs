@@ -110,6 +110,8 @@ pub struct Peer {
     turn: usize,
     turn_left: u32,
     scenario: Scenario,
+    /// At the last look no flow's window was open.
+    is_closed: bool,
     may_lose: bool,
     sends_data: bool,
     random: u64,
@@ -138,6 +140,7 @@ impl Peer {
             turn: 0,
             turn_left: scenario.burst_of(0),
             scenario: scenario.clone(),
+            is_closed: false,
             may_lose: scenario.may_lose(),
             sends_data: scenario.receive,
             random: scenario.seed | 1,
@@ -161,14 +164,18 @@ impl Peer {
         let mut card = card.borrow_mut();
         let now = card.now_ps();
         self.now_ps = now;
+        if self.is_closed {
+            let idle = now.saturating_sub(card.mac.receive_free_ps());
+            self.window_closed_ps += idle.min(POLL_CYCLES * USER_CLOCK_PS);
+        }
+        self.is_closed = false;
         while card.mac.receive_free_ps().max(self.next_ps) < now + AHEAD_PS {
             let frame = match self.acks.pop_front() {
                 Some((flow, offset)) => self.pure_ack(host, flow, offset),
                 None if self.sends_data => match self.data(host) {
                     Some(frame) => frame,
                     None => {
-                        let idle = now.saturating_sub(card.mac.receive_free_ps());
-                        self.window_closed_ps += idle.min(POLL_CYCLES * USER_CLOCK_PS);
+                        self.is_closed = true;
                         return;
                     }
                 },

@@ -22,6 +22,10 @@ use crate::mac::Frame;
 
 /// Descriptors that wait for room in the ring.
 const WAITING_MAX: usize = 64;
+/// Payload in the ring up to which more is posted: acknowledgements wait behind it, as in any queue
+/// of a host, and the peer's window with them. At wire speed it lasts five microseconds, several
+/// round trips.
+const QUEUED_BYTES_MAX: u64 = 64 << 10;
 
 /// What must leave the card for one descriptor.
 struct Expected {
@@ -64,6 +68,8 @@ pub struct Sender {
     pub sent: Sent,
     streams: Vec<Stream>,
     expected: VecDeque<Expected>,
+    /// Payload of all that is expected.
+    queued_bytes: u64,
     /// Acknowledgements without a frame: when they arrive, flow, offset.
     arriving: VecDeque<(u64, u16, u64)>,
     turn: usize,
@@ -92,6 +98,7 @@ impl Sender {
                 })
                 .collect(),
             expected: VecDeque::new(),
+            queued_bytes: 0,
             arriving: VecDeque::new(),
             turn: 0,
             turns_left: scenario.turns(0),
@@ -122,12 +129,16 @@ impl Sender {
         while host.device.sends_waiting() < WAITING_MAX {
             if let Some(flow) = host.acks_owed.pop_front() {
                 self.post_frame(host, flow, 0, 0);
-            } else if !self.is_on || now_ps < self.next_ps || !self.post_data(host) {
+            } else if !self.may_post(now_ps) || !self.post_data(host) {
                 return;
             } else if self.interval_ps > 0 {
                 self.next_ps = now_ps + self.interval_ps;
             }
         }
+    }
+
+    fn may_post(&self, now_ps: u64) -> bool {
+        self.is_on && now_ps >= self.next_ps && self.queued_bytes < QUEUED_BYTES_MAX
     }
 
     /// A descriptor of the next flow that has something to send.
@@ -215,6 +226,7 @@ impl Sender {
         it.contents[1].fill(offset, &mut packet[header_bytes..]);
         if let Some(parsed) = parse_tcp(&packet) {
             host.device.send(tcp_header(&packet, &parsed));
+            self.queued_bytes += bytes;
             self.expected.push_back(expected);
         }
     }
@@ -240,6 +252,7 @@ impl Sender {
             segment_index,
         };
         host.device.send(tcp_send(&header, &parsed, &payload));
+        self.queued_bytes += bytes;
         self.expected.push_back(expected);
     }
 
@@ -295,6 +308,7 @@ impl Sender {
             host.problems
                 .add(|| difference(flow, offset, &right, &frame.bytes));
         }
+        self.queued_bytes -= bytes;
         if self.acks == Acks::Pure {
             host.offered(flow, window_end);
         }
