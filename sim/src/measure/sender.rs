@@ -22,9 +22,8 @@ use crate::mac::Frame;
 
 /// Descriptors that wait for room in the ring.
 const WAITING_MAX: usize = 64;
-/// Payload in the ring up to which more is posted: acknowledgements wait behind it, as in any queue
-/// of a host, and the peer's window with them. At wire speed it lasts five microseconds, several
-/// round trips.
+/// Payload in the ring up to which more is posted where pure ACKs wait behind it, and the peer's
+/// window with them: at wire speed it lasts five microseconds, several round trips.
 const QUEUED_BYTES_MAX: u64 = 64 << 10;
 
 /// What must leave the card for one descriptor.
@@ -138,7 +137,8 @@ impl Sender {
     }
 
     fn may_post(&self, now_ps: u64) -> bool {
-        self.is_on && now_ps >= self.next_ps && self.queued_bytes < QUEUED_BYTES_MAX
+        let is_short = self.acks == Acks::InData || self.queued_bytes < QUEUED_BYTES_MAX;
+        self.is_on && now_ps >= self.next_ps && is_short
     }
 
     /// A descriptor of the next flow that has something to send.
