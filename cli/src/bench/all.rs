@@ -98,8 +98,8 @@ pub struct AllArguments {
     /// Simulated time of each row at least, in microseconds
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
-    /// Leave out the area and the 16,384 flows, whose lists take 90 ms to wrap twice, and do not wait
-    /// for other lists either: a few minutes instead of ten to fifteen (two cores, --jobs 2)
+    /// Leave out the area and many flows, whose lists take up to 95 ms to wrap twice, and do not
+    /// wait for other lists either: a few minutes instead of fifteen (two cores, --jobs 2)
     #[arg(long)]
     quick: bool,
     /// Rows that are measured at a time, each on a core

@@ -87,10 +87,10 @@ const INTRODUCTION: &str =
      of every row was judged; a row that says WRONG has no figure to trust. Each is steady state: \
      every flow has had its turn before, then at least a millisecond is measured, in which every \
      list of segments wraps at least twice and every flow has at least eight packets. Of both \
-     directions at once the slower is shown. Limits are the formulas of `sim/src/measure/limits.rs`: the wire, the lanes of PCIe each way, the requester \
-     port of the hard block, reads in flight. One flow sends up to 64 KiB in a descriptor, many \
-     flows two packets, as one ACK releases them; on the wire to the card flows take turns packet \
-     by packet.";
+     directions at once the slower is shown. Limits are the formulas of \
+     `sim/src/measure/limits.rs`: the wire, the lanes of PCIe each way, the requester port of the \
+     hard block, reads in flight. One flow sends up to 64 KiB in a descriptor, many flows two \
+     packets, as one ACK releases them; on the wire to the card flows take turns packet by packet.";
 
 impl Page {
     /// Every byte of every row is right.

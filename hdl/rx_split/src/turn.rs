@@ -9,8 +9,8 @@
 //!
 //! Invariants:
 //! 1. Two items are never handed out in neighbouring cycles, nor without `room`.
-//! 2. Packets that wait go before an event until [`EVENT_CYCLES`] have passed since the last one: then
-//!    it takes the next `room`, however slowly packets leave.
+//! 2. Packets that wait go before an event until [`EVENT_CYCLES`] have passed since the last one:
+//!    then it takes the next `room`, however slowly packets leave.
 
 use crate::messages::{Placement, WalkOutcome};
 use stream::prelude::*;

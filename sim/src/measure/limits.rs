@@ -10,9 +10,9 @@
 //! Lanes: 16 x 8 GT/s x 128/130, less 2.5 % for DLLPs: 15.36 GB/s each way (all of [`PcieConfig`]).
 //! The port has 512 bits at 250 MHz; a TLP begins with its beat or in its middle (PG213, straddle).
 //! Each formula is optimistic: pieces are cut as few times as possible, nothing waits for anything.
-//! So a figure near its limit is good. A measurement begins and ends with a look of the host, 256 ns
-//! apart: in a millisecond a figure may stand 0.05 % above its limit; one further above is an error
-//! of the bench.
+//! So a figure near its limit is good. A measurement begins and ends with a look of the host, 256
+//! ns apart: in a millisecond a figure may stand 0.05 % above its limit; one further above is an
+//! error of the bench.
 
 use abi::config::{COMMAND_BYTES, SLOT_BYTES};
 use pcie_sim::PcieConfig;

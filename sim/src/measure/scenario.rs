@@ -390,8 +390,8 @@ impl Scenario {
         if is_pure && link_over_wire(self) < PURE_ACKS_RESERVE {
             let bytes = self.frame_bytes();
             return refuse(format!(
-                "frames of {bytes} bytes both ways are as much as the link carries or more, and pure \
-                 ACKs would be lost with them: no limit can be stated; let ACKs ride in data"
+                "frames of {bytes} bytes both ways are as much as the link carries or more, and \
+                 pure ACKs would be lost with them: no limit can be stated; let ACKs ride in data"
             ));
         }
         Ok(())
