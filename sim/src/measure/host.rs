@@ -184,7 +184,11 @@ impl Host {
         self.hand_over();
         self.device.poll()?;
         let now = self.card.borrow().now_ps();
-        while let Some((_, flow, end)) = self.windows.pop_front_if(|(at, ..)| *at <= now) {
+        while let Some(&(at, flow, end)) = self.windows.front() {
+            if at > now {
+                break;
+            }
+            self.windows.pop_front();
             self.flows[flow].window_end = end;
         }
         while let Some(refused) = self.device.take_refused() {
