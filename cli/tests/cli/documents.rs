@@ -19,6 +19,13 @@ fn is_path(name: &str) -> bool {
     name.contains('/') && !name.starts_with('/') && !name.contains([' ', '*', '$', ':', '<'])
 }
 
+/// Blocks of the card are named by their place in it; `sim/tests/verilog_crossings.rs` compares those
+/// with the emitted one.
+fn is_block(name: &str) -> bool {
+    let top = ["datapath/", "host_interface/", "mac_send/"];
+    top.iter().any(|instance| name.starts_with(instance))
+}
+
 fn read(document: &str) -> String {
     std::fs::read_to_string(format!("{ROOT}/{document}")).expect("a document")
 }
@@ -34,7 +41,7 @@ fn files_and_links_in_the_documents_exist() {
     ] {
         let mut checked = 0;
         for name in names(&read(document)) {
-            if is_path(&name) {
+            if is_path(&name) && !is_block(&name) {
                 let exists = Path::new(ROOT).join(&name).exists() || is_host(&name);
                 assert!(exists, "{document}: {name}");
                 checked += 1;
