@@ -5,6 +5,8 @@
 //!                                    is the link one that loses received frames? ◄─┘
 //! ```
 
+use pcie_sim::PcieConfig;
+
 use super::buffers::floor_every;
 use super::limits::{duplex_limits, limits_beside_rival, receive_limits, send_limits, Limit, Load};
 use super::scenario::{Acks, Order, Scenario, Size};
@@ -170,9 +172,28 @@ pub fn link_over_wire(scenario: &Scenario) -> f64 {
     least(&["pcie up", "rq port"]) / least(&["wire"])
 }
 
+/// Whether a slot holds the card back by more than its limits know of.
+fn is_held_back(pcie: &PcieConfig) -> bool {
+    let nominal = PcieConfig {
+        link: pcie.link,
+        mps_bytes: pcie.mps_bytes,
+        mrrs_bytes: pcie.mrrs_bytes,
+        rcb_bytes: pcie.rcb_bytes,
+        completion_payload_bytes: pcie.completion_payload_bytes,
+        completion_headers: pcie.completion_headers,
+        dram_bytes: pcie.dram_bytes,
+        seed: pcie.seed,
+        ..PcieConfig::default()
+    };
+    *pcie != nominal
+}
+
 /// Share of the received frames that may be lost at most: what the link does not carry of the
-/// wire's, and what its last percents cost.
+/// wire's, and what its last percents cost. Of a slot that holds the card back nothing is known.
 pub fn lost_share_max(scenario: &Scenario) -> f64 {
+    if is_held_back(&scenario.pcie) {
+        return 1.0;
+    }
     (1.0 - link_over_wire(scenario)).max(0.0) + LINK_RESERVE - 1.0
 }
 

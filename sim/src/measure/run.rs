@@ -136,6 +136,8 @@ pub struct Measurement {
     /// The sending side.
     pub sender: Sender,
     scenario: Scenario,
+    /// What the card had counted before anything flowed.
+    idle: Vec<Count>,
 }
 
 impl Measurement {
@@ -152,8 +154,10 @@ impl Measurement {
         build: impl FnOnce(PcieConfig) -> Result<SimulatedCard, CardError>,
     ) -> Result<Self, MeasureError> {
         scenario.check()?;
+        let mut host = Host::open(scenario, build)?;
         Ok(Self {
-            host: Host::open(scenario, build)?,
+            idle: host.device.counters()?,
+            host,
             peer: Peer::new(scenario),
             sender: Sender::new(scenario),
             scenario: scenario.clone(),
@@ -274,7 +278,6 @@ impl Measurement {
 
     /// Warms up, measures, drains, judges.
     pub fn run(mut self, observe: &mut dyn FnMut(Status)) -> Result<Outcome, MeasureError> {
-        let idle = self.host.device.counters()?;
         let begin = self.snapshot();
         self.go_on(|it| it.have_passed(&begin, WARM_UP_NS, 1), |_| {})?;
         self.step_to_packet()?;
@@ -295,14 +298,14 @@ impl Measurement {
         let wraps = self.wraps(&before);
         self.drain()?;
         self.judge()?;
-        let counters = self.counted_since(&idle)?;
+        let counters = self.counted()?;
         Ok(self.outcome(&before, &after, wraps, counters))
     }
 
-    /// What the card counted since; peaks as they are.
-    fn counted_since(&mut self, idle: &[Count]) -> Result<Vec<Count>, MeasureError> {
+    /// What the card counted since it was idle; peaks as they are.
+    fn counted(&mut self) -> Result<Vec<Count>, MeasureError> {
         let is_peak = |name: &str| PEAKS.iter().any(|peak| peak.name == name);
-        let before = |name: &str| match idle.iter().find(|count| count.0 == name) {
+        let before = |name: &str| match self.idle.iter().find(|count| count.0 == name) {
             Some((_, count)) if !is_peak(name) => *count,
             _ => 0,
         };
