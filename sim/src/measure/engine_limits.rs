@@ -8,9 +8,9 @@
 //! bytes, and at 4 KiB, reads at multiples of the read size. A round trip is the root complex's,
 //! with the link's time for the answer; what a read spends inside the card is not in it.
 
-use pcie_sim::{LinkConfig, PcieConfig, CYCLE_NS};
+use pcie_sim::{PcieConfig, CYCLE_NS};
 
-use super::limits::round_trip_ns;
+use super::limits::{lanes_bytes_per_ns, round_trip_ns};
 
 /// Bytes of host memory that jobs walk through; each half wraps by itself.
 pub const SPAN_BYTES: u64 = 1 << 20;
@@ -48,8 +48,8 @@ pub fn bytes_of(kinds: &[Kind], count: u64) -> u64 {
 }
 
 /// Bytes that a direction of the lanes carries in a cycle.
-fn lane_bytes(link: &LinkConfig) -> f64 {
-    link.bytes_per_cycle_fixed() as f64 / f64::from(1 << 20)
+fn lane_bytes(pcie: &PcieConfig) -> f64 {
+    lanes_bytes_per_ns(pcie) * CYCLE_NS as f64
 }
 
 /// GB/s of a rate in bytes a cycle.
@@ -93,7 +93,7 @@ fn write_cost(address: u64, bytes: u64, pcie: &PcieConfig) -> (f64, f64) {
     for length in write_pieces(address, bytes, pcie.mps_bytes.into()) {
         let dwords = dwords(at, length);
         let tlp = 4 * dwords + u64::from(pcie.link.request_overhead_bytes);
-        lanes += tlp as f64 / lane_bytes(&pcie.link);
+        lanes += tlp as f64 / lane_bytes(pcie);
         port += (dwords + 4).div_ceil(8) as f64 / 2.0;
         at += length;
     }
@@ -125,7 +125,7 @@ pub fn read_limit(kinds: &[Kind], pcie: &PcieConfig) -> f64 {
         for length in pieces(at, bytes, pcie.mrrs_bytes.into()) {
             let completions = pieces(at, length, cut).len() as u64;
             let tlps = 4 * dwords(at, length) + overhead * completions;
-            lanes += tlps as f64 / lane_bytes(&pcie.link);
+            lanes += tlps as f64 / lane_bytes(pcie);
             headers += (at % rcb + length).div_ceil(rcb);
             data += (at % 16 + length).div_ceil(16);
             requests += 1;
@@ -147,7 +147,7 @@ pub fn read_limit(kinds: &[Kind], pcie: &PcieConfig) -> f64 {
 /// Share of the lanes to the host that the requests of reads at `bytes_per_cycle` leave.
 pub fn share_beside_reads(bytes_per_cycle: f64, pcie: &PcieConfig) -> f64 {
     let requests = bytes_per_cycle / f64::from(pcie.mrrs_bytes);
-    1.0 - requests * f64::from(pcie.link.request_overhead_bytes) / lane_bytes(&pcie.link)
+    1.0 - requests * f64::from(pcie.link.request_overhead_bytes) / lane_bytes(pcie)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use self::setup::memory_bytes;
 use super::buffers::{Buffers, Floor};
 use super::content::Content;
 use super::frames::Template;
-use super::scenario::{Acks, Order, Rival, Scenario, ACK_DELAY_NS, ORDER_WINDOW};
+use super::scenario::{Acks, Rival, Scenario, ACK_DELAY_NS};
 use super::MeasureError;
 use crate::bus::SimulatedBus;
 use crate::card::{CardError, SimulatedCard};
@@ -167,10 +167,7 @@ impl Host {
             pending: VecDeque::new(),
             windows: VecDeque::new(),
             acks: scenario.acks,
-            together: match scenario.order {
-                Order::InOrder => 1,
-                Order::Random => ORDER_WINDOW as u64,
-            },
+            together: scenario.order.together(),
             unreturned: 0,
             owners_drained: owners - u8::from(is_undrained),
             owners,

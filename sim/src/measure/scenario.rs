@@ -37,6 +37,16 @@ pub enum Order {
     Random,
 }
 
+impl Order {
+    /// Packets of a flow that are sent only together.
+    pub fn together(self) -> u64 {
+        match self {
+            Order::InOrder => 1,
+            Order::Random => ORDER_WINDOW as u64,
+        }
+    }
+}
+
 /// IP version of the flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {

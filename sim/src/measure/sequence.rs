@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::scenario::{Order, ORDER_WINDOW};
+use super::scenario::Order;
 
 /// The packets of one stream, in the order of the scenario.
 #[derive(Clone, Debug, Default)]
@@ -16,10 +16,7 @@ impl Sequence {
     /// Offset of the next packet of `bytes`, if `end` leaves room for it (out of order: for a whole
     /// window of packets).
     pub fn next(&mut self, order: Order, bytes: u64, end: u64, random: &mut u64) -> Option<u64> {
-        let window = match order {
-            Order::InOrder => 1,
-            Order::Random => ORDER_WINDOW as u64,
-        };
+        let window = order.together();
         if self.shuffled.is_empty() {
             if end - self.given < bytes * window {
                 return None;
