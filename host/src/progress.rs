@@ -134,7 +134,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let Some(receive) = &connection.receive else {
             return Ok(());
         };
-        if let Some((bytes, parsed)) = connection.window.update(receive.window_end()) {
+        if let Some((bytes, parsed)) = connection.window.update(receive.queue.confirmed_end()) {
             let descriptor = tcp_header(&bytes, &parsed);
             self.device.send_of(connection.owner, descriptor)?;
             self.counters.window_updates += 1;
@@ -172,7 +172,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         };
         let connection = self.connections.get(&id);
         let send = connection.and_then(|connection| connection.send.as_ref());
-        if send.is_some_and(|send| send.position(0) != sequence.wrapping_add(1)) {
+        if send.is_some_and(|send| send.queue.position(0) != sequence.wrapping_add(1)) {
             self.release_tuple(id);
         }
     }

@@ -79,7 +79,8 @@ impl Connection {
                 }
             }
             (None, Some(payload)) if parsed.may_carry() => {
-                let edge = self.window.edge().max(receive.window_end()) + BEYOND_WINDOW_BYTES_MAX;
+                let edge =
+                    self.window.edge().max(receive.queue.confirmed_end()) + BEYOND_WINDOW_BYTES_MAX;
                 match receive.in_stream(parsed.sequence, payload) {
                     Some((start, _)) if start >= edge => false,
                     Some((start, payload)) if doubtful => receive.defer_in_doubt(start, payload),
@@ -113,7 +114,7 @@ impl Connection {
         self.expected.note_sent(bytes, parsed, payload_bytes);
         if let Some(receive) = &self.receive {
             let acknowledged = receive.offset(parsed.acknowledgement).unwrap_or(0);
-            let end = receive.window_end();
+            let end = receive.queue.confirmed_end();
             self.window
                 .lower(bytes, parsed, payload_bytes, acknowledged, end);
         }
@@ -153,7 +154,7 @@ mod tests {
         let address = ([10, 0, 0, 1], 80).into();
         let mut connection = Connection::new(StreamId(1), (address, address), NAME, 0);
         let mut receive = ReceiveSide::new(1000, 1);
-        receive.add(Buffer {
+        receive.queue.add(Buffer {
             request: 1,
             region: RegionName { index: 1, key: 1 },
             known: None,

@@ -1,8 +1,6 @@
 //! Pieces of application memory: what requests name, what is copied into and out of them, and what
 //! goes back.
 
-use std::collections::VecDeque;
-
 use super::regions::RegionName;
 use crate::device::Ticket;
 
@@ -22,6 +20,16 @@ pub struct Buffer {
     pub bytes: u32,
     /// Complete with what there is instead of waiting until the buffer is full.
     pub partial: bool,
+}
+
+impl Buffer {
+    /// The request's end, with so many bytes in the buffer.
+    pub(super) fn done(&self, bytes: u32) -> Done {
+        Done {
+            request: self.request,
+            bytes,
+        }
+    }
 }
 
 /// Bytes that the one copying function must write into an application buffer.
@@ -48,17 +56,11 @@ pub struct Rescue {
     pub stream_offset: u64,
 }
 
-/// A receive request that is done.
+/// A request that is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The application's name for the request.
     pub request: u64,
     /// Bytes in the buffer.
     pub bytes: u32,
-}
-
-/// Requests at the front whose regions the card knows.
-pub(super) fn ready(waiting: &VecDeque<Buffer>, confirmed: impl Fn(Ticket) -> bool) -> usize {
-    let known = |buffer: &&Buffer| buffer.known.is_none_or(&confirmed);
-    waiting.iter().take_while(known).count()
 }

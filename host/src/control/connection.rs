@@ -14,8 +14,8 @@ use std::net::SocketAddr;
 use super::arrived::DEFERRED_BYTES_MAX;
 use super::buffer::{Buffer, Done};
 use super::commands::{
-    floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Direction, Entry,
-    FlowInstall, FlowName,
+    floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,
+    FlowName,
 };
 use super::expected::Expected;
 use super::handshake::Handshake;
@@ -142,7 +142,7 @@ impl Connection {
     /// Adds a receive request.
     pub fn add_receive(&mut self, buffer: Buffer) {
         match &mut self.receive {
-            Some(receive) => receive.add(buffer),
+            Some(receive) => receive.queue.add(buffer),
             None => self.early_receives.push(buffer),
         }
     }
@@ -150,7 +150,7 @@ impl Connection {
     /// Adds a send request.
     pub fn add_send(&mut self, buffer: Buffer) {
         match &mut self.send {
-            Some(send) => send.add(buffer),
+            Some(send) => send.queue.add(buffer),
             None => self.early_sends.push(buffer),
         }
     }
@@ -175,10 +175,10 @@ impl Connection {
         let mut receive = ReceiveSide::new(remote.wrapping_add(1), flow);
         let mut send = SendSide::new(local.wrapping_add(1), flow);
         for buffer in self.early_receives.drain(..) {
-            receive.add(buffer);
+            receive.queue.add(buffer);
         }
         for buffer in self.early_sends.drain(..) {
-            send.add(buffer);
+            send.queue.add(buffer);
         }
         for (position, payload) in &handshake.early {
             if let Some(offset) = receive.offset(*position) {
@@ -198,7 +198,7 @@ impl Connection {
             owner: self.owner,
             domain: self.owner.into(),
             acceptance: acceptance(&receive, &send, &self.expected),
-            send_floor: send.position(0),
+            send_floor: send.queue.position(0),
             lists: [(list.base, list.bits); 2],
         }));
         for entry in keys {
@@ -247,19 +247,11 @@ impl Connection {
             refusals,
             ..
         } = shared;
-        let receive = self.receive.as_mut().map(|side| {
-            (
-                Direction::Receive,
-                side.waiting(),
-                &mut side.list,
-                receive_pool,
-            )
-        });
-        let send = self
-            .send
-            .as_mut()
-            .map(|side| (Direction::Send, side.waiting(), &mut side.list, send_pool));
-        for (direction, waiting, list, pool) in receive.into_iter().chain(send) {
+        let receive = self.receive.as_mut().map(|side| &mut side.queue);
+        let send = self.send.as_mut().map(|side| &mut side.queue);
+        for (queue, pool) in [(receive, receive_pool), (send, send_pool)] {
+            let Some(queue) = queue else { continue };
+            let (direction, waiting, list) = (queue.direction(), queue.waiting(), &mut queue.list);
             list.confirm(|ticket| device.confirmed(ticket), pool);
             let mut command = |entry| device.command(entry);
             list.adapt(
@@ -275,10 +267,10 @@ impl Connection {
     /// The flow has left the card: what its lists borrowed goes back.
     pub fn end_lists(&mut self, shared: &mut Shared) {
         if let Some(receive) = &mut self.receive {
-            receive.list.end(&mut shared.receive);
+            receive.queue.list.end(&mut shared.receive);
         }
         if let Some(send) = &mut self.send {
-            send.list.end(&mut shared.send);
+            send.queue.list.end(&mut shared.send);
         }
     }
 
@@ -292,7 +284,7 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return Ok(());
         };
-        let ready = receive.ready(|ticket| device.confirmed(ticket));
+        let ready = receive.queue.ready(|ticket| device.confirmed(ticket));
         receive.post(self.name, ready, |entry| {
             device.command_of(self.owner, entry)
         })?;
@@ -335,14 +327,14 @@ impl Connection {
         if self.phase != Phase::Installed {
             return Ok(());
         }
-        let ended = self.end_seen && receive.has_requests() && !receive.is_withdrawing();
+        let ended = self.end_seen && receive.queue.has_requests() && !receive.is_withdrawing();
         let partial = receive.wants_partial();
         let ticket = match receive.cut().filter(|_| partial && !ended) {
             Some((index, bytes)) => {
                 device.command_of(self.owner, segment_truncate(self.name, index, bytes))?
             }
             None if ended || partial => {
-                let head = receive.list.tail();
+                let head = receive.queue.list.tail();
                 let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
                 let ticket = device.command_of(self.owner, entry)?;
                 receive.floor_asked(ticket, head);
@@ -356,7 +348,10 @@ impl Connection {
 
     /// Whether the end of the stream is to be reported now, once.
     pub fn report_end(&mut self) -> bool {
-        let idle = self.receive.as_ref().is_some_and(|r| !r.has_requests());
+        let idle = self
+            .receive
+            .as_ref()
+            .is_some_and(|r| !r.queue.has_requests());
         let now = self.end_seen && idle && !self.end_reported;
         self.end_reported |= now;
         now
@@ -371,7 +366,7 @@ impl Connection {
         let Some(send) = &mut self.send else {
             return Ok(transport.status(self.stream)?);
         };
-        let ready = send.ready(|ticket| device.confirmed(ticket));
+        let ready = send.queue.ready(|ticket| device.confirmed(ticket));
         let command = |entry| device.command_of(self.owner, entry);
         if send.post(self.name, ready, command)? {
             self.acceptance_stale = true;
@@ -420,7 +415,7 @@ impl Connection {
 
 fn acceptance(receive: &ReceiveSide, send: &SendSide, expected: &Expected) -> Acceptance {
     Acceptance {
-        floor: receive.position(receive.accepted()),
+        floor: receive.queue.position(receive.accepted()),
         ack_low: expected.ack_low(send.floor_position()),
         ack_high: send.ack_high(),
         timestamp_floor: expected.timestamp(),

@@ -5,7 +5,6 @@
 
 use super::commands::flow_remove;
 use super::connection::{Connection, Phase};
-use super::send::SendSide;
 use crate::bus::Bus;
 use crate::device::Device;
 use crate::error::Result;
@@ -25,7 +24,7 @@ impl Connection {
             return None;
         }
         let taken = self.receive.as_ref().is_none_or(|receive| {
-            receive.is_settled() && (status.readable_bytes == 0 || !receive.has_requests())
+            receive.is_settled() && (status.readable_bytes == 0 || !receive.queue.has_requests())
         });
         taken.then_some(error)
     }
@@ -40,7 +39,10 @@ impl Connection {
             return Ok(());
         }
         // What is acknowledged is sent: its requests are done when the send floor is confirmed.
-        let sending = self.send.as_ref().is_some_and(SendSide::has_requests);
+        let sending = self
+            .send
+            .as_ref()
+            .is_some_and(|send| send.queue.has_requests());
         if status.unacknowledged_bytes == 0 && !sending {
             transport.close(self.stream)?;
             self.remove(device);
@@ -59,10 +61,10 @@ impl Connection {
         let mut requests: Vec<u64> = self.early_receives.drain(..).map(|b| b.request).collect();
         requests.extend(self.early_sends.drain(..).map(|b| b.request));
         if let Some(send) = &mut self.send {
-            requests.extend(send.cancel());
+            requests.extend(send.queue.cancel());
         }
         if let Some(receive) = &mut self.receive {
-            requests.extend(receive.cancel());
+            requests.extend(receive.queue.cancel());
         }
         requests
     }

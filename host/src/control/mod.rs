@@ -24,6 +24,7 @@
 //! | `ending.rs` | how a connection ends |
 //! | `handshake.rs` | what the SYNs said, before there is a flow |
 //! | `buffer.rs` | pieces of application memory that requests name |
+//! | `posted.rs` | one flow's buffers of one direction, in its list and before |
 //! | `receive.rs` | one flow's receive side: what landed, what was deferred, what is announced |
 //! | `send.rs` | one flow's send side: posted buffers, what is fed, what is acknowledged |
 
@@ -39,6 +40,7 @@ pub mod handshake;
 pub mod lists;
 pub mod packet;
 pub mod placement;
+pub mod posted;
 pub mod profile;
 pub mod ranges;
 pub mod receive;

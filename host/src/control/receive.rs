@@ -2,15 +2,12 @@
 //! deferred.
 //!
 //! ```text
-//!   stream   0 ......... announced ......... accepted ......... posted_end
+//!   stream   0 ......... announced ......... accepted ......... end of the queue
 //!                │ the application has it │ transport took it │ buffers wait
 //! ```
-//! Offsets count from the first byte of the stream in 64 bits; positions are their low 32 bits plus
-//! the initial sequence number.
-//!
 //! Invariants
-//! 1. `announced ≤ accepted ≤ posted_end`. Bytes are announced only after the card confirmed a
-//!    floor at or beyond them, so the card never writes an announced byte again.
+//! 1. `announced ≤ accepted ≤` the queue's confirmed end. Bytes are announced only after the card
+//!    confirmed a floor at or beyond them, so the card never writes an announced byte again.
 //! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing that landed
 //!    stands ([`super::standing`]).
 //! 3. Buffers are withdrawn (the only one cut at its last accepted byte, several passed by the
@@ -20,37 +17,19 @@ use std::collections::VecDeque;
 
 use abi::config::FLOW_REACH_BYTES;
 
-use super::buffer::{ready, Buffer, Copy, Done, Rescue};
-use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
-use super::lists::FlowList;
+use super::buffer::{Copy, Done, Rescue};
+use super::commands::{Direction, Entry, FlowName};
+use super::posted::{BufferQueue, Posted};
 use super::regions::RegionName;
 use super::standing::{Hole, Standing};
 use crate::device::Ticket;
 use crate::error::Result;
 
-#[derive(Clone, Copy, Debug)]
-struct Posted {
-    buffer: Buffer,
-    start: u64,
-}
-
-impl Posted {
-    fn end(&self) -> u64 {
-        self.start + u64::from(self.buffer.bytes)
-    }
-}
-
 /// The receive side. See the module's head.
 #[derive(Debug)]
 pub struct ReceiveSide {
-    base: u32,
-    /// The list on the card.
-    pub list: FlowList,
-    waiting: VecDeque<Buffer>,
-    posted: VecDeque<Posted>,
-    posted_end: u64,
-    confirmed_end: u64,
-    pending_posts: VecDeque<(Ticket, u64)>,
+    /// The buffers.
+    pub queue: BufferQueue,
     accepted: u64,
     announced: u64,
     floor_asked: u64,
@@ -63,13 +42,7 @@ impl ReceiveSide {
     /// The side of a flow whose first byte has sequence number `base`.
     pub fn new(base: u32, flow: u16) -> Self {
         Self {
-            base,
-            list: FlowList::new(flow),
-            waiting: VecDeque::new(),
-            posted: VecDeque::new(),
-            posted_end: 0,
-            confirmed_end: 0,
-            pending_posts: VecDeque::new(),
+            queue: BufferQueue::new(base, flow, Direction::Receive),
             accepted: 0,
             announced: 0,
             floor_asked: 0,
@@ -79,15 +52,10 @@ impl ReceiveSide {
         }
     }
 
-    /// Sequence number of a stream offset.
-    pub fn position(&self, offset: u64) -> u32 {
-        self.base.wrapping_add(offset as u32)
-    }
-
     /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first
     /// byte.
     pub fn offset(&self, position: u32) -> Option<u64> {
-        let ahead = position.wrapping_sub(self.position(self.accepted)) as i32;
+        let ahead = position.wrapping_sub(self.queue.position(self.accepted)) as i32;
         self.accepted.checked_add_signed(i64::from(ahead))
     }
 
@@ -97,7 +65,7 @@ impl ReceiveSide {
         if let Some(start) = self.offset(sequence) {
             return Some((start, payload));
         }
-        let before = self.base.wrapping_sub(sequence) as usize;
+        let before = self.queue.position(0).wrapping_sub(sequence) as usize;
         payload.get(before..).map(|payload| (0, payload))
     }
 
@@ -106,39 +74,17 @@ impl ReceiveSide {
         self.accepted
     }
 
-    /// End of what is posted and confirmed: the right edge that may be offered to the peer.
-    pub fn window_end(&self) -> u64 {
-        self.confirmed_end
-    }
-
     /// Bytes that the transport may accept now.
     pub fn drainable(&self) -> u64 {
         if self.withdrawing.is_some() {
             return 0;
         }
-        self.confirmed_end - self.accepted
+        self.queue.confirmed_end() - self.accepted
     }
 
     /// First list index still needed once everything accepted is announced.
     pub fn head(&self) -> u16 {
-        let passed = self.posted.partition_point(|p| p.end() <= self.accepted);
-        let needed = self.posted.len() - passed;
-        self.list.tail().wrapping_sub(needed as u16)
-    }
-
-    /// Takes a buffer; it is posted when the list has room.
-    pub fn add(&mut self, buffer: Buffer) {
-        self.waiting.push_back(buffer);
-    }
-
-    /// Requests that are not posted yet.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// Requests at the front whose regions the card knows.
-    pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
-        ready(&self.waiting, confirmed)
+        self.queue.index(self.accepted)
     }
 
     /// Posts what the list has room for, and what the flow may reach; of the first `ready`
@@ -146,37 +92,18 @@ impl ReceiveSide {
     pub fn post(
         &mut self,
         name: FlowName,
-        mut ready: usize,
+        ready: usize,
         mut command: impl FnMut(Entry) -> Result<Ticket>,
     ) -> Result<()> {
-        while self.withdrawing.is_none() && ready > 0 {
-            ready -= 1;
-            let Some(&buffer) = self.waiting.front() else {
-                break;
-            };
-            let reach = self.posted_end + u64::from(buffer.bytes) - self.announced;
-            if reach >= FLOW_REACH_BYTES.into() {
+        if self.withdrawing.is_some() {
+            return Ok(());
+        }
+        for _ in 0..ready {
+            let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
+            let reach = self.queue.end() + u64::from(bytes) - self.announced;
+            if reach >= FLOW_REACH_BYTES.into() || !self.queue.post(name, &mut command)? {
                 break;
             }
-            let Some(index) = self.list.push() else {
-                break;
-            };
-            self.waiting.pop_front();
-            let segment = Segment {
-                index,
-                position: self.position(self.posted_end),
-                bytes: buffer.bytes,
-                region: buffer.region.index,
-                region_key: buffer.region.key,
-                offset: buffer.offset,
-            };
-            let ticket = command(segment_post(name, Direction::Receive, &segment))?;
-            self.posted.push_back(Posted {
-                buffer,
-                start: self.posted_end,
-            });
-            self.posted_end += u64::from(buffer.bytes);
-            self.pending_posts.push_back((ticket, self.posted_end));
         }
         Ok(())
     }
@@ -236,20 +163,14 @@ impl ReceiveSide {
 
     /// Takes confirmations. Returns the offset up to which bytes may be announced.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> u64 {
-        while let Some(&(ticket, end)) = self.pending_posts.front() {
-            if !confirmed(ticket) {
-                break;
-            }
-            self.confirmed_end = self.confirmed_end.max(end);
-            self.pending_posts.pop_front();
-        }
+        self.queue.confirm(&confirmed);
         let mut floor = self.announced;
         while let Some(&(ticket, offset, head)) = self.pending_floors.front() {
             if !confirmed(ticket) {
                 break;
             }
             floor = offset;
-            self.list.pass(head);
+            self.queue.list.pass(head);
             self.pending_floors.pop_front();
         }
         floor
@@ -266,8 +187,8 @@ impl ReceiveSide {
 
     fn split_into_buffers(&self, at: u64, bytes: &[u8], copies: &mut Vec<Copy>) {
         let (mut at, mut rest) = (at, bytes);
-        let first = self.posted.partition_point(|posted| posted.end() <= at);
-        for posted in self.posted.range(first..) {
+        let first = self.queue.place(at);
+        for posted in self.queue.posted().range(first..) {
             if rest.is_empty() {
                 break;
             }
@@ -290,34 +211,24 @@ impl ReceiveSide {
     pub fn announce(&mut self, floor: u64) -> Vec<Done> {
         self.announced = floor;
         self.standing.forget_below(floor);
-        let mut done = Vec::new();
-        while let Some(posted) = self.posted.front() {
-            if posted.end() > floor || self.withdrawing.is_some() {
-                break;
-            }
-            done.push(Done {
-                request: posted.buffer.request,
-                bytes: posted.buffer.bytes,
-            });
-            self.posted.pop_front();
+        if self.withdrawing.is_some() {
+            return Vec::new();
         }
-        done
+        self.queue.complete(floor)
     }
 
     /// Whether the front request should go back with what it has: some bytes, and none on the way.
     pub fn wants_partial(&self) -> bool {
-        let settled = self.announced == self.accepted && self.pending_posts.is_empty();
-        let front = self.posted.front();
-        let started = front.is_some_and(|p| p.buffer.partial && p.start < self.announced);
-        self.withdrawing.is_none() && settled && started
+        let settled = self.announced == self.accepted && self.queue.is_confirmed();
+        self.withdrawing.is_none() && settled && self.has_started()
     }
 
     /// The only posted buffer, to be ended where the accepted bytes end: its list index and how
     /// many bytes stay. `None` when others are posted behind it: they must leave the list, too.
     pub fn cut(&self) -> Option<(u16, u32)> {
-        let front = self.posted.front().filter(|_| self.posted.len() == 1)?;
+        let front = self.only_posted()?;
         let stay = self.accepted.saturating_sub(front.start);
-        Some((self.list.tail().wrapping_sub(1), stay as u32))
+        Some((front.index, stay as u32))
     }
 
     /// All buffers are being withdrawn by the command of `ticket`.
@@ -333,7 +244,7 @@ impl ReceiveSide {
     /// What must be read out of the withdrawn buffers before they go back; doubtful bytes, too.
     pub fn rescues(&self) -> Vec<Rescue> {
         let mut rescues = Vec::new();
-        for posted in &self.posted {
+        for posted in self.queue.posted() {
             let from = posted.start.max(self.announced);
             for (start, end) in self.standing.in_place(from, posted.end()) {
                 rescues.push(Rescue {
@@ -353,68 +264,59 @@ impl ReceiveSide {
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
         self.standing.rescue(rescued);
         self.withdrawing = None;
-        self.pending_posts.clear();
-        self.posted_end = self.announced;
-        self.confirmed_end = self.announced;
         let mut done = Vec::new();
         let mut again = VecDeque::new();
-        for posted in std::mem::take(&mut self.posted) {
+        for posted in self.queue.restart(self.announced) {
             let filled = self.announced.saturating_sub(posted.start);
             let bytes = filled.min(u64::from(posted.buffer.bytes)) as u32;
             if bytes > 0 || end {
-                done.push(Done {
-                    request: posted.buffer.request,
-                    bytes,
-                });
+                done.push(posted.buffer.done(bytes));
             } else {
                 again.push_back(posted.buffer);
             }
         }
         if end {
-            let waiting = std::mem::take(&mut self.waiting);
-            done.extend(waiting.iter().map(|b| Done {
-                request: b.request,
-                bytes: 0,
-            }));
+            let waiting = self.queue.take_waiting();
+            done.extend(waiting.iter().map(|buffer| buffer.done(0)));
         }
-        again.append(&mut self.waiting);
-        self.waiting = again;
+        self.queue.add_first(again);
         done
-    }
-
-    /// Requests that will never be done, in order, when the flow is gone.
-    pub fn cancel(&mut self) -> Vec<u64> {
-        let mut all: Vec<u64> = self.posted.drain(..).map(|p| p.buffer.request).collect();
-        all.extend(self.waiting.drain(..).map(|b| b.request));
-        all
     }
 
     /// Whether a posted buffer lies in the region.
     pub fn uses_region(&self, region: RegionName) -> bool {
-        self.posted.iter().any(|p| p.buffer.region == region)
+        self.queue
+            .posted()
+            .iter()
+            .any(|p| p.buffer.region == region)
     }
 
     /// Whether every byte that the transport accepted is the application's, in a request that went
     /// back or waits for more.
     pub fn is_settled(&self) -> bool {
-        let front = self.posted.front();
-        let going_back = front.is_some_and(|p| p.buffer.partial && p.start < self.announced);
-        self.announced == self.accepted && self.withdrawing.is_none() && !going_back
-    }
-
-    /// Whether any request is still open.
-    pub fn has_requests(&self) -> bool {
-        !self.posted.is_empty() || !self.waiting.is_empty()
+        self.announced == self.accepted && self.withdrawing.is_none() && !self.has_started()
     }
 
     /// Whether a withdrawal is on its way.
     pub fn is_withdrawing(&self) -> bool {
         self.withdrawing.is_some()
     }
+
+    /// Whether the front request may go back before it is full, and has bytes.
+    fn has_started(&self) -> bool {
+        let front = self.queue.posted().front();
+        front.is_some_and(|p| p.buffer.partial && p.start < self.announced)
+    }
+
+    fn only_posted(&self) -> Option<&Posted> {
+        let front = self.queue.posted().front();
+        front.filter(|_| self.queue.posted().len() == 1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::buffer::Buffer;
     use super::super::deferred::PIECE_BYTES;
     use super::super::standing::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
     use super::*;
@@ -423,7 +325,7 @@ mod tests {
     fn posted(bytes: u32) -> ReceiveSide {
         let mut side = ReceiveSide::new(0, 1);
         let region = RegionName { index: 1, key: 1 };
-        side.add(Buffer {
+        side.queue.add(Buffer {
             request: 1,
             region,
             known: None,

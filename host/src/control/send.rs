@@ -2,7 +2,7 @@
 //! acknowledged.
 //!
 //! ```text
-//!   stream   0 ...... floor ...... fed ...... confirmed_end ...... posted_end
+//!   stream   0 ...... floor ...... fed ...... confirmed ........ end of the queue
 //!               │ acknowledged │ transport may send │ card knows the segments
 //! ```
 //! Invariants
@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 
 use abi::config::FLOW_REACH_BYTES;
 
-use super::buffer::{ready, Buffer, Done};
-use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
-use super::lists::FlowList;
+use super::buffer::Done;
+use super::commands::{Direction, Entry, FlowName};
+use super::posted::BufferQueue;
 use crate::device::Ticket;
 use crate::error::Result;
 
@@ -26,30 +26,11 @@ const SMALL_SEGMENTS_MAX: usize = 64;
 /// Longest payload of a descriptor, bytes: that of a TSO header of the transport.
 pub const DESCRIPTOR_BYTES_MAX: u32 = 1 << 16;
 
-#[derive(Clone, Copy, Debug)]
-struct Posted {
-    buffer: Buffer,
-    start: u64,
-    index: u16,
-}
-
-impl Posted {
-    fn end(&self) -> u64 {
-        self.start + u64::from(self.buffer.bytes)
-    }
-}
-
 /// The send side. See the module's head.
 #[derive(Debug)]
 pub struct SendSide {
-    base: u32,
-    /// The list on the card.
-    pub list: FlowList,
-    waiting: VecDeque<Buffer>,
-    posted: VecDeque<Posted>,
-    posted_end: u64,
-    confirmed_end: u64,
-    pending_posts: VecDeque<(Ticket, u64)>,
+    /// The buffers.
+    pub queue: BufferQueue,
     fed: u64,
     floor: u64,
     floor_asked: u64,
@@ -61,13 +42,7 @@ impl SendSide {
     /// The side of a flow whose first byte has sequence number `base`.
     pub fn new(base: u32, flow: u16) -> Self {
         Self {
-            base,
-            list: FlowList::new(flow),
-            waiting: VecDeque::new(),
-            posted: VecDeque::new(),
-            posted_end: 0,
-            confirmed_end: 0,
-            pending_posts: VecDeque::new(),
+            queue: BufferQueue::new(base, flow, Direction::Send),
             fed: 0,
             floor: 0,
             floor_asked: 0,
@@ -76,44 +51,25 @@ impl SendSide {
         }
     }
 
-    /// Sequence number of a stream offset.
-    pub fn position(&self, offset: u64) -> u32 {
-        self.base.wrapping_add(offset as u32)
-    }
-
     /// Sequence number of the send floor that was confirmed last.
     pub fn floor_position(&self) -> u32 {
-        self.position(self.floor)
+        self.queue.position(self.floor)
     }
 
     /// Highest ACK number that the peer can send: all that is posted, and the FIN.
     pub fn ack_high(&self) -> u32 {
-        self.position(self.posted_end).wrapping_add(1)
-    }
-
-    /// Takes a buffer; it is posted when the list has room.
-    pub fn add(&mut self, buffer: Buffer) {
-        self.waiting.push_back(buffer);
-    }
-
-    /// Requests that are not posted yet.
-    pub fn waiting(&self) -> usize {
-        self.waiting.len()
+        self.queue.position(self.queue.end()).wrapping_add(1)
     }
 
     /// Whether one more segment would leave no descriptor with too many pieces, and the flow within
     /// its reach.
-    fn may_post(&self, buffer: &Buffer) -> bool {
-        let end = self.posted_end + u64::from(buffer.bytes);
-        let run = self.posted.len().checked_sub(SMALL_SEGMENTS_MAX - 1);
-        let first = run.and_then(|at| self.posted.get(at));
+    fn may_post(&self, bytes: u32) -> bool {
+        let end = self.queue.end() + u64::from(bytes);
+        let posted = self.queue.posted();
+        let run = posted.len().checked_sub(SMALL_SEGMENTS_MAX - 1);
+        let first = run.and_then(|at| posted.get(at));
         let large = first.is_none_or(|first| end - first.start >= DESCRIPTOR_BYTES_MAX.into());
         large && end - self.floor < FLOW_REACH_BYTES.into()
-    }
-
-    /// Requests at the front whose regions the card knows.
-    pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
-        ready(&self.waiting, confirmed)
     }
 
     /// Posts what the list has room for, of the first `ready` requests. Returns whether anything
@@ -126,32 +82,10 @@ impl SendSide {
     ) -> Result<bool> {
         let mut any = false;
         for _ in 0..ready {
-            let Some(&buffer) = self.waiting.front() else {
-                break;
-            };
-            if !self.may_post(&buffer) {
+            let bytes = self.queue.next().map_or(0, |buffer| buffer.bytes);
+            if !self.may_post(bytes) || !self.queue.post(name, &mut command)? {
                 break;
             }
-            let Some(index) = self.list.push() else {
-                break;
-            };
-            self.waiting.pop_front();
-            let segment = Segment {
-                index,
-                position: self.position(self.posted_end),
-                bytes: buffer.bytes,
-                region: buffer.region.index,
-                region_key: buffer.region.key,
-                offset: buffer.offset,
-            };
-            let ticket = command(segment_post(name, Direction::Send, &segment))?;
-            self.posted.push_back(Posted {
-                buffer,
-                start: self.posted_end,
-                index,
-            });
-            self.posted_end += u64::from(buffer.bytes);
-            self.pending_posts.push_back((ticket, self.posted_end));
             any = true;
         }
         Ok(any)
@@ -159,7 +93,7 @@ impl SendSide {
 
     /// Bytes the transport may be fed now.
     pub fn feedable(&self) -> u64 {
-        self.confirmed_end - self.fed
+        self.queue.confirmed_end() - self.fed
     }
 
     /// The transport took `bytes`.
@@ -170,22 +104,15 @@ impl SendSide {
 
     /// Whether every request was fed.
     pub fn all_fed(&self) -> bool {
-        self.waiting.is_empty() && self.fed == self.posted_end
+        self.queue.waiting() == 0 && self.fed == self.queue.end()
     }
 
     /// List index of the segment that holds a sequence number; of the first that is left where it
     /// lies below the floor, which the card trims off.
     pub fn segment_index(&self, position: u32) -> u16 {
-        let ahead = position.wrapping_sub(self.position(self.floor)) as i32;
+        let ahead = position.wrapping_sub(self.floor_position()) as i32;
         let offset = self.floor.checked_add_signed(i64::from(ahead));
-        let held = |offset| self.posted.partition_point(|p| p.end() <= offset);
-        let held = self.posted.get(offset.map_or(0, held));
-        held.map_or(self.list.tail(), |p| p.index)
-    }
-
-    /// Whether any request is still open.
-    pub fn has_requests(&self) -> bool {
-        !self.posted.is_empty() || !self.waiting.is_empty()
+        self.queue.index(offset.unwrap_or(0))
     }
 
     /// The peer has acknowledged everything but `unacknowledged` bytes of what was fed. Returns the
@@ -193,15 +120,16 @@ impl SendSide {
     /// whole segment.
     pub fn acknowledge(&mut self, unacknowledged: u64) -> Option<(u32, u16)> {
         let floor = self.fed.saturating_sub(unacknowledged);
-        let at = self.posted.partition_point(|p| p.end() <= floor);
-        let passed = at.checked_sub(1).and_then(|last| self.posted.get(last));
+        let at = self.queue.place(floor);
+        let passed = at
+            .checked_sub(1)
+            .and_then(|last| self.queue.posted().get(last));
         if passed.is_none_or(|p| p.end() <= self.floor_asked) {
             return None;
         }
         self.floor_asked = floor;
-        let needed = self.posted.get(at);
-        self.head_asked = needed.map_or(self.list.tail(), |p| p.index);
-        Some((self.position(floor), self.head_asked))
+        self.head_asked = self.queue.index(floor);
+        Some((self.queue.position(floor), self.head_asked))
     }
 
     /// The floor of [`SendSide::acknowledge`] was asked for.
@@ -212,46 +140,22 @@ impl SendSide {
 
     /// Takes confirmations; the requests that are done.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> Vec<Done> {
-        while let Some(&(ticket, end)) = self.pending_posts.front() {
-            if !confirmed(ticket) {
-                break;
-            }
-            self.confirmed_end = end;
-            self.pending_posts.pop_front();
-        }
+        self.queue.confirm(&confirmed);
         while let Some(&(ticket, floor, head)) = self.pending_floors.front() {
             if !confirmed(ticket) {
                 break;
             }
             self.floor = floor;
-            self.list.pass(head);
+            self.queue.list.pass(head);
             self.pending_floors.pop_front();
         }
-        let mut done = Vec::new();
-        while let Some(posted) = self.posted.front() {
-            if posted.end() > self.floor {
-                break;
-            }
-            done.push(Done {
-                request: posted.buffer.request,
-                bytes: posted.buffer.bytes,
-            });
-            self.posted.pop_front();
-        }
-        done
-    }
-
-    /// Requests that will never be done, in order, when the flow is gone.
-    pub fn cancel(&mut self) -> Vec<u64> {
-        let posted = self.posted.drain(..).map(|p| p.buffer.request);
-        let mut all: Vec<u64> = posted.collect();
-        all.extend(self.waiting.drain(..).map(|b| b.request));
-        all
+        self.queue.complete(self.floor)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::buffer::Buffer;
     use super::super::regions::RegionName;
     use super::*;
 
@@ -266,7 +170,7 @@ mod tests {
         };
         let mut side = SendSide::new(0, 1);
         for number in 0..40_000u64 {
-            side.add(Buffer {
+            side.queue.add(Buffer {
                 request: number,
                 region: RegionName { index: 0, key: 1 },
                 known: None,
@@ -284,7 +188,7 @@ mod tests {
                 assert_eq!(side.confirm(|_| true).len(), 1);
             }
         }
-        let floor = side.position(39_999 * u64::from(BYTES));
+        let floor = side.queue.position(39_999 * u64::from(BYTES));
         for behind in [0, 1, 5000] {
             assert_eq!(side.segment_index(floor.wrapping_sub(behind)), 39_999);
         }

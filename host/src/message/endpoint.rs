@@ -361,7 +361,7 @@ impl<B: Bus> Endpoint<B> {
                     outgoing.stage = Stage::Open;
                     let device = &mut self.device;
                     // The region was made known before the flow, through the same ring.
-                    let ready = outgoing.side.ready(|ticket| device.confirmed(ticket));
+                    let ready = outgoing.side.queue.ready(|ticket| device.confirmed(ticket));
                     let command = |entry| Ok(device.command(entry));
                     outgoing.side.post(outgoing.name, ready, command)?;
                 }
@@ -401,7 +401,7 @@ fn step_open<B: Bus>(
     let name = incoming.name;
     let complete = incoming.complete_to() == incoming.bytes;
     let side: &mut ReceiveSide = &mut incoming.side;
-    let ready = side.ready(|ticket| device.confirmed(ticket));
+    let ready = side.queue.ready(|ticket| device.confirmed(ticket));
     side.post(name, ready, |entry| Ok(device.command(entry)))?;
     let floor = side.confirm(|ticket| device.confirmed(ticket));
     let copies = side.copies(floor).map_err(|(offset, bytes)| {
@@ -419,7 +419,7 @@ fn step_open<B: Bus>(
     if complete && side.drainable() > 0 {
         side.accept(side.drainable());
         let acceptance = Acceptance {
-            floor: side.position(side.accepted()),
+            floor: side.queue.position(side.accepted()),
             ..Acceptance::default()
         };
         let head = side.head();
@@ -460,7 +460,7 @@ fn send_packets<B: Bus>(
     now: Duration,
 ) {
     // Only what the card has confirmed can be fetched.
-    let posted = outgoing.side.has_requests() && outgoing.side.all_fed();
+    let posted = outgoing.side.queue.has_requests() && outgoing.side.all_fed();
     while posted && device.sends_waiting() < SENDS_WAITING_MAX {
         let Some((position, bytes)) = outgoing.packet(payload_bytes_max, now) else {
             return;

@@ -43,7 +43,7 @@ impl Incoming {
     /// Waits for a message of the buffer's length.
     pub fn new(name: FlowName, from: Station, buffer: Buffer, ticket: Ticket) -> Self {
         let mut side = ReceiveSide::new(0, name.flow);
-        side.add(buffer);
+        side.queue.add(buffer);
         Self {
             name,
             from,

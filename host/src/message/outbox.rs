@@ -36,7 +36,7 @@ impl Outgoing {
     /// Sends a buffer as one message.
     pub fn new(name: FlowName, to: Station, buffer: Buffer, ticket: Ticket) -> Self {
         let mut side = SendSide::new(0, name.flow);
-        side.add(buffer);
+        side.queue.add(buffer);
         Self {
             name,
             to,

@@ -1,0 +1,214 @@
+//! The buffers of one flow and direction: those that wait for room in the list, those that are
+//! posted at stream positions, and how far the card knows them.
+//!
+//! ```text
+//!   stream   0 .... gone .... posted, oldest first .... confirmed_end .... end │ waiting
+//!                             │ the card has their segments  │ commands under way
+//! ```
+//! Offsets count from the first byte of the stream in 64 bits; positions are their low 32 bits plus
+//! the initial sequence number.
+//!
+//! Invariants
+//! 1. Posted buffers lie one behind the other: each starts where the one before it ends, with the
+//!    list index that follows.
+//! 2. `confirmed_end ≤ end`.
+
+use std::collections::VecDeque;
+
+use super::buffer::{Buffer, Done};
+use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use super::lists::FlowList;
+use crate::device::Ticket;
+use crate::error::Result;
+
+/// A buffer in the flow's list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Posted {
+    pub buffer: Buffer,
+    /// Stream offset of its first byte.
+    pub start: u64,
+    /// List index of its segment.
+    pub index: u16,
+}
+
+impl Posted {
+    pub fn end(&self) -> u64 {
+        self.start + u64::from(self.buffer.bytes)
+    }
+}
+
+/// The buffers of one flow and direction. See the module's head.
+#[derive(Debug)]
+pub struct BufferQueue {
+    base: u32,
+    direction: Direction,
+    /// The list on the card.
+    pub list: FlowList,
+    waiting: VecDeque<Buffer>,
+    posted: VecDeque<Posted>,
+    end: u64,
+    confirmed_end: u64,
+    pending: VecDeque<(Ticket, u64)>,
+}
+
+impl BufferQueue {
+    /// No buffers, for the stream whose first byte has sequence number `base`.
+    pub fn new(base: u32, flow: u16, direction: Direction) -> Self {
+        Self {
+            base,
+            direction,
+            list: FlowList::new(flow),
+            waiting: VecDeque::new(),
+            posted: VecDeque::new(),
+            end: 0,
+            confirmed_end: 0,
+            pending: VecDeque::new(),
+        }
+    }
+
+    /// Sequence number of a stream offset.
+    pub fn position(&self, offset: u64) -> u32 {
+        self.base.wrapping_add(offset as u32)
+    }
+
+    /// Which of the flow's lists the buffers are for.
+    pub fn direction(&self) -> Direction {
+        self.direction
+    }
+
+    /// Stream offset behind the last posted buffer.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Stream offset up to which the card knows the segments.
+    pub fn confirmed_end(&self) -> u64 {
+        self.confirmed_end
+    }
+
+    /// Whether the card knows all that is posted.
+    pub fn is_confirmed(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    /// Takes a buffer; it is posted when the list has room.
+    pub fn add(&mut self, buffer: Buffer) {
+        self.waiting.push_back(buffer);
+    }
+
+    /// Requests that are not posted yet.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The request to post next.
+    pub(super) fn next(&self) -> Option<&Buffer> {
+        self.waiting.front()
+    }
+
+    /// Whether any request is still open.
+    pub fn has_requests(&self) -> bool {
+        !self.posted.is_empty() || !self.waiting.is_empty()
+    }
+
+    /// Requests at the front whose regions the card knows.
+    pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
+        let known = |buffer: &&Buffer| buffer.known.is_none_or(&confirmed);
+        self.waiting.iter().take_while(known).count()
+    }
+
+    /// Posts the next request. Returns false when there is none, or no room in the list.
+    pub(super) fn post(
+        &mut self,
+        name: FlowName,
+        command: &mut impl FnMut(Entry) -> Result<Ticket>,
+    ) -> Result<bool> {
+        let Some(&buffer) = self.waiting.front() else {
+            return Ok(false);
+        };
+        let Some(index) = self.list.push() else {
+            return Ok(false);
+        };
+        self.waiting.pop_front();
+        let start = self.end;
+        let segment = Segment {
+            index,
+            position: self.position(start),
+            bytes: buffer.bytes,
+            region: buffer.region.index,
+            region_key: buffer.region.key,
+            offset: buffer.offset,
+        };
+        let ticket = command(segment_post(name, self.direction, &segment))?;
+        self.posted.push_back(Posted {
+            buffer,
+            start,
+            index,
+        });
+        self.end += u64::from(buffer.bytes);
+        self.pending.push_back((ticket, self.end));
+        Ok(true)
+    }
+
+    /// Takes confirmations.
+    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) {
+        while let Some(&(ticket, end)) = self.pending.front() {
+            if !confirmed(ticket) {
+                break;
+            }
+            self.confirmed_end = end;
+            self.pending.pop_front();
+        }
+    }
+
+    /// What is posted, oldest first.
+    pub(super) fn posted(&self) -> &VecDeque<Posted> {
+        &self.posted
+    }
+
+    /// Place in [`BufferQueue::posted`] of the buffer that holds the byte at `offset`, of the first
+    /// that lies beyond it, or behind the last.
+    pub(super) fn place(&self, offset: u64) -> usize {
+        self.posted.partition_point(|posted| posted.end() <= offset)
+    }
+
+    /// List index of that buffer's segment; of the one that is posted next.
+    pub fn index(&self, offset: u64) -> u16 {
+        let posted = self.posted.get(self.place(offset));
+        posted.map_or(self.list.tail(), |posted| posted.index)
+    }
+
+    /// Takes out the requests that end at or below `offset`: they are done, and full.
+    pub fn complete(&mut self, offset: u64) -> Vec<Done> {
+        let full = self.posted.drain(..self.place(offset));
+        full.map(|posted| posted.buffer.done(posted.buffer.bytes))
+            .collect()
+    }
+
+    /// Takes all buffers out of the list, which the card has left: the next one is posted at
+    /// `offset`.
+    pub(super) fn restart(&mut self, offset: u64) -> VecDeque<Posted> {
+        self.pending.clear();
+        self.end = offset;
+        self.confirmed_end = offset;
+        std::mem::take(&mut self.posted)
+    }
+
+    /// Puts requests before those that wait.
+    pub(super) fn add_first(&mut self, mut buffers: VecDeque<Buffer>) {
+        buffers.append(&mut self.waiting);
+        self.waiting = buffers;
+    }
+
+    /// Takes out the requests that wait, in order.
+    pub(super) fn take_waiting(&mut self) -> VecDeque<Buffer> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Requests that will never be done, in order, when the flow is gone.
+    pub fn cancel(&mut self) -> Vec<u64> {
+        let posted = self.posted.drain(..).map(|posted| posted.buffer);
+        let all = posted.chain(self.waiting.drain(..));
+        all.map(|buffer| buffer.request).collect()
+    }
+}
