@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, Context, Result};
 use host::control::packet::{parse_tcp, TcpHeader, ACK, SYN};
 use host::transport::peer::{KernelPeer, Progress, Script, WirePeer};
-use host::transport::{InterfaceAddress, LinkConfig, Tuning};
+use host::transport::{LinkConfig, Tuning};
 use sim::mac::Frame;
 use sim::pcapng::CaptureWriter;
 use sim::wire::{Disturbance, Wire};
@@ -121,25 +121,11 @@ impl Side {
 }
 
 fn link(host: u8) -> LinkConfig {
-    let v4 = InterfaceAddress {
-        address: [10, 77, 0, host].into(),
-        prefix_bits: 24,
+    let tuning = Tuning {
+        retransmission_timeout_min: Duration::from_millis(20),
+        ..Tuning::REAL_TIME
     };
-    let v6 = [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(host)];
-    let v6 = InterfaceAddress {
-        address: v6.into(),
-        prefix_bits: 64,
-    };
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![v4, v6],
-        gateways: Vec::new(),
-        mtu_bytes: 1500,
-        tuning: Tuning {
-            retransmission_timeout_min: Duration::from_millis(20),
-            ..Tuning::REAL_TIME
-        },
-    }
+    LinkConfig::lab(host, 1500, tuning)
 }
 
 fn server(connection: &Connection, host: u8) -> SocketAddr {

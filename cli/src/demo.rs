@@ -14,8 +14,8 @@ use host::device::DeviceConfig;
 use host::provider::{Provider, ProviderCounters};
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
-    Clock, InterfaceAddress, LinkConfig, LinuxTransport, SmoltcpTransport, Transport,
-    TransportError, Tuning,
+    Clock, LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError, Tuning,
+    IPV6_MTU_BYTES_MIN,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 use pcie_sim::PcieConfig;
@@ -34,9 +34,6 @@ use crate::report::Report;
 const PORT: u16 = 5001;
 /// Rounds without progress, each a millisecond or more, after which the demo is stuck.
 const IDLE_ROUNDS_MAX: u32 = 60_000;
-
-/// Least MTU of a link with IPv6 (RFC 8200): below it Linux takes no address of that family.
-const IPV6_MTU_MIN: u16 = 1280;
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -129,9 +126,10 @@ pub struct DemoArguments {
 
 /// Runs the demo. True when every byte is right and every packet is accounted for.
 pub fn run(arguments: &DemoArguments) -> Result<bool> {
-    if arguments.ipv6 && arguments.mtu < IPV6_MTU_MIN {
+    if arguments.ipv6 && arguments.mtu < IPV6_MTU_BYTES_MIN {
         let mtu = arguments.mtu;
-        let message = format!("--mtu {mtu}: IPv6 needs a link of at least {IPV6_MTU_MIN} bytes");
+        let message =
+            format!("--mtu {mtu}: IPv6 needs a link of at least {IPV6_MTU_BYTES_MIN} bytes");
         return Err(UsageError(message).into());
     }
     let outputs = Outputs::prepare(arguments)?;
@@ -278,25 +276,7 @@ fn build_card(arguments: &DemoArguments) -> Result<Rc<RefCell<SimulatedCard>>> {
 }
 
 fn link(host: u8, arguments: &DemoArguments) -> LinkConfig {
-    let v4 = InterfaceAddress {
-        address: [10, 77, 0, host].into(),
-        prefix_bits: 24,
-    };
-    let v6 = InterfaceAddress {
-        address: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(host)].into(),
-        prefix_bits: 64,
-    };
-    let mut addresses = vec![v4];
-    if arguments.mtu >= IPV6_MTU_MIN {
-        addresses.push(v6);
-    }
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses,
-        gateways: Vec::new(),
-        mtu_bytes: arguments.mtu,
-        tuning: Tuning::SIMULATION,
-    }
+    LinkConfig::lab(host, arguments.mtu, Tuning::SIMULATION)
 }
 
 fn remote(arguments: &DemoArguments) -> std::net::SocketAddr {

@@ -17,6 +17,7 @@
 //! `Verilog::Custom` and `Verilog::Wrapper` text is not judged.
 
 use std::fmt;
+use std::mem::discriminant;
 
 use rust_hdl_core::ast::{
     VerilogExpression as Expression, VerilogMatch, VerilogOp as Op, VerilogOpUnary as Unary,
@@ -26,7 +27,7 @@ use rust_hdl_core::verilog_visitor::{
     walk_binop, walk_cast, walk_index, walk_match, walk_slice, walk_unop,
 };
 
-use verilog::is_reserved;
+use verilog::{is_reserved, show};
 
 /// The rule that an expression or a name breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub struct Finding {
     pub block: String,
     /// The rule.
     pub rule: Rule,
-    /// The expression as the emitter would print it, or the name.
+    /// The expression, close to the Rust it came from, or the name.
     pub expression: String,
 }
 
@@ -165,10 +166,13 @@ impl KernelLint {
 
 impl VerilogVisitor for KernelLint {
     fn visit_binop(&mut self, left: &Expression, op: &Op, right: &Expression) {
-        let whole = || format!("{} {} {}", print(left), symbol(op), print(right));
+        let whole = || {
+            let [left, right] = [left, right].map(|side| Box::new(side.clone()));
+            show(&Expression::Binary(left, op.clone(), right))
+        };
         for side in [left, right] {
             if let Expression::Binary(_, inner, _) = side {
-                if symbol(inner) != symbol(op) {
+                if discriminant(inner) != discriminant(op) {
                     self.report(Rule::MixedOperators, whole());
                 }
             }
@@ -183,7 +187,7 @@ impl VerilogVisitor for KernelLint {
     fn visit_unop(&mut self, op: &Unary, operand: &Expression) {
         if matches!(op, Unary::All | Unary::Any | Unary::Xor) {
             self.judge_context(operand, || {
-                format!("{}{}", unary_symbol(op), print(operand))
+                show(&Expression::Unary(op.clone(), Box::new(operand.clone())))
             });
         }
         walk_unop(self, op, operand);
@@ -191,37 +195,47 @@ impl VerilogVisitor for KernelLint {
 
     fn visit_cast(&mut self, operand: &Expression, bits: &usize) {
         self.judge_context(operand, || {
-            format!("bit_cast::<{bits}>({})", print(operand))
+            show(&Expression::Cast(Box::new(operand.clone()), *bits))
         });
         walk_cast(self, operand, bits);
     }
 
     fn visit_signed(&mut self, operand: &Expression) {
-        self.judge_context(operand, || format!("$signed({})", print(operand)));
+        self.judge_context(operand, || {
+            show(&Expression::Signed(Box::new(operand.clone())))
+        });
         self.visit_expression(operand);
     }
 
     fn visit_unsigned(&mut self, operand: &Expression) {
-        self.judge_context(operand, || format!("$unsigned({})", print(operand)));
+        self.judge_context(operand, || {
+            show(&Expression::Unsigned(Box::new(operand.clone())))
+        });
         self.visit_expression(operand);
     }
 
     fn visit_index(&mut self, base: &Expression, offset: &Expression) {
-        let whole = || format!("{}[{}]", print(base), print(offset));
+        let whole = || {
+            let [base, offset] = [base, offset].map(|part| Box::new(part.clone()));
+            show(&Expression::Index(base, offset))
+        };
         self.judge_base(base, whole);
         self.judge_context(offset, whole);
         walk_index(self, base, offset);
     }
 
     fn visit_slice(&mut self, base: &Expression, bits: &usize, offset: &Expression) {
-        let whole = || format!("{}[{} +: {bits}]", print(base), print(offset));
+        let whole = || {
+            let [base, offset] = [base, offset].map(|part| Box::new(part.clone()));
+            show(&Expression::Slice(base, *bits, offset))
+        };
         self.judge_base(base, whole);
         self.judge_context(offset, whole);
         walk_slice(self, base, bits, offset);
     }
 
     fn visit_match(&mut self, choice: &VerilogMatch) {
-        self.judge_context(&choice.test, || format!("match {}", print(&choice.test)));
+        self.judge_context(&choice.test, || format!("match {}", show(&choice.test)));
         walk_match(self, choice);
     }
 }
@@ -247,64 +261,6 @@ fn is_comparison(op: &Op) -> bool {
 
 fn is_shift(op: &Op) -> bool {
     matches!(op, Op::Shl | Op::Shr)
-}
-
-fn symbol(op: &Op) -> &'static str {
-    match op {
-        Op::Add => "+",
-        Op::Sub => "-",
-        Op::Mul => "*",
-        Op::LogicalAnd => "&&",
-        Op::LogicalOr => "||",
-        Op::BitXor => "^",
-        Op::BitAnd => "&",
-        Op::BitOr => "|",
-        Op::Shl => "<<",
-        Op::Shr => ">>",
-        Op::Eq => "==",
-        Op::Lt => "<",
-        Op::Le => "<=",
-        Op::Ne => "!=",
-        Op::Ge => ">=",
-        Op::Gt => ">",
-    }
-}
-
-fn unary_symbol(op: &Unary) -> &'static str {
-    match op {
-        Unary::Not => "~",
-        Unary::Neg => "-",
-        Unary::All => "&",
-        Unary::Any => "|",
-        Unary::Xor => "^",
-    }
-}
-
-fn print(expression: &Expression) -> String {
-    match expression {
-        Expression::Signal(name) => name.trim_end_matches("$next").to_owned(),
-        Expression::Literal(value) => value.to_string(),
-        Expression::Cast(inner, bits) => format!("bit_cast::<{bits}>({})", print(inner)),
-        Expression::Signed(inner) => format!("$signed({})", print(inner)),
-        Expression::Unsigned(inner) => format!("$unsigned({})", print(inner)),
-        Expression::Paren(inner) => format!("({})", print(inner)),
-        Expression::Binary(left, op, right) => {
-            format!("{} {} {}", print(left), symbol(op), print(right))
-        }
-        Expression::Unary(op, inner) => format!("{}{}", unary_symbol(op), print(inner)),
-        Expression::Index(base, offset) => format!("{}[{}]", print(base), print(offset)),
-        Expression::Slice(base, bits, offset) => {
-            format!("{}[{} +: {bits}]", print(base), print(offset))
-        }
-        Expression::IndexReplace(base, offset, bit) => {
-            format!(
-                "{}.replace_bit({}, {})",
-                print(base),
-                print(offset),
-                print(bit)
-            )
-        }
-    }
 }
 
 #[cfg(test)]
@@ -411,10 +367,10 @@ mod tests {
             [
                 "(a + 32'h1) == b",
                 "bit_cast::<16>(a - b)",
-                "bit_cast::<16>(~a)",
+                "bit_cast::<16>(!a)",
                 "(a + b) >> 32'h1",
-                "|(a + b)",
-                "choices[(a + 32'h1)]",
+                "(a + b).any()",
+                "choices.get_bit((a + 32'h1))",
             ]
         );
     }

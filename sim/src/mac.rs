@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN};
 
-use crate::monitor::Violation;
+use crate::monitor::{assert_none, Violation};
 use crate::stall::{Stall, Staller};
 use crate::verilated::{Model, PortId};
 
@@ -236,18 +236,7 @@ impl Mac {
     /// # Panics
     /// If any rule was broken; the message lists the first cases.
     pub fn assert_clean(&self) {
-        let first: Vec<String> = self
-            .violations
-            .iter()
-            .take(5)
-            .map(ToString::to_string)
-            .collect();
-        assert!(
-            first.is_empty(),
-            "{} violations:\n{}",
-            self.violations.len(),
-            first.join("\n")
-        );
+        assert_none(&self.violations);
     }
 
     /// Before the rising edge: takes what the card offers to send.

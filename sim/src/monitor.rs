@@ -28,6 +28,14 @@ impl fmt::Display for Violation {
     }
 }
 
+/// # Panics
+/// If any rule was broken; the message lists the first cases.
+pub(crate) fn assert_none(violations: &[impl fmt::Display]) {
+    let first: Vec<String> = violations.iter().take(5).map(|v| v.to_string()).collect();
+    let count = violations.len();
+    assert!(count == 0, "{count} violations:\n{}", first.join("\n"));
+}
+
 struct Field {
     name: String,
     port: PortId,
@@ -110,18 +118,7 @@ impl StreamMonitor {
     /// # Panics
     /// If any rule was broken; the message lists the first cases.
     pub fn assert_clean(&self) {
-        let first: Vec<String> = self
-            .violations
-            .iter()
-            .take(5)
-            .map(ToString::to_string)
-            .collect();
-        assert!(
-            first.is_empty(),
-            "{} violations:\n{}",
-            self.violations.len(),
-            first.join("\n")
-        );
+        assert_none(&self.violations);
     }
 
     fn report(&mut self, what: String) {

@@ -12,7 +12,7 @@ use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
 use stream::messages::{ReadJob, WriteJob};
 
 use crate::bench::{Agent, Bench, BlockError};
-use crate::monitor::StreamMonitor;
+use crate::monitor::{assert_none, StreamMonitor};
 use crate::pcie_ports::PciePorts;
 use crate::sink::PacketSink;
 use crate::source::{MessageSource, Packet, PacketSource};
@@ -218,13 +218,6 @@ impl Slot {
     }
 }
 
-/// # Panics
-/// If there is a violation; the first are shown.
-fn assert_none(violations: impl Iterator<Item = String>) {
-    let first: Vec<String> = violations.take(5).collect();
-    assert!(first.is_empty(), "{}", first.join("\n"));
-}
-
 impl Agent for Slot {
     fn sample(&mut self, model: &Model) {
         let high = |port: PortId| u64::from(model.is_high(port));
@@ -388,7 +381,7 @@ impl Rig {
 
     /// Starts an epoch: `reset` for a cycle, and clients that have forgotten everything.
     pub fn restart(&mut self) {
-        assert_none(self.clients.violations());
+        assert_none(&self.clients.violations().collect::<Vec<_>>());
         let seed = self.slot.pcie.config().seed ^ self.bench.now();
         let (source, sink) = self.stalls;
         self.clients = Clients::new(&self.bench.model, source, sink, seed);
@@ -470,7 +463,7 @@ impl Rig {
     /// # Panics
     /// If there is one.
     pub fn assert_clean(&self) {
-        assert_none(self.violations());
+        assert_none(&self.violations().collect::<Vec<_>>());
     }
 
     /// The next answer of a client.

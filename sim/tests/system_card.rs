@@ -16,7 +16,7 @@ use host::bus::{Bus, MemoryKind};
 use host::device::{Device, DeviceConfig};
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
-use host::transport::{InterfaceAddress, LinkConfig, LinuxTransport, TransportError, Tuning};
+use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -106,23 +106,6 @@ fn a_raw_frame_goes_out_as_it_was_given() {
     }
 }
 
-fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
-    let address = |text: String, prefix_bits| InterfaceAddress {
-        address: text.parse().expect("an address"),
-        prefix_bits,
-    };
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![
-            address(format!("10.77.0.{host}"), 24),
-            address(format!("fd77::{host}"), 64),
-        ],
-        gateways: Vec::new(),
-        mtu_bytes,
-        tuning: Tuning::SIMULATION,
-    }
-}
-
 fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -136,10 +119,18 @@ fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
 
 fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKind) {
     let seed = sim::stall::seed();
-    let Some(transport) = permitted(LinuxTransport::open(&link(1, 1500))) else {
+    let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(
+        1,
+        1500,
+        Tuning::SIMULATION,
+    ))) else {
         return;
     };
-    let Some(mut peer) = permitted(KernelPeer::open(&link(2, 1500))) else {
+    let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(
+        2,
+        1500,
+        Tuning::SIMULATION,
+    ))) else {
         return;
     };
     let card = card();

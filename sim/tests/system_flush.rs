@@ -15,7 +15,7 @@ use host::control::commands::Direction;
 use host::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, InterfaceAddress, LinkConfig, SmoltcpTransport, Tuning};
+use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -130,24 +130,13 @@ impl Observer for Breaker {
     fn frame(&mut self, _side: Side, _frame: &Frame) {}
 }
 
-fn link(host: u8) -> LinkConfig {
-    LinkConfig {
-        mac: [2, 0, 0, 0, 0, host],
-        addresses: vec![InterfaceAddress {
-            address: format!("10.77.0.{host}").parse().expect("an address"),
-            prefix_bits: 24,
-        }],
-        gateways: Vec::new(),
-        mtu_bytes: 1500,
-        tuning: Tuning::REAL_TIME,
-    }
-}
-
 #[test]
 fn a_memory_that_answers_no_flush_ends_its_connection() {
     let clock = || Clock::Wall { divisor: 1 };
-    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
+    let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
+        .expect("a transport");
+    let mut peer =
+        SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let pcie = PcieConfig::default();
     let mut card = Rc::new(RefCell::new(small(&pcie)));
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");

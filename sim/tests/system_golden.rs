@@ -14,30 +14,16 @@ use host::bus::MemoryKind;
 use host::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
-use host::transport::{InterfaceAddress, LinkConfig, LinuxTransport, TransportError, Tuning};
+use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::lab::{Blind, Exchange, Lab};
 use sim::wire::Disturbance;
 
-fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
-    let address = |text: String, prefix_bits| InterfaceAddress {
-        address: text.parse().expect("an address"),
-        prefix_bits,
-    };
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![
-            address(format!("10.77.0.{host}"), 24),
-            address(format!("fd77::{host}"), 64),
-        ],
-        gateways: Vec::new(),
-        mtu_bytes,
-        tuning: Tuning {
-            retransmission_timeout_min: Duration::from_millis(20),
-            ..Tuning::REAL_TIME
-        },
-    }
-}
+/// The kernel's loss timers, shortened as far as a virtual machine allows.
+const TUNING: Tuning = Tuning {
+    retransmission_timeout_min: Duration::from_millis(20),
+    ..Tuning::REAL_TIME
+};
 
 fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
     match result {
@@ -53,10 +39,11 @@ fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
 fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
     let seed = std::env::var("ZERONIC_SEED").map_or(11, |text| text.parse().expect("a number"));
     println!("ZERONIC_SEED={seed}");
-    let Some(transport) = permitted(LinuxTransport::open(&link(1, mtu_bytes))) else {
+    let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(1, mtu_bytes, TUNING)))
+    else {
         return;
     };
-    let Some(mut peer) = permitted(KernelPeer::open(&link(2, mtu_bytes))) else {
+    let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(2, mtu_bytes, TUNING))) else {
         return;
     };
     let mut card = GoldenCard::new(SMALL);

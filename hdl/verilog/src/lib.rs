@@ -50,6 +50,7 @@ pub use error::{EmitError, Reason};
 pub use explain::UnknownName;
 pub use names::port_name;
 pub use reserved::is_reserved;
+pub use show::show;
 
 use rust_hdl_core::prelude::Block;
 

@@ -3,7 +3,7 @@
 use rust_hdl_core::ast::{VerilogExpression as Ast, VerilogOp as Op, VerilogOpUnary as Unary};
 
 /// The expression as text.
-pub(crate) fn show(ast: &Ast) -> String {
+pub fn show(ast: &Ast) -> String {
     match ast {
         Ast::Signal(name) => name.trim_end_matches("$next").replace('$', "."),
         Ast::Literal(value) => value.to_string(),

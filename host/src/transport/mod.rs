@@ -293,6 +293,33 @@ pub struct LinkConfig {
     pub tuning: Tuning,
 }
 
+/// Smallest MTU of a link with IPv6, bytes (RFC 8200, section 5).
+pub const IPV6_MTU_BYTES_MIN: u16 = 1280;
+
+impl LinkConfig {
+    /// The machine `number` of a network on its own, for labs, demos and tests: 10.77.0.`number`
+    /// in a /24 and, where the MTU allows it, fd77::`number` in a /64, without a gateway.
+    pub fn lab(number: u8, mtu_bytes: u16, tuning: Tuning) -> Self {
+        let mut addresses = vec![InterfaceAddress {
+            address: [10, 77, 0, number].into(),
+            prefix_bits: 24,
+        }];
+        if mtu_bytes >= IPV6_MTU_BYTES_MIN {
+            addresses.push(InterfaceAddress {
+                address: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(number)].into(),
+                prefix_bits: 64,
+            });
+        }
+        Self {
+            mac: [0x02, 0, 0, 0, 0, number],
+            addresses,
+            gateways: Vec::new(),
+            mtu_bytes,
+            tuning,
+        }
+    }
+}
+
 /// Protocol timers and windows. A simulated wire may be a thousand times slower than a real one
 /// while the kernel's timers run by the wall clock; these keep them from firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

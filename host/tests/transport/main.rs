@@ -20,11 +20,11 @@ use std::time::Duration;
 
 use host::transport::peer::{KernelPeer, Script, SmoltcpPeer, WirePeer};
 use host::transport::{
-    Clock, FrameKind, LinuxTransport, ManualClock, SmoltcpTransport, Transport, TransportError,
-    Tuning,
+    Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, SmoltcpTransport, Transport,
+    TransportError, Tuning,
 };
 
-use rig::{address, link, seed, Rig};
+use rig::{address, seed, Rig};
 use wire::Faults;
 
 const MIB: u64 = 1 << 20;
@@ -44,7 +44,7 @@ fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
 }
 
 fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
-    let transport = permitted(LinuxTransport::open(&link(US, mtu, tuning)))?;
+    let transport = permitted(LinuxTransport::open(&LinkConfig::lab(US, mtu, tuning)))?;
     for (name, error) in transport.refused_settings() {
         println!("setting refused: {name}: {error}");
     }
@@ -56,7 +56,7 @@ fn linux(mtu: u16, tuning: Tuning) -> Option<Box<dyn Transport>> {
 fn the_transport_of_choice_sends_a_first_header() {
     let clock = Clock::Wall { divisor: 1 };
     let (mut transport, refusal) =
-        host::transport::open(&link(US, 1500, Tuning::REAL_TIME), clock).unwrap();
+        host::transport::open(&LinkConfig::lab(US, 1500, Tuning::REAL_TIME), clock).unwrap();
     println!("refused: {refusal:?}");
     while transport.poll_header().unwrap().is_some() {}
     let stream = transport.connect(address(PEER, false, 5001)).unwrap();
@@ -69,7 +69,7 @@ fn the_transport_of_choice_sends_a_first_header() {
 }
 
 fn kernel_peer(mtu: u16, tuning: Tuning) -> Option<Box<dyn WirePeer>> {
-    Some(Box::new(permitted(KernelPeer::open(&link(
+    Some(Box::new(permitted(KernelPeer::open(&LinkConfig::lab(
         PEER, mtu, tuning,
     )))?))
 }
@@ -164,8 +164,9 @@ fn smoltcp_with_smoltcp(ipv6: bool, mtu: u16, faults: Faults, bytes: u64) {
 fn smoltcp_from_seed(ipv6: bool, mtu: u16, faults: Faults, bytes: u64, seed: u64) {
     let clock = ManualClock::default();
     let by = || Clock::Manual(clock.clone());
-    let transport = SmoltcpTransport::open(&link(US, mtu, small_buffers()), by()).unwrap();
-    let peer = SmoltcpPeer::open(&link(PEER, mtu, small_buffers()), by()).unwrap();
+    let transport =
+        SmoltcpTransport::open(&LinkConfig::lab(US, mtu, small_buffers()), by()).unwrap();
+    let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, mtu, small_buffers()), by()).unwrap();
     let mut rig = Rig::new(Box::new(transport), Box::new(peer), faults, seed);
     rig.clock = Some(clock.clone());
     exchange(&mut rig, ipv6, bytes, seed);
@@ -208,7 +209,8 @@ fn smoltcp_talks_to_the_kernel() {
         return;
     };
     let clock = Clock::Wall { divisor: 1 };
-    let transport = SmoltcpTransport::open(&link(US, 1500, small_buffers()), clock).unwrap();
+    let transport =
+        SmoltcpTransport::open(&LinkConfig::lab(US, 1500, small_buffers()), clock).unwrap();
     let mut rig = Rig::new(Box::new(transport), peer, Faults::NONE, seed);
     exchange(&mut rig, false, MIB, seed);
 }
@@ -220,7 +222,7 @@ fn linux_talks_to_smoltcp() {
         return;
     };
     let clock = Clock::Wall { divisor: 1 };
-    let peer = SmoltcpPeer::open(&link(PEER, 1500, small_buffers()), clock).unwrap();
+    let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, 1500, small_buffers()), clock).unwrap();
     let mut rig = Rig::new(transport, Box::new(peer), Faults::NONE, seed);
     exchange(&mut rig, true, MIB, seed);
 }

@@ -4,9 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use host::transport::peer::{digest_of, Conversation, Progress, RandomBytes, WirePeer};
-use host::transport::{
-    Event, InterfaceAddress, LinkConfig, ManualClock, StreamId, StreamInfo, Transport, Tuning,
-};
+use host::transport::{Event, ManualClock, StreamId, StreamInfo, Transport};
 use sha2::{Digest, Sha256};
 
 use crate::card::Card;
@@ -17,24 +15,6 @@ const IDLE_ROUNDS_MAX: u32 = 60_000;
 /// Rounds without any progress, about a millisecond each, after which all have come to rest.
 const REST_ROUNDS: u32 = 100;
 const BURST: usize = 64;
-
-/// The machine `host` of the subnet, with an address of each IP version.
-pub fn link(host: u8, mtu_bytes: u16, tuning: Tuning) -> LinkConfig {
-    let address = |text: String, prefix_bits| InterfaceAddress {
-        address: text.parse().unwrap(),
-        prefix_bits,
-    };
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![
-            address(format!("10.77.0.{host}"), 24),
-            address(format!("fd77::{host}"), 64),
-        ],
-        gateways: Vec::new(),
-        mtu_bytes,
-        tuning,
-    }
-}
 
 /// A socket address of the machine `host`.
 pub fn address(host: u8, ipv6: bool, port: u16) -> SocketAddr {

@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 
 use host::transport::peer::{Conversation, Progress, Script, SmoltcpPeer};
 use host::transport::{
-    Clock, Event, ListenerId, ManualClock, SmoltcpTransport, StreamId, StreamState, TransportError,
-    Tuning,
+    Clock, Event, LinkConfig, ListenerId, ManualClock, SmoltcpTransport, StreamId, StreamState,
+    TransportError, Tuning,
 };
 
-use crate::rig::{address, link, Rig};
+use crate::rig::{address, Rig};
 use crate::wire::Faults;
 use crate::{kernel_peer, linux, small_buffers, MIB, PEER, US};
 
@@ -27,8 +27,9 @@ fn on_both(test: impl Fn(&mut Rig)) {
     }
     let clock = ManualClock::default();
     let by = || Clock::Manual(clock.clone());
-    let transport = SmoltcpTransport::open(&link(US, 1500, small_buffers()), by()).unwrap();
-    let peer = SmoltcpPeer::open(&link(PEER, 1500, small_buffers()), by()).unwrap();
+    let transport =
+        SmoltcpTransport::open(&LinkConfig::lab(US, 1500, small_buffers()), by()).unwrap();
+    let peer = SmoltcpPeer::open(&LinkConfig::lab(PEER, 1500, small_buffers()), by()).unwrap();
     let mut rig = Rig::new(Box::new(transport), Box::new(peer), Faults::NONE, 1);
     rig.clock = Some(clock);
     test(&mut rig);

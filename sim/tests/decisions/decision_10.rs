@@ -10,7 +10,7 @@ use host::control::packet::{parse_tcp, ACK, SYN};
 use host::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, InterfaceAddress, LinkConfig, SmoltcpTransport, Tuning};
+use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
 use sim::mac::Frame;
@@ -18,20 +18,6 @@ use sim::wire::Disturbance;
 
 use crate::rig::Found;
 use crate::wrapped::{Seen, Wrapped, Wrong};
-
-/// A machine of the test's network.
-pub fn link(host: u8) -> LinkConfig {
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![InterfaceAddress {
-            address: format!("10.77.0.{host}").parse().expect("an address"),
-            prefix_bits: 24,
-        }],
-        gateways: Vec::new(),
-        mtu_bytes: 1500,
-        tuning: Tuning::REAL_TIME,
-    }
-}
 
 /// Watches what the card's side offers to its peer.
 struct Windows {
@@ -99,8 +85,10 @@ impl Observer for Windows {
 
 fn check(wrong: Wrong) -> Found {
     let clock = || Clock::Wall { divisor: 1 };
-    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
+    let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
+        .expect("a transport");
+    let mut peer =
+        SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let mut card = GoldenCard::new(SMALL);
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = Wrapped::new(GoldenBus::new(card.clone()), wrong, seen.clone());

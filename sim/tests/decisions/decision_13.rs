@@ -8,7 +8,7 @@ use host::bus::MemoryKind;
 use host::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, SmoltcpTransport};
+use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -17,7 +17,6 @@ use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status, BUFFER_BYTES};
 use sim::mac::Frame;
 use sim::wire::Disturbance;
 
-use crate::decision_10::link;
 use crate::rig::Found;
 use crate::wrapped::{Seen, Wrapped, Wrong};
 
@@ -57,8 +56,10 @@ impl Observer for Denial {
 
 fn check(wrong: Wrong) -> Found {
     let clock = || Clock::Wall { divisor: 1 };
-    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
+    let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
+        .expect("a transport");
+    let mut peer =
+        SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
     let mut card = Rc::new(RefCell::new(card.expect("it builds")));

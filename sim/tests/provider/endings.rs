@@ -1,9 +1,10 @@
 //! How connections end: by a reset, by their application, and with the same addresses coming again.
 
 use host::bus::MemoryKind;
-use host::control::packet::{parse_tcp, ACK, RST, SYN};
+use host::control::packet::{ACK, RST};
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{Script, WirePeer};
+use host::transport::ListenerId;
 use sim::lab::Card;
 
 use crate::calls::peer_address;
@@ -31,6 +32,32 @@ fn reset(rig: &mut GoldenRig) {
     let (sequence, acknowledgement, ports) = rig.peer_next();
     rig.cut = true;
     rig.forge(ports, (sequence, acknowledgement), RST | ACK, &[]);
+}
+
+/// Ports of a peer that is only forged, and of our listener.
+const PORTS: (u16, u16) = (4444, 80);
+
+/// Our listener, with the real peer's link address known and the peer cut off.
+fn listening(rig: &mut GoldenRig) -> ListenerId {
+    let local = ([10, 77, 0, 1], PORTS.1).into();
+    let listener = rig.provider.listen(FIRST, local).unwrap();
+    let other = ([10, 77, 0, 1], 9999).into();
+    rig.peer.connect(other, Script::default()).unwrap();
+    rig.steps(30);
+    rig.cut = true;
+    listener
+}
+
+/// A forged handshake that begins at `sequence`: the connection, and our next sequence number.
+fn accepted(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (ConnectionId, u32) {
+    let next = rig.forge_syn(PORTS, sequence);
+    rig.forge(PORTS, (sequence + 1, next), ACK, &[]);
+    let mut id = None;
+    rig.until("a connection", |rig| {
+        id = rig.provider.accept(listener).unwrap();
+        id.is_some()
+    });
+    (id.unwrap(), next)
 }
 
 fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
@@ -127,36 +154,15 @@ fn a_close_right_after_a_send_lets_it_complete() {
 /// The reset of a connection and the SYN of the next one with its addresses come together.
 #[test]
 fn the_same_addresses_may_come_again_with_the_reset() {
-    const PORTS: (u16, u16) = (4444, 80);
     let mut rig = golden();
-    let local = ([10, 77, 0, 1], PORTS.1).into();
-    let listener = rig.provider.listen(FIRST, local).unwrap();
-    rig.peer
-        .connect(([10, 77, 0, 1], 9999).into(), Script::default())
-        .unwrap();
-    rig.steps(30);
-    rig.cut = true;
+    let listener = listening(&mut rig);
     let mut reset = None;
     for start in [1000, 500_000] {
-        rig.sent.clear();
         if let Some(next) = reset {
             rig.forge(PORTS, (1001, next), RST | ACK, &[]);
         }
-        rig.forge(PORTS, (start, 0), SYN, &[]);
-        let mut next = 0;
-        rig.until("a SYN-ACK", |rig| {
-            let mut headers = rig.sent.iter().filter_map(|f| parse_tcp(f));
-            let answer = headers.rfind(|h| h.flags & (SYN | ACK) == SYN | ACK);
-            next = answer.map_or(0, |h| h.sequence.wrapping_add(1));
-            answer.is_some()
-        });
-        rig.forge(PORTS, (start + 1, next), ACK, &[]);
-        let mut id = None;
-        rig.until("a connection", |rig| {
-            id = rig.provider.accept(listener).unwrap();
-            id.is_some()
-        });
-        rig.completion(|c| *c == Completion::Opened(id.unwrap()));
+        let (id, next) = accepted(&mut rig, listener, start);
+        rig.completion(|c| *c == Completion::Opened(id));
         reset = Some(next);
     }
 }
@@ -164,42 +170,16 @@ fn the_same_addresses_may_come_again_with_the_reset() {
 /// The peer's port comes again while the flow of its last connection is still on the card.
 #[test]
 fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
-    const PORTS: (u16, u16) = (4444, 80);
     let mut rig = slow_commands();
-    let local = ([10, 77, 0, 1], PORTS.1).into();
-    let listener = rig.provider.listen(FIRST, local).unwrap();
-    // Makes the link addresses known.
-    rig.peer
-        .connect(([10, 77, 0, 1], 9999).into(), Script::default())
-        .unwrap();
-    rig.steps(30);
-    rig.cut = true;
-    let open = |rig: &mut GoldenRig, sequence: u32| {
-        rig.sent.clear();
-        rig.forge(PORTS, (sequence, 0), SYN, &[]);
-        let mut next = 0;
-        rig.until("a SYN-ACK", |rig| {
-            let mut headers = rig.sent.iter().filter_map(|f| parse_tcp(f));
-            let answer = headers.rfind(|h| h.flags & (SYN | ACK) == SYN | ACK);
-            next = answer.map_or(0, |h| h.sequence.wrapping_add(1));
-            answer.is_some()
-        });
-        rig.forge(PORTS, (sequence + 1, next), ACK, &[]);
-        let mut id = None;
-        rig.until("a connection", |rig| {
-            id = rig.provider.accept(listener).unwrap();
-            id.is_some()
-        });
-        (id.unwrap(), next)
-    };
-    let (first, next) = open(&mut rig, 1000);
+    let listener = listening(&mut rig);
+    let (first, next) = accepted(&mut rig, listener, 1000);
     rig.completion(|c| *c == Completion::Opened(first));
     for _ in 0..40 {
         rig.provider.register(FIRST, DRAM, 4096).unwrap();
     }
     rig.forge(PORTS, (1001, next), RST | ACK, &[]);
     rig.completion(|c| is_reset(c, first));
-    let (second, next) = open(&mut rig, 500_000);
+    let (second, next) = accepted(&mut rig, listener, 500_000);
     assert!(
         !rig.completions.contains(&Completion::Closed(first)),
         "still leaving"

@@ -16,11 +16,13 @@ use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::header::ones_sum;
 use host::transport::peer::{SmoltcpPeer, WirePeer};
-use host::transport::{Clock, InterfaceAddress, LinkConfig, LinuxTransport, ListenerId, Tuning};
+use host::transport::{Clock, LinuxTransport, ListenerId};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::lab::Card;
 use sim::mac::Frame;
 use sim::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+
+use crate::rig::link;
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -36,26 +38,6 @@ const PEER_PORT: u16 = 4444;
 
 fn v6(host: u8) -> [u8; 16] {
     [0xfd, 0x77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host]
-}
-
-fn link(host: u8) -> LinkConfig {
-    let address = |address, prefix_bits| InterfaceAddress {
-        address,
-        prefix_bits,
-    };
-    LinkConfig {
-        mac: [2, 0, 0, 0, 0, host],
-        addresses: vec![
-            address([10, 77, 0, host].into(), 24),
-            address(v6(host).into(), 64),
-        ],
-        gateways: Vec::new(),
-        mtu_bytes: 1500,
-        tuning: Tuning {
-            receive_buffer_bytes: 60_000,
-            ..Tuning::REAL_TIME
-        },
-    }
 }
 
 /// What a packet is made of, beside its payload.

@@ -6,13 +6,11 @@ use std::time::Duration;
 
 use abi::config::SMALL;
 use host::bus::Bus;
-use host::control::packet::{parse_tcp, SYN};
+use host::control::packet::{parse_tcp, ACK, SYN};
 use host::device::{DeviceConfig, RingSizes};
 use host::provider::{Completion, Provider};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
-use host::transport::{
-    Clock, InterfaceAddress, LinkConfig, ManualClock, SmoltcpTransport, Transport, Tuning,
-};
+use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Transport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -54,21 +52,14 @@ pub struct Rig<B: Bus, C: Card> {
     clock: ManualClock,
 }
 
-fn link(host: u8) -> LinkConfig {
-    LinkConfig {
-        mac: [0x02, 0, 0, 0, 0, host],
-        addresses: vec![InterfaceAddress {
-            address: [10, 77, 0, host].into(),
-            prefix_bits: 24,
-        }],
-        gateways: Vec::new(),
-        mtu_bytes: 1500,
-        tuning: Tuning {
-            // Small enough for a window without a scale: every byte of a buffer can be offered.
-            receive_buffer_bytes: 60_000,
-            ..Tuning::REAL_TIME
-        },
-    }
+/// Small enough for a window without a scale: every byte of a buffer can be offered.
+pub const TUNING: Tuning = Tuning {
+    receive_buffer_bytes: 60_000,
+    ..Tuning::REAL_TIME
+};
+
+pub fn link(host: u8) -> LinkConfig {
+    LinkConfig::lab(host, 1500, TUNING)
 }
 
 /// A TCP packet from the peer's address to ours: ports, sequence and ACK number.
@@ -212,6 +203,22 @@ impl<B: Bus, C: Card> Rig<B, C> {
     /// The card receives a TCP packet from the peer's address that the peer never sent.
     pub fn forge(&mut self, ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) {
         self.card.receive(forged(ports, numbers, flags, payload));
+    }
+
+    /// The card receives a forged SYN and answers; our next sequence number.
+    pub fn forge_syn(&mut self, ports: (u16, u16), sequence: u32) -> u32 {
+        self.sent.clear();
+        self.forge(ports, (sequence, 0), SYN, &[]);
+        let mut next = None;
+        self.until("a SYN-ACK", |rig| {
+            let mut headers = rig.sent.iter().filter_map(|frame| parse_tcp(frame));
+            let flags = SYN | ACK;
+            let answer =
+                headers.find(|h| h.flags & flags == flags && h.destination.port() == ports.0);
+            next = answer.map(|header| header.sequence.wrapping_add(1));
+            next.is_some()
+        });
+        next.expect("it came")
     }
 
     /// Goes on until `is_done`.
