@@ -8,8 +8,9 @@
 //! never looks like an entry of a later pass.
 //! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The
 //! phase starts at 1 after the queue is enabled and flips at every wrap of the queue. A slot is one
-//! PCIe write, whose 64-byte lines a machine may show one after the other: a driver that finds the
-//! phase makes sure that the second line is there, too.
+//! PCIe write of metadata and header alone: what lies behind the header keeps what it held, and an
+//! event is 32 bytes. A machine may show the 64-byte lines of a write one after the other: a driver
+//! that finds the phase makes sure that the second line is there, too, if the header reaches it.
 
 use crate::field::Field;
 

@@ -1,8 +1,8 @@
 //! The one shared realigner: shifts a run of beats down by a number of bytes.
 //!
 //! ```text
-//!  two beats ──► each lane of the one it needs ──► turn by 16 bytes x n ──► register
-//!            ──► turn by 0..15 bytes ──► register, zeros behind `keep` ──► source
+//!  two beats ──► each lane of the one it needs ──► turn by 4 bytes x n ──► register
+//!            ──► turn by 0..3 bytes ──► source
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
@@ -15,11 +15,11 @@
 //! A lane is a byte of a beat. Lanes from `shift` on come from the beat, those below from the one
 //! behind it: so 64 bytes are turned, not 128 shifted.
 //!
-//! Timing: one beat a cycle, latency two cycles; `sink.ready` follows `source.ready`
+//! Timing: one beat a cycle, latency one cycle; `sink.ready` follows `source.ready`
 //! combinationally.
 //!
 //! Invariants:
-//! 1. Bytes beyond `keep` are zero.
+//! 1. Bytes beyond `byte_count` are any: whoever takes a beat uses none of them.
 //! 2. `reset` forgets what is inside.
 
 use stream::prelude::*;
@@ -37,8 +37,6 @@ pub struct AlignBeat {
     pub shift: Bits<6>,
     /// Bytes used of the beat that this one completes.
     pub byte_count: Bits<7>,
-    /// Bytes of it that are not zeroed.
-    pub keep: Bits<7>,
     /// It is the last of the run.
     pub last: Bit,
     /// With `last`: a header entry ends here.
@@ -92,13 +90,10 @@ pub struct Align {
     by_16: RotateStage<512>,
     by_4: RotateStage<512>,
     by_1: RotateStage<512>,
-    coarse: DFF<Bits<512>>,
-    coarse_beat: DFF<AlignBeat>,
-    coarse_valid: DFF<Bit>,
-    fine: MaskedBeat,
-    fine_beat: DFF<AlignBeat>,
-    fine_open: DFF<Bit>,
-    fine_holds: DFF<Bit>,
+    turned: DFF<Bits<512>>,
+    beat: DFF<AlignBeat>,
+    is_open: DFF<Bit>,
+    holds: DFF<Bit>,
 
     advance: Signal<Local, Bit>,
     pair: Signal<Local, BeatPair>,
@@ -108,11 +103,9 @@ pub struct Align {
     later: Signal<Local, Bits<512>>,
     is_odd: Signal<Local, Bits<512>>,
     chosen: Signal<Local, Bits<512>>,
-    later_shift: Signal<Local, Bits<6>>,
-    drop_mask: Signal<Local, Bits<64>>,
+    rest: Signal<Local, Bits<2>>,
     ones: Constant<Bits<512>>,
     low_half: Constant<Bits<512>>,
-    byte_ones: Constant<Bits<64>>,
 }
 
 impl Default for Align {
@@ -130,13 +123,10 @@ impl Default for Align {
             by_16: RotateStage::new(16),
             by_4: RotateStage::new(4),
             by_1: RotateStage::new(1),
-            coarse: Default::default(),
-            coarse_beat: Default::default(),
-            coarse_valid: Default::default(),
-            fine: Default::default(),
-            fine_beat: Default::default(),
-            fine_open: Default::default(),
-            fine_holds: Default::default(),
+            turned: Default::default(),
+            beat: Default::default(),
+            is_open: Default::default(),
+            holds: Default::default(),
             advance: Default::default(),
             pair: Default::default(),
             shift: Default::default(),
@@ -145,11 +135,9 @@ impl Default for Align {
             later: Default::default(),
             is_odd: Default::default(),
             chosen: Default::default(),
-            later_shift: Default::default(),
-            drop_mask: Default::default(),
+            rest: Default::default(),
             ones: Constant::new(Bits::<512>::mask()),
             low_half: Constant::new(Bits::<512>::mask() >> 256),
-            byte_ones: Constant::new(Bits::<64>::mask()),
         }
     }
 }
@@ -157,28 +145,27 @@ impl Default for Align {
 impl Logic for Align {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, coarse, coarse_beat, coarse_valid);
-        dff_setup!(self, clock, fine_beat, fine_open, fine_holds);
-        self.hold.next = self.fine_holds.q.val();
-        self.held.next = self.fine.result.val();
-        self.hold_beat.next = (bit_cast::<9, 8>(self.fine_beat.q.val().held_at) << 1)
-            | bit_cast::<9, 1>(self.fine_beat.q.val().last.into());
-        self.hold_memories.next = self.fine_beat.q.val().memories;
-        self.source.valid.next = self.fine_open.q.val();
-        self.source.data.next = self.fine.result.val();
-        self.source.byte_count.next = self.fine_beat.q.val().byte_count;
-        self.source.last.next = self.fine_beat.q.val().last;
+        dff_setup!(self, clock, turned, beat, is_open, holds);
+        self.hold.next = self.holds.q.val();
+        self.held.next = self.by_1.result.val();
+        self.hold_beat.next = (bit_cast::<9, 8>(self.beat.q.val().held_at) << 1)
+            | bit_cast::<9, 1>(self.beat.q.val().last.into());
+        self.hold_memories.next = self.beat.q.val().memories;
+        self.source.valid.next = self.is_open.q.val();
+        self.source.data.next = self.by_1.result.val();
+        self.source.byte_count.next = self.beat.q.val().byte_count;
+        self.source.last.next = self.beat.q.val().last;
         self.source.abort.next = false;
-        self.advance.next = !self.fine_open.q.val() | self.source.ready.val();
+        self.advance.next = !self.is_open.q.val() | self.source.ready.val();
         self.sink.ready.next = self.advance.val();
-        self.published.valid.next = self.fine_open.q.val()
+        self.published.valid.next = self.is_open.q.val()
             & self.source.ready.val()
-            & self.fine_beat.q.val().last
-            & self.fine_beat.q.val().publish;
-        self.published.payload.next.owner = self.fine_beat.q.val().owner;
-        self.published.payload.next.index = self.fine_beat.q.val().index;
+            & self.beat.q.val().last
+            & self.beat.q.val().publish;
+        self.published.payload.next.owner = self.beat.q.val().owner;
+        self.published.payload.next.index = self.beat.q.val().index;
 
-        // Each lane from the beat that it needs, then turned by multiples of 16 bytes.
+        // Each lane from the beat that it needs, then turned by multiples of 4 bytes.
         self.pair.next = self.sink.payload.val().pair;
         self.shift.next = self.sink.payload.val().shift;
         self.shift_bits.next = bit_cast::<9, 6>(self.shift.val()) << 3;
@@ -200,30 +187,23 @@ impl Logic for Align {
         }
         self.by_16.times.next = self.shift.val().get_bits::<2>(4);
 
-        // Turned by the rest, and blank what is not kept.
-        self.later_shift.next = self.coarse_beat.q.val().shift;
-        self.by_4.data.next = self.coarse.q.val();
-        self.by_4.times.next = self.later_shift.val().get_bits::<2>(2);
-        self.by_1.data.next = self.by_4.result.val();
-        self.by_1.times.next = self.later_shift.val().get_bits::<2>(0);
-        self.drop_mask.next = self.byte_ones.val() << self.coarse_beat.q.val().keep;
-        self.fine.clock.next = self.clock.val();
-        self.fine.step.next = self.advance.val();
-        self.fine.data.next = self.by_1.result.val();
-        self.fine.keep.next = !self.drop_mask.val();
+        self.by_4.data.next = self.by_16.result.val();
+        self.by_4.times.next = self.shift.val().get_bits::<2>(2);
+
+        // Turned by the rest.
+        self.rest.next = bit_cast::<2, 6>(self.beat.q.val().shift);
+        self.by_1.data.next = self.turned.q.val();
+        self.by_1.times.next = self.rest.val();
 
         if self.advance.val() {
-            self.coarse_valid.d.next = self.sink.valid.val();
-            self.coarse.d.next = self.by_16.result.val();
-            self.coarse_beat.d.next = self.sink.payload.val();
-            self.fine_open.d.next = self.coarse_valid.q.val() & !self.coarse_beat.q.val().held;
-            self.fine_holds.d.next = self.coarse_valid.q.val() & self.coarse_beat.q.val().held;
-            self.fine_beat.d.next = self.coarse_beat.q.val();
+            self.turned.d.next = self.by_4.result.val();
+            self.beat.d.next = self.sink.payload.val();
+            self.is_open.d.next = self.sink.valid.val() & !self.sink.payload.val().held;
+            self.holds.d.next = self.sink.valid.val() & self.sink.payload.val().held;
         }
         if self.reset.val() {
-            self.coarse_valid.d.next = false;
-            self.fine_open.d.next = false;
-            self.fine_holds.d.next = false;
+            self.is_open.d.next = false;
+            self.holds.d.next = false;
         }
     }
 }

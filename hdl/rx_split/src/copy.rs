@@ -19,8 +19,8 @@
 //! | release | out | the packet was read for the last time |
 //! | published | out | a header entry was handed over |
 //!
-//! Timing: a payload of n beats takes n cycles, a header slot two, when nothing stalls; there
-//! is no pause between jobs. Latency from job to the first beat: five cycles.
+//! Timing: a write of n beats takes n cycles when nothing stalls; there is no pause between jobs.
+//! Latency from job to the first beat: four cycles.
 //!
 //! Invariants:
 //! 1. A job's data are offered only after its `write_job` was taken.

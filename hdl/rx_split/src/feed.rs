@@ -12,12 +12,11 @@
 //! | source | out | beats |
 //! | release | out | the packet store may forget a packet: its last beat was read |
 //!
-//! Timing: one beat a cycle, latency two cycles. A payload of n beats takes n cycles, a header slot
-//! two, a release one.
+//! Timing: one beat a cycle, latency two cycles. A write of n beats takes n cycles, a release one.
 //!
 //! Invariants:
 //! 1. Releases are in the order of the jobs.
-//! 2. Of the last two beats the second may lie behind the packet: none of its bytes is kept.
+//! 2. Of the last two beats the second may lie behind the packet: none of its bytes is used.
 
 use crate::align::{AlignBeat, BeatPair};
 use crate::feed_beat::{FeedBeat, FeedPlace};

@@ -15,8 +15,6 @@ pub struct FeedPlace {
     pub pointer: Bits<16>,
     /// Bytes left to write.
     pub left: Bits<14>,
-    /// Bytes left to take from the packet.
-    pub keep: Bits<14>,
     /// One beat holds what is left to write.
     pub is_last: Bit,
 }
@@ -94,7 +92,6 @@ impl Logic for FeedBeat {
         if !self.begun.val() {
             self.now.next.pointer = self.job.val().start;
             self.now.next.left = self.job.val().bytes;
-            self.now.next.keep = self.job.val().keep;
         }
         self.pointer.next = self.now.val().pointer;
         self.is_head.next = !self.begun.val() & self.job.val().head;
@@ -111,12 +108,8 @@ impl Logic for FeedBeat {
         self.beat.next.metadata = self.job.val().metadata;
         self.beat.next.shift = self.job.val().shift;
         self.beat.next.byte_count = bits::<7>(64);
-        self.beat.next.keep = bits::<7>(64);
         if self.now.val().left < self.beat_bytes.val() {
             self.beat.next.byte_count = bit_cast::<7, 14>(self.now.val().left);
-        }
-        if self.now.val().keep < self.beat_bytes.val() {
-            self.beat.next.keep = bit_cast::<7, 14>(self.now.val().keep);
         }
         self.beat.next.last = self.is_last.val();
         self.beat.next.publish = self.job.val().publish;
@@ -132,9 +125,5 @@ impl Logic for FeedBeat {
             self.next_place.next.pointer = self.now.val().pointer + 1;
         }
         self.next_place.next.left = self.now.val().left - self.beat_bytes.val();
-        self.next_place.next.keep = self.now.val().keep - self.beat_bytes.val();
-        if self.now.val().keep < self.beat_bytes.val() {
-            self.next_place.next.keep = bits::<14>(0);
-        }
     }
 }

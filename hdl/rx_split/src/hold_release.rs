@@ -14,7 +14,7 @@
 //! | confirmation | out | to the fence of sending |
 //! | published | out | a header entry was handed over |
 //!
-//! Timing: a slot takes five cycles, a confirmation three.
+//! Timing: a slot takes five cycles, four if one beat holds it, a confirmation three.
 //!
 //! Invariants:
 //! 1. A slot is popped when its write job was taken: what follows it directly is written behind it.
@@ -24,7 +24,6 @@
 
 use crate::hold_turn::HoldTurn;
 use crate::messages::{HeldHead, HeldItem};
-use abi::config::SLOT_BYTES;
 use abi::header_entry::UNFLUSHED;
 use stream::prelude::*;
 
@@ -45,7 +44,47 @@ pub enum ReleaseState {
     Popped,
 }
 
-/// The two beats of a slot, from the hold memory to its write.
+/// What is known of a beat before it is known whether it is taken: in a block of its own, since
+/// that comes late.
+#[derive(LogicBlock, Default)]
+pub struct HeldBeat {
+    /// Bytes of the slot, 1 to 128.
+    pub bytes: Signal<In, Bits<8>>,
+    /// What the release waits for.
+    pub state: Signal<In, ReleaseState>,
+    /// A beat is there.
+    pub is_there: Signal<In, Bit>,
+    /// One beat holds the slot.
+    pub is_single: Signal<Out, Bit>,
+    /// The beat is the slot's last.
+    pub is_last: Signal<Out, Bit>,
+    /// It is, and it is there.
+    pub may_end: Signal<Out, Bit>,
+    /// Bytes of it.
+    pub byte_count: Signal<Out, Bits<7>>,
+
+    last: Signal<Local, Bit>,
+    rest: Signal<Local, Bits<6>>,
+}
+
+impl Logic for HeldBeat {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.is_single.next = !(self.bytes.val().get_bit(7)
+            | (self.bytes.val().get_bit(6) & self.bytes.val().get_bits::<6>(0).any()));
+        self.last.next = self.state.val() == ReleaseState::Last;
+        self.is_last.next = self.last.val();
+        self.may_end.next = self.last.val() & self.is_there.val();
+        // Full but for the last one; a full beat has no bytes in the low bits of its count.
+        self.rest.next = self.bytes.val().get_bits::<6>(0);
+        self.byte_count.next = bits::<7>(64);
+        if self.last.val() & self.rest.val().any() {
+            self.byte_count.next = bit_cast::<7, 6>(self.rest.val());
+        }
+    }
+}
+
+/// The beats of a slot, one or two, from the hold memory to its write.
 #[derive(LogicBlock)]
 pub struct HeldBeats {
     /// Clock.
@@ -63,6 +102,8 @@ pub struct HeldBeats {
     pub register_enable: Signal<Out, Bit>,
     /// The beat wanted last.
     pub read_data: Signal<In, Bits<512>>,
+    /// What the release waits for once the job is taken.
+    pub begins: Signal<Out, ReleaseState>,
     /// The bytes.
     pub write_data: PacketSource,
     /// A beat is taken.
@@ -71,8 +112,11 @@ pub struct HeldBeats {
     pub ends: Signal<Out, Bit>,
 
     is_there: DFF<Bit>,
+    beat: HeldBeat,
 
+    item: Signal<Local, HeldItem>,
     is_last: Signal<Local, Bit>,
+    is_single: Signal<Local, Bit>,
     gives: Signal<Local, Bit>,
     is_done: Signal<Local, Bit>,
     mark: Constant<Bits<512>>,
@@ -92,8 +136,12 @@ impl Default for HeldBeats {
             write_data: Default::default(),
             taken: Default::default(),
             ends: Default::default(),
+            begins: Default::default(),
             is_there: Default::default(),
+            beat: Default::default(),
+            item: Default::default(),
             is_last: Default::default(),
+            is_single: Default::default(),
             gives: Default::default(),
             is_done: Default::default(),
             mark: Constant::new(mark),
@@ -105,23 +153,31 @@ impl Logic for HeldBeats {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_there);
-        self.is_last.next = self.state.val() == ReleaseState::Last;
+        self.item.next = self.slot.val().item;
+        self.beat.bytes.next = self.item.val().bytes;
+        self.beat.state.next = self.state.val();
+        self.beat.is_there.next = self.is_there.q.val();
+        self.is_last.next = self.beat.is_last.val();
+        self.is_single.next = self.beat.is_single.val();
+        self.begins.next = ReleaseState::First;
+        if self.is_single.val() {
+            self.begins.next = ReleaseState::Last;
+        }
         self.read_address.next = bit_cast::<9, 8>(self.slot.val().at) << 1;
-        if self.state.val() != ReleaseState::Job {
+        if (self.state.val() != ReleaseState::Job) | self.is_single.val() {
             self.read_address.next = (bit_cast::<9, 8>(self.slot.val().at) << 1) | 1;
         }
         self.register_enable.next = !self.is_there.q.val() | self.write_data.ready.val();
         self.write_data.valid.next = self.is_there.q.val();
         self.write_data.data.next = self.read_data.val();
-        if !self.is_last.val() & self.slot.val().unflushed {
+        if (!self.is_last.val() | self.is_single.val()) & self.slot.val().unflushed {
             self.write_data.data.next = self.read_data.val() | self.mark.val();
         }
-        self.write_data.byte_count.next = bits::<7>(64);
+        self.write_data.byte_count.next = self.beat.byte_count.val();
         self.write_data.last.next = self.is_last.val();
         self.write_data.abort.next = false;
         self.taken.next = self.write_data.ready.val() & self.is_there.q.val();
-        self.is_done.next =
-            self.write_data.ready.val() & self.is_there.q.val() & self.is_last.val();
+        self.is_done.next = self.write_data.ready.val() & self.beat.may_end.val();
         self.ends.next = self.is_done.val();
 
         // A beat is there from the cycle behind the first of `First` until the last one is taken.
@@ -131,7 +187,7 @@ impl Logic for HeldBeats {
 }
 
 /// The release. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct HoldRelease {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -179,41 +235,6 @@ pub struct HoldRelease {
 
     item: Signal<Local, HeldItem>,
     handed_out: Signal<Local, Bit>,
-    slot_bytes: Constant<Bits<16>>,
-}
-
-impl Default for HoldRelease {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            fence: Default::default(),
-            queue_1: Default::default(),
-            queue_2: Default::default(),
-            queue_3: Default::default(),
-            pop: Default::default(),
-            popped_owner: Default::default(),
-            pop_fence: Default::default(),
-            read_address: Default::default(),
-            register_enable: Default::default(),
-            read_data: Default::default(),
-            write_job: Default::default(),
-            write_data: Default::default(),
-            confirmation: Default::default(),
-            published: Default::default(),
-            turn: Default::default(),
-            beats: Default::default(),
-            state: Default::default(),
-            held: Default::default(),
-            item: Default::default(),
-            from: Default::default(),
-            pops: Default::default(),
-            pops_fence: Default::default(),
-            pops_owner: Default::default(),
-            handed_out: Default::default(),
-            slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for HoldRelease {
@@ -229,7 +250,7 @@ impl Logic for HoldRelease {
         self.item.next = self.held.q.val().item;
         self.write_job.valid.next = self.state.q.val() == ReleaseState::Job;
         self.write_job.payload.next.address = self.item.val().address;
-        self.write_job.payload.next.bytes = self.slot_bytes.val();
+        self.write_job.payload.next.bytes = bit_cast::<16, 8>(self.item.val().bytes);
         self.write_job.payload.next.relaxed = false;
         self.confirmation.valid.next = self.state.q.val() == ReleaseState::Confirm;
         self.confirmation.payload.next.owner = self.item.val().owner;
@@ -265,7 +286,7 @@ impl Logic for HoldRelease {
         } else if self.handed_out.val() {
             self.state.d.next = ReleaseState::Popped;
             if self.write_job.valid.val() {
-                self.state.d.next = ReleaseState::First;
+                self.state.d.next = self.beats.begins.val();
             }
         } else if self.beats.taken.val() {
             self.state.d.next = ReleaseState::Last;

@@ -174,6 +174,7 @@ impl Logic for HoldRoute {
         self.item.next.index = self.job.val().index;
         self.item.next.status = self.job.val().status;
         self.item.next.address = self.job.val().address;
+        self.item.next.bytes = bit_cast::<8, 14>(self.job.val().bytes);
         self.item.next.publish = self.job.val().publish;
         self.item.next.memories = self.memories.val();
         if self.is_confirmation.val() {

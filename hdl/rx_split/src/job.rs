@@ -7,6 +7,8 @@
 //! 2. Slots name the memories that wait for a flush read; other jobs need not look at them.
 //! 3. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
 //!    on at header byte 64, the packet's second beat: no slot ever holds a stale phase.
+//! 4. Of a slot is written what metadata and header take, not a byte more: a shorter write is less
+//!    for the link.
 
 use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
 use crate::split_state::SplitState;
@@ -113,9 +115,11 @@ impl Logic for JobMaker {
         self.slot.next.head = self.sort.is_slot.val();
         self.slot.next.shift = bits::<6>(32);
         self.slot.next.address = self.place.val().slot_address;
-        self.slot.next.bytes = self.slot_bytes.val();
-        self.slot.next.keep =
+        self.slot.next.bytes =
             bit_cast::<14, 8>(self.packet.val().header_bytes) + self.metadata_bytes.val();
+        if self.plan.val().two_slots {
+            self.slot.next.bytes = self.slot_bytes.val();
+        }
         self.slot.next.metadata = self.metadata.val();
         self.slot.next.release = self.packet.val().kind != 2;
         self.slot.next.release_pointer = self.packet.val().stop;
@@ -133,7 +137,7 @@ impl Logic for JobMaker {
         self.second.next = self.slot.val();
         self.second.next.start = self.packet.val().start + 1;
         self.second.next.address = self.place.val().second_address;
-        self.second.next.keep =
+        self.second.next.bytes =
             bit_cast::<14, 8>(self.packet.val().header_bytes) - self.second_skipped_bytes.val();
         if self.place.val().second_address < self.place.val().slot_address {
             // It is in the next pass.
@@ -147,11 +151,9 @@ impl Logic for JobMaker {
         self.payload.next.shift = self.offset.val().get_bits::<6>(0);
         self.payload.next.address = self.piece.val().address;
         self.payload.next.bytes = self.piece.val().bytes;
-        self.payload.next.keep = self.piece.val().bytes;
         if self.step.val() == SplitState::Slow {
             self.payload.next.address = self.place.val().slow_address;
             self.payload.next.bytes = self.packet.val().payload_bytes;
-            self.payload.next.keep = self.packet.val().payload_bytes;
         }
 
         self.job.next = self.slot.val();

@@ -375,8 +375,6 @@ pub struct CopyJob {
     pub address: Bits<64>,
     /// Bytes to write.
     pub bytes: Bits<14>,
-    /// Bytes to take from the packet; zeros follow.
-    pub keep: Bits<14>,
     /// Metadata of the header entry.
     pub metadata: Bits<256>,
     /// The packet store may forget what lies before `release_pointer`.
@@ -418,6 +416,8 @@ pub struct HeldItem {
     pub status: Bits<8>,
     /// Bus address of the slot.
     pub address: Bits<64>,
+    /// Bytes that are written of it, 1 to 128.
+    pub bytes: Bits<8>,
     /// The slot publishes its entry.
     pub publish: Bit,
     /// Memories to be flushed before, a bit each.

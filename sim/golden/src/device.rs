@@ -379,7 +379,7 @@ impl GoldenDevice {
             h::PHASE.set(&mut metadata, phase(index, bits));
             let mut slot = metadata.to_vec();
             slot.extend_from_slice(&header[number as usize * h::SECOND_SLOT_HEADER_AT..]);
-            slot.resize(SLOT_BYTES, 0);
+            slot.truncate(SLOT_BYTES);
             let at = u64::from(index & ((1 << bits) - 1)) * SLOT_BYTES as u64;
             memory.write(base + at, &slot);
         }

@@ -8,10 +8,10 @@
 //! Packets do not overtake each other, so the n-th of each kind belongs to the n-th frame; that all
 //! of them came is judged before.
 
-use abi::config::SLOT_BYTES;
+use abi::config::METADATA_BYTES;
 use abi::registers::{DOORBELLS, DOORBELL_SEND, PUSH_WINDOW};
 
-use super::limits::{receive_limits, tightest, Load};
+use super::limits::{entry_bytes, receive_limits, tightest, Load};
 use super::run::{Measurement, Outcome};
 use super::scenario::{Scenario, Size};
 use super::MeasureError;
@@ -22,8 +22,12 @@ use crate::probe::{Passage, Probe};
 pub const RECEIVE_BYTES: u32 = 64;
 /// Payload of a packet whose send latency is measured.
 pub const SEND_BYTES: u32 = 1024;
-/// Header and FCS of a packet without options.
-const AROUND_BYTES: u32 = 14 + 20 + 20 + 4;
+/// Header of a packet without options.
+const HEADER_BYTES: usize = 14 + 20 + 20;
+/// Header and FCS.
+const AROUND_BYTES: u32 = HEADER_BYTES as u32 + 4;
+/// What is written of its header entry.
+const ENTRY_DWORDS: u32 = (METADATA_BYTES + HEADER_BYTES).div_ceil(4) as u32;
 /// Between two packets that do not feel each other; no multiple of any clock's period.
 const ALONE_PS: u64 = 1_500_077;
 const SEND_ALONE_PS: u64 = 6_100_077;
@@ -104,7 +108,7 @@ pub fn receive_loaded(base: &Scenario) -> Result<ReceiveLatency, MeasureError> {
     let load = Load {
         payload_bytes: f64::from(RECEIVE_BYTES),
         frame_bytes,
-        entries: 1.0,
+        entry_bytes: entry_bytes(HEADER_BYTES),
         ..Load::default()
     };
     let limit = tightest(&receive_limits(&base.pcie, &load));
@@ -134,7 +138,7 @@ fn receive(scenario: &Scenario) -> Result<ReceiveLatency, MeasureError> {
                 payloads.push(at);
             }
             Passage::Write { address, dwords }
-                if !is_payload(&address) && dwords as usize * 4 == SLOT_BYTES =>
+                if !is_payload(&address) && dwords == ENTRY_DWORDS =>
             {
                 entries.push(at);
             }

@@ -4,7 +4,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use sim::stall::Stall;
 
-use crate::held::{fences, long_flush, memories, mixed, silence};
+use crate::held::{fences, long_flush, memories, mixed, short_slots, silence};
 use crate::world::{Stalls, World};
 use crate::{good, set_up, tight_fence, NO_STALLS};
 
@@ -13,12 +13,23 @@ const SLOW_SINK: Stalls = Stalls {
     sink: Stall::Random(0.8),
 };
 
-/// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
-fn catches(original: &str, planted: &str, stalls: Stalls, scenario: impl Fn(&mut World)) {
-    let mut faulty = set_up(World::with_fault(original, planted, stalls));
+/// Runs a scenario on a prepared card with a fault, expects it to fail, and without it, expects it
+/// to pass.
+fn caught(
+    prepare: impl Fn(World) -> World,
+    (original, planted): (&str, &str),
+    stalls: Stalls,
+    scenario: impl Fn(&mut World),
+) {
+    let mut faulty = prepare(World::with_fault(original, planted, stalls));
     let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
     assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
-    scenario(&mut set_up(World::new(stalls, 1)));
+    scenario(&mut prepare(World::new(stalls, 1)));
+}
+
+/// With one flow; see [`caught`].
+fn catches(original: &str, planted: &str, stalls: Stalls, scenario: impl Fn(&mut World)) {
+    caught(set_up, (original, planted), stalls, scenario);
 }
 
 fn burst(world: &mut World) {
@@ -65,19 +76,29 @@ fn cursor_that_stays_is_caught() {
 #[test]
 fn bytes_of_other_packets_in_an_entry_are_caught() {
     catches(
-        "assign fine_keep = ~drop_mask;",
-        "assign fine_keep = ~64'd0;",
+        "slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;",
+        "slot[102:89] = slot_bytes;",
         NO_STALLS,
         burst,
     );
 }
 
-/// Runs a scenario on flows in four memories; see [`catches`].
+#[test]
+fn short_slot_that_takes_a_beat_too_many_is_caught() {
+    caught(
+        |world| world,
+        (
+            "assign is_single = ~(bytes[7] | (bytes[6] & (|bytes[5:0])));",
+            "assign is_single = 1'd0;",
+        ),
+        NO_STALLS,
+        short_slots,
+    );
+}
+
+/// On flows in four memories; see [`caught`].
 fn catches_held(original: &str, planted: &str, scenario: impl Fn(&mut World)) {
-    let mut faulty = memories(World::with_fault(original, planted, NO_STALLS));
-    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
-    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
-    scenario(&mut memories(World::new(NO_STALLS, 1)));
+    caught(memories, (original, planted), NO_STALLS, scenario);
 }
 
 #[test]

@@ -124,6 +124,42 @@ fn more_than_a_queue_holds_waits_and_arrives() {
     });
 }
 
+/// Slots that one beat holds, of frames without a transport, between slots of two: all of an owner
+/// whose payload goes to memory 1.
+pub fn short_slots(world: &mut World) {
+    let mut arp = vec![0xff; 60];
+    arp[12..14].copy_from_slice(&[0x08, 0x06]);
+    world.enable(0, 9, 6);
+    install(world, 0, 0, &packet(0, 0), 1000, false);
+    region(world, 1, 1, true);
+    segment(world, 0, 1000, 0x8000, 1, 0x123);
+    world.settle();
+    world.flush_cycles = 1000;
+    for number in 0..12 {
+        world.send(&packet(0, number).build(), false);
+        (0..number % 3).for_each(|_| world.send(&arp, false));
+    }
+    world.run();
+    world.compare();
+}
+
+#[test]
+fn short_slots_wait_with_the_long_ones_of_their_owner() {
+    Stall::matrix(seed(), |source, sink, seed| {
+        let mut world = World::new(Stalls { source, sink }, seed);
+        short_slots(&mut world);
+        let flushed = flushes(&world, 1)[0];
+        let held = entries(&world, 0).into_iter().filter(|at| *at > flushed);
+        let held: Vec<usize> = held.collect();
+        assert_eq!(held.len(), 24, "all wait");
+        let is_short = |at: &&usize| match &world.outputs[**at] {
+            Output::Write(_, bytes, _) => bytes.len() <= 64,
+            _ => false,
+        };
+        assert_eq!(held.iter().filter(is_short).count(), 12, "in one beat each");
+    });
+}
+
 /// Packets to be placed and packets to be deferred, of one owner.
 pub fn mixed(world: &mut World) {
     world.flush_cycles = 1000;
