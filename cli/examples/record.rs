@@ -13,10 +13,11 @@
 //! [`RandomBytes`]: host::transport::peer::RandomBytes
 
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, Context, Result};
+use clap::Parser;
 use host::control::packet::{parse_tcp, TcpHeader, ACK, SYN};
 use host::transport::peer::{KernelPeer, Progress, Script, WirePeer};
 use host::transport::{LinkConfig, Tuning};
@@ -82,10 +83,16 @@ const CONNECTIONS: [Connection; 5] = [
 /// Lengths of segments, over and over: odd, tiny, whole pages.
 const SEGMENT_BYTES: [u64; 5] = [4001, 7, 8192, 1448, 6000];
 
+/// Records Linux TCP over a bad wire: a capture and a flow file for each direction.
+#[derive(Parser)]
+struct Arguments {
+    /// Where the four files go; made if it is not there.
+    folder: PathBuf,
+}
+
 fn main() -> Result<()> {
-    let folder = std::env::args().nth(1).context("usage: record FOLDER")?;
-    let folder = Path::new(&folder);
-    std::fs::create_dir_all(folder)?;
+    let Arguments { folder } = Arguments::parse();
+    std::fs::create_dir_all(&folder)?;
     for side in [Side::Receive, Side::Send] {
         let name = side.name();
         let flows = record(side, &folder.join(format!("{name}.pcapng")))?;
