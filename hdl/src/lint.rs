@@ -166,10 +166,7 @@ impl KernelLint {
 
 impl VerilogVisitor for KernelLint {
     fn visit_binop(&mut self, left: &Expression, op: &Op, right: &Expression) {
-        let whole = || {
-            let [left, right] = [left, right].map(|side| Box::new(side.clone()));
-            show(&Expression::Binary(left, op.clone(), right))
-        };
+        let whole = || show(&Expression::Binary(boxed(left), op.clone(), boxed(right)));
         for side in [left, right] {
             if let Expression::Binary(_, inner, _) = side {
                 if discriminant(inner) != discriminant(op) {
@@ -187,48 +184,36 @@ impl VerilogVisitor for KernelLint {
     fn visit_unop(&mut self, op: &Unary, operand: &Expression) {
         if matches!(op, Unary::All | Unary::Any | Unary::Xor) {
             self.judge_context(operand, || {
-                show(&Expression::Unary(op.clone(), Box::new(operand.clone())))
+                show(&Expression::Unary(op.clone(), boxed(operand)))
             });
         }
         walk_unop(self, op, operand);
     }
 
     fn visit_cast(&mut self, operand: &Expression, bits: &usize) {
-        self.judge_context(operand, || {
-            show(&Expression::Cast(Box::new(operand.clone()), *bits))
-        });
+        self.judge_context(operand, || show(&Expression::Cast(boxed(operand), *bits)));
         walk_cast(self, operand, bits);
     }
 
     fn visit_signed(&mut self, operand: &Expression) {
-        self.judge_context(operand, || {
-            show(&Expression::Signed(Box::new(operand.clone())))
-        });
+        self.judge_context(operand, || show(&Expression::Signed(boxed(operand))));
         self.visit_expression(operand);
     }
 
     fn visit_unsigned(&mut self, operand: &Expression) {
-        self.judge_context(operand, || {
-            show(&Expression::Unsigned(Box::new(operand.clone())))
-        });
+        self.judge_context(operand, || show(&Expression::Unsigned(boxed(operand))));
         self.visit_expression(operand);
     }
 
     fn visit_index(&mut self, base: &Expression, offset: &Expression) {
-        let whole = || {
-            let [base, offset] = [base, offset].map(|part| Box::new(part.clone()));
-            show(&Expression::Index(base, offset))
-        };
+        let whole = || show(&Expression::Index(boxed(base), boxed(offset)));
         self.judge_base(base, whole);
         self.judge_context(offset, whole);
         walk_index(self, base, offset);
     }
 
     fn visit_slice(&mut self, base: &Expression, bits: &usize, offset: &Expression) {
-        let whole = || {
-            let [base, offset] = [base, offset].map(|part| Box::new(part.clone()));
-            show(&Expression::Slice(base, *bits, offset))
-        };
+        let whole = || show(&Expression::Slice(boxed(base), *bits, boxed(offset)));
         self.judge_base(base, whole);
         self.judge_context(offset, whole);
         walk_slice(self, base, bits, offset);
@@ -238,6 +223,11 @@ impl VerilogVisitor for KernelLint {
         self.judge_context(&choice.test, || format!("match {}", show(&choice.test)));
         walk_match(self, choice);
     }
+}
+
+/// A part of an expression that is put together for a finding.
+fn boxed(part: &Expression) -> Box<Expression> {
+    Box::new(part.clone())
 }
 
 /// True if something in the same width context as `expression` can carry out of its own width.

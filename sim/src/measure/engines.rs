@@ -8,12 +8,14 @@
 //! The image is what memory has to hold. A job writes other bytes in each pass over its place; the
 //! bytes of the pass before are judged when it is given out, and all of memory at the end.
 
+use abi::config::METADATA_BYTES;
 use pcie_sim::{PcieConfig, CYCLE_NS};
 
 use super::engine_limits::{
     bytes_of, gigabytes_per_second, job, read_limit, share_beside_reads, write_limit, Kind,
     SPAN_BYTES,
 };
+use super::frames::header_bytes;
 use super::host::Problems;
 use super::MeasureError;
 use crate::requester::{Read, Rig, Write, QUIET_CYCLES};
@@ -86,7 +88,7 @@ fn kind(bytes: u64, stride: u64, offset: u64) -> Kind {
 
 /// The header entry of TCP over IPv4 with timestamps, in the upper half.
 pub const ENTRY: Kind = Kind {
-    bytes: 98,
+    bytes: (METADATA_BYTES + header_bytes(false, true)) as u64,
     stride: 128,
     offset: SPAN_BYTES / 2,
 };

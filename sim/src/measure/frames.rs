@@ -63,7 +63,7 @@ pub fn ends(flow: u16, is_ipv6: bool) -> (SocketAddr, SocketAddr) {
 }
 
 /// Bytes of the headers of a packet.
-pub fn header_bytes(is_ipv6: bool, timestamps: bool) -> usize {
+pub const fn header_bytes(is_ipv6: bool, timestamps: bool) -> usize {
     let ip = if is_ipv6 { 40 } else { 20 };
     ETHERNET_BYTES + ip + TCP_BYTES + if timestamps { TIMESTAMP_BYTES } else { 0 }
 }

@@ -8,9 +8,9 @@
 //! Packets do not overtake each other, so the n-th of each kind belongs to the n-th frame; that all
 //! of them came is judged before.
 
-use abi::config::METADATA_BYTES;
 use abi::registers::{DOORBELLS, DOORBELL_SEND, PUSH_WINDOW};
 
+use super::frames::header_bytes;
 use super::limits::{entry_bytes, receive_limits, tightest, Load};
 use super::run::{Measurement, Outcome};
 use super::scenario::{Scenario, Size};
@@ -23,11 +23,11 @@ pub const RECEIVE_BYTES: u32 = 64;
 /// Payload of a packet whose send latency is measured.
 pub const SEND_BYTES: u32 = 1024;
 /// Header of a packet without options.
-const HEADER_BYTES: usize = 14 + 20 + 20;
+const HEADER_BYTES: usize = header_bytes(false, false);
 /// Header and FCS.
 const AROUND_BYTES: u32 = HEADER_BYTES as u32 + 4;
 /// What is written of its header entry.
-const ENTRY_DWORDS: u32 = (METADATA_BYTES + HEADER_BYTES).div_ceil(4) as u32;
+const ENTRY_DWORDS: u32 = entry_bytes(HEADER_BYTES) as u32 / 4;
 /// Between two packets that do not feel each other; no multiple of any clock's period.
 const ALONE_PS: u64 = 1_500_077;
 const SEND_ALONE_PS: u64 = 6_100_077;

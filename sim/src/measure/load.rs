@@ -62,16 +62,17 @@ impl Class {
         let commands = commands.sum::<f64>() / self.turns(scenario);
         // A packet without payload is not acknowledged.
         let is_pure = scenario.acks == Acks::Pure && payload > 0.0;
+        let entry = entry_bytes(header_bytes(self.is_ipv6, scenario.timestamps()));
         Load {
             payload_bytes: payload,
             inline_bytes: 0.0,
             frame_bytes: scenario.frame_bytes() as f64,
-            entry_bytes: entry_bytes(header_bytes(self.is_ipv6, scenario.timestamps())),
+            entry_bytes: entry,
             commands,
             slots: 0.0,
             pure_acks: if is_pure { 0.5 } else { 0.0 },
             ack_frame_bytes: scenario.ack_frame_bytes(self.is_ipv6) as f64,
-            ack_entry_bytes: entry_bytes(header_bytes(self.is_ipv6, scenario.timestamps())),
+            ack_entry_bytes: entry,
         }
     }
 
