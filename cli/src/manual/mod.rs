@@ -396,7 +396,8 @@ fn write_records(out: &mut String) -> std::fmt::Result {
     let at = header_entry::SECOND_SLOT_HEADER_AT;
     writeln!(
         out,
-        "A second slot repeats the metadata; header bytes from {at} on follow there.\n"
+        "A second slot repeats the metadata; header bytes from {at} on follow there.\n\
+         What lies behind the header in a slot keeps what it held.\n"
     )?;
     write_fields(out, header_entry::FIELDS)?;
     writeln!(out, "## Send descriptor\n")?;
