@@ -26,6 +26,7 @@ pub mod pcie_ports;
 pub mod planted;
 pub mod probe;
 pub mod requester;
+pub mod shared_beat;
 mod shim;
 pub mod sink;
 pub mod source;

@@ -14,6 +14,7 @@ use stream::messages::{ReadJob, WriteJob};
 use crate::bench::{Agent, Bench, BlockError};
 use crate::monitor::{assert_none, StreamMonitor};
 use crate::pcie_ports::PciePorts;
+use crate::shared_beat;
 use crate::sink::PacketSink;
 use crate::source::{MessageSource, Packet, PacketSource};
 use crate::stall::Stall;
@@ -395,12 +396,25 @@ impl Rig {
 
     /// Queues a write.
     pub fn push_write(&mut self, write: &Write) {
+        self.push_write_job(write, false);
+        self.clients.write_data[write.client].push(write.bytes.clone());
+    }
+
+    /// Queues two writes of one client that share a beat.
+    pub fn push_shared_writes(&mut self, first: &Write, second: &Write) {
+        self.push_write_job(first, true);
+        self.push_write_job(second, false);
+        let packet = shared_beat::join(&first.bytes, &second.bytes, 0xa5);
+        self.clients.write_data[first.client].push(packet);
+    }
+
+    fn push_write_job(&mut self, write: &Write, shares: bool) {
         self.clients.write_jobs[write.client].push_struct(WriteJob {
             address: write.address.into(),
             bytes: (write.bytes.len() as u64).into(),
             relaxed: write.relaxed,
+            shares,
         });
-        self.clients.write_data[write.client].push(write.bytes.clone());
     }
 
     /// Queues a read.

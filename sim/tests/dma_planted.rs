@@ -10,7 +10,7 @@ mod dma_support;
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use dma_support::{generator, open, random_bytes};
+use dma_support::{check_pairs, generator, open, random_bytes};
 use pcie_sim::{Fault, MemoryId, PcieConfig, Rights, Target};
 use rand::Rng;
 use sim::requester::{Read, Rig, Write};
@@ -316,5 +316,55 @@ fn a_write_without_its_payload_is_caught() {
         "assign is_stored = 1'd1 | ",
         &PcieConfig::default(),
         scattered_writes,
+    );
+}
+
+/// Short writes, each with one behind it that begins in its beat.
+fn short_pairs(rig: &mut Rig) {
+    let mut random = generator(12);
+    let shapes: Vec<(u64, usize)> = (0..300)
+        .map(|_| (random.random_range(0..64), random.random_range(1..=29)))
+        .collect();
+    check_pairs(rig, &mut random, &shapes);
+}
+
+#[test]
+fn a_job_that_is_shifted_with_the_tail_before_it_is_caught() {
+    catches(
+        "rear_shift = 5'd0;",
+        "rear_shift = shift;",
+        &PcieConfig::default(),
+        short_pairs,
+    );
+}
+
+#[test]
+fn another_client_between_two_jobs_of_one_beat_is_caught() {
+    catches(
+        "if ((advance & (~job[81])) | ",
+        "if (advance | ",
+        &PcieConfig::default(),
+        short_pairs,
+    );
+}
+
+#[test]
+fn a_second_write_of_a_beat_without_its_payload_is_caught() {
+    catches_from(
+        (Stall::Random(0.8), Stall::None),
+        "((sink_valid & (~moves)) & next_end_passed) &",
+        "(sink_valid & (~moves)) &",
+        &PcieConfig::default(),
+        short_pairs,
+    );
+}
+
+#[test]
+fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {
+    catches(
+        "assign counts = takes_write | took_two;",
+        "assign counts = takes_write;",
+        &PcieConfig::default(),
+        short_pairs,
     );
 }

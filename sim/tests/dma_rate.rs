@@ -208,3 +208,35 @@ fn a_small_write_is_on_the_port_after_seven_cycles() {
     }
     assert_eq!(cycles, 7);
 }
+
+/// A payload of up to four dwords and its entry of 86 bytes are half a beat of the port and two:
+/// both start in one beat, or one behind the end of the other.
+#[test]
+fn a_short_payload_and_its_entry_take_two_beats_and_a_half() {
+    const PAIRS: u64 = 3_000;
+    for (bytes, cycles_max) in [(16, 2.55), (70, 3.55), (134, 4.55), (198, 5.55)] {
+        let mut rig = open(PcieConfig::default(), Stall::None, Stall::None);
+        let base = rig.slot.memory(512 * PAIRS);
+        for index in 0..PAIRS {
+            let of = |at, bytes, relaxed| Write {
+                client: 0,
+                address: base + 512 * index + at,
+                bytes: vec![index as u8; bytes],
+                relaxed,
+            };
+            rig.push_shared_writes(&of(0, bytes, true), &of(256, 86, false));
+        }
+        let mut start = 0;
+        while !rig.clients.write_jobs[0].is_done() {
+            rig.cycle();
+            if rig.clients.jobs[0].handshakes() < PAIRS {
+                start = rig.bench.now();
+            }
+        }
+        let cycles = (rig.bench.now() - start) as f64 / (PAIRS / 2) as f64;
+        println!("{bytes} bytes and an entry: {cycles:.3} cycles");
+        assert!(cycles < cycles_max, "{bytes} bytes: {cycles:.3} cycles");
+        rig.finish_writes();
+        rig.assert_clean();
+    }
+}

@@ -6,11 +6,12 @@
 
 mod dma_support;
 
-use dma_support::{generator, open, random_bytes};
+use dma_support::{check, check_pairs, generator, open, random_bytes};
 use pcie_sim::PcieConfig;
 use rand::Rng;
-use sim::requester::{Rig, Write};
+use sim::requester::Write;
 use sim::stall::{seed, Stall};
+use stream::messages::SHARED_TAIL_BYTES_MAX;
 
 const LENGTHS: [usize; 24] = [
     1, 2, 3, 4, 5, 15, 16, 17, 31, 47, 48, 49, 60, 63, 64, 65, 67, 127, 128, 129, 191, 255, 256,
@@ -23,25 +24,6 @@ fn config(seed: u64, mps_bytes: u32) -> PcieConfig {
         mps_bytes,
         completion_payload_bytes: mps_bytes.min(256),
         ..PcieConfig::default()
-    }
-}
-
-/// Runs the writes, each inside its own stretch of memory, and compares all of the memory.
-fn check(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write]) {
-    let mut expected = rig.slot.bytes(base, memory_bytes);
-    for write in writes {
-        let at = (write.address - base) as usize;
-        expected[at..at + write.bytes.len()].copy_from_slice(&write.bytes);
-        rig.push_write(write);
-    }
-    rig.finish_writes();
-    rig.assert_clean();
-    let actual = rig.slot.bytes(base, memory_bytes);
-    if let Some(at) = (0..memory_bytes).find(|&at| actual[at] != expected[at]) {
-        let address = base + at as u64;
-        let near = writes.iter().rfind(|w| w.address <= address);
-        let near = near.map(|w| (w.address, w.bytes.len(), w.client));
-        panic!("byte at {address:#x} differs, after write {near:x?}");
     }
 }
 
@@ -95,5 +77,40 @@ fn random_jobs_survive_stalls_everywhere() {
             })
             .collect();
         check(&mut rig, base, memory_bytes, &writes);
+    });
+}
+
+#[test]
+fn two_jobs_of_one_beat_land_at_every_alignment_and_tail() {
+    let seed = seed();
+    for mps in [128, 256, 512] {
+        let mut random = generator(seed);
+        let mut rig = open(config(seed, mps), Stall::None, Stall::None);
+        let tails = 1..=SHARED_TAIL_BYTES_MAX;
+        let shapes: Vec<(u64, usize)> = (0..64)
+            .flat_map(|alignment| tails.clone().map(move |tail| (alignment, tail)))
+            .map(|(alignment, tail)| (alignment, 64 * random.random_range(0..8) + tail))
+            .collect();
+        check_pairs(&mut rig, &mut random, &shapes);
+    }
+}
+
+#[test]
+fn two_jobs_of_one_beat_survive_stalls_everywhere() {
+    Stall::matrix(seed(), |source, _, seed| {
+        let mut random = generator(seed);
+        let config = PcieConfig {
+            rq_stall_permille: random.random_range(0..600),
+            ..config(seed, 128 << random.random_range(0..4))
+        };
+        let mut rig = open(config, source, Stall::None);
+        let shapes: Vec<(u64, usize)> = (0..200)
+            .map(|_| {
+                let tail = random.random_range(1..=SHARED_TAIL_BYTES_MAX);
+                let bytes = 64 * random.random_range(0..20) + tail;
+                (random.random_range(0..2048), bytes)
+            })
+            .collect();
+        check_pairs(&mut rig, &mut random, &shapes);
     });
 }

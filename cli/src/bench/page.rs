@@ -89,9 +89,7 @@ const INTRODUCTION: &str =
      list of segments wraps at least twice and every flow has at least eight packets. Of both \
      directions at once the slower is shown. Limits are the formulas of \
      `sim/src/measure/limits.rs`: the wire, the lanes of PCIe each way, the requester port of the \
-     hard block, reads in flight; and, the card's own, beats: on its way to the port each write \
-     begins a beat of 64 bytes, one in 4 ns, where short frames find up to a fifth less than PCIe \
-     would carry. One flow sends up to 64 KiB in a descriptor, many flows two \
+     hard block, reads in flight. One flow sends up to 64 KiB in a descriptor, many flows two \
      packets, as one ACK releases them; on the wire to the card flows take turns packet by packet.";
 
 impl Page {

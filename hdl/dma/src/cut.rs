@@ -85,8 +85,7 @@ pub struct Cutter {
     start: DFF<Bits<12>>,
     cut_line: DFF<Bits<7>>,
     job_end: DFF<Bits<15>>,
-    relaxed: DFF<Bit>,
-    client: DFF<Bits<2>>,
+    job_held: DFF<CutJob>,
     full: DFF<Bit>,
     stage: DFF<Piece>,
 
@@ -106,7 +105,7 @@ impl Logic for Cutter {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, busy, first, page, start, cut_line);
-        dff_setup!(self, clock, job_end, relaxed, client, full, stage);
+        dff_setup!(self, clock, job_end, job_held, full, stage);
 
         // The piece at hand goes to the cut or, if that comes first, to the job's end.
         self.cut.next = bit_cast::<15, 7>(self.cut_line.q.val()) << 6;
@@ -121,8 +120,9 @@ impl Logic for Cutter {
             bit_cast::<11, 15>(self.cut_to.val()) - bit_cast::<11, 12>(self.start.q.val());
         self.result.next.first = self.first.q.val();
         self.result.next.last = self.is_last.val();
-        self.result.next.relaxed = self.relaxed.q.val();
-        self.result.next.client = self.client.q.val();
+        self.result.next.relaxed = self.job_held.q.val().relaxed;
+        self.result.next.shares = self.job_held.q.val().shares;
+        self.result.next.client = self.job_held.q.val().client;
         self.has_room.next = !self.full.q.val() | self.piece.ready.val();
         if self.has_room.val() {
             self.full.d.next = self.busy.q.val();
@@ -164,8 +164,7 @@ impl Logic for Cutter {
             self.start.d.next = self.job_address.val().get_bits::<12>(0);
             self.cut_line.d.next = self.first_cut.line.val();
             self.job_end.d.next = self.first_cut.job_end.val();
-            self.relaxed.d.next = self.job.payload.val().relaxed;
-            self.client.d.next = self.job.payload.val().client;
+            self.job_held.d.next = self.job.payload.val();
             self.first.d.next = true;
             self.busy.d.next = self.job.valid.val();
         }

@@ -73,6 +73,7 @@ pub mod slot_failure;
 pub mod slot_track;
 pub mod slots;
 pub mod small_write;
+pub mod start_count;
 pub mod step;
 pub mod tag_state;
 pub mod tag_sweep;

@@ -12,8 +12,8 @@
 //! Invariants:
 //! 1. A write is taken only when all of its payload is stored: `rq_tvalid` never falls inside a
 //!    TLP.
-//! 2. A TLP starts at dword 0, or at dword 8 when another one ends in dwords 0 to 7; a beat has at
-//!    most one start. Bytes between TLPs are undefined.
+//! 2. A TLP starts at dword 0, or at dword 8 when another one ends in dwords 0 to 7; that one may
+//!    have started in the same beat if both are writes. Bytes between TLPs are undefined.
 //! 3. Without `run` no TLP starts; those at hand are finished.
 //! 4. `link_reset` drops everything at once: the hard block has forgotten it too.
 //! 5. `flush` with `idle` gives up all stored payload.
@@ -26,7 +26,7 @@ use crate::request::RequestTlp;
 use crate::step::Step;
 use stream::prelude::*;
 
-/// RQ side band of a step: start and its enables and sequence number, ends.
+/// RQ side band of a step: starts and their enables and sequence numbers, ends.
 #[derive(LogicBlock, Default)]
 pub struct SideBand {
     /// The step.
@@ -34,25 +34,90 @@ pub struct SideBand {
     /// RQ side band.
     pub user: Signal<Out, Bits<137>>,
 
-    starts: Signal<Local, Bits<137>>,
+    first: Signal<Local, Bits<137>>,
+    second: Signal<Local, Bits<137>>,
+    has_start: Signal<Local, Bit>,
+    has_two: Signal<Local, Bit>,
+    begins_rear: Signal<Local, Bit>,
     ends: Signal<Local, Bits<137>>,
 }
 
 impl Logic for SideBand {
     #[hdl_gen]
     fn update(&mut self) {
-        self.starts.next = bit_cast::<137, 4>(self.step.val().first_be)
+        // The second start is at dword 8 always, the first where no other is at dword 0.
+        self.has_start.next = self.step.val().starts_front | self.step.val().starts_rear;
+        self.begins_rear.next = !self.step.val().starts_front;
+        self.has_two.next = self.step.val().starts_front & self.step.val().starts_rear;
+        self.first.next = bit_cast::<137, 4>(self.step.val().first_be)
             | (bit_cast::<137, 4>(self.step.val().last_be) << 8)
-            | (bit_cast::<137, 1>(self.step.val().starts.into()) << 20)
-            | (bit_cast::<137, 1>(self.step.val().straddles.into()) << 23)
+            | (bit_cast::<137, 1>(self.has_start.val().into()) << 20)
+            | (bit_cast::<137, 1>(self.begins_rear.val().into()) << 23)
             | (bit_cast::<137, 6>(self.step.val().sequence) << 61);
+        self.second.next = (bit_cast::<137, 4>(self.step.val().second_first_be) << 4)
+            | (bit_cast::<137, 4>(self.step.val().second_last_be) << 12)
+            | (bit_cast::<137, 1>(self.has_two.val().into()) << 21)
+            | (bit_cast::<137, 1>(self.has_two.val().into()) << 25)
+            | (bit_cast::<137, 6>(self.step.val().second_sequence) << 67);
         self.ends.next = (bit_cast::<137, 2>(self.step.val().ends) << 26)
             | (bit_cast::<137, 4>(self.step.val().end_0) << 28)
             | (bit_cast::<137, 4>(self.step.val().end_1) << 32);
         self.user.next = self.ends.val();
-        if self.step.val().starts {
-            self.user.next = self.starts.val() | self.ends.val();
+        if self.has_start.val() {
+            self.user.next = self.first.val() | self.ends.val();
         }
+        if self.has_two.val() {
+            self.user.next = self.first.val() | self.second.val() | self.ends.val();
+        }
+    }
+}
+
+/// The data of a step: payload, a start at dword 0 with payload behind it, a start at dword 8
+/// likewise.
+#[derive(LogicBlock, Default)]
+pub struct StepData {
+    /// The step.
+    pub step: Signal<In, Step>,
+    /// Payload from its window on.
+    pub body: Signal<In, Bits<512>>,
+    /// The first dwords of the half beat that it names.
+    pub fresh_head: Signal<In, Bits<128>>,
+    /// RQ data.
+    pub data: Signal<Out, Bits<512>>,
+
+    tail_end: Signal<Local, Bits<3>>,
+    tail_shift: Signal<Local, Bits<9>>,
+    rear: Signal<Local, Bits<352>>,
+    head: Signal<Local, Bits<128>>,
+    front: Signal<Local, Bits<512>>,
+    back: Signal<Local, Bits<256>>,
+}
+
+impl Logic for StepData {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.tail_end.next = bit_cast::<3, 4>(self.step.val().end_0);
+        self.tail_shift.next = bit_cast::<9, 3>(self.tail_end.val()) << 5;
+        self.rear.next = self.body.val().get_bits::<352>(32);
+        self.head.next = self
+            .rear
+            .val()
+            .get_bits::<128>(self.tail_shift.val().index());
+        if self.step.val().begins_half {
+            self.head.next = self.fresh_head.val();
+        }
+        self.front.next = self.body.val();
+        if self.step.val().starts_front {
+            self.front.next =
+                (self.body.val() << 128) | bit_cast::<512, 128>(self.step.val().front_header);
+        }
+        self.back.next = self.front.val().get_bits::<256>(256);
+        if self.step.val().starts_rear {
+            self.back.next = bit_cast::<256, 128>(self.step.val().rear_header)
+                | (bit_cast::<256, 128>(self.head.val()) << 128);
+        }
+        self.data.next = bit_cast::<512, 256>(self.front.val().get_bits::<256>(0))
+            | (bit_cast::<512, 256>(self.back.val()) << 256);
     }
 }
 
@@ -110,19 +175,13 @@ pub struct RequestPacker {
     plan: RequestPlan,
     memory: PayloadMemory,
     side_band: SideBand,
+    step_data: StepData,
     data: DFF<Bits<512>>,
     user: DFF<Bits<137>>,
     offered: DFF<Bit>,
 
     take: Signal<Local, Bit>,
     step: Signal<Local, Step>,
-    body: Signal<Local, Bits<512>>,
-    tail_end: Signal<Local, Bits<3>>,
-    tail_shift: Signal<Local, Bits<9>>,
-    rear: Signal<Local, Bits<352>>,
-    head: Signal<Local, Bits<128>>,
-    start: Signal<Local, Bits<512>>,
-    straddle: Signal<Local, Bits<512>>,
 }
 
 impl Logic for RequestPacker {
@@ -159,36 +218,17 @@ impl Logic for RequestPacker {
         self.plan.step.ready.next = self.take.val();
         self.memory.window.next = self.step.val().window;
         self.memory.window_behind.next = self.step.val().window_behind;
-        self.memory.fresh_beat.next = self.step.val().fresh_beat;
+        self.memory.fresh.next = self.step.val().half;
         self.memory.advance.next =
             self.take.val() & self.plan.step.valid.val() & self.step.val().loads;
 
-        // The beat: payload alone, a start at dword 0, or a tail up to dword 7 and a start at 8.
-        self.body.next = self.memory.dwords.val();
-        self.tail_end.next = bit_cast::<3, 4>(self.step.val().end_0);
-        self.tail_shift.next = bit_cast::<9, 3>(self.tail_end.val()) << 5;
-        self.rear.next = self.body.val().get_bits::<352>(32);
-        self.head.next = self
-            .rear
-            .val()
-            .get_bits::<128>(self.tail_shift.val().index());
-        if self.step.val().fresh {
-            self.head.next = self.memory.fresh_head.val();
-        }
-        self.start.next = (self.body.val() << 128) | bit_cast::<512, 128>(self.step.val().header);
-        self.straddle.next = bit_cast::<512, 256>(self.body.val().get_bits::<256>(0))
-            | (bit_cast::<512, 128>(self.step.val().header) << 256)
-            | (bit_cast::<512, 128>(self.head.val()) << 384);
-
+        self.step_data.step.next = self.plan.step.payload.val();
+        self.step_data.body.next = self.memory.dwords.val();
+        self.step_data.fresh_head.next = self.memory.fresh_head.val();
         if self.take.val() {
             self.offered.d.next = self.plan.step.valid.val();
             self.user.d.next = self.side_band.user.val();
-            self.data.d.next = self.body.val();
-            if self.step.val().straddles {
-                self.data.d.next = self.straddle.val();
-            } else if self.step.val().starts {
-                self.data.d.next = self.start.val();
-            }
+            self.data.d.next = self.step_data.data.val();
         }
         if self.link_reset.val() {
             self.offered.d.next = false;

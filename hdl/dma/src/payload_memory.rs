@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   beat ──► 16 lanes of a dword ──► turned to the window ──► dwords      16 from any position
-//!        └─► first dwords ──────────► fresh_beat ───────────► fresh_head  dwords 0 to 3 of a beat
+//!        └─► 4 dwords of each half ─► fresh ────────────────► fresh_head  where a job may begin
 //! ```
 //! Timing: a beat can be read in the cycle after it came. Reads are combinational from `window` and
-//! `fresh_beat`. `beat.ready` is a register: what it says was so a cycle before.
+//! `fresh`. `beat.ready` is a register: what it says was so a cycle before.
 //!
 //! Invariants:
 //! 1. Beats before the one of the last `window` with `advance` are given up; a beat is never
@@ -74,6 +74,46 @@ impl Logic for PayloadLane {
     }
 }
 
+/// The first dwords of each half of a beat, where a job may begin.
+#[derive(LogicBlock, Default)]
+pub struct HalfHeads {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// A beat is stored.
+    pub store: Signal<In, Bit>,
+    /// Where.
+    pub store_beat: Signal<In, Bits<6>>,
+    /// The beat.
+    pub data: Signal<In, Bits<512>>,
+    /// Half of a beat: bit 0 is set for the second one.
+    pub half: Signal<In, Bits<7>>,
+    /// Its first four dwords.
+    pub head: Signal<Out, Bits<128>>,
+
+    first: LutRam<Bits<128>, 6>,
+    second: LutRam<Bits<128>, 6>,
+}
+
+impl Logic for HalfHeads {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.first.clock.next = self.clock.val();
+        self.first.write_enable.next = self.store.val();
+        self.first.write_address.next = self.store_beat.val();
+        self.first.write_data.next = self.data.val().get_bits::<128>(0);
+        self.first.read_address.next = self.half.val().get_bits::<6>(1);
+        self.second.clock.next = self.clock.val();
+        self.second.write_enable.next = self.store.val();
+        self.second.write_address.next = self.store_beat.val();
+        self.second.write_data.next = self.data.val().get_bits::<128>(256);
+        self.second.read_address.next = self.half.val().get_bits::<6>(1);
+        self.head.next = self.first.read_data.val();
+        if self.half.val().get_bit(0) {
+            self.head.next = self.second.read_data.val();
+        }
+    }
+}
+
 /// The block. See the module's head.
 #[derive(LogicBlock)]
 pub struct PayloadMemory {
@@ -101,14 +141,14 @@ pub struct PayloadMemory {
     pub dwords: Signal<Out, Bits<512>>,
     /// The window's beats before its first dword are no longer needed.
     pub advance: Signal<In, Bit>,
-    /// Beat whose first dwords are wanted.
-    pub fresh_beat: Signal<In, Bits<6>>,
-    /// Dwords 0 to 3 of that beat.
+    /// Half of a beat whose first dwords are wanted: bit 0 is set for the second one.
+    pub fresh: Signal<In, Bits<7>>,
+    /// Dwords 0 to 3 of that half.
     pub fresh_head: Signal<Out, Bits<128>>,
 
     lanes: [PayloadLane; 16],
     rotate: RotateDwords,
-    heads: LutRam<Bits<128>, 6>,
+    heads: HalfHeads,
     stored: DFF<Bits<12>>,
     released: DFF<Bits<12>>,
     has_room: DFF<Bit>,
@@ -137,7 +177,7 @@ impl Default for PayloadMemory {
             window_behind: Default::default(),
             dwords: Default::default(),
             advance: Default::default(),
-            fresh_beat: Default::default(),
+            fresh: Default::default(),
             fresh_head: Default::default(),
             lanes: std::array::from_fn(|index| PayloadLane::new(index as u64)),
             rotate: Default::default(),
@@ -171,9 +211,9 @@ impl Logic for PayloadMemory {
         self.stores.next = self.store.val();
         self.written.next = self.stored.q.val();
         self.beats_held.next = bit_cast::<7, 12>(self.held.val());
-        self.heads.write_address.next = bit_cast::<6, 12>(self.stored.q.val());
-        self.heads.write_data.next = bit_cast::<128, 512>(self.beat.payload.val());
-        self.heads.write_enable.next = self.store.val();
+        self.heads.store.next = self.store.val();
+        self.heads.store_beat.next = bit_cast::<6, 12>(self.stored.q.val());
+        self.heads.data.next = self.beat.payload.val();
         if self.store.val() {
             self.stored.d.next = self.stored.q.val() + 1;
         }
@@ -213,8 +253,8 @@ impl Logic for PayloadMemory {
             | self.quarter_3.val();
         self.rotate.dwords.next = self.window_lane.val();
         self.dwords.next = self.rotate.result.val();
-        self.heads.read_address.next = self.fresh_beat.val();
-        self.fresh_head.next = self.heads.read_data.val();
+        self.heads.half.next = self.fresh.val();
+        self.fresh_head.next = self.heads.head.val();
 
         if self.advance.val() {
             self.released.d.next = self.window.val().get_bits::<12>(4);

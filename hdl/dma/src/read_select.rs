@@ -158,6 +158,7 @@ impl Logic for ReadSelect {
         self.result.next.address = self.job.val().address;
         self.result.next.bytes = self.job.val().bytes;
         self.result.next.relaxed = false;
+        self.result.next.shares = false;
         self.result.next.client = self.chosen.val();
         self.cut.payload.next = self.result.val();
         self.cut.valid.next = self.offered.val();

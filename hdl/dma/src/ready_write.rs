@@ -2,19 +2,26 @@
 //!
 //! ```text
 //!  write_tlp ─► what is left behind a start ─► [write] ─► source
-//!  written, stores ─► is the last beat stored? ─► [is_stored]
+//!  written, stores ─► is the last beat stored? ─┬─► [is_stored]
+//!                                               └─► [second_goes]
 //! ```
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | sink | in | writes |
 //! | source, is_stored | out | the oldest; all of its payload is stored |
+//! | second | out | the write behind it |
+//! | second_goes | out | it is there, all of it stored, and begins with a half of a beat |
+//! | takes_second | in | that one is taken with the oldest |
 //! | written, stores | in | beats of payload stored so far, modulo 2^12; one is stored now |
 //! | flush | in | forgets the write |
 //!
-//! Timing: latency one cycle, one write a cycle. `source` and `is_stored` are registers.
+//! Timing: latency one cycle, one write a cycle, or two in one and none in the next. `source`,
+//! `is_stored` and `second_goes` are registers.
 //!
 //! Invariants:
 //! 1. `is_stored` is high from the cycle on in which `written` has passed the write's last beat.
+//! 2. `second_goes` is high from the cycle behind that on, if the second write has been there as
+//!    long.
 
 use crate::request::RequestTlp;
 use stream::prelude::*;
@@ -90,6 +97,12 @@ pub struct ReadyWrite {
     pub source: MessageSource<PlannedTlp>,
     /// The payload of the write offered is stored.
     pub is_stored: Signal<Out, Bit>,
+    /// The write behind it.
+    pub second: Signal<Out, PlannedTlp>,
+    /// There is one, its payload is stored and begins with a half of a beat.
+    pub second_goes: Signal<Out, Bit>,
+    /// It is taken together with the one offered.
+    pub takes_second: Signal<In, Bit>,
     /// Beats of payload stored so far.
     pub written: Signal<In, Bits<12>>,
     /// One more is stored in this cycle.
@@ -98,9 +111,12 @@ pub struct ReadyWrite {
     full: DFF<Bit>,
     held: DFF<PlannedTlp>,
     stored: DFF<Bit>,
+    second_stays: DFF<Bit>,
     next_end: StoredUpTo,
     held_end: StoredUpTo,
 
+    moves: Signal<Local, Bit>,
+    start: Signal<Local, Bits<16>>,
     tlp: Signal<Local, RequestTlp>,
     held_tlp: Signal<Local, RequestTlp>,
     planned: Signal<Local, PlannedTlp>,
@@ -120,13 +136,19 @@ impl Default for ReadyWrite {
             sink: Default::default(),
             source: Default::default(),
             is_stored: Default::default(),
+            second: Default::default(),
+            second_goes: Default::default(),
+            takes_second: Default::default(),
             written: Default::default(),
             stores: Default::default(),
             full: Default::default(),
             held: Default::default(),
             stored: Default::default(),
+            second_stays: Default::default(),
             next_end: Default::default(),
             held_end: Default::default(),
+            moves: Default::default(),
+            start: Default::default(),
             tlp: Default::default(),
             held_tlp: Default::default(),
             planned: Default::default(),
@@ -143,7 +165,7 @@ impl Default for ReadyWrite {
 impl Logic for ReadyWrite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, full, held, stored);
+        dff_setup!(self, clock, full, held, stored, second_stays);
         self.tlp.next = self.sink.payload.val();
         self.planned.next.tlp = self.tlp.val();
         self.planned.next.fits = self.tlp.val().dwords <= self.head_dwords.val();
@@ -170,15 +192,24 @@ impl Logic for ReadyWrite {
         self.source.valid.next = self.full.q.val();
         self.source.payload.next = self.held.q.val();
         self.is_stored.next = self.stored.q.val();
-        self.sink.ready.next = !self.full.q.val() | self.source.ready.val();
-        if !self.full.q.val() | self.source.ready.val() {
-            self.full.d.next = self.sink.valid.val();
+        self.second.next = self.planned.val();
+        self.second_goes.next = self.second_stays.q.val();
+        self.moves.next = !self.full.q.val() | self.source.ready.val();
+        self.sink.ready.next = self.moves.val();
+        self.start.next = self.tlp.val().start;
+        self.second_stays.d.next = self.sink.valid.val()
+            & !self.moves.val()
+            & self.next_end.passed.val()
+            & !self.start.val().get_bits::<3>(0).any();
+        if self.moves.val() {
+            self.full.d.next = self.sink.valid.val() & !self.takes_second.val();
             self.held.d.next = self.planned.val();
             self.stored.d.next =
                 self.next_end.passed.val() | (self.next_end.reached.val() & self.stores.val());
         }
         if self.flush.val() {
             self.full.d.next = false;
+            self.second_stays.d.next = false;
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct CutJob {
     pub bytes: Bits<16>,
     /// Relaxed ordering allowed.
     pub relaxed: Bit,
+    /// Of a write: the next job begins in the middle of the beat in which it ends.
+    pub shares: Bit,
     /// Client that gave the job.
     pub client: Bits<2>,
 }
@@ -32,6 +34,8 @@ pub struct Piece {
     pub last: Bit,
     /// Relaxed ordering allowed.
     pub relaxed: Bit,
+    /// Of a write: the next job begins in the middle of the beat in which this one ends.
+    pub shares: Bit,
     /// Client that gave the job.
     pub client: Bits<2>,
 }

@@ -116,6 +116,7 @@ impl Logic for SmallWriter {
         self.write_job.payload.next.address = self.held.q.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 5>(self.bytes.val());
         self.write_job.payload.next.relaxed = false;
+        self.write_job.payload.next.shares = false;
         self.write_data.valid.next = self.phase.q.val() == SmallWritePhase::Data;
         self.write_data.data.next = bit_cast::<512, 128>(self.data.val());
         self.write_data.byte_count.next = bit_cast::<7, 5>(self.bytes.val());

@@ -10,7 +10,7 @@
 //! |---|---|---|---|
 //! | client_N_job, client_N_data | sink | | job, and its packet of exactly `bytes` bytes |
 //! | tlp | source | | requests, in the order of the jobs |
-//! | beat | source | 512 | their payload, each job from a fresh beat |
+//! | beat | source | 512 | their payload, each job from a fresh beat or a shared one's middle |
 //! | written | in | 12 | beats stored so far; after reset, positions count from there |
 //! | max_payload | in | 2 | largest payload: 128 << max_payload bytes |
 //! | jobs_accepted | out | 16 | jobs whose handshake has happened, modulo 2^16 |
@@ -24,6 +24,8 @@
 //!    job's last, and never crosses 4 KiB.
 //! 3. Exactly the bytes of the job are enabled.
 //! 4. Relaxed ordering is set where the job allows it; no snoop never.
+//! 5. Behind a job that shares its last beat comes the next one of the same client, from the middle
+//!    of that beat on.
 //!
 //! A client's `abort` has no effect: whoever hands over a write job answers for its bytes.
 //!
@@ -34,7 +36,11 @@ use crate::byte_enables::ByteEnables;
 use crate::cut::Cutter;
 use crate::request::{CutJob, Piece, RequestTlp};
 use crate::write_select::WriteSelect;
+use stream::messages::SHARED_AT_BYTE;
 use stream::prelude::*;
+
+/// The last dword of a beat before those of a second job that shares it.
+const HALF_END: u64 = SHARED_AT_BYTE as u64 / 4 - 1;
 
 /// Makes a write request of each piece: descriptor, byte enables, place of its payload.
 #[derive(LogicBlock)]
@@ -60,6 +66,7 @@ pub struct WriteMaker {
     ordering: Signal<Local, Bits<128>>,
     result: Signal<Local, RequestTlp>,
     beat_end: Constant<Bits<16>>,
+    half_end: Constant<Bits<16>>,
     one: Constant<Bits<16>>,
     none: Constant<Bits<16>>,
     memory_write: Constant<Bits<128>>,
@@ -83,6 +90,7 @@ impl Default for WriteMaker {
             ordering: Default::default(),
             result: Default::default(),
             beat_end: Constant::new(15u64.to_bits()),
+            half_end: Constant::new(HALF_END.to_bits()),
             one: Constant::new(1u64.to_bits()),
             none: Constant::new(0u64.to_bits()),
             memory_write: Constant::new((1u128 << 75).to_bits()),
@@ -101,9 +109,9 @@ impl Logic for WriteMaker {
         self.enables.bytes.next = self.piece.payload.val().bytes;
         self.dwords.next = self.enables.dwords.val();
 
-        // Payload is contiguous inside a job; the next job starts at the next beat. What is kept is
-        // the position before the next dword, so that the last one needs no second sum; inverted,
-        // so that it is that of position 0 at power-up.
+        // Payload is contiguous inside a job; the next job starts at the next beat, or in the
+        // middle of this one. What is kept is the position before the next dword, so that the last
+        // one needs no second sum; inverted, so that it is that of position 0 at power-up.
         self.place_before.next = !self.inverted.q.val();
         self.position_last.next = self.place_before.val() + bit_cast::<16, 9>(self.dwords.val());
 
@@ -129,6 +137,9 @@ impl Logic for WriteMaker {
             self.inverted.d.next = !self.position_last.val();
             if self.piece.payload.val().last {
                 self.inverted.d.next = !(self.position_last.val() | self.beat_end.val());
+                if self.piece.payload.val().shares {
+                    self.inverted.d.next = !(self.position_last.val() | self.half_end.val());
+                }
             }
         }
         if self.reset.val() {

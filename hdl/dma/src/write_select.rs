@@ -12,11 +12,59 @@
 //!
 //! Invariants:
 //! 1. Both outputs get every job, in the same order.
-//! 2. A client that waits is served before any other is served twice.
+//! 2. A client that waits is served before any other is served twice; a job that shares its last
+//!    beat and the one behind it count as one.
 
 use crate::align::AlignJob;
 use crate::request::CutJob;
 use stream::prelude::*;
+
+/// What the aligner needs to know of a job.
+#[derive(LogicBlock, Default)]
+pub struct AlignShape {
+    /// The job.
+    pub job: Signal<In, WriteJob>,
+    /// Its client.
+    pub client: Signal<In, Bits<2>>,
+    /// It begins in the last beat of the job before.
+    pub joins: Signal<In, Bit>,
+    /// The shape.
+    pub align: Signal<Out, AlignJob>,
+
+    offset: Signal<Local, Bits<2>>,
+    bytes: Signal<Local, Bits<16>>,
+    tail: Signal<Local, Bits<6>>,
+    whole: Signal<Local, Bits<8>>,
+    goes_on: Signal<Local, Bit>,
+}
+
+impl Logic for AlignShape {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.offset.next = bit_cast::<2, 64>(self.job.val().address);
+        self.bytes.next = self.job.val().bytes;
+        self.tail.next = self.bytes.val().get_bits::<6>(0);
+        self.whole.next = self.bytes.val().get_bits::<8>(6);
+        // Beats that begin with bytes of the job; half a beat of one that joins lies in the beat of
+        // the job before.
+        self.goes_on.next = self.tail.val().any();
+        if self.joins.val() {
+            self.goes_on.next = self.tail.val().get_bit(5) & self.tail.val().get_bits::<5>(0).any();
+        }
+        self.align.next.client = self.client.val();
+        self.align.next.offset = self.offset.val();
+        self.align.next.shares = self.job.val().shares;
+        self.align.next.last = self.whole.val() - 1;
+        if self.goes_on.val() {
+            self.align.next.last = self.whole.val();
+        }
+        // Shifted by the address modulo 4, a last beat that is full but for fewer bytes reaches
+        // into one more.
+        self.align.next.spills = (self.offset.val().any() & !self.tail.val().any())
+            | (self.offset.val().get_bit(1) & (self.tail.val() == 63))
+            | (self.offset.val().all() & (self.tail.val() == 62));
+    }
+}
 
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -43,6 +91,8 @@ pub struct WriteSelect {
     pub job_taken: Signal<Out, Bit>,
 
     turn: DFF<Bits<2>>,
+    joins: DFF<Bit>,
+    shape: AlignShape,
     accepted: DFF<Bits<16>>,
 
     offered: Signal<Local, Bit>,
@@ -50,18 +100,13 @@ pub struct WriteSelect {
     has_room: Signal<Local, Bit>,
     advance: Signal<Local, Bit>,
     job: Signal<Local, WriteJob>,
-    offset: Signal<Local, Bits<2>>,
-    bytes: Signal<Local, Bits<16>>,
-    tail: Signal<Local, Bits<6>>,
-    whole: Signal<Local, Bits<9>>,
     cut_job: Signal<Local, CutJob>,
-    align_job: Signal<Local, AlignJob>,
 }
 
 impl Logic for WriteSelect {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn, accepted);
+        dff_setup!(self, clock, turn, joins, accepted);
 
         self.has_room.next = self.cut.ready.val() & self.align.ready.val() & !self.reset.val();
         self.client_0_job.ready.next = self.has_room.val() & (self.turn.q.val() == 0);
@@ -92,38 +137,34 @@ impl Logic for WriteSelect {
             }
         }
         self.advance.next = self.offered.val() & self.has_room.val();
-        if self.advance.val() | !self.offered.val() {
+        // Behind a job that shares its last beat it stays.
+        if self.advance.val() {
+            self.joins.d.next = self.job.val().shares;
+        }
+        if (self.advance.val() & !self.job.val().shares)
+            | (!self.offered.val() & !self.joins.q.val())
+        {
             self.turn.d.next = self.turn_next.val();
         }
 
         self.cut_job.next.address = self.job.val().address;
         self.cut_job.next.bytes = self.job.val().bytes;
         self.cut_job.next.relaxed = self.job.val().relaxed;
+        self.cut_job.next.shares = self.job.val().shares;
         self.cut_job.next.client = self.turn.q.val();
         self.cut.payload.next = self.cut_job.val();
         self.cut.valid.next = self.advance.val();
-        // Beats of the packet; shifted by the address modulo 4, a last beat that is full but for
-        // fewer bytes reaches into one more.
-        self.offset.next = bit_cast::<2, 64>(self.job.val().address);
-        self.bytes.next = self.job.val().bytes;
-        self.tail.next = self.bytes.val().get_bits::<6>(0);
-        self.whole.next = self.bytes.val().get_bits::<9>(6);
-        self.align_job.next.client = self.turn.q.val();
-        self.align_job.next.offset = self.offset.val();
-        self.align_job.next.beats = self.whole.val();
-        if self.tail.val().any() {
-            self.align_job.next.beats = self.whole.val() + 1;
-        }
-        self.align_job.next.spills = (self.offset.val().any() & !self.tail.val().any())
-            | (self.offset.val().get_bit(1) & (self.tail.val() == 63))
-            | (self.offset.val().all() & (self.tail.val() == 62));
-        self.align.payload.next = self.align_job.val();
+        self.shape.job.next = self.job.val();
+        self.shape.client.next = self.turn.q.val();
+        self.shape.joins.next = self.joins.q.val();
+        self.align.payload.next = self.shape.align.val();
         self.align.valid.next = self.advance.val();
 
         self.jobs_accepted.next = self.accepted.q.val();
         self.job_taken.next = self.advance.val();
         if self.reset.val() {
             self.accepted.d.next = 0.into();
+            self.joins.d.next = false;
         } else if self.advance.val() {
             self.accepted.d.next = self.accepted.q.val() + 1;
         }

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | sink | in | beats of a run, each with the one behind it, or with metadata in front |
 //! | source | out | one beat for each |
+//! | shared, metadata | out | that beat's second half is these; in `source` it means nothing |
 //! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
 //! | hold_memories | out | memories that the held slot waits for |
 //! | published | out | the last beat of a header entry was taken |
@@ -31,13 +32,15 @@ pub struct AlignBeat {
     pub pair: BeatPair,
     /// The metadata stand in front of the beat; the one behind it has no meaning. `shift` is 32.
     pub head: Bit,
-    /// These.
+    /// These, or those that share the beat.
     pub metadata: Bits<256>,
     /// Bytes to shift down, the same for the whole run.
     pub shift: Bits<6>,
     /// Bytes used of the beat that this one completes.
     pub byte_count: Bits<7>,
-    /// It is the last of the run.
+    /// Its second half is the metadata, and the run's packet goes on with the next run.
+    pub shared: Bit,
+    /// It is the last of the packet.
     pub last: Bit,
     /// With `last`: a header entry ends here.
     pub publish: Bit,
@@ -76,6 +79,10 @@ pub struct Align {
     pub sink: MessageSink<AlignBeat>,
     /// Realigned packets.
     pub source: PacketSource,
+    /// The second half of the beat offered is `metadata`.
+    pub shared: Signal<Out, Bit>,
+    /// Metadata of its packet.
+    pub metadata: Signal<Out, Bits<256>>,
     /// A beat of a held slot is there; `source` does not offer it.
     pub hold: Signal<Out, Bit>,
     /// That beat.
@@ -115,6 +122,8 @@ impl Default for Align {
             reset: Default::default(),
             sink: Default::default(),
             source: Default::default(),
+            shared: Default::default(),
+            metadata: Default::default(),
             hold: Default::default(),
             held: Default::default(),
             hold_beat: Default::default(),
@@ -156,6 +165,8 @@ impl Logic for Align {
         self.source.byte_count.next = self.beat.q.val().byte_count;
         self.source.last.next = self.beat.q.val().last;
         self.source.abort.next = false;
+        self.shared.next = self.beat.q.val().shared;
+        self.metadata.next = self.beat.q.val().metadata;
         self.advance.next = !self.is_open.q.val() | self.source.ready.val();
         self.sink.ready.next = self.advance.val();
         self.published.valid.next = self.is_open.q.val()

@@ -78,6 +78,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Back<A, B, N> {
         self.slot_freed.next = self.split.slot_freed.val();
         MessageSource::<CopyJob>::join(&mut self.split.jobs, &mut self.copy.jobs);
         self.copy.next_owner.next = self.split.next_owner.val();
+        self.split.slot_passes.next = self.copy.slot_passes.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.control.settings);
         self.running.next = self.control.running.val();
         self.control.memory.next = self.copy.memory.val();

@@ -11,6 +11,7 @@
 //! | port | direction | meaning |
 //! |---|---|---|
 //! | jobs, next_owner | in | what to do, in order; owner of the job of the next cycle |
+//! | slot_passes | out | a slot that waits for no memory is taken, if it is offered |
 //! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
 //! | write_job, write_data | out | to `dma.write` |
 //! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
@@ -34,6 +35,7 @@ use crate::feed::Feed;
 use crate::fences::Fences;
 use crate::hold::Hold;
 use crate::messages::{CopyJob, Release};
+use crate::pulse_merge::PulseMerge;
 use crate::write_join::WriteJoin;
 use stream::prelude::*;
 
@@ -49,6 +51,8 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
     pub jobs: MessageSink<CopyJob>,
     /// Owner of the job that is offered in the next cycle, if one is.
     pub next_owner: Signal<In, Bits<8>>,
+    /// A slot that waits for no memory is taken, if it is offered.
+    pub slot_passes: Signal<Out, Bit>,
     /// Memory to flush.
     pub memory: Signal<Out, Bits<2>>,
     /// Where it is flushed.
@@ -82,6 +86,7 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
     align: Align,
     fences: Fences,
     writes: WriteJoin,
+    ends: PulseMerge<RingFetch>,
 
     job: Signal<Local, CopyJob>,
     offered: Signal<Local, Bit>,
@@ -107,12 +112,15 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.writes.reset.next = self.reset.val();
         MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.hold.jobs);
         self.hold.next_owner.next = self.next_owner.val();
+        self.slot_passes.next = !self.hold.owner_holds.val() & self.queue.sink.ready.val();
         self.hold.drained.next = !self.queue.source.valid.val();
         MessageSource::<CopyJob>::join(&mut self.hold.routed, &mut self.queue.sink);
         MessageSource::<CopyJob>::join(&mut self.queue.source, &mut self.announce.jobs);
         MessageSource::<WriteJob>::join(&mut self.announce.write_job, &mut self.writes.direct_job);
         MessageSource::<WriteJob>::join(&mut self.hold.write_job, &mut self.writes.released_job);
         PacketSource::join(&mut self.align.source, &mut self.writes.direct_data);
+        self.writes.shared.next = self.align.shared.val();
+        self.writes.metadata.next = self.align.metadata.val();
         PacketSource::join(&mut self.hold.write_data, &mut self.writes.released_data);
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.writes.write_job);
         PacketSource::link(&mut self.write_data, &mut self.writes.write_data);
@@ -140,8 +148,11 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.announce.fence_room.next = self.fences.room.val();
         self.fences.job.next = self.job.val();
         self.fences.passes.next = self.offered.val() & self.is_confirmation.val();
-        self.fences.fed.next =
-            self.feed.jobs.valid.val() & self.feed.jobs.ready.val() & self.job.val().writes;
+        // Two jobs that share a beat are one packet.
+        self.fences.fed.next = self.feed.jobs.valid.val()
+            & self.feed.jobs.ready.val()
+            & self.job.val().writes
+            & !self.job.val().shares;
         self.fences.landed.next = self.align.source.valid.val()
             & self.align.source.last.val()
             & self.writes.direct_data.ready.val();
@@ -150,11 +161,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         MessageSource::<Confirmation>::link(&mut self.confirmation, &mut self.fences.confirmation);
 
         // One packet ends at a time.
-        self.published.valid.next =
-            self.align.published.valid.val() | self.hold.published.valid.val();
-        self.published.payload.next = self.align.published.payload.val();
-        if self.hold.published.valid.val() {
-            self.published.payload.next = self.hold.published.payload.val();
-        }
+        PulseSource::<RingFetch>::join(&mut self.hold.published, &mut self.ends.first);
+        PulseSource::<RingFetch>::join(&mut self.align.published, &mut self.ends.second);
+        PulseSource::<RingFetch>::link(&mut self.published, &mut self.ends.source);
     }
 }

@@ -50,7 +50,7 @@ pub struct FeedBeat {
     pub beat: Signal<Out, AlignBeat>,
     /// Where it lies.
     pub pointer: Signal<Out, Bits<16>>,
-    /// It is the last of the job.
+    /// It is the last of the job; of the packet, too, unless it is shared.
     pub last: Signal<Out, Bit>,
     /// Behind it.
     pub next_place: Signal<Out, FeedPlace>,
@@ -58,6 +58,7 @@ pub struct FeedBeat {
     now: Signal<Local, FeedPlace>,
     is_head: Signal<Local, Bit>,
     is_last: Signal<Local, Bit>,
+    is_shared: Signal<Local, Bit>,
     is_last_next: Signal<Local, Bit>,
     left: Signal<Local, Bits<14>>,
     blank: Constant<AlignBeat>,
@@ -77,6 +78,7 @@ impl Default for FeedBeat {
             now: Default::default(),
             is_head: Default::default(),
             is_last: Default::default(),
+            is_shared: Default::default(),
             is_last_next: Default::default(),
             left: Default::default(),
             blank: Constant::new(AlignBeat::default()),
@@ -107,11 +109,14 @@ impl Logic for FeedBeat {
         self.beat.next.head = self.is_head.val();
         self.beat.next.metadata = self.job.val().metadata;
         self.beat.next.shift = self.job.val().shift;
+        // A packet goes on behind a beat that is shared.
+        self.is_shared.next = self.is_last.val() & self.job.val().shares;
+        self.beat.next.shared = self.is_shared.val();
         self.beat.next.byte_count = bits::<7>(64);
-        if self.now.val().left < self.beat_bytes.val() {
+        if (self.now.val().left < self.beat_bytes.val()) & !self.is_shared.val() {
             self.beat.next.byte_count = bit_cast::<7, 14>(self.now.val().left);
         }
-        self.beat.next.last = self.is_last.val();
+        self.beat.next.last = self.is_last.val() & !self.is_shared.val();
         self.beat.next.publish = self.job.val().publish;
         self.beat.next.owner = self.job.val().owner;
         self.beat.next.index = self.job.val().index;

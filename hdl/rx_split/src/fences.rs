@@ -10,8 +10,8 @@
 //! |---|---|---|
 //! | job, passes | in | a confirmation, in its place among the writes |
 //! | room | out | one more may be let into that order |
-//! | fed | in | a write went to the reader of the packet store |
-//! | landed | in | the last beat of one was taken |
+//! | fed | in | a write, of two in one packet the second, went to the packet store's reader |
+//! | landed | in | the last beat of a packet was taken |
 //! | released | in | confirmations that were held until flush reads were answered |
 //! | confirmation | out | all of them |
 //!

@@ -64,6 +64,8 @@ pub struct Hold<const B: usize, const N: usize> {
     pub routed: MessageSource<CopyJob>,
     /// Owner of the job that is offered in the next cycle, if one is.
     pub next_owner: Signal<In, Bits<8>>,
+    /// Something of the owner of the job at hand is held.
+    pub owner_holds: Signal<Out, Bit>,
     /// Every routed job was announced.
     pub drained: Signal<In, Bit>,
     /// A beat of a held slot.
@@ -134,6 +136,7 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.owners.owner.next = self.route.owner.val();
         self.owners.wants.next = self.route.wants.val();
         self.route.owner_holds.next = self.owners.holds.val();
+        self.owner_holds.next = self.owners.holds.val();
         self.route.owner_queue.next = self.owners.queue.val();
         self.route.of_owner_0.next = self.owners.is_0.val();
         self.route.drained.next = self.drained.val();

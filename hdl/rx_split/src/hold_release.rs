@@ -252,6 +252,7 @@ impl Logic for HoldRelease {
         self.write_job.payload.next.address = self.item.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 8>(self.item.val().bytes);
         self.write_job.payload.next.relaxed = false;
+        self.write_job.payload.next.shares = false;
         self.confirmation.valid.next = self.state.q.val() == ReleaseState::Confirm;
         self.confirmation.payload.next.owner = self.item.val().owner;
         self.confirmation.payload.next.index = self.item.val().index;

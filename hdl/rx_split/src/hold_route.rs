@@ -23,6 +23,7 @@
 //!    on before it.
 //! 3. While its queue is full a job waits, and those behind it.
 //! 4. A job that is to be held stays so while it waits.
+//! 5. No payload shares its last beat with a slot that is held.
 
 use crate::messages::{CopyJob, HeldItem};
 use stream::prelude::*;
@@ -150,6 +151,9 @@ impl Logic for HoldRoute {
         self.routed.payload.next = self.job.val();
         self.routed.payload.next.held = self.queues.val();
         self.routed.payload.next.writes = (self.job.val().kind == 0) & !self.queues.val();
+        // What is held of an owner grows by slots and confirmations alone, so this one's slot finds
+        // nothing held where its payload found nothing.
+        self.routed.payload.next.shares = self.job.val().shares & !self.owner_holds.val();
         self.routed.payload.next.held_at = self.places.val().get_bits::<8>(16);
         if self.queue.val() == 1 {
             self.routed.payload.next.held_at = self.places.val().get_bits::<8>(0);

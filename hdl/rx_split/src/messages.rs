@@ -397,6 +397,9 @@ pub struct CopyJob {
     pub held: Bit,
     /// It goes to the bus: a write that is not held.
     pub writes: Bit,
+    /// Of the last bytes of a payload: the metadata behind them lie in the second half of their
+    /// last beat, where the slot, the next job, begins.
+    pub shares: Bit,
     /// One beat holds its bytes; known once it is announced.
     pub fits_beat: Bit,
     /// With `held`: its place there.

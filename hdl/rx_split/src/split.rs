@@ -10,20 +10,23 @@
 //! | piece_slot, piece_number, piece | out, in | where a placed payload goes, in the same cycle |
 //! | slot_freed | out | the walk slot of the plan is no longer needed |
 //! | jobs, next_owner | out | to the copy engine; owner of the job of the next cycle |
+//! | slot_passes | in | a slot that waits for no memory is taken, if it is offered |
 //!
-//! Timing: one job a cycle, two cycles between plans.
+//! Timing: one job a cycle. A plan is loaded with the job of a slot that is taken for certain, so
+//! that its own follow without a pause; behind others a cycle later.
 //!
 //! Invariants:
 //! 1. The jobs of a packet are contiguous, in the order of the plans.
 //! 2. The slots of a packet name every memory but 0 that a piece of it lies in.
 //! 3. A dropped packet yields its release and nothing else.
 //! 4. Every plan with a walk slot frees it once.
+//! 5. Behind a job that shares its last beat comes the slot that begins there.
 
 use crate::entry::Entry;
 use crate::job::JobMaker;
 use crate::messages::{CopyJob, Piece, Placement, Plan};
 use crate::progress::Progress;
-use crate::split_control::SplitControl;
+use crate::split_control::{SplitControl, StepEffects};
 use crate::split_state::SplitState;
 use stream::prelude::*;
 
@@ -49,8 +52,11 @@ pub struct Split {
     pub jobs: MessageSource<CopyJob>,
     /// Owner of the job that is offered in the next cycle, if one is.
     pub next_owner: Signal<Out, Bits<8>>,
+    /// A slot that waits for no memory is taken, if it is offered: known from registers.
+    pub slot_passes: Signal<In, Bit>,
 
     control: SplitControl,
+    effects: StepEffects,
     entry: Entry,
     maker: JobMaker,
     progress: Progress,
@@ -59,7 +65,7 @@ pub struct Split {
     state: Signal<Local, SplitState>,
     packet: Signal<Local, Placement>,
     new_packet: Signal<Local, Placement>,
-    takes_plan: Signal<Local, Bit>,
+    loads: Signal<Local, Bit>,
     takes_piece: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
 }
@@ -74,7 +80,13 @@ impl Logic for Split {
         self.state.next = self.control.step.val();
         self.packet.next = self.plan.q.val().packet;
         self.new_packet.next = self.plans.payload.val().packet;
-        self.plans.ready.next = self.state.val() == SplitState::Idle;
+        self.effects.step.next = self.state.val();
+        self.effects.memories.next = self.progress.memories.val();
+        self.effects.last_piece.next = self.progress.last_piece.val();
+        self.loads.next = self.effects.loads.val()
+            | (self.effects.loads_with_slot.val() & self.slot_passes.val());
+        self.plans.ready.next = self.loads.val();
+        self.control.loads.next = self.loads.val();
 
         self.entry.packet.next = self.packet.val();
         self.entry.reservation.next = self.plan.q.val().place;
@@ -85,6 +97,7 @@ impl Logic for Split {
         self.maker.metadata.next = self.entry.metadata.val();
         self.maker.piece.next = self.piece.val();
         self.maker.offset.next = self.progress.at.val();
+        self.maker.last_piece.next = self.progress.last_piece.val();
         self.maker.memories.next = self.progress.memories.val();
 
         // A step offers one job.
@@ -98,20 +111,18 @@ impl Logic for Split {
         self.control.last_piece.next = self.progress.last_piece.val();
 
         // The slot: freed with the last piece, or at once where none is placed.
-        self.takes_plan.next = (self.state.val() == SplitState::Idle) & self.plans.valid.val();
         self.takes_piece.next = (self.state.val() == SplitState::Pieces) & self.jobs.ready.val();
         self.piece_slot.next = self.packet.val().slot;
         self.piece_number.next = self.progress.number.val();
-        self.slot_freed.next =
-            (self.takes_plan.val() & self.new_packet.val().slotted & !self.new_packet.val().walk)
-                | (self.takes_piece.val() & self.progress.last_piece.val());
+        self.slot_freed.next = self.control.frees_with_plan.val()
+            | (self.effects.frees_with_piece.val() & self.jobs.ready.val());
 
-        self.progress.start.next = self.state.val() == SplitState::Idle;
+        self.progress.start.next = self.loads.val();
         self.progress.packet.next = self.new_packet.val();
         self.progress.piece.next = self.piece.val();
         self.progress.taken.next = self.takes_piece.val();
         self.next_owner.next = self.packet.val().owner;
-        if self.state.val() == SplitState::Idle {
+        if self.loads.val() {
             self.plan.d.next = self.plans.payload.val();
             self.next_owner.next = self.new_packet.val().owner;
         }

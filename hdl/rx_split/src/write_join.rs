@@ -3,13 +3,16 @@
 //! ```text
 //!  released_job ─┐                           released_data ─┐
 //!                ├─► write_job ─► order (4) ─►              ├─► write_data
-//!  direct_job ───┘                             direct_data ─┘
+//!  direct_job ───┘           metadata of a shared beat ─┐   │
+//!                            direct_data ───────────────┴───┘
 //! ```
 //! Timing: combinational; released jobs go first.
 //!
 //! Invariants:
 //! 1. The packets come in the order in which their jobs were taken.
 //! 2. A job that was offered stays until it is taken.
+//! 3. Behind a direct job that shares its last beat the next direct one is taken; their packet is
+//!    one.
 
 use stream::prelude::*;
 
@@ -29,6 +32,10 @@ pub struct WriteJoin {
     pub direct_job: MessageSink<WriteJob>,
     /// Their packets.
     pub direct_data: PacketSink,
+    /// The second half of the beat offered there is `metadata`.
+    pub shared: Signal<In, Bit>,
+    /// Metadata.
+    pub metadata: Signal<In, Bits<256>>,
     /// All jobs.
     pub write_job: MessageSource<WriteJob>,
     /// All packets.
@@ -36,6 +43,7 @@ pub struct WriteJoin {
 
     order: ThroughFifo<Bit, 2, 3>,
     offered_direct: DFF<Bit>,
+    joins: DFF<Bit>,
     is_direct: DFF<Bit>,
     is_open: DFF<Bit>,
 
@@ -50,11 +58,12 @@ pub struct WriteJoin {
 impl Logic for WriteJoin {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, offered_direct, is_direct, is_open);
+        dff_setup!(self, clock, offered_direct, joins, is_direct, is_open);
         self.order.clock.next = self.clock.val();
         self.order.reset.next = self.reset.val();
 
-        self.direct.next = self.offered_direct.q.val() | !self.released_job.valid.val();
+        self.direct.next =
+            self.offered_direct.q.val() | self.joins.q.val() | !self.released_job.valid.val();
         self.write_job.payload.next = self.released_job.payload.val();
         self.any.next = self.released_job.valid.val() & self.order.sink.ready.val();
         if self.direct.val() {
@@ -68,7 +77,10 @@ impl Logic for WriteJoin {
         self.released_job.ready.next =
             !self.direct.val() & self.write_job.ready.val() & self.order.sink.ready.val();
         self.offered_direct.d.next = self.any.val() & self.direct.val() & !self.taken.val();
-        self.order.sink.valid.next = self.taken.val();
+        if self.taken.val() {
+            self.joins.d.next = self.direct.val() & self.direct_job.payload.val().shares;
+        }
+        self.order.sink.valid.next = self.taken.val() & !self.joins.q.val();
         self.order.sink.payload.next = self.direct.val();
 
         // The packet at hand.
@@ -82,6 +94,11 @@ impl Logic for WriteJoin {
         if self.from_direct.val() {
             self.write_data.valid.next = self.has_order.val() & self.direct_data.valid.val();
             self.write_data.data.next = self.direct_data.data.val();
+            if self.shared.val() {
+                self.write_data.data.next =
+                    bit_cast::<512, 256>(self.direct_data.data.val().get_bits::<256>(0))
+                        | (bit_cast::<512, 256>(self.metadata.val()) << 256);
+            }
             self.write_data.byte_count.next = self.direct_data.byte_count.val();
             self.write_data.last.next = self.direct_data.last.val();
         }
@@ -99,6 +116,7 @@ impl Logic for WriteJoin {
         }
         if self.reset.val() {
             self.offered_direct.d.next = false;
+            self.joins.d.next = false;
             self.is_open.d.next = false;
         }
     }

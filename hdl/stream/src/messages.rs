@@ -142,6 +142,10 @@ pub struct RegionReply {
 ///
 /// The packet of the same client follows the message: exactly `bytes` bytes, from byte 0 of its
 /// first beat.
+///
+/// Two jobs in a row can share a beat, and then a packet: [`SHARED_AT_BYTE`] bytes of the beat in
+/// which the first one ends are its own, the rest is where the second one begins. So metadata need
+/// no beat behind a short tail of payload.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct WriteJob {
     /// Bus address of the first byte.
@@ -150,7 +154,19 @@ pub struct WriteJob {
     pub bytes: Bits<16>,
     /// Relaxed ordering allowed: set for payload, clear for whatever publishes.
     pub relaxed: Bit,
+    /// The client's next job begins in the last beat of this one, at [`SHARED_AT_BYTE`], and
+    /// follows without waiting for anything. This one ends within [`SHARED_TAIL_BYTES_MAX`] bytes
+    /// of that beat; the next is longer than what it has of it, shares no further beat and begins
+    /// at a multiple of 4.
+    pub shares: Bit,
 }
+
+/// Byte of a shared beat at which the second write job begins: the middle, where a PCIe request
+/// may start, too.
+pub const SHARED_AT_BYTE: usize = 32;
+/// Most bytes of a shared beat that belong to the first job: shifted by 3 to lie in their dwords
+/// they still end before the second.
+pub const SHARED_TAIL_BYTES_MAX: usize = SHARED_AT_BYTE - 3;
 
 /// Read `bytes` bytes from `address` (any block to dma). The answer is one packet, from byte 0 of
 /// its first beat, aborted when any part of the read failed.

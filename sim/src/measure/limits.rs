@@ -4,7 +4,6 @@
 //!   wire      one packet takes 20 (preamble, gap) + frame bytes, FCS included, at 100 Gb/s
 //!   up        lanes / (payload + header entry + 24 a write TLP + shares of ring traffic)
 //!   rq port   2 half beats of 32 bytes in 4 ns / (each TLP: 16 + payload, in whole half beats)
-//!   beats     4 ns for each 64 bytes of a write, begun or whole: the card's way to the port
 //!   down      lanes / (payload + 20 a completion + descriptor slots + shares of ring traffic)
 //!   reads     bytes in flight / round trip: completion headers x boundary, or completion data
 //! ```
@@ -15,7 +14,7 @@
 //! ns apart: in a millisecond a figure may stand 0.05 % above its limit; one further above is an
 //! error of the bench.
 
-use abi::config::{BEAT_BYTES, COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
+use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
 use pcie_sim::PcieConfig;
 
 use super::scenario::RIVAL_FRAMES;
@@ -23,10 +22,10 @@ use crate::mac::{BYTE_PS, GAP_BYTES, PREAMBLE_BYTES};
 
 /// Descriptor of a request on the requester port.
 const DESCRIPTOR_BYTES: f64 = 16.0;
+/// What a TLP's payload is made of.
+const DWORD_BYTES: u32 = 4;
 /// Where a TLP may begin: at multiples of that.
 const HALF_BEAT_BYTES: f64 = 32.0;
-/// Beats that the card makes in a nanosecond.
-const BEATS_PER_NS: f64 = 1.0 / pcie_sim::CYCLE_NS as f64;
 /// Half beats that the port takes in a nanosecond.
 const HALF_BEATS_PER_NS: f64 = 2.0 / pcie_sim::CYCLE_NS as f64;
 
@@ -60,7 +59,7 @@ pub struct Limit {
     pub mpps: f64,
     /// Payload, Gb/s.
     pub gbps: f64,
-    /// `wire`, `pcie up`, `rq port`, `beats`, `pcie down` or `reads in flight`.
+    /// `wire`, `pcie up`, `rq port`, `pcie down` or `reads in flight`.
     pub by: &'static str,
 }
 
@@ -95,6 +94,18 @@ pub fn write_half_beats(pcie: &PcieConfig, bytes: f64) -> f64 {
     let rest = bytes % largest;
     let last = if rest > 0.0 { of(rest) } else { 0.0 };
     (bytes / largest).floor() * of(largest) + last
+}
+
+/// The same of payload, which begins at any byte of its dword: the mean of all four.
+pub fn payload_half_beats(pcie: &PcieConfig, bytes: f64) -> f64 {
+    let from = |first: u32| {
+        let dwords = ((bytes + f64::from(first)) / f64::from(DWORD_BYTES)).ceil();
+        write_half_beats(pcie, dwords * f64::from(DWORD_BYTES))
+    };
+    match bytes > 0.0 {
+        true => (0..DWORD_BYTES).map(from).sum::<f64>() / f64::from(DWORD_BYTES),
+        false => 0.0,
+    }
 }
 
 /// Half beats that the requests for `bytes` of a long read take.
@@ -135,21 +146,11 @@ pub fn receive_up(pcie: &PcieConfig, load: &Load) -> f64 {
     payload + entry + commands_up(pcie, load) + slots_up(pcie, load.pure_acks)
 }
 
-/// Beats inside the card of a write of `bytes`: it begins one of its own.
-fn beats(bytes: f64) -> f64 {
-    (bytes / BEAT_BYTES as f64).ceil()
-}
-
-/// Beats inside the card, towards the port, of what is written for one received packet of `load`.
-pub fn receive_beats(load: &Load) -> f64 {
-    beats(load.payload_bytes) + beats(load.entry_bytes)
-}
-
 /// Half beats of the requester port for one received packet of `load`.
 pub fn receive_port(pcie: &PcieConfig, load: &Load) -> f64 {
     let entry = write_half_beats(pcie, load.entry_bytes);
     let asked = load.commands * COMMAND_BYTES as f64 + load.pure_acks * SLOT_BYTES as f64;
-    write_half_beats(pcie, load.payload_bytes) + entry + request_half_beats(pcie, asked)
+    payload_half_beats(pcie, load.payload_bytes) + entry + request_half_beats(pcie, asked)
 }
 
 /// Half beats of the requester port for one sent packet.
@@ -234,7 +235,6 @@ pub fn receive_limits(pcie: &PcieConfig, load: &Load) -> Vec<Limit> {
         ("wire", 1.0 / wire_ns(load.frame_bytes)),
         ("pcie up", lanes / receive_up(pcie, load)),
         ("rq port", HALF_BEATS_PER_NS / receive_port(pcie, load)),
-        ("beats", BEATS_PER_NS / receive_beats(load)),
         ("pcie down", lanes / receive_down(pcie, load)),
         ("wire of ACKs", ack_wire(load)),
     ];
@@ -275,7 +275,6 @@ pub fn duplex_limits(pcie: &PcieConfig, receive: &Load, send: &Load) -> Vec<Limi
     let up = receive_up(pcie, receive) + send_up(pcie, send);
     let port = receive_port(pcie, receive) + send_port(pcie, send);
     let down = receive_down(pcie, receive) + send_down(pcie, send);
-    let beats = receive_beats(receive) + send.pure_acks * beats(send.ack_entry_bytes);
     let read = send.payload_bytes + send.slots * SLOT_BYTES as f64;
     // ACKs of one direction share the wire with the data of the other.
     let acks = receive.pure_acks.max(send.pure_acks) * wire_ns(receive.ack_frame_bytes);
@@ -284,7 +283,6 @@ pub fn duplex_limits(pcie: &PcieConfig, receive: &Load, send: &Load) -> Vec<Limi
         ("wire", 1.0 / (wire_ns(frame_bytes) + acks)),
         ("pcie up", lanes / up),
         ("rq port", HALF_BEATS_PER_NS / port),
-        ("beats", BEATS_PER_NS / beats),
         ("pcie down", lanes / down),
         ("reads in flight", reads_bytes_per_ns(pcie) / read),
     ];
@@ -351,6 +349,22 @@ mod tests {
         near(up.expect("a limit").mpps, 137.14, 0.05);
         assert_eq!(tightest(&all).by, "rq port");
         near(tightest(&all).mpps, 125.0, 0.001);
+    }
+
+    /// Of 14 bytes, begun at the third byte of a dword, there are five dwords: no half beat holds
+    /// them and their descriptor.
+    #[test]
+    fn payload_takes_what_it_takes_at_a_mean_alignment() {
+        let pcie = PcieConfig::default();
+        for (bytes, half_beats) in [
+            (0.0, 0.0),
+            (13.0, 1.0),
+            (14.0, 1.25),
+            (70.0, 3.0),
+            (256.0, 9.75),
+        ] {
+            near(payload_half_beats(&pcie, bytes), half_beats, 1e-9);
+        }
     }
 
     #[test]

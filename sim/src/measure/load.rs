@@ -178,7 +178,7 @@ pub fn link_over_wire(scenario: &Scenario) -> f64 {
         let of = limits.iter().filter(|limit| names.contains(&limit.by));
         of.map(|limit| limit.mpps).fold(f64::INFINITY, f64::min)
     };
-    least(&["pcie up", "rq port", "beats"]) / least(&["wire"])
+    least(&["pcie up", "rq port"]) / least(&["wire"])
 }
 
 /// Whether a slot holds the card back by more than its limits know of.

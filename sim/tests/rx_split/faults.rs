@@ -5,6 +5,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use sim::stall::Stall;
 
 use crate::held::{fences, long_flush, memories, mixed, short_slots, silence};
+use crate::shared::{tails, two_memories};
 use crate::world::{Stalls, World};
 use crate::{good, set_up, tight_fence, NO_STALLS};
 
@@ -93,6 +94,29 @@ fn short_slot_that_takes_a_beat_too_many_is_caught() {
         ),
         NO_STALLS,
         short_slots,
+    );
+}
+
+#[test]
+fn metadata_that_are_missing_in_a_shared_beat_are_caught() {
+    catches(
+        "beat[1295] = is_shared;",
+        "beat[1295] = 1'd0;",
+        NO_STALLS,
+        tails,
+    );
+}
+
+#[test]
+fn beat_that_is_shared_with_a_held_entry_is_caught() {
+    caught(
+        |world| world,
+        (
+            "routed_payload[439] = job[439] & (~owner_holds);",
+            "routed_payload[439] = job[439];",
+        ),
+        NO_STALLS,
+        two_memories,
     );
 }
 

@@ -6,6 +6,7 @@ mod held;
 mod judge;
 mod random;
 mod rate;
+mod shared;
 mod world;
 
 use abi::command as c;

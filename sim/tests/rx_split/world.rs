@@ -20,6 +20,7 @@ use rx_split::RxSplit;
 use sim::bench::{Agent, Bench};
 use sim::monitor::StreamMonitor;
 use sim::payload::field;
+use sim::shared_beat;
 use sim::sink::{MessageSink, PacketSink};
 use sim::source::{MessageSource, Packet, PacketSource};
 use sim::stall::Stall;
@@ -39,6 +40,15 @@ pub enum Output {
     Flushed(u64, bool),
     /// A confirmation with its command index.
     Confirmation(u32),
+}
+
+/// A write job that was taken.
+struct TakenJob {
+    /// Its place among the outputs.
+    output: usize,
+    bytes: usize,
+    /// The next one begins in its last beat.
+    shares: bool,
 }
 
 /// Pulses and register writes.
@@ -214,7 +224,9 @@ pub struct World {
     flush_job: MessageSink,
     flush_data: PacketSource,
     confirmed: MessageSink,
-    jobs: VecDeque<(usize, usize)>,
+    jobs: VecDeque<TakenJob>,
+    /// Beats that a payload's tail and an entry's metadata had in common.
+    pub shared_beats: u64,
     monitors: Vec<StreamMonitor>,
     frames_monitor: StreamMonitor,
 }
@@ -320,6 +332,7 @@ impl World {
             flush_data: PacketSource::new(model, "flush_data", stalls.source, seed ^ 9),
             confirmed: sink("confirmation_source"),
             jobs: VecDeque::new(),
+            shared_beats: 0,
             monitors: STREAMS.map(|name| StreamMonitor::new(model, name)).into(),
             frames_monitor: StreamMonitor::new(model, "frames"),
             bench,
@@ -532,21 +545,28 @@ impl World {
     fn collect(&mut self) {
         while let Some(job) = self.write_job.messages.pop_front() {
             let value = |name| field::<WriteJob>(&job, name);
-            self.jobs
-                .push_back((self.outputs.len(), value("bytes") as usize));
+            self.jobs.push_back(TakenJob {
+                output: self.outputs.len(),
+                bytes: value("bytes") as usize,
+                shares: value("shares") == 1,
+            });
             let relaxed = value("relaxed") == 1;
             self.outputs
                 .push(Output::Write(value("address"), Vec::new(), relaxed));
         }
         while let Some(packet) = self.write_data.packets.pop_front() {
-            let (at, length) = self.jobs.pop_front().expect("a job came first");
-            let Output::Write(address, bytes, relaxed) = &mut self.outputs[at] else {
-                panic!("{at} is no write");
-            };
-            assert_eq!(packet.bytes.len(), length, "bytes at {address:#x}");
             assert!(!packet.abort);
-            *bytes = packet.bytes;
-            self.slots_written += u64::from(!*relaxed);
+            let job = self.jobs.pop_front().expect("a job came first");
+            if !job.shares {
+                self.set_written(&job, packet.bytes);
+                continue;
+            }
+            let second = self.jobs.pop_front().expect("both jobs came first");
+            assert!(!second.shares, "a third job in the packet");
+            let (bytes, behind) = shared_beat::split(&packet.bytes, job.bytes, second.bytes);
+            self.shared_beats += 1;
+            self.set_written(&job, bytes);
+            self.set_written(&second, behind);
         }
         self.flush();
         while let Some(message) = self.confirmed.messages.pop_front() {
@@ -554,6 +574,16 @@ impl World {
             self.confirmed_behind.push((index, self.slots_written));
             self.outputs.push(Output::Confirmation(index));
         }
+    }
+
+    /// The bytes of a write job are there.
+    fn set_written(&mut self, job: &TakenJob, written: Vec<u8>) {
+        let Output::Write(address, bytes, relaxed) = &mut self.outputs[job.output] else {
+            panic!("{} is no write", job.output);
+        };
+        assert_eq!(written.len(), job.bytes, "bytes at {address:#x}");
+        *bytes = written;
+        self.slots_written += u64::from(!*relaxed);
     }
 
     /// Beats that came in so far.

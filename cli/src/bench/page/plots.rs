@@ -49,7 +49,6 @@ impl Page {
         let mut wire = Vec::new();
         let mut link = Vec::new();
         let mut port = Vec::new();
-        let mut beats = Vec::new();
         for row in self.rows() {
             let rest = row.line.strip_prefix(&prefix);
             let Some(rest) = rest.filter(|rest| !rest.contains("--rival")) else {
@@ -69,7 +68,6 @@ impl Page {
                     "pcie up" if word == "rx" => link.push(gbps(*mpps)),
                     "pcie down" if word == "tx" => link.push(gbps(*mpps)),
                     "rq port" => port.push(gbps(*mpps)),
-                    "beats" => beats.push(gbps(*mpps)),
                     _ => {}
                 }
             }
@@ -79,7 +77,6 @@ impl Page {
             ("wire", wire, true),
             ("PCIe lanes", link, true),
             ("requester port", port, true),
-            ("beats in the card", beats, true),
         ];
         let series = series.map(|(name, points, is_limit)| Series {
             name: name.to_owned(),
