@@ -8,8 +8,9 @@ mod dma_support;
 
 use dma_support::{check, check_pairs, generator, open, random_bytes};
 use pcie_sim::PcieConfig;
+use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::requester::Write;
+use sim::requester::{Rig, Write};
 use sim::stall::{seed, Stall};
 use stream::messages::SHARED_TAIL_BYTES_MAX;
 
@@ -53,8 +54,9 @@ fn every_alignment_and_length_lands_exactly() {
     }
 }
 
-#[test]
-fn random_jobs_survive_stalls_everywhere() {
+/// Runs a scenario with every pattern of stalls at the clients, at random at the port too, and any
+/// maximum payload size.
+fn under_stalls(scenario: impl Fn(&mut Rig, &mut SmallRng) + Sync) {
     Stall::matrix(seed(), |source, _, seed| {
         let mut random = generator(seed);
         let config = PcieConfig {
@@ -62,6 +64,13 @@ fn random_jobs_survive_stalls_everywhere() {
             ..config(seed, 128 << random.random_range(0..4))
         };
         let mut rig = open(config, source, Stall::None);
+        scenario(&mut rig, &mut random);
+    });
+}
+
+#[test]
+fn random_jobs_survive_stalls_everywhere() {
+    under_stalls(|rig, random| {
         let memory_bytes = 24 * 20_480;
         let base = rig.slot.memory(memory_bytes as u64);
         let writes: Vec<Write> = (0..24u64)
@@ -71,12 +80,12 @@ fn random_jobs_survive_stalls_everywhere() {
                 Write {
                     client: random.random_range(0..3),
                     address: base + index * 20_480 + random.random_range(0..4096),
-                    bytes: random_bytes(&mut random, length),
+                    bytes: random_bytes(random, length),
                     relaxed: random.random(),
                 }
             })
             .collect();
-        check(&mut rig, base, memory_bytes, &writes);
+        check(rig, base, memory_bytes, &writes);
     });
 }
 
@@ -97,13 +106,7 @@ fn two_jobs_of_one_beat_land_at_every_alignment_and_tail() {
 
 #[test]
 fn two_jobs_of_one_beat_survive_stalls_everywhere() {
-    Stall::matrix(seed(), |source, _, seed| {
-        let mut random = generator(seed);
-        let config = PcieConfig {
-            rq_stall_permille: random.random_range(0..600),
-            ..config(seed, 128 << random.random_range(0..4))
-        };
-        let mut rig = open(config, source, Stall::None);
+    under_stalls(|rig, random| {
         let shapes: Vec<(u64, usize)> = (0..200)
             .map(|_| {
                 let tail = random.random_range(1..=SHARED_TAIL_BYTES_MAX);
@@ -111,6 +114,6 @@ fn two_jobs_of_one_beat_survive_stalls_everywhere() {
                 (random.random_range(0..2048), bytes)
             })
             .collect();
-        check_pairs(&mut rig, &mut random, &shapes);
+        check_pairs(rig, random, &shapes);
     });
 }

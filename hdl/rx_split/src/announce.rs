@@ -18,8 +18,12 @@
 
 use crate::feed_beat::FitsBeat;
 use crate::messages::CopyJob;
-use abi::config::METADATA_BYTES;
+use abi::config::{BEAT_BYTES, METADATA_BYTES};
+use stream::messages::SHARED_AT_BYTE;
 use stream::prelude::*;
+
+// The second half of a shared beat holds the metadata, no more and no less.
+const _: () = assert!(BEAT_BYTES - SHARED_AT_BYTE == METADATA_BYTES);
 
 /// The announcer. See the module's head.
 #[derive(LogicBlock)]
