@@ -14,7 +14,7 @@ impl Page {
             self.frames_plot("rx", "Receiving over frame size"),
             self.frames_plot("tx", "Sending over frame size"),
             self.bars_plot("Over flows (their number below), in order, MTU 1500", false),
-            self.bars_plot("Over order, MTU 1500", true),
+            self.bars_plot("Over order (number of flows below), MTU 1500", true),
         ];
         if let Some(latency) = &self.latency {
             let receive = "Receive latency, 64 B of payload: share of packets not slower";
@@ -106,11 +106,7 @@ impl Page {
         };
         let bar = |row: &Row| {
             let words: Vec<&str> = row.line.split(' ').collect();
-            let flows = match (is_over_order, words[4]) {
-                (false, count) => count.to_owned(),
-                (true, "1") => "1 flow".to_owned(),
-                (true, count) => format!("{count} flows"),
-            };
+            let flows = words[4];
             let order = match (is_over_order, row.line.contains("random")) {
                 (true, true) => ", random",
                 (true, false) => ", in order",
