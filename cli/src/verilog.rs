@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use abi::config::{DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::Args;
-use dma::completion_room::CompletionBuffer;
-use hdl::nic::{emit_card_for, EmittedCard};
+use hdl::emit::{emit_card_for, EmittedCard};
+use ip::board::{Board, CompletionBuffer, BOARDS};
 
 use crate::manual::manual;
 use crate::options::UsageError;
@@ -28,8 +28,6 @@ use crate::ports::port_table;
 
 /// The list of the Verilog files.
 const LIST: &str = "files.f";
-/// Bytes in which the data of completions is counted.
-const COMPLETION_UNIT: u32 = 16;
 /// The port list.
 const PORTS: &str = "ports.md";
 /// The register manual.
@@ -40,21 +38,6 @@ const OPENING: &str = "`default_nettype none\n";
 const PORTS_OPENING: &str = "# Ports of the card\n\nModule `";
 /// How the register manual begins.
 const REGISTERS_OPENING: &str = "# Register manual\n\nContract version ";
-
-/// A board that the card is built for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Board {
-    /// Name on the command line.
-    pub name: &'static str,
-    /// What it is.
-    pub description: &'static str,
-}
-
-/// The boards, best known first.
-pub const BOARDS: &[Board] = &[Board {
-    name: "vcu118",
-    description: "AMD VCU118, Virtex UltraScale+ VU9P, PCIe 3.0 x16, one 100G port",
-}];
 
 /// Arguments of `zeronic verilog`.
 #[derive(Debug, Args)]
@@ -274,12 +257,13 @@ impl VerilogArguments {
         let bytes = self.completion_bytes;
         let buffer = CompletionBuffer {
             headers: self.completion_headers,
-            data: bytes / COMPLETION_UNIT,
+            data: bytes / CompletionBuffer::UNIT_BYTES,
         };
-        if !bytes.is_multiple_of(COMPLETION_UNIT) || !buffer.is_supported() {
+        if !bytes.is_multiple_of(CompletionBuffer::UNIT_BYTES) || !buffer.is_supported() {
             let message = format!(
                 "no card is built for {} completion headers and {bytes} bytes: 8 to 256 and a \
-                 multiple of {COMPLETION_UNIT} from 512 to 31744 are possible",
+                 multiple of {} from 512 to 31744 are possible",
+                CompletionBuffer::UNIT_BYTES,
                 buffer.headers
             );
             return Err(UsageError(message).into());

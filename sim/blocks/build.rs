@@ -18,37 +18,29 @@ mod source;
 
 use source::{items, Item, Kind};
 
-/// Crates with blocks, and their folders below `hdl`.
-const CRATES: [(&str, &str); 6] = [
-    ("stream", "stream"),
-    ("tables", "tables"),
-    ("rx_split", "rx_split"),
-    ("tx_merge", "tx_merge"),
-    ("dma", "dma"),
-    ("hdl", "."),
-];
-
 fn main() {
     let manifest = env::var("CARGO_MANIFEST_DIR").expect("set by Cargo");
-    let root = Path::new(&manifest).join("../../hdl");
-    println!("cargo:rerun-if-changed={}", root.display());
+    let root = Path::new(&manifest).join("../..");
+    println!("cargo:rerun-if-changed={}", root.join("hdl").display());
+    println!(
+        "cargo:rerun-if-changed={}",
+        root.join("Cargo.toml").display()
+    );
     for file in ["build.rs", "sizes.rs", "source.rs"] {
         println!("cargo:rerun-if-changed={file}");
     }
     let mut found = Vec::new();
-    for (name, folder) in CRATES {
-        let source = root.join(folder).join("src");
+    for folder in hardware_crates(&root) {
+        let name = package(&root.join(&folder));
+        let source = root.join(&folder).join("src");
         let mut files = Vec::new();
         gather(&source, &mut files);
         files.sort();
         for file in files {
             let text = fs::read_to_string(&file).unwrap_or_default();
             let inside = file.strip_prefix(&source).unwrap_or(&file);
-            let place = match folder {
-                "." => format!("hdl/src/{}", inside.display()),
-                folder => format!("hdl/{folder}/src/{}", inside.display()),
-            };
-            let module = module(&source, name, inside);
+            let place = format!("{folder}/src/{}", inside.display());
+            let module = module(&source, &name, inside);
             for item in items(&text) {
                 found.push((module.clone(), place.clone(), item));
             }
@@ -56,6 +48,29 @@ fn main() {
     }
     let target = PathBuf::from(env::var("OUT_DIR").expect("set by Cargo")).join("blocks.rs");
     fs::write(target, generated(&found)).expect("the build folder is writable");
+}
+
+/// Folders of the workspace's members below `hdl`, in its order. A block in a crate that this
+/// package does not depend on fails its build: none is left out silently.
+fn hardware_crates(root: &Path) -> Vec<String> {
+    let text = fs::read_to_string(root.join("Cargo.toml")).expect("the workspace is readable");
+    let members = text.split("members = [").nth(1).expect("a list of members");
+    let members = members.split(']').next().unwrap_or(members);
+    let names = members.split('"').skip(1).step_by(2).map(str::to_owned);
+    let found: Vec<String> = names
+        .filter(|name| name == "hdl" || name.starts_with("hdl/"))
+        .collect();
+    assert!(!found.is_empty(), "the workspace has members below hdl");
+    found
+}
+
+/// Name of the package in a folder.
+fn package(folder: &Path) -> String {
+    let text = fs::read_to_string(folder.join("Cargo.toml")).expect("a package is readable");
+    let name = text.lines().find_map(|line| line.strip_prefix("name = "));
+    name.expect("a package has a name")
+        .trim_matches('"')
+        .to_owned()
 }
 
 fn gather(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -75,12 +90,12 @@ fn module(source: &Path, name: &str, file: &Path) -> String {
     let mut folder = source.to_owned();
     for part in file.with_extension("").components() {
         let part = part.as_os_str().to_string_lossy().into_owned();
-        if part == "lib" || part == "mod" {
+        if part == "lib" {
             break;
         }
         let above = match folder == source {
             true => folder.join("lib.rs"),
-            false => folder.join("mod.rs"),
+            false => folder.with_extension("rs"),
         };
         let text = fs::read_to_string(above).unwrap_or_default();
         if !text.contains(&format!("pub mod {part};")) {

@@ -26,9 +26,9 @@ use crate::pcie_ports::PciePorts;
 use crate::probe::Probe;
 use crate::verilated::Model;
 use crate::width::lint_width_warnings;
-use dma::completion_room::CompletionBuffer;
-use hdl::nic::{emit_card_for, CardEmitError};
+use hdl::emit::{emit_card_for, CardEmitError};
 use host::memory::MemoryFile;
+use ip::board::CompletionBuffer;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
 
 /// Period of the card's clock: 250 MHz.
@@ -147,7 +147,7 @@ pub struct SimulatedCard {
 }
 
 impl SimulatedCard {
-    /// Builds the Verilated model of the card in a named configuration (`hdl::nic`), for the
+    /// Builds the Verilated model of the card in a named configuration (`hdl::card`), for the
     /// completion buffer of this slot, and connects it.
     pub fn new(config: &str, pcie: PcieConfig, options: Options) -> Result<Self, CardError> {
         let buffer = CompletionBuffer {

@@ -12,7 +12,7 @@
 //! 1. A module, instance or port that is not there once is a panic that names it, never a fault
 //!    that was not planted.
 
-use hdl::nic::emit_card;
+use hdl::emit::emit_card;
 use hdl::ports::{Port, PortDirection};
 
 use crate::design::{Design, Options};

@@ -6,8 +6,8 @@
 //! ```
 //! For tests and figures of the DMA engines alone: nothing of the card stands around them.
 
-use dma::completion_room::CompletionBuffer;
 use dma::requester::Requester;
+use ip::board::CompletionBuffer;
 use pcie_sim::{CardOutputs, PcieConfig, PcieSim, Rights};
 use stream::messages::{ReadJob, WriteJob};
 

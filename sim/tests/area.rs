@@ -118,7 +118,7 @@ fn flip_flops_in_a_row_are_no_memory() {
 
 /// Name of the card's top module; names and texts of all.
 fn card() -> (&'static str, Vec<(String, String)>) {
-    let card = hdl::nic::emit_card("default").expect("a configuration");
+    let card = hdl::emit::emit_card("default").expect("a configuration");
     let card = card.expect("emits");
     let modules = card.design.modules.into_iter();
     (card.top, modules.map(|m| (m.name, m.text)).collect())

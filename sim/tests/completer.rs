@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 
 use abi::registers::PUSH_BYTES;
-use dma::completer::Completer;
+use host_interface::completer::Completer;
 use pcie_sim::{Bar, Beat, CardOutputs, MmioError, MmioRead, PcieConfig, PcieSim};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -9,7 +9,7 @@ use abi::counters as n;
 use abi::flow_key::SECRET_WORDS;
 use abi::registers as r;
 use abi::ABI_VERSION;
-use hdl::csr::Csr;
+use host_interface::csr::Csr;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bench::Bench;

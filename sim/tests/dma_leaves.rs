@@ -8,13 +8,14 @@
 use std::collections::VecDeque;
 
 use dma::byte_enables::ByteEnables;
-use dma::completion_room::{CompletionBuffer, CompletionRoom, ReadRoom, RoomAccount};
-use dma::rc_descriptor::{DescriptorCheck, DescriptorRead};
-use dma::rc_split::{LaneMask, RcMarks, RcStart};
-use dma::read_issue::ReadRecord;
-use dma::ready_write::PlannedTlp;
-use dma::request::{Piece, RequestTlp};
-use dma::step::BeatPlan;
+use dma::messages::{Piece, RequestTlp};
+use dma::pack::ready_write::PlannedTlp;
+use dma::pack::step::BeatPlan;
+use dma::read::completion_room::{CompletionRoom, ReadRoom, RoomAccount};
+use dma::read::rc_descriptor::{DescriptorCheck, DescriptorRead};
+use dma::read::rc_split::{LaneMask, RcMarks, RcStart};
+use dma::read::read_issue::ReadRecord;
+use ip::board::CompletionBuffer;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;

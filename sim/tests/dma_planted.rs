@@ -149,7 +149,7 @@ fn flushed(rig: &mut Rig) {
     };
     map(rig).expect("mapped");
     // No read goes out while tags are cleared, which the hard block's reset has begun.
-    rig.cycles(2 * dma::tags::TAGS as u64);
+    rig.cycles(2 * dma::read::tags::TAGS as u64);
     let bytes = random_bytes(&mut generator(10), 16_000);
     rig.push_write(&Write {
         client: 0,

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use abi::registers;
-use dma::interrupt::Interrupt;
+use host_interface::interrupt::Interrupt;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bench::{Agent, Bench};

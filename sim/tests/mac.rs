@@ -4,7 +4,7 @@
 //!   Mac ──> rx_axis ──> MacReceive ──> AsyncFifo ──> MacSend ──> tx_axis ──> Mac
 //! ```
 
-use hdl::ip::cmac::{MacReceive, MacSend};
+use ip::cmac::{MacReceive, MacSend};
 use rust_hdl_core::prelude::*;
 use sim::bench::design_of;
 use sim::clocks::{ClockId, Clocks, Edge};

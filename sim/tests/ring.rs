@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use abi::registers;
-use dma::ring::Ring;
-use dma::ring_state::{RingKind, COMMAND_RING, SEND_RING};
+use host_interface::ring::ring_state::{RingKind, COMMAND_RING, SEND_RING};
+use host_interface::ring::Ring;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bench::{Agent, Bench};

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use abi::config::SLOT_BYTES;
 use abi::send_descriptor::TWO_SLOTS;
-use dma::slot_failure::SlotFailure;
-use dma::slots::SlotSplitter;
+use host_interface::ring::slot_failure::SlotFailure;
+use host_interface::ring::slots::SlotSplitter;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bench::Bench;

@@ -18,7 +18,7 @@ use sim::width::lint_width_warnings;
 use stream::messages::{
     Confirmation, CursorWrite, FlowReply, RingFetch, SendFlowReply, CONFIRMATIONS_MAX,
 };
-use tables::toeplitz_fill::REWRITE_CYCLES;
+use tables::flow_table::toeplitz_fill::REWRITE_CYCLES;
 use tables::DefaultTables;
 use tables_model::bench::*;
 use tables_model::{Access, Command, SegmentAnswer};

@@ -15,7 +15,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hdl::nic::on_large_stack;
+use hdl::emit::on_large_stack;
 use hdl::ports::{ports_of, Port, PortDirection};
 use rust_hdl_core::prelude::*;
 use sha2::{Digest, Sha256};

@@ -21,7 +21,7 @@ use domains::{ClockId, Crossing, Domain, Domains};
 type Modules = Vec<(String, String)>;
 
 fn card() -> Modules {
-    let card = hdl::nic::emit_card("default").expect("a configuration");
+    let card = hdl::emit::emit_card("default").expect("a configuration");
     let modules = card.expect("emits").design.modules.into_iter();
     modules.map(|module| (module.name, module.text)).collect()
 }

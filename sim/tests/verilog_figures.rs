@@ -351,10 +351,10 @@ fn figures_of_both_emitters() {
     let empty = "module empty(input wire a);\nendmodule\n";
     Design::build("empty", empty, &[], Options::default()).expect("builds");
     println!("each pair: stock, ours");
-    compare("MacReceive", hdl::ip::cmac::MacReceive::default);
-    compare("MacSend", hdl::ip::cmac::MacSend::default);
+    compare("MacReceive", ip::cmac::MacReceive::default);
+    compare("MacSend", ip::cmac::MacSend::default);
     compare("TxMerge", tx_merge::TxMerge::default);
     compare("Requester", dma::requester::Requester::default);
-    compare("Completer", dma::completer::Completer::default);
+    compare("Completer", host_interface::completer::Completer::default);
     compare("RxSplit", rx_split::RxSplit::<10, 2, 4>::default);
 }

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hdl::nic::on_large_stack;
+use hdl::emit::on_large_stack;
 use sim::toolchain::{slang_python, Toolchain, Yosys};
 
 /// The stages with a module of their own, as the registry names them.
@@ -21,8 +21,8 @@ const STAGES: [&str; 6] = [
     "tx_merge::TxMerge",
     "tables::tables::Tables",
     "dma::requester::Requester",
-    "dma::completer::Completer",
-    "hdl::ip::cmac::MacSend",
+    "host_interface::completer::Completer",
+    "ip::cmac::MacSend",
 ];
 
 /// Runs slang as its own program would run: arguments in, diagnostics out.
@@ -56,7 +56,7 @@ fn written(design: &verilog::Design, name: &str) -> (PathBuf, Vec<String>) {
 /// The card in both sizes and the stages, each connected.
 fn designs() -> Vec<(String, verilog::Design)> {
     let card = |config: &str| {
-        let card = hdl::nic::emit_card(config).expect("a configuration");
+        let card = hdl::emit::emit_card(config).expect("a configuration");
         (config.to_owned(), card.expect("emits").design)
     };
     let mut designs = vec![card("default"), card("small")];

@@ -17,7 +17,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hdl::nic::on_large_stack;
+use hdl::emit::on_large_stack;
 use sim::toolchain::Yosys;
 
 #[path = "verilog_support/pair.rs"]
@@ -193,7 +193,7 @@ fn one_block() {
 
 #[test]
 fn a_changed_operator_is_not_equal() {
-    let mut pair = pair_of("hdl::ip::keep_count::KeepCount");
+    let mut pair = pair_of("ip::keep_count::KeepCount");
     assert_eq!(prove(&pair, "mutant"), Verdict::Equal);
     assert!(pair.gate.contains(" | "));
     pair.gate = pair.gate.replacen(" | ", " & ", 1);

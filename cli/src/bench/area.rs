@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use abi::config::{DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::Args;
-use hdl::nic::emit_card;
+use hdl::emit::emit_card;
 use serde::{Deserialize, Serialize};
 use sim::area::report::{Report, DOMAINS, XCVU9P};
 

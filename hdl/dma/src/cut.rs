@@ -21,7 +21,7 @@
 //!
 //! Source: PCI Express Base 3.0, 2.2.7 (no request crosses 4 KiB).
 
-use crate::request::{CutJob, Piece};
+use crate::messages::{CutJob, Piece};
 use stream::prelude::*;
 
 /// Where the first piece of a job and the job itself end, counted from the start of its first page.

@@ -1,85 +1,14 @@
-//! Memory requests to PCIe packets: read and write engines, completer, rings, interrupts.
+//! Memory requests to PCIe packets: the read and the write engine behind the requester port.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod activity;
-pub mod align;
-pub mod answer_wait;
 pub mod byte_enables;
-pub mod completer;
-pub mod completer_check;
-pub mod completer_execute;
-pub mod completer_fields;
-pub mod completer_packet;
-pub mod completer_read;
-pub mod completer_reply;
-pub mod completer_request;
-pub mod completer_write;
-pub mod completion;
-pub mod completion_merge;
-pub mod completion_pause;
-pub mod completion_ring;
-pub mod completion_room;
-pub mod config_space;
-pub mod credit_stalls;
 pub mod cut;
-pub mod deliver;
-pub mod fetch_buffer;
-pub mod hard_block;
-pub mod interrupt;
-pub mod interrupt_arm;
-pub mod interrupt_pace;
-pub mod interrupt_scan;
-pub mod msix_table;
-pub mod owner_index;
-pub mod owner_registers;
-pub mod owner_set;
+pub mod messages;
 pub mod pack;
-pub mod payload_memory;
-pub mod plan;
-pub mod pushed_answer;
-pub mod pushed_hold;
-pub mod pushed_slot;
-pub mod rc_check;
-pub mod rc_descriptor;
-pub mod rc_lookup;
-pub mod rc_split;
 pub mod read;
-pub mod read_activity;
-pub mod read_answers;
-pub mod read_issue;
-pub mod read_latency;
-pub mod read_requests;
-pub mod read_select;
-pub mod ready_write;
-pub mod reorder;
-pub mod reorder_ring;
-pub mod request;
 pub mod requester;
-pub mod ring;
-pub mod ring_indices;
-pub mod ring_plan;
-pub mod ring_return;
-pub mod ring_span;
-pub mod ring_state;
-pub mod ring_turn;
-pub mod room_return;
-pub mod send_status;
-pub mod slot_carry;
-pub mod slot_control;
-pub mod slot_failure;
-pub mod slot_track;
-pub mod slots;
-pub mod small_write;
-pub mod start_count;
-pub mod step;
-pub mod tag_state;
-pub mod tag_sweep;
-pub mod tag_turn;
-pub mod tag_verdicts;
-pub mod tags;
 pub mod write;
-pub mod write_mux;
-pub mod write_select;

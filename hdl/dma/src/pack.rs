@@ -20,10 +20,16 @@
 //!
 //! Source: PG213, requester request interface, 512 bit, straddle.
 
-use crate::payload_memory::PayloadMemory;
-use crate::plan::RequestPlan;
-use crate::request::RequestTlp;
-use crate::step::Step;
+pub mod payload_memory;
+pub mod plan;
+pub mod ready_write;
+pub mod start_count;
+pub mod step;
+
+use crate::messages::RequestTlp;
+use crate::pack::payload_memory::PayloadMemory;
+use crate::pack::plan::RequestPlan;
+use crate::pack::step::Step;
 use stream::prelude::*;
 
 /// RQ side band of a step: starts and their enables and sequence numbers, ends.

@@ -21,7 +21,7 @@
 //! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
 //! <!-- ports -->
-//! Timing: one request a cycle; completions as fast as RC brings them (see [`crate::rc_split`]);
+//! Timing: one request a cycle; completions as fast as RC brings them (see [`crate::read::rc_split`]);
 //! one beat of answers a cycle.
 //!
 //! Invariants:
@@ -37,13 +37,35 @@
 //!
 //! Source: PG213, requester completion interface.
 
-use crate::completion_room::CompletionBuffer;
-use crate::read_activity::ReadActivity;
-use crate::read_answers::ReadAnswers;
-use crate::read_issue::ReadOrder;
-use crate::read_requests::ReadRequests;
-use crate::request::RequestTlp;
-use crate::tags::{Tag, TagEvent, TagTable};
+pub mod answer_wait;
+pub mod completion_room;
+pub mod deliver;
+pub mod rc_check;
+pub mod rc_descriptor;
+pub mod rc_lookup;
+pub mod rc_split;
+pub mod read_activity;
+pub mod read_answers;
+pub mod read_issue;
+pub mod read_latency;
+pub mod read_requests;
+pub mod read_select;
+pub mod reorder;
+pub mod reorder_ring;
+pub mod room_return;
+pub mod tag_state;
+pub mod tag_sweep;
+pub mod tag_turn;
+pub mod tag_verdicts;
+pub mod tags;
+
+use crate::messages::RequestTlp;
+use crate::read::read_activity::ReadActivity;
+use crate::read::read_answers::ReadAnswers;
+use crate::read::read_issue::ReadOrder;
+use crate::read::read_requests::ReadRequests;
+use crate::read::tags::{Tag, TagEvent, TagTable};
+use ip::board::CompletionBuffer;
 use stream::prelude::*;
 
 /// Gives a packet to one of four clients.

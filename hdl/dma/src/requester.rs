@@ -36,12 +36,12 @@
 //! Source: PG213, requester interfaces.
 
 use crate::activity::ActivitySource;
-use crate::completion_room::CompletionBuffer;
-use crate::hard_block::{CompletionPort, RequestPort, SequencePort};
+use crate::messages::RequestTlp;
 use crate::pack::RequestPacker;
 use crate::read::ReadEngine;
-use crate::request::RequestTlp;
 use crate::write::WriteEngine;
+use ip::board::CompletionBuffer;
+use ip::pcie::{CompletionPort, RequestPort, SequencePort};
 use stream::prelude::*;
 
 /// Completion timeout: 50 ms in cycles of 4 ns.

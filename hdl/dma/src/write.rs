@@ -31,11 +31,14 @@
 //!
 //! Source: PG213, requester request descriptor; PCI Express Base 3.0, 2.2.5 (byte enables).
 
-use crate::align::{AlignJob, DwordAligner};
+pub mod align;
+pub mod write_select;
+
 use crate::byte_enables::ByteEnables;
 use crate::cut::Cutter;
-use crate::request::{CutJob, Piece, RequestTlp};
-use crate::write_select::WriteSelect;
+use crate::messages::{CutJob, Piece, RequestTlp};
+use crate::write::align::{AlignJob, DwordAligner};
+use crate::write::write_select::WriteSelect;
 use stream::messages::SHARED_AT_BYTE;
 use stream::prelude::*;
 

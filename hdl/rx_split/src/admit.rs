@@ -29,13 +29,25 @@
 //!    forgets the one inside.
 //! 4. Plans leave in the order of the packets.
 
-use crate::decision::Decision;
+pub mod decision;
+pub mod owner_decode;
+pub mod owner_flags;
+pub mod owner_limits;
+pub mod owner_places;
+pub mod owner_producers;
+pub mod owners;
+pub mod reserve;
+pub mod stages;
+pub mod standing;
+pub mod turn;
+
+use crate::admit::decision::Decision;
+use crate::admit::owners::{OwnerRoom, OwnerUpdate, Owners};
+use crate::admit::reserve::Reserve;
+use crate::admit::stages::Stages;
+use crate::admit::standing::StandingStep;
+use crate::admit::turn::{Candidate, Turn};
 use crate::messages::{Placement, Plan, WalkOutcome};
-use crate::owners::{OwnerRoom, OwnerUpdate, Owners};
-use crate::reserve::Reserve;
-use crate::stages::Stages;
-use crate::standing::StandingStep;
-use crate::turn::{Candidate, Turn};
 use stream::prelude::*;
 
 /// The stage. See the module's head.

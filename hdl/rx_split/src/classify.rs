@@ -19,10 +19,16 @@
 //! 1. A confirmation stands behind every packet whose lookup was requested before it came.
 //! 2. `reset` forgets all packets inside.
 
-use crate::ask::Ask;
+pub mod ask;
+pub mod differences;
+pub mod options;
+pub mod rules;
+pub mod timestamp;
+
+use crate::classify::ask::Ask;
+use crate::classify::rules::Rules;
+use crate::classify::timestamp::Timestamp;
 use crate::messages::{Placement, RuleInput, StoredPacket};
-use crate::rules::Rules;
-use crate::timestamp::Timestamp;
 use stream::prelude::*;
 
 /// The stage. See the module's head.

@@ -29,15 +29,21 @@
 //!    follows them does not wait. For what is held, see [`crate::hold`].
 //! 3. `reset` forgets the jobs inside.
 
+pub mod announce;
+pub mod feed;
+pub mod feed_beat;
+pub mod fences;
+pub mod write_join;
+
 use crate::align::{Align, AlignBeat, BeatPair};
-use crate::announce::Announce;
-use crate::feed::Feed;
-use crate::fences::Fences;
+use crate::copy::announce::Announce;
+use crate::copy::feed::Feed;
+use crate::copy::fences::Fences;
+use crate::copy::write_join::WriteJoin;
 use crate::hold::Hold;
 use crate::messages::{CopyJob, Release};
-use crate::pulse_merge::PulseMerge;
-use crate::write_join::WriteJoin;
 use stream::prelude::*;
+use stream::pulse_merge::PulseMerge;
 
 /// The engine: 2^A beats of packet store, 2^B owners; N must be 2^B. See the module's head.
 #[derive(LogicBlock, Default)]

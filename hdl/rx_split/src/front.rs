@@ -25,11 +25,11 @@
 use crate::align::BeatPair;
 use crate::ingress::Ingress;
 use crate::messages::{Gate, ParsedPacket, Release, RxBeat, StoredPacket};
+use crate::parse::window::{TransportHeader, Window};
 use crate::parse::Parse;
 use crate::store::Store;
 use crate::transport::Transport;
 use crate::verify::Verify;
-use crate::window::{TransportHeader, Window};
 use stream::prelude::*;
 
 /// The first half. See the module's head.

@@ -41,12 +41,21 @@
 //!
 //! N must be 2^B. Source: decision 6 of the contract.
 
-use crate::flusher::Flusher;
-use crate::held_fences::HeldFences;
-use crate::held_owners::HeldOwners;
-use crate::held_queue::HeldQueue;
-use crate::hold_release::HoldRelease;
-use crate::hold_route::HoldRoute;
+pub mod flush_ticket;
+pub mod flusher;
+pub mod held_fences;
+pub mod held_owners;
+pub mod held_queue;
+pub mod hold_release;
+pub mod hold_route;
+pub mod hold_turn;
+
+use crate::hold::flusher::Flusher;
+use crate::hold::held_fences::HeldFences;
+use crate::hold::held_owners::HeldOwners;
+use crate::hold::held_queue::HeldQueue;
+use crate::hold::hold_release::HoldRelease;
+use crate::hold::hold_route::HoldRoute;
 use crate::messages::CopyJob;
 use stream::prelude::*;
 

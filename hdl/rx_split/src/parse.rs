@@ -19,9 +19,13 @@
 //!
 //! Source: RFC 791, RFC 8200, IEEE 802.1Q.
 
-use crate::ethernet::Ethernet;
-use crate::ip_fields::{IpFields, IpStep};
+pub mod ethernet;
+pub mod ip_fields;
+pub mod window;
+
 use crate::messages::{NetworkInfo, RxBeat};
+use crate::parse::ethernet::Ethernet;
+use crate::parse::ip_fields::{IpFields, IpStep};
 use stream::prelude::*;
 
 /// The first part of the parser. See the module's head.

@@ -4,8 +4,8 @@ use crate::back::Back;
 use crate::front::Front;
 use crate::messages::{Plan, StoredPacket};
 use crate::middle::Middle;
-use crate::pulse_merge::PulseMerge;
 use stream::prelude::*;
+use stream::pulse_merge::PulseMerge;
 
 /// The receive path: 2^A beats of packet store, 2^B owners; N must be 2^B.
 #[derive(LogicBlock)]

@@ -23,8 +23,10 @@
 //! 2. Of dropped packets at most [`DROPPED_BEATS_MAX`] beats wait for a release.
 //! 3. Confirmations always pass.
 
+pub mod shares;
+
 use crate::messages::{Placement, Release};
-use crate::shares::{Shares, COMMON_BEATS};
+use crate::share_check::shares::{Shares, COMMON_BEATS};
 use abi::config::{BEAT_BYTES, FRAME_BYTES_MAX};
 use abi::reason::DropReason;
 use stream::prelude::*;

@@ -22,12 +22,18 @@
 //! 4. Every plan with a walk slot frees it once.
 //! 5. Behind a job that shares its last beat comes the slot that begins there.
 
-use crate::entry::Entry;
-use crate::job::JobMaker;
+pub mod entry;
+pub mod job;
+pub mod progress;
+pub mod split_control;
+pub mod split_state;
+
 use crate::messages::{CopyJob, Piece, Placement, Plan};
-use crate::progress::Progress;
-use crate::split_control::{SplitControl, StepEffects};
-use crate::split_state::SplitState;
+use crate::split::entry::Entry;
+use crate::split::job::JobMaker;
+use crate::split::progress::Progress;
+use crate::split::split_control::{SplitControl, StepEffects};
+use crate::split::split_state::SplitState;
 use stream::prelude::*;
 
 /// The stage. See the module's head.

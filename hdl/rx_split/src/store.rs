@@ -35,10 +35,13 @@
 //!    meet its tables, in which nothing of the old one is valid.
 //! 5. Every frame is offered or counted as a drop, and moves `frame_done`, once.
 
+pub mod frame_tally;
+pub mod freed;
+
 use crate::align::BeatPair;
-use crate::frame_tally::FrameTally;
-use crate::freed::Freed;
 use crate::messages::{PacketInfo, Release, RxBeat, StoredPacket};
+use crate::store::frame_tally::FrameTally;
+use crate::store::freed::Freed;
 use stream::prelude::*;
 
 /// Most beats between the door and the store, with a margin.

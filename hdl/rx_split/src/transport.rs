@@ -18,11 +18,17 @@
 //!
 //! Source: RFC 9293, RFC 768; `abi::profile`, `abi::flow_key`.
 
-use crate::key::KeyStep;
-use crate::layout::{LayoutDraft, LayoutStep};
+pub mod key;
+pub mod key_fields;
+pub mod layout;
+pub mod profile_fields;
+pub mod profiles;
+
 use crate::messages::{NetworkInfo, ParsedPacket, Word16};
-use crate::profiles::Profiles;
-use crate::window::TransportHeader;
+use crate::parse::window::TransportHeader;
+use crate::transport::key::KeyStep;
+use crate::transport::layout::{LayoutDraft, LayoutStep};
+use crate::transport::profiles::Profiles;
 use stream::prelude::*;
 
 /// The third part of the parser. See the module's head.

@@ -21,12 +21,20 @@
 //!    l4_checksum.
 //! 2. Ethernet padding counts in no sum: the range ends where the IP length says.
 
-use crate::beat_sum::BeatSum;
-use crate::delay::Delay;
-use crate::fold::Fold;
+pub mod beat_sum;
+pub mod delay;
+pub mod fold;
+pub mod pseudo;
+pub mod quarter_sum;
+pub mod range_mask;
+pub mod verdict;
+
 use crate::messages::{NetworkInfo, PacketInfo, ParsedPacket, RxBeat};
-use crate::pseudo::Pseudo;
-use crate::verdict::Verdict;
+use crate::verify::beat_sum::BeatSum;
+use crate::verify::delay::Delay;
+use crate::verify::fold::Fold;
+use crate::verify::pseudo::Pseudo;
+use crate::verify::verdict::Verdict;
 use stream::prelude::*;
 
 /// The judge. See the module's head.

@@ -25,14 +25,19 @@
 //! 2. The pieces of a walk that has not failed follow each other in the stream without a gap.
 //! 3. A slot is in use from the packet's arrival to `slot_freed`; slots are freed in order.
 
+pub mod region_grant;
+pub mod region_step;
+pub mod segment_step;
+pub mod walk_slots;
+
 use crate::messages::{
     Piece, PieceWrite, Placement, SegmentToken, WalkEnd, WalkOutcome, WalkToken,
 };
-use crate::pulse_merge::PulseMerge;
-use crate::region_step::RegionStep;
-use crate::segment_step::SegmentStep;
-use crate::walk_slots::WalkSlots;
+use crate::walks::region_step::RegionStep;
+use crate::walks::segment_step::SegmentStep;
+use crate::walks::walk_slots::WalkSlots;
 use stream::prelude::*;
+use stream::pulse_merge::PulseMerge;
 
 /// The walks. See the module's head.
 #[derive(LogicBlock)]

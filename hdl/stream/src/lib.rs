@@ -29,6 +29,7 @@ pub mod messages;
 pub mod packet;
 pub mod peak_crossing;
 pub mod pulse;
+pub mod pulse_merge;
 pub mod read_ahead;
 pub mod register_slice;
 pub mod rotate;

@@ -9,12 +9,12 @@
 //!
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
-//! | `commands`, `command_fetch` | in | see [`crate::command_batch`] |
+//! | `commands`, `command_fetch` | in | see [`crate::command::command_batch`] |
 //! | `confirmation` | out | exactly one for each command taken, in order |
 //! | `command_done` | out | pulse: a confirmation was handed out |
 //! | `command_read_failed` | out | pulse: a packet was given up, nothing of it is confirmed |
 //! | `query`, `queried` | out, in | the flow that the command names |
-//! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::list_control`] |
+//! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::segment_list::list_control`] |
 //! | `hold` | in | no command is taken from the next cycle on: the tables are being scrubbed or the
 //! | | | hashes rewritten |
 //! | `fence_passed` | in | pulse: a confirmation has left the last fence |
@@ -37,11 +37,19 @@
 //! 5. At most `CONFIRMATIONS_MAX` commands were taken whose confirmation has not left the last
 //!    fence: so commands wait for descriptors that are long under way, and packets do not.
 
-use crate::command_batch::CommandBatch;
-use crate::command_sequence::CommandSequence;
-use crate::command_work::CommandWork;
-use crate::list_control::ListControlSource;
-use crate::updates::{CommandBeat, FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
+pub mod command_batch;
+pub mod command_check;
+pub mod command_decode;
+pub mod command_judge;
+pub mod command_kind;
+pub mod command_sequence;
+pub mod command_work;
+
+use crate::command::command_batch::CommandBatch;
+use crate::command::command_sequence::CommandSequence;
+use crate::command::command_work::CommandWork;
+use crate::messages::{CommandBeat, FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
+use crate::segment_list::list_control::ListControlSource;
 use stream::prelude::*;
 
 /// The processor. See the module's head.

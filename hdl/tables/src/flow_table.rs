@@ -16,17 +16,26 @@
 //! | `busy` | out | the hash secrets have changed; look-ups do not follow yet, they find nothing |
 //! | `key_update`, `change` | in | updates; visible to every lookup requested after it |
 //!
-//! Timing: see [`crate::flow_lookup`] (8 cycles, one a cycle) and [`crate::flow_query`] (3 cycles).
+//! Timing: see [`crate::flow_table::flow_lookup`] (8 cycles, one a cycle) and [`crate::flow_table::flow_query`] (3 cycles).
 //! Lookups are never stalled by updates.
 //!
 //! Invariants:
 //! 1. A hit is a slot and a flow entry written by commands of the current epoch.
 //! 2. One reply for each request, in order.
 
-use crate::flow_lookup::FlowLookupPipe;
-use crate::flow_query::FlowQueryPort;
-use crate::flow_writer::FlowStateWriter;
-use crate::updates::{FlowControl, FlowUpdate, KeyUpdate};
+pub mod flow_copies;
+pub mod flow_lookup;
+pub mod flow_query;
+pub mod flow_writer;
+pub mod key_table;
+pub mod key_way;
+pub mod toeplitz;
+pub mod toeplitz_fill;
+
+use crate::flow_table::flow_lookup::FlowLookupPipe;
+use crate::flow_table::flow_query::FlowQueryPort;
+use crate::flow_table::flow_writer::FlowStateWriter;
+use crate::messages::{FlowControl, FlowUpdate, KeyUpdate};
 use stream::prelude::*;
 
 /// The table. See the module's head.

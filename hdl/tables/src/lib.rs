@@ -7,42 +7,14 @@
 #![forbid(unsafe_code)]
 
 pub mod command;
-pub mod command_batch;
-pub mod command_check;
-pub mod command_decode;
-pub mod command_judge;
-pub mod command_kind;
-pub mod command_sequence;
-pub mod command_work;
 pub mod epoch_ram;
-pub mod flow_copies;
-pub mod flow_lookup;
-pub mod flow_query;
 pub mod flow_table;
-pub mod flow_writer;
-pub mod key_table;
-pub mod key_way;
-pub mod list_control;
-pub mod list_copy;
-pub mod list_judge;
-pub mod list_ports;
-pub mod list_updater;
-pub mod region_check;
-pub mod region_pipe;
+pub mod messages;
 pub mod region_table;
 pub mod scrubber;
-pub mod search_compare;
-pub mod search_front;
-pub mod search_halves;
-pub mod search_loop;
-pub mod search_place;
-pub mod search_replies;
 pub mod segment_list;
 pub mod tables;
-pub mod toeplitz;
-pub mod toeplitz_fill;
 pub mod unanswered;
-pub mod updates;
 
 pub use tables::Tables;
 

@@ -16,12 +16,15 @@
 //! request at the earliest. When both ports ask, they take turns. `ready` depends on the other
 //! port's `valid`.
 //!
-//! Invariants: those of [`crate::region_pipe`], and
+//! Invariants: those of [`crate::region_table::region_pipe`], and
 //! 1. A port that does not take its replies does not hinder the other.
 
-use crate::region_pipe::RegionPipe;
+pub mod region_check;
+pub mod region_pipe;
+
+use crate::messages::{PageUpdate, RegionEntry, RegionUpdate};
+use crate::region_table::region_pipe::RegionPipe;
 use crate::unanswered::Unanswered;
-use crate::updates::{PageUpdate, RegionEntry, RegionUpdate};
 use stream::prelude::*;
 
 /// The table. See the module's head.

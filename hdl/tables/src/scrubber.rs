@@ -25,7 +25,7 @@
 //! 2. When `busy` falls no entry carries an epoch.
 //! 3. A `reset` during a walk does not end it.
 
-use crate::updates::{FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
+use crate::messages::{FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
 
 /// log2 cycles of one walk: the largest table, all key slots together being one.

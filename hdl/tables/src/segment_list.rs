@@ -10,7 +10,7 @@
 //! | Port | Direction | Meaning and duty |
 //! |---|---|---|
 //! | `request`, `reply` | in, out | one reply for each request, in order; at most 8 unanswered |
-//! | `control` | in, out | changes by commands; see [`crate::list_control`] |
+//! | `control` | in, out | changes by commands; see [`crate::segment_list::list_control`] |
 //!
 //! A flow's list is a ring of `mask + 1` entries from `base` on; list indices count modulo 2^16,
 //! and [head, tail) is resident. Whether the flow exists is the flow table's business: only flows
@@ -29,12 +29,24 @@
 //!    the tail, or the list is empty.
 //! 3. A request taken two cycles after `commit`, or after `busy` has fallen, sees the change.
 
-use crate::list_control::ListControlSink;
-use crate::list_updater::ListUpdater;
-use crate::search_front::SearchFront;
-use crate::search_loop::SearchLoop;
-use crate::search_replies::SearchReplies;
-use crate::updates::{EntryWrite, ListState, SearchToken};
+pub mod list_control;
+pub mod list_copy;
+pub mod list_judge;
+pub mod list_ports;
+pub mod list_updater;
+pub mod search_compare;
+pub mod search_front;
+pub mod search_halves;
+pub mod search_loop;
+pub mod search_place;
+pub mod search_replies;
+
+use crate::messages::{EntryWrite, ListState, SearchToken};
+use crate::segment_list::list_control::ListControlSink;
+use crate::segment_list::list_updater::ListUpdater;
+use crate::segment_list::search_front::SearchFront;
+use crate::segment_list::search_loop::SearchLoop;
+use crate::segment_list::search_replies::SearchReplies;
 use stream::prelude::*;
 
 /// The lists. See the module's head.

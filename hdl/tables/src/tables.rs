@@ -38,11 +38,11 @@
 
 use crate::command::CommandProcessor;
 use crate::flow_table::FlowTable;
-use crate::list_control::ListControlSource;
+use crate::messages::{FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use crate::region_table::RegionTable;
 use crate::scrubber::Scrubber;
+use crate::segment_list::list_control::ListControlSource;
 use crate::segment_list::SegmentList;
-use crate::updates::{FlowControl, FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
 
 /// The state of the card. See the module's head.

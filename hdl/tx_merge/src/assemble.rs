@@ -10,7 +10,7 @@
 
 use crate::checksum::Checksum;
 use crate::merge::Merge;
-use crate::plan::{AnswerFacts, FrameCut, HeaderLayout, HeaderNumbers, SendPlan};
+use crate::messages::{AnswerFacts, FrameCut, HeaderLayout, HeaderNumbers, SendPlan};
 use crate::segment::Segment;
 use stream::prelude::*;
 

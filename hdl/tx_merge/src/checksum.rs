@@ -18,9 +18,16 @@
 //! 2. `frames.valid` stays up from a frame's first beat to its last.
 //! 3. Frames below 60 bytes are padded with zeros, which no checksum counts.
 
-use crate::checksum_insert::ChecksumInsert;
-use crate::checksum_unit::ChecksumUnit;
-use crate::plan::{ChecksumPatch, HeaderLayout};
+pub mod checksum_fold;
+pub mod checksum_insert;
+pub mod checksum_mask;
+pub mod checksum_sum;
+pub mod checksum_unit;
+pub mod checksum_words;
+
+use crate::checksum::checksum_insert::ChecksumInsert;
+use crate::checksum::checksum_unit::ChecksumUnit;
+use crate::messages::{ChecksumPatch, HeaderLayout};
 use stream::prelude::*;
 
 /// The stage. See the module's head.

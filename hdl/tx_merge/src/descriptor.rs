@@ -24,12 +24,20 @@
 //! 2. The fields of a descriptor come no earlier than the last of its header beats.
 //! 3. A packet with `abort` is passed on as `unread`; no slot of it is free.
 
-use crate::descriptor_check::DescriptorCheck;
-use crate::descriptor_control::DescriptorControl;
-use crate::descriptor_name::DescriptorName;
-use crate::descriptor_numbers::DescriptorNumbers;
-use crate::plan::{HeaderLayout, HeaderNumbers, SendFields};
-use crate::send_switch::SendSwitch;
+pub mod descriptor_check;
+pub mod descriptor_control;
+pub mod descriptor_name;
+pub mod descriptor_numbers;
+pub mod layers_check;
+pub mod send_switch;
+pub mod window_take;
+
+use crate::descriptor::descriptor_check::DescriptorCheck;
+use crate::descriptor::descriptor_control::DescriptorControl;
+use crate::descriptor::descriptor_name::DescriptorName;
+use crate::descriptor::descriptor_numbers::DescriptorNumbers;
+use crate::descriptor::send_switch::SendSwitch;
+use crate::messages::{HeaderLayout, HeaderNumbers, SendFields};
 use stream::prelude::*;
 
 /// The stage. See the module's head.

@@ -21,9 +21,12 @@
 //! 3. No look-up begins while 32 KiB of payload or more wait to be read, so that a confirmation
 //!    waits for no more than that, one descriptor and the payload buffer.
 
-use crate::floor_check::FloorCheck;
-use crate::look_ahead::LookAhead;
-use crate::plan::{SendFields, SendRange};
+pub mod floor_check;
+pub mod look_ahead;
+
+use crate::flow::floor_check::FloorCheck;
+use crate::flow::look_ahead::LookAhead;
+use crate::messages::{SendFields, SendRange};
 use stream::prelude::*;
 
 /// The stage. See the module's head.

@@ -25,12 +25,20 @@
 //!    searched: a walk costs at most two answers for each part, however far off the index is.
 //! 4. A position that no such entry holds is `send_no_segment`.
 
-use crate::gather_ask::GatherAsk;
-use crate::gather_control::GatherControl;
-use crate::gather_part::GatherPart;
-use crate::grant::Grant;
-use crate::plan::{SendPart, SendPiece, SendRange, SendVerdict};
-use crate::range_queue::{RangeAsk, RangeQueue};
+pub mod gather_ask;
+pub mod gather_control;
+pub mod gather_part;
+pub mod grant;
+pub mod grant_cut;
+pub mod piece_queue;
+pub mod range_queue;
+
+use crate::gather::gather_ask::GatherAsk;
+use crate::gather::gather_control::GatherControl;
+use crate::gather::gather_part::GatherPart;
+use crate::gather::grant::Grant;
+use crate::gather::range_queue::{RangeAsk, RangeQueue};
+use crate::messages::{SendPart, SendPiece, SendRange, SendVerdict};
 use abi::reason::SendError;
 use stream::prelude::*;
 

@@ -14,7 +14,7 @@
 //! 2. Beats and answers of all jobs issued and not yet freed fit the payload buffer: it never
 //!    stalls the reads.
 
-use crate::plan::SendPiece;
+use crate::messages::SendPiece;
 use abi::config::{PAGE_BITS_MIN, SEND_PIECE_BYTES_MAX, SEND_READ_BYTES_MAX};
 use stream::prelude::*;
 

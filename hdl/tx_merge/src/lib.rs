@@ -24,197 +24,20 @@
 #![allow(missing_docs)]
 #![forbid(unsafe_code)]
 
-pub mod align;
-pub mod align_join;
 pub mod assemble;
 pub mod checksum;
-pub mod checksum_fold;
-pub mod checksum_insert;
-pub mod checksum_mask;
-pub mod checksum_sum;
-pub mod checksum_unit;
-pub mod checksum_words;
 pub mod descriptor;
-pub mod descriptor_check;
-pub mod descriptor_control;
-pub mod descriptor_name;
-pub mod descriptor_numbers;
 pub mod fence;
-pub mod floor_check;
 pub mod flow;
 pub mod gather;
-pub mod gather_ask;
-pub mod gather_control;
-pub mod gather_part;
-pub mod grant;
-pub mod grant_cut;
-pub mod header_patch;
-pub mod header_store;
-pub mod header_window;
 pub mod jobs;
-pub mod layers_check;
-pub mod look_ahead;
 pub mod merge;
-pub mod merge_hand;
-pub mod merge_item;
+pub mod messages;
 pub mod payload;
-pub mod piece_queue;
-pub mod plan;
 pub mod planner;
-pub mod range_queue;
 pub mod report;
 pub mod resolve;
 pub mod segment;
-pub mod segment_frame;
-pub mod send_switch;
-pub mod window_put;
-pub mod window_take;
 
-use assemble::Assemble;
-use descriptor::Descriptor;
-use fence::Fence;
-use jobs::Jobs;
-use payload::Payload;
-use plan::{AnswerFacts, HeaderNumbers, SendFields, SendPiece, SendPlan, SendRecord};
-use report::Report;
-use resolve::Resolve;
-use stream::prelude::*;
-
-/// The send path. See the crate's head.
-#[derive(LogicBlock, Default)]
-pub struct TxMerge {
-    /// Clock.
-    pub clock: Signal<In, Clock>,
-    /// Start of an epoch: forgets everything and stops.
-    pub reset: Signal<In, Bit>,
-    /// Current epoch. Nothing kept here outlives a reset, so that it is not consulted.
-    pub epoch: Signal<In, Bits<16>>,
-    /// Register writes; `CONTROL` bit 1 starts and stops.
-    pub settings: PulseSink<RegisterWrite>,
-
-    /// Whose descriptor follows, and its index.
-    pub descriptor_fetch: MessageSink<RingFetch>,
-    /// Descriptors, 2 or 4 beats each.
-    pub descriptors: PacketSink,
-    /// Owner and consumer index behind a descriptor that was taken over.
-    pub taken: PulseSource<RingFetch>,
-
-    /// Asks for a flow.
-    pub flow_request: MessageSource<Bits<16>>,
-    /// The flow.
-    pub flow_reply: MessageSink<SendFlowReply>,
-    /// Asks for an entry of a send list.
-    pub segment_request: MessageSource<SegmentRequest>,
-    /// The entry.
-    pub segment_reply: MessageSink<SegmentReply>,
-    /// Asks for a grant.
-    pub region_request: MessageSource<RegionRequest>,
-    /// The grant.
-    pub region_reply: MessageSink<RegionReply>,
-
-    /// Reads of at most 512 bytes.
-    pub read_job: MessageSource<ReadJob>,
-    /// Their answers.
-    pub read_data: PacketSink,
-
-    /// Confirmations in.
-    pub confirmation_sink: MessageSink<Confirmation>,
-    /// Confirmations out, behind every fetch decided before them.
-    pub confirmation_source: MessageSource<Confirmation>,
-
-    /// A descriptor failed, for its owner.
-    pub send_event: MessageSource<SendEvent>,
-    /// A descriptor failed: number of the SendError.
-    pub error_count: PulseSource<Bits<3>>,
-    /// A descriptor is finished.
-    pub descriptor_done: Signal<Out, Bit>,
-
-    /// Complete good frames.
-    pub frames: PacketSource,
-
-    descriptor: Descriptor,
-    resolve: Resolve,
-    jobs: Jobs,
-    payload: Payload,
-    assemble: Assemble,
-    report: Report,
-    fence: Fence,
-}
-
-impl Logic for TxMerge {
-    #[hdl_gen]
-    fn update(&mut self) {
-        self.descriptor.clock.next = self.clock.val();
-        self.descriptor.reset.next = self.reset.val();
-        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.descriptor.settings);
-        MessageSink::<RingFetch>::link(
-            &mut self.descriptor_fetch,
-            &mut self.descriptor.descriptor_fetch,
-        );
-        PacketSink::link(&mut self.descriptors, &mut self.descriptor.descriptors);
-        PulseSource::<RingFetch>::link(&mut self.taken, &mut self.descriptor.taken);
-
-        self.resolve.clock.next = self.clock.val();
-        self.resolve.reset.next = self.reset.val();
-        MessageSource::<SendFields>::join(&mut self.descriptor.fields, &mut self.resolve.fields);
-        MessageSource::<Bits<16>>::link(&mut self.flow_request, &mut self.resolve.flow_request);
-        MessageSink::<SendFlowReply>::link(&mut self.flow_reply, &mut self.resolve.flow_reply);
-        MessageSource::<SegmentRequest>::link(
-            &mut self.segment_request,
-            &mut self.resolve.segment_request,
-        );
-        MessageSink::<SegmentReply>::link(&mut self.segment_reply, &mut self.resolve.segment_reply);
-        MessageSource::<RegionRequest>::link(
-            &mut self.region_request,
-            &mut self.resolve.region_request,
-        );
-        MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.resolve.region_reply);
-
-        self.jobs.clock.next = self.clock.val();
-        self.jobs.reset.next = self.reset.val();
-        MessageSource::<SendPiece>::join(&mut self.resolve.piece, &mut self.jobs.piece);
-        MessageSource::<ReadJob>::link(&mut self.read_job, &mut self.jobs.read_job);
-        PulseSource::<Bits<10>>::join(&mut self.jobs.asked_bytes, &mut self.resolve.asked_bytes);
-        self.payload.clock.next = self.clock.val();
-        self.payload.reset.next = self.reset.val();
-        PacketSink::link(&mut self.read_data, &mut self.payload.read_data);
-        self.jobs.beat_freed.next = self.payload.beat_freed.val();
-        self.jobs.answer_freed.next = self.payload.answer_freed.val();
-
-        self.assemble.clock.next = self.clock.val();
-        self.assemble.reset.next = self.reset.val();
-        MessageSource::<SendPlan>::join(&mut self.resolve.plan, &mut self.assemble.plan);
-        MessageSource::<Bits<512>>::join(&mut self.descriptor.header, &mut self.assemble.template);
-        MessageSource::<HeaderNumbers>::join(
-            &mut self.descriptor.numbers,
-            &mut self.assemble.numbers,
-        );
-        PacketSource::join(&mut self.payload.answers, &mut self.assemble.answers);
-        MessageSource::<AnswerFacts>::join(
-            &mut self.payload.facts,
-            &mut self.assemble.answer_facts,
-        );
-        PacketSource::link(&mut self.frames, &mut self.assemble.frames);
-
-        self.report.clock.next = self.clock.val();
-        self.report.reset.next = self.reset.val();
-        MessageSource::<SendRecord>::join(&mut self.resolve.record, &mut self.report.record);
-        MessageSource::<Bits<1>>::join(&mut self.assemble.ended, &mut self.report.ended);
-        MessageSource::<SendEvent>::link(&mut self.send_event, &mut self.report.send_event);
-        PulseSource::<Bits<3>>::link(&mut self.error_count, &mut self.report.error_count);
-        self.descriptor_done.next = self.report.descriptor_done.val();
-
-        self.fence.clock.next = self.clock.val();
-        self.fence.reset.next = self.reset.val();
-        self.fence.started.next = self.resolve.started.val();
-        self.fence.finished.next = self.report.finished.val();
-        MessageSink::<Confirmation>::link(
-            &mut self.confirmation_sink,
-            &mut self.fence.confirmation_sink,
-        );
-        MessageSource::<Confirmation>::link(
-            &mut self.confirmation_source,
-            &mut self.fence.confirmation_source,
-        );
-    }
-}
+mod tx_merge;
+pub use crate::tx_merge::TxMerge;

@@ -15,16 +15,21 @@
 //! | `answer_facts` | in | message | one for each answer |
 //! | `facts` | out | message | one for each frame, before its first beat |
 //! | `frames` | out | packet | frames, aborted when a part could not be read |
-//! | `ended` | out | message | see [`crate::merge_item`] |
+//! | `ended` | out | message | see [`crate::merge::merge_item`] |
 //!
 //! Timing: one item a cycle: every header beat, every answer beat once for each frame that it is
 //! part of. Which bytes an item has is decided from lengths alone, a cycle before its beat is used.
 //!
-//! Invariants: those of [`crate::merge_item`].
+//! Invariants: those of [`crate::merge::merge_item`].
 
-use crate::align::Align;
-use crate::merge_item::MergeItem;
-use crate::plan::{AnswerFacts, FrameCut, HeaderLayout, ItemCut};
+pub mod align;
+pub mod align_join;
+pub mod merge_hand;
+pub mod merge_item;
+
+use crate::merge::align::Align;
+use crate::merge::merge_item::MergeItem;
+use crate::messages::{AnswerFacts, FrameCut, HeaderLayout, ItemCut};
 use stream::prelude::*;
 
 /// The stage. See the module's head.

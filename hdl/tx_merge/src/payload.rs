@@ -13,7 +13,7 @@
 //! 2. `beat_freed` and `answer_freed` pulse in the cycle after a beat, and the last of an answer,
 //!    have left.
 
-use crate::plan::AnswerFacts;
+use crate::messages::AnswerFacts;
 use abi::config::SEND_READ_BYTES_MAX;
 use stream::prelude::*;
 

@@ -12,7 +12,7 @@
 //! Invariants:
 //! 1. One plan and one record for each verdict, in the same order.
 
-use crate::plan::{HeaderLayout, SendFields, SendPlan, SendRecord, SendVerdict};
+use crate::messages::{HeaderLayout, SendFields, SendPlan, SendRecord, SendVerdict};
 use stream::prelude::*;
 
 /// The split. See the module's head.

@@ -12,7 +12,7 @@
 //!    each that failed, with the error of the look-up or `read_failed`.
 //! 2. `finished` counts them modulo 2^32.
 
-use crate::plan::SendRecord;
+use crate::messages::SendRecord;
 use abi::reason::SendError;
 use stream::prelude::*;
 

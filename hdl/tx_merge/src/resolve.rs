@@ -11,7 +11,7 @@
 
 use crate::flow::Flow;
 use crate::gather::Gather;
-use crate::plan::{SendFields, SendPiece, SendPlan, SendRange, SendRecord, SendVerdict};
+use crate::messages::{SendFields, SendPiece, SendPlan, SendRange, SendRecord, SendVerdict};
 use crate::planner::Planner;
 use stream::prelude::*;
 

@@ -22,10 +22,16 @@
 //!    identification + n, its own lengths; FIN and PSH only in the last, CWR only in the first.
 //! 3. A checksum field that is to be inserted is zero.
 
-use crate::header_patch::HeaderPatch;
-use crate::header_store::HeaderStore;
-use crate::plan::{FrameCut, HeaderNumbers, SendPlan};
-use crate::segment_frame::{HeaderWork, SegmentFrame};
+pub mod header_patch;
+pub mod header_store;
+pub mod header_window;
+pub mod segment_frame;
+pub mod window_put;
+
+use crate::messages::{FrameCut, HeaderNumbers, SendPlan};
+use crate::segment::header_patch::HeaderPatch;
+use crate::segment::header_store::HeaderStore;
+use crate::segment::segment_frame::{HeaderWork, SegmentFrame};
 use stream::prelude::*;
 
 /// The stage. See the module's head.

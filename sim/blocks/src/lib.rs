@@ -248,7 +248,7 @@ mod tests {
             let entry = entry.unwrap_or_else(|| panic!("no block {name}"));
             is_leaf(&*(entry.make)())
         };
-        assert!(leaf("hdl::ip::keep_count::KeepCount") && leaf("stream::memory::LutRam"));
+        assert!(leaf("ip::keep_count::KeepCount") && leaf("stream::memory::LutRam"));
         assert!(leaf("stream::async_fifo::Synchronizer") && !leaf("stream::fifo::Fifo"));
     }
 

@@ -4,7 +4,7 @@ use abi::config::{
     DEFAULT, FRAME_BYTES_MAX, FRAME_BYTES_MIN, SEGMENTS_COMMITTED_BITS, SLOT_HEADER_BYTES, SMALL,
 };
 use abi::send_descriptor::PAYLOAD_BYTES;
-use dma::completion_room::CompletionBuffer;
+use ip::board::CompletionBuffer;
 use pcie_sim::PcieConfig;
 
 use super::frames::{header_bytes, ETHERNET_BYTES};

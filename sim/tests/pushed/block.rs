@@ -1,8 +1,8 @@
 //! The block under test: a send ring with its push window, as the card has it.
 
-use dma::pushed_slot::PushedSlot;
-use dma::ring::Ring;
-use dma::ring_state::SEND_RING;
+use host_interface::ring::pushed_slot::PushedSlot;
+use host_interface::ring::ring_state::SEND_RING;
+use host_interface::ring::Ring;
 use stream::prelude::*;
 
 /// log2 owners.

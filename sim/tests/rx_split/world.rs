@@ -596,7 +596,7 @@ impl World {
         while let Some(job) = self.flush_job.messages.pop_front() {
             assert_eq!(
                 field::<ReadJob>(&job, "bytes"),
-                rx_split::flusher::FLUSH_BYTES
+                rx_split::hold::flusher::FLUSH_BYTES
             );
             let address = field::<ReadJob>(&job, "address");
             let due = self.pulses.cycles + self.flush_cycles;
@@ -612,7 +612,7 @@ impl World {
             let memory = memory.expect("it is one of these") as usize;
             let fails = self.flush_fails[memory].pop_front().unwrap_or(false);
             self.flush_data.push(Packet {
-                bytes: vec![0; rx_split::flusher::FLUSH_BYTES as usize],
+                bytes: vec![0; rx_split::hold::flusher::FLUSH_BYTES as usize],
                 abort: fails,
                 ..Packet::default()
             });

@@ -1,0 +1,301 @@
+//! What one beat of the RQ port holds: the end of one TLP and the start of the next.
+//!
+//! ```text
+//!   dword   0              8              15
+//!          │ payload of A ................... │    rest > 16, or no start possible
+//!          │ tail of A     │ header B │ 4 of B│    rest <= 8: B starts at dword 8
+//!          │ header B │ 12 dwords of B        │    rest = 0: B starts at dword 0
+//!          │ header B │ 4 of B│ header C │ 4 of│    and C at dword 8, where B ends before
+//! ```
+//! Timing: combinational.
+//!
+//! Source: PG213, requester request interface, 512 bit, straddle.
+
+use crate::messages::RequestTlp;
+use crate::pack::ready_write::PlannedTlp;
+use stream::prelude::*;
+
+/// What one beat holds.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Step {
+    /// The beat carries payload.
+    pub loads: Bit,
+    /// Position of the first payload dword of the beat.
+    pub window: Bits<16>,
+    /// The stored beat behind the one in which it lies.
+    pub window_behind: Bits<6>,
+    /// A TLP starts at dword 0.
+    pub starts_front: Bit,
+    /// A TLP starts at dword 8.
+    pub starts_rear: Bit,
+    /// The payload of that one begins with a half of a stored beat, not always behind the tail.
+    pub begins_half: Bit,
+    /// That half: bit 0 is set for the second one of its beat.
+    pub half: Bits<7>,
+    /// RQ descriptor of what starts at dword 0.
+    pub front_header: Bits<128>,
+    /// Of what starts at dword 8.
+    pub rear_header: Bits<128>,
+    /// Byte enables of the first start's first dword.
+    pub first_be: Bits<4>,
+    /// Of its last dword.
+    pub last_be: Bits<4>,
+    /// Its sequence number.
+    pub sequence: Bits<6>,
+    /// The same of the second start, where there are two.
+    pub second_first_be: Bits<4>,
+    /// Likewise.
+    pub second_last_be: Bits<4>,
+    /// Likewise.
+    pub second_sequence: Bits<6>,
+    /// TLPs that end in this beat: one bit each.
+    pub ends: Bits<2>,
+    /// Last dword of the first one.
+    pub end_0: Bits<4>,
+    /// Last dword of the second one.
+    pub end_1: Bits<4>,
+}
+
+/// What is left behind a beat.
+#[derive(LogicBlock, Default)]
+pub struct AfterBeat {
+    /// As those of [`BeatPlan`].
+    pub rest: Signal<In, Bits<9>>,
+    /// Likewise.
+    pub is_open: Signal<In, Bit>,
+    /// Likewise.
+    pub position: Signal<In, Bits<16>>,
+    /// Likewise.
+    pub starts: Signal<In, Bit>,
+    /// Likewise.
+    pub planned: Signal<In, PlannedTlp>,
+    /// Likewise.
+    pub pairs: Signal<In, Bit>,
+    /// Likewise.
+    pub second: Signal<In, PlannedTlp>,
+
+    /// `rest` is more than this beat holds.
+    pub beyond_16: Signal<Out, Bit>,
+    /// What starts, if something does, ends in this beat.
+    pub fits: Signal<Out, Bit>,
+    /// `rest` behind this beat.
+    pub rest_after: Signal<Out, Bits<9>>,
+    /// `is_open` behind this beat.
+    pub is_open_after: Signal<Out, Bit>,
+    /// `rest` is more than 8 behind this beat.
+    pub is_long_after: Signal<Out, Bit>,
+    /// `position` behind this beat.
+    pub position_after: Signal<Out, Bits<16>>,
+
+    exceeds: Signal<Local, Bit>,
+    beyond_24: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+}
+
+impl Logic for AfterBeat {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.exceeds.next = self.rest.val().get_bits::<4>(5).any()
+            | (self.rest.val().get_bit(4) & self.rest.val().get_bits::<4>(0).any());
+        self.beyond_16.next = self.exceeds.val();
+        self.beyond_24.next = self.rest.val().get_bits::<4>(5).any()
+            | ((self.rest.val().get_bits::<2>(3) == 3) & self.rest.val().get_bits::<3>(0).any());
+        self.ends.next = self.planned.val().fits;
+        if self.is_open.val() {
+            self.ends.next = self.planned.val().fits_straddled;
+        }
+        self.fits.next = self.ends.val();
+
+        // Where nothing is left the position does not matter.
+        self.is_open_after.next = self.exceeds.val();
+        self.is_long_after.next = self.beyond_24.val();
+        self.rest_after.next = self.rest.val() - 16;
+        self.position_after.next = self.position.val() + 16;
+        if self.starts.val() {
+            self.is_open_after.next = !self.ends.val();
+            self.is_long_after.next = !self.planned.val().leaves_half;
+            self.rest_after.next = self.planned.val().rest;
+            self.position_after.next = self.planned.val().position;
+            if self.is_open.val() {
+                self.is_long_after.next = !self.planned.val().leaves_half_straddled;
+                self.rest_after.next = self.planned.val().rest_straddled;
+                self.position_after.next = self.planned.val().position_straddled;
+            }
+            if self.ends.val() {
+                self.rest_after.next = 0.into();
+            }
+        } else if !self.exceeds.val() {
+            self.rest_after.next = 0.into();
+        }
+        if self.pairs.val() {
+            self.is_open_after.next = !self.second.val().fits_straddled;
+            self.is_long_after.next = !self.second.val().leaves_half_straddled;
+            self.rest_after.next = self.second.val().rest_straddled;
+            self.position_after.next = self.second.val().position_straddled;
+            if self.second.val().fits_straddled {
+                self.rest_after.next = 0.into();
+            }
+        }
+    }
+}
+
+/// Bits of an RQ descriptor in which two writes can differ: address, dwords, ordering.
+const WRITE_BITS: u128 = ((1 << 75) - 1) | (1 << 125);
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct BeatPlan {
+    /// Payload dwords of the TLP at hand that are to come; 0: none is at hand.
+    pub rest: Signal<In, Bits<9>>,
+    /// `rest` is not 0.
+    pub is_open: Signal<In, Bit>,
+    /// Position of the first of them.
+    pub position: Signal<In, Bits<16>>,
+    /// A TLP starts: only where `rest` is at most 8.
+    pub starts: Signal<In, Bit>,
+    /// That TLP.
+    pub planned: Signal<In, PlannedTlp>,
+    /// Its sequence number.
+    pub number: Signal<In, Bits<6>>,
+    /// A second one, a write like the first, starts at dword 8: only where the first starts at
+    /// dword 0 and ends before, and the second's payload begins with a half of a stored beat.
+    pub pairs: Signal<In, Bit>,
+    /// That second one.
+    pub second: Signal<In, PlannedTlp>,
+
+    /// What it holds.
+    pub step: Signal<Out, Step>,
+    /// `rest` behind this beat.
+    pub rest_after: Signal<Out, Bits<9>>,
+    /// `is_open` behind this beat.
+    pub is_open_after: Signal<Out, Bit>,
+    /// `rest` is more than 8 behind this beat: the next one has no room for a start.
+    pub is_long_after: Signal<Out, Bit>,
+    /// `position` behind this beat.
+    pub position_after: Signal<Out, Bits<16>>,
+
+    after: AfterBeat,
+    is_tail: Signal<Local, Bit>,
+    ends_start: Signal<Local, Bit>,
+    end_dword: Signal<Local, Bits<4>>,
+    tlp: Signal<Local, RequestTlp>,
+    second_tlp: Signal<Local, RequestTlp>,
+    rear_header: Signal<Local, Bits<128>>,
+    rear_start: Signal<Local, Bits<16>>,
+    second_number: Signal<Local, Bits<5>>,
+    tail_last: Signal<Local, Bits<9>>,
+    start: Signal<Local, Bits<16>>,
+    behind_start: Signal<Local, Bits<6>>,
+    behind_position: Signal<Local, Bits<6>>,
+    result: Signal<Local, Step>,
+    write_bits: Constant<Bits<128>>,
+}
+
+impl Default for BeatPlan {
+    fn default() -> Self {
+        Self {
+            rest: Default::default(),
+            is_open: Default::default(),
+            position: Default::default(),
+            starts: Default::default(),
+            planned: Default::default(),
+            number: Default::default(),
+            pairs: Default::default(),
+            second: Default::default(),
+            step: Default::default(),
+            rest_after: Default::default(),
+            is_open_after: Default::default(),
+            is_long_after: Default::default(),
+            position_after: Default::default(),
+            after: Default::default(),
+            is_tail: Default::default(),
+            ends_start: Default::default(),
+            end_dword: Default::default(),
+            tlp: Default::default(),
+            second_tlp: Default::default(),
+            rear_header: Default::default(),
+            rear_start: Default::default(),
+            second_number: Default::default(),
+            tail_last: Default::default(),
+            start: Default::default(),
+            behind_start: Default::default(),
+            behind_position: Default::default(),
+            result: Default::default(),
+            write_bits: Constant::new(WRITE_BITS.to_bits()),
+        }
+    }
+}
+
+impl Logic for BeatPlan {
+    #[hdl_gen]
+    fn update(&mut self) {
+        // What the TLP at hand leaves free, and what starts there.
+        self.after.rest.next = self.rest.val();
+        self.after.is_open.next = self.is_open.val();
+        self.after.position.next = self.position.val();
+        self.after.starts.next = self.starts.val();
+        self.after.planned.next = self.planned.val();
+        self.after.pairs.next = self.pairs.val();
+        self.after.second.next = self.second.val();
+        self.is_tail.next = self.is_open.val() & !self.after.beyond_16.val();
+        self.tlp.next = self.planned.val().tlp;
+        self.start.next = self.tlp.val().start;
+        self.end_dword.next = self.planned.val().last_dword;
+        if self.is_open.val() {
+            self.end_dword.next = self.planned.val().last_dword + 8;
+        }
+        self.tail_last.next = self.rest.val() - 1;
+        self.ends_start.next = self.starts.val() & self.after.fits.val();
+
+        self.result.next.loads =
+            self.is_open.val() | (self.starts.val() & (self.tlp.val().dwords != 0));
+        // Both sums are there before it is known which one is wanted.
+        self.behind_start.next = self.start.val().get_bits::<6>(4) + 1;
+        self.behind_position.next = self.position.val().get_bits::<6>(4) + 1;
+        self.result.next.window = self.start.val();
+        self.result.next.window_behind = self.behind_start.val();
+        if self.is_open.val() {
+            self.result.next.window = self.position.val();
+            self.result.next.window_behind = self.behind_position.val();
+        }
+        self.second_tlp.next = self.second.val().tlp;
+        self.rear_header.next = self.tlp.val().header;
+        self.rear_start.next = self.start.val();
+        if self.pairs.val() {
+            self.rear_start.next = self.second_tlp.val().start;
+            self.rear_header.next = (self.tlp.val().header & !self.write_bits.val())
+                | (self.second_tlp.val().header & self.write_bits.val());
+        }
+        self.second_number.next = bit_cast::<5, 6>(self.number.val()) + 1;
+        self.result.next.starts_front = self.starts.val() & !self.is_open.val();
+        self.result.next.starts_rear = (self.starts.val() & self.is_open.val()) | self.pairs.val();
+        self.result.next.begins_half = self.rear_start.val().get_bits::<3>(0) == 0;
+        self.result.next.half = self.rear_start.val().get_bits::<7>(3);
+        self.result.next.front_header = self.tlp.val().header;
+        self.result.next.rear_header = self.rear_header.val();
+        self.result.next.second_first_be = self.second_tlp.val().first_be;
+        self.result.next.second_last_be = self.second_tlp.val().last_be;
+        self.result.next.second_sequence = bit_cast::<6, 5>(self.second_number.val());
+        self.result.next.first_be = self.tlp.val().first_be;
+        self.result.next.last_be = self.tlp.val().last_be;
+        self.result.next.sequence = self.number.val();
+        self.result.next.ends = bit_cast::<2, 1>(self.ends_start.val().into());
+        self.result.next.end_0 = self.end_dword.val();
+        self.result.next.end_1 = self.end_dword.val();
+        if self.is_tail.val() {
+            self.result.next.ends = (bit_cast::<2, 1>(self.ends_start.val().into()) << 1) | 1;
+            self.result.next.end_0 = bit_cast::<4, 9>(self.tail_last.val());
+        }
+        if self.pairs.val() {
+            self.result.next.ends =
+                (bit_cast::<2, 1>(self.second.val().fits_straddled.into()) << 1) | 1;
+            self.result.next.end_1 = self.second.val().last_dword + 8;
+        }
+        self.step.next = self.result.val();
+
+        self.rest_after.next = self.after.rest_after.val();
+        self.is_open_after.next = self.after.is_open_after.val();
+        self.is_long_after.next = self.after.is_long_after.val();
+        self.position_after.next = self.after.position_after.val();
+    }
+}

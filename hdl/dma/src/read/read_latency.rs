@@ -1,0 +1,98 @@
+//! Samples how long reads take: one read at a time, from its request to its last completion.
+//!
+//! ```text
+//!   issue ──► free? follow this tag ──► no longer outstanding: one pulse in the bucket of its time
+//! ```
+//! Timing: the pulse comes two cycles after the tag's end. Buckets double: below 64 cycles (256
+//! ns), below 128, ..., from 4,096 on.
+//!
+//! Invariants:
+//! 1. At most one bit of `bucket` is high in a cycle.
+//! 2. Which read is followed does not depend on how long it takes: it is the first one that starts
+//!    when no other is followed. A read cut off by `reset` is not counted.
+
+use crate::read::tags::Tag;
+use stream::prelude::*;
+
+/// The sampler. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct ReadLatency {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the read at hand.
+    pub reset: Signal<In, Bit>,
+
+    /// A read starts.
+    pub issue: Signal<In, Bit>,
+    /// Its tag.
+    pub issue_tag: Signal<In, Tag>,
+    /// Tag of the read that is followed.
+    pub sampled_tag: Signal<Out, Tag>,
+    /// It is outstanding, from one cycle after `issue` on.
+    pub outstanding: Signal<In, Bit>,
+
+    /// One bit for each bucket.
+    pub bucket: Signal<Out, Bits<8>>,
+
+    follows: DFF<Bit>,
+    begun: DFF<Bit>,
+    looked: DFF<Bit>,
+    waits: DFF<Bit>,
+    tag: DFF<Tag>,
+    cycles: DFF<Bits<13>>,
+    pulse: DFF<Bits<8>>,
+
+    ended: Signal<Local, Bit>,
+    reached: Signal<Local, Bits<8>>,
+}
+
+impl Logic for ReadLatency {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, follows, begun, looked, waits, tag, cycles, pulse);
+        self.sampled_tag.next = self.tag.q.val();
+        self.waits.d.next = self.outstanding.val();
+        self.ended.next = self.looked.q.val() & !self.waits.q.val();
+        self.looked.d.next = self.begun.q.val() & !self.ended.val();
+        self.begun.d.next = self.follows.q.val() & !self.ended.val();
+        // The count stands in its last bucket.
+        if !self.cycles.q.val().get_bit(12) {
+            self.cycles.d.next = self.cycles.q.val() + 1;
+        }
+        if !self.follows.q.val() {
+            self.follows.d.next = self.issue.val();
+            self.tag.d.next = self.issue_tag.val();
+            self.cycles.d.next = 0.into();
+        } else if self.ended.val() {
+            self.follows.d.next = false;
+        }
+
+        self.reached.next = 1.into();
+        if self.cycles.q.val().get_bit(12) {
+            self.reached.next = 128.into();
+        } else if self.cycles.q.val().get_bit(11) {
+            self.reached.next = 64.into();
+        } else if self.cycles.q.val().get_bit(10) {
+            self.reached.next = 32.into();
+        } else if self.cycles.q.val().get_bit(9) {
+            self.reached.next = 16.into();
+        } else if self.cycles.q.val().get_bit(8) {
+            self.reached.next = 8.into();
+        } else if self.cycles.q.val().get_bit(7) {
+            self.reached.next = 4.into();
+        } else if self.cycles.q.val().get_bit(6) {
+            self.reached.next = 2.into();
+        }
+        self.pulse.d.next = 0.into();
+        if self.ended.val() {
+            self.pulse.d.next = self.reached.val();
+        }
+        self.bucket.next = self.pulse.q.val();
+        if self.reset.val() {
+            self.follows.d.next = false;
+            self.begun.d.next = false;
+            self.looked.d.next = false;
+            self.pulse.d.next = 0.into();
+        }
+    }
+}

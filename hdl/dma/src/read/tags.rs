@@ -1,0 +1,555 @@
+//! The life of the 256 read tags, and their timeout.
+//!
+//! ```text
+//!   free ── issue ──► outstanding ── finish ──► done ── retire ──► free
+//!                          └──── timeout ────► done, failed, quarantined ── reset ──► free
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | completion, tail, sampled, event_0, event_1 | in, out | a tag, and whether it is outstanding |
+//! | answer | in, out | the oldest request's tag; whether it is done, and has failed |
+//! | candidate | in, out | a tag; whether it is busy, and whether it is so for good |
+//!
+//! Timing: answers in the same cycle, every change is visible one cycle later. A timeout comes
+//! between `timeout_cycles` and 1.25 `timeout_cycles` + 256 cycles after the issue: ages are kept
+//! in eighths of the timeout, and one tag is looked at in each cycle.
+//!
+//! Invariants:
+//! 1. A tag is busy from issue to retirement; a quarantined tag stays busy until reset.
+//! 2. Done means that nothing more will be stored for the tag. Failed may come before it.
+//! 3. After `reset`, `draining` holds until every read issued before it has finished or timed out,
+//!    and each tag was cleared after that, one in each cycle. `link_reset` ends all of them: their
+//!    completions cannot come any more.
+//! 4. Of two events of a tag in one cycle the older ends it; a timeout that meets an event of its
+//!    tag waits for its next turn.
+//!
+//! Source: PG213, tag management for non-posted transactions (client managed).
+
+use crate::read::tag_state::{TagFailures, TagUse, TagWaits};
+use crate::read::tag_sweep::TagSweep;
+use crate::read::tag_verdicts::TagVerdicts;
+use stream::prelude::*;
+
+/// Bits of a read tag.
+pub const TAG_BITS: usize = 8;
+/// Read tags: as many as the hard block knows.
+pub const TAGS: usize = 1 << TAG_BITS;
+/// A read tag.
+pub type Tag = Bits<TAG_BITS>;
+/// Least completion timeout: every tag is looked at while its age is known.
+pub const TIMEOUT_CYCLES_MIN: u32 = 4 * TAGS as u32;
+
+/// A completion has ended.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct TagEvent {
+    /// It was the last one of its request.
+    pub finished: Bit,
+    /// It was not as expected.
+    pub failed: Bit,
+    /// The hard block has given the request up.
+    pub timed_out: Bit,
+    /// Tag of the request.
+    pub tag: Tag,
+}
+
+/// Finds the read that has waited too long.
+#[derive(LogicBlock)]
+pub struct TagTimer {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// A read starts.
+    pub issue: Signal<In, Bit>,
+    /// Its tag.
+    pub issue_tag: Signal<In, Tag>,
+    /// Tag that is looked at.
+    pub scan_tag: Signal<Out, Tag>,
+    /// Its read waits.
+    pub scan_waits: Signal<In, Bit>,
+
+    /// A read had waited too long one cycle ago; it may have ended since.
+    pub expired: Signal<Out, Bit>,
+    /// Its tag.
+    pub expired_tag: Signal<Out, Tag>,
+
+    started: LutRam<Bits<4>, TAG_BITS>,
+    prescaler: DFF<Bits<32>>,
+    now: DFF<Bits<4>>,
+    scan: DFF<Tag>,
+    late: DFF<Bit>,
+    late_tag: DFF<Tag>,
+
+    age: Signal<Local, Bits<4>>,
+    tick_last: Constant<Bits<32>>,
+}
+
+impl TagTimer {
+    /// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
+    pub fn new(timeout_cycles: u32) -> Self {
+        assert!(
+            timeout_cycles >= TIMEOUT_CYCLES_MIN,
+            "timeout of {timeout_cycles} cycles"
+        );
+        Self {
+            clock: Default::default(),
+            issue: Default::default(),
+            issue_tag: Default::default(),
+            scan_tag: Default::default(),
+            scan_waits: Default::default(),
+            expired: Default::default(),
+            expired_tag: Default::default(),
+            started: Default::default(),
+            prescaler: Default::default(),
+            now: Default::default(),
+            scan: Default::default(),
+            late: Default::default(),
+            late_tag: Default::default(),
+            age: Default::default(),
+            tick_last: Constant::new((timeout_cycles / 8 - 1).to_bits()),
+        }
+    }
+}
+
+impl Logic for TagTimer {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, prescaler, now, scan, late, late_tag);
+        self.started.clock.next = self.clock.val();
+        self.started.write_address.next = self.issue_tag.val();
+        self.started.write_data.next = self.now.q.val();
+        self.started.write_enable.next = self.issue.val();
+
+        self.prescaler.d.next = self.prescaler.q.val() + 1;
+        if self.prescaler.q.val() == self.tick_last.val() {
+            self.prescaler.d.next = 0.into();
+            self.now.d.next = self.now.q.val() + 1;
+        }
+        self.scan.d.next = self.scan.q.val() + 1;
+        self.started.read_address.next = self.scan.q.val();
+        self.age.next = self.now.q.val() - self.started.read_data.val();
+        self.scan_tag.next = self.scan.q.val();
+        // The eighth in which it began may have been almost over, hence nine.
+        self.late.d.next = self.scan_waits.val() & (self.age.val() >= 9);
+        self.late_tag.d.next = self.scan.q.val();
+        self.expired.next = self.late.q.val();
+        self.expired_tag.next = self.late_tag.q.val();
+    }
+}
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct TagTable {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Frees every tag once its read has ended.
+    pub reset: Signal<In, Bit>,
+    /// The hard block is in reset: nothing is outstanding.
+    pub link_reset: Signal<In, Bit>,
+
+    /// A read starts.
+    pub issue: Signal<In, Bit>,
+    /// Its tag.
+    pub issue_tag: Signal<In, Tag>,
+    /// A completion ends; of two in one cycle the older.
+    pub event_0: PulseSink<TagEvent>,
+    /// A completion ends.
+    pub event_1: PulseSink<TagEvent>,
+    /// Their tags are outstanding.
+    pub event_known: [Signal<Out, Bit>; 2],
+    /// The answer to a read has been handed on.
+    pub retire: Signal<In, Bit>,
+    /// Its tag.
+    pub retire_tag: Signal<In, Tag>,
+
+    /// Tag that may be used next.
+    pub candidate: Signal<In, Tag>,
+    /// It must not be used.
+    pub candidate_busy: Signal<Out, Bit>,
+    /// It will not come back.
+    pub candidate_quarantined: Signal<Out, Bit>,
+    /// Tag of the completion that begins.
+    pub completion_tag: Signal<In, Tag>,
+    /// It is outstanding.
+    pub completion_known: Signal<Out, Bit>,
+    /// Tag of the completion that goes on.
+    pub tail_tag: Signal<In, Tag>,
+    /// It is outstanding.
+    pub tail_known: Signal<Out, Bit>,
+    /// Tag whose time is taken.
+    pub sampled_tag: Signal<In, Tag>,
+    /// It is outstanding.
+    pub sampled_waits: Signal<Out, Bit>,
+    /// Tag of the oldest request.
+    pub answer_tag: Signal<In, Tag>,
+    /// Its answer is complete.
+    pub answer_done: Signal<Out, Bit>,
+    /// Its answer is wrong.
+    pub answer_failed: Signal<Out, Bit>,
+
+    /// Reads of before the reset have not ended.
+    pub draining: Signal<Out, Bit>,
+    /// A read timed out one cycle ago.
+    pub timed_out: Signal<Out, Bit>,
+    /// A completion was not as expected one cycle ago.
+    pub wrong: Signal<Out, Bit>,
+    /// Some tag is quarantined.
+    pub has_quarantined: Signal<Out, Bit>,
+
+    timer: TagTimer,
+    sweep: TagSweep,
+    verdicts: TagVerdicts,
+    waits: TagWaits,
+    failures: TagFailures,
+    tag_use: TagUse,
+
+    linked: Signal<Local, Bit>,
+}
+
+impl TagTable {
+    /// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
+    pub fn new(timeout_cycles: u32) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            link_reset: Default::default(),
+            issue: Default::default(),
+            issue_tag: Default::default(),
+            event_0: Default::default(),
+            event_1: Default::default(),
+            event_known: Default::default(),
+            retire: Default::default(),
+            retire_tag: Default::default(),
+            candidate: Default::default(),
+            candidate_busy: Default::default(),
+            candidate_quarantined: Default::default(),
+            completion_tag: Default::default(),
+            completion_known: Default::default(),
+            tail_tag: Default::default(),
+            tail_known: Default::default(),
+            sampled_tag: Default::default(),
+            sampled_waits: Default::default(),
+            answer_tag: Default::default(),
+            answer_done: Default::default(),
+            answer_failed: Default::default(),
+            draining: Default::default(),
+            timed_out: Default::default(),
+            wrong: Default::default(),
+            has_quarantined: Default::default(),
+            timer: TagTimer::new(timeout_cycles),
+            sweep: Default::default(),
+            verdicts: Default::default(),
+            waits: Default::default(),
+            failures: Default::default(),
+            tag_use: Default::default(),
+            linked: Default::default(),
+        }
+    }
+}
+
+impl Logic for TagTable {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.timer.clock.next = self.clock.val();
+        self.sweep.clock.next = self.clock.val();
+        self.verdicts.clock.next = self.clock.val();
+        self.waits.clock.next = self.clock.val();
+        self.failures.clock.next = self.clock.val();
+        self.tag_use.clock.next = self.clock.val();
+        self.sweep.reset.next = self.reset.val();
+        self.sweep.link_reset.next = self.link_reset.val();
+        self.sweep.scan_tag.next = self.timer.scan_tag.val();
+        self.sweep.scan_waits.next = self.waits.waits[4].val();
+        self.sweep.retire.next = self.retire.val();
+        self.sweep.retire_tag.next = self.retire_tag.val();
+        self.draining.next = self.sweep.draining.val();
+        self.linked.next = !self.sweep.cut_off.val();
+
+        // Tags to look up.
+        self.waits.tag[0].next = self.completion_tag.val();
+        self.waits.tag[1].next = self.tail_tag.val();
+        self.waits.tag[2].next = self.sampled_tag.val();
+        self.waits.tag[3].next = self.answer_tag.val();
+        self.waits.tag[4].next = self.timer.scan_tag.val();
+        self.failures.tag[3].next = self.answer_tag.val();
+        self.completion_known.next = self.waits.waits[0].val() & self.linked.val();
+        self.tail_known.next = self.waits.waits[1].val() & self.linked.val();
+        self.sampled_waits.next = self.waits.waits[2].val() & self.linked.val();
+        self.answer_done.next = !self.waits.waits[3].val();
+        self.answer_failed.next = self.failures.failed[3].val();
+        self.timer.scan_waits.next = self.waits.waits[4].val();
+        PulseSink::<TagEvent>::link(&mut self.event_0, &mut self.verdicts.event_0);
+        PulseSink::<TagEvent>::link(&mut self.event_1, &mut self.verdicts.event_1);
+        self.verdicts.expired.next = self.timer.expired.val();
+        self.verdicts.expired_tag.next = self.timer.expired_tag.val();
+        self.verdicts.scan_tag.next = self.timer.scan_tag.val();
+        self.verdicts.draining.next = self.sweep.draining.val();
+        self.verdicts.cut_off.next = self.sweep.cut_off.val();
+        self.verdicts.scan_waits.next = self.waits.waits[4].val();
+        self.waits.given_up.next = self.verdicts.tag[2].val();
+        for i in 0..2 {
+            self.event_known[i].next = self.verdicts.event_known[i].val();
+            self.waits.tag[i + 5].next = self.verdicts.tag[i].val();
+            self.verdicts.waits[i].next = self.waits.waits[i + 5].val();
+        }
+        for i in 0..3 {
+            self.failures.tag[i].next = self.verdicts.tag[i].val();
+            self.tag_use.event_tag[i].next = self.verdicts.tag[i].val();
+            self.verdicts.failed[i].next = self.failures.failed[i].val();
+            self.waits.ends[i].next = self.verdicts.ends[i].val();
+            self.failures.fails[i].next = self.verdicts.fails[i].val();
+            self.tag_use.loses[i].next = self.verdicts.loses[i].val();
+        }
+        self.timed_out.next = self.verdicts.timed_out.val();
+        self.wrong.next = self.verdicts.wrong.val();
+        self.has_quarantined.next = self.verdicts.has_quarantined.val();
+        self.timer.issue.next = self.issue.val();
+        self.timer.issue_tag.next = self.issue_tag.val();
+        self.waits.issue.next = self.issue.val();
+        self.waits.issue_tag.next = self.issue_tag.val();
+        self.tag_use.issue.next = self.issue.val();
+        self.tag_use.issue_tag.next = self.issue_tag.val();
+        self.tag_use.candidate.next = self.candidate.val();
+        self.candidate_busy.next = self.tag_use.busy.val();
+        self.candidate_quarantined.next = self.tag_use.quarantined.val();
+        self.tag_use.retire.next = self.sweep.frees.val();
+        self.tag_use.retire_tag.next = self.sweep.free_tag.val();
+        self.tag_use.clears.next = self.sweep.clears.val();
+        self.failures.forgive.next = self.sweep.frees.val();
+        self.failures.forgive_tag.next = self.sweep.free_tag.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// What is known of a tag in use.
+    #[derive(Clone, Copy, Default)]
+    struct Known {
+        busy: bool,
+        waits: bool,
+        failed: bool,
+        lost: bool,
+    }
+
+    /// The table as its invariants say, beside the block.
+    struct Golden {
+        tags: BTreeMap<u64, Known>,
+        started: BTreeMap<u64, u32>,
+        cycle: u32,
+        late: Option<u64>,
+        draining: bool,
+        cut_off: bool,
+    }
+
+    /// What happens in a cycle.
+    #[derive(Default)]
+    struct Cycle {
+        issue: Option<u64>,
+        retire: Option<u64>,
+        events: [Option<(u64, [bool; 3])>; 2],
+        reset: bool,
+        link_reset: bool,
+    }
+
+    const EIGHTH: u32 = TIMEOUT_CYCLES_MIN / 8;
+
+    impl Golden {
+        fn known(&self, tag: u64) -> Known {
+            self.tags.get(&tag).copied().unwrap_or_default()
+        }
+
+        fn waits(&self, tag: u64) -> bool {
+            self.known(tag).waits && !self.cut_off
+        }
+
+        /// The read that is given up in this cycle, if no event meets it.
+        fn expired(&self, cycle: &Cycle) -> Option<u64> {
+            let tag = self.late.filter(|tag| self.waits(*tag))?;
+            let meets = |event: &Option<(u64, [bool; 3])>| {
+                event.is_some_and(|(of, [_, _, timed_out])| of == tag || timed_out)
+            };
+            (!cycle.events.iter().any(meets)).then_some(tag)
+        }
+
+        fn step(&mut self, cycle: &Cycle) {
+            let expired = self.expired(cycle);
+            let now = (self.cycle / EIGHTH) % 16;
+            let scan = u64::from(self.cycle % TAGS as u32);
+            let started = self.started.get(&scan).copied().unwrap_or_default();
+            let looks_late = self.known(scan).waits && (now + 16 - started) % 16 >= 9;
+            let before = self.tags.clone();
+            let mut end = |tag: u64, fails: bool, lost: bool, ends: bool| {
+                let known = self.tags.entry(tag).or_default();
+                known.failed |= fails;
+                known.lost |= lost && !self.draining;
+                known.waits &= !ends;
+            };
+            for (tag, [finished, failed, timed_out]) in cycle.events.iter().flatten() {
+                if before.get(tag).is_some_and(|known| known.waits) && !self.cut_off {
+                    end(*tag, failed | timed_out, *timed_out, finished | timed_out);
+                }
+            }
+            if let Some(tag) = expired {
+                end(tag, true, true, true);
+            }
+            if let Some(tag) = cycle.retire.filter(|_| !self.draining) {
+                let known = self.tags.entry(tag).or_default();
+                (known.busy, known.failed) = (false, false);
+            }
+            if let Some(tag) = cycle.issue {
+                let known = self.tags.entry(tag).or_default();
+                (known.busy, known.waits) = (true, true);
+                self.started.insert(tag, now);
+            }
+            let met = |event: &&Option<(u64, [bool; 3])>| event.is_some_and(|(of, _)| of == scan);
+            self.late =
+                (looks_late && !cycle.events.iter().any(|event| met(&event))).then_some(scan);
+            self.draining |= cycle.reset | cycle.link_reset;
+            self.cut_off |= cycle.link_reset;
+            self.cycle += 1;
+        }
+    }
+
+    fn drive(dut: &mut TagTable, cycle: &Cycle) {
+        dut.clock.next = Clock { clk: false };
+        dut.issue.next = cycle.issue.is_some();
+        dut.issue_tag.next = cycle.issue.unwrap_or_default().to_bits();
+        dut.retire.next = cycle.retire.is_some();
+        dut.retire_tag.next = cycle.retire.unwrap_or_default().to_bits();
+        dut.reset.next = cycle.reset;
+        dut.link_reset.next = cycle.link_reset;
+        let payload = |event: &Option<(u64, [bool; 3])>| {
+            let (tag, [finished, failed, timed_out]) = event.unwrap_or_default();
+            TagEvent {
+                finished,
+                failed,
+                timed_out,
+                tag: tag.to_bits(),
+            }
+        };
+        dut.event_0.valid.next = cycle.events[0].is_some();
+        dut.event_0.payload.next = payload(&cycle.events[0]);
+        dut.event_1.valid.next = cycle.events[1].is_some();
+        dut.event_1.payload.next = payload(&cycle.events[1]);
+    }
+
+    /// Few tags, so that events of one tag meet, with reads that nobody ends and resets.
+    #[test]
+    fn tags_live_as_the_invariants_say() {
+        let seed = std::env::var("ZERONIC_SEED").map_or(1, |seed| seed.parse().expect("a seed"));
+        println!("ZERONIC_SEED={seed}");
+        let mut state: u64 = seed;
+        let mut random = move |below: u64| {
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (state >> 33) % below
+        };
+        let mut dut = TagTable::new(TIMEOUT_CYCLES_MIN);
+        dut.connect_all();
+        check_all(&dut).expect("is connected");
+        let mut golden = Golden {
+            tags: BTreeMap::new(),
+            started: BTreeMap::new(),
+            cycle: 0,
+            late: None,
+            draining: false,
+            cut_off: false,
+        };
+        const TAGS_USED: [u64; 6] = [0, 1, 16, 17, 200, 255];
+        let (mut timeouts, mut drained, mut quarantined, mut drain_cycles) = (0, 0, 0, 0);
+        for number in 0..24_000 {
+            let mut cycle = Cycle::default();
+            let tag = |random: &mut dyn FnMut(u64) -> u64| TAGS_USED[random(6) as usize];
+            let quiet = number % 6_000 < 2_500;
+            for event in &mut cycle.events {
+                if random(if quiet { 400 } else { 6 }) == 0 {
+                    let flags = [random(2) == 0, random(4) == 0, random(24) == 0];
+                    *event = Some((tag(&mut random), flags));
+                }
+            }
+            let (issues, retires) = (tag(&mut random), tag(&mut random));
+            let free = golden.known(issues);
+            cycle.reset = number % 4_000 == 3_000;
+            cycle.link_reset = number % 12_000 > 11_000 && number % 12_000 < 11_004;
+            let runs = !golden.draining && !cycle.reset && !cycle.link_reset;
+            if runs && !free.busy && !free.lost && random(2) == 0 {
+                cycle.issue = Some(issues);
+            }
+            let ended = golden.known(retires);
+            if runs && ended.busy && !ended.waits && random(3) == 0 {
+                cycle.retire = Some(retires);
+            }
+            drive(&mut dut, &cycle);
+            let asked = tag(&mut random);
+            dut.candidate.next = asked.to_bits();
+            dut.completion_tag.next = asked.to_bits();
+            dut.tail_tag.next = asked.to_bits();
+            dut.sampled_tag.next = asked.to_bits();
+            dut.answer_tag.next = asked.to_bits();
+            assert!(simulate(&mut dut, 100));
+
+            let known = golden.known(asked);
+            let waits = golden.waits(asked);
+            assert_eq!(dut.draining.val(), golden.draining, "cycle {number}");
+            assert_eq!(
+                dut.completion_known.val(),
+                waits,
+                "cycle {number} tag {asked}"
+            );
+            assert_eq!(dut.tail_known.val(), waits, "cycle {number} tag {asked}");
+            assert_eq!(dut.sampled_waits.val(), waits, "cycle {number} tag {asked}");
+            for (at, event) in cycle.events.iter().enumerate() {
+                let waits = event.is_some_and(|(tag, _)| golden.waits(tag));
+                assert_eq!(
+                    dut.event_known[at].val(),
+                    waits,
+                    "cycle {number} event {at}"
+                );
+            }
+            if !golden.draining {
+                assert_eq!(
+                    dut.answer_done.val(),
+                    !known.waits,
+                    "cycle {number} tag {asked}"
+                );
+                assert_eq!(
+                    dut.answer_failed.val(),
+                    known.failed,
+                    "cycle {number} tag {asked}"
+                );
+                let busy = known.busy || known.lost;
+                assert_eq!(dut.candidate_busy.val(), busy, "cycle {number} tag {asked}");
+                let lost = dut.candidate_quarantined.val();
+                assert_eq!(lost, known.lost, "cycle {number} tag {asked}");
+                quarantined += u32::from(lost);
+            }
+            golden.step(&cycle);
+            dut.clock.next = Clock { clk: true };
+            assert!(simulate(&mut dut, 100));
+            timeouts += u32::from(dut.timed_out.val());
+
+            // It lasts a round of all tags at least, and no longer than two without one that waits.
+            if golden.draining {
+                drain_cycles += 1;
+                let waiting = golden.tags.values().any(|known| known.waits) && !golden.cut_off;
+                if waiting {
+                    drain_cycles = 0;
+                }
+                assert!(drain_cycles <= 2 * TAGS as u32 + 4, "cycle {number}");
+                if !dut.draining.val() {
+                    assert!(!waiting, "cycle {number}: drained with reads that wait");
+                    golden.tags.clear();
+                    (golden.draining, golden.cut_off) = (false, false);
+                    (drained, drain_cycles) = (drained + 1, 0);
+                }
+            }
+        }
+        assert!(
+            timeouts > 10 && drained >= 6 && quarantined > 100,
+            "{timeouts} {drained}"
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! Carries out one host request after the other.
+//!
+//! ```text
+//!          ┌─ pushed line ────────────────────────────────────┐
+//!          ├─ memory write ──► [write] ───────────────────────┤
+//!  Idle ───┼─ memory read ───► [read] ──────► Reply ──────────┼──► Idle
+//!          ├─ refused ──────────────────────► Reply ──────────┤
+//!          └─ ignored ────────────────────────────────────────┘
+//! ```
+//! Timing: one dword a cycle while writing, a pushed line in one cycle. The request is held by its
+//! source until it is done.
+//!
+//! Invariants: those of [`crate::completer`].
+
+use crate::completer::completer_check::CompleterCheck;
+use crate::completer::completer_read::CompleterRead;
+use crate::completer::completer_reply::HostReply;
+use crate::completer::completer_request::HostRequest;
+use crate::completer::completer_write::CompleterWrite;
+use stream::prelude::*;
+
+/// What is done with the request.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum ExecutePhase {
+    /// Waits for a request.
+    Idle,
+    /// Waits for the last dword written.
+    Write,
+    /// Waits for the last dword read.
+    Read,
+    /// Waits until the reply is taken.
+    Reply,
+}
+
+/// The executor. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct CompleterExecute {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the request.
+    pub reset: Signal<In, Bit>,
+
+    /// Requests.
+    pub request: MessageSink<HostRequest>,
+
+    /// Registers written.
+    pub register_write: PulseSource<RegisterWrite>,
+    /// Lines pushed.
+    pub pushed: PulseSource<PushedLine>,
+    /// Registers read.
+    pub read_request: MessageSource<Bits<24>>,
+    /// Their values.
+    pub read_reply: MessageSink<Bits<32>>,
+    /// Answers.
+    pub reply: MessageSource<HostReply>,
+    /// Something was ignored.
+    pub malformed: Signal<Out, Bit>,
+    /// A request was refused.
+    pub unsupported: Signal<Out, Bit>,
+
+    check: CompleterCheck,
+    write: CompleterWrite,
+    read: CompleterRead,
+    phase: DFF<ExecutePhase>,
+    refused: DFF<Bit>,
+
+    held: Signal<Local, HostRequest>,
+    starts: Signal<Local, Bit>,
+    finished: Signal<Local, Bit>,
+}
+
+impl Logic for CompleterExecute {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, refused);
+        self.write.clock.next = self.clock.val();
+        self.read.clock.next = self.clock.val();
+        self.write.reset.next = self.reset.val();
+        self.read.reset.next = self.reset.val();
+
+        self.held.next = self.request.payload.val();
+        self.check.request.next = self.held.val();
+        self.starts.next = self.request.valid.val() & (self.phase.q.val() == ExecutePhase::Idle);
+        self.write.start.next = self.starts.val() & self.check.write.val();
+        self.write.address.next = self.check.address.val();
+        self.write.dwords.next = self.check.dwords.val();
+        self.write.request.next = self.held.val();
+        self.register_write.valid.next = self.write.register_write.valid.val();
+        self.register_write.payload.next = self.write.register_write.payload.val();
+        self.read.start.next = self.starts.val() & self.check.read.val();
+        self.read.flush.next = self.check.flush.val();
+        self.read.address.next = self.check.address.val();
+        self.read.dwords.next = self.check.dwords.val();
+        MessageSource::<Bits<24>>::link(&mut self.read_request, &mut self.read.read_request);
+        MessageSink::<Bits<32>>::link(&mut self.read_reply, &mut self.read.read_reply);
+        self.reply.valid.next = self.phase.q.val() == ExecutePhase::Reply;
+        self.reply.payload.next.refused = self.refused.q.val();
+        self.reply.payload.next.request = self.held.val();
+        self.reply.payload.next.data = self.read.data.val();
+
+        self.malformed.next =
+            self.write.malformed.val() | (self.starts.val() & self.check.ignore.val());
+        self.unsupported.next = self.starts.val() & self.check.refuse.val();
+        self.pushed.valid.next = self.starts.val() & self.check.push.val();
+        self.pushed.payload.next.owner = self.check.address.val().get_bits::<8>(12);
+        self.pushed.payload.next.second = self.check.address.val().get_bit(6);
+        self.pushed.payload.next.data = self.held.val().data;
+        self.finished.next = self.starts.val() & (self.check.ignore.val() | self.check.push.val());
+        match self.phase.q.val() {
+            ExecutePhase::Idle => {
+                self.refused.d.next = self.check.refuse.val();
+                if self.starts.val() & self.check.write.val() {
+                    self.phase.d.next = ExecutePhase::Write;
+                } else if self.starts.val() & self.check.read.val() {
+                    self.phase.d.next = ExecutePhase::Read;
+                } else if self.starts.val() & self.check.refuse.val() {
+                    self.phase.d.next = ExecutePhase::Reply;
+                }
+            }
+            ExecutePhase::Write => {
+                self.finished.next = self.write.done.val();
+                if self.write.done.val() {
+                    self.phase.d.next = ExecutePhase::Idle;
+                }
+            }
+            ExecutePhase::Read => {
+                if self.read.done.val() {
+                    self.phase.d.next = ExecutePhase::Reply;
+                }
+            }
+            ExecutePhase::Reply => {
+                self.finished.next = self.reply.ready.val();
+                if self.reply.ready.val() {
+                    self.phase.d.next = ExecutePhase::Idle;
+                }
+            }
+        }
+        self.request.ready.next = self.finished.val();
+        if self.reset.val() {
+            self.phase.d.next = ExecutePhase::Idle;
+        }
+    }
+}

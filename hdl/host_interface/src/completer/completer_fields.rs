@@ -1,0 +1,147 @@
+//! Computes the descriptor of the completion that answers a request.
+//!
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. Requester id, tag, traffic class, attributes and address type are those of the request.
+//! 2. The completer is named by its function alone; the core adds bus and device.
+//!
+//! Source: PG213, completer completion descriptor; PCIe base specification 2.3.1.1.
+
+use crate::completer::completer_request::HostRequest;
+use stream::prelude::*;
+
+/// The computation. See the module's head.
+#[derive(LogicBlock)]
+pub struct CompleterFields {
+    /// The request.
+    pub request: Signal<In, HostRequest>,
+    /// It is refused.
+    pub refused: Signal<In, Bit>,
+    /// Completion descriptor, 3 dwords, in 512 bits.
+    pub header: Signal<Out, Bits<512>>,
+
+    descriptor: Signal<Local, Bits<128>>,
+    first_be: Signal<Local, Bits<4>>,
+    last_be: Signal<Local, Bits<4>>,
+    count: Signal<Local, Bits<13>>,
+    is_read: Signal<Local, Bit>,
+    lead: Signal<Local, Bits<13>>,
+    trail: Signal<Local, Bits<13>>,
+    whole: Signal<Local, Bits<13>>,
+    byte_count: Signal<Local, Bits<13>>,
+    lead_bytes: Signal<Local, Bits<7>>,
+    lower_address: Signal<Local, Bits<7>>,
+    dword_0: Signal<Local, Bits<32>>,
+    dword_1: Signal<Local, Bits<32>>,
+    dword_2: Signal<Local, Bits<32>>,
+
+    one: Constant<Bits<13>>,
+    two: Constant<Bits<13>>,
+    three: Constant<Bits<13>>,
+    four: Constant<Bits<13>>,
+    none: Constant<Bits<13>>,
+    no_address: Constant<Bits<7>>,
+    no_bytes: Constant<Bits<4>>,
+    memory_read: Constant<Bits<4>>,
+    status_unsupported: Constant<Bits<32>>,
+}
+
+impl Default for CompleterFields {
+    fn default() -> Self {
+        Self {
+            request: Default::default(),
+            refused: Default::default(),
+            header: Default::default(),
+            descriptor: Default::default(),
+            first_be: Default::default(),
+            last_be: Default::default(),
+            count: Default::default(),
+            is_read: Default::default(),
+            lead: Default::default(),
+            trail: Default::default(),
+            whole: Default::default(),
+            byte_count: Default::default(),
+            lead_bytes: Default::default(),
+            lower_address: Default::default(),
+            dword_0: Default::default(),
+            dword_1: Default::default(),
+            dword_2: Default::default(),
+            one: Constant::new(1u32.to_bits()),
+            two: Constant::new(2u32.to_bits()),
+            three: Constant::new(3u32.to_bits()),
+            four: Constant::new(4u32.to_bits()),
+            none: Constant::new(0u32.to_bits()),
+            no_address: Constant::new(0u32.to_bits()),
+            no_bytes: Constant::new(0u32.to_bits()),
+            memory_read: Constant::new(0u32.to_bits()),
+            status_unsupported: Constant::new((1u32 << 11).to_bits()),
+        }
+    }
+}
+
+impl Logic for CompleterFields {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.descriptor.next = self.request.val().descriptor;
+        self.first_be.next = self.request.val().first_be;
+        self.count.next = bit_cast::<13, 11>(self.descriptor.val().get_bits::<11>(64));
+        self.is_read.next = self.descriptor.val().get_bits::<4>(75) == self.memory_read.val();
+        self.last_be.next = self.request.val().last_be;
+        if self.count.val() == self.one.val() {
+            self.last_be.next = self.first_be.val();
+        }
+
+        // Disabled bytes in front of the first and behind the last one.
+        self.lead.next = self.none.val();
+        if self.first_be.val().get_bit(0) {
+            self.lead.next = self.none.val();
+        } else if self.first_be.val().get_bit(1) {
+            self.lead.next = self.one.val();
+        } else if self.first_be.val().get_bit(2) {
+            self.lead.next = self.two.val();
+        } else if self.first_be.val().get_bit(3) {
+            self.lead.next = self.three.val();
+        }
+        self.trail.next = self.none.val();
+        if self.last_be.val().get_bit(3) {
+            self.trail.next = self.none.val();
+        } else if self.last_be.val().get_bit(2) {
+            self.trail.next = self.one.val();
+        } else if self.last_be.val().get_bit(1) {
+            self.trail.next = self.two.val();
+        } else if self.last_be.val().get_bit(0) {
+            self.trail.next = self.three.val();
+        }
+        self.whole.next = self.count.val() << 2;
+        self.byte_count.next = self.whole.val() - self.lead.val() - self.trail.val();
+        self.lead_bytes.next = self.lead.val().get_bits::<7>(0);
+        self.lower_address.next =
+            (bit_cast::<7, 5>(self.descriptor.val().get_bits::<5>(2)) << 2) | self.lead_bytes.val();
+        if !self.is_read.val() {
+            self.byte_count.next = self.four.val();
+            self.lower_address.next = self.no_address.val();
+        } else if (self.count.val() == self.one.val())
+            & (self.first_be.val() == self.no_bytes.val())
+        {
+            self.byte_count.next = self.one.val();
+        }
+
+        self.dword_0.next = bit_cast::<32, 7>(self.lower_address.val())
+            | (bit_cast::<32, 2>(self.descriptor.val().get_bits::<2>(0)) << 8)
+            | (bit_cast::<32, 13>(self.byte_count.val()) << 16);
+        self.dword_1.next = bit_cast::<32, 13>(self.count.val())
+            | (bit_cast::<32, 16>(self.descriptor.val().get_bits::<16>(80)) << 16);
+        if self.refused.val() {
+            self.dword_1.next = self.status_unsupported.val()
+                | (bit_cast::<32, 16>(self.descriptor.val().get_bits::<16>(80)) << 16);
+        }
+        self.dword_2.next = bit_cast::<32, 8>(self.descriptor.val().get_bits::<8>(96))
+            | (bit_cast::<32, 8>(self.descriptor.val().get_bits::<8>(104)) << 8)
+            | (bit_cast::<32, 3>(self.descriptor.val().get_bits::<3>(121)) << 25)
+            | (bit_cast::<32, 3>(self.descriptor.val().get_bits::<3>(124)) << 28);
+        self.header.next = bit_cast::<512, 32>(self.dword_0.val())
+            | (bit_cast::<512, 32>(self.dword_1.val()) << 32)
+            | (bit_cast::<512, 32>(self.dword_2.val()) << 64);
+    }
+}

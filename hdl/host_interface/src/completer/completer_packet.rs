@@ -1,0 +1,126 @@
+//! Builds the one or two beats of a completion.
+//!
+//! ```text
+//!  dwords 0..3 descriptor | dwords 3.. data, or of a refusal: byte enables, request descriptor
+//! ```
+//! Timing: combinational.
+//!
+//! Source: PG213, completer completion descriptor, Completions with Error Status.
+
+use crate::completer::completer_fields::CompleterFields;
+use crate::completer::completer_request::HostRequest;
+use stream::prelude::*;
+
+/// The packet. See the module's head.
+#[derive(LogicBlock)]
+pub struct CompleterPacket {
+    /// The request.
+    pub request: Signal<In, HostRequest>,
+    /// What was read, dword 0 in bits 31:0.
+    pub data: Signal<In, Bits<512>>,
+    /// Answer with Unsupported Request.
+    pub refused: Signal<In, Bit>,
+
+    /// First beat.
+    pub first: Signal<Out, Bits<512>>,
+    /// Its dwords.
+    pub first_keep: Signal<Out, Bits<16>>,
+    /// Second beat.
+    pub second: Signal<Out, Bits<512>>,
+    /// Its dwords.
+    pub second_keep: Signal<Out, Bits<16>>,
+    /// There is a second beat.
+    pub two_beats: Signal<Out, Bit>,
+    /// Place of the last dword in its beat.
+    pub last_dword: Signal<Out, Bits<4>>,
+
+    fields: CompleterFields,
+
+    descriptor: Signal<Local, Bits<128>>,
+    log: Signal<Local, Bits<512>>,
+    body: Signal<Local, Bits<512>>,
+    body_shifted: Signal<Local, Bits<512>>,
+    dwords: Signal<Local, Bits<6>>,
+    beyond: Signal<Local, Bits<4>>,
+    last_place: Signal<Local, Bits<6>>,
+    is_long: Signal<Local, Bit>,
+    first_mask: Signal<Local, Bits<16>>,
+
+    header_bits: Constant<Bits<7>>,
+    rest_bits: Constant<Bits<9>>,
+    log_bits: Constant<Bits<6>>,
+    header_dwords: Constant<Bits<6>>,
+    log_dwords: Constant<Bits<6>>,
+    one: Constant<Bits<6>>,
+    full_mask: Constant<Bits<16>>,
+}
+
+impl Default for CompleterPacket {
+    fn default() -> Self {
+        Self {
+            request: Default::default(),
+            data: Default::default(),
+            refused: Default::default(),
+            first: Default::default(),
+            first_keep: Default::default(),
+            second: Default::default(),
+            second_keep: Default::default(),
+            two_beats: Default::default(),
+            last_dword: Default::default(),
+            fields: Default::default(),
+            descriptor: Default::default(),
+            log: Default::default(),
+            body: Default::default(),
+            body_shifted: Default::default(),
+            dwords: Default::default(),
+            beyond: Default::default(),
+            last_place: Default::default(),
+            is_long: Default::default(),
+            first_mask: Default::default(),
+            header_bits: Constant::new(96u32.to_bits()),
+            rest_bits: Constant::new(416u32.to_bits()),
+            log_bits: Constant::new(32u32.to_bits()),
+            header_dwords: Constant::new(3u32.to_bits()),
+            log_dwords: Constant::new(8u32.to_bits()),
+            one: Constant::new(1u32.to_bits()),
+            full_mask: Constant::new(0xffffu32.to_bits()),
+        }
+    }
+}
+
+impl Logic for CompleterPacket {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.fields.request.next = self.request.val();
+        self.fields.refused.next = self.refused.val();
+
+        self.descriptor.next = self.request.val().descriptor;
+        self.log.next = bit_cast::<512, 4>(self.request.val().first_be)
+            | (bit_cast::<512, 4>(self.request.val().last_be) << 4)
+            | (bit_cast::<512, 128>(self.descriptor.val()) << self.log_bits.val());
+        self.body.next = self.data.val();
+        self.dwords.next =
+            bit_cast::<6, 5>(self.descriptor.val().get_bits::<5>(64)) + self.header_dwords.val();
+        if self.refused.val() {
+            self.body.next = self.log.val();
+            self.dwords.next = self.log_dwords.val();
+        }
+
+        self.body_shifted.next = self.body.val() << self.header_bits.val();
+        self.first.next = self.fields.header.val() | self.body_shifted.val();
+        self.second.next = self.body.val() >> self.rest_bits.val();
+
+        // Header and data are 19 dwords at most: a second beat has three.
+        self.beyond.next = self.dwords.val().get_bits::<4>(0);
+        self.is_long.next = self.dwords.val().get_bit(4) & self.beyond.val().any();
+        self.two_beats.next = self.is_long.val();
+        self.last_place.next = self.dwords.val() - self.one.val();
+        self.last_dword.next = self.last_place.val().get_bits::<4>(0);
+        self.first_mask.next = self.full_mask.val() << self.beyond.val();
+        self.first_keep.next = !self.first_mask.val();
+        if self.dwords.val().get_bit(4) {
+            self.first_keep.next = self.full_mask.val();
+        }
+        self.second_keep.next = !self.first_mask.val();
+    }
+}

@@ -1,0 +1,188 @@
+//! Writes completion entries for confirmed commands.
+//!
+//! ```text
+//!  confirmation ─┬► [merge] ──► ring place, phase ──► write (one entry of 16 bytes)
+//!                └► [pause] ───────────┘
+//! ```
+//! | port | meaning and duty |
+//! |---|---|
+//! | `confirmation` | commands in their fenced order |
+//! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
+//!
+//! Timing: an entry is offered 5 cycles after its confirmation when nothing waits; up to a pause
+//! (see [`crate::completion::completion_pause`]) after the entry before it as long as every confirmation that
+//! comes can share it.
+//!
+//! Invariants:
+//! 1. The entries of an owner name its commands in order; each command is confirmed by the first
+//!    entry with its index or a later one.
+//! 2. A command that failed has an entry of its own. One that did not may be confirmed by the next
+//!    one of the same owner, if that came before its entry was begun. None waits for the pause
+//!    behind another owner's or a failed one, nor do those wait.
+//! 3. The phase is 1 on the first pass over a ring after its enable word was written, and flips at
+//!    each end of the ring. The ring has as many entries as the command ring.
+//! 4. Confirmations for an owner that is not enabled vanish.
+//!
+//! The host enables an owner anew only when nothing of it is under way: an older confirmation would
+//! appear in the new ring.
+//!
+//! Source: `abi::completion`; `docs/decisions/0001-contract.md`, Rings.
+
+pub mod completion_merge;
+pub mod completion_pause;
+pub mod completion_ring;
+
+use crate::completion::completion_merge::CompletionMerge;
+use crate::completion::completion_pause::CompletionPause;
+use crate::completion::completion_ring::CompletionRing;
+use crate::small_write::SmallWrite;
+use stream::prelude::*;
+
+/// What the writer does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum CompletionPhase {
+    /// Waits for a confirmation.
+    Idle,
+    /// Finds the place in the owner's ring.
+    Locate,
+    /// Finds the bus address.
+    Address,
+    /// Waits until the entry is taken.
+    Offer,
+    /// Waits until the ring's index can move.
+    Advance,
+}
+
+/// The writer. See the module's head.
+#[derive(LogicBlock)]
+pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets every confirmation and disables every owner.
+    pub reset: Signal<In, Bit>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Commands whose fence has passed.
+    pub confirmation: MessageSink<Confirmation>,
+    /// Entries.
+    pub write: MessageSource<SmallWrite>,
+
+    merge: CompletionMerge,
+    ring: CompletionRing<O, OWNERS>,
+    pause: CompletionPause,
+    phase: DFF<CompletionPhase>,
+    current: DFF<Confirmation>,
+    entry: DFF<SmallWrite>,
+
+    begins: Signal<Local, Bit>,
+    index_word: Signal<Local, Bits<32>>,
+    status_byte: Signal<Local, Bits<8>>,
+    entry_data: Signal<Local, Bits<128>>,
+    phase_offset: Constant<Bits<7>>,
+    entry_bytes: Constant<Bits<5>>,
+    status_offset: Constant<Bits<7>>,
+    epoch_offset: Constant<Bits<7>>,
+}
+
+impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS> {
+    fn default() -> Self {
+        assert_eq!(abi::completion::INDEX.offset, 0);
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            epoch: Default::default(),
+            settings: Default::default(),
+            confirmation: Default::default(),
+            write: Default::default(),
+            merge: Default::default(),
+            ring: Default::default(),
+            phase: Default::default(),
+            current: Default::default(),
+            entry: Default::default(),
+            pause: Default::default(),
+            begins: Default::default(),
+            index_word: Default::default(),
+            status_byte: Default::default(),
+            entry_data: Default::default(),
+            phase_offset: Constant::new(abi::completion::PHASE.offset.to_bits()),
+            entry_bytes: Constant::new(abi::config::COMPLETION_BYTES.to_bits()),
+            status_offset: Constant::new(abi::completion::STATUS.offset.to_bits()),
+            epoch_offset: Constant::new(abi::completion::EPOCH.offset.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, current, entry);
+        self.merge.clock.next = self.clock.val();
+        self.ring.clock.next = self.clock.val();
+        self.pause.clock.next = self.clock.val();
+        self.merge.reset.next = self.reset.val();
+        self.ring.reset.next = self.reset.val();
+        self.pause.reset.next = self.reset.val();
+        self.ring.settings.valid.next = self.settings.valid.val();
+        self.ring.settings.payload.next = self.settings.payload.val();
+        self.merge.confirmation.valid.next = self.confirmation.valid.val();
+        self.merge.confirmation.payload.next = self.confirmation.payload.val();
+        self.confirmation.ready.next = self.merge.confirmation.ready.val();
+
+        self.ring.owner.next = bit_cast::<O, 8>(self.current.q.val().owner);
+        self.ring.advance.next = self.phase.q.val() == CompletionPhase::Advance;
+        self.ring.start.next = self.phase.q.val() == CompletionPhase::Locate;
+        self.index_word.next = self.current.q.val().index;
+        self.status_byte.next = self.current.q.val().status;
+        self.entry_data.next = bit_cast::<128, 32>(self.index_word.val())
+            | (bit_cast::<128, 8>(self.status_byte.val()) << self.status_offset.val())
+            | (bit_cast::<128, 16>(self.epoch.val()) << self.epoch_offset.val())
+            | (bit_cast::<128, 1>(self.ring.pass_is_odd.val().into()) << self.phase_offset.val());
+        self.begins.next = (self.phase.q.val() == CompletionPhase::Idle)
+            & (!self.pause.waits.val()
+                | !self.merge.may_grow.val()
+                | (self.merge.merged.val().owner != self.current.q.val().owner));
+        self.merge.take_merged.next = self.begins.val();
+        self.pause.confirmed.next = self.confirmation.valid.val();
+        self.pause.written.next = false;
+        self.write.valid.next = self.phase.q.val() == CompletionPhase::Offer;
+        self.write.payload.next = self.entry.q.val();
+
+        match self.phase.q.val() {
+            CompletionPhase::Idle => {
+                if self.begins.val() & self.merge.has_merged.val() {
+                    self.current.d.next = self.merge.merged.val();
+                    self.phase.d.next = CompletionPhase::Locate;
+                }
+            }
+            CompletionPhase::Locate => {
+                self.phase.d.next = CompletionPhase::Address;
+            }
+            CompletionPhase::Address => {
+                self.entry.d.next.address = self.ring.address.val();
+                self.entry.d.next.bytes = self.entry_bytes.val();
+                self.entry.d.next.data = self.entry_data.val();
+                self.phase.d.next = CompletionPhase::Idle;
+                if self.ring.enabled.val() {
+                    self.phase.d.next = CompletionPhase::Offer;
+                }
+            }
+            CompletionPhase::Offer => {
+                if self.write.ready.val() {
+                    self.phase.d.next = CompletionPhase::Advance;
+                }
+            }
+            CompletionPhase::Advance => {
+                if self.ring.advance_ready.val() {
+                    self.pause.written.next = true;
+                    self.phase.d.next = CompletionPhase::Idle;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.phase.d.next = CompletionPhase::Idle;
+        }
+    }
+}

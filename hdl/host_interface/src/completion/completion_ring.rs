@@ -1,0 +1,156 @@
+//! Where the next completion entry of an owner goes.
+//!
+//! Timing: `enabled` is combinational from `owner`; `address` and `pass_is_odd` hold from the next
+//! cycle on, while `owner` stays. Settings count two cycles after their pulse.
+//!
+//! Invariants:
+//! 1. After `start`, `advance` moves the owner's index by one, unless its enable word was written
+//!    in between; `owner` stays from one to the other.
+
+use crate::owner::owner_index::OwnerIndex;
+use crate::owner::owner_registers::{OwnerAddress, OwnerRegisters, OwnerWord};
+use crate::owner::owner_set::OwnerSet;
+use abi::registers;
+use stream::prelude::*;
+
+/// The rings. See the module's head.
+#[derive(LogicBlock)]
+pub struct CompletionRing<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disables every owner.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Owner.
+    pub owner: Signal<In, Bits<O>>,
+    /// It is enabled.
+    pub enabled: Signal<Out, Bit>,
+    /// Bus address of its next entry.
+    pub address: Signal<Out, Bits<64>>,
+    /// The entry lies in an odd pass over the ring, the first being odd.
+    pub pass_is_odd: Signal<Out, Bit>,
+
+    /// An entry is begun.
+    pub start: Signal<In, Bit>,
+    /// The entry is written.
+    pub advance: Signal<In, Bit>,
+    /// `advance` is heard.
+    pub advance_ready: Signal<Out, Bit>,
+
+    registers: OwnerRegisters<O>,
+    base: OwnerAddress<O>,
+    sizes: OwnerWord<O>,
+    entries_written: OwnerIndex<O>,
+    owners: OwnerSet<O, OWNERS>,
+    is_stale: DFF<Bit>,
+    place: DFF<Bits<32>>,
+    is_odd: DFF<Bit>,
+
+    members: Signal<Local, Bits<OWNERS>>,
+    word: Signal<Local, Bits<32>>,
+    enables: Signal<Local, Bit>,
+    enabled_owner: Signal<Local, Bits<O>>,
+    index: Signal<Local, Bits<32>>,
+    size_bits: Signal<Local, Bits<4>>,
+    beyond_mask: Signal<Local, Bits<32>>,
+    offset: Signal<Local, Bits<64>>,
+    passes: Signal<Local, Bits<32>>,
+    one: Constant<Bits<32>>,
+    ones: Constant<Bits<32>>,
+    entry_shift: Constant<Bits<3>>,
+}
+
+impl<const O: usize, const OWNERS: usize> Default for CompletionRing<O, OWNERS> {
+    fn default() -> Self {
+        assert_eq!(abi::config::COMPLETION_BYTES, 1 << 4);
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            owner: Default::default(),
+            enabled: Default::default(),
+            address: Default::default(),
+            pass_is_odd: Default::default(),
+            start: Default::default(),
+            advance: Default::default(),
+            advance_ready: Default::default(),
+            registers: Default::default(),
+            base: OwnerAddress::new(registers::CONTEXT_COMPLETION_BASE),
+            sizes: OwnerWord::new(registers::CONTEXT_SIZES),
+            entries_written: Default::default(),
+            owners: Default::default(),
+            is_stale: Default::default(),
+            place: Default::default(),
+            is_odd: Default::default(),
+            members: Default::default(),
+            word: Default::default(),
+            enables: Default::default(),
+            enabled_owner: Default::default(),
+            index: Default::default(),
+            size_bits: Default::default(),
+            beyond_mask: Default::default(),
+            offset: Default::default(),
+            passes: Default::default(),
+            one: Constant::new(1u32.to_bits()),
+            ones: Constant::new(Bits::<32>::mask()),
+            entry_shift: Constant::new(4u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for CompletionRing<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, is_stale, place, is_odd);
+        self.registers.clock.next = self.clock.val();
+        self.base.clock.next = self.clock.val();
+        self.sizes.clock.next = self.clock.val();
+        self.entries_written.clock.next = self.clock.val();
+        self.owners.clock.next = self.clock.val();
+        self.owners.reset.next = self.reset.val();
+        self.registers.write.valid.next = self.settings.valid.val();
+        self.registers.write.payload.next = self.settings.payload.val();
+        self.base.changed.valid.next = self.registers.changed.valid.val();
+        self.base.changed.payload.next = self.registers.changed.payload.val();
+        self.sizes.changed.valid.next = self.registers.changed.valid.val();
+        self.sizes.changed.payload.next = self.registers.changed.payload.val();
+        self.entries_written.changed.valid.next = self.registers.changed.valid.val();
+        self.entries_written.changed.payload.next = self.registers.changed.payload.val();
+
+        self.word.next = self.registers.changed.payload.val().data;
+        self.enables.next =
+            self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
+        self.enabled_owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.owners.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.owners.add_owner.next = self.enabled_owner.val();
+        self.owners.remove.next = self.enables.val();
+        self.owners.remove_owner.next = self.enabled_owner.val();
+        self.members.next = self.owners.members.val();
+        self.enabled.next = self.members.val().get_bit(self.owner.val().index());
+
+        self.base.owner.next = self.owner.val();
+        self.sizes.owner.next = self.owner.val();
+        self.entries_written.owner.next = self.owner.val();
+        self.index.next = self.entries_written.value.val();
+        self.size_bits.next = self.sizes.value.val().get_bits::<4>(0);
+        self.beyond_mask.next = self.ones.val() << self.size_bits.val();
+        self.place.d.next = self.index.val() & !self.beyond_mask.val();
+        self.offset.next = bit_cast::<64, 32>(self.place.q.val()) << self.entry_shift.val();
+        self.address.next = self.base.address.val() + self.offset.val();
+        self.passes.next = self.index.val() >> self.size_bits.val();
+        self.is_odd.d.next = !self.passes.val().get_bit(0);
+        self.pass_is_odd.next = self.is_odd.q.val();
+
+        if self.start.val() {
+            self.is_stale.d.next = false;
+        }
+        if self.enables.val() & (self.enabled_owner.val() == self.owner.val()) {
+            self.is_stale.d.next = true;
+        }
+        self.entries_written.advance.next = self.advance.val() & !self.is_stale.q.val();
+        self.entries_written.advance_to.next = self.index.val() + self.one.val();
+        self.advance_ready.next = self.entries_written.advance_ready.val();
+    }
+}

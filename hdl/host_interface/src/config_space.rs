@@ -1,0 +1,101 @@
+//! Reads from the function's configuration space what no port of the hard block shows: whether the
+//! host allows 8-bit tags.
+//!
+//! ```text
+//!   every 1,024 cycles ──► cfg_mgmt read of Device Control ──► bit 8 ──► extended_tags
+//! ```
+//! Timing: a change by the host counts after at most 1,024 cycles and one access. Low after reset.
+//!
+//! Invariants:
+//! 1. One access at a time, held until the hard block says that it is done. Nothing is written.
+//!
+//! On error: an access that never ends leaves `extended_tags` as it was; low at first, which is
+//! always safe.
+//!
+//! Source: PG213, configuration management interface; PCI Express Base 3.0, 7.8.4
+//! (device control, extended tag field enable).
+
+use ip::pcie::{ConfigurationSpace, PCIE_CAPABILITY_BYTES};
+use stream::prelude::*;
+
+/// Dword address of Device Control, a register at byte 8 of the PCI Express capability.
+const DEVICE_CONTROL_DWORD: u64 = (PCIE_CAPABILITY_BYTES + 8) / 4;
+/// Extended tag field enable.
+const EXTENDED_TAG_BIT: u64 = 8;
+
+/// The reader. See the module's head.
+#[derive(LogicBlock)]
+pub struct ConfigSpaceReader {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// The hard block is in reset: forgets the access.
+    pub reset: Signal<In, Bit>,
+    /// The hard block's access port.
+    pub cfg_mgmt: ConfigurationSpace,
+    /// The host allows 8-bit tags.
+    pub extended_tags: Signal<Out, Bit>,
+
+    pause: DFF<Bits<10>>,
+    reading: DFF<Bit>,
+    extended: DFF<Bit>,
+
+    address: Constant<Bits<10>>,
+    tag_bit: Constant<Bits<5>>,
+    one: Constant<Bits<10>>,
+    zero: Constant<Bits<10>>,
+    no_data: Constant<Bits<32>>,
+}
+
+impl Default for ConfigSpaceReader {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            cfg_mgmt: Default::default(),
+            extended_tags: Default::default(),
+            pause: Default::default(),
+            reading: Default::default(),
+            extended: Default::default(),
+            address: Constant::new(DEVICE_CONTROL_DWORD.to_bits()),
+            tag_bit: Constant::new(EXTENDED_TAG_BIT.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+            no_data: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for ConfigSpaceReader {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, pause, reading, extended);
+        self.cfg_mgmt.addr.next = self.address.val();
+        self.cfg_mgmt.function_number.next = bits::<8>(0);
+        self.cfg_mgmt.read.next = self.reading.q.val();
+        self.cfg_mgmt.write.next = false;
+        self.cfg_mgmt.write_data.next = self.no_data.val();
+        self.cfg_mgmt.byte_enable.next = bits::<4>(0);
+        self.cfg_mgmt.debug_access.next = false;
+        self.extended_tags.next = self.extended.q.val();
+
+        // The counter stands while an access runs.
+        if self.reading.q.val() {
+            if self.cfg_mgmt.read_write_done.val() {
+                self.reading.d.next = false;
+                self.extended.d.next = self
+                    .cfg_mgmt
+                    .read_data
+                    .val()
+                    .get_bit(self.tag_bit.val().index());
+            }
+        } else {
+            self.pause.d.next = self.pause.q.val() + self.one.val();
+            self.reading.d.next = self.pause.q.val() == self.zero.val();
+        }
+        if self.reset.val() {
+            self.pause.d.next = self.zero.val();
+            self.reading.d.next = false;
+            self.extended.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Every counter of the card, and what a read of one returns.
+//!
+//! ```text
+//!  drop, disposition, send error ──►┌──────────────┐
+//!  events of the stages, activity ─►│ CardCounters │──► value
+//!               address, reading ──►└──────────────┘
+//! ```
+//! Timing: `value` belongs to the `address` of the cycle before. A pulse shows after at most 16
+//! cycles.
+//!
+//! Invariants:
+//! 1. Each pulse is counted once; counters are never reset, peaks with each epoch.
+//! 2. Reading a low word latches the high word; reading a high word returns what is latched.
+//!
+//! Source: `abi::counters`.
+
+use abi::counters as c;
+
+use crate::csr::event_counters::EventCounters;
+use crate::csr::peaks::Peaks;
+use dma::activity::ActivitySink;
+use stream::prelude::*;
+
+/// Groups of stage counters.
+const GROUPS: usize = c::COUNTER_GROUPS.len();
+const _: () = assert!(GROUPS == 6, "the kernel joins six groups");
+
+/// The counters. See the module's head.
+#[derive(LogicBlock)]
+pub struct CardCounters {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// An epoch begins.
+    pub reset: Signal<In, Bit>,
+
+    /// DropReason of dropped frames.
+    pub drop_count: PulseSink<Bits<4>>,
+    /// Disposition of packets.
+    pub disposition_count: PulseSink<Bits<4>>,
+    /// SendError of failed sends.
+    pub send_error_count: PulseSink<Bits<3>>,
+    /// Group "work".
+    pub work_events: Signal<In, Bits<8>>,
+    /// Group "faults".
+    pub fault_events: Signal<In, Bits<8>>,
+    /// Group "requests".
+    pub request_events: Signal<In, Bits<8>>,
+    /// Group "ends of the data path".
+    pub mac_events: Signal<In, Bits<8>>,
+    /// Beats in use in the packet store.
+    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats that wait for the MAC.
+    pub tx_fifo_beats: Signal<In, Bits<16>>,
+    /// The requester's groups and levels.
+    pub activity: ActivitySink,
+
+    /// Byte offset in BAR 0 of the word that is read.
+    pub address: Signal<In, Bits<24>>,
+    /// A read takes place in this cycle.
+    pub reading: Signal<In, Bit>,
+    /// The word.
+    pub value: Signal<Out, Bits<32>>,
+
+    drops: CounterBank<4>,
+    dispositions: CounterBank<4>,
+    send_errors: CounterBank<3>,
+    groups: [EventCounters; GROUPS],
+    peaks: Peaks,
+    picked: DFF<Bits<64>>,
+    latched_high: DFF<Bits<32>>,
+
+    bank: Signal<Local, Bits<64>>,
+    stage: Signal<Local, Bits<64>>,
+    group: Signal<Local, Bits<6>>,
+    info: Constant<Bits<64>>,
+    group_number: [Constant<Bits<6>>; GROUPS],
+}
+
+impl Default for CardCounters {
+    fn default() -> Self {
+        let info = GROUPS as u64 | (c::PEAKS.len() as u64) << 8;
+        // Offsets of the groups in units of their stride, from the start of the counters.
+        let number = |at: usize| {
+            let offset = (c::COUNTERS_STAGE - c::COUNTERS_DROP) / c::COUNTER_GROUP_STRIDE;
+            Constant::new((u64::from(offset) + at as u64).to_bits())
+        };
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            drop_count: Default::default(),
+            disposition_count: Default::default(),
+            send_error_count: Default::default(),
+            work_events: Default::default(),
+            fault_events: Default::default(),
+            request_events: Default::default(),
+            mac_events: Default::default(),
+            rx_store_beats: Default::default(),
+            tx_fifo_beats: Default::default(),
+            activity: Default::default(),
+            address: Default::default(),
+            reading: Default::default(),
+            value: Default::default(),
+            drops: Default::default(),
+            dispositions: Default::default(),
+            send_errors: Default::default(),
+            groups: Default::default(),
+            peaks: Default::default(),
+            picked: Default::default(),
+            latched_high: Default::default(),
+            bank: Default::default(),
+            stage: Default::default(),
+            group: Default::default(),
+            info: Constant::new(info.to_bits()),
+            group_number: std::array::from_fn(number),
+        }
+    }
+}
+
+impl Logic for CardCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, picked, latched_high);
+        self.drops.clock.next = self.clock.val();
+        self.dispositions.clock.next = self.clock.val();
+        self.send_errors.clock.next = self.clock.val();
+        self.peaks.clock.next = self.clock.val();
+        self.peaks.reset.next = self.reset.val();
+        PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.count);
+        PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.dispositions.count);
+        PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.send_errors.count);
+        // In the order of `COUNTER_GROUPS`.
+        self.groups[0].events.next = self.work_events.val();
+        self.groups[1].events.next = self.fault_events.val();
+        self.groups[2].events.next = self.request_events.val();
+        self.groups[3].events.next = self.activity.reads.val();
+        self.groups[4].events.next = self.activity.latency.val();
+        self.groups[5].events.next = self.mac_events.val();
+        ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
+        self.peaks.rx_store_beats.next = self.rx_store_beats.val();
+        self.peaks.tx_fifo_beats.next = self.tx_fifo_beats.val();
+
+        self.drops.read_index.next = self.address.val().get_bits::<4>(3);
+        self.dispositions.read_index.next = self.address.val().get_bits::<4>(3);
+        self.send_errors.read_index.next = self.address.val().get_bits::<3>(3);
+        self.peaks.index.next = self.address.val().get_bits::<3>(3);
+        self.group.next = self.address.val().get_bits::<6>(6);
+        self.stage.next = bits::<64>(0);
+        for i in 0..6 {
+            self.groups[i].clock.next = self.clock.val();
+            self.groups[i].index.next = self.address.val().get_bits::<3>(3);
+            if self.group.val() == self.group_number[i].val() {
+                self.stage.next = self.groups[i].value.val();
+            }
+        }
+        self.bank.next = self.stage.val();
+        if self.address.val().get_bits::<5>(7) == bits::<5>(0) {
+            self.bank.next = self.drops.read_value.val();
+        } else if self.address.val().get_bits::<5>(7) == bits::<5>(2) {
+            self.bank.next = self.dispositions.read_value.val();
+        } else if self.address.val().get_bits::<6>(6) == bits::<6>(8) {
+            self.bank.next = self.send_errors.read_value.val();
+        } else if self.address.val().get_bits::<6>(6) == bits::<6>(0x20) {
+            self.bank.next = bit_cast::<64, 16>(self.peaks.value.val());
+        } else if self.address.val().get_bits::<9>(3) == bits::<9>(0x1e0) {
+            self.bank.next = self.info.val();
+        }
+        self.picked.d.next = self.bank.val();
+
+        self.value.next = self.picked.q.val().get_bits::<32>(0);
+        if self.address.val().get_bit(2) {
+            self.value.next = self.latched_high.q.val();
+        }
+        if self.reading.val() & !self.address.val().get_bit(2) {
+            self.latched_high.d.next = self.picked.q.val().get_bits::<32>(32);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Writes MSI-X messages: one vector for each owner, for its header queue.
+//!
+//! ```text
+//!  header_produced ──► [arm] ── armed, slots unseen ───┐
+//!  settings ─────────►[pace] ── time and count ────────┼──► scan, one owner in three cycles
+//!                  [vectors] ── masked: pending ───────┘          │
+//!                                                                 ▼
+//!                                             [writer] ──► write_job, write_data (4 bytes)
+//! ```
+//! | port | meaning and duty |
+//! |---|---|
+//! | `header_produced` | owner and producer index, after the entry's write job was accepted |
+//! | `msix_enable`, `msix_mask` | the core's `cfg_interrupt_msix_enable` and `_mask` |
+//! | `write_job`, `write_data` | a client of `dma.write`: the message stays behind the entries |
+//! | `msix_read_address`, `_data` | BAR offset of a word of table or pending bits, its value |
+//!
+//! Timing: an owner is looked at every 3 * OWNERS cycles while no message is being written. The
+//! read port is combinational.
+//!
+//! Invariants:
+//! 1. An armed owner whose producer index is beyond the one it armed with gets one message, now or
+//!    when the next entry comes; then it is disarmed.
+//! 2. While the vector or the function is masked the interrupt is pending instead, and its message
+//!    is written when neither is. With MSI-X disabled it waits, armed.
+//! 3. Messages of an owner keep the distance of [`crate::interrupt::interrupt_pace`]; a pending one does not
+//!    wait for it.
+//!
+//! Source: PCI Local Bus 3.0, 6.8.2; `abi::registers::DOORBELL_ARM`.
+
+pub mod interrupt_arm;
+pub mod interrupt_pace;
+pub mod interrupt_scan;
+pub mod msix_table;
+
+use crate::interrupt::interrupt_scan::InterruptScan;
+use crate::interrupt::msix_table::MsixTable;
+use crate::small_write::{SmallWrite, SmallWriter};
+use stream::prelude::*;
+
+/// The interrupts. W must be O + 2. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Interrupt<const O: usize, const W: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disarms and masks every owner, forgets what is pending.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// A header queue grew.
+    pub header_produced: PulseSink<RingFetch>,
+    /// The host has enabled MSI-X.
+    pub msix_enable: Signal<In, Bit>,
+    /// The host has masked the function.
+    pub msix_mask: Signal<In, Bit>,
+
+    /// Jobs.
+    pub write_job: MessageSource<WriteJob>,
+    /// Their data, one beat each.
+    pub write_data: PacketSource,
+
+    /// Offset in BAR 0 of a word of the table or the pending bits.
+    pub msix_read_address: Signal<In, Bits<24>>,
+    /// Its value.
+    pub msix_read_data: Signal<Out, Bits<32>>,
+
+    scan: InterruptScan<O, OWNERS>,
+    vectors: MsixTable<O, W, OWNERS>,
+    writer: SmallWriter,
+
+    pending: Signal<Local, Bits<256>>,
+    pending_place: Signal<Local, Bits<8>>,
+}
+
+impl<const O: usize, const W: usize, const OWNERS: usize> Logic for Interrupt<O, W, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.scan.clock.next = self.clock.val();
+        self.vectors.clock.next = self.clock.val();
+        self.writer.clock.next = self.clock.val();
+        self.scan.reset.next = self.reset.val();
+        self.vectors.reset.next = self.reset.val();
+        self.writer.reset.next = self.reset.val();
+        self.scan.settings.valid.next = self.settings.valid.val();
+        self.scan.settings.payload.next = self.settings.payload.val();
+        self.vectors.settings.valid.next = self.settings.valid.val();
+        self.vectors.settings.payload.next = self.settings.payload.val();
+        self.scan.header_produced.valid.next = self.header_produced.valid.val();
+        self.scan.header_produced.payload.next = self.header_produced.payload.val();
+        self.scan.msix_enable.next = self.msix_enable.val();
+        self.scan.msix_mask.next = self.msix_mask.val();
+
+        self.vectors.vector.next = self.scan.vector.val();
+        self.scan.address.next = self.vectors.address.val();
+        self.scan.data.next = self.vectors.data.val();
+        self.scan.unmasked.next = self.vectors.unmasked.val();
+        MessageSource::<SmallWrite>::join(&mut self.scan.write, &mut self.writer.write);
+        MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.writer.write_job);
+        PacketSource::link(&mut self.write_data, &mut self.writer.write_data);
+
+        self.vectors.read_index.next = self.msix_read_address.val().get_bits::<W>(2);
+        self.pending.next = bit_cast::<256, OWNERS>(self.scan.pending.val());
+        self.pending_place.next =
+            bit_cast::<8, 3>(self.msix_read_address.val().get_bits::<3>(2)) << 5;
+        self.msix_read_data.next = self.vectors.read_value.val();
+        if self.msix_read_address.val().get_bit(15) {
+            self.msix_read_data.next = self
+                .pending
+                .val()
+                .get_bits::<32>(self.pending_place.val().index());
+        }
+    }
+}

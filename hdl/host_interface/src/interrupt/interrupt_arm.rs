@@ -1,0 +1,164 @@
+//! Knows whose header queue has grown beyond what its owner has seen.
+//!
+//! ```text
+//!  header_produced ──► producer ─┐
+//!  DOORBELL_ARM ─────► seen ─────┼──► of `scan`: slots unseen, armed
+//!  context enable ───► 0, unarmed┘
+//! ```
+//! Timing: `armed` is combinational from `scan`; `raises` and `unseen` hold one cycle after it
+//! came, while it stays. An arming counts two cycles after its pulse, a produced entry one cycle
+//! after its.
+//!
+//! Invariants:
+//! 1. Writing a context's enable word sets the producer index to 0 and disarms.
+//! 2. An owner that is armed and disarmed in the same cycle stays armed.
+
+use crate::owner::owner_registers::OwnerRegisters;
+use crate::owner::owner_set::OwnerSet;
+use abi::registers;
+use stream::prelude::*;
+
+/// The state. See the module's head.
+#[derive(LogicBlock)]
+pub struct InterruptArm<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disarms every owner.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// Owner and producer index of a header queue that grew.
+    pub header_produced: PulseSink<RingFetch>,
+
+    /// Owner asked for.
+    pub scan: Signal<In, Bits<O>>,
+    /// It waits.
+    pub armed: Signal<Out, Bit>,
+    /// It waited, and its queue had grown beyond what it has seen.
+    pub raises: Signal<Out, Bit>,
+    /// Slots that it has not seen.
+    pub unseen: Signal<Out, Bits<32>>,
+    /// Disarm it, heard while `ready` is high.
+    pub disarm: Signal<In, Bit>,
+    /// No owner is enabled in this cycle.
+    pub ready: Signal<Out, Bit>,
+
+    registers: OwnerRegisters<O>,
+    produced: LutRam<Bits<32>, O>,
+    seen: LutRam<Bits<32>, O>,
+    has_produced: OwnerSet<O, OWNERS>,
+    waiting: OwnerSet<O, OWNERS>,
+    ahead: DFF<Bits<32>>,
+    asked: DFF<Bit>,
+
+    changed: Signal<Local, Bit>,
+    changed_owner: Signal<Local, Bits<O>>,
+    enables: Signal<Local, Bit>,
+    arms: Signal<Local, Bit>,
+    same: Signal<Local, Bit>,
+    grown_owner: Signal<Local, Bits<O>>,
+    producers: Signal<Local, Bits<OWNERS>>,
+    waiters: Signal<Local, Bits<OWNERS>>,
+    producer: Signal<Local, Bits<32>>,
+    arm_field: Constant<Bits<12>>,
+    farthest: Constant<Bits<32>>,
+    zero: Constant<Bits<32>>,
+}
+
+impl<const O: usize, const OWNERS: usize> Default for InterruptArm<O, OWNERS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            header_produced: Default::default(),
+            scan: Default::default(),
+            armed: Default::default(),
+            raises: Default::default(),
+            unseen: Default::default(),
+            disarm: Default::default(),
+            ready: Default::default(),
+            registers: Default::default(),
+            produced: Default::default(),
+            seen: Default::default(),
+            has_produced: Default::default(),
+            waiting: Default::default(),
+            changed: Default::default(),
+            changed_owner: Default::default(),
+            enables: Default::default(),
+            arms: Default::default(),
+            same: Default::default(),
+            grown_owner: Default::default(),
+            producers: Default::default(),
+            waiters: Default::default(),
+            producer: Default::default(),
+            ahead: Default::default(),
+            asked: Default::default(),
+            arm_field: Constant::new(registers::DOORBELL_ARM.to_bits()),
+            farthest: Constant::new(0x8000_0000u32.to_bits()),
+            zero: Constant::new(0u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for InterruptArm<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, ahead, asked);
+        self.registers.clock.next = self.clock.val();
+        self.produced.clock.next = self.clock.val();
+        self.seen.clock.next = self.clock.val();
+        self.has_produced.clock.next = self.clock.val();
+        self.waiting.clock.next = self.clock.val();
+        self.has_produced.reset.next = self.reset.val();
+        self.waiting.reset.next = self.reset.val();
+        self.registers.write.valid.next = self.settings.valid.val();
+        self.registers.write.payload.next = self.settings.payload.val();
+
+        self.changed.next = self.registers.changed.valid.val();
+        self.changed_owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.enables.next = self.changed.val() & self.registers.changed.payload.val().enable;
+        self.arms.next = self.changed.val()
+            & self.registers.changed.payload.val().doorbell
+            & (self.registers.changed.payload.val().field == self.arm_field.val());
+
+        // A producer index counts only if it came after the enable word.
+        self.grown_owner.next = bit_cast::<O, 8>(self.header_produced.payload.val().owner);
+        self.same.next = self.enables.val() & (self.grown_owner.val() == self.changed_owner.val());
+        self.produced.write_address.next = self.grown_owner.val();
+        self.produced.write_data.next = self.header_produced.payload.val().index;
+        self.produced.write_enable.next = self.header_produced.valid.val();
+        self.has_produced.add.next = self.header_produced.valid.val() & !self.same.val();
+        self.has_produced.add_owner.next = self.grown_owner.val();
+        self.has_produced.remove.next = self.enables.val();
+        self.has_produced.remove_owner.next = self.changed_owner.val();
+
+        self.seen.write_address.next = self.changed_owner.val();
+        self.seen.write_data.next = self.registers.changed.payload.val().data;
+        self.seen.write_enable.next = self.arms.val();
+        self.waiting.add.next = self.arms.val();
+        self.waiting.add_owner.next = self.changed_owner.val();
+        self.waiting.remove.next = self.enables.val() | self.disarm.val();
+        self.waiting.remove_owner.next = self.scan.val();
+        if self.enables.val() {
+            self.waiting.remove_owner.next = self.changed_owner.val();
+        }
+        self.ready.next = !self.enables.val();
+
+        self.produced.read_address.next = self.scan.val();
+        self.seen.read_address.next = self.scan.val();
+        self.producers.next = self.has_produced.members.val();
+        self.waiters.next = self.waiting.members.val();
+        self.producer.next = self.zero.val();
+        if self.producers.val().get_bit(self.scan.val().index()) {
+            self.producer.next = self.produced.read_data.val();
+        }
+        self.armed.next = self.waiters.val().get_bit(self.scan.val().index());
+        self.ahead.d.next = self.producer.val() - self.seen.read_data.val();
+        self.unseen.next = self.ahead.q.val();
+        self.asked.d.next = self.waiters.val().get_bit(self.scan.val().index());
+        self.raises.next = self.asked.q.val()
+            & (self.ahead.q.val() != self.zero.val())
+            & (self.ahead.q.val() < self.farthest.val());
+    }
+}

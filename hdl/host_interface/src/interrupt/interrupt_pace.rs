@@ -1,0 +1,122 @@
+//! Says when an owner may be interrupted: moderation by time and by count.
+//!
+//! ```text
+//!  INTERRUPT_INTERVAL, INTERRUPT_ENTRIES ──► compare with the time since `fired` and with `unseen`
+//! ```
+//! Timing: `due` is combinational from `unseen`, and holds one cycle after `scan` came, while it
+//! stays.
+//!
+//! Invariants:
+//! 1. Two interrupts of an owner are at least the interval apart, unless the entries unseen reach
+//!    the count (0: never). The first one does not wait.
+//! 2. An owner that was silent for 2^32 cycles or more may wait one interval too long.
+//!
+//! Source: `abi::registers::INTERRUPT_INTERVAL`, `INTERRUPT_ENTRIES`.
+
+use crate::owner::owner_set::OwnerSet;
+use abi::registers;
+use stream::prelude::*;
+
+/// The moderation. See the module's head.
+#[derive(LogicBlock)]
+pub struct InterruptPace<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// No interval, no count, no interrupt yet.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Owner asked for.
+    pub scan: Signal<In, Bits<O>>,
+    /// Entries that it has not seen, not 0.
+    pub unseen: Signal<In, Bits<32>>,
+    /// It may be interrupted.
+    pub due: Signal<Out, Bit>,
+    /// It is.
+    pub fired: Signal<In, Bit>,
+
+    now: DFF<Bits<32>>,
+    interval: DFF<Bits<32>>,
+    entries: DFF<Bits<32>>,
+    last: LutRam<Bits<32>, O>,
+    has_fired: OwnerSet<O, OWNERS>,
+    passed: DFF<Bits<32>>,
+    first: DFF<Bit>,
+
+    address: Signal<Local, Bits<24>>,
+    members: Signal<Local, Bits<OWNERS>>,
+    enough: Signal<Local, Bit>,
+    interval_address: Constant<Bits<24>>,
+    entries_address: Constant<Bits<24>>,
+    one: Constant<Bits<32>>,
+    zero: Constant<Bits<32>>,
+}
+
+impl<const O: usize, const OWNERS: usize> Default for InterruptPace<O, OWNERS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            scan: Default::default(),
+            unseen: Default::default(),
+            due: Default::default(),
+            fired: Default::default(),
+            now: Default::default(),
+            interval: Default::default(),
+            entries: Default::default(),
+            last: Default::default(),
+            has_fired: Default::default(),
+            address: Default::default(),
+            passed: Default::default(),
+            first: Default::default(),
+            members: Default::default(),
+            enough: Default::default(),
+            interval_address: Constant::new(registers::INTERRUPT_INTERVAL.to_bits()),
+            entries_address: Constant::new(registers::INTERRUPT_ENTRIES.to_bits()),
+            one: Constant::new(1u32.to_bits()),
+            zero: Constant::new(0u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, now, interval, entries, passed, first);
+        self.last.clock.next = self.clock.val();
+        self.has_fired.clock.next = self.clock.val();
+        self.has_fired.reset.next = self.reset.val();
+
+        self.now.d.next = self.now.q.val() + self.one.val();
+        self.address.next = self.settings.payload.val().address;
+        if self.settings.valid.val() & (self.address.val() == self.interval_address.val()) {
+            self.interval.d.next = self.settings.payload.val().data;
+        }
+        if self.settings.valid.val() & (self.address.val() == self.entries_address.val()) {
+            self.entries.d.next = self.settings.payload.val().data;
+        }
+        if self.reset.val() {
+            self.interval.d.next = self.zero.val();
+            self.entries.d.next = self.zero.val();
+        }
+
+        self.last.write_address.next = self.scan.val();
+        self.last.write_data.next = self.now.q.val();
+        self.last.write_enable.next = self.fired.val();
+        self.has_fired.add.next = self.fired.val();
+        self.has_fired.add_owner.next = self.scan.val();
+        self.has_fired.remove.next = false;
+        self.has_fired.remove_owner.next = self.scan.val();
+
+        self.last.read_address.next = self.scan.val();
+        self.members.next = self.has_fired.members.val();
+        self.passed.d.next = self.now.q.val() - self.last.read_data.val();
+        self.first.d.next = !self.members.val().get_bit(self.scan.val().index());
+        self.enough.next =
+            (self.entries.q.val() != self.zero.val()) & (self.unseen.val() >= self.entries.q.val());
+        self.due.next =
+            (self.passed.q.val() >= self.interval.q.val()) | self.enough.val() | self.first.q.val();
+    }
+}

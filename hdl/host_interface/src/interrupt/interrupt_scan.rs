@@ -1,0 +1,193 @@
+//! Goes round the owners and decides which interrupt is written.
+//!
+//! ```text
+//!  Look ──► Compare ──► Judge ──► quiet: next owner
+//!                         ├─────► masked: pending, disarm, next owner
+//!                         └─────► Offer ──taken──► next owner
+//! ```
+//! Timing: three cycles an owner that is quiet.
+//!
+//! Invariants: those of [`crate::interrupt`].
+
+use crate::interrupt::interrupt_arm::InterruptArm;
+use crate::interrupt::interrupt_pace::InterruptPace;
+use crate::owner::owner_set::OwnerSet;
+use crate::small_write::SmallWrite;
+use stream::prelude::*;
+
+/// What is done.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum InterruptPhase {
+    /// Reads what is known of the owner.
+    Look,
+    /// Compares it with what the owner has seen, and with the time.
+    Compare,
+    /// Decides.
+    Judge,
+    /// Waits until the message is taken.
+    Offer,
+}
+
+/// The scan. See the module's head.
+#[derive(LogicBlock)]
+pub struct InterruptScan<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disarms every owner, forgets what is pending.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+    /// A header queue grew.
+    pub header_produced: PulseSink<RingFetch>,
+    /// The host has enabled MSI-X.
+    pub msix_enable: Signal<In, Bit>,
+    /// The host has masked the function.
+    pub msix_mask: Signal<In, Bit>,
+
+    /// Vector in question.
+    pub vector: Signal<Out, Bits<O>>,
+    /// Its message address.
+    pub address: Signal<In, Bits<64>>,
+    /// Its message data.
+    pub data: Signal<In, Bits<32>>,
+    /// Vectors that are not masked.
+    pub unmasked: Signal<In, Bits<OWNERS>>,
+
+    /// Messages.
+    pub write: MessageSource<SmallWrite>,
+    /// Pending bits.
+    pub pending: Signal<Out, Bits<OWNERS>>,
+
+    arm: InterruptArm<O, OWNERS>,
+    pace: InterruptPace<O, OWNERS>,
+    held_back: OwnerSet<O, OWNERS>,
+    grows: DFF<Bit>,
+    grown: DFF<RingFetch>,
+    phase: DFF<InterruptPhase>,
+    current: DFF<Bits<O>>,
+    raises: DFF<Bit>,
+    is_pending: DFF<Bit>,
+    message: DFF<SmallWrite>,
+
+    waiting: Signal<Local, Bits<OWNERS>>,
+    is_open: Signal<Local, Bit>,
+    judges: Signal<Local, Bit>,
+    due: Signal<Local, Bit>,
+    fires: Signal<Local, Bit>,
+    next_owner: Signal<Local, Bits<O>>,
+    data_word: Signal<Local, Bits<32>>,
+    one: Constant<Bits<O>>,
+    message_bytes: Constant<Bits<5>>,
+}
+
+impl<const O: usize, const OWNERS: usize> Default for InterruptScan<O, OWNERS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            header_produced: Default::default(),
+            msix_enable: Default::default(),
+            msix_mask: Default::default(),
+            vector: Default::default(),
+            address: Default::default(),
+            data: Default::default(),
+            unmasked: Default::default(),
+            write: Default::default(),
+            pending: Default::default(),
+            arm: Default::default(),
+            pace: Default::default(),
+            held_back: Default::default(),
+            grows: Default::default(),
+            grown: Default::default(),
+            phase: Default::default(),
+            current: Default::default(),
+            raises: Default::default(),
+            is_pending: Default::default(),
+            message: Default::default(),
+            waiting: Default::default(),
+            is_open: Default::default(),
+            judges: Default::default(),
+            due: Default::default(),
+            fires: Default::default(),
+            next_owner: Default::default(),
+            data_word: Default::default(),
+            one: Constant::new(1u32.to_bits()),
+            message_bytes: Constant::new(4u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, grows, grown, phase, current, raises);
+        dff_setup!(self, clock, is_pending, message);
+        self.arm.clock.next = self.clock.val();
+        self.pace.clock.next = self.clock.val();
+        self.held_back.clock.next = self.clock.val();
+        self.arm.reset.next = self.reset.val();
+        self.pace.reset.next = self.reset.val();
+        self.held_back.reset.next = self.reset.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.arm.settings);
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.pace.settings);
+        self.grows.d.next = self.header_produced.valid.val() & !self.reset.val();
+        self.grown.d.next = self.header_produced.payload.val();
+        self.arm.header_produced.valid.next = self.grows.q.val();
+        self.arm.header_produced.payload.next = self.grown.q.val();
+
+        self.next_owner.next = self.current.q.val() + self.one.val();
+        self.vector.next = self.current.q.val();
+        self.arm.scan.next = self.current.q.val();
+        self.pace.scan.next = self.current.q.val();
+        self.pace.unseen.next = self.arm.unseen.val();
+        self.waiting.next = self.held_back.members.val();
+        self.pending.next = self.waiting.val();
+        self.is_open.next =
+            self.unmasked.val().get_bit(self.current.q.val().index()) & !self.msix_mask.val();
+
+        // Compared: grown since it was armed, not too soon.
+        self.raises.d.next = self.arm.raises.val() & self.pace.due.val() & self.msix_enable.val();
+        self.is_pending.d.next =
+            self.waiting.val().get_bit(self.current.q.val().index()) & self.msix_enable.val();
+        self.judges.next = (self.phase.q.val() == InterruptPhase::Judge) & self.arm.ready.val();
+        // What an enable word has disarmed meanwhile does not fire.
+        self.due.next = self.raises.q.val() & self.arm.armed.val();
+        self.fires.next =
+            self.judges.val() & self.is_open.val() & (self.due.val() | self.is_pending.q.val());
+        self.arm.disarm.next = self.judges.val() & self.due.val();
+        self.pace.fired.next = self.fires.val();
+        self.held_back.add.next = self.judges.val() & self.due.val() & !self.is_open.val();
+        self.held_back.add_owner.next = self.current.q.val();
+        self.held_back.remove.next = self.fires.val();
+        self.held_back.remove_owner.next = self.current.q.val();
+
+        self.data_word.next = self.data.val();
+        self.write.valid.next = self.phase.q.val() == InterruptPhase::Offer;
+        self.write.payload.next = self.message.q.val();
+        match self.phase.q.val() {
+            InterruptPhase::Look => self.phase.d.next = InterruptPhase::Compare,
+            InterruptPhase::Compare => self.phase.d.next = InterruptPhase::Judge,
+            InterruptPhase::Judge => {
+                if self.fires.val() {
+                    self.message.d.next.address = self.address.val();
+                    self.message.d.next.bytes = self.message_bytes.val();
+                    self.message.d.next.data = bit_cast::<128, 32>(self.data_word.val());
+                    self.phase.d.next = InterruptPhase::Offer;
+                } else if self.judges.val() {
+                    self.current.d.next = self.next_owner.val();
+                    self.phase.d.next = InterruptPhase::Look;
+                }
+            }
+            InterruptPhase::Offer => {
+                if self.write.ready.val() {
+                    self.current.d.next = self.next_owner.val();
+                    self.phase.d.next = InterruptPhase::Look;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.phase.d.next = InterruptPhase::Look;
+        }
+    }
+}

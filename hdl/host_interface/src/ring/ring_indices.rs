@@ -1,0 +1,103 @@
+//! The producer and consumer index of every owner's ring.
+//!
+//! Timing: `producer` and `consumer` are combinational from `owner`; a doorbell counts one cycle
+//! after its pulse.
+//!
+//! Invariants:
+//! 1. Writing a context's enable word sets both indices to 0.
+//! 2. `advance` has an effect only while `advance_ready` is high.
+
+use crate::owner::owner_index::OwnerIndex;
+use crate::owner::owner_registers::OwnerWrite;
+use stream::prelude::*;
+
+/// The indices. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingIndices<const O: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Register writes of owners.
+    pub changed: PulseSink<OwnerWrite>,
+
+    /// Whose doorbell rings.
+    pub rung: PulseSource<Bits<O>>,
+    /// Ring to tell of.
+    pub owner: Signal<In, Bits<O>>,
+    /// Index behind the last entry that the host produced.
+    pub producer: Signal<Out, Bits<32>>,
+    /// Index of the next entry to fetch.
+    pub consumer: Signal<Out, Bits<32>>,
+
+    /// Set the consumer index of `owner`.
+    pub advance: Signal<In, Bit>,
+    /// New consumer index.
+    pub advance_to: Signal<In, Bits<32>>,
+    /// The consumer index can be set in this cycle.
+    pub advance_ready: Signal<Out, Bit>,
+
+    produced: LutRam<Bits<32>, O>,
+    consumed: OwnerIndex<O>,
+
+    changed_owner: Signal<Local, Bits<O>>,
+    enables: Signal<Local, Bit>,
+    rings: Signal<Local, Bit>,
+    doorbell_field: Constant<Bits<12>>,
+    zero: Constant<Bits<32>>,
+}
+
+impl<const O: usize> RingIndices<O> {
+    /// The indices of the rings with this doorbell.
+    pub fn new(doorbell: u32) -> Self {
+        Self {
+            clock: Default::default(),
+            changed: Default::default(),
+            rung: Default::default(),
+            owner: Default::default(),
+            producer: Default::default(),
+            consumer: Default::default(),
+            advance: Default::default(),
+            advance_to: Default::default(),
+            advance_ready: Default::default(),
+            produced: Default::default(),
+            consumed: Default::default(),
+            changed_owner: Default::default(),
+            enables: Default::default(),
+            rings: Default::default(),
+            doorbell_field: Constant::new(doorbell.to_bits()),
+            zero: Constant::new(0u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize> Logic for RingIndices<O> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.produced.clock.next = self.clock.val();
+        self.consumed.clock.next = self.clock.val();
+
+        self.changed_owner.next = bit_cast::<O, 8>(self.changed.payload.val().owner);
+        self.enables.next = self.changed.valid.val() & self.changed.payload.val().enable;
+        self.rings.next = self.changed.valid.val()
+            & self.changed.payload.val().doorbell
+            & (self.changed.payload.val().field == self.doorbell_field.val());
+
+        self.rung.valid.next = self.rings.val();
+        self.rung.payload.next = self.changed_owner.val();
+        self.produced.write_address.next = self.changed_owner.val();
+        self.produced.write_data.next = self.changed.payload.val().data;
+        self.produced.write_enable.next = self.enables.val() | self.rings.val();
+        if self.enables.val() {
+            self.produced.write_data.next = self.zero.val();
+        }
+        self.consumed.changed.valid.next = self.changed.valid.val();
+        self.consumed.changed.payload.next = self.changed.payload.val();
+        self.consumed.owner.next = self.owner.val();
+        self.consumed.advance.next = self.advance.val();
+        self.consumed.advance_to.next = self.advance_to.val();
+        self.advance_ready.next = self.consumed.advance_ready.val();
+
+        self.produced.read_address.next = self.owner.val();
+        self.producer.next = self.produced.read_data.val();
+        self.consumer.next = self.consumed.value.val();
+    }
+}

@@ -1,0 +1,197 @@
+//! Looks for rings with work and plans their fetches.
+//!
+//! ```text
+//!  Scan ──work──► Locate ──► Limit ──► Offer ──taken──► Advance ──► Scan of the next owner
+//!                               └─producer beyond the ring─► Refuse ──┘
+//! ```
+//! Timing: one owner a cycle while scanning; five cycles a fetch when `read_job` is taken at once.
+//! When a whole turn has found no work, a doorbell's owner is looked at next.
+//!
+//! Invariants:
+//! 1. A fetch has 1 to `entries_max` entries, lies in what the host produced and does not cross the
+//!    ring's end.
+//! 2. `issued` is high in the cycle in which `read_job` is taken.
+//! 3. A ring that was enabled anew since it was scanned is neither advanced nor refused.
+
+use crate::ring::ring_span::RingSpan;
+use crate::ring::ring_state::{RingKind, RingView};
+use crate::ring::ring_turn::RingTurn;
+use stream::prelude::*;
+
+/// A fetch that `dma.read` has accepted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FetchInFlight {
+    /// Owner of the ring.
+    pub owner: Bits<8>,
+    /// Index of the first entry.
+    pub index: Bits<32>,
+    /// Generation of the ring.
+    pub generation: Bits<24>,
+}
+
+/// What the planner does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum RingPhase {
+    /// Waits for a ring with work.
+    Scan,
+    /// Finds the place in the ring.
+    Locate,
+    /// Finds the number of entries.
+    Limit,
+    /// Waits until the read is taken.
+    Offer,
+    /// Waits until the consumer index can move.
+    Advance,
+    /// Waits until the ring can be stopped.
+    Refuse,
+}
+
+/// The planner. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingPlan<const O: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the plan.
+    pub reset: Signal<In, Bit>,
+
+    /// There is room for one more fetch.
+    pub room: Signal<In, Bit>,
+    /// Ring looked at.
+    pub owner: Signal<Out, Bits<O>>,
+    /// What is known of it.
+    pub view: Signal<In, RingView>,
+
+    /// Whose ring is enabled anew in this cycle; `view` shows it from the next one on.
+    pub anew: PulseSink<Bits<O>>,
+    /// Whose doorbell rings; it counts from the next cycle on.
+    pub rung: PulseSink<Bits<O>>,
+
+    /// `advance` is heard.
+    pub advance_ready: Signal<In, Bit>,
+    /// Move the consumer index of `owner`.
+    pub advance: Signal<Out, Bit>,
+    /// New consumer index.
+    pub advance_to: Signal<Out, Bits<32>>,
+    /// Stop the ring of `owner`.
+    pub refuse: Signal<Out, Bit>,
+    /// `refuse` is heard.
+    pub refuse_ready: Signal<In, Bit>,
+
+    /// Reads.
+    pub read_job: MessageSource<ReadJob>,
+    /// What was read for, one for each read.
+    pub issued: PulseSource<FetchInFlight>,
+
+    span: RingSpan,
+    phase: DFF<RingPhase>,
+    seen: DFF<RingView>,
+    index_next: DFF<Bits<32>>,
+    job: DFF<ReadJob>,
+    same: DFF<Bit>,
+    turn: RingTurn<O>,
+
+    has_work: Signal<Local, Bit>,
+}
+
+impl<const O: usize> RingPlan<O> {
+    /// Plans for one kind of ring.
+    pub fn new(kind: RingKind) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            room: Default::default(),
+            owner: Default::default(),
+            view: Default::default(),
+            anew: Default::default(),
+            rung: Default::default(),
+            advance_ready: Default::default(),
+            advance: Default::default(),
+            advance_to: Default::default(),
+            refuse: Default::default(),
+            refuse_ready: Default::default(),
+            read_job: Default::default(),
+            issued: Default::default(),
+            span: RingSpan::new(kind),
+            phase: Default::default(),
+            seen: Default::default(),
+            index_next: Default::default(),
+            job: Default::default(),
+            same: Default::default(),
+            turn: Default::default(),
+            has_work: Default::default(),
+        }
+    }
+}
+
+impl<const O: usize> Logic for RingPlan<O> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, seen, index_next, job, same);
+        self.span.clock.next = self.clock.val();
+        self.span.index.next = self.seen.q.val().consumer;
+        self.span.producer.next = self.seen.q.val().producer;
+        self.span.base.next = self.seen.q.val().base;
+        self.span.size_bits.next = self.seen.q.val().size_bits;
+        self.owner.next = self.turn.owner.val();
+        // Whether the ring of the next cycle is still the one that was scanned.
+        self.same.d.next = (self.view.val().generation == self.seen.q.val().generation)
+            & !(self.anew.valid.val() & (self.anew.payload.val() == self.turn.owner.val()));
+
+        self.read_job.valid.next = self.phase.q.val() == RingPhase::Offer;
+        self.read_job.payload.next = self.job.q.val();
+        self.issued.valid.next =
+            (self.phase.q.val() == RingPhase::Offer) & self.read_job.ready.val();
+        self.issued.payload.next.owner = bit_cast::<8, O>(self.turn.owner.val());
+        self.issued.payload.next.index = self.seen.q.val().consumer;
+        self.issued.payload.next.generation = self.seen.q.val().generation;
+        self.advance.next = (self.phase.q.val() == RingPhase::Advance) & self.same.q.val();
+        self.advance_to.next = self.index_next.q.val();
+        self.refuse.next = (self.phase.q.val() == RingPhase::Refuse) & self.same.q.val();
+
+        self.has_work.next =
+            self.view.val().runs & (self.view.val().producer != self.view.val().consumer);
+        self.turn.clock.next = self.clock.val();
+        self.turn.reset.next = self.reset.val();
+        PulseSink::<Bits<O>>::link(&mut self.rung, &mut self.turn.rung);
+        self.turn.found.next = (self.phase.q.val() == RingPhase::Scan) & self.has_work.val();
+        self.turn.idle.next = (self.phase.q.val() == RingPhase::Scan) & !self.has_work.val();
+        self.turn.done.next = false;
+        match self.phase.q.val() {
+            RingPhase::Scan => {
+                self.seen.d.next = self.view.val();
+                if self.has_work.val() & self.room.val() {
+                    self.phase.d.next = RingPhase::Locate;
+                }
+            }
+            RingPhase::Locate => self.phase.d.next = RingPhase::Limit,
+            RingPhase::Limit => {
+                self.index_next.d.next = self.span.index_next.val();
+                self.job.d.next = self.span.job.val();
+                self.phase.d.next = RingPhase::Offer;
+                if self.span.overrun.val() {
+                    self.phase.d.next = RingPhase::Refuse;
+                }
+            }
+            RingPhase::Offer => {
+                if self.read_job.ready.val() {
+                    self.phase.d.next = RingPhase::Advance;
+                }
+            }
+            RingPhase::Advance => {
+                if self.advance_ready.val() {
+                    self.turn.done.next = true;
+                    self.phase.d.next = RingPhase::Scan;
+                }
+            }
+            RingPhase::Refuse => {
+                if self.refuse_ready.val() {
+                    self.turn.done.next = true;
+                    self.phase.d.next = RingPhase::Scan;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.phase.d.next = RingPhase::Scan;
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Finds the next fetch of a ring: place, length, and where it ends.
+//!
+//! ```text
+//!                 (register)
+//!  index, size ──► place, the ring's end, entries up to there ─┐
+//!  index, producer ──► pending ────────────────────────────────┴─► the nearest ─► job, index_next
+//!  index ──► entries_max behind it ────────────────────────────┘
+//! ```
+//! Timing: the outputs hold two cycles after the inputs came, while these stay.
+//!
+//! Invariants:
+//! 1. `job` covers 1 to `entries_max` of the entries produced and does not cross the ring's end.
+//! 2. `overrun` says that more was produced than the ring holds.
+
+use crate::ring::ring_state::RingKind;
+use stream::prelude::*;
+
+/// The computation. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingSpan {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// Index of the next entry.
+    pub index: Signal<In, Bits<32>>,
+    /// Index behind the last entry produced, not the same.
+    pub producer: Signal<In, Bits<32>>,
+    /// Bus address of the ring.
+    pub base: Signal<In, Bits<64>>,
+    /// log2 entries of the ring.
+    pub size_bits: Signal<In, Bits<4>>,
+
+    /// The read.
+    pub job: Signal<Out, ReadJob>,
+    /// Index behind its last entry.
+    pub index_next: Signal<Out, Bits<32>>,
+    /// More was produced than the ring holds.
+    pub overrun: Signal<Out, Bit>,
+
+    at: DFF<Bits<32>>,
+    to_end: DFF<Bits<32>>,
+    ring_end: DFF<Bits<32>>,
+    pending: DFF<Bits<32>>,
+    farthest: DFF<Bits<32>>,
+
+    entries: Signal<Local, Bits<32>>,
+    beyond_mask: Signal<Local, Bits<32>>,
+    place: Signal<Local, Bits<32>>,
+    last: Signal<Local, Bits<32>>,
+    is_many: Signal<Local, Bit>,
+    ends_before: Signal<Local, Bit>,
+    count: Signal<Local, Bits<32>>,
+    offset: Signal<Local, Bits<64>>,
+    bytes: Signal<Local, Bits<32>>,
+
+    entry_bits: Constant<Bits<3>>,
+    entries_max: Constant<Bits<32>>,
+    one: Constant<Bits<32>>,
+    ones: Constant<Bits<32>>,
+}
+
+impl RingSpan {
+    /// For one kind of ring.
+    pub fn new(kind: RingKind) -> Self {
+        Self {
+            clock: Default::default(),
+            index: Default::default(),
+            producer: Default::default(),
+            base: Default::default(),
+            size_bits: Default::default(),
+            job: Default::default(),
+            index_next: Default::default(),
+            overrun: Default::default(),
+            at: Default::default(),
+            to_end: Default::default(),
+            ring_end: Default::default(),
+            pending: Default::default(),
+            farthest: Default::default(),
+            entries: Default::default(),
+            beyond_mask: Default::default(),
+            place: Default::default(),
+            last: Default::default(),
+            is_many: Default::default(),
+            ends_before: Default::default(),
+            count: Default::default(),
+            offset: Default::default(),
+            bytes: Default::default(),
+            entry_bits: Constant::new(kind.entry_bits.to_bits()),
+            entries_max: Constant::new(kind.entries_max.to_bits()),
+            one: Constant::new(1u32.to_bits()),
+            ones: Constant::new(Bits::<32>::mask()),
+        }
+    }
+}
+
+impl Logic for RingSpan {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, at, to_end, ring_end, pending, farthest);
+        self.beyond_mask.next = self.ones.val() << self.size_bits.val();
+        self.place.next = self.index.val() & !self.beyond_mask.val();
+        self.last.next = self.index.val() | !self.beyond_mask.val();
+        self.at.d.next = self.place.val();
+        self.to_end.d.next = (self.last.val() ^ self.index.val()) + self.one.val();
+        self.ring_end.d.next = self.last.val() + self.one.val();
+        self.pending.d.next = self.producer.val() - self.index.val();
+        self.farthest.d.next = self.index.val() + self.entries_max.val();
+
+        // The nearest of the three: its index is known, whatever comparison chooses it.
+        self.is_many.next = (self.pending.q.val() > self.entries_max.val())
+            & (self.to_end.q.val() > self.entries_max.val());
+        self.ends_before.next = self.to_end.q.val() < self.pending.q.val();
+        self.count.next = self.pending.q.val();
+        self.index_next.next = self.producer.val();
+        if self.is_many.val() {
+            self.count.next = self.entries_max.val();
+            self.index_next.next = self.farthest.q.val();
+        } else if self.ends_before.val() {
+            self.count.next = self.to_end.q.val();
+            self.index_next.next = self.ring_end.q.val();
+        }
+        self.offset.next = bit_cast::<64, 32>(self.at.q.val()) << self.entry_bits.val();
+        self.bytes.next = self.count.val() << self.entry_bits.val();
+        self.job.next.address = self.base.val() + self.offset.val();
+        self.job.next.bytes = self.bytes.val().get_bits::<16>(0);
+        self.entries.next = self.one.val() << self.size_bits.val();
+        self.overrun.next = self.pending.q.val() > self.entries.val();
+    }
+}

@@ -1,0 +1,244 @@
+//! What a ring fetcher knows of every owner's ring.
+//!
+//! ```text
+//!  settings ──► base, size, producer ─┐
+//!  advance  ──► consumer ─────────────┼──► of `scan`
+//!  fail     ──► runs ─────────────────┘
+//! ```
+//! Timing: what is said of `scan` and of `check` is combinational from them; a setting counts two
+//! cycles after its pulse.
+//!
+//! Invariants:
+//! 1. Writing a context's enable word sets producer and consumer to 0, gives the ring a new
+//!    generation and forgets a failure; the ring runs when bit 0 was 1.
+//! 2. `advance` has an effect only while `ready` is high. An enable word that comes with `fail` for
+//!    the same ring prevails.
+//!
+//! A generation comes back after 2^24 enable writes; no fetch is in flight that long.
+
+use crate::owner::owner_registers::{OwnerAddress, OwnerRegisters, OwnerWord};
+use crate::owner::owner_set::OwnerSet;
+use crate::ring::ring_indices::RingIndices;
+use abi::registers;
+use stream::prelude::*;
+
+/// What tells one kind of ring from another.
+#[derive(Clone, Copy, Debug)]
+pub struct RingKind {
+    /// Context field of the ring's base.
+    pub base: u32,
+    /// First bit of the ring's log2 size in `CONTEXT_SIZES`.
+    pub size_bit: u32,
+    /// Doorbell field of the producer index.
+    pub doorbell: u32,
+    /// log2 bytes of an entry.
+    pub entry_bits: u32,
+    /// Most entries of one fetch.
+    pub entries_max: u32,
+}
+
+/// Command rings: an entry is one beat.
+pub const COMMAND_RING: RingKind = RingKind {
+    base: registers::CONTEXT_COMMAND_BASE,
+    size_bit: 0,
+    doorbell: registers::DOORBELL_COMMAND,
+    entry_bits: 6,
+    entries_max: 16,
+};
+
+/// Send rings: a slot is two beats.
+pub const SEND_RING: RingKind = RingKind {
+    base: registers::CONTEXT_SEND_BASE,
+    size_bit: 8,
+    doorbell: registers::DOORBELL_SEND,
+    entry_bits: 7,
+    entries_max: 16,
+};
+
+/// What a fetcher must know of one ring.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RingView {
+    /// It is enabled and has not failed.
+    pub runs: Bit,
+    /// Bus address.
+    pub base: Bits<64>,
+    /// log2 entries.
+    pub size_bits: Bits<4>,
+    /// Producer index.
+    pub producer: Bits<32>,
+    /// Index of the next entry to fetch.
+    pub consumer: Bits<32>,
+    /// Generation.
+    pub generation: Bits<24>,
+}
+
+/// The state. See the module's head.
+#[derive(LogicBlock)]
+pub struct RingState<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disables every ring.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Ring to tell of.
+    pub scan: Signal<In, Bits<O>>,
+    /// What is known of it.
+    pub view: Signal<Out, RingView>,
+
+    /// Whose doorbell rings; it counts from the next cycle on.
+    pub rung: PulseSource<Bits<O>>,
+    /// Whose ring is enabled anew; `view` and what `check` asks for know in the next cycle.
+    pub anew: PulseSource<Bits<O>>,
+
+    /// `advance` is heard in this cycle.
+    pub ready: Signal<Out, Bit>,
+    /// Set the consumer index of `scan`.
+    pub advance: Signal<In, Bit>,
+    /// New consumer index.
+    pub advance_to: Signal<In, Bits<32>>,
+    /// Stop a ring.
+    pub fail: Signal<In, Bit>,
+    /// Which.
+    pub fail_owner: Signal<In, Bits<O>>,
+    /// Rings that have stopped.
+    pub stopped: Signal<Out, Bits<OWNERS>>,
+
+    /// Ring that a finished fetch belongs to.
+    pub check: Signal<In, Bits<O>>,
+    /// Its generation when the fetch began.
+    pub check_generation: Signal<In, Bits<24>>,
+    /// It runs.
+    pub check_runs: Signal<Out, Bit>,
+    /// It is of that generation.
+    pub check_same: Signal<Out, Bit>,
+
+    registers: OwnerRegisters<O>,
+    base_words: OwnerAddress<O>,
+    size_words: OwnerWord<O>,
+    indices: RingIndices<O>,
+    scan_generation: LutRam<Bits<24>, O>,
+    check_copy: LutRam<Bits<24>, O>,
+    enabled: OwnerSet<O, OWNERS>,
+    sound: OwnerSet<O, OWNERS>,
+    generation_next: DFF<Bits<24>>,
+
+    owner: Signal<Local, Bits<O>>,
+    enables: Signal<Local, Bit>,
+    word: Signal<Local, Bits<32>>,
+    running: Signal<Local, Bits<OWNERS>>,
+    size_bit: Constant<Bits<5>>,
+}
+
+impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
+    /// The state of all rings of one kind.
+    pub fn new(kind: RingKind) -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            scan: Default::default(),
+            view: Default::default(),
+            ready: Default::default(),
+            advance: Default::default(),
+            advance_to: Default::default(),
+            rung: Default::default(),
+            anew: Default::default(),
+            fail: Default::default(),
+            fail_owner: Default::default(),
+            stopped: Default::default(),
+            check: Default::default(),
+            check_generation: Default::default(),
+            check_runs: Default::default(),
+            check_same: Default::default(),
+            registers: Default::default(),
+            base_words: OwnerAddress::new(kind.base),
+            size_words: OwnerWord::new(registers::CONTEXT_SIZES),
+            indices: RingIndices::new(kind.doorbell),
+            scan_generation: Default::default(),
+            check_copy: Default::default(),
+            enabled: Default::default(),
+            sound: Default::default(),
+            generation_next: Default::default(),
+            owner: Default::default(),
+            enables: Default::default(),
+            word: Default::default(),
+            running: Default::default(),
+            size_bit: Constant::new(kind.size_bit.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, generation_next);
+        self.registers.clock.next = self.clock.val();
+        self.base_words.clock.next = self.clock.val();
+        self.size_words.clock.next = self.clock.val();
+        self.indices.clock.next = self.clock.val();
+        self.scan_generation.clock.next = self.clock.val();
+        self.check_copy.clock.next = self.clock.val();
+        self.enabled.clock.next = self.clock.val();
+        self.sound.clock.next = self.clock.val();
+        self.enabled.reset.next = self.reset.val();
+        self.sound.reset.next = self.reset.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
+        self.base_words.changed.valid.next = self.registers.changed.valid.val();
+        self.base_words.changed.payload.next = self.registers.changed.payload.val();
+        self.size_words.changed.valid.next = self.registers.changed.valid.val();
+        self.size_words.changed.payload.next = self.registers.changed.payload.val();
+        self.indices.changed.valid.next = self.registers.changed.valid.val();
+        self.indices.changed.payload.next = self.registers.changed.payload.val();
+
+        self.base_words.owner.next = self.scan.val();
+        self.view.next.base = self.base_words.address.val();
+        self.size_words.owner.next = self.scan.val();
+        self.view.next.size_bits = self
+            .size_words
+            .value
+            .val()
+            .get_bits::<4>(self.size_bit.val().index());
+        self.indices.owner.next = self.scan.val();
+        self.view.next.producer = self.indices.producer.val();
+        self.view.next.consumer = self.indices.consumer.val();
+        self.indices.advance.next = self.advance.val();
+        self.indices.advance_to.next = self.advance_to.val();
+        self.ready.next = self.indices.advance_ready.val();
+        PulseSource::<Bits<O>>::link(&mut self.rung, &mut self.indices.rung);
+
+        self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.enables.next =
+            self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
+        self.anew.valid.next = self.enables.val();
+        self.anew.payload.next = self.owner.val();
+        self.scan_generation.write_address.next = self.owner.val();
+        self.scan_generation.write_data.next = self.generation_next.q.val();
+        self.scan_generation.write_enable.next = self.enables.val();
+        self.scan_generation.read_address.next = self.scan.val();
+        self.view.next.generation = self.scan_generation.read_data.val();
+        self.check_copy.write_address.next = self.owner.val();
+        self.check_copy.write_data.next = self.generation_next.q.val();
+        self.check_copy.write_enable.next = self.enables.val();
+        self.check_copy.read_address.next = self.check.val();
+
+        // An enable word forgets a failure, even one of the same cycle.
+        self.word.next = self.registers.changed.payload.val().data;
+        self.enabled.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.enabled.add_owner.next = self.owner.val();
+        self.enabled.remove.next = self.enables.val();
+        self.enabled.remove_owner.next = self.owner.val();
+        self.sound.add.next = self.enables.val();
+        self.sound.add_owner.next = self.owner.val();
+        self.sound.remove.next = self.fail.val();
+        self.sound.remove_owner.next = self.fail_owner.val();
+        self.stopped.next = self.enabled.members.val() & !self.sound.members.val();
+        self.running.next = self.enabled.members.val() & self.sound.members.val();
+        self.view.next.runs = self.running.val().get_bit(self.scan.val().index());
+        self.check_runs.next = self.running.val().get_bit(self.check.val().index());
+        self.check_same.next = self.check_copy.read_data.val() == self.check_generation.val();
+        self.generation_next.d.next =
+            self.generation_next.q.val() + bit_cast::<24, 1>(self.enables.val().into());
+    }
+}

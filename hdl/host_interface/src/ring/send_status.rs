@@ -1,0 +1,176 @@
+//! Tells the host how far the card has taken over each send ring.
+//!
+//! ```text
+//!  taken ──► newest index of every owner, set of owners with news ──► scan ──► write (4 bytes)
+//! ```
+//! | port | meaning and duty |
+//! |---|---|
+//! | `taken` | owner and consumer index behind a descriptor that was taken over |
+//! | `write` | the index, to the owner's `CONTEXT_SEND_STATUS` |
+//!
+//! Timing: one owner a cycle is looked at; 256 cycles, in which at most 113 of the shortest frames
+//! leave, pass between two writes, so that a fast ring costs little of the link.
+//!
+//! Invariants:
+//! 1. The last index taken of an enabled owner is always written in the end; older ones may be
+//!    skipped. Indices written for an owner never go back until its enable word is written.
+//! 2. Owners with news are served in turn.
+//!
+//! Source: `abi::registers::CONTEXT_SEND_STATUS`.
+
+use crate::owner::owner_registers::{OwnerAddress, OwnerRegisters};
+use crate::owner::owner_set::OwnerSet;
+use crate::small_write::SmallWrite;
+use abi::registers;
+use stream::prelude::*;
+
+/// What is done.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum SendStatusPhase {
+    /// Waits for an owner with news.
+    Scan,
+    /// Waits until the write is taken.
+    Offer,
+    /// Waits some cycles.
+    Pause,
+}
+
+/// The sender. See the module's head.
+#[derive(LogicBlock)]
+pub struct SendStatus<const O: usize, const OWNERS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Disables every owner.
+    pub reset: Signal<In, Bit>,
+    /// Register writes.
+    pub settings: PulseSink<RegisterWrite>,
+
+    /// Descriptors taken over.
+    pub taken: PulseSink<RingFetch>,
+    /// Writes.
+    pub write: MessageSource<SmallWrite>,
+
+    registers: OwnerRegisters<O>,
+    place: OwnerAddress<O>,
+    newest: LutRam<Bits<32>, O>,
+    news: OwnerSet<O, OWNERS>,
+    owners: OwnerSet<O, OWNERS>,
+    phase: DFF<SendStatusPhase>,
+    current: DFF<Bits<O>>,
+    status: DFF<SmallWrite>,
+    pause: DFF<Bits<8>>,
+
+    word: Signal<Local, Bits<32>>,
+    enables: Signal<Local, Bit>,
+    enabled_owner: Signal<Local, Bits<O>>,
+    due: Signal<Local, Bits<OWNERS>>,
+    serve: Signal<Local, Bit>,
+    index: Signal<Local, Bits<32>>,
+    status_bytes: Constant<Bits<5>>,
+    owner_one: Constant<Bits<O>>,
+    one: Constant<Bits<8>>,
+}
+
+impl<const O: usize, const OWNERS: usize> Default for SendStatus<O, OWNERS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            settings: Default::default(),
+            taken: Default::default(),
+            write: Default::default(),
+            registers: Default::default(),
+            place: OwnerAddress::new(registers::CONTEXT_SEND_STATUS),
+            newest: Default::default(),
+            news: Default::default(),
+            owners: Default::default(),
+            phase: Default::default(),
+            current: Default::default(),
+            status: Default::default(),
+            pause: Default::default(),
+            word: Default::default(),
+            enables: Default::default(),
+            enabled_owner: Default::default(),
+            due: Default::default(),
+            serve: Default::default(),
+            index: Default::default(),
+            status_bytes: Constant::new(4u32.to_bits()),
+            owner_one: Constant::new(1u32.to_bits()),
+            one: Constant::new(1u32.to_bits()),
+        }
+    }
+}
+
+impl<const O: usize, const OWNERS: usize> Logic for SendStatus<O, OWNERS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, current, status, pause);
+        self.registers.clock.next = self.clock.val();
+        self.place.clock.next = self.clock.val();
+        self.newest.clock.next = self.clock.val();
+        self.news.clock.next = self.clock.val();
+        self.owners.clock.next = self.clock.val();
+        self.news.reset.next = self.reset.val();
+        self.owners.reset.next = self.reset.val();
+        self.registers.write.valid.next = self.settings.valid.val();
+        self.registers.write.payload.next = self.settings.payload.val();
+        self.place.changed.valid.next = self.registers.changed.valid.val();
+        self.place.changed.payload.next = self.registers.changed.payload.val();
+
+        self.word.next = self.registers.changed.payload.val().data;
+        self.enables.next =
+            self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
+        self.enabled_owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.owners.add.next = self.enables.val() & self.word.val().get_bit(0);
+        self.owners.add_owner.next = self.enabled_owner.val();
+        self.owners.remove.next = self.enables.val();
+        self.owners.remove_owner.next = self.enabled_owner.val();
+
+        self.newest.write_address.next = bit_cast::<O, 8>(self.taken.payload.val().owner);
+        self.newest.write_data.next = self.taken.payload.val().index;
+        self.newest.write_enable.next = self.taken.valid.val();
+        self.news.add.next = self.taken.valid.val();
+        self.news.add_owner.next = bit_cast::<O, 8>(self.taken.payload.val().owner);
+        // An owner enabled anew has no news; it is served in another cycle.
+        self.due.next = self.news.members.val() & self.owners.members.val();
+        self.serve.next = (self.phase.q.val() == SendStatusPhase::Scan)
+            & self.due.val().get_bit(self.current.q.val().index())
+            & !self.enables.val();
+        self.news.remove.next = self.serve.val() | self.enables.val();
+        self.news.remove_owner.next = self.current.q.val();
+        if self.enables.val() {
+            self.news.remove_owner.next = self.enabled_owner.val();
+        }
+
+        self.newest.read_address.next = self.current.q.val();
+        self.index.next = self.newest.read_data.val();
+        self.place.owner.next = self.current.q.val();
+        self.write.valid.next = self.phase.q.val() == SendStatusPhase::Offer;
+        self.write.payload.next = self.status.q.val();
+        match self.phase.q.val() {
+            SendStatusPhase::Scan => {
+                self.status.d.next.address = self.place.address.val();
+                self.status.d.next.bytes = self.status_bytes.val();
+                self.status.d.next.data = bit_cast::<128, 32>(self.index.val());
+                self.current.d.next = self.current.q.val() + self.owner_one.val();
+                if self.serve.val() {
+                    self.phase.d.next = SendStatusPhase::Offer;
+                }
+            }
+            SendStatusPhase::Offer => {
+                if self.write.ready.val() {
+                    self.phase.d.next = SendStatusPhase::Pause;
+                }
+            }
+            SendStatusPhase::Pause => {
+                self.pause.d.next = self.pause.q.val() + self.one.val();
+                if self.pause.q.val().all() {
+                    self.phase.d.next = SendStatusPhase::Scan;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.phase.d.next = SendStatusPhase::Scan;
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Tells the owner of a send ring that stopped: puts a descriptor that could not be read between
+//! the others.
+//!
+//! ```text
+//!  ring_failed ──► owners (16) ──┐
+//!  slots ────────────────────────┴─► descriptor_fetch, descriptor
+//! ```
+//! | port | what it carries |
+//! |---|---|
+//! | `ring_failed` | owner of a ring that stopped |
+//! | `slots_fetch`, `slots` | from the [`crate::ring::slots::SlotSplitter`] |
+//! | `descriptor_fetch`, `descriptor` | the same, and for each failure 2 beats of zeros, aborted |
+//!
+//! Timing: combinational for what comes from the splitter; a failure costs three cycles.
+//!
+//! Invariants:
+//! 1. Failures go between packets, and before the next packet even when these follow each other
+//!    without a pause.
+//! 2. A ring fails once until it is enabled anew: 16 owners wait at most; a failure beyond is
+//!    dropped.
+
+use stream::prelude::*;
+
+/// What is handed on.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum SlotFailurePhase {
+    /// What comes from the splitter.
+    Pass,
+    /// The owner of a failure.
+    Name,
+    /// The first beat.
+    First,
+    /// The second beat.
+    Second,
+}
+
+/// The block. See the module's head.
+#[derive(LogicBlock)]
+pub struct SlotFailure {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+
+    /// A ring stopped.
+    pub ring_failed: PulseSink<Bits<8>>,
+    /// Whose descriptor comes from the splitter.
+    pub slots_fetch: MessageSink<RingFetch>,
+    /// That descriptor.
+    pub slots: PacketSink,
+
+    /// Whose descriptor follows.
+    pub descriptor_fetch: MessageSource<RingFetch>,
+    /// The descriptor.
+    pub descriptor: PacketSource,
+
+    owners: Fifo<Bits<8>, 4, 5>,
+    phase: DFF<SlotFailurePhase>,
+    open: DFF<Bit>,
+
+    pass: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    begins: Signal<Local, Bit>,
+    fails: Signal<Local, Bit>,
+    zero: Constant<Bits<512>>,
+    beat_bytes: Constant<Bits<7>>,
+}
+
+impl Default for SlotFailure {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            ring_failed: Default::default(),
+            slots_fetch: Default::default(),
+            slots: Default::default(),
+            descriptor_fetch: Default::default(),
+            descriptor: Default::default(),
+            owners: Default::default(),
+            phase: Default::default(),
+            open: Default::default(),
+            pass: Default::default(),
+            ends: Default::default(),
+            begins: Default::default(),
+            fails: Default::default(),
+            zero: Constant::new(0u64.to_bits()),
+            beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
+        }
+    }
+}
+
+impl Logic for SlotFailure {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, phase, open);
+        self.owners.clock.next = self.clock.val();
+        self.owners.reset.next = self.reset.val();
+        self.owners.sink.valid.next = self.ring_failed.valid.val();
+        self.owners.sink.payload.next = self.ring_failed.payload.val();
+        self.pass.next = self.phase.q.val() == SlotFailurePhase::Pass;
+
+        self.descriptor_fetch.valid.next = self.slots_fetch.valid.val();
+        self.descriptor_fetch.payload.next = self.slots_fetch.payload.val();
+        self.slots_fetch.ready.next = self.pass.val() & self.descriptor_fetch.ready.val();
+        self.descriptor.valid.next = self.slots.valid.val();
+        self.descriptor.data.next = self.slots.data.val();
+        self.descriptor.byte_count.next = self.beat_bytes.val();
+        self.descriptor.last.next = self.slots.last.val();
+        self.descriptor.abort.next = self.slots.abort.val();
+        self.slots.ready.next = self.pass.val() & self.descriptor.ready.val();
+        if !self.pass.val() {
+            self.descriptor_fetch.valid.next = self.phase.q.val() == SlotFailurePhase::Name;
+            self.descriptor_fetch.payload.next.owner = self.owners.source.payload.val();
+            self.descriptor_fetch.payload.next.index = 0.into();
+            self.descriptor.valid.next = self.phase.q.val() != SlotFailurePhase::Name;
+            self.descriptor.data.next = self.zero.val();
+            self.descriptor.last.next = self.phase.q.val() == SlotFailurePhase::Second;
+            self.descriptor.abort.next = self.phase.q.val() == SlotFailurePhase::Second;
+        }
+
+        // A failure goes when nothing of the next packet has been offered yet.
+        self.begins.next =
+            self.pass.val() & (self.slots_fetch.valid.val() | self.slots.valid.val());
+        self.ends.next = self.pass.val()
+            & self.slots.valid.val()
+            & self.descriptor.ready.val()
+            & self.slots.last.val();
+        self.fails.next = self.owners.source.valid.val()
+            & (self.ends.val() | (!self.open.q.val() & !self.begins.val()));
+        if self.ends.val() {
+            self.open.d.next = false;
+        } else if self.begins.val() {
+            self.open.d.next = true;
+        }
+        self.owners.source.ready.next = false;
+        match self.phase.q.val() {
+            SlotFailurePhase::Pass => {
+                if self.fails.val() {
+                    self.phase.d.next = SlotFailurePhase::Name;
+                }
+            }
+            SlotFailurePhase::Name => {
+                if self.descriptor_fetch.ready.val() {
+                    self.phase.d.next = SlotFailurePhase::First;
+                }
+            }
+            SlotFailurePhase::First => {
+                if self.descriptor.ready.val() {
+                    self.phase.d.next = SlotFailurePhase::Second;
+                }
+            }
+            SlotFailurePhase::Second => {
+                if self.descriptor.ready.val() {
+                    self.owners.source.ready.next = true;
+                    self.phase.d.next = SlotFailurePhase::Pass;
+                }
+            }
+        }
+        if self.reset.val() {
+            self.phase.d.next = SlotFailurePhase::Pass;
+            self.open.d.next = false;
+        }
+    }
+}

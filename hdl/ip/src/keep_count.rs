@@ -1,0 +1,81 @@
+//! Counts the bytes that an AXI4-Stream keep mask marks.
+//!
+//! Timing: combinational: the mask is contiguous from bit 0, so its last one is found, one bit of
+//! 64, and encoded. Of any other mask the result is some count from 0 to 127.
+
+use stream::prelude::*;
+
+/// From `tkeep` of 64 bits to a byte count.
+#[derive(LogicBlock)]
+pub struct KeepCount {
+    /// The mask.
+    pub keep: Signal<In, Bits<64>>,
+    /// Bytes it marks, 0 to 64.
+    pub byte_count: Signal<Out, Bits<7>>,
+
+    last: Signal<Local, Bits<64>>,
+    above: Signal<Local, Bits<64>>,
+    not_above: Signal<Local, Bits<64>>,
+    hits: [Signal<Local, Bit>; 7],
+    /// For each bit of the count, the last ones that set it.
+    sets: [Constant<Bits<64>>; 7],
+}
+
+impl Default for KeepCount {
+    fn default() -> Self {
+        let sets = |bit: usize| {
+            let of_place = |place: u64| (place + 1) >> bit & 1;
+            let mask = (0..64).fold(0u64, |mask, place| mask | of_place(place) << place);
+            Constant::new(mask.to_bits())
+        };
+        Self {
+            keep: Default::default(),
+            byte_count: Default::default(),
+            last: Default::default(),
+            above: Default::default(),
+            not_above: Default::default(),
+            hits: Default::default(),
+            sets: std::array::from_fn(sets),
+        }
+    }
+}
+
+impl Logic for KeepCount {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.above.next = self.keep.val() >> 1;
+        self.not_above.next = !self.above.val();
+        self.last.next = self.keep.val() & self.not_above.val();
+        for i in 0..7 {
+            self.hits[i].next = (self.last.val() & self.sets[i].val()).any();
+        }
+        self.byte_count.next = bit_cast::<7, 1>(self.hits[0].val().into())
+            | (bit_cast::<7, 1>(self.hits[1].val().into()) << 1)
+            | (bit_cast::<7, 1>(self.hits[2].val().into()) << 2)
+            | (bit_cast::<7, 1>(self.hits[3].val().into()) << 3)
+            | (bit_cast::<7, 1>(self.hits[4].val().into()) << 4)
+            | (bit_cast::<7, 1>(self.hits[5].val().into()) << 5)
+            | (bit_cast::<7, 1>(self.hits[6].val().into()) << 6);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_contiguous_mask_is_counted() {
+        let mut block = KeepCount::default();
+        block.connect_all();
+        for count in 0..=64_u32 {
+            let mask = if count == 64 {
+                u64::MAX
+            } else {
+                (1 << count) - 1
+            };
+            block.keep.next = mask.into();
+            assert!(simulate(&mut block, 10));
+            assert_eq!(block.byte_count.val().index(), count as usize);
+        }
+    }
+}

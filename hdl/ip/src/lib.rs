@@ -1,0 +1,10 @@
+//! The sides of the vendor's hard blocks that face the card, and the boards that have them.
+
+// The derive macros of rust-hdl generate methods without documentation.
+#![allow(missing_docs)]
+#![forbid(unsafe_code)]
+
+pub mod board;
+pub mod cmac;
+pub mod keep_count;
+pub mod pcie;

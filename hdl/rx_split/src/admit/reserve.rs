@@ -1,0 +1,125 @@
+//! The addresses in an owner's rings that a packet gets.
+//!
+//! ```text
+//!  rings, producers ──► [register] ──► wrapped indices ──► [register] ──► reservation
+//! ```
+//! Timing: two cycles, one packet a cycle; while none comes both registers stay.
+//!
+//! Invariants:
+//! 1. The second slot of an entry follows the first modulo the queue.
+
+use crate::admit::owners::OwnerContext;
+use crate::messages::Reservation;
+use stream::prelude::*;
+
+/// Producer indices in front of a packet and behind it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Taken {
+    /// First slot index.
+    pub header: Bits<32>,
+    /// Slots produced behind the packet.
+    pub header_after: Bits<32>,
+    /// Slow buffer index.
+    pub slow: Bits<32>,
+}
+
+/// The arithmetic. See the module's head.
+#[derive(LogicBlock)]
+pub struct Reserve {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+
+    /// A packet is decided.
+    pub valid: Signal<In, Bit>,
+    /// Where the owner's rings lie.
+    pub rings: Signal<In, OwnerContext>,
+    /// What the packet takes.
+    pub taken: Signal<In, Taken>,
+    /// Where that is.
+    pub reservation: Signal<Out, Reservation>,
+
+    passed: DFF<Bit>,
+    held: DFF<OwnerContext>,
+    indices: DFF<Taken>,
+    second: DFF<Bits<32>>,
+    result: DFF<Reservation>,
+
+    header_above: Signal<Local, Bits<32>>,
+    header_mask: Signal<Local, Bits<32>>,
+    slow_above: Signal<Local, Bits<32>>,
+    slow_mask: Signal<Local, Bits<32>>,
+    producer: Signal<Local, Bits<32>>,
+    slot: Signal<Local, Bits<32>>,
+    second_slot: Signal<Local, Bits<32>>,
+    slow_slot: Signal<Local, Bits<32>>,
+    passes: Signal<Local, Bits<32>>,
+    one: Constant<Bits<32>>,
+    ones: Constant<Bits<32>>,
+}
+
+impl Default for Reserve {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            valid: Default::default(),
+            rings: Default::default(),
+            taken: Default::default(),
+            reservation: Default::default(),
+            passed: Default::default(),
+            held: Default::default(),
+            indices: Default::default(),
+            second: Default::default(),
+            result: Default::default(),
+            header_above: Default::default(),
+            header_mask: Default::default(),
+            slow_above: Default::default(),
+            slow_mask: Default::default(),
+            producer: Default::default(),
+            slot: Default::default(),
+            second_slot: Default::default(),
+            slow_slot: Default::default(),
+            passes: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            ones: Constant::new(Bits::<32>::mask()),
+        }
+    }
+}
+
+impl Logic for Reserve {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, passed, held, indices, second, result);
+        self.passed.d.next = self.valid.val();
+        if self.valid.val() {
+            self.held.d.next = self.rings.val();
+            self.indices.d.next = self.taken.val();
+            self.second.d.next = self.taken.val().header + self.one.val();
+        }
+        self.reservation.next = self.result.q.val();
+
+        self.producer.next = self.indices.q.val().header;
+        self.header_above.next = self.ones.val() << self.held.q.val().header_bits;
+        self.header_mask.next = !self.header_above.val();
+        self.slot.next = self.producer.val() & self.header_mask.val();
+        self.second_slot.next = self.second.q.val() & self.header_mask.val();
+        self.passes.next = self.producer.val() >> self.held.q.val().header_bits;
+        self.slow_above.next = self.ones.val() << self.held.q.val().slow_bits;
+        self.slow_mask.next = !self.slow_above.val();
+        self.slow_slot.next = self.indices.q.val().slow & self.slow_mask.val();
+
+        if self.passed.q.val() {
+            self.result.d.next.slot_address =
+                self.held.q.val().header_base + (bit_cast::<64, 32>(self.slot.val()) << 7);
+            self.result.d.next.second_address =
+                self.held.q.val().header_base + (bit_cast::<64, 32>(self.second_slot.val()) << 7);
+            self.result.d.next.slow_address =
+                self.held.q.val().slow_base + (bit_cast::<64, 32>(self.slow_slot.val()) << 14);
+            self.result.d.next.slow_index = self.slow_slot.val().get_bits::<16>(0);
+            self.result.d.next.phase = !self.passes.val().get_bit(0);
+            self.result.d.next.header_producer = self.indices.q.val().header_after;
+        }
+    }
+}
+
+const _: () = assert!(abi::config::SLOT_BYTES == 1 << 7);
+const _: () = assert!(abi::config::SLOW_BUFFER_BYTES == 1 << 14);

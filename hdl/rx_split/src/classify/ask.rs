@@ -1,0 +1,151 @@
+//! Asks for the flows of packets, and gives confirmations their place among them.
+//!
+//! ```text
+//!  packets ──────┬──► flow_lookup
+//!                └─┐
+//!  confirmation ───┴─► waiting, in the order of the lookups
+//! ```
+//! Timing: combinational, one packet or confirmation a cycle; `flow_lookup.valid` depends on
+//! registers of the neighbours only.
+//!
+//! Invariants:
+//! 1. A confirmation stands behind every packet whose lookup was taken before the confirmation
+//!    came: it is taken first, as soon as no offered lookup waits.
+//! 2. A packet without transport, or one that cannot be verified, is not looked up; it goes to
+//!    owner 0 and names no flow.
+
+use crate::classify::rules::disposition;
+use crate::messages::{PacketInfo, Placement, RuleInput, StoredPacket};
+use abi::header_entry::FLOW_NONE;
+use abi::reason::Disposition;
+use stream::prelude::*;
+
+/// The stage. See the module's head.
+#[derive(LogicBlock)]
+pub struct Ask {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: nothing is taken.
+    pub reset: Signal<In, Bit>,
+
+    /// Verified packets.
+    pub packets: MessageSink<StoredPacket>,
+    /// Confirmations.
+    pub confirmation: MessageSink<Confirmation>,
+    /// To the flow table.
+    pub flow_lookup: MessageSource<FlowLookup>,
+    /// What waits for the answers.
+    pub waiting: MessageSource<RuleInput>,
+    /// A packet was taken.
+    pub taken: Signal<Out, Bit>,
+
+    offered: DFF<Bit>,
+
+    info: Signal<Local, PacketInfo>,
+    stored: Signal<Local, StoredPacket>,
+    fence: Signal<Local, Confirmation>,
+    asks: Signal<Local, Bit>,
+    room: Signal<Local, Bit>,
+    take_confirmation: Signal<Local, Bit>,
+    may_packet: Signal<Local, Bit>,
+    take_packet: Signal<Local, Bit>,
+    draft: Signal<Local, Placement>,
+    blank: Constant<Placement>,
+    not_transport: Constant<Bits<4>>,
+    unverified: Constant<Bits<4>>,
+    flow_none: Constant<Bits<16>>,
+    options: Signal<Local, Bits<320>>,
+    usual: Constant<Bits<32>>,
+    usual_bytes: Constant<Bits<6>>,
+}
+
+impl Default for Ask {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            packets: Default::default(),
+            confirmation: Default::default(),
+            flow_lookup: Default::default(),
+            waiting: Default::default(),
+            taken: Default::default(),
+            offered: Default::default(),
+            info: Default::default(),
+            stored: Default::default(),
+            fence: Default::default(),
+            asks: Default::default(),
+            room: Default::default(),
+            take_confirmation: Default::default(),
+            may_packet: Default::default(),
+            take_packet: Default::default(),
+            draft: Default::default(),
+            blank: Constant::new(Placement::default()),
+            not_transport: disposition(Disposition::NotTransport),
+            unverified: disposition(Disposition::Unverified),
+            flow_none: Constant::new(u64::from(FLOW_NONE).to_bits()),
+            options: Default::default(),
+            // NOP, NOP, kind 8, length 10.
+            usual: Constant::new(0x0a08_0101u64.to_bits()),
+            usual_bytes: Constant::new(12u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for Ask {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, offered);
+        self.stored.next = self.packets.payload.val();
+        self.info.next = self.stored.val().info;
+        self.fence.next = self.confirmation.payload.val();
+
+        self.room.next = self.waiting.ready.val() & !self.reset.val();
+        self.take_confirmation.next =
+            self.confirmation.valid.val() & self.room.val() & !self.offered.q.val();
+        self.asks.next = self.info.val().transport & !self.info.val().unverified;
+        self.may_packet.next =
+            self.packets.valid.val() & self.room.val() & !self.take_confirmation.val();
+        self.flow_lookup.valid.next = self.may_packet.val() & self.asks.val();
+        self.flow_lookup.payload.next.key = self.info.val().key;
+        self.take_packet.next =
+            self.may_packet.val() & (!self.asks.val() | self.flow_lookup.ready.val());
+        self.offered.d.next =
+            self.may_packet.val() & self.asks.val() & !self.flow_lookup.ready.val();
+        self.confirmation.ready.next = self.take_confirmation.val();
+        self.packets.ready.next = self.take_packet.val();
+        self.taken.next = self.take_packet.val();
+
+        self.draft.next = self.blank.val();
+        self.draft.next.start = self.stored.val().start;
+        self.draft.next.stop = self.stored.val().stop;
+        self.draft.next.header_bytes = self.info.val().header_bytes;
+        self.draft.next.frame_bytes = self.info.val().frame_bytes;
+        self.draft.next.payload_bytes = self.info.val().payload_bytes;
+        self.draft.next.l4_offset = self.info.val().l4_offset;
+        self.draft.next.profile = self.info.val().profile;
+        self.draft.next.position = self.info.val().position;
+        self.draft.next.flow = self.flow_none.val();
+        self.draft.next.disposition = self.not_transport.val();
+        if self.info.val().unverified {
+            self.draft.next.disposition = self.unverified.val();
+        }
+        if self.take_confirmation.val() {
+            self.draft.next.kind = bits::<2>(3);
+            self.draft.next.owner = self.fence.val().owner;
+            self.draft.next.position = self.fence.val().index;
+            self.draft.next.generation = self.fence.val().status;
+        }
+        self.waiting.valid.next = self.take_confirmation.val() | self.take_packet.val();
+        self.waiting.payload.next.packet = self.draft.val();
+        self.waiting.payload.next.asked = self.asks.val() & !self.take_confirmation.val();
+        self.waiting.payload.next.tcp = self.info.val().tcp;
+        self.waiting.payload.next.flags = self.info.val().flags;
+        self.waiting.payload.next.ack = self.info.val().ack;
+        self.waiting.payload.next.options = self.info.val().options;
+        self.waiting.payload.next.option_bytes = self.info.val().option_bytes;
+        self.options.next = self.info.val().options;
+        self.waiting.payload.next.usual = (self.options.val().get_bits::<32>(0)
+            == self.usual.val())
+            & (self.info.val().option_bytes >= self.usual_bytes.val());
+    }
+}

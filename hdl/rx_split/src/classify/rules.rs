@@ -1,0 +1,155 @@
+//! The rules that decide from the flow's state where a payload may go.
+//!
+//! ```text
+//!  sink ──► differences (2 steps) ──► [first rule that holds] ──► packet
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | sink | in | a packet with its flow; confirmations pass as they are |
+//! | source | out | the packet with its disposition, or with `walk` the range to place |
+//!
+//! Timing: three register steps, one packet a cycle, no back-pressure.
+//!
+//! Source: rules 1 to 9 of the receive specification; positions are compared modulo 2^32, read as
+//! signed. Rules 10 and 12 need the cursor, which only `admit` knows.
+
+use crate::classify::differences::{Differences, RuleFacts};
+use crate::messages::{Placement, RuleCase};
+use abi::config::FLOW_REACH_BYTES;
+use abi::reason::Disposition;
+use stream::prelude::*;
+
+/// The rules. See the module's head.
+#[derive(LogicBlock)]
+pub struct Rules {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: what is inside is forgotten.
+    pub reset: Signal<In, Bit>,
+    /// A packet with its flow.
+    pub sink: PulseSink<RuleCase>,
+    /// The packet, judged.
+    pub source: PulseSource<Placement>,
+
+    differences: Differences,
+    valid: DFF<Bit>,
+    judged: DFF<Placement>,
+
+    facts: Signal<Local, RuleFacts>,
+    subject: Signal<Local, RuleCase>,
+    flow: Signal<Local, FlowReply>,
+    packet: Signal<Local, Placement>,
+    reach: Signal<Local, Bits<33>>,
+    beyond: Signal<Local, Bit>,
+    walk: Signal<Local, Bit>,
+    reason: Signal<Local, Bits<4>>,
+    reach_max: Constant<Bits<33>>,
+    no_payload: Constant<Bits<4>>,
+    is_old: Constant<Bits<4>>,
+    no_flow: Constant<Bits<4>>,
+    ahead_of_window: Constant<Bits<4>>,
+    is_flags: Constant<Bits<4>>,
+    ack_out_of_range: Constant<Bits<4>>,
+    timestamp_old: Constant<Bits<4>>,
+    is_profile: Constant<Bits<4>>,
+}
+
+/// The number of a disposition as a constant of the block.
+pub fn disposition(value: Disposition) -> Constant<Bits<4>> {
+    Constant::new((value as u64).to_bits())
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            sink: Default::default(),
+            source: Default::default(),
+            differences: Default::default(),
+            valid: Default::default(),
+            judged: Default::default(),
+            facts: Default::default(),
+            subject: Default::default(),
+            flow: Default::default(),
+            packet: Default::default(),
+            reach: Default::default(),
+            beyond: Default::default(),
+            walk: Default::default(),
+            reason: Default::default(),
+            reach_max: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
+            no_payload: disposition(Disposition::NoPayload),
+            is_old: disposition(Disposition::Old),
+            no_flow: disposition(Disposition::NoFlow),
+            ahead_of_window: disposition(Disposition::AheadOfWindow),
+            is_flags: disposition(Disposition::Flags),
+            ack_out_of_range: disposition(Disposition::AckOutOfRange),
+            timestamp_old: disposition(Disposition::TimestampOld),
+            is_profile: disposition(Disposition::Profile),
+        }
+    }
+}
+
+impl Logic for Rules {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, judged);
+        self.differences.clock.next = self.clock.val();
+        self.differences.reset.next = self.reset.val();
+        PulseSink::<RuleCase>::link(&mut self.sink, &mut self.differences.sink);
+        self.valid.d.next = self.differences.source.valid.val() & !self.reset.val();
+        self.source.valid.next = self.valid.q.val();
+        self.source.payload.next = self.judged.q.val();
+        self.facts.next = self.differences.source.payload.val();
+        self.subject.next = self.facts.val().subject;
+        self.flow.next = self.subject.val().flow;
+        self.packet.next = self.subject.val().packet;
+
+        self.reach.next = bit_cast::<33, 32>(self.facts.val().start_minus_floor)
+            + bit_cast::<33, 14>(self.facts.val().bytes);
+        self.beyond.next = self.reach.val() >= self.reach_max.val();
+        self.walk.next = false;
+        self.reason.next = self.no_flow.val();
+        if !self.flow.val().hit {
+            self.reason.next = self.no_flow.val();
+        } else if self.flow.val().profile != self.packet.val().profile {
+            self.reason.next = self.is_profile.val();
+        } else if !self.packet.val().payload_bytes.any() {
+            self.reason.next = self.no_payload.val();
+        } else if self.facts.val().flags_bad {
+            self.reason.next = self.is_flags.val();
+        } else if self.facts.val().ack_bad {
+            self.reason.next = self.ack_out_of_range.val();
+        } else if self.facts.val().timestamp_bad {
+            self.reason.next = self.timestamp_old.val();
+        } else if self.facts.val().old {
+            self.reason.next = self.is_old.val();
+        } else if self.beyond.val() {
+            self.reason.next = self.ahead_of_window.val();
+        } else {
+            self.walk.next = true;
+        }
+
+        if self.differences.source.valid.val() {
+            self.judged.d.next = self.packet.val();
+            if self.subject.val().asked {
+                self.judged.d.next.verified = true;
+                self.judged.d.next.disposition = self.reason.val();
+                self.judged.d.next.walk = self.walk.val();
+                self.judged.d.next.place_position = self.facts.val().start;
+                self.judged.d.next.place_bytes = self.facts.val().bytes;
+                if self.walk.val() {
+                    self.judged.d.next.trimmed_bytes = self.facts.val().trimmed;
+                }
+                if self.flow.val().hit {
+                    self.judged.d.next.hit = true;
+                    self.judged.d.next.flow = self.flow.val().flow;
+                    self.judged.d.next.generation = self.flow.val().generation;
+                    self.judged.d.next.owner = self.flow.val().owner;
+                    self.judged.d.next.domain = self.flow.val().domain;
+                    self.judged.d.next.cursor = self.flow.val().floor;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Hands write jobs over while the bytes of earlier ones are still read.
+//!
+//! ```text
+//!  jobs ─┬─► write_job
+//!        └─► queue (2) ──► announced
+//! ```
+//! Timing: one job a cycle, latency one cycle.
+//!
+//! Invariants:
+//! 1. A write is announced when its `write_job` was taken; other jobs, held slots among them, at
+//!    once. The order stays.
+//! 2. At most one job more than the one at hand is announced: reads of other blocks wait for the
+//!    bytes of every write job that was handed over.
+//! 3. Payload is written with relaxed ordering, header entries, which have a head, are not.
+//! 4. No write job is handed over behind a confirmation that has no place to wait in.
+//! 5. Of a slot that begins in the beat before only the header is announced: its metadata are with
+//!    the job that shares that beat.
+
+use crate::copy::feed_beat::FitsBeat;
+use crate::messages::CopyJob;
+use abi::config::{BEAT_BYTES, METADATA_BYTES};
+use stream::messages::SHARED_AT_BYTE;
+use stream::prelude::*;
+
+// The second half of a shared beat holds the metadata, no more and no less.
+const _: () = assert!(BEAT_BYTES - SHARED_AT_BYTE == METADATA_BYTES);
+
+/// The announcer. See the module's head.
+#[derive(LogicBlock)]
+pub struct Announce {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Jobs.
+    pub jobs: MessageSink<CopyJob>,
+    /// Write jobs.
+    pub write_job: MessageSource<WriteJob>,
+    /// Jobs whose bytes may follow.
+    pub announced: MessageSource<CopyJob>,
+    /// There is a place for a confirmation, with those that are on their way there.
+    pub fence_room: Signal<In, Bit>,
+
+    queue: Fifo<CopyJob, 1, 2>,
+    single: FitsBeat,
+    joins: DFF<Bit>,
+
+    job: Signal<Local, CopyJob>,
+    left: Signal<Local, CopyJob>,
+    kind: Signal<Local, Bits<2>>,
+    room: Signal<Local, Bit>,
+    is_confirmation: Signal<Local, Bit>,
+    is_write: Signal<Local, Bit>,
+    may: Signal<Local, Bit>,
+    metadata_bytes: Constant<Bits<14>>,
+}
+
+impl Default for Announce {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            jobs: Default::default(),
+            write_job: Default::default(),
+            announced: Default::default(),
+            fence_room: Default::default(),
+            queue: Default::default(),
+            single: Default::default(),
+            joins: Default::default(),
+            job: Default::default(),
+            left: Default::default(),
+            kind: Default::default(),
+            room: Default::default(),
+            is_confirmation: Default::default(),
+            is_write: Default::default(),
+            may: Default::default(),
+            metadata_bytes: Constant::new((METADATA_BYTES as u64).to_bits()),
+        }
+    }
+}
+
+impl Logic for Announce {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, joins);
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+        MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
+        self.job.next = self.jobs.payload.val();
+        self.is_write.next = self.job.val().writes;
+        self.kind.next = self.job.val().kind;
+        self.is_confirmation.next = self.kind.val().get_bit(1);
+        self.room.next =
+            self.queue.sink.ready.val() & (self.fence_room.val() | !self.is_confirmation.val());
+        self.write_job.valid.next =
+            self.jobs.valid.val() & self.is_write.val() & self.queue.sink.ready.val();
+        self.write_job.payload.next.address = self.job.val().address;
+        self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
+        self.write_job.payload.next.relaxed = !self.job.val().head;
+        self.write_job.payload.next.shares = self.job.val().shares;
+        self.may.next = self.room.val() & (!self.is_write.val() | self.write_job.ready.val());
+        self.jobs.ready.next = self.may.val();
+        self.queue.sink.valid.next = self.jobs.valid.val() & self.may.val();
+        self.left.next = self.job.val();
+        if self.joins.q.val() {
+            self.left.next.head = false;
+            self.left.next.shift = bits::<6>(0);
+            self.left.next.bytes = self.job.val().bytes - self.metadata_bytes.val();
+        }
+        self.single.bytes.next = self.left.val().bytes;
+        self.queue.sink.payload.next = self.left.val();
+        self.queue.sink.payload.next.fits_beat = self.single.fits.val();
+        if self.jobs.valid.val() & self.may.val() {
+            self.joins.d.next = self.job.val().shares;
+        }
+        if self.reset.val() {
+            self.joins.d.next = false;
+        }
+    }
+}

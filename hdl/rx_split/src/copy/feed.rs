@@ -1,0 +1,125 @@
+//! Reads jobs' beats from the packet store, without a pause between jobs, and tells the realigner
+//! what to do with each.
+//!
+//! ```text
+//!  jobs ──► beats of the job ──► [store reads] ──┬─► [register] ──► source
+//!                                               └─► [register] ──► release
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | jobs | in | writes and releases, in order; ready at once for a confirmation, not taken here |
+//! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
+//! | source | out | beats |
+//! | release | out | the packet store may forget a packet: its last beat was read |
+//!
+//! Timing: one beat a cycle, latency two cycles. A write of n beats takes n cycles, a release one.
+//!
+//! Invariants:
+//! 1. Releases are in the order of the jobs.
+//! 2. Of the last two beats the second may lie behind the packet: none of its bytes is used.
+
+use crate::align::{AlignBeat, BeatPair};
+use crate::copy::feed_beat::{FeedBeat, FeedPlace};
+use crate::messages::{CopyJob, Release};
+use stream::prelude::*;
+
+/// A step of a job on its way through the store.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FeedStep {
+    /// A beat for the realigner; its data are still missing.
+    pub beat: AlignBeat,
+    /// There is one.
+    pub has_beat: Bit,
+    /// The last step of a packet's last job.
+    pub releases: Bit,
+    /// What it releases.
+    pub release: Release,
+}
+
+/// The reader. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Feed<const A: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Writes and releases.
+    pub jobs: MessageSink<CopyJob>,
+    /// Beat to read.
+    pub read_address: Signal<Out, Bits<A>>,
+    /// It is read; without it the beat read last stays.
+    pub read_enable: Signal<Out, Bit>,
+    /// That beat and the next, one cycle later.
+    pub read_data: Signal<In, BeatPair>,
+    /// To the realigner.
+    pub source: MessageSource<AlignBeat>,
+    /// What the packet store may forget.
+    pub release: PulseSource<Release>,
+
+    next_beat: FeedBeat,
+    begun: DFF<Bit>,
+    place: DFF<FeedPlace>,
+    read_valid: DFF<Bit>,
+    read: DFF<FeedStep>,
+    held_valid: DFF<Bit>,
+    held: DFF<AlignBeat>,
+    freed_valid: DFF<Bit>,
+    freed: DFF<Release>,
+
+    job: Signal<Local, CopyJob>,
+    advance: Signal<Local, Bit>,
+    takes: Signal<Local, Bit>,
+    frees: Signal<Local, Release>,
+}
+
+impl<const A: usize> Logic for Feed<A> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, begun, place, read_valid, read, held_valid, held);
+        dff_setup!(self, clock, freed_valid, freed);
+        self.advance.next = !self.held_valid.q.val() | self.source.ready.val();
+        self.job.next = self.jobs.payload.val();
+        self.takes.next = self.jobs.valid.val() & self.advance.val();
+        // A confirmation, which the caller takes elsewhere, waits for nothing.
+        self.jobs.ready.next =
+            (self.advance.val() & self.next_beat.last.val()) | (self.job.val().kind == 2);
+        self.next_beat.job.next = self.job.val();
+        self.next_beat.begun.next = self.begun.q.val();
+        self.next_beat.place.next = self.place.q.val();
+        if self.takes.val() {
+            self.begun.d.next = !self.next_beat.last.val();
+            self.place.d.next = self.next_beat.next_place.val();
+        }
+        self.frees.next.pointer = self.job.val().release_pointer;
+        self.frees.next.owner = self.job.val().owner;
+        self.frees.next.charge = self.job.val().charge;
+
+        // While nothing moves, the beat read last stays.
+        self.read_address.next = bit_cast::<A, 16>(self.next_beat.pointer.val());
+        self.read_enable.next = self.advance.val();
+        if self.advance.val() {
+            self.read_valid.d.next = self.takes.val();
+            self.read.d.next.beat = self.next_beat.beat.val();
+            self.read.d.next.has_beat = self.job.val().kind == 0;
+            self.read.d.next.releases = self.next_beat.last.val() & self.job.val().release;
+            self.read.d.next.release = self.frees.val();
+            self.held_valid.d.next = self.read_valid.q.val() & self.read.q.val().has_beat;
+            self.held.d.next = self.read.q.val().beat;
+            self.held.d.next.pair = self.read_data.val();
+        }
+        self.freed_valid.d.next =
+            self.advance.val() & self.read_valid.q.val() & self.read.q.val().releases;
+        self.freed.d.next = self.read.q.val().release;
+        self.release.valid.next = self.freed_valid.q.val();
+        self.release.payload.next = self.freed.q.val();
+        self.source.valid.next = self.held_valid.q.val();
+        self.source.payload.next = self.held.q.val();
+        if self.reset.val() {
+            self.begun.d.next = false;
+            self.read_valid.d.next = false;
+            self.held_valid.d.next = false;
+            self.freed_valid.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Flush reads: one in flight for each memory but 0, each covering every write before it.
+//!
+//! ```text
+//!  wanted ─► [ticket 1] ─┐                    ┌─► flush_job
+//!            [ticket 2] ─┼─► lowest ─► offer ─┤
+//!            [ticket 3] ─┘                    └─► order (4) ◄── flush_data
+//! ```
+//! | port | direction | meaning |
+//! |---|---|---|
+//! | wanted | in | a slot lands that waits for these memories, a bit each |
+//! | tickets | out | what it waits for: memory 1 in bits 23:0 |
+//! | done, broken | out | which tickets wait no longer; which of them in vain |
+//! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
+//! | flush_job, flush_data | out, in | to `dma.read`, answers in order |
+//!
+//! Timing: a flush read is offered two cycles after its slot landed, if none is in flight.
+//!
+//! Invariants:
+//! 1. A flush read is offered behind every write job that was taken before its slots landed; that
+//!    `dma.read` keeps this order on the bus is its own invariant.
+//! 2. A memory never waits for another one's flush read to be answered before its own is asked.
+//!    Answers come in the order asked: one that times out holds up those asked behind it.
+//!
+//! On error: see [`crate::hold::flush_ticket`].
+
+use crate::hold::flush_ticket::FlushTicket;
+use stream::prelude::*;
+
+/// Bytes of a flush read.
+pub const FLUSH_BYTES: u64 = 4;
+
+/// The flusher. See the module's head.
+#[derive(LogicBlock)]
+pub struct Flusher {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Memories that a new item waits for, a bit each.
+    pub wanted: Signal<In, Bits<4>>,
+    /// Its tickets, memory 1 in bits 23:0.
+    pub tickets: Signal<Out, Bits<72>>,
+    /// Tickets that wait no longer, likewise.
+    pub done: Signal<Out, Bits<72>>,
+    /// Memories whose `done` ticket waited in vain, a bit each.
+    pub broken: Signal<Out, Bits<4>>,
+
+    /// Memory to flush.
+    pub memory: Signal<Out, Bits<2>>,
+    /// Where it is flushed.
+    pub flush_address: Signal<In, Bits<64>>,
+    /// Flush reads.
+    pub flush_job: MessageSource<ReadJob>,
+    /// Their answers.
+    pub flush_data: PacketSink,
+
+    account: [FlushTicket; 3],
+    order: Fifo<Bits<2>, 2, 3>,
+    offered: DFF<Bit>,
+    chosen: DFF<Bits<2>>,
+
+    next_memory: Signal<Local, Bits<2>>,
+    asked: Signal<Local, Bit>,
+    starts: Signal<Local, Bit>,
+    taken: Signal<Local, Bit>,
+    ended: Signal<Local, Bit>,
+    ended_memory: Signal<Local, Bits<2>>,
+    failed: Signal<Local, Bit>,
+    flush_bytes: Constant<Bits<16>>,
+}
+
+impl Default for Flusher {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            wanted: Default::default(),
+            tickets: Default::default(),
+            done: Default::default(),
+            broken: Default::default(),
+            memory: Default::default(),
+            flush_address: Default::default(),
+            flush_job: Default::default(),
+            flush_data: Default::default(),
+            account: Default::default(),
+            order: Default::default(),
+            offered: Default::default(),
+            chosen: Default::default(),
+            next_memory: Default::default(),
+            asked: Default::default(),
+            starts: Default::default(),
+            taken: Default::default(),
+            ended: Default::default(),
+            ended_memory: Default::default(),
+            failed: Default::default(),
+            flush_bytes: Constant::new(FLUSH_BYTES.to_bits()),
+        }
+    }
+}
+
+impl Logic for Flusher {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, offered, chosen);
+        self.order.clock.next = self.clock.val();
+        self.order.reset.next = self.reset.val();
+        self.failed.next = self.flush_data.abort.val();
+        for i in 0..3 {
+            self.account[i].clock.next = self.clock.val();
+            self.account[i].reset.next = self.reset.val();
+            self.account[i].failed.next = self.failed.val();
+        }
+        self.account[0].wanted.next = self.wanted.val().get_bit(1);
+        self.account[1].wanted.next = self.wanted.val().get_bit(2);
+        self.account[2].wanted.next = self.wanted.val().get_bit(3);
+        self.tickets.next = bit_cast::<72, 24>(self.account[0].ticket.val())
+            | (bit_cast::<72, 24>(self.account[1].ticket.val()) << 24)
+            | (bit_cast::<72, 24>(self.account[2].ticket.val()) << 48);
+        self.done.next = bit_cast::<72, 24>(self.account[0].done.val())
+            | (bit_cast::<72, 24>(self.account[1].done.val()) << 24)
+            | (bit_cast::<72, 24>(self.account[2].done.val()) << 48);
+        self.broken.next = (bit_cast::<4, 1>(self.account[0].broken.val().into()) << 1)
+            | (bit_cast::<4, 1>(self.account[1].broken.val().into()) << 2)
+            | (bit_cast::<4, 1>(self.account[2].broken.val().into()) << 3);
+
+        // The lowest memory that asks is next; each asks again only when it was answered.
+        self.next_memory.next = bits::<2>(3);
+        if self.account[1].asks.val() {
+            self.next_memory.next = bits::<2>(2);
+        }
+        if self.account[0].asks.val() {
+            self.next_memory.next = bits::<2>(1);
+        }
+        self.asked.next =
+            self.account[0].asks.val() | self.account[1].asks.val() | self.account[2].asks.val();
+        self.starts.next = self.asked.val() & !self.offered.q.val() & self.order.sink.ready.val();
+        self.account[0].started.next = self.starts.val() & (self.next_memory.val() == 1);
+        self.account[1].started.next = self.starts.val() & (self.next_memory.val() == 2);
+        self.account[2].started.next = self.starts.val() & (self.next_memory.val() == 3);
+
+        self.memory.next = self.chosen.q.val();
+        self.flush_job.valid.next = self.offered.q.val();
+        self.flush_job.payload.next.address = self.flush_address.val();
+        self.flush_job.payload.next.bytes = self.flush_bytes.val();
+        self.taken.next = self.offered.q.val() & self.flush_job.ready.val();
+        self.order.sink.valid.next = self.starts.val();
+        self.order.sink.payload.next = self.next_memory.val();
+        if self.taken.val() {
+            self.offered.d.next = false;
+        }
+        if self.starts.val() {
+            self.offered.d.next = true;
+            self.chosen.d.next = self.next_memory.val();
+        }
+
+        self.flush_data.ready.next = true;
+        self.ended.next = self.flush_data.valid.val() & self.flush_data.last.val();
+        self.ended_memory.next = self.order.source.payload.val();
+        self.order.source.ready.next = self.ended.val();
+        self.account[0].answered.next = self.ended.val() & (self.ended_memory.val() == 1);
+        self.account[1].answered.next = self.ended.val() & (self.ended_memory.val() == 2);
+        self.account[2].answered.next = self.ended.val() & (self.ended_memory.val() == 3);
+        if self.reset.val() {
+            self.offered.d.next = false;
+        }
+    }
+}

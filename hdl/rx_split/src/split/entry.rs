@@ -1,0 +1,165 @@
+//! The metadata of a header entry, in the layout of `abi::header_entry`.
+//!
+//! Timing: combinational.
+
+use crate::messages::{Placement, Reservation};
+use abi::header_entry::{KIND_EVENT, KIND_PACKET, SLOW_BUFFER_NONE};
+use stream::prelude::*;
+
+/// 32 bytes of metadata; see `abi::header_entry` for the fields.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct EntryMetadata {
+    /// Packet or event.
+    pub kind: Bits<8>,
+    /// Disposition, or SendError.
+    pub disposition: Bits<8>,
+    /// Valid marker.
+    pub phase: Bit,
+    /// Two slots.
+    pub two_slots: Bit,
+    /// Header profile.
+    pub profile: Bits<2>,
+    /// All checksums verified.
+    pub verified: Bit,
+    /// Not known to be visible: see [`crate::hold::hold_release`], which sets it.
+    pub unflushed: Bit,
+    /// Zero.
+    pub padding: Bits<2>,
+    /// Generation of the flow.
+    pub generation: Bits<8>,
+    /// Flow id.
+    pub flow: Bits<16>,
+    /// Bytes before the payload.
+    pub header_bytes: Bits<16>,
+    /// Frame length.
+    pub frame_bytes: Bits<16>,
+    /// Payload length.
+    pub payload_bytes: Bits<16>,
+    /// Stream position.
+    pub position: Bits<32>,
+    /// Bytes below the floor.
+    pub trimmed_bytes: Bits<16>,
+    /// Slow buffer.
+    pub slow_buffer: Bits<16>,
+    /// Cursor behind the packet.
+    pub cursor: Bits<32>,
+    /// First segment.
+    pub segment_index: Bits<16>,
+    /// Pieces.
+    pub pieces: Bits<8>,
+    /// Offset of the L4 header.
+    pub l4_offset: Bits<8>,
+    /// Value of an event.
+    pub event_value: Bits<32>,
+}
+
+/// Assembles the metadata. See the module's head.
+#[derive(LogicBlock)]
+pub struct Entry {
+    /// The packet; of an event, `disposition` is the error and `position` the value.
+    pub packet: Signal<In, Placement>,
+    /// Its place in the queue.
+    pub reservation: Signal<In, Reservation>,
+    /// The header goes on in the next slot.
+    pub two_slots: Signal<In, Bit>,
+    /// The payload is in the reserved slow buffer.
+    pub needs_slow: Signal<In, Bit>,
+    /// The 32 bytes.
+    pub metadata: Signal<Out, Bits<256>>,
+
+    entry: Signal<Local, EntryMetadata>,
+    slow_buffer_none: Constant<Bits<16>>,
+    kind_packet: Constant<Bits<8>>,
+    kind_event: Constant<Bits<8>>,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            packet: Default::default(),
+            reservation: Default::default(),
+            two_slots: Default::default(),
+            needs_slow: Default::default(),
+            metadata: Default::default(),
+            entry: Default::default(),
+            slow_buffer_none: Constant::new(u64::from(SLOW_BUFFER_NONE).to_bits()),
+            kind_packet: Constant::new(u64::from(KIND_PACKET).to_bits()),
+            kind_event: Constant::new(u64::from(KIND_EVENT).to_bits()),
+        }
+    }
+}
+
+impl Logic for Entry {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.entry.next.kind = self.kind_packet.val();
+        self.entry.next.disposition = bit_cast::<8, 4>(self.packet.val().disposition);
+        self.entry.next.phase = self.reservation.val().phase;
+        self.entry.next.two_slots = self.two_slots.val();
+        self.entry.next.profile = self.packet.val().profile;
+        self.entry.next.verified = self.packet.val().verified;
+        self.entry.next.unflushed = false;
+        self.entry.next.padding = bits::<2>(0);
+        self.entry.next.generation = self.packet.val().generation;
+        self.entry.next.flow = self.packet.val().flow;
+        self.entry.next.header_bytes = bit_cast::<16, 8>(self.packet.val().header_bytes);
+        self.entry.next.frame_bytes = bit_cast::<16, 14>(self.packet.val().frame_bytes);
+        self.entry.next.payload_bytes = bit_cast::<16, 14>(self.packet.val().payload_bytes);
+        self.entry.next.position = self.packet.val().position;
+        self.entry.next.trimmed_bytes = bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
+        self.entry.next.slow_buffer = self.slow_buffer_none.val();
+        self.entry.next.cursor = self.packet.val().cursor;
+        self.entry.next.segment_index = self.packet.val().segment_index;
+        self.entry.next.pieces = bit_cast::<8, 5>(self.packet.val().pieces);
+        self.entry.next.l4_offset = self.packet.val().l4_offset;
+        self.entry.next.event_value = bits::<32>(0);
+        if self.needs_slow.val() {
+            self.entry.next.slow_buffer = self.reservation.val().slow_index;
+        }
+        if self.packet.val().kind == 2 {
+            self.entry.next.kind = self.kind_event.val();
+            self.entry.next.position = bits::<32>(0);
+            self.entry.next.event_value = self.packet.val().position;
+        }
+        self.metadata.next = self.entry.val().into();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The offsets of the struct are those of the contract.
+    #[test]
+    fn layout_is_that_of_the_contract() {
+        use abi::header_entry as contract;
+        let entry = EntryMetadata::default();
+        let pairs = [
+            (entry.get_my_offset_kind(), contract::KIND),
+            (entry.get_my_offset_disposition(), contract::DISPOSITION),
+            (entry.get_my_offset_phase(), contract::PHASE),
+            (entry.get_my_offset_two_slots(), contract::TWO_SLOTS),
+            (entry.get_my_offset_profile(), contract::PROFILE),
+            (entry.get_my_offset_verified(), contract::VERIFIED),
+            (entry.get_my_offset_unflushed(), contract::UNFLUSHED),
+            (entry.get_my_offset_generation(), contract::GENERATION),
+            (entry.get_my_offset_flow(), contract::FLOW),
+            (entry.get_my_offset_header_bytes(), contract::HEADER_BYTES),
+            (entry.get_my_offset_frame_bytes(), contract::FRAME_BYTES),
+            (entry.get_my_offset_payload_bytes(), contract::PAYLOAD_BYTES),
+            (entry.get_my_offset_position(), contract::POSITION),
+            (entry.get_my_offset_trimmed_bytes(), contract::TRIMMED_BYTES),
+            (entry.get_my_offset_slow_buffer(), contract::SLOW_BUFFER),
+            (entry.get_my_offset_cursor(), contract::CURSOR),
+            (entry.get_my_offset_segment_index(), contract::SEGMENT_INDEX),
+            (entry.get_my_offset_pieces(), contract::PIECES),
+            (entry.get_my_offset_l4_offset(), contract::L4_OFFSET),
+            (entry.get_my_offset_event_value(), contract::EVENT_VALUE),
+        ];
+        assert_eq!(pairs.len(), contract::FIELDS.len());
+        for (offset, field) in pairs {
+            assert_eq!(offset, field.offset, "{}", field.name);
+        }
+        assert_eq!(EntryMetadata::BITS, 8 * abi::config::METADATA_BYTES);
+    }
+}

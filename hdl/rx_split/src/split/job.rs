@@ -1,0 +1,236 @@
+//! The copy job of each step of a plan.
+//!
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. The first slot is the last job of its packet: it publishes the entry and releases the packet.
+//! 2. Slots name the memories that wait for a flush read; other jobs need not look at them.
+//! 3. A second slot repeats the metadata, with the phase of its own pass over the queue, and goes
+//!    on at header byte 64, the packet's second beat: no slot ever holds a stale phase.
+//! 4. Of a slot is written what metadata and header take, not a byte more: a shorter write is less
+//!    for the link.
+//! 5. Metadata share the last beat of a payload if that lies in memory 0, ends within the first
+//!    half of the beat and its entry takes one slot: a beat less for the card.
+
+use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
+use crate::split::split_state::SplitState;
+use abi::config::{METADATA_BYTES, SLOT_BYTES};
+use abi::header_entry::{PHASE, SECOND_SLOT_HEADER_AT};
+use stream::messages::SHARED_TAIL_BYTES_MAX;
+use stream::prelude::*;
+
+/// Header bytes before those of the second slot, less the metadata in front of them.
+const SECOND_SKIPPED_BYTES: u64 = (SECOND_SLOT_HEADER_AT - METADATA_BYTES) as u64;
+
+/// What kind of job a step offers: in a block of its own, since what follows waits for it.
+#[derive(LogicBlock, Default)]
+pub struct StepKind {
+    /// The step.
+    pub step: Signal<In, SplitState>,
+    /// Kind of the job.
+    pub kind: Signal<Out, Bits<2>>,
+    /// A slot: the metadata go in front.
+    pub is_slot: Signal<Out, Bit>,
+}
+
+impl Logic for StepKind {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.kind.next = bits::<2>(0);
+        self.is_slot.next = false;
+        match self.step.val() {
+            SplitState::First => self.is_slot.next = true,
+            SplitState::Second => self.is_slot.next = true,
+            SplitState::Discard => self.kind.next = bits::<2>(1),
+            SplitState::Confirm => self.kind.next = bits::<2>(2),
+            _ => {}
+        }
+    }
+}
+
+/// Whether metadata share the last beat of a payload.
+#[derive(LogicBlock)]
+pub struct SharedTail {
+    /// Bytes of the payload's last job.
+    pub bytes: Signal<In, Bits<14>>,
+    /// It is that job.
+    pub is_tail: Signal<In, Bit>,
+    /// Memories but 0 that the payload was written to before, a bit each.
+    pub memories: Signal<In, Bits<4>>,
+    /// The entry takes two slots.
+    pub two_slots: Signal<In, Bit>,
+    /// They do.
+    pub shares: Signal<Out, Bit>,
+
+    tail_bytes: Signal<Local, Bits<6>>,
+    is_short: Signal<Local, Bit>,
+    tail_bytes_max: Constant<Bits<6>>,
+}
+
+impl Default for SharedTail {
+    fn default() -> Self {
+        Self {
+            bytes: Default::default(),
+            is_tail: Default::default(),
+            memories: Default::default(),
+            two_slots: Default::default(),
+            shares: Default::default(),
+            tail_bytes: Default::default(),
+            is_short: Default::default(),
+            tail_bytes_max: Constant::new((SHARED_TAIL_BYTES_MAX as u64).to_bits()),
+        }
+    }
+}
+
+impl Logic for SharedTail {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.tail_bytes.next = self.bytes.val().get_bits::<6>(0);
+        self.is_short.next =
+            self.tail_bytes.val().any() & (self.tail_bytes.val() <= self.tail_bytes_max.val());
+        self.shares.next = self.is_tail.val()
+            & self.is_short.val()
+            & !self.memories.val().any()
+            & !self.two_slots.val();
+    }
+}
+
+/// The jobs. See the module's head.
+#[derive(LogicBlock)]
+pub struct JobMaker {
+    /// The step.
+    pub step: Signal<In, SplitState>,
+    /// The plan.
+    pub plan: Signal<In, Plan>,
+    /// Metadata of its header entry.
+    pub metadata: Signal<In, Bits<256>>,
+    /// The next piece.
+    pub piece: Signal<In, Piece>,
+    /// Byte of the packet at which it begins.
+    pub offset: Signal<In, Bits<16>>,
+    /// It is the last one.
+    pub last_piece: Signal<In, Bit>,
+    /// Memories but 0 that the payload was written to, a bit each.
+    pub memories: Signal<In, Bits<4>>,
+    /// The job.
+    pub job: Signal<Out, CopyJob>,
+
+    sort: StepKind,
+    tail: SharedTail,
+
+    packet: Signal<Local, Placement>,
+    place: Signal<Local, Reservation>,
+    payload_start: Signal<Local, Bits<16>>,
+    slot: Signal<Local, CopyJob>,
+    payload: Signal<Local, CopyJob>,
+    payload_bytes: Signal<Local, Bits<14>>,
+    second: Signal<Local, CopyJob>,
+    blank: Constant<CopyJob>,
+    slot_bytes: Constant<Bits<14>>,
+    metadata_bytes: Constant<Bits<14>>,
+    second_skipped_bytes: Constant<Bits<14>>,
+    phase_bit: Constant<Bits<256>>,
+}
+
+impl Default for JobMaker {
+    fn default() -> Self {
+        Self {
+            step: Default::default(),
+            plan: Default::default(),
+            metadata: Default::default(),
+            piece: Default::default(),
+            offset: Default::default(),
+            last_piece: Default::default(),
+            memories: Default::default(),
+            job: Default::default(),
+            sort: Default::default(),
+            tail: Default::default(),
+            packet: Default::default(),
+            place: Default::default(),
+            payload_start: Default::default(),
+            slot: Default::default(),
+            payload: Default::default(),
+            payload_bytes: Default::default(),
+            second: Default::default(),
+            blank: Constant::new(CopyJob::default()),
+            slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
+            metadata_bytes: Constant::new((METADATA_BYTES as u64).to_bits()),
+            second_skipped_bytes: Constant::new(SECOND_SKIPPED_BYTES.to_bits()),
+            phase_bit: Constant::new((1u64 << PHASE.offset).to_bits()),
+        }
+    }
+}
+
+impl Logic for JobMaker {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.packet.next = self.plan.val().packet;
+        self.place.next = self.plan.val().place;
+        self.payload_start.next = self.offset.val() >> 6;
+
+        self.sort.step.next = self.step.val();
+        self.slot.next = self.blank.val();
+        self.slot.next.kind = self.sort.kind.val();
+        self.slot.next.start = self.packet.val().start;
+        self.slot.next.head = self.sort.is_slot.val();
+        self.slot.next.shift = bits::<6>(32);
+        self.slot.next.address = self.place.val().slot_address;
+        self.slot.next.bytes =
+            bit_cast::<14, 8>(self.packet.val().header_bytes) + self.metadata_bytes.val();
+        if self.plan.val().two_slots {
+            self.slot.next.bytes = self.slot_bytes.val();
+        }
+        self.slot.next.metadata = self.metadata.val();
+        self.slot.next.release = self.packet.val().kind != 2;
+        self.slot.next.release_pointer = self.packet.val().stop;
+        self.slot.next.charge = self.packet.val().charge;
+        self.slot.next.publish = true;
+        self.slot.next.owner = self.packet.val().owner;
+        self.slot.next.index = self.place.val().header_producer;
+        self.slot.next.memories = self.memories.val();
+
+        self.second.next = self.slot.val();
+        self.second.next.start = self.packet.val().start + 1;
+        self.second.next.address = self.place.val().second_address;
+        self.second.next.bytes =
+            bit_cast::<14, 8>(self.packet.val().header_bytes) - self.second_skipped_bytes.val();
+        if self.place.val().second_address < self.place.val().slot_address {
+            // It is in the next pass.
+            self.second.next.metadata = self.metadata.val() ^ self.phase_bit.val();
+        }
+        self.second.next.release = false;
+        self.second.next.publish = false;
+
+        // What is no slot has no head.
+        self.payload.next = self.slot.val();
+        self.payload.next.release = false;
+        self.payload.next.publish = false;
+        self.payload.next.start = self.packet.val().start + self.payload_start.val();
+        self.payload.next.shift = self.offset.val().get_bits::<6>(0);
+        self.payload.next.address = self.piece.val().address;
+        self.payload_bytes.next = self.piece.val().bytes;
+        self.tail.is_tail.next = self.last_piece.val() & !self.piece.val().memory.any();
+        if self.step.val() == SplitState::Slow {
+            self.payload.next.address = self.place.val().slow_address;
+            self.payload_bytes.next = self.packet.val().payload_bytes;
+            self.tail.is_tail.next = true;
+        }
+        self.payload.next.bytes = self.payload_bytes.val();
+        self.tail.bytes.next = self.payload_bytes.val();
+        self.tail.memories.next = self.memories.val();
+        self.tail.two_slots.next = self.plan.val().two_slots;
+        self.payload.next.shares = self.tail.shares.val();
+
+        self.job.next = self.slot.val();
+        if self.step.val() == SplitState::Second {
+            self.job.next = self.second.val();
+        }
+        if (self.step.val() == SplitState::Pieces) | (self.step.val() == SplitState::Slow) {
+            self.job.next = self.payload.val();
+        }
+        if self.step.val() == SplitState::Confirm {
+            self.job.next.index = self.packet.val().position;
+            self.job.next.status = self.packet.val().generation;
+        }
+    }
+}

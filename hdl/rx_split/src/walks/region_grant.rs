@@ -1,0 +1,129 @@
+//! What a region's answer makes of a walk.
+//!
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. Exactly one of `ends`, `next_page` and `next_segment` holds.
+
+use crate::classify::rules::disposition;
+use crate::messages::{Piece, PieceWrite, SegmentToken, WalkEnd, WalkOutcome, WalkToken};
+use abi::config::PIECES_MAX;
+use abi::reason::Disposition;
+use stream::prelude::*;
+
+/// The judgement. See the module's head.
+#[derive(LogicBlock)]
+pub struct RegionGrant {
+    /// The walk with its segment.
+    pub token: Signal<In, SegmentToken>,
+    /// The answer.
+    pub grant: Signal<In, RegionReply>,
+    /// It grants all that the walk wants.
+    pub complete: Signal<In, Bit>,
+    /// It grants all that is left of the segment.
+    pub segment_ends: Signal<In, Bit>,
+    /// No grant, or one piece too many.
+    pub refused: Signal<Out, Bit>,
+    /// The piece granted.
+    pub piece: Signal<Out, PieceWrite>,
+    /// The walk is complete, or refused.
+    pub ends: Signal<Out, Bit>,
+    /// Its end.
+    pub walk_end: Signal<Out, WalkEnd>,
+    /// It goes on in the next page.
+    pub next_page: Signal<Out, Bit>,
+    /// There.
+    pub page: Signal<Out, SegmentToken>,
+    /// It goes on in the next segment.
+    pub next_segment: Signal<Out, Bit>,
+    /// There.
+    pub again: Signal<Out, WalkToken>,
+
+    walk: Signal<Local, WalkToken>,
+    bytes: Signal<Local, Bits<14>>,
+    new_piece: Signal<Local, Piece>,
+    is_refused: Signal<Local, Bit>,
+    moved: Signal<Local, WalkToken>,
+    next_index: Signal<Local, Bits<16>>,
+    outcome: Signal<Local, WalkOutcome>,
+    pieces_max: Constant<Bits<5>>,
+    region_refused: Constant<Bits<4>>,
+    too_many_pieces: Constant<Bits<4>>,
+}
+
+impl Default for RegionGrant {
+    fn default() -> Self {
+        Self {
+            token: Default::default(),
+            grant: Default::default(),
+            complete: Default::default(),
+            segment_ends: Default::default(),
+            refused: Default::default(),
+            piece: Default::default(),
+            ends: Default::default(),
+            walk_end: Default::default(),
+            next_page: Default::default(),
+            page: Default::default(),
+            next_segment: Default::default(),
+            again: Default::default(),
+            walk: Default::default(),
+            bytes: Default::default(),
+            new_piece: Default::default(),
+            is_refused: Default::default(),
+            moved: Default::default(),
+            next_index: Default::default(),
+            outcome: Default::default(),
+            pieces_max: Constant::new((PIECES_MAX as u64).to_bits()),
+            region_refused: disposition(Disposition::RegionRefused),
+            too_many_pieces: disposition(Disposition::TooManyPieces),
+        }
+    }
+}
+
+impl Logic for RegionGrant {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.walk.next = self.token.val().walk;
+        self.bytes.next = bit_cast::<14, 32>(self.grant.val().bytes);
+        self.is_refused.next =
+            !self.grant.val().granted | (self.walk.val().count == self.pieces_max.val());
+        self.refused.next = self.is_refused.val();
+        self.ends.next = self.is_refused.val() | self.complete.val();
+        self.next_segment.next =
+            !self.is_refused.val() & !self.complete.val() & self.segment_ends.val();
+        self.next_page.next =
+            !self.is_refused.val() & !self.complete.val() & !self.segment_ends.val();
+
+        self.new_piece.next.address = self.grant.val().address;
+        self.new_piece.next.bytes = self.bytes.val();
+        self.new_piece.next.memory = self.grant.val().memory;
+        self.piece.next.slot = self.walk.val().slot;
+        self.piece.next.number = bit_cast::<4, 5>(self.walk.val().count);
+        self.piece.next.piece = self.new_piece.val();
+
+        // Behind the piece.
+        self.next_index.next = self.walk.val().index + 1;
+        self.moved.next = self.walk.val();
+        self.moved.next.position = self.walk.val().position + self.grant.val().bytes;
+        self.moved.next.rest = self.walk.val().rest - self.bytes.val();
+        self.moved.next.count = self.walk.val().count + 1;
+        self.page.next = self.token.val();
+        self.page.next.walk = self.moved.val();
+        self.page.next.offset =
+            self.token.val().offset + bit_cast::<48, 32>(self.grant.val().bytes);
+        self.page.next.left = self.token.val().left - self.grant.val().bytes;
+        self.again.next = self.moved.val();
+        self.again.next.by_index = true;
+        self.again.next.index = self.next_index.val();
+
+        self.outcome.next.failed = self.is_refused.val();
+        self.outcome.next.disposition = self.too_many_pieces.val();
+        if !self.grant.val().granted {
+            self.outcome.next.disposition = self.region_refused.val();
+        }
+        self.outcome.next.segment_index = self.walk.val().first_index;
+        self.outcome.next.pieces = self.walk.val().count + 1;
+        self.walk_end.next.slot = self.walk.val().slot;
+        self.walk_end.next.outcome = self.outcome.val();
+    }
+}

@@ -1,0 +1,205 @@
+//! The half of a walk that goes through the segment list.
+//!
+//! ```text
+//!  tokens ─► queue ─► segment_request     segment_reply ─► [offset, end] ─┬─► located
+//!                └──► waiting ───────────────────┘                        ├─► again: empty
+//!                                                                         └─► ended: none
+//! ```
+//! Timing: one token a cycle; a reply leaves one cycle after it came, or when `hold` is low.
+//!
+//! Invariants:
+//! 1. Replies meet their tokens: both are in the order of the requests.
+//! 2. There are at most as many tokens as slots, so no queue is ever full.
+//! 3. Every reply leaves as exactly one of `located`, `again` and `ended`.
+
+use crate::classify::rules::disposition;
+use crate::messages::{SegmentToken, WalkEnd, WalkOutcome, WalkToken};
+use abi::reason::Disposition;
+use stream::prelude::*;
+
+/// Whether a segment ends at a position, without a chain of carries: each bit of the three together
+/// is the carry that the bit below must have made.
+#[derive(LogicBlock, Default)]
+pub struct EndsAt {
+    /// Where the segment starts.
+    pub start: Signal<In, Bits<32>>,
+    /// Its bytes.
+    pub bytes: Signal<In, Bits<32>>,
+    /// The position.
+    pub position: Signal<In, Bits<32>>,
+    /// `start + bytes == position`, modulo 2^32.
+    pub ends: Signal<Out, Bit>,
+
+    sums: Signal<Local, Bits<32>>,
+    made: Signal<Local, Bits<32>>,
+    carries: Signal<Local, Bits<32>>,
+}
+
+impl Logic for EndsAt {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.sums.next = self.start.val() ^ self.bytes.val() ^ self.position.val();
+        self.made.next = (self.start.val() & self.bytes.val())
+            | ((self.start.val() | self.bytes.val()) & !self.position.val());
+        self.carries.next = self.made.val() << 1;
+        self.ends.next = self.sums.val() == self.carries.val();
+    }
+}
+
+/// The half. See the module's head.
+#[derive(LogicBlock)]
+pub struct SegmentStep {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Walks that want a segment.
+    pub tokens: PulseSink<WalkToken>,
+    /// To the list.
+    pub request: MessageSource<SegmentRequest>,
+    /// From the list.
+    pub reply: MessageSink<SegmentReply>,
+    /// Nothing may leave in this cycle.
+    pub hold: Signal<In, Bit>,
+    /// Walks with a segment.
+    pub located: PulseSource<SegmentToken>,
+    /// Walks whose segment is empty: they want the next.
+    pub again: PulseSource<WalkToken>,
+    /// Walks that found no segment.
+    pub ended: PulseSource<WalkEnd>,
+
+    queue: ThroughFifo<WalkToken, 4, 5>,
+    waiting: BlockFifo<WalkToken, 4, 5>,
+    valid: DFF<Bit>,
+    held: DFF<WalkToken>,
+    segment: DFF<SegmentReply>,
+    offset: DFF<Bits<32>>,
+    stop: DFF<Bits<32>>,
+    is_empty: DFF<Bit>,
+    is_behind: DFF<Bit>,
+    ends_at: EndsAt,
+
+    asked: Signal<Local, WalkToken>,
+    answered: Signal<Local, WalkToken>,
+    answer: Signal<Local, SegmentReply>,
+    takes: Signal<Local, Bit>,
+    leaves: Signal<Local, Bit>,
+    missing: Signal<Local, Bit>,
+    walk: Signal<Local, WalkToken>,
+    outcome: Signal<Local, WalkOutcome>,
+    no_segment: Constant<Bits<4>>,
+    ahead_of_window: Constant<Bits<4>>,
+    no_outcome: Constant<WalkOutcome>,
+}
+
+impl Default for SegmentStep {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            tokens: Default::default(),
+            request: Default::default(),
+            reply: Default::default(),
+            hold: Default::default(),
+            located: Default::default(),
+            again: Default::default(),
+            ended: Default::default(),
+            queue: Default::default(),
+            waiting: Default::default(),
+            valid: Default::default(),
+            held: Default::default(),
+            segment: Default::default(),
+            offset: Default::default(),
+            stop: Default::default(),
+            is_empty: Default::default(),
+            is_behind: Default::default(),
+            ends_at: Default::default(),
+            asked: Default::default(),
+            answered: Default::default(),
+            answer: Default::default(),
+            takes: Default::default(),
+            leaves: Default::default(),
+            missing: Default::default(),
+            walk: Default::default(),
+            outcome: Default::default(),
+            no_segment: disposition(Disposition::NoSegment),
+            ahead_of_window: disposition(Disposition::AheadOfWindow),
+            no_outcome: Constant::new(WalkOutcome::default()),
+        }
+    }
+}
+
+impl Logic for SegmentStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, held, segment, offset, stop, is_empty, is_behind);
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+        self.waiting.clock.next = self.clock.val();
+        self.waiting.reset.next = self.reset.val();
+        self.queue.sink.valid.next = self.tokens.valid.val();
+        self.queue.sink.payload.next = self.tokens.payload.val();
+        self.asked.next = self.queue.source.payload.val();
+        self.request.valid.next = self.queue.source.valid.val();
+        self.request.payload.next.flow = self.asked.val().flow;
+        self.request.payload.next.by_index = self.asked.val().by_index;
+        self.request.payload.next.index = self.asked.val().index;
+        self.request.payload.next.position = self.asked.val().position;
+        self.queue.source.ready.next = self.request.ready.val();
+        self.waiting.sink.valid.next = self.queue.source.valid.val() & self.request.ready.val();
+        self.waiting.sink.payload.next = self.asked.val();
+        // The reply comes: where the position lies in the segment.
+        self.leaves.next = self.valid.q.val() & !self.hold.val();
+        self.takes.next =
+            self.waiting.source.valid.val() & (!self.valid.q.val() | !self.hold.val());
+        self.reply.ready.next = self.takes.val();
+        self.waiting.source.ready.next = self.takes.val() & self.reply.valid.val();
+        self.answered.next = self.waiting.source.payload.val();
+        self.answer.next = self.reply.payload.val();
+        self.ends_at.start.next = self.answer.val().position;
+        self.ends_at.bytes.next = self.answer.val().bytes;
+        self.ends_at.position.next = self.answered.val().position;
+        self.valid.d.next = self.valid.q.val() & !self.leaves.val();
+        if self.takes.val() & self.reply.valid.val() {
+            self.valid.d.next = true;
+            self.held.d.next = self.answered.val();
+            self.segment.d.next = self.answer.val();
+            self.offset.d.next = self.answered.val().position - self.answer.val().position;
+            self.stop.d.next = self.answer.val().position + self.answer.val().bytes;
+            self.is_empty.d.next = self.ends_at.ends.val();
+            self.is_behind.d.next = self.answered.val().position != self.answer.val().position;
+        }
+        if self.reset.val() {
+            self.valid.d.next = false;
+        }
+        // It leaves.
+        self.missing.next =
+            !self.segment.q.val().found | (self.held.q.val().by_index & self.is_behind.q.val());
+        self.walk.next = self.held.q.val();
+        self.walk.next.index = self.segment.q.val().index;
+        if self.held.q.val().count == 0 {
+            self.walk.next.first_index = self.segment.q.val().index;
+        }
+        self.located.valid.next = self.leaves.val() & !self.missing.val() & !self.is_empty.q.val();
+        self.located.payload.next.walk = self.walk.val();
+        self.located.payload.next.region = self.segment.q.val().region;
+        self.located.payload.next.region_key = self.segment.q.val().region_key;
+        self.located.payload.next.offset =
+            self.segment.q.val().offset + bit_cast::<48, 32>(self.offset.q.val());
+        self.located.payload.next.left = self.stop.q.val() - self.held.q.val().position;
+        self.again.valid.next = self.leaves.val() & !self.missing.val() & self.is_empty.q.val();
+        self.again.payload.next = self.walk.val();
+        self.again.payload.next.by_index = true;
+        self.again.payload.next.index = self.segment.q.val().index + 1;
+        self.outcome.next = self.no_outcome.val();
+        self.outcome.next.failed = true;
+        self.outcome.next.disposition = self.no_segment.val();
+        if !self.segment.q.val().found & self.segment.q.val().beyond {
+            self.outcome.next.disposition = self.ahead_of_window.val();
+        }
+        self.ended.valid.next = self.leaves.val() & self.missing.val();
+        self.ended.payload.next.slot = self.held.q.val().slot;
+        self.ended.payload.next.outcome = self.outcome.val();
+    }
+}

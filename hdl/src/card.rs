@@ -1,0 +1,330 @@
+//! The card: every part once, joined in packet order; nothing else.
+//!
+//! ```text
+//!  rx_axis ─► mac_receive ─► datapath ─► mac_send ─► tx_axis
+//!                              ▲ ║ jobs, commands, descriptors
+//!                              ║ ▼
+//!                        host_interface ══ RQ RC CQ CC
+//! ```
+//! | port | what |
+//! |---|---|
+//! | `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*`, `cfg_*` | user side of the PCIe hard block |
+//! | `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*` | user side of the 100G MAC |
+//!
+//! Invariants:
+//! 1. Port names and layouts are those of the vendor's product guides; no port name contains `$`.
+//! 2. There is no logic here but wires: what a stage decides is in the stage's file.
+//!
+//! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
+
+use abi::config::{CardConfig, DEFAULT, SMALL};
+use ip::board::CompletionBuffer;
+use ip::pcie::{
+    CompletionPort, Configuration, ConfigurationSpace, HostReplyPort, HostRequestPort, RequestPort,
+    SequencePort,
+};
+use stream::prelude::*;
+
+use crate::datapath::Datapath;
+use host_interface::host_interface::HostInterface;
+use ip::cmac::{MacReceive, MacSend};
+
+/// The card in the default sizes.
+pub type DefaultCard = Card<
+    { DEFAULT.flow_bits },
+    { DEFAULT.bucket_bits },
+    { DEFAULT.segment_bits },
+    { DEFAULT.region_bits },
+    { DEFAULT.page_bits },
+    { DEFAULT.owner_bits },
+    { 1 << DEFAULT.owner_bits },
+    { DEFAULT.owner_bits + 2 },
+>;
+
+/// The card with small tables, for quick tests.
+pub type SmallCard = Card<
+    { SMALL.flow_bits },
+    { SMALL.bucket_bits },
+    { SMALL.segment_bits },
+    { SMALL.region_bits },
+    { SMALL.page_bits },
+    { SMALL.owner_bits },
+    { 1 << SMALL.owner_bits },
+    { SMALL.owner_bits + 2 },
+>;
+
+/// The card. See the module's head.
+#[derive(LogicBlock)]
+pub struct Card<
+    const FLOW_BITS: usize,
+    const BUCKET_BITS: usize,
+    const SEGMENT_BITS: usize,
+    const REGION_BITS: usize,
+    const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
+    const OWNERS: usize,
+    const TABLE_BITS: usize,
+> {
+    /// User clock of the hard block, 250 MHz.
+    pub user_clk: Signal<In, Clock>,
+    /// User reset of the hard block.
+    pub user_reset: Signal<In, Bit>,
+    /// The link is up.
+    pub user_lnk_up: Signal<In, Bit>,
+    /// Requests of the card.
+    pub s_axis_rq: RequestPort,
+    /// Completions for the card.
+    pub m_axis_rc: CompletionPort,
+    /// Requests for the card.
+    pub m_axis_cq: HostRequestPort,
+    /// Completions of the card.
+    pub s_axis_cc: HostReplyPort,
+    /// Requests that have left.
+    pub pcie_rq_seq: SequencePort,
+    /// What the host has configured, and credits.
+    pub cfg: Configuration,
+    /// Access to the configuration space.
+    pub cfg_mgmt: ConfigurationSpace,
+    /// Non-posted header credits, up to 15.
+    pub pcie_tfc_nph_av: Signal<In, Bits<4>>,
+    /// Always 1: non-posted requests are welcome.
+    pub pcie_cq_np_req: Signal<Out, Bits<2>>,
+
+    /// User clock of the MAC, both directions.
+    pub gt_txusrclk2: Signal<In, Clock>,
+    /// Received bytes.
+    pub rx_axis_tdata: Signal<In, Bits<512>>,
+    /// Bytes valid.
+    pub rx_axis_tkeep: Signal<In, Bits<64>>,
+    /// A beat is there.
+    pub rx_axis_tvalid: Signal<In, Bit>,
+    /// Last beat of a frame.
+    pub rx_axis_tlast: Signal<In, Bit>,
+    /// The frame is bad.
+    pub rx_axis_tuser: Signal<In, Bit>,
+    /// Bytes to send.
+    pub tx_axis_tdata: Signal<Out, Bits<512>>,
+    /// Bytes valid.
+    pub tx_axis_tkeep: Signal<Out, Bits<64>>,
+    /// A beat is offered.
+    pub tx_axis_tvalid: Signal<Out, Bit>,
+    /// Last beat of a frame.
+    pub tx_axis_tlast: Signal<Out, Bit>,
+    /// The frame is to be sent bad; never.
+    pub tx_axis_tuser: Signal<Out, Bit>,
+    /// The MAC takes the beat.
+    pub tx_axis_tready: Signal<In, Bit>,
+
+    mac_receive: MacReceive,
+    datapath:
+        Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>,
+    mac_send: MacSend,
+    host_interface: HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
+        const TABLE_BITS: usize,
+    >
+    Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
+{
+    /// The card, for a hard block with this completion buffer.
+    pub fn new(buffer: CompletionBuffer) -> Self {
+        let config = CardConfig {
+            name: "",
+            flow_bits: FLOW_BITS,
+            bucket_bits: BUCKET_BITS,
+            segment_bits: SEGMENT_BITS,
+            region_bits: REGION_BITS,
+            page_bits: PAGE_BITS,
+            owner_bits: OWNER_BITS,
+        };
+        Self {
+            user_clk: Default::default(),
+            user_reset: Default::default(),
+            user_lnk_up: Default::default(),
+            s_axis_rq: Default::default(),
+            m_axis_rc: Default::default(),
+            m_axis_cq: Default::default(),
+            s_axis_cc: Default::default(),
+            pcie_rq_seq: Default::default(),
+            cfg: Default::default(),
+            cfg_mgmt: Default::default(),
+            pcie_tfc_nph_av: Default::default(),
+            pcie_cq_np_req: Default::default(),
+            gt_txusrclk2: Default::default(),
+            rx_axis_tdata: Default::default(),
+            rx_axis_tkeep: Default::default(),
+            rx_axis_tvalid: Default::default(),
+            rx_axis_tlast: Default::default(),
+            rx_axis_tuser: Default::default(),
+            tx_axis_tdata: Default::default(),
+            tx_axis_tkeep: Default::default(),
+            tx_axis_tvalid: Default::default(),
+            tx_axis_tlast: Default::default(),
+            tx_axis_tuser: Default::default(),
+            tx_axis_tready: Default::default(),
+            mac_receive: Default::default(),
+            datapath: Default::default(),
+            mac_send: Default::default(),
+            host_interface: HostInterface::new(&config, buffer),
+        }
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
+        const TABLE_BITS: usize,
+    > Logic
+    for Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.mac_receive.mac_clock.next = self.gt_txusrclk2.val();
+        self.mac_receive.rx_axis_tdata.next = self.rx_axis_tdata.val();
+        self.mac_receive.rx_axis_tkeep.next = self.rx_axis_tkeep.val();
+        self.mac_receive.rx_axis_tvalid.next = self.rx_axis_tvalid.val();
+        self.mac_receive.rx_axis_tlast.next = self.rx_axis_tlast.val();
+        self.mac_receive.rx_axis_tuser.next = self.rx_axis_tuser.val();
+        self.mac_send.clock.next = self.user_clk.val();
+        self.mac_send.mac_clock.next = self.gt_txusrclk2.val();
+        self.mac_send.reset.next = self.host_interface.reset.val();
+        self.tx_axis_tdata.next = self.mac_send.tx_axis_tdata.val();
+        self.tx_axis_tkeep.next = self.mac_send.tx_axis_tkeep.val();
+        self.tx_axis_tvalid.next = self.mac_send.tx_axis_tvalid.val();
+        self.tx_axis_tlast.next = self.mac_send.tx_axis_tlast.val();
+        self.tx_axis_tuser.next = self.mac_send.tx_axis_tuser.val();
+        self.mac_send.tx_axis_tready.next = self.tx_axis_tready.val();
+
+        self.host_interface.clock.next = self.user_clk.val();
+        self.host_interface.user_reset.next = self.user_reset.val();
+        self.host_interface.user_lnk_up.next = self.user_lnk_up.val();
+        RequestPort::link(&mut self.s_axis_rq, &mut self.host_interface.s_axis_rq);
+        CompletionPort::link(&mut self.m_axis_rc, &mut self.host_interface.m_axis_rc);
+        HostRequestPort::link(&mut self.m_axis_cq, &mut self.host_interface.m_axis_cq);
+        HostReplyPort::link(&mut self.s_axis_cc, &mut self.host_interface.s_axis_cc);
+        SequencePort::link(&mut self.pcie_rq_seq, &mut self.host_interface.pcie_rq_seq);
+        Configuration::link(&mut self.cfg, &mut self.host_interface.cfg);
+        ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.host_interface.cfg_mgmt);
+        self.host_interface.pcie_tfc_nph_av.next = self.pcie_tfc_nph_av.val();
+        self.pcie_cq_np_req.next = bits::<2>(1);
+
+        self.datapath.mac_clock.next = self.gt_txusrclk2.val();
+        self.datapath.clock.next = self.user_clk.val();
+        self.datapath.reset.next = self.host_interface.reset.val();
+        self.datapath.epoch.next = self.host_interface.epoch.val();
+        PulseSource::<RegisterWrite>::join(
+            &mut self.host_interface.settings,
+            &mut self.datapath.settings,
+        );
+        PacketSource::join(&mut self.mac_receive.frames, &mut self.datapath.rx_frames);
+        PacketSource::join(&mut self.datapath.tx_frames, &mut self.mac_send.frames);
+        MessageSource::<RingFetch>::join(
+            &mut self.host_interface.command_fetch,
+            &mut self.datapath.command_fetch,
+        );
+        PacketSource::join(
+            &mut self.host_interface.commands,
+            &mut self.datapath.commands,
+        );
+        MessageSource::<RingFetch>::join(
+            &mut self.host_interface.descriptor_fetch,
+            &mut self.datapath.descriptor_fetch,
+        );
+        PacketSource::join(
+            &mut self.host_interface.descriptors,
+            &mut self.datapath.descriptors,
+        );
+        MessageSource::<Confirmation>::join(
+            &mut self.datapath.confirmation,
+            &mut self.host_interface.confirmation,
+        );
+        PulseSource::<RingFetch>::join(&mut self.datapath.taken, &mut self.host_interface.taken);
+        MessageSource::<WriteJob>::join(
+            &mut self.datapath.write_job,
+            &mut self.host_interface.write_job,
+        );
+        PacketSource::join(
+            &mut self.datapath.write_data,
+            &mut self.host_interface.write_data,
+        );
+        MessageSource::<ReadJob>::join(
+            &mut self.datapath.flush_job,
+            &mut self.host_interface.flush_job,
+        );
+        PacketSource::join(
+            &mut self.host_interface.flush_data,
+            &mut self.datapath.flush_data,
+        );
+        MessageSource::<ReadJob>::join(
+            &mut self.datapath.payload_job,
+            &mut self.host_interface.payload_job,
+        );
+        PacketSource::join(
+            &mut self.host_interface.payload_data,
+            &mut self.datapath.payload_data,
+        );
+
+        PulseSource::<RingFetch>::join(
+            &mut self.datapath.header_produced,
+            &mut self.host_interface.header_produced,
+        );
+        PulseSource::<Bits<4>>::join(
+            &mut self.datapath.drop_count,
+            &mut self.host_interface.drop_count,
+        );
+        PulseSource::<Bits<4>>::join(
+            &mut self.datapath.disposition_count,
+            &mut self.host_interface.disposition_count,
+        );
+        PulseSource::<Bits<3>>::join(
+            &mut self.datapath.send_error_count,
+            &mut self.host_interface.send_error_count,
+        );
+        self.host_interface.send_event_lost.next = self.datapath.send_event_lost.val();
+        self.host_interface.tables_busy.next = self.datapath.tables_busy.val();
+        self.host_interface.rx_store_beats.next = self.datapath.store_beats_peak.val();
+        self.host_interface.rx_crowded.next = self.datapath.store_crowded.val();
+        self.host_interface.tx_fifo_beats.next = self.mac_send.beats_peak.val();
+        self.host_interface.stage_events.next =
+            bit_cast::<4, 1>(self.datapath.frame_done.val().into())
+                | (bit_cast::<4, 1>(self.mac_send.frame_done.val().into()) << 1)
+                | (bit_cast::<4, 1>(self.datapath.descriptor_done.val().into()) << 2)
+                | (bit_cast::<4, 1>(self.datapath.command_done.val().into()) << 3);
+        self.host_interface.mac_events.next =
+            bit_cast::<4, 1>(self.datapath.packet_taken.val().into())
+                | (bit_cast::<4, 1>(self.datapath.packet_stalled.val().into()) << 1)
+                | (bit_cast::<4, 1>(self.mac_send.beat_taken.val().into()) << 2)
+                | (bit_cast::<4, 1>(self.mac_send.beat_stalled.val().into()) << 3);
+    }
+}

@@ -1,0 +1,102 @@
+//! The Verilog of a whole card, in a named configuration.
+
+use ip::board::CompletionBuffer;
+use rust_hdl_core::prelude::*;
+
+use crate::card::{DefaultCard, SmallCard};
+use crate::ports::{design, ports_of, EmitError, Port};
+
+/// The card as a Rust value is large: it is made and walked on a stack of its own.
+const STACK_BYTES: usize = 1 << 30;
+
+/// A configuration of the card, emitted.
+#[derive(Clone, Debug)]
+pub struct EmittedCard {
+    /// Name of the top module.
+    pub top: &'static str,
+    /// Verilog of the whole card.
+    pub design: verilog::Design,
+    /// Ports of the top module.
+    pub ports: Vec<Port>,
+}
+
+/// Why there is no Verilog of a card.
+#[derive(Debug, thiserror::Error)]
+pub enum CardEmitError {
+    /// The system does not give a thread its stack.
+    #[error("no thread with a stack of {STACK_BYTES} bytes: {0}; is `ulimit -v` set?")]
+    Stack(std::io::Error),
+    /// The card has none.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+}
+
+/// Emits the card in a named configuration, for the hard block's usual completion buffer; `None`
+/// for a name that is not one.
+pub fn emit_card(config: &str) -> Option<Result<EmittedCard, CardEmitError>> {
+    emit_card_for(config, CompletionBuffer::default())
+}
+
+/// The same, for a hard block with this completion buffer.
+pub fn emit_card_for(
+    config: &str,
+    buffer: CompletionBuffer,
+) -> Option<Result<EmittedCard, CardEmitError>> {
+    let card = match config {
+        "default" => try_on_large_stack(|| emitted(&mut DefaultCard::new(buffer), "zeronic")),
+        "small" => try_on_large_stack(|| emitted(&mut SmallCard::new(buffer), "zeronic_small")),
+        _ => return None,
+    };
+    Some(
+        card.map_err(CardEmitError::Stack)
+            .and_then(|card| Ok(card?)),
+    )
+}
+
+fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, EmitError> {
+    let design = design(card, top)?;
+    // At the top, a port has the vendor's name alone.
+    let flat = |port: Port| Port {
+        name: port.verilog_name(),
+        ..port
+    };
+    let ports = ports_of(card).into_iter().map(flat).collect();
+    Ok(EmittedCard { top, design, ports })
+}
+
+/// Runs `work` on a stack of its own, a gigabyte of address space: for whatever makes or walks a
+/// card, or a large stage of it, as a Rust value. A panic goes on in the caller.
+pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    try_on_large_stack(work).expect("the system gives a thread a gigabyte of address space")
+}
+
+/// The same; an error where the system does not give the stack.
+fn try_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK_BYTES)
+            .spawn_scoped(scope, work)?;
+        let done = thread.join();
+        Ok(done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_card_is_connected_and_its_verilog_unambiguous() {
+        let card = emit_card("small").expect("a configuration");
+        let error = card
+            .as_ref()
+            .err()
+            .map_or(String::new(), |error| error.to_string());
+        assert!(card.is_ok(), "{error}");
+        let names = card.map(|card| card.ports).unwrap_or_default();
+        assert!(
+            names.iter().all(|port| !port.name.contains('$')),
+            "a bundle at the top"
+        );
+    }
+}

@@ -1,0 +1,2 @@
+//! Blocks that serve several owners.
+

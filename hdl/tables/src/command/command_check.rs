@@ -1,0 +1,341 @@
+//! What a command can be refused for without looking at any table.
+//!
+//! | fault | commands |
+//! |---|---|
+//! | `index_bad`: flow id | all that name a flow (not `key_clear`) |
+//! | `index_bad`: owner | `flow_install` |
+//! | `index_bad`: bucket | `key_set`, `key_clear` |
+//! | `index_bad`: region | `segment_post`, `region_install`, `region_remove` |
+//! | `index_bad`: page entry (of a region: the last one it needs) | `page_set`, `region_install` |
+//! | `range_bad`: list beyond all entries, or of more than 2^12 | `flow_install`, `list_move` |
+//! | `range_bad`: segment beyond the last byte that an offset can name | `segment_post` |
+//! | `range_bad`: page size | `region_install` |
+//! | `range_bad`: address not aligned to the smallest page | `page_set` |
+//!
+//! Timing: the answers follow `data` by three cycles at most.
+
+use crate::command::command_kind::CommandKind;
+use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN, SEGMENTS_BORROWED_BITS_MAX};
+use stream::prelude::*;
+
+/// Whether a list lies among the entries.
+#[derive(LogicBlock)]
+pub struct ListRange<const SEGMENT_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// First entry.
+    pub base: Signal<In, Bits<24>>,
+    /// log2 entries.
+    pub list_bits: Signal<In, Bits<4>>,
+    /// Its last entry does not exist, or it is longer than a list may be; one cycle later.
+    pub range_bad: Signal<Out, Bit>,
+
+    bad: DFF<Bit>,
+    entries: Signal<Local, Bits<25>>,
+    behind: Signal<Local, Bits<25>>,
+    one: Constant<Bits<25>>,
+    total: Constant<Bits<25>>,
+    bits_max: Constant<Bits<4>>,
+}
+
+impl<const SEGMENT_BITS: usize> Default for ListRange<SEGMENT_BITS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            base: Default::default(),
+            list_bits: Default::default(),
+            range_bad: Default::default(),
+            bad: Default::default(),
+            entries: Default::default(),
+            behind: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            total: Constant::new((1u64 << SEGMENT_BITS).to_bits()),
+            bits_max: Constant::new((SEGMENTS_BORROWED_BITS_MAX as u64).to_bits()),
+        }
+    }
+}
+
+impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, bad);
+        self.entries.next = self.one.val() << bit_cast::<25, 4>(self.list_bits.val());
+        self.behind.next = bit_cast::<25, 24>(self.base.val()) + self.entries.val();
+        self.bad.d.next =
+            (self.behind.val() > self.total.val()) | (self.list_bits.val() > self.bits_max.val());
+        self.range_bad.next = self.bad.q.val();
+    }
+}
+
+/// Whether a region's page entries exist: rounded up, counted and added to the first, a register
+/// behind each step.
+#[derive(LogicBlock)]
+pub struct PageRange<const PAGE_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// First page entry.
+    pub first_page: Signal<In, Bits<16>>,
+    /// Length of the region.
+    pub bytes: Signal<In, Bits<48>>,
+    /// log2 bytes of a page.
+    pub page_bits: Signal<In, Bits<5>>,
+    /// Its last page entry does not exist; three cycles later.
+    pub index_bad: Signal<Out, Bit>,
+    /// No such page size.
+    pub range_bad: Signal<Out, Bit>,
+
+    page_bytes: Signal<Local, Bits<50>>,
+    round_up: Signal<Local, Bits<50>>,
+    shift: Signal<Local, Bits<50>>,
+    rounded: DFF<Bits<50>>,
+    count: DFF<Bits<50>>,
+    behind: DFF<Bits<50>>,
+    one: Constant<Bits<50>>,
+    total: Constant<Bits<50>>,
+    bits_min: Constant<Bits<5>>,
+    bits_max: Constant<Bits<5>>,
+}
+
+impl<const PAGE_BITS: usize> Default for PageRange<PAGE_BITS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            first_page: Default::default(),
+            bytes: Default::default(),
+            page_bits: Default::default(),
+            index_bad: Default::default(),
+            range_bad: Default::default(),
+            page_bytes: Default::default(),
+            round_up: Default::default(),
+            shift: Default::default(),
+            rounded: Default::default(),
+            count: Default::default(),
+            behind: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            total: Constant::new((1u64 << PAGE_BITS).to_bits()),
+            bits_min: Constant::new((PAGE_BITS_MIN as u64).to_bits()),
+            bits_max: Constant::new((PAGE_BITS_MAX as u64).to_bits()),
+        }
+    }
+}
+
+impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, rounded, count, behind);
+        self.shift.next = bit_cast::<50, 5>(self.page_bits.val());
+        self.page_bytes.next = self.one.val() << self.shift.val();
+        self.round_up.next = self.page_bytes.val() - self.one.val();
+        self.rounded.d.next = bit_cast::<50, 48>(self.bytes.val()) + self.round_up.val();
+        self.count.d.next = self.rounded.q.val() >> self.shift.val();
+        self.behind.d.next = self.count.q.val() + bit_cast::<50, 16>(self.first_page.val());
+        self.index_bad.next = self.behind.q.val() > self.total.val();
+        self.range_bad.next = (self.page_bits.val() < self.bits_min.val())
+            | (self.page_bits.val() > self.bits_max.val());
+    }
+}
+
+/// Whether a segment ends beyond the largest region.
+#[derive(LogicBlock)]
+pub struct SegmentRange {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Place in the region, bytes.
+    pub offset: Signal<In, Bits<48>>,
+    /// Its length.
+    pub bytes: Signal<In, Bits<31>>,
+    /// It does; a cycle later.
+    pub range_bad: Signal<Out, Bit>,
+
+    bad: DFF<Bit>,
+
+    behind: Signal<Local, Bits<49>>,
+    offsets: Constant<Bits<49>>,
+}
+
+impl Default for SegmentRange {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            offset: Default::default(),
+            bytes: Default::default(),
+            range_bad: Default::default(),
+            bad: Default::default(),
+            behind: Default::default(),
+            offsets: Constant::new((1u64 << 48).to_bits()),
+        }
+    }
+}
+
+impl Logic for SegmentRange {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, bad);
+        self.behind.next =
+            bit_cast::<49, 48>(self.offset.val()) + bit_cast::<49, 31>(self.bytes.val());
+        self.bad.d.next = self.behind.val() > self.offsets.val();
+        self.range_bad.next = self.bad.q.val();
+    }
+}
+
+/// The check. See the module's head.
+#[derive(LogicBlock)]
+pub struct CommandCheck<
+    const FLOW_BITS: usize,
+    const BUCKET_BITS: usize,
+    const SEGMENT_BITS: usize,
+    const REGION_BITS: usize,
+    const PAGE_BITS: usize,
+    const OWNER_BITS: usize,
+> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// The command.
+    pub data: Signal<In, Bits<512>>,
+    /// Its kind.
+    pub kind: Signal<In, CommandKind>,
+    /// An index beyond the configuration's size.
+    pub index_bad: Signal<Out, Bit>,
+    /// A size or an address that is not allowed.
+    pub range_bad: Signal<Out, Bit>,
+
+    rx_list: ListRange<SEGMENT_BITS>,
+    tx_list: ListRange<SEGMENT_BITS>,
+    moved_list: ListRange<SEGMENT_BITS>,
+    pages: PageRange<PAGE_BITS>,
+    segment: SegmentRange,
+
+    flow_bad: Signal<Local, Bit>,
+    owner_bad: Signal<Local, Bit>,
+    bucket_bad: Signal<Local, Bit>,
+    region_bad: Signal<Local, Bit>,
+    segment_region_bad: Signal<Local, Bit>,
+    flow_beyond: Constant<Bits<16>>,
+    owner_beyond: Constant<Bits<16>>,
+    bucket_beyond: Constant<Bits<16>>,
+    region_beyond: Constant<Bits<16>>,
+    page_beyond: Constant<Bits<16>>,
+    zero: Constant<Bits<16>>,
+    page_low: Constant<Bits<12>>,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+    > Default
+    for CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
+{
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            data: Default::default(),
+            kind: Default::default(),
+            index_bad: Default::default(),
+            range_bad: Default::default(),
+            rx_list: Default::default(),
+            tx_list: Default::default(),
+            moved_list: Default::default(),
+            pages: Default::default(),
+            segment: Default::default(),
+            flow_bad: Default::default(),
+            owner_bad: Default::default(),
+            bucket_bad: Default::default(),
+            region_bad: Default::default(),
+            segment_region_bad: Default::default(),
+            flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
+            owner_beyond: Constant::new(crate::beyond_mask(OWNER_BITS).to_bits()),
+            bucket_beyond: Constant::new(crate::beyond_mask(BUCKET_BITS).to_bits()),
+            region_beyond: Constant::new(crate::beyond_mask(REGION_BITS).to_bits()),
+            page_beyond: Constant::new(crate::beyond_mask(PAGE_BITS).to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+            page_low: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+    > Logic
+    for CommandCheck<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>
+{
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.rx_list.clock.next = self.clock.val();
+        self.tx_list.clock.next = self.clock.val();
+        self.moved_list.clock.next = self.clock.val();
+        self.pages.clock.next = self.clock.val();
+        self.segment.clock.next = self.clock.val();
+        self.segment.offset.next = self.data.val().get_bits::<48>(160);
+        self.segment.bytes.next = self.data.val().get_bits::<31>(96);
+        self.rx_list.base.next = self.data.val().get_bits::<24>(224);
+        self.rx_list.list_bits.next = self.data.val().get_bits::<4>(248);
+        self.tx_list.base.next = self.data.val().get_bits::<24>(256);
+        self.tx_list.list_bits.next = self.data.val().get_bits::<4>(280);
+        self.moved_list.base.next = self.data.val().get_bits::<24>(64);
+        self.moved_list.list_bits.next = self.data.val().get_bits::<4>(88);
+        self.pages.first_page.next = self.data.val().get_bits::<16>(96);
+        self.pages.bytes.next = self.data.val().get_bits::<48>(128);
+        self.pages.page_bits.next = self.data.val().get_bits::<5>(88);
+
+        self.flow_bad.next =
+            (self.data.val().get_bits::<16>(16) & self.flow_beyond.val()) != self.zero.val();
+        self.owner_bad.next = (bit_cast::<16, 8>(self.data.val().get_bits::<8>(32))
+            & self.owner_beyond.val())
+            != self.zero.val();
+        self.bucket_bad.next =
+            (self.data.val().get_bits::<16>(32) & self.bucket_beyond.val()) != self.zero.val();
+        self.region_bad.next =
+            (self.data.val().get_bits::<16>(32) & self.region_beyond.val()) != self.zero.val();
+        self.segment_region_bad.next =
+            (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != self.zero.val();
+
+        self.index_bad.next = false;
+        self.range_bad.next = false;
+        match self.kind.val() {
+            CommandKind::Unknown => {}
+            CommandKind::Nop => {}
+            CommandKind::SegmentPost => {
+                self.index_bad.next = self.flow_bad.val() | self.segment_region_bad.val();
+                self.range_bad.next = self.segment.range_bad.val();
+            }
+            CommandKind::KeySet => {
+                self.index_bad.next = self.flow_bad.val() | self.bucket_bad.val();
+            }
+            CommandKind::KeyClear => {
+                self.index_bad.next = self.bucket_bad.val();
+            }
+            CommandKind::FlowInstall => {
+                self.index_bad.next = self.flow_bad.val() | self.owner_bad.val();
+                self.range_bad.next = self.rx_list.range_bad.val() | self.tx_list.range_bad.val();
+            }
+            CommandKind::ListMove => {
+                self.index_bad.next = self.flow_bad.val();
+                self.range_bad.next = self.moved_list.range_bad.val();
+            }
+            CommandKind::RegionInstall => {
+                self.index_bad.next = self.region_bad.val() | self.pages.index_bad.val();
+                self.range_bad.next = self.pages.range_bad.val();
+            }
+            CommandKind::RegionRemove => {
+                self.index_bad.next = self.region_bad.val();
+            }
+            CommandKind::PageSet => {
+                self.index_bad.next = (self.data.val().get_bits::<16>(32) & self.page_beyond.val())
+                    != self.zero.val();
+                self.range_bad.next = self.data.val().get_bits::<12>(64) != self.page_low.val();
+            }
+            _ => {
+                self.index_bad.next = self.flow_bad.val();
+            }
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! From the 64 bytes of a command to the updates that it may cause. Combinational.
+//!
+//! Every update is decoded from every command; which of them counts, and whether,
+//! [`crate::command`] decides. The bit positions are those of `abi::command`, checked when this
+//! crate is built.
+
+use crate::command::command_kind::CommandKind;
+use crate::messages::{
+    FlowFloor, FlowInstalled, FlowUpdate, KeyUpdate, ListOperation, ListUpdate, PageUpdate,
+    RegionEntry, RegionUpdate, SegmentEntry,
+};
+use abi::field::Field;
+use stream::prelude::*;
+
+/// The build fails when the kernels below read a field elsewhere than the contract has it.
+const fn lies_at(field: &Field, offset: usize, bits: usize) {
+    assert!(field.offset == offset && field.bits == bits);
+}
+
+const _: () = {
+    use abi::command::*;
+    lies_at(&OPCODE, 0, 8);
+    lies_at(&GENERATION, 8, 8);
+    lies_at(&FLOW, 16, 16);
+    lies_at(&OWNER, 32, 8);
+    lies_at(&PROFILE, 40, 2);
+    lies_at(&TIMESTAMP_CHECK, 42, 1);
+    lies_at(&DOMAIN, 48, 16);
+    lies_at(&INSTALL_FLOOR, 64, 32);
+    lies_at(&INSTALL_ACK_LOW, 96, 32);
+    lies_at(&INSTALL_ACK_HIGH, 128, 32);
+    lies_at(&INSTALL_TIMESTAMP_FLOOR, 160, 32);
+    lies_at(&INSTALL_SEND_FLOOR, 192, 32);
+    lies_at(&RX_LIST_BASE, 224, 24);
+    lies_at(&RX_LIST_BITS, 248, 4);
+    lies_at(&TX_LIST_BASE, 256, 24);
+    lies_at(&TX_LIST_BITS, 280, 4);
+    lies_at(&KEY_BUCKET, 32, 16);
+    lies_at(&KEY_WAY, 48, 2);
+    lies_at(&KEY_BANK, 50, 1);
+    assert!(KEY_AT_BYTES == 16);
+    lies_at(&FLOOR, 32, 32);
+    lies_at(&ACK_LOW, 64, 32);
+    lies_at(&ACK_HIGH, 96, 32);
+    lies_at(&TIMESTAMP_FLOOR, 128, 32);
+    lies_at(&HEAD, 160, 16);
+    lies_at(&DIRECTION, 32, 1);
+    lies_at(&SEGMENT_INDEX, 48, 16);
+    lies_at(&SEGMENT_POSITION, 64, 32);
+    lies_at(&SEGMENT_BYTES, 96, 31);
+    lies_at(&SEGMENT_REGION, 128, 16);
+    lies_at(&SEGMENT_REGION_KEY, 144, 16);
+    lies_at(&SEGMENT_OFFSET, 160, 48);
+    lies_at(&LIST_BASE, 64, 24);
+    lies_at(&LIST_BITS, 88, 4);
+    lies_at(&REGION, 32, 16);
+    lies_at(&REGION_KEY, 48, 16);
+    lies_at(&REGION_DOMAIN, 64, 16);
+    lies_at(&REGION_WRITE, 80, 1);
+    lies_at(&REGION_READ, 81, 1);
+    lies_at(&REGION_MEMORY, 82, 2);
+    lies_at(&REGION_PAGE_BITS, 88, 5);
+    lies_at(&REGION_FIRST_PAGE, 96, 16);
+    lies_at(&REGION_BYTES, 128, 48);
+    lies_at(&PAGE, 32, 16);
+    lies_at(&PAGE_ADDRESS, 64, 64);
+};
+
+/// Decodes what goes to the flow table.
+#[derive(LogicBlock)]
+pub struct FlowDecode {
+    /// The command.
+    pub data: Signal<In, Bits<512>>,
+    /// Its kind.
+    pub kind: Signal<In, CommandKind>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Key slot to write.
+    pub key: Signal<Out, KeyUpdate>,
+    /// Flow state to write; a floor that may have to lift the cursor sets `write_cursor`.
+    pub flow: Signal<Out, FlowUpdate>,
+
+    installed: Signal<Local, FlowInstalled>,
+    floor: Signal<Local, FlowFloor>,
+    none: Constant<Bits<16>>,
+}
+
+impl Default for FlowDecode {
+    fn default() -> Self {
+        Self {
+            data: Default::default(),
+            kind: Default::default(),
+            epoch: Default::default(),
+            key: Default::default(),
+            flow: Default::default(),
+            installed: Default::default(),
+            floor: Default::default(),
+            none: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for FlowDecode {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.key.next.bucket = self.data.val().get_bits::<16>(32);
+        self.key.next.slot = self.data.val().get_bits::<3>(48);
+        self.key.next.epoch = self.none.val();
+        if self.kind.val() == CommandKind::KeySet {
+            self.key.next.epoch = self.epoch.val();
+        }
+        self.key.next.flow = self.data.val().get_bits::<16>(16);
+        self.key.next.key = self.data.val().get_bits::<384>(128);
+
+        self.installed.next.generation = self.data.val().get_bits::<8>(8);
+        self.installed.next.owner = self.data.val().get_bits::<8>(32);
+        self.installed.next.profile = self.data.val().get_bits::<2>(40);
+        self.installed.next.timestamp_check = self.data.val().get_bit(42);
+        self.installed.next.domain = self.data.val().get_bits::<16>(48);
+        self.floor.next.floor = self.data.val().get_bits::<32>(32);
+        self.floor.next.ack_low = self.data.val().get_bits::<32>(64);
+        self.floor.next.ack_high = self.data.val().get_bits::<32>(96);
+        self.floor.next.timestamp_floor = self.data.val().get_bits::<32>(128);
+
+        self.flow.next.flow = self.data.val().get_bits::<16>(16);
+        self.flow.next.write_installed = false;
+        self.flow.next.write_floor = false;
+        self.flow.next.write_send_floor = false;
+        self.flow.next.write_cursor = false;
+        self.flow.next.epoch = self.none.val();
+        self.flow.next.send_floor = self.data.val().get_bits::<32>(32);
+        match self.kind.val() {
+            CommandKind::FlowInstall => {
+                self.flow.next.write_installed = true;
+                self.flow.next.write_floor = true;
+                self.flow.next.write_send_floor = true;
+                self.flow.next.write_cursor = true;
+                self.flow.next.epoch = self.epoch.val();
+                self.flow.next.send_floor = self.data.val().get_bits::<32>(192);
+                self.floor.next.floor = self.data.val().get_bits::<32>(64);
+                self.floor.next.ack_low = self.data.val().get_bits::<32>(96);
+                self.floor.next.ack_high = self.data.val().get_bits::<32>(128);
+                self.floor.next.timestamp_floor = self.data.val().get_bits::<32>(160);
+            }
+            CommandKind::FlowRemove => {
+                self.flow.next.write_installed = true;
+            }
+            CommandKind::FloorSet => {
+                self.flow.next.write_floor = true;
+                self.flow.next.write_cursor = true;
+            }
+            CommandKind::SendFloorSet => {
+                self.flow.next.write_send_floor = true;
+            }
+            _ => {}
+        }
+        self.flow.next.installed = self.installed.val();
+        self.flow.next.floor = self.floor.val();
+    }
+}
+
+/// Decodes what goes to the segment lists.
+#[derive(LogicBlock)]
+pub struct ListDecode {
+    /// The command.
+    pub data: Signal<In, Bits<512>>,
+    /// Its kind.
+    pub kind: Signal<In, CommandKind>,
+    /// The list concerned is the send list.
+    pub tx: Signal<Out, Bit>,
+    /// The command changes the receive list.
+    pub rx_changes: Signal<Out, Bit>,
+    /// Its change.
+    pub rx_list: Signal<Out, ListUpdate>,
+    /// The command changes the send list.
+    pub tx_changes: Signal<Out, Bit>,
+    /// Its change.
+    pub tx_list: Signal<Out, ListUpdate>,
+
+    entry: Signal<Local, SegmentEntry>,
+    asked: Signal<Local, ListUpdate>,
+    rx_base: Signal<Local, Bits<24>>,
+    tx_base: Signal<Local, Bits<24>>,
+    rx_bits: Signal<Local, Bits<4>>,
+    tx_bits: Signal<Local, Bits<4>>,
+    rx_entries: Signal<Local, Bits<16>>,
+    tx_entries: Signal<Local, Bits<16>>,
+    send: Signal<Local, Bit>,
+    both: Signal<Local, Bit>,
+    one_of_them: Signal<Local, Bit>,
+    one: Constant<Bits<16>>,
+}
+
+impl Default for ListDecode {
+    fn default() -> Self {
+        Self {
+            data: Default::default(),
+            kind: Default::default(),
+            tx: Default::default(),
+            rx_changes: Default::default(),
+            rx_list: Default::default(),
+            tx_changes: Default::default(),
+            tx_list: Default::default(),
+            entry: Default::default(),
+            asked: Default::default(),
+            rx_base: Default::default(),
+            tx_base: Default::default(),
+            rx_bits: Default::default(),
+            tx_bits: Default::default(),
+            rx_entries: Default::default(),
+            tx_entries: Default::default(),
+            send: Default::default(),
+            both: Default::default(),
+            one_of_them: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for ListDecode {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.entry.next.position = self.data.val().get_bits::<32>(64);
+        self.entry.next.bytes = bit_cast::<32, 31>(self.data.val().get_bits::<31>(96));
+        self.entry.next.region = self.data.val().get_bits::<16>(128);
+        self.entry.next.region_key = self.data.val().get_bits::<16>(144);
+        self.entry.next.offset = self.data.val().get_bits::<48>(160);
+
+        self.send.next = self.data.val().get_bit(32);
+        self.both.next = false;
+        self.one_of_them.next = true;
+        self.rx_base.next = self.data.val().get_bits::<24>(64);
+        self.rx_bits.next = self.data.val().get_bits::<4>(88);
+        self.tx_base.next = self.data.val().get_bits::<24>(64);
+        self.tx_bits.next = self.data.val().get_bits::<4>(88);
+        self.asked.next.operation = ListOperation::Post;
+        self.asked.next.flow = self.data.val().get_bits::<16>(16);
+        self.asked.next.index = self.data.val().get_bits::<16>(48);
+        self.asked.next.base = 0.into();
+        self.asked.next.mask = 0.into();
+        self.asked.next.entry = self.entry.val();
+        match self.kind.val() {
+            CommandKind::FlowInstall => {
+                self.both.next = true;
+                self.asked.next.operation = ListOperation::Install;
+                self.rx_base.next = self.data.val().get_bits::<24>(224);
+                self.rx_bits.next = self.data.val().get_bits::<4>(248);
+                self.tx_base.next = self.data.val().get_bits::<24>(256);
+                self.tx_bits.next = self.data.val().get_bits::<4>(280);
+            }
+            CommandKind::FloorSet => {
+                self.send.next = false;
+                self.asked.next.operation = ListOperation::SetHead;
+                self.asked.next.index = self.data.val().get_bits::<16>(160);
+            }
+            CommandKind::SendFloorSet => {
+                self.send.next = true;
+                self.asked.next.operation = ListOperation::SetHead;
+                self.asked.next.index = self.data.val().get_bits::<16>(160);
+            }
+            CommandKind::SegmentPost => {}
+            CommandKind::SegmentTruncate => {
+                self.asked.next.operation = ListOperation::Truncate;
+            }
+            CommandKind::ListMove => {
+                self.asked.next.operation = ListOperation::Move;
+            }
+            _ => self.one_of_them.next = false,
+        }
+        self.tx.next = self.send.val();
+        self.rx_changes.next = self.both.val() | (self.one_of_them.val() & !self.send.val());
+        self.tx_changes.next = self.both.val() | (self.one_of_them.val() & self.send.val());
+        self.rx_entries.next = self.one.val() << bit_cast::<16, 4>(self.rx_bits.val());
+        self.tx_entries.next = self.one.val() << bit_cast::<16, 4>(self.tx_bits.val());
+        self.rx_list.next = self.asked.val();
+        self.rx_list.next.base = self.rx_base.val();
+        self.rx_list.next.mask = self.rx_entries.val() - self.one.val();
+        self.tx_list.next = self.asked.val();
+        self.tx_list.next.base = self.tx_base.val();
+        self.tx_list.next.mask = self.tx_entries.val() - self.one.val();
+    }
+}
+
+/// Decodes what goes to the region table.
+#[derive(LogicBlock)]
+pub struct RegionDecode {
+    /// The command.
+    pub data: Signal<In, Bits<512>>,
+    /// Its kind.
+    pub kind: Signal<In, CommandKind>,
+    /// Current epoch.
+    pub epoch: Signal<In, Bits<16>>,
+    /// Region to write.
+    pub region: Signal<Out, RegionUpdate>,
+    /// Page entry to write.
+    pub page: Signal<Out, PageUpdate>,
+
+    entry: Signal<Local, RegionEntry>,
+    none: Constant<Bits<16>>,
+}
+
+impl Default for RegionDecode {
+    fn default() -> Self {
+        Self {
+            data: Default::default(),
+            kind: Default::default(),
+            epoch: Default::default(),
+            region: Default::default(),
+            page: Default::default(),
+            entry: Default::default(),
+            none: Constant::new(0u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for RegionDecode {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.entry.next.key = self.data.val().get_bits::<16>(48);
+        self.entry.next.domain = self.data.val().get_bits::<16>(64);
+        self.entry.next.write = self.data.val().get_bit(80);
+        self.entry.next.read = self.data.val().get_bit(81);
+        self.entry.next.memory = self.data.val().get_bits::<2>(82);
+        self.entry.next.page_bits = self.data.val().get_bits::<5>(88);
+        self.entry.next.first_page = self.data.val().get_bits::<16>(96);
+        self.entry.next.bytes = self.data.val().get_bits::<48>(128);
+
+        self.region.next.region = self.data.val().get_bits::<16>(32);
+        self.region.next.epoch = self.none.val();
+        self.region.next.by_key = true;
+        if self.kind.val() == CommandKind::RegionInstall {
+            self.region.next.epoch = self.epoch.val();
+            self.region.next.by_key = false;
+        }
+        self.region.next.entry = self.entry.val();
+
+        self.page.next.page = self.data.val().get_bits::<16>(32);
+        self.page.next.epoch = self.epoch.val();
+        self.page.next.address = self.data.val().get_bits::<64>(64);
+    }
+}

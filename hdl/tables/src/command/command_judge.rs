@@ -1,0 +1,248 @@
+//! The status of a command.
+//!
+//! The checks in their order; the first that fails is the status:
+//!
+//! | status | when |
+//! |---|---|
+//! | `bad_opcode` | unknown |
+//! | `not_owner` | a privileged command that is not from owner 0 |
+//! | `bad_index` | see [`crate::command::command_check`] |
+//! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
+//! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
+//! | `list_full` | see [`crate::segment_list::list_judge`] |
+//! | `bad_range` | see [`crate::command::command_check`] and [`crate::segment_list::list_judge`]; a floor that |
+//! | | goes back, or 2^30 or more on; a segment that starts or ends more than 2^30 from its |
+//! | | direction's floor |
+
+use crate::command::command_kind::CommandKind;
+use crate::messages::{FlowControl, FlowInstalled, SegmentEntry};
+use abi::config::FLOW_REACH_BYTES;
+use abi::reason::CommandStatus;
+use stream::prelude::*;
+
+/// Whether the positions that a command names lie within reach of the flow's floor.
+#[derive(LogicBlock)]
+pub struct ReachCheck {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// The list concerned is the send list.
+    pub tx: Signal<In, Bit>,
+    /// New floor of `floor_set` and `send_floor_set`.
+    pub floor: Signal<In, Bits<32>>,
+    /// Segment of `segment_post`.
+    pub entry: Signal<In, SegmentEntry>,
+    /// The flow.
+    pub flow: Signal<In, FlowControl>,
+    /// They do not; one cycle later.
+    pub range_bad: Signal<Out, Bit>,
+    /// The new floor has passed the stored cursor, which must follow; high for other commands.
+    pub cursor_behind: Signal<Out, Bit>,
+
+    old_floor: DFF<Bits<32>>,
+    step: Signal<Local, Bits<32>>,
+    start: Signal<Local, Bits<32>>,
+    start_shifted: Signal<Local, Bits<32>>,
+    behind: Signal<Local, Bits<32>>,
+    behind_room: Signal<Local, Bits<32>>,
+    cursor_ahead: Signal<Local, Bits<32>>,
+    reach: Constant<Bits<32>>,
+    reach_twice: Constant<Bits<32>>,
+}
+
+impl Default for ReachCheck {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            kind: Default::default(),
+            tx: Default::default(),
+            floor: Default::default(),
+            entry: Default::default(),
+            flow: Default::default(),
+            range_bad: Default::default(),
+            cursor_behind: Default::default(),
+            old_floor: Default::default(),
+            step: Default::default(),
+            start: Default::default(),
+            start_shifted: Default::default(),
+            behind: Default::default(),
+            behind_room: Default::default(),
+            cursor_ahead: Default::default(),
+            reach: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
+            reach_twice: Constant::new((2 * u64::from(FLOW_REACH_BYTES)).to_bits()),
+        }
+    }
+}
+
+impl Logic for ReachCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, old_floor);
+        self.old_floor.d.next = self.flow.val().floor;
+        if self.tx.val() {
+            self.old_floor.d.next = self.flow.val().send_floor;
+        }
+        self.step.next = self.floor.val() - self.old_floor.q.val();
+        self.start.next = self.entry.val().position - self.old_floor.q.val();
+        self.start_shifted.next = self.start.val() + self.reach.val();
+        self.behind.next = self.start.val() + self.entry.val().bytes;
+        self.behind_room.next = self.reach.val() - self.behind.val();
+        self.cursor_ahead.next = self.flow.val().cursor - self.floor.val();
+        self.cursor_behind.next = true;
+        self.range_bad.next = false;
+        match self.kind.val() {
+            CommandKind::SegmentPost => {
+                self.range_bad.next = (self.start_shifted.val() > self.reach_twice.val())
+                    | self.behind_room.val().get_bit(31);
+            }
+            CommandKind::FloorSet => {
+                self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
+                self.range_bad.next = self.step.val() >= self.reach.val();
+            }
+            CommandKind::SendFloorSet => {
+                self.range_bad.next = self.step.val() >= self.reach.val();
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The judge: what it finds wrong itself is a register, the rest comes from registers. See the
+/// module's head.
+#[derive(LogicBlock)]
+pub struct CommandJudge {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Kind of the command.
+    pub kind: Signal<In, CommandKind>,
+    /// It is privileged.
+    pub privileged: Signal<In, Bit>,
+    /// Owner of the ring.
+    pub owner: Signal<In, Bits<8>>,
+    /// Generation in the command.
+    pub generation: Signal<In, Bits<8>>,
+    /// The flow that it names.
+    pub flow: Signal<In, FlowControl>,
+    /// From the check; one cycle later, as the next two.
+    pub index_bad: Signal<In, Bit>,
+    /// From the check, the reach and the list.
+    pub range_bad: Signal<In, Bit>,
+    /// From the list.
+    pub list_full: Signal<In, Bit>,
+    /// CommandStatus.
+    pub status: Signal<Out, Bits<8>>,
+    /// It is `ok`.
+    pub is_ok: Signal<Out, Bit>,
+
+    unknown: DFF<Bit>,
+    forbidden: DFF<Bit>,
+    wrong_flow: DFF<Bit>,
+    of_another: DFF<Bit>,
+
+    installed: Signal<Local, FlowInstalled>,
+    stranger: Signal<Local, Bit>,
+    of_flow: Signal<Local, Bit>,
+    host: Constant<Bits<8>>,
+    ok: Constant<Bits<8>>,
+    bad_opcode: Constant<Bits<8>>,
+    bad_index: Constant<Bits<8>>,
+    not_owner: Constant<Bits<8>>,
+    bad_flow: Constant<Bits<8>>,
+    full: Constant<Bits<8>>,
+    bad_range: Constant<Bits<8>>,
+}
+
+impl Default for CommandJudge {
+    fn default() -> Self {
+        let code = |status: CommandStatus| Constant::new((status as u64).to_bits());
+        Self {
+            clock: Default::default(),
+            kind: Default::default(),
+            privileged: Default::default(),
+            owner: Default::default(),
+            generation: Default::default(),
+            flow: Default::default(),
+            index_bad: Default::default(),
+            range_bad: Default::default(),
+            list_full: Default::default(),
+            status: Default::default(),
+            is_ok: Default::default(),
+            unknown: Default::default(),
+            forbidden: Default::default(),
+            wrong_flow: Default::default(),
+            of_another: Default::default(),
+            installed: Default::default(),
+            stranger: Default::default(),
+            of_flow: Default::default(),
+            host: Constant::new(0u64.to_bits()),
+            ok: code(CommandStatus::Ok),
+            bad_opcode: code(CommandStatus::BadOpcode),
+            bad_index: code(CommandStatus::BadIndex),
+            not_owner: code(CommandStatus::NotOwner),
+            bad_flow: code(CommandStatus::BadFlow),
+            full: code(CommandStatus::ListFull),
+            bad_range: code(CommandStatus::BadRange),
+        }
+    }
+}
+
+impl Logic for CommandJudge {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, unknown, forbidden, wrong_flow, of_another);
+        self.installed.next = self.flow.val().installed;
+        self.of_flow.next = true;
+        match self.kind.val() {
+            CommandKind::FloorSet => {}
+            CommandKind::SegmentPost => {}
+            CommandKind::SegmentTruncate => {}
+            CommandKind::SendFloorSet => {}
+            CommandKind::ListMove => {}
+            CommandKind::FlowRemove => {}
+            _ => {
+                self.of_flow.next = false;
+            }
+        }
+
+        self.stranger.next = self.owner.val() != self.host.val();
+        self.unknown.d.next = self.kind.val() == CommandKind::Unknown;
+        self.forbidden.d.next = self.stranger.val() & self.privileged.val();
+        self.wrong_flow.d.next = self.of_flow.val()
+            & (!self.flow.val().hit | (self.installed.val().generation != self.generation.val()));
+        self.of_another.d.next = self.of_flow.val()
+            & self.stranger.val()
+            & (self.installed.val().owner != self.owner.val());
+
+        // The last assignment wins: the checks stand in reverse order.
+        self.status.next = self.ok.val();
+        if self.range_bad.val() {
+            self.status.next = self.bad_range.val();
+        }
+        if self.list_full.val() {
+            self.status.next = self.full.val();
+        }
+        if self.of_another.q.val() {
+            self.status.next = self.not_owner.val();
+        }
+        if self.wrong_flow.q.val() {
+            self.status.next = self.bad_flow.val();
+        }
+        if self.index_bad.val() {
+            self.status.next = self.bad_index.val();
+        }
+        if self.forbidden.q.val() {
+            self.status.next = self.not_owner.val();
+        }
+        if self.unknown.q.val() {
+            self.status.next = self.bad_opcode.val();
+        }
+        self.is_ok.next = !(self.unknown.q.val()
+            | self.forbidden.q.val()
+            | self.index_bad.val()
+            | self.wrong_flow.q.val()
+            | self.of_another.q.val()
+            | self.list_full.val()
+            | self.range_bad.val());
+    }
+}

@@ -1,0 +1,187 @@
+//! The arithmetic of a region access, in two combinational steps with a register between them, and
+//! what accompanies it on its way.
+//!
+//! ```text
+//!  request, region ──► RegionCheck ──► checked ──► RegionLocate ──► located
+//! ```
+
+use crate::messages::{RegionChecked, RegionEntry, RegionLocated};
+use stream::prelude::*;
+
+/// First step: compares key, domain and right; splits the offset at the page size.
+#[derive(LogicBlock)]
+pub struct RegionCheck {
+    /// The access.
+    pub request: Signal<In, RegionRequest>,
+    /// The region.
+    pub region: Signal<In, RegionEntry>,
+    /// What is known so far, if the region exists and is of this epoch.
+    pub checked: Signal<Out, RegionChecked>,
+
+    right: Signal<Local, Bit>,
+    page_bits: Signal<Local, Bits<48>>,
+    page_number: Signal<Local, Bits<48>>,
+    page_bytes: Signal<Local, Bits<31>>,
+    page_mask: Signal<Local, Bits<31>>,
+    one: Constant<Bits<31>>,
+    all: Constant<Bits<31>>,
+}
+
+impl Default for RegionCheck {
+    fn default() -> Self {
+        Self {
+            request: Default::default(),
+            region: Default::default(),
+            checked: Default::default(),
+            right: Default::default(),
+            page_bits: Default::default(),
+            page_number: Default::default(),
+            page_bytes: Default::default(),
+            page_mask: Default::default(),
+            one: Constant::new(1u64.to_bits()),
+            all: Constant::new(!Bits::<31>::default()),
+        }
+    }
+}
+
+impl Logic for RegionCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.right.next = self.region.val().read;
+        if self.request.val().write {
+            self.right.next = self.region.val().write;
+        }
+        self.page_bits.next = bit_cast::<48, 5>(self.region.val().page_bits);
+        self.page_number.next = self.request.val().offset >> self.page_bits.val();
+        self.page_bytes.next = self.one.val() << bit_cast::<31, 5>(self.region.val().page_bits);
+        self.page_mask.next = !(self.all.val() << bit_cast::<31, 5>(self.region.val().page_bits));
+
+        self.checked.next.granted = self.right.val()
+            & (self.region.val().key == self.request.val().region_key)
+            & (self.region.val().domain == self.request.val().domain);
+        self.checked.next.end = bit_cast::<49, 48>(self.request.val().offset)
+            + bit_cast::<49, 32>(self.request.val().bytes);
+        self.checked.next.length = self.region.val().bytes;
+        self.checked.next.page_number = bit_cast::<16, 48>(self.page_number.val());
+        self.checked.next.first_page = self.region.val().first_page;
+        self.checked.next.page_bytes = self.page_bytes.val();
+        self.checked.next.page_offset =
+            bit_cast::<31, 48>(self.request.val().offset) & self.page_mask.val();
+        self.checked.next.bytes = self.request.val().bytes;
+        self.checked.next.memory = self.region.val().memory;
+    }
+}
+
+/// Second step: bounds, page entry, bytes to the page's end.
+#[derive(LogicBlock, Default)]
+pub struct RegionLocate {
+    /// From the first step.
+    pub checked: Signal<In, RegionChecked>,
+    /// Where the access goes.
+    pub located: Signal<Out, RegionLocated>,
+
+    room: Signal<Local, Bits<31>>,
+}
+
+impl Logic for RegionLocate {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.room.next = self.checked.val().page_bytes - self.checked.val().page_offset;
+        self.located.next.granted = self.checked.val().granted
+            & (self.checked.val().end <= bit_cast::<49, 48>(self.checked.val().length));
+        self.located.next.page = self.checked.val().first_page + self.checked.val().page_number;
+        self.located.next.page_offset = self.checked.val().page_offset;
+        self.located.next.bytes = self.checked.val().bytes;
+        if bit_cast::<32, 31>(self.room.val()) < self.checked.val().bytes {
+            self.located.next.bytes = bit_cast::<32, 31>(self.room.val());
+        }
+        self.located.next.memory = self.checked.val().memory;
+    }
+}
+
+/// A removal on its way: comes with its key, and takes the stamp away when the region has it.
+#[derive(LogicBlock, Default)]
+pub struct RegionRemoval {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+    /// The request of this cycle is a removal.
+    pub remove: Signal<In, Bit>,
+    /// The region read two cycles after its request is valid and has the request's key.
+    pub key_equal: Signal<In, Bit>,
+    /// Take the stamp away in this cycle.
+    pub removes: Signal<Out, Bit>,
+    /// A removal is under way.
+    pub busy: Signal<Out, Bit>,
+
+    stages: DFF<Bits<3>>,
+    found: DFF<Bit>,
+}
+
+impl Logic for RegionRemoval {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, stages, found);
+        self.stages.d.next =
+            (self.stages.q.val() << 1) | bit_cast::<3, 1>(self.remove.val().into());
+        self.busy.next = self.stages.q.val().any();
+        self.found.d.next = self.stages.q.val().get_bit(1) & self.key_equal.val();
+        self.removes.next = self.found.q.val();
+        if self.reset.val() {
+            self.stages.d.next = 0.into();
+            self.found.d.next = false;
+        }
+    }
+}
+
+/// Which stages of the pipeline hold an access, and of which port.
+#[derive(LogicBlock, Default)]
+pub struct RegionStages {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: none does.
+    pub reset: Signal<In, Bit>,
+    /// An access enters.
+    pub enter: Signal<In, Bit>,
+    /// Its port.
+    pub enter_port: Signal<In, Bit>,
+    /// An access is located, four cycles later: its page is read.
+    pub locates: Signal<Out, Bit>,
+    /// Where it was located.
+    pub located: Signal<In, RegionLocated>,
+    /// The same, two cycles later: beside its page.
+    pub page_located: Signal<Out, RegionLocated>,
+    /// An access leaves, seven cycles later.
+    pub leave: Signal<Out, Bit>,
+    /// Its port.
+    pub leave_port: Signal<Out, Bit>,
+
+    valid: DFF<Bits<7>>,
+    port: DFF<Bits<7>>,
+    paged: DFF<RegionLocated>,
+    beside: DFF<RegionLocated>,
+}
+
+impl Logic for RegionStages {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, valid, port, paged, beside);
+        self.valid.d.next = (self.valid.q.val() << 1) | bit_cast::<7, 1>(self.enter.val().into());
+        self.port.d.next =
+            (self.port.q.val() << 1) | bit_cast::<7, 1>(self.enter_port.val().into());
+        self.locates.next = self.valid.q.val().get_bit(3);
+        if self.valid.q.val().get_bit(3) {
+            self.paged.d.next = self.located.val();
+        }
+        if self.valid.q.val().get_bit(4) {
+            self.beside.d.next = self.paged.q.val();
+        }
+        self.page_located.next = self.beside.q.val();
+        self.leave.next = self.valid.q.val().get_bit(6);
+        self.leave_port.next = self.port.q.val().get_bit(6);
+        if self.reset.val() {
+            self.valid.d.next = 0.into();
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Decides whether a list may change as asked. Combinational.
+//!
+//! | operation | allowed when | else |
+//! |---|---|---|
+//! | install | always | |
+//! | post | index = tail, tail - head <= mask | `full` |
+//! | | 1 <= bytes <= 2^30 | `range_bad` |
+//! | truncate | head <= index < tail (and no growth, which the updater checks) | `range_bad` |
+//! | set head | head <= index <= tail | `range_bad` |
+//! | move | tail - head <= new mask + 1 | `full` |
+//! | | empty, or old and new place do not overlap | `range_bad` |
+//!
+//! Differences of indices are modulo 2^16. Both may be high; the command's judge ranks them.
+
+use crate::messages::{ListOperation, ListState, ListUpdate, SegmentEntry};
+use stream::prelude::*;
+
+/// The judge. See the module's head.
+#[derive(LogicBlock)]
+pub struct ListJudge {
+    /// What is asked.
+    pub change: Signal<In, ListUpdate>,
+    /// The list as it is.
+    pub list: Signal<In, ListState>,
+    /// It does not fit, or is not the tail's turn.
+    pub full: Signal<Out, Bit>,
+    /// A length or an index outside its limits.
+    pub range_bad: Signal<Out, Bit>,
+    /// The list holds nothing.
+    pub empty: Signal<Out, Bit>,
+
+    entry: Signal<Local, SegmentEntry>,
+    extent: Signal<Local, Bits<16>>,
+    offset: Signal<Local, Bits<16>>,
+    last: Signal<Local, Bits<16>>,
+    old_end: Signal<Local, Bits<25>>,
+    new_end: Signal<Local, Bits<25>>,
+    is_empty: Signal<Local, Bit>,
+    overlap: Signal<Local, Bit>,
+    bytes_bad: Signal<Local, Bit>,
+    zero: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+    no_bytes: Constant<Bits<32>>,
+    bytes_max: Constant<Bits<32>>,
+}
+
+impl Default for ListJudge {
+    fn default() -> Self {
+        Self {
+            change: Default::default(),
+            list: Default::default(),
+            full: Default::default(),
+            range_bad: Default::default(),
+            empty: Default::default(),
+            entry: Default::default(),
+            extent: Default::default(),
+            offset: Default::default(),
+            last: Default::default(),
+            old_end: Default::default(),
+            new_end: Default::default(),
+            is_empty: Default::default(),
+            overlap: Default::default(),
+            bytes_bad: Default::default(),
+            zero: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+            no_bytes: Constant::new(0u64.to_bits()),
+            bytes_max: Constant::new((1u64 << 30).to_bits()),
+        }
+    }
+}
+
+impl Logic for ListJudge {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.entry.next = self.change.val().entry;
+        self.extent.next = self.list.val().tail - self.list.val().head;
+        self.offset.next = self.change.val().index - self.list.val().head;
+        self.last.next = self.extent.val() - self.one.val();
+        self.is_empty.next = self.extent.val() == self.zero.val();
+        self.empty.next = self.is_empty.val();
+        self.old_end.next =
+            bit_cast::<25, 24>(self.list.val().base) + bit_cast::<25, 16>(self.list.val().mask);
+        self.new_end.next =
+            bit_cast::<25, 24>(self.change.val().base) + bit_cast::<25, 16>(self.change.val().mask);
+        self.overlap.next = (bit_cast::<25, 24>(self.list.val().base) <= self.new_end.val())
+            & (bit_cast::<25, 24>(self.change.val().base) <= self.old_end.val());
+        self.bytes_bad.next = (self.entry.val().bytes == self.no_bytes.val())
+            | (self.entry.val().bytes > self.bytes_max.val());
+
+        self.full.next = false;
+        self.range_bad.next = false;
+        match self.change.val().operation {
+            ListOperation::Post => {
+                self.full.next = (self.change.val().index != self.list.val().tail)
+                    | (self.extent.val() > self.list.val().mask);
+                self.range_bad.next = self.bytes_bad.val();
+            }
+            ListOperation::Truncate => {
+                self.range_bad.next = self.offset.val() >= self.extent.val();
+            }
+            ListOperation::SetHead => {
+                self.range_bad.next = self.offset.val() > self.extent.val();
+            }
+            ListOperation::Move => {
+                self.full.next = !self.is_empty.val() & (self.last.val() > self.change.val().mask);
+                self.range_bad.next = self.overlap.val() & !self.is_empty.val();
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `full` and `range_bad` of a change of the list (base, mask, head, tail).
+    fn judged(list: [u64; 4], change: ListUpdate) -> (bool, bool) {
+        let mut dut = ListJudge::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        dut.list.next = ListState {
+            base: list[0].into(),
+            mask: list[1].into(),
+            head: list[2].into(),
+            tail: list[3].into(),
+        };
+        dut.change.next = change;
+        assert!(simulate(&mut dut, 20));
+        (dut.full.val(), dut.range_bad.val())
+    }
+
+    const FINE: (bool, bool) = (false, false);
+    const FULL: (bool, bool) = (true, false);
+    const RANGE: (bool, bool) = (false, true);
+
+    fn post(index: u64, bytes: u64) -> ListUpdate {
+        let mut change = ListUpdate {
+            operation: ListOperation::Post,
+            index: index.into(),
+            ..ListUpdate::default()
+        };
+        change.entry.bytes = bytes.into();
+        change
+    }
+
+    #[test]
+    fn posts_at_the_tail_until_the_list_is_full() {
+        let wrapped = [64, 7, 0xfffc, 3];
+        assert_eq!(judged(wrapped, post(3, 1)), FINE);
+        assert_eq!(judged(wrapped, post(4, 1)), FULL);
+        assert_eq!(judged([64, 7, 0xfffc, 4], post(4, 1)), FULL);
+        assert_eq!(judged(wrapped, post(3, 0)), RANGE);
+        assert_eq!(judged(wrapped, post(3, 1 << 30)), FINE);
+        assert_eq!(judged(wrapped, post(3, (1 << 30) + 1)), RANGE);
+        assert_eq!(judged(wrapped, post(9, 0)), (true, true));
+    }
+
+    #[test]
+    fn moves_where_it_fits_and_nothing_overlaps() {
+        let to = |base: u64, mask: u64| ListUpdate {
+            operation: ListOperation::Move,
+            base: base.into(),
+            mask: mask.into(),
+            ..ListUpdate::default()
+        };
+        let list = [64, 7, 0, 5];
+        assert_eq!(judged(list, to(72, 7)), FINE);
+        assert_eq!(judged(list, to(71, 7)), RANGE);
+        assert_eq!(judged(list, to(56, 7)), FINE);
+        assert_eq!(judged(list, to(57, 7)), RANGE);
+        assert_eq!(judged(list, to(72, 3)), FULL);
+        assert_eq!(judged([64, 7, 5, 5], to(64, 3)), FINE);
+    }
+}

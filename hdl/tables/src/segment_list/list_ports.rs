@@ -1,0 +1,125 @@
+//! What a list update reads and writes, from its registers. Combinational.
+//!
+//! ```text
+//!  list, cursor ──────────────► fetch: the entry at the cursor
+//!  list, change, stored, entry ► write: in the present place, by a move in the new one
+//!  list, change ──────────────► after: the list's state when all is done
+//! ```
+
+use crate::messages::{
+    EntryWrite, ListOperation, ListState, ListUpdate, SearchToken, SegmentEntry,
+};
+use stream::prelude::*;
+
+/// The ports. See the module's head.
+#[derive(LogicBlock)]
+pub struct ListPorts {
+    /// What is asked.
+    pub change: Signal<In, ListUpdate>,
+    /// The list.
+    pub list: Signal<In, ListState>,
+    /// List index to read next.
+    pub cursor: Signal<In, Bits<16>>,
+    /// List index to write next.
+    pub stored: Signal<In, Bits<16>>,
+    /// The entry read there.
+    pub entry: Signal<In, SegmentEntry>,
+    /// Token that reads the entry at the cursor.
+    pub fetch: Signal<Out, SearchToken>,
+    /// The entry to write.
+    pub write: Signal<Out, EntryWrite>,
+    /// The list when the change is done.
+    pub after: Signal<Out, ListState>,
+    /// First list index that the change reads.
+    pub first: Signal<Out, Bits<16>>,
+    /// List index behind the last that it reads.
+    pub stop: Signal<Out, Bits<16>>,
+
+    asked_entry: Signal<Local, SegmentEntry>,
+    written: Signal<Local, SegmentEntry>,
+    place: Signal<Local, Bits<16>>,
+    tail_after: Signal<Local, Bits<16>>,
+    index_after: Signal<Local, Bits<16>>,
+    base: Signal<Local, Bits<24>>,
+    zero: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+}
+
+impl Default for ListPorts {
+    fn default() -> Self {
+        Self {
+            change: Default::default(),
+            list: Default::default(),
+            cursor: Default::default(),
+            stored: Default::default(),
+            entry: Default::default(),
+            fetch: Default::default(),
+            write: Default::default(),
+            after: Default::default(),
+            first: Default::default(),
+            stop: Default::default(),
+            asked_entry: Default::default(),
+            written: Default::default(),
+            place: Default::default(),
+            tail_after: Default::default(),
+            index_after: Default::default(),
+            base: Default::default(),
+            zero: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for ListPorts {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.fetch.next.slot = 0.into();
+        self.fetch.next.fetch = true;
+        self.fetch.next.by_index = true;
+        self.fetch.next.base = self.list.val().base;
+        self.fetch.next.mask = self.list.val().mask;
+        self.fetch.next.count = self.one.val();
+        self.fetch.next.index = self.cursor.val();
+        self.fetch.next.tail = self.list.val().tail;
+        self.fetch.next.position = 0.into();
+
+        self.asked_entry.next = self.change.val().entry;
+        self.tail_after.next = self.list.val().tail + self.one.val();
+        self.index_after.next = self.change.val().index + self.one.val();
+        self.first.next = self.change.val().index;
+        self.stop.next = self.index_after.val();
+        self.base.next = self.list.val().base;
+        self.place.next = self.stored.val() & self.list.val().mask;
+        self.written.next = self.entry.val();
+        self.after.next = self.list.val();
+        match self.change.val().operation {
+            ListOperation::Install => {
+                self.after.next.base = self.change.val().base;
+                self.after.next.mask = self.change.val().mask;
+                self.after.next.head = self.zero.val();
+                self.after.next.tail = self.zero.val();
+            }
+            ListOperation::Post => {
+                self.place.next = self.change.val().index & self.list.val().mask;
+                self.written.next = self.asked_entry.val();
+                self.after.next.tail = self.tail_after.val();
+            }
+            ListOperation::Truncate => {
+                self.written.next.bytes = self.asked_entry.val().bytes;
+            }
+            ListOperation::SetHead => {
+                self.after.next.head = self.change.val().index;
+            }
+            ListOperation::Move => {
+                self.first.next = self.list.val().head;
+                self.stop.next = self.list.val().tail;
+                self.after.next.base = self.change.val().base;
+                self.after.next.mask = self.change.val().mask;
+                self.base.next = self.change.val().base;
+                self.place.next = self.stored.val() & self.change.val().mask;
+            }
+        }
+        self.write.next.address = self.base.val() + bit_cast::<24, 16>(self.place.val());
+        self.write.next.entry = self.written.val();
+    }
+}

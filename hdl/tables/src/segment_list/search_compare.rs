@@ -1,0 +1,170 @@
+//! What one entry says about a search, in two combinational steps with a register between them.
+//!
+//! ```text
+//!  token, entry, halves ──► SearchLook ──► seen ──► SearchCompare ──► again, with half the
+//!                                                                     candidates, or result
+//! ```
+//!
+//! Invariants:
+//! 1. The entry that holds the position stays among the candidates: one that starts at or before
+//!    the position without holding it rules out itself and all before it.
+//! 2. A search of n candidates ends after at most floor(log2 n) + 1 entries.
+
+use crate::messages::{SearchResult, SearchToken, SegmentEntry, StoredSegment};
+use crate::segment_list::search_halves::{SearchHalves, SearchPlaces};
+use stream::prelude::*;
+
+/// What is seen of a search and its entry at a first look.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct SearchSeen {
+    /// There are candidates.
+    pub any: Bit,
+    /// A search for a position that has candidates.
+    pub searches: Bit,
+    /// There are candidates below the entry.
+    pub lower: Bit,
+    /// There are candidates above it.
+    pub upper: Bit,
+    /// The position lies below the entry.
+    pub below: Bit,
+    /// The position lies below the entry's end. Right where the entry is one that was posted.
+    pub below_end: Bit,
+    /// The entry is the list's last.
+    pub last: Bit,
+}
+
+/// First step: where the position lies, and what is left to search.
+#[derive(LogicBlock)]
+pub struct SearchLook {
+    /// The search.
+    pub token: Signal<In, SearchToken>,
+    /// The entry at `token.index`.
+    pub stored: Signal<In, StoredSegment>,
+    /// The same with its length.
+    pub entry: Signal<Out, SegmentEntry>,
+    /// The candidates below and above it.
+    pub halves: Signal<In, SearchHalves>,
+    /// What is seen.
+    pub seen: Signal<Out, SearchSeen>,
+
+    ahead: Signal<Local, Bits<32>>,
+    ahead_of_end: Signal<Local, Bits<32>>,
+    index_after: Signal<Local, Bits<16>>,
+    zero: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+}
+
+impl Default for SearchLook {
+    fn default() -> Self {
+        Self {
+            token: Default::default(),
+            stored: Default::default(),
+            entry: Default::default(),
+            halves: Default::default(),
+            seen: Default::default(),
+            ahead: Default::default(),
+            ahead_of_end: Default::default(),
+            index_after: Default::default(),
+            zero: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl Logic for SearchLook {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.ahead.next = self.token.val().position - self.stored.val().position;
+        self.ahead_of_end.next = self.token.val().position - self.stored.val().end;
+        self.entry.next.position = self.stored.val().position;
+        self.entry.next.bytes = self.stored.val().end - self.stored.val().position;
+        self.entry.next.region = self.stored.val().region;
+        self.entry.next.region_key = self.stored.val().region_key;
+        self.entry.next.offset = self.stored.val().offset;
+        self.seen.next.any = self.token.val().count != self.zero.val();
+        self.seen.next.searches =
+            !self.token.val().by_index & (self.token.val().count != self.zero.val());
+        self.seen.next.lower = self.halves.val().lower_count != self.zero.val();
+        self.seen.next.upper = self.halves.val().upper_count != self.zero.val();
+        self.index_after.next = self.token.val().index + self.one.val();
+        self.seen.next.last = self.index_after.val() == self.token.val().tail;
+        self.seen.next.below = self.ahead.val().get_bit(31);
+        self.seen.next.below_end = self.ahead_of_end.val().get_bit(31);
+    }
+}
+
+/// An entry as it is written: the inverse of what the first step does to it.
+#[derive(LogicBlock, Default)]
+pub struct SearchStore {
+    /// The entry.
+    pub entry: Signal<In, SegmentEntry>,
+    /// The same with its end.
+    pub stored: Signal<Out, StoredSegment>,
+}
+
+impl Logic for SearchStore {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.stored.next.position = self.entry.val().position;
+        self.stored.next.end = self.entry.val().position + self.entry.val().bytes;
+        self.stored.next.region = self.entry.val().region;
+        self.stored.next.region_key = self.entry.val().region_key;
+        self.stored.next.offset = self.entry.val().offset;
+    }
+}
+
+/// Second step: whether the search goes on, and where.
+#[derive(LogicBlock, Default)]
+pub struct SearchCompare {
+    /// The search.
+    pub token: Signal<In, SearchToken>,
+    /// The entry at `token.index`.
+    pub entry: Signal<In, SegmentEntry>,
+    /// The candidates below and above it.
+    pub halves: Signal<In, SearchHalves>,
+    /// Where the entries in their middles lie.
+    pub places: Signal<In, SearchPlaces>,
+    /// From the first step.
+    pub seen: Signal<In, SearchSeen>,
+    /// The search goes on.
+    pub again: Signal<Out, Bit>,
+    /// The search in its next round.
+    pub next_round: Signal<Out, SearchToken>,
+    /// Place of the entry that it reads.
+    pub next_place: Signal<Out, Bits<24>>,
+    /// The answer when it does not go on.
+    pub result: Signal<Out, SearchResult>,
+
+    holds: Signal<Local, Bit>,
+}
+
+impl Logic for SearchCompare {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.holds.next = !self.seen.val().below & self.seen.val().below_end;
+
+        self.next_round.next = self.token.val();
+        self.next_round.next.count = self.halves.val().lower_count;
+        self.next_round.next.index = self.halves.val().lower_index;
+        self.next_place.next = self.places.val().lower;
+        if !self.seen.val().below {
+            self.next_round.next.count = self.halves.val().upper_count;
+            self.next_round.next.index = self.halves.val().upper_index;
+            self.next_place.next = self.places.val().upper;
+        }
+        self.again.next = self.seen.val().searches
+            & ((self.seen.val().below & self.seen.val().lower)
+                | (!self.seen.val().below & !self.seen.val().below_end & self.seen.val().upper));
+
+        self.result.next.slot = self.token.val().slot;
+        self.result.next.found =
+            self.seen.val().any & (self.token.val().by_index | self.holds.val());
+        self.result.next.beyond = !self.seen.val().any
+            | (self.seen.val().searches
+                & !self.seen.val().below
+                & !self.holds.val()
+                & self.seen.val().last);
+        self.result.next.index = self.token.val().index;
+        self.result.next.entry = self.entry.val();
+    }
+}

@@ -1,0 +1,140 @@
+//! Turns segment requests into searches: reads the list's state, clamps the index, names the reply
+//! slot.
+//!
+//! ```text
+//!  request ──► state_flow ──► state (two cycles later) ──► token ──► tokens
+//!     ▲ slot, slot_free                                    (FIFO of 8)
+//! ```
+//! Timing: one request a cycle while a slot is free, on which `request.ready` depends; its token is
+//! offered three cycles later.
+//!
+//! Invariants:
+//! 1. `slot_take` is high exactly when a request is taken; so at most 8 tokens exist and the FIFO
+//!    cannot overflow.
+//! 2. A token with `count` 0 asks for nothing that the list holds.
+
+use crate::messages::{ListState, SearchToken};
+use stream::prelude::*;
+
+/// The front. See the module's head.
+#[derive(LogicBlock)]
+pub struct SearchFront<const FLOW_BITS: usize> {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch.
+    pub reset: Signal<In, Bit>,
+
+    /// Requests.
+    pub request: MessageSink<SegmentRequest>,
+    /// Searches.
+    pub tokens: MessageSource<SearchToken>,
+
+    /// Flow whose list state is wanted.
+    pub state_flow: Signal<Out, Bits<16>>,
+    /// That state, two cycles later.
+    pub state: Signal<In, ListState>,
+
+    /// A reply slot is free.
+    pub slot_free: Signal<In, Bit>,
+    /// The next slot.
+    pub slot: Signal<In, Bits<3>>,
+    /// It is taken.
+    pub slot_take: Signal<Out, Bit>,
+
+    queue: Fifo<SearchToken, 3, 4>,
+    reading: DFF<Bit>,
+    valid: DFF<Bit>,
+    read: DFF<SegmentRequest>,
+    read_slot: DFF<Bits<3>>,
+    asked: DFF<SegmentRequest>,
+    asked_slot: DFF<Bits<3>>,
+
+    accept: Signal<Local, Bit>,
+    extent: Signal<Local, Bits<16>>,
+    last: Signal<Local, Bits<16>>,
+    middle: Signal<Local, Bits<16>>,
+    offset: Signal<Local, Bits<16>>,
+    flow_beyond: Constant<Bits<16>>,
+    zero: Constant<Bits<16>>,
+    one: Constant<Bits<16>>,
+}
+
+impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
+    fn default() -> Self {
+        Self {
+            clock: Default::default(),
+            reset: Default::default(),
+            request: Default::default(),
+            tokens: Default::default(),
+            state_flow: Default::default(),
+            state: Default::default(),
+            slot_free: Default::default(),
+            slot: Default::default(),
+            slot_take: Default::default(),
+            queue: Default::default(),
+            reading: Default::default(),
+            valid: Default::default(),
+            read: Default::default(),
+            read_slot: Default::default(),
+            asked: Default::default(),
+            asked_slot: Default::default(),
+            accept: Default::default(),
+            extent: Default::default(),
+            last: Default::default(),
+            middle: Default::default(),
+            offset: Default::default(),
+            flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
+            zero: Constant::new(0u64.to_bits()),
+            one: Constant::new(1u64.to_bits()),
+        }
+    }
+}
+
+impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, reading, valid, read, read_slot, asked, asked_slot);
+        self.queue.clock.next = self.clock.val();
+        self.queue.reset.next = self.reset.val();
+        MessageSource::<SearchToken>::link(&mut self.tokens, &mut self.queue.source);
+
+        self.accept.next = self.request.valid.val() & self.slot_free.val();
+        self.request.ready.next = self.slot_free.val();
+        self.slot_take.next = self.accept.val();
+        self.state_flow.next = self.request.payload.val().flow;
+        self.reading.d.next = self.accept.val() & !self.reset.val();
+        self.read.d.next = self.request.payload.val();
+        self.read_slot.d.next = self.slot.val();
+        self.valid.d.next = self.reading.q.val() & !self.reset.val();
+        self.asked.d.next = self.read.q.val();
+        self.asked_slot.d.next = self.read_slot.q.val();
+
+        self.extent.next = self.state.val().tail - self.state.val().head;
+        self.last.next = self.state.val().tail + !self.state.val().head;
+        self.middle.next = self.last.val() >> 1;
+        self.offset.next = self.asked.q.val().index - self.state.val().head;
+        self.queue.sink.valid.next = self.valid.q.val();
+        self.queue.sink.payload.next.slot = self.asked_slot.q.val();
+        self.queue.sink.payload.next.fetch = false;
+        self.queue.sink.payload.next.by_index = self.asked.q.val().by_index;
+        self.queue.sink.payload.next.base = self.state.val().base;
+        self.queue.sink.payload.next.mask = self.state.val().mask;
+        self.queue.sink.payload.next.count = self.extent.val();
+        self.queue.sink.payload.next.index = self.state.val().head + self.middle.val();
+        self.queue.sink.payload.next.tail = self.state.val().tail;
+        self.queue.sink.payload.next.position = self.asked.q.val().position;
+        if self.asked.q.val().by_index & (self.extent.val() != self.zero.val()) {
+            self.queue.sink.payload.next.count = self.one.val();
+            self.queue.sink.payload.next.index = self.state.val().head;
+            if !self.offset.val().get_bit(15) {
+                self.queue.sink.payload.next.index = self.asked.q.val().index;
+                if self.offset.val() >= self.extent.val() {
+                    self.queue.sink.payload.next.count = self.zero.val();
+                }
+            }
+        }
+        if (self.asked.q.val().flow & self.flow_beyond.val()) != self.zero.val() {
+            self.queue.sink.payload.next.count = self.zero.val();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Decides what can be decided of a descriptor without its list: right flow, and how much lies
+//! below the send floor.
+//!
+//! ```text
+//!  fields, flow ──► distances ──► register ──► end ──► register ──► choose ──► range
+//! ```
+//! Differences are modulo 2^32, read as signed. In this order: not read completely, `read_failed`;
+//! refused by the descriptor check, `send_malformed`; raw, sent as it is; flow not installed or
+//! another generation or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`.
+//!
+//! Timing: two cycles, one descriptor a cycle. `ready` follows `range.ready` in the same cycle.
+
+use crate::messages::{SendFields, SendRange, SendVerdict};
+use abi::reason::SendError;
+use stream::prelude::*;
+
+// The literals of the kernel.
+const _: () = {
+    assert!(SendError::StaleSend as u8 == 0 && SendError::SendBadFlow as u8 == 3);
+    assert!(SendError::SendMalformed as u8 == 4 && SendError::ReadFailed as u8 == 5);
+};
+
+/// A descriptor beside the floor of its flow.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FloorPlace {
+    /// The descriptor.
+    pub fields: SendFields,
+    /// It needs no flow: raw or unfit.
+    pub no_flow: Bit,
+    /// Its flow is not installed, or another's.
+    pub flow_bad: Bit,
+    /// Protection domain of the flow.
+    pub domain: Bits<16>,
+    /// The floor.
+    pub floor: Bits<32>,
+    /// First byte wanted, less the floor.
+    pub start_ahead: Bits<32>,
+    /// The floor, less the first byte wanted.
+    pub start_behind: Bits<32>,
+}
+
+/// The check. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct FloorCheck {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+    /// A descriptor is offered.
+    pub valid: Signal<In, Bit>,
+    /// It is taken.
+    pub ready: Signal<Out, Bit>,
+    /// The descriptor.
+    pub fields: Signal<In, SendFields>,
+    /// It needs no flow.
+    pub no_flow: Signal<In, Bit>,
+    /// Its flow, if it needs one.
+    pub flow: Signal<In, SendFlowReply>,
+    /// What is decided.
+    pub range: MessageSource<SendRange>,
+
+    placed_valid: DFF<Bit>,
+    placed: DFF<FloorPlace>,
+    ended_valid: DFF<Bit>,
+    ended: DFF<FloorPlace>,
+    end_ahead: DFF<Bits<32>>,
+
+    step: Signal<Local, Bit>,
+    verdict: Signal<Local, SendVerdict>,
+    first: Signal<Local, SendFields>,
+    asked: Signal<Local, SendFields>,
+    payload_wide: Signal<Local, Bits<32>>,
+    start_ahead: Signal<Local, Bits<32>>,
+    has_payload: Signal<Local, Bit>,
+    trimmed: Signal<Local, Bit>,
+    stale: Signal<Local, Bit>,
+}
+
+impl Logic for FloorCheck {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clock,
+            placed_valid,
+            placed,
+            ended_valid,
+            ended,
+            end_ahead
+        );
+        self.step.next = !self.ended_valid.q.val() | self.range.ready.val();
+        self.ready.next = self.step.val();
+        self.first.next = self.placed.q.val().fields;
+        self.payload_wide.next = bit_cast::<32, 18>(self.first.val().payload_bytes);
+        if self.step.val() {
+            self.placed_valid.d.next = self.valid.val();
+            self.placed.d.next.fields = self.fields.val();
+            self.placed.d.next.no_flow = self.no_flow.val();
+            self.placed.d.next.flow_bad = !self.flow.val().hit
+                | (self.flow.val().generation != self.fields.val().generation)
+                | (self.flow.val().owner != self.fields.val().owner);
+            self.placed.d.next.domain = self.flow.val().domain;
+            self.placed.d.next.floor = self.flow.val().floor;
+            self.placed.d.next.start_ahead = self.fields.val().position - self.flow.val().floor;
+            self.placed.d.next.start_behind = self.flow.val().floor - self.fields.val().position;
+            self.ended_valid.d.next = self.placed_valid.q.val();
+            self.ended.d.next = self.placed.q.val();
+            self.end_ahead.d.next = self.placed.q.val().start_ahead + self.payload_wide.val();
+        }
+
+        self.asked.next = self.ended.q.val().fields;
+        self.has_payload.next = self.asked.val().payload_bytes.any();
+        self.stale.next = self.has_payload.val()
+            & (self.end_ahead.q.val().get_bit(31) | !self.end_ahead.q.val().any());
+        self.start_ahead.next = self.ended.q.val().start_ahead;
+        self.trimmed.next = self.has_payload.val() & self.start_ahead.val().get_bit(31);
+        self.verdict.next.fields = self.asked.val();
+        self.verdict.next.payload_bytes = self.asked.val().payload_bytes;
+        self.verdict.next.trim_bytes = 0.into();
+        self.range.payload.next.position = self.asked.val().position;
+        self.range.payload.next.domain = self.ended.q.val().domain;
+        if self.trimmed.val() {
+            self.range.payload.next.position = self.ended.q.val().floor;
+            self.verdict.next.payload_bytes = bit_cast::<18, 32>(self.end_ahead.q.val());
+            self.verdict.next.trim_bytes = bit_cast::<18, 32>(self.ended.q.val().start_behind);
+        }
+
+        self.verdict.next.refused = self.ended.q.val().flow_bad | self.stale.val();
+        self.verdict.next.error = 0.into();
+        if self.ended.q.val().no_flow {
+            self.verdict.next.refused = self.asked.val().unread | self.asked.val().malformed;
+            self.verdict.next.error = 4.into();
+            if self.asked.val().unread {
+                self.verdict.next.error = 5.into();
+            }
+        } else if self.ended.q.val().flow_bad {
+            self.verdict.next.error = 3.into();
+        }
+        self.range.payload.next.verdict = self.verdict.val();
+        self.range.payload.next.wanted =
+            self.has_payload.val() & !(self.ended.q.val().flow_bad | self.stale.val());
+        self.range.valid.next = self.ended_valid.q.val();
+        if self.reset.val() {
+            self.placed_valid.d.next = false;
+            self.ended_valid.d.next = false;
+        }
+    }
+}

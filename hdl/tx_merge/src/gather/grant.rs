@@ -1,0 +1,136 @@
+//! Has every part of a range granted, 4 KiB by 4 KiB, and stores its pieces.
+//!
+//! ```text
+//!  part ──► cut at 4 KiB offsets ──► region_request ··· region_reply ──┐
+//!                └──► asked (16) ──────────────────────────────────────┴─► queue of 128 ──► piece
+//!  judged ─────────────────────────────────────────────────── last ───────────────────► verdict
+//! ```
+//! No page is smaller than 4 KiB and all start at multiples of it, so that each request lies in one
+//! page and its answer is one read.
+//!
+//! Timing: one request a cycle, up to 16 ahead of the answers.
+//!
+//! Invariants:
+//! 1. A range's verdict leaves when its last answer is there. What went wrong first counts: a
+//!    region's refusal is `send_region_refused`, a range of more than 128 pieces is
+//!    `send_malformed`; at its end the verdict of `judged`.
+//! 2. Pieces appear with the verdict of a range that is not refused, and vanish with the other.
+
+use crate::gather::grant_cut::{GrantAsked, GrantCut};
+use crate::gather::piece_queue::PieceQueue;
+use crate::messages::{SendPart, SendPiece, SendVerdict};
+use abi::reason::SendError;
+use stream::prelude::*;
+
+// The literals of the kernel.
+const _: () = {
+    assert!(SendError::SendRegionRefused as u8 == 2 && SendError::SendMalformed as u8 == 4);
+};
+
+/// The stage. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct Grant {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets everything.
+    pub reset: Signal<In, Bit>,
+
+    /// Parts of ranges.
+    pub part: MessageSink<SendPart>,
+    /// What is decided of each range; there before the range's last part.
+    pub judged: MessageSink<SendVerdict>,
+    /// Asks for a grant.
+    pub region_request: MessageSource<RegionRequest>,
+    /// The grant.
+    pub region_reply: MessageSink<RegionReply>,
+    /// The range's fate.
+    pub verdict: MessageSource<SendVerdict>,
+    /// Pieces of ranges granted completely.
+    pub piece: MessageSource<SendPiece>,
+
+    cut: GrantCut,
+    asked: Fifo<GrantAsked, 4, 5>,
+    pieces: PieceQueue,
+    spoiled: DFF<Bit>,
+    spoiled_error: DFF<Bits<8>>,
+
+    head: Signal<Local, GrantAsked>,
+    refused_now: Signal<Local, Bit>,
+    bad_now: Signal<Local, Bit>,
+    good: Signal<Local, Bit>,
+    answered: Signal<Local, Bit>,
+    placeable: Signal<Local, Bit>,
+    step: Signal<Local, Bit>,
+    ends: Signal<Local, Bit>,
+    bad: Signal<Local, Bit>,
+    error: Signal<Local, Bits<8>>,
+    refused: Signal<Local, Bit>,
+}
+
+impl Logic for Grant {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, spoiled, spoiled_error);
+        self.cut.clock.next = self.clock.val();
+        self.cut.reset.next = self.reset.val();
+        self.asked.clock.next = self.clock.val();
+        self.asked.reset.next = self.reset.val();
+        self.pieces.clock.next = self.clock.val();
+        self.pieces.reset.next = self.reset.val();
+        MessageSink::<SendPart>::link(&mut self.part, &mut self.cut.part);
+        MessageSource::<RegionRequest>::link(
+            &mut self.region_request,
+            &mut self.cut.region_request,
+        );
+        MessageSource::<GrantAsked>::join(&mut self.cut.asked, &mut self.asked.sink);
+        MessageSource::<SendPiece>::link(&mut self.piece, &mut self.pieces.source);
+
+        // What the oldest request has come to.
+        self.head.next = self.asked.source.payload.val();
+        self.answered.next = self.asked.source.valid.val()
+            & (self.region_reply.valid.val() | !self.head.val().wanted);
+        self.refused_now.next = self.head.val().wanted & !self.region_reply.payload.val().granted;
+        self.bad_now.next =
+            self.refused_now.val() | (self.head.val().wanted & self.pieces.full.val());
+        self.good.next = self.head.val().wanted & !self.bad_now.val() & !self.spoiled.q.val();
+        self.bad.next = self.spoiled.q.val() | self.bad_now.val();
+        self.error.next = self.spoiled_error.q.val();
+        if !self.spoiled.q.val() {
+            self.error.next = 4.into();
+            if self.refused_now.val() {
+                self.error.next = 2.into();
+            }
+        }
+
+        // It goes when there is room for its piece and, at the end of the range, for the verdict.
+        self.placeable.next = !self.good.val() | self.pieces.sink.ready.val();
+        self.step.next = self.answered.val()
+            & self.placeable.val()
+            & (!self.head.val().last | (self.judged.valid.val() & self.verdict.ready.val()));
+        self.ends.next = self.step.val() & self.head.val().last;
+        self.asked.source.ready.next = self.step.val();
+        self.region_reply.ready.next = self.step.val() & self.head.val().wanted;
+        self.pieces.sink.valid.next = self.step.val() & self.good.val();
+        self.pieces.sink.payload.next.address = self.region_reply.payload.val().address;
+        self.pieces.sink.payload.next.bytes = self.head.val().bytes;
+        if self.step.val() {
+            self.spoiled.d.next = self.bad.val() & !self.head.val().last;
+            self.spoiled_error.d.next = self.error.val();
+        }
+
+        // The verdict; the pieces appear or vanish with it.
+        self.refused.next = self.judged.payload.val().refused | self.bad.val();
+        self.verdict.valid.next = self.ends.val();
+        self.verdict.payload.next = self.judged.payload.val();
+        self.verdict.payload.next.refused = self.refused.val();
+        if self.bad.val() {
+            self.verdict.payload.next.error = self.error.val();
+        }
+        self.judged.ready.next = self.ends.val();
+        self.pieces.commit.next = self.ends.val() & !self.refused.val();
+        self.pieces.discard.next = self.ends.val() & self.refused.val();
+        if self.reset.val() {
+            self.spoiled.d.next = false;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Cuts the parts of a range at 4 KiB offsets and asks for each cut.
+//!
+//! ```text
+//!  part ──► register ──► min(rest, to the next 4 KiB) ──┬──► region_request
+//!              ▲ rest ◄─────────────────────────────────┤
+//!                                                       └──► asked
+//! ```
+//! Timing: one cut a cycle; a part without bytes takes one cycle.
+//!
+//! Invariants:
+//! 1. One message of `asked` for each request, in order, and one for each part without bytes.
+
+use crate::messages::SendPart;
+use abi::config::{PAGE_BITS_MIN, SEND_PIECE_BYTES_MAX};
+use stream::prelude::*;
+
+// The literals of the kernel.
+const _: () = assert!(SEND_PIECE_BYTES_MAX == 4096 && PAGE_BITS_MIN == 12);
+
+/// What an answer belongs to.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct GrantAsked {
+    /// There will be an answer.
+    pub wanted: Bit,
+    /// The range ends with it.
+    pub last: Bit,
+    /// Bytes asked for, 1 to 4,096.
+    pub bytes: Bits<13>,
+}
+
+/// Whether a part ends within the 4 KiB in which it starts: from bits, behind one sum.
+#[derive(LogicBlock, Default)]
+pub struct EndsInPage {
+    /// Offset of the part in its page.
+    pub offset: Signal<In, Bits<12>>,
+    /// Its bytes.
+    pub bytes: Signal<In, Bits<18>>,
+    /// It does.
+    pub ends: Signal<Out, Bit>,
+
+    behind: Signal<Local, Bits<14>>,
+}
+
+impl Logic for EndsInPage {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.behind.next = bit_cast::<14, 13>(self.bytes.val().get_bits::<13>(0))
+            + bit_cast::<14, 12>(self.offset.val());
+        self.ends.next = !(self.bytes.val().get_bits::<5>(13).any()
+            | self.behind.val().get_bit(13)
+            | (self.behind.val().get_bit(12) & self.behind.val().get_bits::<12>(0).any()));
+    }
+}
+
+/// The cutter. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct GrantCut {
+    /// Clock.
+    pub clock: Signal<In, Clock>,
+    /// Forgets the part.
+    pub reset: Signal<In, Bit>,
+
+    /// Parts of ranges.
+    pub part: MessageSink<SendPart>,
+    /// Asks for a grant.
+    pub region_request: MessageSource<RegionRequest>,
+    /// What is asked for.
+    pub asked: MessageSource<GrantAsked>,
+
+    held: DFF<SendPart>,
+    held_valid: DFF<Bit>,
+    ends: DFF<Bit>,
+    new_part: EndsInPage,
+
+    offset: Signal<Local, Bits<48>>,
+    page_rest: Signal<Local, Bits<13>>,
+    cut_bytes: Signal<Local, Bits<13>>,
+    offered: Signal<Local, Bits<48>>,
+    behind: Signal<Local, Bits<19>>,
+    rest_bytes: Signal<Local, Bits<19>>,
+    rest_ends: Signal<Local, Bit>,
+    closes: Signal<Local, Bit>,
+    step: Signal<Local, Bit>,
+    free: Signal<Local, Bit>,
+    page_next: Signal<Local, Bits<36>>,
+}
+
+impl Logic for GrantCut {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, held, held_valid, ends);
+        self.offset.next = self.held.q.val().offset;
+        self.page_rest.next = 4096 - bit_cast::<13, 12>(self.offset.val().get_bits::<12>(0));
+        self.cut_bytes.next = self.page_rest.val();
+        if self.ends.q.val() {
+            self.cut_bytes.next = bit_cast::<13, 18>(self.held.q.val().bytes);
+        }
+        self.page_next.next = self.offset.val().get_bits::<36>(12) + 1;
+
+        self.step.next = self.held_valid.q.val()
+            & self.asked.ready.val()
+            & (self.region_request.ready.val() | !self.held.q.val().wanted);
+        self.closes.next = self.ends.q.val() | !self.held.q.val().wanted;
+        self.free.next = !self.held_valid.q.val() | (self.step.val() & self.closes.val());
+        self.part.ready.next = self.free.val();
+        // Whether what is held next ends in its page: of a new part, or of the rest of this one.
+        self.offered.next = self.part.payload.val().offset;
+        self.new_part.offset.next = self.offered.val().get_bits::<12>(0);
+        self.new_part.bytes.next = self.part.payload.val().bytes;
+        self.behind.next = bit_cast::<19, 18>(self.held.q.val().bytes)
+            + bit_cast::<19, 12>(self.offset.val().get_bits::<12>(0));
+        self.rest_bytes.next = self.behind.val() - 4096;
+        self.rest_ends.next = !(self.behind.val().get_bits::<5>(14).any()
+            | (self.behind.val().get_bit(13) & self.behind.val().get_bits::<13>(0).any()));
+        if self.free.val() {
+            self.ends.d.next = self.new_part.ends.val();
+            self.held.d.next = self.part.payload.val();
+            self.held_valid.d.next = self.part.valid.val();
+        } else if self.step.val() {
+            self.held.d.next.offset = bit_cast::<48, 36>(self.page_next.val()) << 12;
+            self.held.d.next.bytes = bit_cast::<18, 19>(self.rest_bytes.val());
+            self.ends.d.next = self.rest_ends.val();
+        }
+
+        self.region_request.valid.next =
+            self.held_valid.q.val() & self.held.q.val().wanted & self.asked.ready.val();
+        self.region_request.payload.next.region = self.held.q.val().region;
+        self.region_request.payload.next.region_key = self.held.q.val().region_key;
+        self.region_request.payload.next.domain = self.held.q.val().domain;
+        self.region_request.payload.next.write = false;
+        self.region_request.payload.next.offset = self.held.q.val().offset;
+        self.region_request.payload.next.bytes = bit_cast::<32, 13>(self.cut_bytes.val());
+        self.asked.valid.next = self.step.val();
+        self.asked.payload.next.wanted = self.held.q.val().wanted;
+        self.asked.payload.next.last = self.held.q.val().last & self.closes.val();
+        self.asked.payload.next.bytes = self.cut_bytes.val();
+        if self.reset.val() {
+            self.held_valid.d.next = false;
+        }
+    }
+}
