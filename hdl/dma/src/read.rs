@@ -40,6 +40,7 @@
 pub mod answer_wait;
 pub mod completion_room;
 pub mod deliver;
+pub mod messages;
 pub mod rc_check;
 pub mod rc_descriptor;
 pub mod rc_lookup;
@@ -53,6 +54,7 @@ pub mod read_select;
 pub mod reorder;
 pub mod reorder_ring;
 pub mod room_return;
+pub mod tag;
 pub mod tag_state;
 pub mod tag_sweep;
 pub mod tag_turn;
@@ -60,11 +62,12 @@ pub mod tag_verdicts;
 pub mod tags;
 
 use crate::messages::RequestTlp;
+use crate::read::messages::ReadOrder;
 use crate::read::read_activity::ReadActivity;
 use crate::read::read_answers::ReadAnswers;
-use crate::read::read_issue::ReadOrder;
 use crate::read::read_requests::ReadRequests;
-use crate::read::tags::{Tag, TagEvent, TagTable};
+use crate::read::tag::{Tag, TagEvent};
+use crate::read::tags::TagTable;
 use ip::board::CompletionBuffer;
 use stream::prelude::*;
 

@@ -30,6 +30,7 @@
 //! 4. Plans leave in the order of the packets.
 
 pub mod decision;
+pub mod messages;
 pub mod owner_decode;
 pub mod owner_flags;
 pub mod owner_limits;
@@ -42,7 +43,8 @@ pub mod standing;
 pub mod turn;
 
 use crate::admit::decision::Decision;
-use crate::admit::owners::{OwnerRoom, OwnerUpdate, Owners};
+use crate::admit::messages::{OwnerRoom, OwnerUpdate};
+use crate::admit::owners::Owners;
 use crate::admit::reserve::Reserve;
 use crate::admit::stages::Stages;
 use crate::admit::standing::StandingStep;

@@ -21,13 +21,16 @@
 pub mod key;
 pub mod key_fields;
 pub mod layout;
+pub mod messages;
 pub mod profile_fields;
 pub mod profiles;
 
 use crate::messages::{NetworkInfo, ParsedPacket, Word16};
 use crate::parse::window::TransportHeader;
 use crate::transport::key::KeyStep;
-use crate::transport::layout::{LayoutDraft, LayoutStep};
+use crate::transport::layout::LayoutStep;
+use crate::transport::messages::LayoutDraft;
+use crate::transport::messages::TransportDraft;
 use crate::transport::profiles::Profiles;
 use stream::prelude::*;
 
@@ -69,25 +72,6 @@ impl Logic for Transport {
         PulseSource::<LayoutDraft>::join(&mut self.layout.source, &mut self.key.sink);
         PulseSource::<ParsedPacket>::link(&mut self.info, &mut self.key.info);
     }
-}
-
-/// An L4 header with its profile chosen.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct TransportDraft {
-    /// 72 bytes from the L4 header on.
-    pub bytes: Bits<576>,
-    /// The headers before it.
-    pub network: NetworkInfo,
-    /// Profile that the destination port selects.
-    pub profile: Bits<2>,
-    /// Layout of that profile.
-    pub layout: Bits<32>,
-    /// Bytes of the TCP header.
-    pub tcp_bytes: Bits<16>,
-    /// UDP length field.
-    pub udp_bytes: Bits<16>,
-    /// Bytes behind a UDP header; bit 16 is set where there is not even room for that.
-    pub udp_room: Bits<17>,
 }
 
 /// First step: the lengths in the L4 header, and the profile of its port.

@@ -37,8 +37,3 @@ pub type DefaultTables = Tables<
     { abi::config::DEFAULT.page_bits },
     { abi::config::DEFAULT.owner_bits },
 >;
-
-/// The bits of a 16-bit index that are beyond a table of 2^`bits` entries.
-const fn beyond_mask(bits: usize) -> u64 {
-    0xffff & !((1 << bits) - 1)
-}

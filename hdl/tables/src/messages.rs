@@ -317,3 +317,8 @@ pub struct RegionLocated {
     /// Memory of the region.
     pub memory: Bits<2>,
 }
+
+/// The bits of a 16-bit index that are beyond a table of 2^`bits` entries.
+pub const fn beyond_mask(bits: usize) -> u64 {
+    0xffff & !((1 << bits) - 1)
+}

@@ -10,8 +10,8 @@
 //! 1. Requests leave in the order they came. One that is not complete holds up those behind it.
 //! 2. `failed` is what the tag says when it is done: it does not change after that.
 
-use crate::read::read_issue::ReadOrder;
-use crate::read::tags::Tag;
+use crate::read::messages::ReadOrder;
+use crate::read::tag::Tag;
 use stream::prelude::*;
 
 /// A request whose answer lies in the reorder memory.

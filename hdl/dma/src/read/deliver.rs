@@ -19,7 +19,7 @@
 //! 3. A tag is retired when its last beat has been read.
 
 use crate::read::answer_wait::CompleteOrder;
-use crate::read::read_issue::ReadOrder;
+use crate::read::messages::ReadOrder;
 use stream::prelude::*;
 
 /// A natural beat of an answer.

@@ -22,11 +22,11 @@
 //!
 //! Source: PG213, requester completion descriptor.
 
+use crate::read::messages::ReadRecord;
 use crate::read::rc_descriptor::{Announced, DescriptorCheck};
 use crate::read::rc_lookup::{Found, RcLookup};
 use crate::read::rc_split::{Slice, SlicePart};
-use crate::read::read_issue::ReadRecord;
-use crate::read::tags::{Tag, TagEvent, TAG_BITS};
+use crate::read::tag::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
 /// Where the part of a completion is stored.

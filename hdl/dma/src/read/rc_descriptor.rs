@@ -12,7 +12,7 @@
 //!
 //! Source: PG213, requester completion descriptor.
 
-use crate::read::read_issue::ReadRecord;
+use crate::read::messages::ReadRecord;
 use stream::prelude::*;
 
 /// What a descriptor says of its completion alone.

@@ -12,9 +12,9 @@
 //! 1. `found` is what stands after the completions before, but for one of the same read in the
 //!    cycle before: `follows` says so, and its judge knows what is left.
 
+use crate::read::messages::ReadRecord;
 use crate::read::rc_descriptor::{Announced, DescriptorRead};
-use crate::read::read_issue::ReadRecord;
-use crate::read::tags::{Tag, TAG_BITS};
+use crate::read::tag::{Tag, TAG_BITS};
 use stream::prelude::*;
 
 /// What is known of a completion's read.

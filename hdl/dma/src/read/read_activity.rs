@@ -10,7 +10,7 @@
 //! Source: `abi::counters`, group "reads".
 
 use crate::read::read_latency::ReadLatency;
-use crate::read::tags::Tag;
+use crate::read::tag::Tag;
 use stream::prelude::*;
 
 /// The block. See the module's head.

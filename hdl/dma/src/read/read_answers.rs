@@ -9,11 +9,11 @@
 
 use crate::read::answer_wait::{AnswerWait, CompleteOrder};
 use crate::read::deliver::{Gather, NaturalBeat, Realign};
+use crate::read::messages::{ReadOrder, ReadRecord};
 use crate::read::rc_check::{Placed, RcCheck};
 use crate::read::rc_split::{RcSplit, Slice};
-use crate::read::read_issue::{ReadOrder, ReadRecord};
 use crate::read::reorder::ReorderMemory;
-use crate::read::tags::{Tag, TagEvent, TAG_BITS};
+use crate::read::tag::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.

@@ -11,7 +11,7 @@
 //! 2. Which read is followed does not depend on how long it takes: it is the first one that starts
 //!    when no other is followed. A read cut off by `reset` is not counted.
 
-use crate::read::tags::Tag;
+use crate::read::tag::Tag;
 use stream::prelude::*;
 
 /// The sampler. See the module's head.

@@ -8,10 +8,11 @@
 
 use crate::cut::Cutter;
 use crate::messages::{CutJob, Piece, RequestTlp};
-use crate::read::read_issue::{ReadIssue, ReadOrder, ReadRecord};
+use crate::read::messages::{ReadOrder, ReadRecord};
+use crate::read::read_issue::ReadIssue;
 use crate::read::read_select::ReadSelect;
 use crate::read::room_return::RoomReturn;
-use crate::read::tags::{Tag, TagEvent};
+use crate::read::tag::{Tag, TagEvent};
 use ip::board::CompletionBuffer;
 use stream::prelude::*;
 

@@ -10,7 +10,7 @@
 //! 1. No beat belongs to two requests: `has_room` is decided while sixteen are free, eight for the
 //!    request that may go in that cycle and eight for the one that sees it.
 
-use crate::read::read_issue::ReadOrder;
+use crate::read::messages::ReadOrder;
 use stream::prelude::*;
 
 /// The block. See the module's head.

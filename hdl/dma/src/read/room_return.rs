@@ -15,7 +15,7 @@
 //! Source: PG213, receive buffer: what the user side has taken is free.
 
 use crate::read::completion_room::ReadRoom;
-use crate::read::tags::{Tag, TagEvent, TAG_BITS};
+use crate::read::tag::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.

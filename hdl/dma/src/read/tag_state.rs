@@ -15,7 +15,7 @@
 //! 1. Nothing is changed by two in the same cycle: they would undo each other. The user sees to it.
 //! 2. All is zero at power-up: no tag is in use.
 
-use crate::read::tags::{Tag, TAG_BITS};
+use crate::read::tag::{Tag, TAG_BITS};
 use stream::prelude::*;
 
 /// Whether reads wait for completions. See the module's head.

@@ -12,7 +12,7 @@
 //! 1. Each tag is cleared after its read has ended, and before `draining` is over.
 //! 2. A reset that comes meanwhile begins a new round.
 
-use crate::read::tags::Tag;
+use crate::read::tag::Tag;
 use stream::prelude::*;
 
 /// The round. See the module's head.

@@ -20,7 +20,7 @@
 //! 2. A tag is held from the cycle in which it is found free until it is taken. The candidate is
 //!    the one behind it, so none is found free twice.
 
-use crate::read::tags::{Tag, TAG_BITS};
+use crate::read::tag::{Tag, TAG_BITS};
 use stream::prelude::*;
 
 /// The block. See the module's head.

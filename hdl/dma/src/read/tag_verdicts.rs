@@ -14,7 +14,7 @@
 //! 3. While tags are drained none is quarantined. While the link is cut off events change nothing,
 //!    and the tag looked at ends.
 
-use crate::read::tags::{Tag, TagEvent};
+use crate::read::tag::{Tag, TagEvent};
 use stream::prelude::*;
 
 /// The verdicts. See the module's head.

@@ -25,32 +25,16 @@
 //!
 //! Source: PG213, tag management for non-posted transactions (client managed).
 
+use crate::read::tag::{Tag, TagEvent, TAG_BITS};
 use crate::read::tag_state::{TagFailures, TagUse, TagWaits};
 use crate::read::tag_sweep::TagSweep;
 use crate::read::tag_verdicts::TagVerdicts;
 use stream::prelude::*;
 
-/// Bits of a read tag.
-pub const TAG_BITS: usize = 8;
 /// Read tags: as many as the hard block knows.
 pub const TAGS: usize = 1 << TAG_BITS;
-/// A read tag.
-pub type Tag = Bits<TAG_BITS>;
 /// Least completion timeout: every tag is looked at while its age is known.
 pub const TIMEOUT_CYCLES_MIN: u32 = 4 * TAGS as u32;
-
-/// A completion has ended.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct TagEvent {
-    /// It was the last one of its request.
-    pub finished: Bit,
-    /// It was not as expected.
-    pub failed: Bit,
-    /// The hard block has given the request up.
-    pub timed_out: Bit,
-    /// Tag of the request.
-    pub tag: Tag,
-}
 
 /// Finds the read that has waited too long.
 #[derive(LogicBlock)]

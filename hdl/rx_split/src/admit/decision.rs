@@ -13,7 +13,7 @@
 //!
 //! Source: rules 10 to 12 of the receive specification.
 
-use crate::admit::owners::{OwnerRoom, OwnerUpdate};
+use crate::admit::messages::{OwnerRoom, OwnerUpdate};
 use crate::admit::reserve::Taken;
 use crate::admit::standing::Standing;
 use crate::admit::turn::Candidate;

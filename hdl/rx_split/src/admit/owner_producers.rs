@@ -5,7 +5,7 @@
 //! Invariants:
 //! 1. Indices that were not written since their owner was enabled count as 0.
 
-use crate::admit::owners::OwnerUpdate;
+use crate::admit::messages::OwnerUpdate;
 use stream::prelude::*;
 
 /// Producer indices of an owner.

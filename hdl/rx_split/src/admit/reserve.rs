@@ -8,7 +8,7 @@
 //! Invariants:
 //! 1. The second slot of an entry follows the first modulo the queue.
 
-use crate::admit::owners::OwnerContext;
+use crate::admit::messages::OwnerContext;
 use crate::messages::Reservation;
 use stream::prelude::*;
 

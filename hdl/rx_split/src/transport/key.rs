@@ -11,7 +11,7 @@
 
 use crate::messages::{NetworkInfo, PacketInfo, ParsedPacket};
 use crate::transport::key_fields::KeyFields;
-use crate::transport::layout::LayoutDraft;
+use crate::transport::messages::LayoutDraft;
 use crate::transport::profile_fields::ProfileFields;
 use stream::prelude::*;
 

@@ -6,7 +6,7 @@
 //! 1. The key has the layout of `abi::flow_key`: what the profile does not use is zero.
 
 use crate::messages::{FlowKey, NetworkInfo, Word32};
-use crate::transport::layout::LayoutDraft;
+use crate::transport::messages::LayoutDraft;
 use stream::prelude::*;
 
 /// The fields. See the module's head.

@@ -12,29 +12,9 @@
 //!    is shorter than the profile's header.
 
 use crate::messages::NetworkInfo;
-use crate::transport::TransportDraft;
+use crate::transport::messages::LayoutDraft;
+use crate::transport::messages::TransportDraft;
 use stream::prelude::*;
-
-/// A packet with its lengths known.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct LayoutDraft {
-    /// 60 bytes from the L4 header on.
-    pub bytes: Bits<480>,
-    /// The headers before it.
-    pub network: NetworkInfo,
-    /// Profile of the packet.
-    pub profile: Bits<2>,
-    /// Layout of that profile.
-    pub layout: Bits<32>,
-    /// L4 lengths contradict each other.
-    pub malformed: Bit,
-    /// Bytes of L4 and profile header.
-    pub l4_header_bytes: Bits<8>,
-    /// Position field within 11 bytes.
-    pub position_bytes: Bits<88>,
-    /// Message key within 15 bytes.
-    pub key_bytes: Bits<120>,
-}
 
 /// The second step. See the module's head.
 #[derive(LogicBlock)]

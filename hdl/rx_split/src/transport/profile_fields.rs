@@ -10,7 +10,7 @@
 //! 2. A message key of n bytes keeps wire order; the bytes beyond are zero; n is 0 to 8.
 
 use crate::messages::Word32;
-use crate::transport::layout::LayoutDraft;
+use crate::transport::messages::LayoutDraft;
 use stream::prelude::*;
 
 /// The fields. See the module's head.

@@ -84,7 +84,7 @@ impl<const FLOW_BITS: usize> Default for FlowQueryPort<FLOW_BITS> {
             free: Default::default(),
             accept: Default::default(),
             answer: Default::default(),
-            flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
+            flow_beyond: Constant::new(crate::messages::beyond_mask(FLOW_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
         }
     }

@@ -110,7 +110,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             current: Default::default(),
             asked: Default::default(),
             zero: Constant::new(0u64.to_bits()),
-            region_beyond: Constant::new(crate::beyond_mask(REGION_BITS).to_bits()),
+            region_beyond: Constant::new(crate::messages::beyond_mask(REGION_BITS).to_bits()),
         }
     }
 }

@@ -83,7 +83,7 @@ impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
             last: Default::default(),
             middle: Default::default(),
             offset: Default::default(),
-            flow_beyond: Constant::new(crate::beyond_mask(FLOW_BITS).to_bits()),
+            flow_beyond: Constant::new(crate::messages::beyond_mask(FLOW_BITS).to_bits()),
             zero: Constant::new(0u64.to_bits()),
             one: Constant::new(1u64.to_bits()),
         }
