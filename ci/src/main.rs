@@ -1,5 +1,6 @@
 //! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them.
 
+mod circles;
 mod source;
 mod steps;
 mod tidy;

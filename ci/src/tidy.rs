@@ -9,6 +9,7 @@
 //! | unwrap | none | code outside tests |
 //! | words | none of `BANNED` | every Rust file, this one apart |
 //! | unsafe | a `SAFETY` comment before it | every Rust file |
+//! | circle | none of `use` between files | code outside tests |
 //!
 //! Tests are files in a folder `tests` or called `tests.rs`, and items under `#[cfg(test)]`.
 //! There is no list of exceptions.
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use crate::circles;
 use crate::source::Source;
 use crate::walk;
 
@@ -79,13 +81,28 @@ impl fmt::Display for Finding {
 /// Judges every Rust file of the workspace.
 pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
     let root = walk::workspace();
+    let files = walk::rust_files(root)?;
     let mut findings = Vec::new();
-    for file in walk::rust_files(root)? {
-        let text = fs::read_to_string(root.join(&file))
+    for file in &files {
+        let text = fs::read_to_string(root.join(file))
             .with_context(|| format!("cannot read {}", file.display()))?;
-        findings.extend(check_file(&file, &text));
+        findings.extend(check_file(file, &text));
     }
+    findings.extend(circles::find(root, &files)?.iter().map(circle_finding));
     Ok(findings)
+}
+
+fn circle_finding(circle: &circles::Circle) -> Finding {
+    let names: Vec<String> = circle.iter().map(|it| it.display().to_string()).collect();
+    let message = format!(
+        "circle of `use` between {}: move what they both need into a file of its own",
+        names.join(", ")
+    );
+    Finding {
+        file: circle.first().cloned().unwrap_or_default(),
+        line: 1,
+        message,
+    }
 }
 
 /// Judges one file.

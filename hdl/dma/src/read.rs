@@ -21,7 +21,7 @@
 //! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong |
 //! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
 //! <!-- ports -->
-//! Timing: one request a cycle; completions as fast as RC brings them (see [`crate::read::rc_split`]);
+//! Timing: one request a cycle; completions as fast as RC brings them (see [`rc_split`]);
 //! one beat of answers a cycle.
 //!
 //! Invariants:

@@ -10,7 +10,7 @@
 //! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
 //!
 //! Timing: an entry is offered 5 cycles after its confirmation when nothing waits; up to a pause
-//! (see [`crate::completion::completion_pause`]) after the entry before it as long as every confirmation that
+//! (see [`completion_pause`]) after the entry before it as long as every confirmation that
 //! comes can share it.
 //!
 //! Invariants:

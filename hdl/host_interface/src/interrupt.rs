@@ -22,7 +22,7 @@
 //!    when the next entry comes; then it is disarmed.
 //! 2. While the vector or the function is masked the interrupt is pending instead, and its message
 //!    is written when neither is. With MSI-X disabled it waits, armed.
-//! 3. Messages of an owner keep the distance of [`crate::interrupt::interrupt_pace`]; a pending one does not
+//! 3. Messages of an owner keep the distance of [`interrupt_pace`]; a pending one does not
 //!    wait for it.
 //!
 //! Source: PCI Local Bus 3.0, 6.8.2; `abi::registers::DOORBELL_ARM`.

@@ -16,7 +16,7 @@
 //! | `busy` | out | the hash secrets have changed; look-ups do not follow yet, they find nothing |
 //! | `key_update`, `change` | in | updates; visible to every lookup requested after it |
 //!
-//! Timing: see [`crate::flow_table::flow_lookup`] (8 cycles, one a cycle) and [`crate::flow_table::flow_query`] (3 cycles).
+//! Timing: see [`flow_lookup`] (8 cycles, one a cycle) and [`flow_query`] (3 cycles).
 //! Lookups are never stalled by updates.
 //!
 //! Invariants:

@@ -6,10 +6,10 @@
 //! |---|---|
 //! | `bad_opcode` | unknown |
 //! | `not_owner` | a privileged command that is not from owner 0 |
-//! | `bad_index` | see [`crate::command::command_check`] |
+//! | `bad_index` | see [`super::command_check`] |
 //! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
 //! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
-//! | `list_full` | see [`crate::segment_list::list_judge`] |
+//! | `list_full` | see `list_judge` |
 //! | `bad_range` | see [`crate::command::command_check`] and [`crate::segment_list::list_judge`]; a floor that |
 //! | | goes back, or 2^30 or more on; a segment that starts or ends more than 2^30 from its |
 //! | | direction's floor |

@@ -10,7 +10,7 @@
 //! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
 //! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
 //!    the longest frame above 9,216 bytes;
-//! 3. a checksum flag or payload, without room for the layers ([`crate::descriptor::layers_check`]).
+//! 3. a checksum flag or payload, without room for the layers ([`super::layers_check`]).
 
 use crate::descriptor::layers_check::LayersCheck;
 use crate::messages::{HeaderLayout, SendFields};

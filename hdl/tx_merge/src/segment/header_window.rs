@@ -1,4 +1,4 @@
-//! The bytes of a frame's header that differ from its template's: see [`crate::segment::header_patch`].
+//! The bytes of a frame's header that differ from its template's: see [`super::header_patch`].
 //!
 //! ```text
 //!  work ──► lengths, numbers, flags ──► registers ──► start, window, mask

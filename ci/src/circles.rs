@@ -1,0 +1,342 @@
+//! Circles of `use` between the files of a crate.
+//!
+//! ```text
+//!   a.rs ── use crate::b::X ──► b.rs ── use crate::a::Y ──► a.rs      a finding
+//!   a.rs ── mod b; pub use b::X ──► a/b.rs                            none
+//! ```
+//! A file points to another when its code outside tests names an item of it by a path, in a `use`
+//! or in place. A parent's `mod`, and its re-export of its children, do not count. What two files
+//! of a circle both need belongs in a file of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use syn::visit::{self, Visit};
+
+/// The files of a circle, sorted.
+pub type Circle = Vec<PathBuf>;
+
+type Graph = BTreeMap<PathBuf, BTreeSet<PathBuf>>;
+
+/// All circles in the crates that `files` are the sources of; paths are relative to `root`.
+pub fn find(root: &Path, files: &[PathBuf]) -> anyhow::Result<Vec<Circle>> {
+    let mut crates: BTreeMap<PathBuf, Vec<PathBuf>> = BTreeMap::new();
+    for file in files {
+        let source = file.ancestors().find(|folder| folder.ends_with("src"));
+        let is_tests = file.file_name().is_some_and(|name| name == "tests.rs");
+        if let (Some(source), false) = (source, is_tests) {
+            let sources = crates.entry(source.to_path_buf()).or_default();
+            sources.push(file.clone());
+        }
+    }
+    let mut graph = Graph::new();
+    for (source, files) in &crates {
+        let modules = Modules::of(source, files);
+        for file in files {
+            let text = fs::read_to_string(root.join(file))
+                .with_context(|| format!("cannot read {}", file.display()))?;
+            let syntax = syn::parse_file(&text)
+                .with_context(|| format!("cannot parse {}", file.display()))?;
+            graph.insert(file.clone(), modules.named_by(file, &syntax));
+        }
+    }
+    Ok(circles(&graph))
+}
+
+/// The modules of a crate and the files they are in.
+struct Modules {
+    files: BTreeMap<Vec<String>, PathBuf>,
+}
+
+impl Modules {
+    fn of(source: &Path, files: &[PathBuf]) -> Self {
+        let module = |file: &PathBuf| (module_of(source, file), file.clone());
+        Self {
+            files: files.iter().map(module).collect(),
+        }
+    }
+
+    /// The files that `syntax`, the content of `file`, names.
+    fn named_by(&self, file: &Path, syntax: &syn::File) -> BTreeSet<PathBuf> {
+        let own = self.files.iter().find(|(_, path)| *path == file);
+        let mut names = Names {
+            modules: self,
+            module: own.map(|(module, _)| module.clone()).unwrap_or_default(),
+            file: file.to_path_buf(),
+            named: BTreeSet::new(),
+        };
+        names.visit_file(syntax);
+        names.named
+    }
+
+    /// The file of the innermost module on a path from the crate's root.
+    fn file(&self, path: &[String]) -> Option<&PathBuf> {
+        (0..=path.len())
+            .rev()
+            .find_map(|count| self.files.get(&path[..count]))
+    }
+}
+
+/// The path of a file's module from the crate's root.
+fn module_of(source: &Path, file: &Path) -> Vec<String> {
+    let inside = file.strip_prefix(source).unwrap_or(file).with_extension("");
+    let parts = inside
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy());
+    let mut module: Vec<String> = parts.map(|part| part.into_owned()).collect();
+    if matches!(
+        module.last().map(String::as_str),
+        Some("lib" | "main" | "mod")
+    ) {
+        module.pop();
+    }
+    module
+}
+
+/// Collects what a file names.
+struct Names<'a> {
+    modules: &'a Modules,
+    module: Vec<String>,
+    file: PathBuf,
+    named: BTreeSet<PathBuf>,
+}
+
+impl Names<'_> {
+    /// The path from the crate's root; `None` for a path into another crate.
+    fn resolved(&self, path: &[String]) -> Option<Vec<String>> {
+        let first = path.first()?;
+        let supers = path.iter().take_while(|part| *part == "super").count();
+        let (mut from, rest) = match first.as_str() {
+            "crate" => (Vec::new(), &path[1..]),
+            "self" => (self.module.clone(), &path[1..]),
+            "super" => {
+                let kept = self.module.len().saturating_sub(supers);
+                (self.module[..kept].to_vec(), &path[supers..])
+            }
+            child => {
+                let mut module = self.module.clone();
+                module.push(child.to_owned());
+                self.modules.files.get(&module)?;
+                (self.module.clone(), path)
+            }
+        };
+        from.extend_from_slice(rest);
+        Some(from)
+    }
+
+    fn name(&mut self, path: &[String]) {
+        let Some(resolved) = self.resolved(path) else {
+            return;
+        };
+        if let Some(file) = self.modules.file(&resolved) {
+            if *file != self.file {
+                self.named.insert(file.clone());
+            }
+        }
+    }
+
+    /// Names the leaves of a `use`; those below the own module are left out of a re-export.
+    fn leaves(&mut self, tree: &syn::UseTree, before: &mut Vec<String>, is_exported: bool) {
+        match tree {
+            syn::UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.leaves(&path.tree, before, is_exported);
+                before.pop();
+            }
+            syn::UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.leaves(tree, before, is_exported);
+                }
+            }
+            syn::UseTree::Name(name) => self.leaf(&name.ident, before, is_exported),
+            syn::UseTree::Rename(name) => self.leaf(&name.ident, before, is_exported),
+            syn::UseTree::Glob(_) => self.exported(&before.clone(), is_exported),
+        }
+    }
+
+    fn leaf(&mut self, ident: &syn::Ident, before: &[String], is_exported: bool) {
+        let mut path = before.to_vec();
+        path.push(ident.to_string());
+        self.exported(&path, is_exported);
+    }
+
+    fn exported(&mut self, path: &[String], is_exported: bool) {
+        let resolved = self.resolved(path).unwrap_or_default();
+        let is_child = resolved.len() > self.module.len() && resolved.starts_with(&self.module);
+        if !(is_exported && is_child) {
+            self.name(path);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Names<'_> {
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let is_exported = !matches!(item.vis, syn::Visibility::Inherited);
+        self.leaves(&item.tree, &mut Vec::new(), is_exported);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if item.content.is_none() || is_test(&item.attrs) {
+            return;
+        }
+        self.module.push(item.ident.to_string());
+        visit::visit_item_mod(self, item);
+        self.module.pop();
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let parts: Vec<String> = path
+            .segments
+            .iter()
+            .map(|part| part.ident.to_string())
+            .collect();
+        if parts.len() > 1 && path.leading_colon.is_none() {
+            self.name(&parts);
+        }
+        visit::visit_path(self, path);
+    }
+}
+
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    let is_test = |attribute: &syn::Attribute| {
+        let is_cfg = attribute.path().is_ident("cfg");
+        is_cfg
+            && attribute
+                .parse_args::<syn::Ident>()
+                .is_ok_and(|it| it == "test")
+    };
+    attributes.iter().any(is_test)
+}
+
+/// Groups of files each of which leads to all others of its group.
+fn circles(graph: &Graph) -> Vec<Circle> {
+    let reached: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> = graph
+        .keys()
+        .map(|file| (file, reached_from(graph, file)))
+        .collect();
+    let mut circles = BTreeSet::new();
+    for (file, others) in &reached {
+        if !others.contains(file) {
+            continue;
+        }
+        let meets = |other: &&&PathBuf| reached.get(**other).is_some_and(|it| it.contains(file));
+        let circle: Circle = others
+            .iter()
+            .filter(meets)
+            .map(|it| (*it).clone())
+            .collect();
+        circles.insert(circle);
+    }
+    circles.into_iter().collect()
+}
+
+fn reached_from<'a>(graph: &'a Graph, file: &PathBuf) -> BTreeSet<&'a PathBuf> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&PathBuf> = graph.get(file).into_iter().flatten().collect();
+    while let Some(next) = open.pop() {
+        if reached.insert(next) {
+            open.extend(graph.get(next).into_iter().flatten());
+        }
+    }
+    reached
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The circles of a crate `a` whose files have this content.
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let paths: Vec<PathBuf> = files
+            .iter()
+            .map(|(name, _)| Path::new("a/src").join(name))
+            .collect();
+        let modules = Modules::of(Path::new("a/src"), &paths);
+        let mut graph = Graph::new();
+        for (path, (_, text)) in paths.iter().zip(files) {
+            let syntax = syn::parse_file(text).expect("Rust");
+            graph.insert(path.clone(), modules.named_by(path, &syntax));
+        }
+        let line = |circle: &Circle| {
+            let names = circle
+                .iter()
+                .filter_map(|file| file.strip_prefix("a/src").ok());
+            names
+                .map(|name| name.display().to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        circles(&graph).iter().map(line).collect()
+    }
+
+    #[test]
+    fn workspace_has_no_circle() {
+        let root = crate::walk::workspace();
+        let files = crate::walk::rust_files(root).expect("the workspace is readable");
+        assert_eq!(
+            find(root, &files).expect("all files are Rust"),
+            Vec::<Circle>::new()
+        );
+    }
+
+    #[test]
+    fn two_files_that_use_each_other_are_a_circle() {
+        let files = [
+            ("b.rs", "use crate::c::{C, D};"),
+            ("c.rs", "fn f() -> crate::b::B {}"),
+        ];
+        assert_eq!(found(&files), ["b.rs c.rs"]);
+        assert!(found(&[files[0], ("c.rs", "")]).is_empty());
+    }
+
+    #[test]
+    fn three_files_in_a_ring_are_one_circle() {
+        let files = [
+            ("b.rs", "use crate::c::C;"),
+            ("c.rs", "use super::d::D;"),
+            ("d.rs", "use crate::b;"),
+        ];
+        assert_eq!(found(&files), ["b.rs c.rs d.rs"]);
+    }
+
+    #[test]
+    fn parent_may_declare_and_export_its_child() {
+        let parent = ("b.rs", "pub mod c; pub use c::C; pub struct B;");
+        assert!(found(&[parent, ("b/c.rs", "use super::B;")]).is_empty());
+    }
+
+    #[test]
+    fn parent_that_uses_a_child_which_uses_it_is_a_circle() {
+        let child = ("b/c.rs", "use super::B;");
+        for parent in [
+            "mod c; use c::C;",
+            "mod c; fn f() { c::g() }",
+            "use crate::b::c::C;",
+        ] {
+            assert_eq!(
+                found(&[("b.rs", parent), child]),
+                ["b.rs b/c.rs"],
+                "{parent}"
+            );
+        }
+    }
+
+    #[test]
+    fn tests_and_other_crates_do_not_count() {
+        let test = "#[cfg(test)] mod tests { use crate::c::C; }";
+        assert!(found(&[("b.rs", test), ("c.rs", "use crate::b::B;")]).is_empty());
+        let other = [
+            ("b.rs", "use c::C; use std::fmt;"),
+            ("c.rs", "use crate::b::B;"),
+        ];
+        assert!(found(&other).is_empty());
+    }
+}
