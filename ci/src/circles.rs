@@ -323,7 +323,7 @@ mod tests {
         ] {
             assert_eq!(
                 found(&[("b.rs", parent), child]),
-                ["b.rs b/c.rs"],
+                ["b/c.rs b.rs"],
                 "{parent}"
             );
         }

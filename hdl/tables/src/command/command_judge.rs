@@ -10,7 +10,7 @@
 //! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
 //! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
 //! | `list_full` | see `list_judge` |
-//! | `bad_range` | see [`crate::command::command_check`] and [`crate::segment_list::list_judge`]; a floor that |
+//! | `bad_range` | see `command_check` and `list_judge`; a floor that |
 //! | | goes back, or 2^30 or more on; a segment that starts or ends more than 2^30 from its |
 //! | | direction's floor |
 
