@@ -31,7 +31,7 @@
 //!    one (longer writes, messages) and what the core discontinued is ignored and counted as
 //!    malformed.
 //!
-//! Source: PG213, completer interface; `docs/decisions/0001-contract.md`.
+//! Source: PG213, completer interface; `docs/specification.md`.
 
 pub mod completer_check;
 pub mod completer_execute;

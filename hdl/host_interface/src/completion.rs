@@ -26,7 +26,7 @@
 //! The host enables an owner anew only when nothing of it is under way: an older confirmation would
 //! appear in the new ring.
 //!
-//! Source: `abi::completion`; `docs/decisions/0001-contract.md`, Rings.
+//! Source: `abi::completion`; `docs/specification.md`, Rings.
 
 pub mod completion_merge;
 pub mod completion_pause;

@@ -30,7 +30,7 @@
 //! 4. What returns after its ring's enable word was written again is dropped. What was already
 //!    handed to `entries` still leaves.
 //!
-//! Source: `docs/decisions/0001-contract.md`, Rings.
+//! Source: `docs/specification.md`, Rings.
 
 pub mod fetch_buffer;
 pub mod pushed_answer;

@@ -1,4 +1,4 @@
-//! Reads and verifies one frame, as `docs/decisions/0001-contract.md` orders the checks.
+//! Reads and verifies one frame, as `docs/specification.md` orders the checks.
 
 use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN};
 use abi::flow_key::{self, KEY_BYTES};

@@ -1,4 +1,4 @@
-//! What becomes of a received frame: the numbered rules of `docs/decisions/0001-contract.md`,
+//! What becomes of a received frame: the numbered rules of `docs/specification.md`,
 //! "Receive, exactly".
 
 use abi::config::{FLOW_REACH_BYTES, PIECES_MAX};

@@ -1,4 +1,4 @@
-//! What a send descriptor becomes: the rules of `docs/decisions/0001-contract.md`, "Send, exactly".
+//! What a send descriptor becomes: the rules of `docs/specification.md`, Send.
 
 use std::ops::Range;
 

@@ -25,7 +25,7 @@
 //!
 //! On error: nothing can fail here; a slot that was pushed in any other way is not used.
 //!
-//! Source: `docs/decisions/0001-contract.md`, Rings.
+//! Source: `docs/specification.md`, Rings.
 
 use crate::ring::pushed_answer::PushedAnswer;
 use crate::ring::pushed_hold::PushedHold;

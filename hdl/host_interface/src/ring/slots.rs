@@ -22,7 +22,7 @@
 //!    owners do not wait for it.
 //! 3. A first slot is forgotten when its ring starts afresh (the next fetch has another index).
 //!
-//! Source: `abi::send_descriptor`; `docs/decisions/0001-contract.md`, Send.
+//! Source: `abi::send_descriptor`; `docs/specification.md`, Send.
 
 use crate::ring::slot_carry::SlotCarry;
 use crate::ring::slot_control::SlotControl;
