@@ -90,7 +90,7 @@ fn paragraph<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 
 /// The structs with named fields that derive a block or a bundle.
 fn structs(text: &str) -> Vec<Struct> {
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = lines(text).collect();
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let Some(rest) = line
@@ -117,6 +117,22 @@ fn structs(text: &str) -> Vec<Struct> {
         });
     }
     found
+}
+
+/// The lines of a text; an attribute is on its first line, and `#` stands for its further ones.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    text.lines().map(move |line| {
+        let goes_on = depth > 0;
+        if goes_on || line.trim_start().starts_with("#[") {
+            depth += line.matches(['[', '(', '{']).count() as i32;
+            depth -= line.matches([']', ')', '}']).count() as i32;
+        }
+        match goes_on {
+            true => "#",
+            false => line,
+        }
+    })
 }
 
 /// Attributes and documentation directly above a line.

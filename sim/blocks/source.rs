@@ -29,7 +29,7 @@ pub struct Item {
     pub generics: String,
     /// Line of its name.
     pub line: usize,
-    /// Has `Default`, derived or written.
+    /// Has `Default`: derived, also by `BlockDefault` of a block without arguments, or written.
     pub has_default: bool,
     /// What it is.
     pub kind: Kind,
@@ -60,7 +60,7 @@ pub fn parameters(generics: &str) -> Vec<Parameter> {
 
 /// The public items of a file that derive one of rust-hdl's traits.
 pub fn items(text: &str) -> Vec<Item> {
-    let lines: Vec<&str> = text.lines().collect();
+    let lines: Vec<&str> = lines(text).collect();
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let word = ["pub struct ", "pub enum "]
@@ -91,11 +91,27 @@ pub fn items(text: &str) -> Vec<Item> {
             name: name.to_owned(),
             generics: generics.to_owned(),
             line: index + 1,
-            has_default: derives("Default") || writes_default(text, name),
+            has_default: derives("Default") && !derives("#[new(") || writes_default(text, name),
             kind,
         });
     }
     found
+}
+
+/// The lines of a text; an attribute is on its first line, and `#` stands for its further ones.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    text.lines().map(move |line| {
+        let goes_on = depth > 0;
+        if goes_on || line.trim_start().starts_with("#[") {
+            depth += line.matches(['[', '(', '{']).count() as i32;
+            depth -= line.matches([']', ')', '}']).count() as i32;
+        }
+        match goes_on {
+            true => "#",
+            false => line,
+        }
+    })
 }
 
 fn writes_default(text: &str, name: &str) -> bool {
