@@ -54,7 +54,10 @@ pub type SmallCard = Card<
 >;
 
 /// The card. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The card, for a hard block with this completion buffer.
+#[derive(LogicBlock, BlockDefault)]
+#[new(buffer: CompletionBuffer)]
 pub struct Card<
     const FLOW_BITS: usize,
     const BUCKET_BITS: usize,
@@ -119,72 +122,16 @@ pub struct Card<
     datapath:
         Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>,
     mac_send: MacSend,
+    #[value(HostInterface::new(&CardConfig {
+        name: "",
+        flow_bits: FLOW_BITS,
+        bucket_bits: BUCKET_BITS,
+        segment_bits: SEGMENT_BITS,
+        region_bits: REGION_BITS,
+        page_bits: PAGE_BITS,
+        owner_bits: OWNER_BITS,
+    }, buffer))]
     host_interface: HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>,
-}
-
-impl<
-        const FLOW_BITS: usize,
-        const BUCKET_BITS: usize,
-        const SEGMENT_BITS: usize,
-        const REGION_BITS: usize,
-        const PAGE_BITS: usize,
-        const OWNER_BITS: usize,
-        const OWNERS: usize,
-        const TABLE_BITS: usize,
-    >
-    Card<
-        FLOW_BITS,
-        BUCKET_BITS,
-        SEGMENT_BITS,
-        REGION_BITS,
-        PAGE_BITS,
-        OWNER_BITS,
-        OWNERS,
-        TABLE_BITS,
-    >
-{
-    /// The card, for a hard block with this completion buffer.
-    pub fn new(buffer: CompletionBuffer) -> Self {
-        let config = CardConfig {
-            name: "",
-            flow_bits: FLOW_BITS,
-            bucket_bits: BUCKET_BITS,
-            segment_bits: SEGMENT_BITS,
-            region_bits: REGION_BITS,
-            page_bits: PAGE_BITS,
-            owner_bits: OWNER_BITS,
-        };
-        Self {
-            user_clk: Default::default(),
-            user_reset: Default::default(),
-            user_lnk_up: Default::default(),
-            s_axis_rq: Default::default(),
-            m_axis_rc: Default::default(),
-            m_axis_cq: Default::default(),
-            s_axis_cc: Default::default(),
-            pcie_rq_seq: Default::default(),
-            cfg: Default::default(),
-            cfg_mgmt: Default::default(),
-            pcie_tfc_nph_av: Default::default(),
-            pcie_cq_np_req: Default::default(),
-            gt_txusrclk2: Default::default(),
-            rx_axis_tdata: Default::default(),
-            rx_axis_tkeep: Default::default(),
-            rx_axis_tvalid: Default::default(),
-            rx_axis_tlast: Default::default(),
-            rx_axis_tuser: Default::default(),
-            tx_axis_tdata: Default::default(),
-            tx_axis_tkeep: Default::default(),
-            tx_axis_tvalid: Default::default(),
-            tx_axis_tlast: Default::default(),
-            tx_axis_tuser: Default::default(),
-            tx_axis_tready: Default::default(),
-            mac_receive: Default::default(),
-            datapath: Default::default(),
-            mac_send: Default::default(),
-            host_interface: HostInterface::new(&config, buffer),
-        }
-    }
 }
 
 impl<
@@ -210,13 +157,13 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
+        clock!(self, user_clk, mac_send, host_interface, datapath);
         self.mac_receive.mac_clock.next = self.gt_txusrclk2.val();
         self.mac_receive.rx_axis_tdata.next = self.rx_axis_tdata.val();
         self.mac_receive.rx_axis_tkeep.next = self.rx_axis_tkeep.val();
         self.mac_receive.rx_axis_tvalid.next = self.rx_axis_tvalid.val();
         self.mac_receive.rx_axis_tlast.next = self.rx_axis_tlast.val();
         self.mac_receive.rx_axis_tuser.next = self.rx_axis_tuser.val();
-        self.mac_send.clock.next = self.user_clk.val();
         self.mac_send.mac_clock.next = self.gt_txusrclk2.val();
         self.mac_send.reset.next = self.host_interface.reset.val();
         self.tx_axis_tdata.next = self.mac_send.tx_axis_tdata.val();
@@ -226,7 +173,6 @@ impl<
         self.tx_axis_tuser.next = self.mac_send.tx_axis_tuser.val();
         self.mac_send.tx_axis_tready.next = self.tx_axis_tready.val();
 
-        self.host_interface.clock.next = self.user_clk.val();
         self.host_interface.user_reset.next = self.user_reset.val();
         self.host_interface.user_lnk_up.next = self.user_lnk_up.val();
         RequestPort::link(&mut self.s_axis_rq, &mut self.host_interface.s_axis_rq);
@@ -240,7 +186,6 @@ impl<
         self.pcie_cq_np_req.next = bits::<2>(1);
 
         self.datapath.mac_clock.next = self.gt_txusrclk2.val();
-        self.datapath.clock.next = self.user_clk.val();
         self.datapath.reset.next = self.host_interface.reset.val();
         self.datapath.epoch.next = self.host_interface.epoch.val();
         PulseSource::<RegisterWrite>::join(

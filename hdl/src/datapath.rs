@@ -114,18 +114,16 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
+        clock!(self, clock, rx_split, tables, tx_merge);
         self.rx_split.mac_clock.next = self.mac_clock.val();
-        self.rx_split.clock.next = self.clock.val();
         self.rx_split.reset.next = self.reset.val();
         self.rx_split.epoch.next = self.epoch.val();
         self.rx_split.settings.valid.next = self.settings.valid.val();
         self.rx_split.settings.payload.next = self.settings.payload.val();
-        self.tables.clock.next = self.clock.val();
         self.tables.reset.next = self.reset.val();
         self.tables.epoch.next = self.epoch.val();
         self.tables.settings.valid.next = self.settings.valid.val();
         self.tables.settings.payload.next = self.settings.payload.val();
-        self.tx_merge.clock.next = self.clock.val();
         self.tx_merge.reset.next = self.reset.val();
         self.tx_merge.epoch.next = self.epoch.val();
         self.tx_merge.settings.valid.next = self.settings.valid.val();

@@ -194,8 +194,7 @@ impl Logic for RequestPacker {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, data, user, offered);
-        self.plan.clock.next = self.clock.val();
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, plan, memory);
         MessageSink::<RequestTlp>::link(&mut self.write_tlp, &mut self.plan.write_tlp);
         MessageSink::<RequestTlp>::link(&mut self.read_tlp, &mut self.plan.read_tlp);
         MessageSink::<Bits<512>>::link(&mut self.beat, &mut self.memory.beat);

@@ -126,7 +126,10 @@ impl Logic for ClientDemux {
 }
 
 /// The engine. See the module's head.
-#[derive(LogicBlock)]
+///
+/// Gives a read up after `timeout_cycles`, asks no more than fits into `buffer`.
+#[derive(LogicBlock, BlockDefault)]
+#[new(timeout_cycles: u32, buffer: CompletionBuffer)]
 pub struct ReadEngine {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -200,8 +203,10 @@ pub struct ReadEngine {
     pub data_level: Signal<Out, Bits<12>>,
 
     activity: ReadActivity,
+    #[value(ReadRequests::new(buffer))]
     requests: ReadRequests,
     answers: ReadAnswers,
+    #[value(TagTable::new(timeout_cycles))]
     tags: TagTable,
     demux: ClientDemux,
 
@@ -209,61 +214,11 @@ pub struct ReadEngine {
     tag: Signal<Local, Tag>,
 }
 
-impl ReadEngine {
-    /// Gives a read up after `timeout_cycles`, asks no more than fits into `buffer`.
-    pub fn new(timeout_cycles: u32, buffer: CompletionBuffer) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            link_reset: Default::default(),
-            client_0_job: Default::default(),
-            client_0_data: Default::default(),
-            client_1_job: Default::default(),
-            client_1_data: Default::default(),
-            client_2_job: Default::default(),
-            client_2_data: Default::default(),
-            client_3_job: Default::default(),
-            client_3_data: Default::default(),
-            tlp: Default::default(),
-            rc_tdata: Default::default(),
-            rc_tuser: Default::default(),
-            rc_tvalid: Default::default(),
-            rc_tready: Default::default(),
-            max_read_request: Default::default(),
-            rcb: Default::default(),
-            extended_tags: Default::default(),
-            writes_accepted: Default::default(),
-            writes_issued: Default::default(),
-            read_timeout: Default::default(),
-            read_error: Default::default(),
-            tag_quarantined: Default::default(),
-            events: Default::default(),
-            latency: Default::default(),
-            payload_failed: Default::default(),
-            flush_failed: Default::default(),
-            unexpected: Default::default(),
-            in_flight: Default::default(),
-            quarantined: Default::default(),
-            headers_level: Default::default(),
-            data_level: Default::default(),
-            activity: Default::default(),
-            requests: ReadRequests::new(buffer),
-            answers: Default::default(),
-            tags: TagTable::new(timeout_cycles),
-            demux: Default::default(),
-            has_quarantined: Default::default(),
-            tag: Default::default(),
-        }
-    }
-}
-
 impl Logic for ReadEngine {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, has_quarantined);
-        self.requests.clock.next = self.clock.val();
-        self.answers.clock.next = self.clock.val();
-        self.tags.clock.next = self.clock.val();
+        clock!(self, clock, requests, answers, tags, activity);
         self.requests.reset.next = self.reset.val();
         self.answers.reset.next = self.reset.val();
         self.tags.reset.next = self.reset.val();
@@ -322,7 +277,6 @@ impl Logic for ReadEngine {
         self.answers.rc_tvalid.next = self.rc_tvalid.val();
         self.rc_tready.next = self.answers.rc_tready.val();
 
-        self.activity.clock.next = self.clock.val();
         self.activity.reset.next = self.reset.val();
         self.activity.rc_valid.next = self.rc_tvalid.val();
         self.activity.rc_ready.next = self.answers.rc_tready.val();

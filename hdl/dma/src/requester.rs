@@ -80,7 +80,11 @@ impl Logic for ReturnedWrites {
 }
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+///
+/// Gives a read up after `timeout_cycles`, normally [`TIMEOUT_CYCLES`]; asks no more than fits
+/// into the hard block's `buffer`.
+#[derive(LogicBlock, BlockDefault)]
+#[new(timeout_cycles: u32, buffer: CompletionBuffer)]
 pub struct Requester {
     /// Clock: the hard block's user clock.
     pub clock: Signal<In, Clock>,
@@ -153,6 +157,7 @@ pub struct Requester {
     pub activity: ActivitySource,
 
     write: WriteEngine,
+    #[value(ReadEngine::new(timeout_cycles, buffer))]
     read: ReadEngine,
     packer: RequestPacker,
     returned: ReturnedWrites,
@@ -168,60 +173,6 @@ pub struct Requester {
     waits: Signal<Local, Bits<8>>,
 }
 
-impl Requester {
-    /// Gives a read up after `timeout_cycles`, normally [`TIMEOUT_CYCLES`]; asks no more than fits
-    /// into the hard block's `buffer`.
-    pub fn new(timeout_cycles: u32, buffer: CompletionBuffer) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            user_reset: Default::default(),
-            bus_master: Default::default(),
-            receive_job: Default::default(),
-            receive_data: Default::default(),
-            completion_job: Default::default(),
-            completion_data: Default::default(),
-            interrupt_job: Default::default(),
-            interrupt_data: Default::default(),
-            command_job: Default::default(),
-            command_data: Default::default(),
-            send_ring_job: Default::default(),
-            send_ring_data: Default::default(),
-            payload_job: Default::default(),
-            payload_data: Default::default(),
-            flush_job: Default::default(),
-            flush_data: Default::default(),
-            s_axis_rq: Default::default(),
-            m_axis_rc: Default::default(),
-            pcie_rq_seq: Default::default(),
-            cfg_max_payload: Default::default(),
-            cfg_max_read_req: Default::default(),
-            cfg_rcb_status: Default::default(),
-            extended_tags: Default::default(),
-            rx_crowded: Default::default(),
-            write_tlp: Default::default(),
-            read_tlp: Default::default(),
-            read_timeout: Default::default(),
-            read_error: Default::default(),
-            tag_quarantined: Default::default(),
-            activity: Default::default(),
-            write: Default::default(),
-            read: ReadEngine::new(timeout_cycles, buffer),
-            packer: Default::default(),
-            returned: Default::default(),
-            flushing: Default::default(),
-            runs: Default::default(),
-            stop: Default::default(),
-            stops: Default::default(),
-            rq_taken: Default::default(),
-            rq_stall: Default::default(),
-            job_stall: Default::default(),
-            busy: Default::default(),
-            waits: Default::default(),
-        }
-    }
-}
-
 impl Default for Requester {
     fn default() -> Self {
         Self::new(TIMEOUT_CYCLES, CompletionBuffer::default())
@@ -232,9 +183,7 @@ impl Logic for Requester {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, flushing, runs);
-        self.write.clock.next = self.clock.val();
-        self.read.clock.next = self.clock.val();
-        self.packer.clock.next = self.clock.val();
+        clock!(self, clock, write, read, packer);
 
         // A reset lasts inside until the TLP at hand is out, and begins a cycle later.
         self.stop.next = self.flushing.q.val();

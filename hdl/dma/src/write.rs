@@ -46,7 +46,7 @@ use stream::prelude::*;
 const HALF_END: u64 = SHARED_AT_BYTE as u64 / 4 - 1;
 
 /// Makes a write request of each piece: descriptor, byte enables, place of its payload.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct WriteMaker {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -68,39 +68,20 @@ pub struct WriteMaker {
     position_last: Signal<Local, Bits<16>>,
     ordering: Signal<Local, Bits<128>>,
     result: Signal<Local, RequestTlp>,
+    #[value(15)]
     beat_end: Constant<Bits<16>>,
+    #[value(HALF_END)]
     half_end: Constant<Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
+    #[value(0)]
     none: Constant<Bits<16>>,
+    #[value((1u128 << 75).to_bits::<128>())]
     memory_write: Constant<Bits<128>>,
+    #[value(0)]
     strict_ordering: Constant<Bits<128>>,
+    #[value((1u128 << 125).to_bits::<128>())]
     relaxed_ordering: Constant<Bits<128>>,
-}
-
-impl Default for WriteMaker {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            written: Default::default(),
-            piece: Default::default(),
-            tlp: Default::default(),
-            enables: Default::default(),
-            inverted: Default::default(),
-            place_before: Default::default(),
-            dwords: Default::default(),
-            position_last: Default::default(),
-            ordering: Default::default(),
-            result: Default::default(),
-            beat_end: Constant::new(15u64.to_bits()),
-            half_end: Constant::new(HALF_END.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-            memory_write: Constant::new((1u128 << 75).to_bits()),
-            strict_ordering: Constant::new(0u64.to_bits()),
-            relaxed_ordering: Constant::new((1u128 << 125).to_bits()),
-        }
-    }
 }
 
 impl Logic for WriteMaker {
@@ -200,13 +181,8 @@ pub struct WriteEngine {
 impl Logic for WriteEngine {
     #[hdl_gen]
     fn update(&mut self) {
-        self.select.clock.next = self.clock.val();
-        self.cut_queue.clock.next = self.clock.val();
-        self.cutter.clock.next = self.clock.val();
-        self.maker.clock.next = self.clock.val();
-        self.tlp_queue.clock.next = self.clock.val();
-        self.align_queue.clock.next = self.clock.val();
-        self.aligner.clock.next = self.clock.val();
+        clock!(self, clock, select, cut_queue, cutter, maker, tlp_queue);
+        clock!(self, clock, align_queue, aligner);
         self.select.reset.next = self.reset.val();
         self.cut_queue.reset.next = self.reset.val();
         self.cutter.reset.next = self.reset.val();

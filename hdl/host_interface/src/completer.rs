@@ -87,9 +87,7 @@ impl Logic for Completer {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_valid, write, line_valid, line);
-        self.request.clock.next = self.clock.val();
-        self.execute.clock.next = self.clock.val();
-        self.reply.clock.next = self.clock.val();
+        clock!(self, clock, request, execute, reply);
         self.request.reset.next = self.reset.val();
         self.execute.reset.next = self.reset.val();
         self.reply.reset.next = self.reset.val();

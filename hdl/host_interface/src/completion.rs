@@ -54,7 +54,8 @@ pub enum CompletionPhase {
 }
 
 /// The writer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(abi::completion::INDEX.offset == 0)]
 pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -81,47 +82,21 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     index_word: Signal<Local, Bits<32>>,
     status_byte: Signal<Local, Bits<8>>,
     entry_data: Signal<Local, Bits<128>>,
+    #[value(abi::completion::PHASE.offset as u64)]
     phase_offset: Constant<Bits<7>>,
+    #[value(abi::config::COMPLETION_BYTES as u64)]
     entry_bytes: Constant<Bits<5>>,
+    #[value(abi::completion::STATUS.offset as u64)]
     status_offset: Constant<Bits<7>>,
+    #[value(abi::completion::EPOCH.offset as u64)]
     epoch_offset: Constant<Bits<7>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for CompletionWriter<O, OWNERS> {
-    fn default() -> Self {
-        assert_eq!(abi::completion::INDEX.offset, 0);
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            epoch: Default::default(),
-            settings: Default::default(),
-            confirmation: Default::default(),
-            write: Default::default(),
-            merge: Default::default(),
-            ring: Default::default(),
-            phase: Default::default(),
-            current: Default::default(),
-            entry: Default::default(),
-            pause: Default::default(),
-            begins: Default::default(),
-            index_word: Default::default(),
-            status_byte: Default::default(),
-            entry_data: Default::default(),
-            phase_offset: Constant::new(abi::completion::PHASE.offset.to_bits()),
-            entry_bytes: Constant::new(abi::config::COMPLETION_BYTES.to_bits()),
-            status_offset: Constant::new(abi::completion::STATUS.offset.to_bits()),
-            epoch_offset: Constant::new(abi::completion::EPOCH.offset.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, current, entry);
-        self.merge.clock.next = self.clock.val();
-        self.ring.clock.next = self.clock.val();
-        self.pause.clock.next = self.clock.val();
+        clock!(self, clock, merge, ring, pause);
         self.merge.reset.next = self.reset.val();
         self.ring.reset.next = self.reset.val();
         self.pause.reset.next = self.reset.val();

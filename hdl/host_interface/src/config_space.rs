@@ -24,7 +24,7 @@ const DEVICE_CONTROL_DWORD: u64 = (PCIE_CAPABILITY_BYTES + 8) / 4;
 const EXTENDED_TAG_BIT: u64 = 8;
 
 /// The reader. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ConfigSpaceReader {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -39,30 +39,16 @@ pub struct ConfigSpaceReader {
     reading: DFF<Bit>,
     extended: DFF<Bit>,
 
+    #[value(DEVICE_CONTROL_DWORD)]
     address: Constant<Bits<10>>,
+    #[value(EXTENDED_TAG_BIT)]
     tag_bit: Constant<Bits<5>>,
+    #[value(1)]
     one: Constant<Bits<10>>,
+    #[value(0)]
     zero: Constant<Bits<10>>,
+    #[value(0)]
     no_data: Constant<Bits<32>>,
-}
-
-impl Default for ConfigSpaceReader {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            cfg_mgmt: Default::default(),
-            extended_tags: Default::default(),
-            pause: Default::default(),
-            reading: Default::default(),
-            extended: Default::default(),
-            address: Constant::new(DEVICE_CONTROL_DWORD.to_bits()),
-            tag_bit: Constant::new(EXTENDED_TAG_BIT.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-            no_data: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for ConfigSpaceReader {

@@ -17,7 +17,7 @@
 use stream::prelude::*;
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CreditStalls {
     /// Events of the requester.
     pub requests: Signal<In, Bits<8>>,
@@ -32,23 +32,9 @@ pub struct CreditStalls {
 
     posted: Signal<Local, Bit>,
     nonposted: Signal<Local, Bit>,
+    /// 256 bytes in units of 16.
+    #[value(16)]
     write_data: Constant<Bits<12>>,
-}
-
-impl Default for CreditStalls {
-    fn default() -> Self {
-        Self {
-            requests: Default::default(),
-            fc_ph: Default::default(),
-            fc_pd: Default::default(),
-            nph_av: Default::default(),
-            events: Default::default(),
-            posted: Default::default(),
-            nonposted: Default::default(),
-            // 256 bytes in units of 16.
-            write_data: Constant::new(16u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for CreditStalls {

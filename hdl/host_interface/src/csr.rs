@@ -34,7 +34,10 @@ use dma::activity::ActivitySink;
 use stream::prelude::*;
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The registers of a card with these sizes.
+#[derive(LogicBlock, BlockDefault)]
+#[new(config: &CardConfig)]
 pub struct Csr {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -98,8 +101,11 @@ pub struct Csr {
 
     counters: CardCounters,
     epochs: Epochs,
+    #[value(Identity::new(config))]
     identity: Identity,
+    #[value(RegisterMap::new(config))]
     map: RegisterMap,
+    #[value(ReadPort::new(config))]
     port: ReadPort,
     enables: DFF<Bits<2>>,
 
@@ -108,68 +114,21 @@ pub struct Csr {
     address: Signal<Local, Bits<24>>,
     status_word: Signal<Local, Bits<32>>,
 
+    #[value(u64::from(r::CONTROL))]
     control_address: Constant<Bits<24>>,
-}
-
-impl Csr {
-    /// The registers of a card with these sizes.
-    pub fn new(config: &CardConfig) -> Self {
-        Self {
-            clock: Default::default(),
-            user_reset: Default::default(),
-            flr_in_process: Default::default(),
-            flr_done: Default::default(),
-            bus_master: Default::default(),
-            link_up: Default::default(),
-            tag_quarantined: Default::default(),
-            tables_busy: Default::default(),
-            settings: Default::default(),
-            pushed: Default::default(),
-            read_request: Default::default(),
-            read_reply: Default::default(),
-            msix_read_address: Default::default(),
-            msix_read_data: Default::default(),
-            epoch: Default::default(),
-            reset: Default::default(),
-            drop_count: Default::default(),
-            disposition_count: Default::default(),
-            send_error_count: Default::default(),
-            work_events: Default::default(),
-            fault_events: Default::default(),
-            request_events: Default::default(),
-            mac_events: Default::default(),
-            rx_store_beats: Default::default(),
-            tx_fifo_beats: Default::default(),
-            activity: Default::default(),
-            status_owner: Default::default(),
-            status: Default::default(),
-            counters: Default::default(),
-            epochs: Default::default(),
-            identity: Identity::new(config),
-            map: RegisterMap::new(config),
-            port: ReadPort::new(config),
-            enables: Default::default(),
-            control_written: Default::default(),
-            control_value: Default::default(),
-            address: Default::default(),
-            status_word: Default::default(),
-            control_address: Constant::new(u64::from(r::CONTROL).to_bits()),
-        }
-    }
 }
 
 impl Logic for Csr {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, enables);
-        self.counters.clock.next = self.clock.val();
+        clock!(self, clock, counters, map, epochs, port);
         self.counters.reset.next = self.epochs.reset.val();
         self.counters.work_events.next = self.work_events.val();
         self.counters.request_events.next = self.request_events.val();
         self.counters.mac_events.next = self.mac_events.val();
         self.counters.rx_store_beats.next = self.rx_store_beats.val();
         self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
-        self.map.clock.next = self.clock.val();
         self.map.settings.valid.next = self.settings.valid.val();
         self.map.settings.payload.next = self.settings.payload.val();
         PulseSink::<PushedLine>::link(&mut self.pushed, &mut self.map.pushed);
@@ -192,7 +151,6 @@ impl Logic for Csr {
         self.control_value.next = self.settings.payload.val().data;
         self.control_written.next = self.settings.valid.val()
             & (self.settings.payload.val().address == self.control_address.val());
-        self.epochs.clock.next = self.clock.val();
         self.epochs.user_reset.next = self.user_reset.val();
         self.epochs.flr_in_process.next = self.flr_in_process.val();
         self.epochs.bus_master.next = self.bus_master.val();
@@ -209,7 +167,6 @@ impl Logic for Csr {
 
         MessageSink::<Bits<24>>::link(&mut self.read_request, &mut self.port.request);
         MessageSource::<Bits<32>>::link(&mut self.read_reply, &mut self.port.reply);
-        self.port.clock.next = self.clock.val();
         self.port.hold.next = self.epochs.reset.val();
         self.address.next = self.port.address.val();
         self.msix_read_address.next = self.address.val();

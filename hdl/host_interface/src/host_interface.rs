@@ -29,7 +29,10 @@ use crate::ring_side::RingSide;
 
 /// The host interface of 2^OWNER_BITS owners: OWNERS is that number, TABLE_BITS is OWNER_BITS + 2
 /// (the interrupt table has four words an owner). See the module's head.
-#[derive(LogicBlock)]
+///
+/// The host interface of a card with these sizes, for a hard block with this buffer.
+#[derive(LogicBlock, BlockDefault)]
+#[new(config: &CardConfig, buffer: CompletionBuffer)]
 pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> {
     /// User clock of the hard block.
     pub clock: Signal<In, Clock>,
@@ -111,66 +114,14 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub tx_fifo_beats: Signal<In, Bits<16>>,
 
     config_space: ConfigSpaceReader,
+    #[value(Requester::new(TIMEOUT_CYCLES, buffer))]
     requester: Requester,
     credit_stalls: CreditStalls,
     completer: Completer,
     interrupt: Interrupt<OWNER_BITS, TABLE_BITS, OWNERS>,
     ring_side: RingSide<OWNER_BITS, OWNERS>,
+    #[value(Csr::new(config))]
     csr: Csr,
-}
-
-impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize>
-    HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>
-{
-    /// The host interface of a card with these sizes, for a hard block with this buffer.
-    pub fn new(config: &CardConfig, buffer: CompletionBuffer) -> Self {
-        Self {
-            clock: Default::default(),
-            user_reset: Default::default(),
-            user_lnk_up: Default::default(),
-            s_axis_rq: Default::default(),
-            m_axis_rc: Default::default(),
-            m_axis_cq: Default::default(),
-            s_axis_cc: Default::default(),
-            pcie_rq_seq: Default::default(),
-            cfg: Default::default(),
-            cfg_mgmt: Default::default(),
-            pcie_tfc_nph_av: Default::default(),
-            reset: Default::default(),
-            epoch: Default::default(),
-            settings: Default::default(),
-            command_fetch: Default::default(),
-            commands: Default::default(),
-            descriptor_fetch: Default::default(),
-            descriptors: Default::default(),
-            confirmation: Default::default(),
-            taken: Default::default(),
-            write_job: Default::default(),
-            write_data: Default::default(),
-            flush_job: Default::default(),
-            flush_data: Default::default(),
-            payload_job: Default::default(),
-            payload_data: Default::default(),
-            tables_busy: Default::default(),
-            header_produced: Default::default(),
-            drop_count: Default::default(),
-            disposition_count: Default::default(),
-            send_error_count: Default::default(),
-            send_event_lost: Default::default(),
-            stage_events: Default::default(),
-            mac_events: Default::default(),
-            rx_store_beats: Default::default(),
-            rx_crowded: Default::default(),
-            tx_fifo_beats: Default::default(),
-            config_space: Default::default(),
-            requester: Requester::new(TIMEOUT_CYCLES, buffer),
-            credit_stalls: Default::default(),
-            completer: Default::default(),
-            interrupt: Default::default(),
-            ring_side: Default::default(),
-            csr: Csr::new(config),
-        }
-    }
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logic
@@ -178,7 +129,8 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.requester.clock.next = self.clock.val();
+        clock!(self, clock, requester, config_space, completer, csr);
+        clock!(self, clock, ring_side, interrupt);
         self.requester.reset.next = self.csr.reset.val();
         self.requester.user_reset.next = self.user_reset.val();
         self.requester.bus_master.next = self.cfg.function_status.val().get_bit(2);
@@ -188,7 +140,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.requester.cfg_max_payload.next = self.cfg.max_payload.val();
         self.requester.cfg_max_read_req.next = self.cfg.max_read_req.val();
         self.requester.cfg_rcb_status.next = self.cfg.rcb_status.val().get_bit(0);
-        self.config_space.clock.next = self.clock.val();
         self.config_space.reset.next = self.user_reset.val();
         ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.config_space.cfg_mgmt);
         self.requester.extended_tags.next = self.config_space.extended_tags.val();
@@ -199,14 +150,12 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.credit_stalls.fc_pd.next = self.cfg.fc_pd.val();
         self.credit_stalls.nph_av.next = self.pcie_tfc_nph_av.val();
 
-        self.completer.clock.next = self.clock.val();
         self.completer.reset.next = self.user_reset.val();
         HostRequestPort::link(&mut self.m_axis_cq, &mut self.completer.m_axis_cq);
         HostReplyPort::link(&mut self.s_axis_cc, &mut self.completer.s_axis_cc);
         self.settings.valid.next = self.completer.register_write.valid.val();
         self.settings.payload.next = self.completer.register_write.payload.val();
 
-        self.csr.clock.next = self.clock.val();
         self.csr.user_reset.next = self.user_reset.val();
         self.csr.link_up.next = self.user_lnk_up.val();
         self.csr.bus_master.next = self.cfg.function_status.val().get_bit(2);
@@ -245,7 +194,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.csr.disposition_count);
         PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.csr.send_error_count);
 
-        self.ring_side.clock.next = self.clock.val();
         self.ring_side.reset.next = self.csr.reset.val();
         self.ring_side.epoch.next = self.csr.epoch.val();
         self.ring_side.settings.valid.next = self.completer.register_write.valid.val();
@@ -298,7 +246,6 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         MessageSink::<ReadJob>::link(&mut self.flush_job, &mut self.requester.flush_job);
         PacketSource::link(&mut self.flush_data, &mut self.requester.flush_data);
 
-        self.interrupt.clock.next = self.clock.val();
         self.interrupt.reset.next = self.csr.reset.val();
         self.interrupt.settings.valid.next = self.completer.register_write.valid.val();
         self.interrupt.settings.payload.next = self.completer.register_write.payload.val();

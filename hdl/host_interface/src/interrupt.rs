@@ -74,9 +74,7 @@ pub struct Interrupt<const O: usize, const W: usize, const OWNERS: usize> {
 impl<const O: usize, const W: usize, const OWNERS: usize> Logic for Interrupt<O, W, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.scan.clock.next = self.clock.val();
-        self.vectors.clock.next = self.clock.val();
-        self.writer.clock.next = self.clock.val();
+        clock!(self, clock, scan, vectors, writer);
         self.scan.reset.next = self.reset.val();
         self.vectors.reset.next = self.reset.val();
         self.writer.reset.next = self.reset.val();

@@ -55,7 +55,11 @@ use crate::ring::ring_state::{RingKind, RingState};
 use stream::prelude::*;
 
 /// The fetcher. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The fetcher of one kind of ring.
+#[derive(LogicBlock, BlockDefault)]
+#[new(kind: RingKind)]
+#[require(kind.entries_max << kind.entry_bits <= 2048, "a fetch takes up to 32 beats")]
 pub struct Ring<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -80,7 +84,9 @@ pub struct Ring<const O: usize, const OWNERS: usize> {
     /// Rings that have stopped; bit n is owner n.
     pub stopped: Signal<Out, Bits<OWNERS>>,
 
+    #[value(RingState::new(kind))]
     state: RingState<O, OWNERS>,
+    #[value(RingPlan::new(kind))]
     plan: RingPlan<O>,
     answers: RingReturn<O>,
 
@@ -88,39 +94,10 @@ pub struct Ring<const O: usize, const OWNERS: usize> {
     failed_owner: Signal<Local, Bits<O>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Ring<O, OWNERS> {
-    /// The fetcher of one kind of ring.
-    pub fn new(kind: RingKind) -> Self {
-        assert!(
-            kind.entries_max << kind.entry_bits <= 2048,
-            "a fetch takes up to 32 beats"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            read_job: Default::default(),
-            read_of: Default::default(),
-            read_data: Default::default(),
-            fetched: Default::default(),
-            entries: Default::default(),
-            ring_failed: Default::default(),
-            stopped: Default::default(),
-            state: RingState::new(kind),
-            plan: RingPlan::new(kind),
-            answers: Default::default(),
-            aborted: Default::default(),
-            failed_owner: Default::default(),
-        }
-    }
-}
-
 impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.state.clock.next = self.clock.val();
-        self.plan.clock.next = self.clock.val();
-        self.answers.clock.next = self.clock.val();
+        clock!(self, clock, state, plan, answers);
         self.state.reset.next = self.reset.val();
         self.plan.reset.next = self.reset.val();
         self.answers.reset.next = self.reset.val();

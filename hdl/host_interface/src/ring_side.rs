@@ -21,7 +21,7 @@ use crate::write_mux::WriteMux;
 use stream::prelude::*;
 
 /// The rings of 2^OWNER_BITS owners; OWNERS is that number. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -70,7 +70,9 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     /// Its rings that have stopped: commands, sends.
     pub status: Signal<Out, Bits<2>>,
 
+    #[value(Ring::new(COMMAND_RING))]
     command_ring: Ring<OWNER_BITS, OWNERS>,
+    #[value(Ring::new(SEND_RING))]
     send_ring: Ring<OWNER_BITS, OWNERS>,
     pushed_slot: PushedSlot<OWNER_BITS>,
     slots: SlotSplitter<OWNER_BITS, OWNERS>,
@@ -84,64 +86,18 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     send_stopped: Signal<Local, Bit>,
 }
 
-impl<const OWNER_BITS: usize, const OWNERS: usize> Default for RingSide<OWNER_BITS, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            epoch: Default::default(),
-            settings: Default::default(),
-            pushed: Default::default(),
-            command_job: Default::default(),
-            command_data: Default::default(),
-            send_ring_job: Default::default(),
-            send_ring_data: Default::default(),
-            completion_job: Default::default(),
-            completion_data: Default::default(),
-            command_fetch: Default::default(),
-            commands: Default::default(),
-            descriptor_fetch: Default::default(),
-            descriptors: Default::default(),
-            confirmation: Default::default(),
-            taken: Default::default(),
-            command_failed: Default::default(),
-            send_failed: Default::default(),
-            slot_served: Default::default(),
-            status_owner: Default::default(),
-            status: Default::default(),
-            command_ring: Ring::new(COMMAND_RING),
-            send_ring: Ring::new(SEND_RING),
-            pushed_slot: Default::default(),
-            slots: Default::default(),
-            failures: Default::default(),
-            completion: Default::default(),
-            send_status: Default::default(),
-            write_mux: Default::default(),
-            owner: Default::default(),
-            command_stopped: Default::default(),
-            send_stopped: Default::default(),
-        }
-    }
-}
-
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.command_ring.clock.next = self.clock.val();
+        clock!(self, clock, command_ring, send_ring, pushed_slot, slots);
+        clock!(self, clock, failures, completion, send_status, write_mux);
         self.command_ring.reset.next = self.reset.val();
-        self.send_ring.clock.next = self.clock.val();
         self.send_ring.reset.next = self.reset.val();
-        self.pushed_slot.clock.next = self.clock.val();
         self.pushed_slot.reset.next = self.reset.val();
-        self.slots.clock.next = self.clock.val();
         self.slots.reset.next = self.reset.val();
-        self.failures.clock.next = self.clock.val();
         self.failures.reset.next = self.reset.val();
-        self.completion.clock.next = self.clock.val();
         self.completion.reset.next = self.reset.val();
-        self.send_status.clock.next = self.clock.val();
         self.send_status.reset.next = self.reset.val();
-        self.write_mux.clock.next = self.clock.val();
         self.write_mux.reset.next = self.reset.val();
         self.completion.epoch.next = self.epoch.val();
         self.command_ring.settings.valid.next = self.settings.valid.val();

@@ -35,9 +35,8 @@ pub struct WriteMux {
 impl Logic for WriteMux {
     #[hdl_gen]
     fn update(&mut self) {
-        self.senders.clock.next = self.clock.val();
+        clock!(self, clock, senders, writer);
         self.senders.reset.next = self.reset.val();
-        self.writer.clock.next = self.clock.val();
         self.writer.reset.next = self.reset.val();
         MessageSink::<SmallWrite>::link(&mut self.completion, &mut self.senders.first);
         MessageSink::<SmallWrite>::link(&mut self.send_status, &mut self.senders.second);

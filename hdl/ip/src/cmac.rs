@@ -76,7 +76,7 @@ impl Logic for MacReceive {
 }
 
 /// From the card to the MAC's send port.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct MacSend {
     /// Clock of the card.
     pub clock: Signal<In, Clock>,
@@ -112,6 +112,7 @@ pub struct MacSend {
     in_frame: DFF<Bit>,
     cut_short: DFF<Bit>,
     crossing: AsyncFifo<PacketBeat, { CROSSING_BITS }, { CROSSING_BITS + 1 }>,
+    #[value(FrameFifo::new(false, true))]
     fifo: FrameFifo<{ TX_BEATS_BITS }, { TX_BEATS_BITS + 1 }>,
     level: PeakCrossing,
 
@@ -119,50 +120,20 @@ pub struct MacSend {
     takes: Signal<Local, Bit>,
     closing: Signal<Local, Bit>,
     unused_bytes: Signal<Local, Bits<7>>,
+    #[value(u64::MAX)]
     full_keep: Constant<Bits<64>>,
+    #[value(64)]
     beat_bytes: Constant<Bits<7>>,
-}
-
-impl Default for MacSend {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            mac_clock: Default::default(),
-            reset: Default::default(),
-            frames: Default::default(),
-            frame_done: Default::default(),
-            beat_taken: Default::default(),
-            beat_stalled: Default::default(),
-            beats_peak: Default::default(),
-            tx_axis_tdata: Default::default(),
-            tx_axis_tkeep: Default::default(),
-            tx_axis_tvalid: Default::default(),
-            tx_axis_tlast: Default::default(),
-            tx_axis_tuser: Default::default(),
-            tx_axis_tready: Default::default(),
-            in_frame: Default::default(),
-            cut_short: Default::default(),
-            crossing: Default::default(),
-            fifo: FrameFifo::new(false, true),
-            level: Default::default(),
-            beat: Default::default(),
-            takes: Default::default(),
-            closing: Default::default(),
-            unused_bytes: Default::default(),
-            full_keep: Constant::new(u64::MAX.to_bits()),
-            beat_bytes: Constant::new(64u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for MacSend {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, in_frame, cut_short);
+        clock!(self, mac_clock, fifo);
         self.crossing.write_clock.next = self.clock.val();
         self.crossing.read_clock.next = self.mac_clock.val();
         self.fifo.reset.next = false;
-        self.fifo.clock.next = self.mac_clock.val();
         self.level.write_clock.next = self.mac_clock.val();
         self.level.read_clock.next = self.clock.val();
         self.level.level.next = bit_cast::<16, 10>(self.fifo.level.val());

@@ -6,7 +6,7 @@
 use stream::prelude::*;
 
 /// From `tkeep` of 64 bits to a byte count.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct KeepCount {
     /// The mask.
     pub keep: Signal<In, Bits<64>>,
@@ -18,26 +18,12 @@ pub struct KeepCount {
     not_above: Signal<Local, Bits<64>>,
     hits: [Signal<Local, Bit>; 7],
     /// For each bit of the count, the last ones that set it.
+    #[value(|bit| {
+        let of_place = |place: u64| (place + 1) >> bit & 1;
+        let mask = (0..64).fold(0u64, |mask, place| mask | of_place(place) << place);
+        mask
+    })]
     sets: [Constant<Bits<64>>; 7],
-}
-
-impl Default for KeepCount {
-    fn default() -> Self {
-        let sets = |bit: usize| {
-            let of_place = |place: u64| (place + 1) >> bit & 1;
-            let mask = (0..64).fold(0u64, |mask, place| mask | of_place(place) << place);
-            Constant::new(mask.to_bits())
-        };
-        Self {
-            keep: Default::default(),
-            byte_count: Default::default(),
-            last: Default::default(),
-            above: Default::default(),
-            not_above: Default::default(),
-            hits: Default::default(),
-            sets: std::array::from_fn(sets),
-        }
-    }
 }
 
 impl Logic for KeepCount {

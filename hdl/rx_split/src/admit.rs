@@ -53,7 +53,7 @@ use crate::messages::{Placement, Plan, WalkOutcome};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Admit<const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -110,76 +110,29 @@ pub struct Admit<const B: usize, const N: usize> {
     packet: Signal<Local, Placement>,
     deciding: Signal<Local, Candidate>,
     decided: Signal<Local, Placement>,
+    /// Two more plans, or two more drops, may be on their way, and one until that is known.
+    #[value(4)]
     plans_max: Constant<Bits<4>>,
+    #[value(4)]
     drops_max: Constant<Bits<4>>,
-}
-
-impl<const B: usize, const N: usize> Default for Admit<B, N> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            packets: Default::default(),
-            outcome: Default::default(),
-            send_event: Default::default(),
-            cursor_flow: Default::default(),
-            cursor: Default::default(),
-            plans: Default::default(),
-            cursor_write: Default::default(),
-            settled: Default::default(),
-            send_event_lost: Default::default(),
-            disposition_count: Default::default(),
-            drop_count: Default::default(),
-            drop_busy: Default::default(),
-            turn: Default::default(),
-            standing: Default::default(),
-            owners: Default::default(),
-            decision: Default::default(),
-            reserve: Default::default(),
-            drops: Default::default(),
-            queue: Default::default(),
-            steps: Default::default(),
-            planned: Default::default(),
-            items: Default::default(),
-            room: Default::default(),
-            plans_room: Default::default(),
-            drops_room: Default::default(),
-            plans_held: Default::default(),
-            offered: Default::default(),
-            looked: Default::default(),
-            packet: Default::default(),
-            deciding: Default::default(),
-            decided: Default::default(),
-            // Two more plans, or two more drops, may be on their way, and one until that is known.
-            plans_max: Constant::new(4u64.to_bits()),
-            drops_max: Constant::new(4u64.to_bits()),
-        }
-    }
 }
 
 impl<const B: usize, const N: usize> Logic for Admit<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, room, plans_room, drops_room);
+        clock!(self, clock, steps, planned, turn, standing, owners, reserve);
+        clock!(self, clock, drops, queue);
         self.items[0].clock.next = self.clock.val();
         self.items[1].clock.next = self.clock.val();
         self.items[2].clock.next = self.clock.val();
         self.plans_held[0].clock.next = self.clock.val();
         self.plans_held[1].clock.next = self.clock.val();
-        self.steps.clock.next = self.clock.val();
         self.steps.reset.next = self.reset.val();
-        self.planned.clock.next = self.clock.val();
         self.planned.reset.next = self.reset.val();
-        self.turn.clock.next = self.clock.val();
         self.turn.reset.next = self.reset.val();
-        self.standing.clock.next = self.clock.val();
-        self.owners.clock.next = self.clock.val();
         self.owners.reset.next = self.reset.val();
-        self.reserve.clock.next = self.clock.val();
-        self.drops.clock.next = self.clock.val();
         self.drops.reset.next = false;
-        self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.owners.settings);
         MessageSink::<Placement>::link(&mut self.packets, &mut self.turn.packets);

@@ -68,7 +68,7 @@ pub struct BeatPair {
 }
 
 /// The realigner. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Align {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -94,8 +94,11 @@ pub struct Align {
     /// A header entry was handed over.
     pub published: PulseSource<RingFetch>,
 
+    #[value(RotateStage::new(16))]
     by_16: RotateStage<512>,
+    #[value(RotateStage::new(4))]
     by_4: RotateStage<512>,
+    #[value(RotateStage::new(1))]
     by_1: RotateStage<512>,
     turned: DFF<Bits<512>>,
     beat: DFF<AlignBeat>,
@@ -111,44 +114,10 @@ pub struct Align {
     is_odd: Signal<Local, Bits<512>>,
     chosen: Signal<Local, Bits<512>>,
     rest: Signal<Local, Bits<2>>,
+    #[value(Bits::<512>::mask())]
     ones: Constant<Bits<512>>,
+    #[value(Bits::<512>::mask() >> 256)]
     low_half: Constant<Bits<512>>,
-}
-
-impl Default for Align {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            shared: Default::default(),
-            metadata: Default::default(),
-            hold: Default::default(),
-            held: Default::default(),
-            hold_beat: Default::default(),
-            hold_memories: Default::default(),
-            published: Default::default(),
-            by_16: RotateStage::new(16),
-            by_4: RotateStage::new(4),
-            by_1: RotateStage::new(1),
-            turned: Default::default(),
-            beat: Default::default(),
-            is_open: Default::default(),
-            holds: Default::default(),
-            advance: Default::default(),
-            pair: Default::default(),
-            shift: Default::default(),
-            shift_bits: Default::default(),
-            from_shift: Default::default(),
-            later: Default::default(),
-            is_odd: Default::default(),
-            chosen: Default::default(),
-            rest: Default::default(),
-            ones: Constant::new(Bits::<512>::mask()),
-            low_half: Constant::new(Bits::<512>::mask() >> 256),
-        }
-    }
 }
 
 impl Logic for Align {

@@ -65,10 +65,8 @@ pub struct Back<const A: usize, const B: usize, const N: usize> {
 impl<const A: usize, const B: usize, const N: usize> Logic for Back<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.control.clock.next = self.clock.val();
+        clock!(self, clock, control, split, copy);
         self.control.reset.next = self.reset.val();
-        self.split.clock.next = self.clock.val();
-        self.copy.clock.next = self.clock.val();
         self.split.reset.next = self.reset.val();
         self.copy.reset.next = self.reset.val();
         MessageSink::<Plan>::link(&mut self.plans, &mut self.split.plans);

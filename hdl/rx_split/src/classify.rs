@@ -32,7 +32,7 @@ use crate::messages::{Placement, RuleInput, StoredPacket};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Classify {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -64,53 +64,23 @@ pub struct Classify {
     answered: Signal<Local, Bit>,
     demanded: Signal<Local, Bit>,
     go: Signal<Local, Bit>,
+    /// Three more may be inside the rules, and one before it shows here.
+    #[value(11)]
     ruled_max: Constant<Bits<5>>,
+    #[value(FlowReply::default())]
     unasked: Constant<FlowReply>,
-}
-
-impl Default for Classify {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            packets: Default::default(),
-            confirmation: Default::default(),
-            flow_lookup: Default::default(),
-            flow_reply: Default::default(),
-            placements: Default::default(),
-            taken: Default::default(),
-            ask: Default::default(),
-            waiting: Default::default(),
-            timestamp: Default::default(),
-            rules: Default::default(),
-            ruled: Default::default(),
-            has_room: Default::default(),
-            oldest: Default::default(),
-            flow: Default::default(),
-            answered: Default::default(),
-            demanded: Default::default(),
-            go: Default::default(),
-            // Three more may be inside the rules, and one before it shows here.
-            ruled_max: Constant::new(11u64.to_bits()),
-            unasked: Constant::new(FlowReply::default()),
-        }
-    }
 }
 
 impl Logic for Classify {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, has_room);
+        clock!(self, clock, ask, waiting, timestamp, rules, ruled);
         self.has_room.d.next = self.ruled.level.val() <= self.ruled_max.val();
-        self.ask.clock.next = self.clock.val();
         self.ask.reset.next = self.reset.val();
-        self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = self.reset.val();
-        self.timestamp.clock.next = self.clock.val();
         self.timestamp.reset.next = self.reset.val();
-        self.rules.clock.next = self.clock.val();
         self.rules.reset.next = self.reset.val();
-        self.ruled.clock.next = self.clock.val();
         self.ruled.reset.next = self.reset.val();
         MessageSink::<StoredPacket>::link(&mut self.packets, &mut self.ask.packets);
         MessageSink::<Confirmation>::link(&mut self.confirmation, &mut self.ask.confirmation);

@@ -13,7 +13,7 @@ use abi::registers::{CONTROL, FLUSH};
 use stream::prelude::*;
 
 /// The settings. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Control {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -37,36 +37,17 @@ pub struct Control {
     value: Signal<Local, Bits<32>>,
     flush_page: Signal<Local, Bits<24>>,
     in_flush: Signal<Local, Bit>,
+    #[value(u64::from(CONTROL))]
     control: Constant<Bits<24>>,
+    #[value(u64::from(FLUSH >> 5))]
     flush_tag: Constant<Bits<24>>,
-}
-
-impl Default for Control {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            running: Default::default(),
-            memory: Default::default(),
-            flush_address: Default::default(),
-            flush_low: Default::default(),
-            flush_high: Default::default(),
-            runs: Default::default(),
-            address: Default::default(),
-            value: Default::default(),
-            flush_page: Default::default(),
-            in_flush: Default::default(),
-            control: Constant::new(u64::from(CONTROL).to_bits()),
-            flush_tag: Constant::new(u64::from(FLUSH >> 5).to_bits()),
-        }
-    }
 }
 
 impl Logic for Control {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, runs);
+        clock!(self, clock, flush_low, flush_high);
         self.running.next = self.runs.q.val();
         self.address.next = self.settings.payload.val().address;
         self.value.next = self.settings.payload.val().data;
@@ -74,12 +55,10 @@ impl Logic for Control {
         self.in_flush.next =
             self.settings.valid.val() & (self.flush_page.val() == self.flush_tag.val());
 
-        self.flush_low.clock.next = self.clock.val();
         self.flush_low.read_address.next = self.memory.val();
         self.flush_low.write_address.next = self.address.val().get_bits::<2>(3);
         self.flush_low.write_data.next = self.value.val();
         self.flush_low.write_enable.next = self.in_flush.val() & !self.address.val().get_bit(2);
-        self.flush_high.clock.next = self.clock.val();
         self.flush_high.read_address.next = self.memory.val();
         self.flush_high.write_address.next = self.address.val().get_bits::<2>(3);
         self.flush_high.write_data.next = self.value.val();

@@ -102,19 +102,14 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
 impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.hold.clock.next = self.clock.val();
+        clock!(self, clock, hold, queue, announce, feed, align, fences);
+        clock!(self, clock, writes);
         self.hold.reset.next = self.reset.val();
-        self.queue.clock.next = self.clock.val();
         self.queue.reset.next = self.reset.val();
-        self.announce.clock.next = self.clock.val();
         self.announce.reset.next = self.reset.val();
-        self.feed.clock.next = self.clock.val();
         self.feed.reset.next = self.reset.val();
-        self.align.clock.next = self.clock.val();
         self.align.reset.next = self.reset.val();
-        self.fences.clock.next = self.clock.val();
         self.fences.reset.next = self.reset.val();
-        self.writes.clock.next = self.clock.val();
         self.writes.reset.next = self.reset.val();
         MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.hold.jobs);
         self.hold.next_owner.next = self.next_owner.val();

@@ -82,16 +82,12 @@ impl<const A: usize> Logic for Front<A> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, was_reset, epoch_begins);
+        clock!(self, mac_clock, ingress, parse, window, verify);
+        clock!(self, clock, transport, store);
         self.gate.write_clock.next = self.clock.val();
         self.gate.read_clock.next = self.mac_clock.val();
-        self.ingress.clock.next = self.mac_clock.val();
-        self.parse.clock.next = self.mac_clock.val();
-        self.window.clock.next = self.mac_clock.val();
-        self.transport.clock.next = self.clock.val();
         self.transport.mac_clock.next = self.mac_clock.val();
-        self.verify.clock.next = self.mac_clock.val();
         self.store.mac_clock.next = self.mac_clock.val();
-        self.store.clock.next = self.clock.val();
         self.store.reset.next = self.reset.val();
 
         // An epoch counts with its first cycle; receive has stopped by then.

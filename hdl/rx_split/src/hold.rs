@@ -123,20 +123,14 @@ pub struct Hold<const B: usize, const N: usize> {
 impl<const B: usize, const N: usize> Logic for Hold<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.owners.clock.next = self.clock.val();
+        clock!(self, clock, owners, queue_1, queue_2, queue_3, fences);
+        clock!(self, clock, flusher, slots, handout);
         self.owners.reset.next = self.reset.val();
-        self.queue_1.clock.next = self.clock.val();
         self.queue_1.reset.next = self.reset.val();
-        self.queue_2.clock.next = self.clock.val();
         self.queue_2.reset.next = self.reset.val();
-        self.queue_3.clock.next = self.clock.val();
         self.queue_3.reset.next = self.reset.val();
-        self.fences.clock.next = self.clock.val();
         self.fences.reset.next = self.reset.val();
-        self.flusher.clock.next = self.clock.val();
         self.flusher.reset.next = self.reset.val();
-        self.slots.clock.next = self.clock.val();
-        self.handout.clock.next = self.clock.val();
         self.handout.reset.next = self.reset.val();
 
         MessageSink::<CopyJob>::link(&mut self.jobs, &mut self.route.jobs);

@@ -27,7 +27,7 @@ use abi::reason::DropReason;
 use stream::prelude::*;
 
 /// The door. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Ingress {
     /// Clock of the MAC.
     pub clock: Signal<In, Clock>,
@@ -57,46 +57,20 @@ pub struct Ingress {
     first_beat: Signal<Local, Bit>,
     runt: Signal<Local, Bit>,
     reason: Signal<Local, Bits<4>>,
+    #[value((FRAME_BYTES_MAX / BEAT_BYTES) as u64)]
     beats_max: Constant<Bits<8>>,
+    #[value(FRAME_BYTES_MIN as u64)]
     bytes_min: Constant<Bits<7>>,
+    #[value(DropReason::BadFcs as u64)]
     reason_bad_fcs: Constant<Bits<4>>,
+    #[value(DropReason::Runt as u64)]
     reason_runt: Constant<Bits<4>>,
+    #[value(DropReason::Giant as u64)]
     reason_giant: Constant<Bits<4>>,
+    #[value(DropReason::Stopped as u64)]
     reason_stopped: Constant<Bits<4>>,
+    #[value(DropReason::RxFifoFull as u64)]
     reason_full: Constant<Bits<4>>,
-}
-
-impl Default for Ingress {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            frames: Default::default(),
-            beats: Default::default(),
-            room: Default::default(),
-            gate: Default::default(),
-            index: Default::default(),
-            in_frame: Default::default(),
-            stopped: Default::default(),
-            full: Default::default(),
-            epoch_begins: Default::default(),
-            beat: Default::default(),
-            beat_valid: Default::default(),
-            is_full: Default::default(),
-            passes: Default::default(),
-            stop: Default::default(),
-            giant: Default::default(),
-            first_beat: Default::default(),
-            runt: Default::default(),
-            reason: Default::default(),
-            beats_max: Constant::new(((FRAME_BYTES_MAX / BEAT_BYTES) as u64).to_bits()),
-            bytes_min: Constant::new((FRAME_BYTES_MIN as u64).to_bits()),
-            reason_bad_fcs: Constant::new((DropReason::BadFcs as u64).to_bits()),
-            reason_runt: Constant::new((DropReason::Runt as u64).to_bits()),
-            reason_giant: Constant::new((DropReason::Giant as u64).to_bits()),
-            reason_stopped: Constant::new((DropReason::Stopped as u64).to_bits()),
-            reason_full: Constant::new((DropReason::RxFifoFull as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for Ingress {

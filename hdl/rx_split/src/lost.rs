@@ -13,7 +13,7 @@ use abi::reason::DropReason;
 use stream::prelude::*;
 
 /// The counters. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Lost {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -46,41 +46,14 @@ pub struct Lost {
     left: Signal<Local, Bits<12>>,
     counts: Signal<Local, Bit>,
     lost_change: Signal<Local, Bits<12>>,
+    #[value(0)]
     none: Constant<Bits<12>>,
+    #[value(0xffc)]
     minus_four: Constant<Bits<12>>,
+    #[value(0xfff)]
     minus_one: Constant<Bits<12>>,
+    #[value(DropReason::Stopped as u64)]
     stopped: Constant<Bits<4>>,
-}
-
-impl Default for Lost {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            taken: Default::default(),
-            dropped: Default::default(),
-            settled: Default::default(),
-            drop_busy: Default::default(),
-            waits: Default::default(),
-            reason: Default::default(),
-            went_in: Default::default(),
-            was_dropped: Default::default(),
-            was_settled: Default::default(),
-            under_way: Default::default(),
-            lost: Default::default(),
-            has_lost: Default::default(),
-            less: Default::default(),
-            moved: Default::default(),
-            change: Default::default(),
-            left: Default::default(),
-            counts: Default::default(),
-            lost_change: Default::default(),
-            none: Constant::new(0u64.to_bits()),
-            minus_four: Constant::new(0xffcu64.to_bits()),
-            minus_one: Constant::new(0xfffu64.to_bits()),
-            stopped: Constant::new((DropReason::Stopped as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for Lost {

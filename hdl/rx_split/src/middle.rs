@@ -90,17 +90,13 @@ pub struct Middle<const A: usize, const B: usize, const N: usize> {
 impl<const A: usize, const B: usize, const N: usize> Logic for Middle<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.classify.clock.next = self.clock.val();
+        clock!(self, clock, classify, share_check, backlog, walks, admit);
+        clock!(self, clock, lost);
         self.classify.reset.next = self.reset.val();
-        self.share_check.clock.next = self.clock.val();
         self.share_check.reset.next = self.reset.val();
-        self.backlog.clock.next = self.clock.val();
         self.backlog.reset.next = self.reset.val();
-        self.walks.clock.next = self.clock.val();
         self.walks.reset.next = self.reset.val();
-        self.admit.clock.next = self.clock.val();
         self.admit.reset.next = self.reset.val();
-        self.lost.clock.next = self.clock.val();
         self.lost.reset.next = self.reset.val();
 
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.admit.settings);

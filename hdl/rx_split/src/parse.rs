@@ -66,8 +66,7 @@ impl Logic for Parse {
     fn update(&mut self) {
         dff_setup!(self, clock, valid_1, valid_2, valid_3, beat_1, beat_2, beat_3);
         dff_setup!(self, clock, held);
-        self.ethernet.clock.next = self.clock.val();
-        self.ip.clock.next = self.clock.val();
+        clock!(self, clock, ethernet, ip);
         self.valid_1.d.next = self.sink.valid.val();
         self.valid_2.d.next = self.valid_1.q.val();
         self.valid_3.d.next = self.valid_2.q.val();

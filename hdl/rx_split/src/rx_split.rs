@@ -8,7 +8,7 @@ use stream::prelude::*;
 use stream::pulse_merge::PulseMerge;
 
 /// The receive path: 2^A beats of packet store, 2^B owners; N must be 2^B.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     /// Clock of the MAC: that of `frames`.
     pub mac_clock: Signal<In, Clock>,
@@ -83,57 +83,13 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     drops: PulseMerge<Bits<4>>,
 }
 
-impl<const A: usize, const B: usize, const N: usize> Default for RxSplit<A, B, N> {
-    fn default() -> Self {
-        Self {
-            mac_clock: Default::default(),
-            clock: Default::default(),
-            reset: Default::default(),
-            epoch: Default::default(),
-            settings: Default::default(),
-            frames: Default::default(),
-            flow_lookup: Default::default(),
-            flow_reply: Default::default(),
-            cursor_flow: Default::default(),
-            cursor: Default::default(),
-            cursor_write: Default::default(),
-            segment_request: Default::default(),
-            segment_reply: Default::default(),
-            region_request: Default::default(),
-            region_reply: Default::default(),
-            write_job: Default::default(),
-            write_data: Default::default(),
-            flush_job: Default::default(),
-            flush_data: Default::default(),
-            confirmation_sink: Default::default(),
-            confirmation_source: Default::default(),
-            send_event: Default::default(),
-            drop_count: Default::default(),
-            disposition_count: Default::default(),
-            send_event_lost: Default::default(),
-            frame_done: Default::default(),
-            packet_taken: Default::default(),
-            packet_stalled: Default::default(),
-            store_beats_peak: Default::default(),
-            store_crowded: Default::default(),
-            header_produced: Default::default(),
-            back: Default::default(),
-            front: Default::default(),
-            middle: Default::default(),
-            drops: Default::default(),
-        }
-    }
-}
-
 impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> {
     #[hdl_gen]
     fn update(&mut self) {
+        clock!(self, clock, front, middle, back);
         self.front.mac_clock.next = self.mac_clock.val();
-        self.front.clock.next = self.clock.val();
         self.front.reset.next = self.reset.val();
-        self.middle.clock.next = self.clock.val();
         self.middle.reset.next = self.reset.val();
-        self.back.clock.next = self.clock.val();
         self.back.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.back.settings);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.front.settings);

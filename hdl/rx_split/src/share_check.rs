@@ -87,7 +87,7 @@ impl Logic for ShareWays {
 }
 
 /// Whether what an owner would hold with one packet more exceeds what is free.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ShareDemand {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -111,28 +111,8 @@ pub struct ShareDemand {
     few: Signal<Local, Bit>,
     demand: Signal<Local, Bits<16>>,
     left: Signal<Local, Bits<16>>,
+    #[value(CHARGE_MIN as u64)]
     charge_min: Constant<Bits<16>>,
-}
-
-impl Default for ShareDemand {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            offered: Default::default(),
-            held: Default::default(),
-            beats: Default::default(),
-            is_few: Default::default(),
-            free: Default::default(),
-            exceeds: Default::default(),
-            of_many: Default::default(),
-            of_few: Default::default(),
-            was_few: Default::default(),
-            few: Default::default(),
-            demand: Default::default(),
-            left: Default::default(),
-            charge_min: Constant::new((CHARGE_MIN as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for ShareDemand {
@@ -157,7 +137,7 @@ impl Logic for ShareDemand {
 }
 
 /// The check. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ShareCheck<const A: usize, const B: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -192,50 +172,19 @@ pub struct ShareCheck<const A: usize, const B: usize> {
     releases: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
     accepts: Signal<Local, Bit>,
+    #[value(CHARGE_MIN as u64)]
     charge_min: Constant<Bits<16>>,
+    #[value(0)]
     no_beats: Constant<Bits<8>>,
+    #[value(DropReason::HeaderQueueFull as u64)]
     header_queue_full: Constant<Bits<4>>,
-}
-
-impl<const A: usize, const B: usize> Default for ShareCheck<A, B> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            drop_count: Default::default(),
-            drop_busy: Default::default(),
-            release: Default::default(),
-            shares: Default::default(),
-            ways: Default::default(),
-            valid: Default::default(),
-            packet: Default::default(),
-            beats: Default::default(),
-            charge: Default::default(),
-            demand: Default::default(),
-            dropped: Default::default(),
-            offered: Default::default(),
-            offered_beats: Default::default(),
-            taken: Default::default(),
-            refused: Default::default(),
-            dropped_now: Default::default(),
-            releases: Default::default(),
-            leaves: Default::default(),
-            accepts: Default::default(),
-            charge_min: Constant::new((CHARGE_MIN as u64).to_bits()),
-            no_beats: Constant::new(0u64.to_bits()),
-            header_queue_full: Constant::new((DropReason::HeaderQueueFull as u64).to_bits()),
-        }
-    }
 }
 
 impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, packet, beats, charge, dropped);
-        self.demand.clock.next = self.clock.val();
-        self.shares.clock.next = self.clock.val();
+        clock!(self, clock, demand, shares);
         self.shares.reset.next = self.reset.val();
         PulseSink::<Release>::link(&mut self.release, &mut self.shares.give);
 

@@ -80,8 +80,7 @@ impl Logic for Split {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, plan);
-        self.progress.clock.next = self.clock.val();
-        self.control.clock.next = self.clock.val();
+        clock!(self, clock, progress, control);
         self.control.reset.next = self.reset.val();
         self.state.next = self.control.step.val();
         self.packet.next = self.plan.q.val().packet;

@@ -52,7 +52,8 @@ pub const IN_FLIGHT_MAX: usize = 24;
 pub const PACKET_BITS: usize = 6;
 
 /// The store. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require((9..16).contains(&A), "a store holds at least three giant frames")]
 pub struct Store<const A: usize> {
     /// Clock of the MAC.
     pub mac_clock: Signal<In, Clock>,
@@ -104,54 +105,12 @@ pub struct Store<const A: usize> {
     write_next: Signal<Local, Bits<16>>,
     finished: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
+    #[value(((1usize << A) - IN_FLIGHT_MAX) as u64)]
     beats_max: Constant<Bits<16>>,
+    #[value(1 << (A - 2))]
     quarter: Constant<Bits<16>>,
+    #[value(((1 << PACKET_BITS) - IN_FLIGHT_MAX) as u64)]
     packets_max: Constant<Bits<7>>,
-}
-
-impl<const A: usize> Default for Store<A> {
-    fn default() -> Self {
-        assert!(
-            (9..16).contains(&A),
-            "a store holds at least three giant frames"
-        );
-        let packets_max = (1 << PACKET_BITS) - IN_FLIGHT_MAX;
-        Self {
-            mac_clock: Default::default(),
-            clock: Default::default(),
-            reset: Default::default(),
-            beats: Default::default(),
-            info: Default::default(),
-            room: Default::default(),
-            packets: Default::default(),
-            drop_count: Default::default(),
-            frame_done: Default::default(),
-            read_address: Default::default(),
-            read_enable: Default::default(),
-            read_data: Default::default(),
-            release: Default::default(),
-            beats_peak: Default::default(),
-            crowded: Default::default(),
-            memory: Default::default(),
-            waiting: Default::default(),
-            refusals: Default::default(),
-            freed: Default::default(),
-            tally: Default::default(),
-            level: Default::default(),
-            write_pointer: Default::default(),
-            commit_pointer: Default::default(),
-            held: Default::default(),
-            has_room: Default::default(),
-            dropped: Default::default(),
-            reason: Default::default(),
-            write_next: Default::default(),
-            finished: Default::default(),
-            takes: Default::default(),
-            beats_max: Constant::new((((1usize << A) - IN_FLIGHT_MAX) as u64).to_bits()),
-            quarter: Constant::new((1u64 << (A - 2)).to_bits()),
-            packets_max: Constant::new((packets_max as u64).to_bits()),
-        }
-    }
 }
 
 impl<const A: usize> Logic for Store<A> {
@@ -160,6 +119,7 @@ impl<const A: usize> Logic for Store<A> {
         dff_setup!(self, mac_clock, write_pointer, commit_pointer);
         dff_setup!(self, mac_clock, held, has_room);
         dff_setup!(self, clock, dropped, reason);
+        clock!(self, clock, freed, tally);
         self.memory.write_clock.next = self.mac_clock.val();
         self.memory.read_clock.next = self.clock.val();
         self.waiting.write_clock.next = self.mac_clock.val();
@@ -167,9 +127,7 @@ impl<const A: usize> Logic for Store<A> {
         self.refusals.write_clock.next = self.mac_clock.val();
         self.refusals.read_clock.next = self.clock.val();
         self.freed.mac_clock.next = self.mac_clock.val();
-        self.freed.clock.next = self.clock.val();
         self.freed.reset.next = self.reset.val();
-        self.tally.clock.next = self.clock.val();
         self.level.write_clock.next = self.mac_clock.val();
         self.level.read_clock.next = self.clock.val();
         self.level.level.next = self.held.q.val();

@@ -58,11 +58,9 @@ pub struct Transport {
 impl Logic for Transport {
     #[hdl_gen]
     fn update(&mut self) {
-        self.profiles.clock.next = self.clock.val();
+        clock!(self, clock, profiles);
+        clock!(self, mac_clock, fields, layout, key);
         self.profiles.mac_clock.next = self.mac_clock.val();
-        self.fields.clock.next = self.mac_clock.val();
-        self.layout.clock.next = self.mac_clock.val();
-        self.key.clock.next = self.mac_clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.profiles.settings);
         PulseSink::<TransportHeader>::link(&mut self.header, &mut self.fields.header);
         self.profiles.port.next = self.fields.port.val();

@@ -38,7 +38,7 @@ use crate::verify::verdict::Verdict;
 use stream::prelude::*;
 
 /// The judge. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Verify {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -62,43 +62,16 @@ pub struct Verify {
     pseudo: Pseudo,
     waiting: Fifo<ParsedPacket, 4, 5>,
     verdict: Verdict,
+    #[value(0)]
     zero: Constant<Bits<32>>,
-}
-
-impl Default for Verify {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            beats: Default::default(),
-            network: Default::default(),
-            parsed: Default::default(),
-            source: Default::default(),
-            info: Default::default(),
-            delay: Default::default(),
-            ip_sum: Default::default(),
-            ip_fold: Default::default(),
-            l4_sum: Default::default(),
-            l4_fold: Default::default(),
-            pseudo: Default::default(),
-            waiting: Default::default(),
-            verdict: Default::default(),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Verify {
     #[hdl_gen]
     fn update(&mut self) {
-        self.delay.clock.next = self.clock.val();
-        self.ip_sum.clock.next = self.clock.val();
-        self.ip_fold.clock.next = self.clock.val();
-        self.l4_sum.clock.next = self.clock.val();
-        self.l4_fold.clock.next = self.clock.val();
-        self.pseudo.clock.next = self.clock.val();
-        self.waiting.clock.next = self.clock.val();
+        clock!(self, clock, delay, ip_sum, ip_fold, l4_sum, l4_fold, pseudo);
+        clock!(self, clock, waiting, verdict);
         self.waiting.reset.next = false;
-        self.verdict.clock.next = self.clock.val();
 
         PulseSink::<RxBeat>::link(&mut self.beats, &mut self.delay.sink);
         PulseSink::<RxBeat>::link(&mut self.beats, &mut self.ip_sum.beats);

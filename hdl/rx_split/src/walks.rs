@@ -40,7 +40,7 @@ use stream::prelude::*;
 use stream::pulse_merge::PulseMerge;
 
 /// The walks. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Walks {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -91,63 +91,19 @@ pub struct Walks {
     offered: Signal<Local, Bit>,
     start: Signal<Local, WalkToken>,
     write: Signal<Local, PieceWrite>,
+    #[value(WalkToken::default())]
     blank: Constant<WalkToken>,
-}
-
-impl Default for Walks {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            outcome: Default::default(),
-            segment_request: Default::default(),
-            segment_reply: Default::default(),
-            region_request: Default::default(),
-            region_reply: Default::default(),
-            piece_slot: Default::default(),
-            piece_number: Default::default(),
-            piece: Default::default(),
-            slot_freed: Default::default(),
-            was_freed: Default::default(),
-            order: Default::default(),
-            slots: Default::default(),
-            segments: Default::default(),
-            regions: Default::default(),
-            pieces: Default::default(),
-            again: Default::default(),
-            again_valid: Default::default(),
-            again_token: Default::default(),
-            tokens: Default::default(),
-            located: Default::default(),
-            ends: Default::default(),
-            packet: Default::default(),
-            oldest: Default::default(),
-            may_start: Default::default(),
-            takes: Default::default(),
-            starts: Default::default(),
-            offered: Default::default(),
-            start: Default::default(),
-            write: Default::default(),
-            blank: Constant::new(WalkToken::default()),
-        }
-    }
 }
 
 impl Logic for Walks {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, was_freed, again_valid, again_token);
-        self.order.clock.next = self.clock.val();
+        clock!(self, clock, order, slots, segments, regions, pieces);
         self.order.reset.next = self.reset.val();
-        self.slots.clock.next = self.clock.val();
         self.slots.reset.next = self.reset.val();
-        self.segments.clock.next = self.clock.val();
         self.segments.reset.next = self.reset.val();
-        self.regions.clock.next = self.clock.val();
         self.regions.reset.next = self.reset.val();
-        self.pieces.clock.next = self.clock.val();
         MessageSource::<SegmentRequest>::link(
             &mut self.segment_request,
             &mut self.segments.request,

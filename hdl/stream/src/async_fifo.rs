@@ -20,6 +20,7 @@
 use std::collections::HashMap;
 
 use crate::message::{MessageSink, MessageSource};
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
@@ -119,7 +120,7 @@ end
 
 /// Whether the writer is a lap ahead: the two gray pointers differ in their top two bits alone. A
 /// block of its own, so that tools find the answer before what it is chosen by.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct GrayLap<const P: usize> {
     /// The writer's pointer.
     pub written: Signal<In, Bits<P>>,
@@ -128,18 +129,8 @@ pub struct GrayLap<const P: usize> {
     /// All places are taken.
     pub is_full: Signal<Out, Bit>,
 
+    #[value(3 << (P - 2))]
     top: Constant<Bits<P>>,
-}
-
-impl<const P: usize> Default for GrayLap<P> {
-    fn default() -> Self {
-        Self {
-            written: Default::default(),
-            read: Default::default(),
-            is_full: Default::default(),
-            top: Constant::new((3u64 << (P - 2)).to_bits()),
-        }
-    }
 }
 
 impl<const P: usize> Logic for GrayLap<P> {
@@ -150,7 +141,9 @@ impl<const P: usize> Logic for GrayLap<P> {
 }
 
 /// The crossing. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(P == A + 1, "pointer width must be address width + 1")]
+#[require(P <= 8, "the level is found in three steps")]
 pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
     /// Clock of `sink`.
     pub write_clock: Signal<In, Clock>,
@@ -186,44 +179,10 @@ pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
     read_next: Signal<Local, Bits<P>>,
     read_pairs: Signal<Local, Bits<P>>,
     read_fours: Signal<Local, Bits<P>>,
+    #[value(1)]
     one: Constant<Bits<P>>,
+    #[value(2)]
     two: Constant<Bits<P>>,
-}
-
-impl<T: Synth, const A: usize, const P: usize> Default for AsyncFifo<T, A, P> {
-    fn default() -> Self {
-        assert_eq!(P, A + 1, "pointer width must be address width + 1");
-        assert!(P <= 8, "the level is found in three steps");
-        Self {
-            write_clock: Default::default(),
-            read_clock: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            level: Default::default(),
-            memory: Default::default(),
-            write_pointer: Default::default(),
-            write_gray: Default::default(),
-            gray_ahead: Default::default(),
-            read_pointer: Default::default(),
-            read_gray: Default::default(),
-            write_seen: Default::default(),
-            read_seen: Default::default(),
-            read_known: Default::default(),
-            held: Default::default(),
-            has_room: Default::default(),
-            stays: Default::default(),
-            fills: Default::default(),
-            stores: Default::default(),
-            write_after: Default::default(),
-            is_empty: Default::default(),
-            write_next: Default::default(),
-            read_next: Default::default(),
-            read_pairs: Default::default(),
-            read_fours: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            two: Constant::new(2u64.to_bits()),
-        }
-    }
 }
 
 impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
@@ -240,9 +199,8 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
             has_room
         );
         dff_setup!(self, read_clock, read_pointer, read_gray);
-        self.memory.clock.next = self.write_clock.val();
-        self.write_seen.clock.next = self.read_clock.val();
-        self.read_seen.clock.next = self.write_clock.val();
+        clock!(self, write_clock, memory, read_seen);
+        clock!(self, read_clock, write_seen);
         self.write_seen.d.next = self.write_gray.q.val();
         self.read_seen.d.next = self.read_gray.q.val();
 

@@ -18,13 +18,15 @@
 use crate::block_ram::BlockRam;
 use crate::fifo_pointers::FifoPointers;
 use crate::message::{MessageSink, MessageSource};
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
 /// The buffer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(P == A + 1, "pointer width must be address width + 1")]
 pub struct BlockFifo<T: Synth, const A: usize, const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -51,35 +53,11 @@ pub struct BlockFifo<T: Synth, const A: usize, const P: usize> {
     shows: Signal<Local, Bit>,
 }
 
-impl<T: Synth, const A: usize, const P: usize> Default for BlockFifo<T, A, P> {
-    fn default() -> Self {
-        assert_eq!(P, A + 1, "pointer width must be address width + 1");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            level: Default::default(),
-            memory: Default::default(),
-            pointers: Default::default(),
-            is_read: Default::default(),
-            has_head: Default::default(),
-            is_full: Default::default(),
-            takes: Default::default(),
-            moves: Default::default(),
-            fetches: Default::default(),
-            reads: Default::default(),
-            shows: Default::default(),
-        }
-    }
-}
-
 impl<T: Synth, const A: usize, const P: usize> Logic for BlockFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_read, has_head, is_full);
-        self.memory.clock.next = self.clock.val();
-        self.pointers.clock.next = self.clock.val();
+        clock!(self, clock, memory, pointers);
         self.pointers.reset.next = self.reset.val();
 
         self.sink.ready.next = self.pointers.has_room.val();

@@ -172,7 +172,7 @@ end endgenerate
 const UNDEFINED: &str = "// Undefined at power-up.";
 
 /// The memory, 2^A entries of T. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, Default)]
 pub struct BlockRam<T: Synth, const A: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -193,24 +193,6 @@ pub struct BlockRam<T: Synth, const A: usize> {
     _store: Store<T>,
     _latch: T,
     _zeroed: bool,
-}
-
-impl<T: Synth, const A: usize> Default for BlockRam<T, A> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            read_address: Default::default(),
-            read_enable: Default::default(),
-            register_enable: Default::default(),
-            read_data: Default::default(),
-            write_address: Default::default(),
-            write_data: Default::default(),
-            write_enable: Default::default(),
-            _store: Default::default(),
-            _latch: Default::default(),
-            _zeroed: false,
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> BlockRam<T, A> {

@@ -9,13 +9,14 @@
 
 use crate::memory::LutRam;
 use crate::pulse::PulseSink;
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
 /// The counters. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CounterBank<const A: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -33,34 +34,17 @@ pub struct CounterBank<const A: usize> {
     which: DFF<Bits<A>>,
 
     sum: Signal<Local, Bits<64>>,
+    #[value(1)]
     one: Constant<Bits<64>>,
-}
-
-impl<const A: usize> Default for CounterBank<A> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            count: Default::default(),
-            read_index: Default::default(),
-            read_value: Default::default(),
-            increment_copy: Default::default(),
-            read_copy: Default::default(),
-            counts: Default::default(),
-            which: Default::default(),
-            sum: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl<const A: usize> Logic for CounterBank<A> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, counts, which);
+        clock!(self, clock, increment_copy, read_copy);
         self.counts.d.next = self.count.valid.val();
         self.which.d.next = self.count.payload.val();
-        self.increment_copy.clock.next = self.clock.val();
-        self.read_copy.clock.next = self.clock.val();
 
         self.increment_copy.read_address.next = self.which.q.val();
         self.sum.next = self.increment_copy.read_data.val() + self.one.val();

@@ -17,13 +17,15 @@ use crate::block_ram::BlockRam;
 use crate::fifo::Fifo;
 use crate::fifo_pointers::FifoPointers;
 use crate::message::{MessageSink, MessageSource};
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
 /// The buffer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(P == A + 1, "pointer width must be address width + 1")]
 pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -45,39 +47,16 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     fetch: Signal<Local, Bit>,
     passes: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
+    #[value(4)]
     head_depth: Constant<Bits<3>>,
-}
-
-impl<T: Synth, const A: usize, const P: usize> Default for DeepFifo<T, A, P> {
-    fn default() -> Self {
-        assert_eq!(P, A + 1, "pointer width must be address width + 1");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            memory: Default::default(),
-            head: Default::default(),
-            pointers: Default::default(),
-            read_valid: Default::default(),
-            held_valid: Default::default(),
-            on_the_way: Default::default(),
-            fetch: Default::default(),
-            passes: Default::default(),
-            takes: Default::default(),
-            head_depth: Constant::new(4u64.to_bits()),
-        }
-    }
 }
 
 impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, read_valid, held_valid);
-        self.memory.clock.next = self.clock.val();
-        self.pointers.clock.next = self.clock.val();
+        clock!(self, clock, memory, pointers, head);
         self.pointers.reset.next = self.reset.val();
-        self.head.clock.next = self.clock.val();
         self.head.reset.next = self.reset.val();
         self.source.valid.next = self.head.source.valid.val();
         self.source.payload.next = self.head.source.payload.val();

@@ -19,11 +19,13 @@
 use crate::fifo_pointers::FifoPointers;
 use crate::memory::LutRam;
 use crate::message::{MessageSink, MessageSource};
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 
 /// The buffer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(P == A + 1, "pointer width must be address width + 1")]
 pub struct Fifo<T: Synth, const A: usize, const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -43,27 +45,10 @@ pub struct Fifo<T: Synth, const A: usize, const P: usize> {
     takes: Signal<Local, Bit>,
 }
 
-impl<T: Synth, const A: usize, const P: usize> Default for Fifo<T, A, P> {
-    fn default() -> Self {
-        assert_eq!(P, A + 1, "pointer width must be address width + 1");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            level: Default::default(),
-            memory: Default::default(),
-            pointers: Default::default(),
-            takes: Default::default(),
-        }
-    }
-}
-
 impl<T: Synth, const A: usize, const P: usize> Logic for Fifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.memory.clock.next = self.clock.val();
-        self.pointers.clock.next = self.clock.val();
+        clock!(self, clock, memory, pointers);
         self.pointers.reset.next = self.reset.val();
 
         self.sink.ready.next = self.pointers.has_room.val();

@@ -17,6 +17,7 @@
 //! 2. While `reset` lasts it holds nothing and has no room: what is offered meanwhile is not taken.
 //!    It has room again in the second cycle behind the reset, and in the second one at power-up.
 
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
@@ -25,7 +26,7 @@ use rust_hdl_widgets::dff_setup;
 /// Whether one step more of `from` brings it to `to`, or to where `to` is a lap later, without a
 /// chain of carries: a bit differs if it is the lowest, or the one below differs and is set in
 /// `from`.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct StepMeets<const P: usize> {
     /// The pointer that would step.
     pub from: Signal<In, Bits<P>>,
@@ -36,7 +37,9 @@ pub struct StepMeets<const P: usize> {
 
     differ: Signal<Local, Bits<P>>,
     carried: Signal<Local, Bits<P>>,
+    #[value(0)]
     lap: Constant<Bits<P>>,
+    #[value(1)]
     one: Constant<Bits<P>>,
 }
 
@@ -46,20 +49,6 @@ impl<const P: usize> StepMeets<P> {
         Self {
             lap: Constant::new((1u64 << (P - 1)).to_bits()),
             ..Self::default()
-        }
-    }
-}
-
-impl<const P: usize> Default for StepMeets<P> {
-    fn default() -> Self {
-        Self {
-            from: Default::default(),
-            to: Default::default(),
-            meets: Default::default(),
-            differ: Default::default(),
-            carried: Default::default(),
-            lap: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
         }
     }
 }
@@ -93,7 +82,7 @@ impl<const P: usize> Logic for SamePlace<P> {
 }
 
 /// The pointers. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FifoPointers<const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -118,33 +107,13 @@ pub struct FifoPointers<const P: usize> {
     holds: DFF<Bit>,
     room: DFF<Bit>,
     empties: StepMeets<P>,
+    #[value(StepMeets::a_lap_later())]
     fills: StepMeets<P>,
 
+    #[value(1)]
     one: Constant<Bits<P>>,
+    #[value(0)]
     zero: Constant<Bits<P>>,
-}
-
-impl<const P: usize> Default for FifoPointers<P> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            write: Default::default(),
-            read: Default::default(),
-            write_pointer: Default::default(),
-            read_pointer: Default::default(),
-            has_message: Default::default(),
-            has_room: Default::default(),
-            written: Default::default(),
-            taken: Default::default(),
-            holds: Default::default(),
-            room: Default::default(),
-            empties: Default::default(),
-            fills: StepMeets::a_lap_later(),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const P: usize> Logic for FifoPointers<P> {

@@ -23,13 +23,18 @@ use crate::fifo_pointers::StepMeets;
 use crate::messages::PacketBeat;
 use crate::packet::{PacketSink, PacketSource};
 use crate::read_ahead::ReadAhead;
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
 /// The buffer. See the module's head. P must be A + 1.
-#[derive(LogicBlock)]
+///
+/// A buffer that drops what does not fit (`lossy`), or else holds its sink back.
+#[derive(LogicBlock, BlockDefault)]
+#[new(lossy: bool, discard_aborted: bool)]
+#[require(P == A + 1, "pointer width must be address width + 1")]
 pub struct FrameFifo<const A: usize, const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -53,6 +58,7 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     beats: DFF<Bits<P>>,
     is_full: DFF<Bit>,
     reader: ReadAhead<P>,
+    #[value(StepMeets::a_lap_later())]
     fills: StepMeets<P>,
 
     read_wrapped: Signal<Local, Bits<P>>,
@@ -61,45 +67,16 @@ pub struct FrameFifo<const A: usize, const P: usize> {
     take: Signal<Local, Bit>,
     store: Signal<Local, Bit>,
     write_next: Signal<Local, Bits<P>>,
+    #[value(lossy)]
     lossy: Constant<Bit>,
+    #[value(discard_aborted)]
     discard_aborted: Constant<Bit>,
+    #[value(1 << A)]
     wrap: Constant<Bits<P>>,
+    #[value(1)]
     one: Constant<Bits<P>>,
+    #[value(0)]
     zero: Constant<Bits<P>>,
-}
-
-impl<const A: usize, const P: usize> FrameFifo<A, P> {
-    /// A buffer that drops what does not fit (`lossy`), or else holds its sink back.
-    pub fn new(lossy: bool, discard_aborted: bool) -> Self {
-        assert_eq!(P, A + 1, "pointer width must be address width + 1");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            dropped: Default::default(),
-            level: Default::default(),
-            memory: Default::default(),
-            write_pointer: Default::default(),
-            commit_pointer: Default::default(),
-            dropping: Default::default(),
-            beats: Default::default(),
-            is_full: Default::default(),
-            read_wrapped: Default::default(),
-            reader: Default::default(),
-            fills: StepMeets::a_lap_later(),
-            rolls_back: Default::default(),
-            all_committed: Default::default(),
-            take: Default::default(),
-            store: Default::default(),
-            write_next: Default::default(),
-            lossy: Constant::new(lossy),
-            discard_aborted: Constant::new(discard_aborted),
-            wrap: Constant::new((1u64 << A).to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
@@ -107,7 +84,7 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, commit_pointer);
         dff_setup!(self, clock, dropping, beats, is_full);
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory, reader);
         // Write side: store beats beyond the commit pointer; the last one commits or rolls back.
         self.sink.ready.next = self.lossy.val() | !self.is_full.q.val();
         self.take.next = self.sink.valid.val() & (self.lossy.val() | !self.is_full.q.val());
@@ -145,7 +122,6 @@ impl<const A: usize, const P: usize> Logic for FrameFifo<A, P> {
                 | (!self.take.val() & self.is_full.q.val())
                 | (self.take.val() & !self.store.val() & self.all_committed.val()));
 
-        self.reader.clock.next = self.clock.val();
         self.reader.reset.next = self.reset.val();
         self.reader.stop.next = self.commit_pointer.q.val();
         self.reader.ready.next = self.source.ready.val();

@@ -13,12 +13,13 @@
 //! Invariants:
 //! 1. Byte i is that of the last step's `data` if bit i of its `keep` was set, else zero.
 
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 
 /// Sixteen bytes of it.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct MaskedBlock {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -35,23 +36,8 @@ pub struct MaskedBlock {
 
     low: Signal<Local, Bits<128>>,
     high: Signal<Local, Bits<128>>,
+    #[value(|byte| 8 * byte as u64)]
     offsets: [Constant<Bits<7>>; 16],
-}
-
-impl Default for MaskedBlock {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            step: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
-            result: Default::default(),
-            bytes: Default::default(),
-            low: Default::default(),
-            high: Default::default(),
-            offsets: std::array::from_fn(|byte| Constant::new((8 * byte as u64).to_bits())),
-        }
-    }
 }
 
 impl Logic for MaskedBlock {
@@ -89,7 +75,7 @@ impl Logic for MaskedBlock {
 }
 
 /// The register. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct MaskedBeat {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -104,25 +90,10 @@ pub struct MaskedBeat {
 
     blocks: [MaskedBlock; 4],
 
+    #[value(|block| 128 * block as u64)]
     data_offsets: [Constant<Bits<9>>; 4],
+    #[value(|block| 16 * block as u64)]
     keep_offsets: [Constant<Bits<6>>; 4],
-}
-
-impl Default for MaskedBeat {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            step: Default::default(),
-            data: Default::default(),
-            keep: Default::default(),
-            result: Default::default(),
-            blocks: Default::default(),
-            data_offsets: std::array::from_fn(|block| {
-                Constant::new((128 * block as u64).to_bits())
-            }),
-            keep_offsets: std::array::from_fn(|block| Constant::new((16 * block as u64).to_bits())),
-        }
-    }
 }
 
 impl Logic for MaskedBeat {

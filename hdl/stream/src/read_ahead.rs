@@ -21,6 +21,7 @@
 //! 3. `reset` goes back to pointer 0; nothing is offered in the next cycle.
 
 use crate::fifo_pointers::{SamePlace, StepMeets};
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
@@ -51,7 +52,7 @@ impl Logic for MovesOn {
 }
 
 /// The reader; P is the width of the pointers. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ReadAhead<const P: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -78,31 +79,10 @@ pub struct ReadAhead<const P: usize> {
     is_one_left: StepMeets<P>,
     all_read: SamePlace<P>,
 
+    #[value(1)]
     one: Constant<Bits<P>>,
+    #[value(0)]
     zero: Constant<Bits<P>>,
-}
-
-impl<const P: usize> Default for ReadAhead<P> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            stop: Default::default(),
-            pointer: Default::default(),
-            address: Default::default(),
-            moves: Default::default(),
-            offered: Default::default(),
-            ready: Default::default(),
-            place: Default::default(),
-            latched: Default::default(),
-            offers: Default::default(),
-            head: Default::default(),
-            is_one_left: Default::default(),
-            all_read: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const P: usize> Logic for ReadAhead<P> {

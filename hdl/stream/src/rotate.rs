@@ -11,11 +11,15 @@
 //!
 //! Timing: combinational, one level a stage.
 
+use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 
 /// One stage: turns `W` bits by 0 to 3 times a fixed number of bytes.
-#[derive(LogicBlock)]
+///
+/// A stage that turns by `bytes` and its multiples.
+#[derive(LogicBlock, BlockDefault)]
+#[new(bytes: usize)]
 pub struct RotateStage<const W: usize> {
     /// What to turn.
     pub data: Signal<In, Bits<W>>,
@@ -24,31 +28,18 @@ pub struct RotateStage<const W: usize> {
     /// The turned data.
     pub result: Signal<Out, Bits<W>>,
 
+    #[value(8 * bytes as u64)]
     once: Constant<Bits<9>>,
+    #[value(8 * bytes as u64 * 2)]
     twice: Constant<Bits<9>>,
+    #[value(8 * bytes as u64 * 3)]
     thrice: Constant<Bits<9>>,
+    #[value(W as u64 - 8 * bytes as u64)]
     once_round: Constant<Bits<9>>,
+    #[value(W as u64 - 8 * (bytes * 2) as u64)]
     twice_round: Constant<Bits<9>>,
+    #[value(W as u64 - 8 * (bytes * 3) as u64)]
     thrice_round: Constant<Bits<9>>,
-}
-
-impl<const W: usize> RotateStage<W> {
-    /// A stage that turns by `bytes` and its multiples.
-    pub fn new(bytes: usize) -> Self {
-        let down = |times: usize| Constant::new((8 * bytes as u64 * times as u64).to_bits());
-        let round = |times: usize| Constant::new((W as u64 - 8 * (bytes * times) as u64).to_bits());
-        Self {
-            data: Default::default(),
-            times: Default::default(),
-            result: Default::default(),
-            once: down(1),
-            twice: down(2),
-            thrice: down(3),
-            once_round: round(1),
-            twice_round: round(2),
-            thrice_round: round(3),
-        }
-    }
 }
 
 impl<const W: usize> Logic for RotateStage<W> {
@@ -71,7 +62,7 @@ impl<const W: usize> Logic for RotateStage<W> {
 }
 
 /// Turns a beat by dwords. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RotateDwords {
     /// The beat.
     pub data: Signal<In, Bits<512>>,
@@ -80,20 +71,10 @@ pub struct RotateDwords {
     /// The turned beat.
     pub result: Signal<Out, Bits<512>>,
 
+    #[value(RotateStage::new(16))]
     by_16: RotateStage<512>,
+    #[value(RotateStage::new(4))]
     by_4: RotateStage<512>,
-}
-
-impl Default for RotateDwords {
-    fn default() -> Self {
-        Self {
-            data: Default::default(),
-            dwords: Default::default(),
-            result: Default::default(),
-            by_16: RotateStage::new(16),
-            by_4: RotateStage::new(4),
-        }
-    }
 }
 
 impl Logic for RotateDwords {
@@ -108,7 +89,7 @@ impl Logic for RotateDwords {
 }
 
 /// Turns a beat by bytes. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Rotate {
     /// The beat.
     pub data: Signal<In, Bits<512>>,
@@ -118,19 +99,8 @@ pub struct Rotate {
     pub result: Signal<Out, Bits<512>>,
 
     by_dwords: RotateDwords,
+    #[value(RotateStage::new(1))]
     by_1: RotateStage<512>,
-}
-
-impl Default for Rotate {
-    fn default() -> Self {
-        Self {
-            data: Default::default(),
-            bytes: Default::default(),
-            result: Default::default(),
-            by_dwords: Default::default(),
-            by_1: RotateStage::new(1),
-        }
-    }
 }
 
 impl Logic for Rotate {
@@ -145,7 +115,7 @@ impl Logic for Rotate {
 }
 
 /// Turns 16 bytes by bytes. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RotateBlock {
     /// The block.
     pub data: Signal<In, Bits<128>>,
@@ -154,20 +124,10 @@ pub struct RotateBlock {
     /// The turned block.
     pub result: Signal<Out, Bits<128>>,
 
+    #[value(RotateStage::new(4))]
     by_4: RotateStage<128>,
+    #[value(RotateStage::new(1))]
     by_1: RotateStage<128>,
-}
-
-impl Default for RotateBlock {
-    fn default() -> Self {
-        Self {
-            data: Default::default(),
-            bytes: Default::default(),
-            result: Default::default(),
-            by_4: RotateStage::new(4),
-            by_1: RotateStage::new(1),
-        }
-    }
 }
 
 impl Logic for RotateBlock {

@@ -43,7 +43,7 @@ pub struct ThroughFifo<T: Synth, const A: usize, const P: usize> {
 impl<T: Synth, const A: usize, const P: usize> Logic for ThroughFifo<T, A, P> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.waiting.clock.next = self.clock.val();
+        clock!(self, clock, waiting);
         self.waiting.reset.next = self.reset.val();
         self.level.next = self.waiting.level.val();
         self.sink.ready.next = self.waiting.sink.ready.val();

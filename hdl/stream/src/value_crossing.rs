@@ -58,8 +58,8 @@ impl<T: Synth> Logic for ValueCrossing<T> {
     fn update(&mut self) {
         dff_setup!(self, write_clock, held, turn);
         dff_setup!(self, read_clock, seen, answer);
-        self.turn_seen.clock.next = self.read_clock.val();
-        self.answer_seen.clock.next = self.write_clock.val();
+        clock!(self, read_clock, turn_seen);
+        clock!(self, write_clock, answer_seen);
         self.turn_seen.d.next = self.turn.q.val();
         self.answer_seen.d.next = self.answer.q.val();
         self.taken.next = self.answer_seen.q.val() == self.turn.q.val();

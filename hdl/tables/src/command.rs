@@ -188,13 +188,10 @@ impl<
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beat, flow, ended, ended_valid, done, has_room);
-        self.batch.clock.next = self.clock.val();
+        clock!(self, clock, batch, work, steps, confirmations);
         self.batch.reset.next = self.reset.val();
-        self.work.clock.next = self.clock.val();
         self.work.epoch.next = self.epoch.val();
-        self.steps.clock.next = self.clock.val();
         self.steps.reset.next = self.reset.val();
-        self.confirmations.clock.next = self.clock.val();
         self.confirmations.reset.next = self.reset.val();
         PacketSink::link(&mut self.commands, &mut self.batch.commands);
         MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.batch.command_fetch);

@@ -11,7 +11,7 @@
 use stream::prelude::*;
 
 /// The memory, 2^A entries of T. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct EpochRam<T: Synth, const A: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -37,32 +37,14 @@ pub struct EpochRam<T: Synth, const A: usize> {
     pub write_enable: Signal<In, Bit>,
 
     content: BlockRam<T, A>,
+    #[value(BlockRam::zeroed())]
     stamps: BlockRam<Bits<16>, A>,
-}
-
-impl<T: Synth, const A: usize> Default for EpochRam<T, A> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            read_address: Default::default(),
-            read_enable: Default::default(),
-            register_enable: Default::default(),
-            read_data: Default::default(),
-            read_epoch: Default::default(),
-            write_address: Default::default(),
-            write_data: Default::default(),
-            write_epoch: Default::default(),
-            write_enable: Default::default(),
-            content: Default::default(),
-            stamps: BlockRam::zeroed(),
-        }
-    }
 }
 
 impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.content.clock.next = self.clock.val();
+        clock!(self, clock, content, stamps);
         self.content.read_enable.next = self.read_enable.val();
         self.content.register_enable.next = self.register_enable.val();
         self.content.read_address.next = self.read_address.val();
@@ -71,7 +53,6 @@ impl<T: Synth, const A: usize> Logic for EpochRam<T, A> {
         self.content.write_enable.next = self.write_enable.val();
         self.read_data.next = self.content.read_data.val();
 
-        self.stamps.clock.next = self.clock.val();
         self.stamps.read_enable.next = self.read_enable.val();
         self.stamps.register_enable.next = self.register_enable.val();
         self.stamps.read_address.next = self.read_address.val();

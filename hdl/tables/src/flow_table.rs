@@ -84,13 +84,11 @@ pub struct FlowTable<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
 impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic for FlowTable<FLOW_BITS, BUCKET_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.lookup.clock.next = self.clock.val();
+        clock!(self, clock, lookup, by_id, writer);
         self.lookup.reset.next = self.reset.val();
         self.lookup.epoch.next = self.epoch.val();
-        self.by_id.clock.next = self.clock.val();
         self.by_id.reset.next = self.reset.val();
         self.by_id.epoch.next = self.epoch.val();
-        self.writer.clock.next = self.clock.val();
 
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.lookup.settings);
         MessageSink::<FlowLookup>::link(&mut self.flow_lookup, &mut self.lookup.flow_lookup);

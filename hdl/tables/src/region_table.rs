@@ -109,16 +109,12 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, tx_turn, remove);
-        self.rx_open.clock.next = self.clock.val();
+        clock!(self, clock, rx_open, tx_open, pipe, rx_replies, tx_replies);
         self.rx_open.reset.next = self.reset.val();
-        self.tx_open.clock.next = self.clock.val();
         self.tx_open.reset.next = self.reset.val();
-        self.pipe.clock.next = self.clock.val();
         self.pipe.reset.next = self.reset.val();
         self.pipe.epoch.next = self.epoch.val();
-        self.rx_replies.clock.next = self.clock.val();
         self.rx_replies.reset.next = self.reset.val();
-        self.tx_replies.clock.next = self.clock.val();
         self.tx_replies.reset.next = self.reset.val();
 
         // What goes by key passes through the pipe, which compares it; all else is written.

@@ -45,7 +45,7 @@ const fn walk_bits(tables: [usize; 4]) -> usize {
 }
 
 /// The scrubber. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Scrubber<
     const FLOW_BITS: usize,
     const BUCKET_BITS: usize,
@@ -84,46 +84,14 @@ pub struct Scrubber<
     walking: DFF<Bit>,
     at: DFF<Bits<16>>,
 
+    #[value(0xffff)]
     unused: Constant<Bits<16>>,
+    #[value(0)]
     none: Constant<Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
+    #[value((1u64 << walk_bits([FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS])) - 1)]
     last_place: Constant<Bits<16>>,
-}
-
-impl<
-        const FLOW_BITS: usize,
-        const BUCKET_BITS: usize,
-        const REGION_BITS: usize,
-        const PAGE_BITS: usize,
-    > Default for Scrubber<FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS>
-{
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            epoch: Default::default(),
-            table_epoch: Default::default(),
-            busy: Default::default(),
-            key_in: Default::default(),
-            key_out: Default::default(),
-            change_in: Default::default(),
-            change_out: Default::default(),
-            region_in: Default::default(),
-            region_out: Default::default(),
-            page_in: Default::default(),
-            page_out: Default::default(),
-            last: Default::default(),
-            walking: Default::default(),
-            at: Default::default(),
-            unused: Constant::new(0xffffu64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            last_place: Constant::new(
-                ((1u64 << walk_bits([FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS])) - 1)
-                    .to_bits(),
-            ),
-        }
-    }
 }
 
 impl<

@@ -77,14 +77,10 @@ impl<const FLOW_BITS: usize, const SEGMENT_BITS: usize> Logic
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.states.clock.next = self.clock.val();
-        self.front.clock.next = self.clock.val();
+        clock!(self, clock, states, front, search, replies, updater);
         self.front.reset.next = self.reset.val();
-        self.search.clock.next = self.clock.val();
         self.search.reset.next = self.reset.val();
-        self.replies.clock.next = self.clock.val();
         self.replies.reset.next = self.reset.val();
-        self.updater.clock.next = self.clock.val();
         self.updater.reset.next = self.reset.val();
 
         MessageSink::<SegmentRequest>::link(&mut self.request, &mut self.front.request);

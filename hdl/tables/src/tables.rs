@@ -132,22 +132,18 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.command.clock.next = self.clock.val();
+        clock!(self, clock, command, scrubber, flows, rx_list, tx_list);
+        clock!(self, clock, regions);
         self.command.reset.next = self.reset.val();
         self.command.epoch.next = self.scrubber.table_epoch.val();
         self.command.hold.next = self.scrubber.busy.val() | self.flows.busy.val();
         self.busy.next = self.scrubber.busy.val() | self.flows.busy.val();
-        self.scrubber.clock.next = self.clock.val();
         self.scrubber.reset.next = self.reset.val();
         self.scrubber.epoch.next = self.epoch.val();
-        self.flows.clock.next = self.clock.val();
         self.flows.reset.next = self.reset.val();
         self.flows.epoch.next = self.scrubber.table_epoch.val();
-        self.rx_list.clock.next = self.clock.val();
         self.rx_list.reset.next = self.reset.val();
-        self.tx_list.clock.next = self.clock.val();
         self.tx_list.reset.next = self.reset.val();
-        self.regions.clock.next = self.clock.val();
         self.regions.reset.next = self.reset.val();
         self.regions.epoch.next = self.scrubber.table_epoch.val();
 

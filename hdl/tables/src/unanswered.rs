@@ -8,7 +8,10 @@
 use stream::prelude::*;
 
 /// The counter. See the module's head.
-#[derive(LogicBlock)]
+///
+/// A counter that lets `limit` requests (at most 31) be unanswered.
+#[derive(LogicBlock, BlockDefault)]
+#[new(limit: u64)]
 pub struct Unanswered {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -25,27 +28,12 @@ pub struct Unanswered {
     count: DFF<Bits<5>>,
     may_accept: DFF<Bit>,
 
+    #[value(limit - 1)]
     last: Constant<Bits<5>>,
+    #[value(1)]
     one: Constant<Bits<5>>,
+    #[value(0)]
     zero: Constant<Bits<5>>,
-}
-
-impl Unanswered {
-    /// A counter that lets `limit` requests (at most 31) be unanswered.
-    pub fn new(limit: u64) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            accept: Default::default(),
-            answer: Default::default(),
-            free: Default::default(),
-            count: Default::default(),
-            may_accept: Default::default(),
-            last: Constant::new((limit - 1).to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Unanswered {

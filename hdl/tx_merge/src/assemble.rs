@@ -47,15 +47,12 @@ pub struct Assemble {
 impl Logic for Assemble {
     #[hdl_gen]
     fn update(&mut self) {
-        self.segment.clock.next = self.clock.val();
+        clock!(self, clock, segment, merge, ended_queue, facts_queue);
+        clock!(self, clock, checksum);
         self.segment.reset.next = self.reset.val();
-        self.merge.clock.next = self.clock.val();
         self.merge.reset.next = self.reset.val();
-        self.ended_queue.clock.next = self.clock.val();
         self.ended_queue.reset.next = self.reset.val();
-        self.facts_queue.clock.next = self.clock.val();
         self.facts_queue.reset.next = self.reset.val();
-        self.checksum.clock.next = self.clock.val();
         self.checksum.reset.next = self.reset.val();
 
         MessageSink::<SendPlan>::link(&mut self.plan, &mut self.segment.plan);

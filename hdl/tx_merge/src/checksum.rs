@@ -31,7 +31,7 @@ use crate::messages::{ChecksumPatch, HeaderLayout};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Checksum {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -45,6 +45,7 @@ pub struct Checksum {
     /// Frames to send.
     pub frames: PacketSource,
 
+    #[value(FrameFifo::new(false, true))]
     store: FrameFifo<9, 10>,
     unit: ChecksumUnit,
     patches: Fifo<ChecksumPatch, 6, 7>,
@@ -56,37 +57,14 @@ pub struct Checksum {
     take: Signal<Local, Bit>,
 }
 
-impl Default for Checksum {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            frames_made: Default::default(),
-            facts: Default::default(),
-            frames: Default::default(),
-            store: FrameFifo::new(false, true),
-            unit: Default::default(),
-            patches: Default::default(),
-            insert: Default::default(),
-            has_room: Default::default(),
-            beat: Default::default(),
-            ready: Default::default(),
-            take: Default::default(),
-        }
-    }
-}
-
 impl Logic for Checksum {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, has_room);
-        self.store.clock.next = self.clock.val();
+        clock!(self, clock, store, unit, patches, insert);
         self.store.reset.next = self.reset.val();
-        self.unit.clock.next = self.clock.val();
         self.unit.reset.next = self.reset.val();
-        self.patches.clock.next = self.clock.val();
         self.patches.reset.next = self.reset.val();
-        self.insert.clock.next = self.clock.val();
         self.insert.reset.next = self.reset.val();
         MessageSource::<ChecksumPatch>::join(&mut self.patches.source, &mut self.insert.patch);
         PacketSource::join(&mut self.store.source, &mut self.insert.frames_stored);

@@ -82,15 +82,11 @@ impl Logic for Descriptor {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, unread, has_places, metadata, upper);
-        self.name.clock.next = self.clock.val();
+        clock!(self, clock, name, switch, control, capture, check);
         self.name.reset.next = self.reset.val();
-        self.switch.clock.next = self.clock.val();
         self.switch.reset.next = self.reset.val();
-        self.control.clock.next = self.clock.val();
         self.control.reset.next = self.reset.val();
-        self.capture.clock.next = self.clock.val();
         self.capture.reset.next = self.reset.val();
-        self.check.clock.next = self.clock.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.switch.settings);
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.capture.numbers);
 

@@ -58,7 +58,7 @@ impl Logic for Fence {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, passed);
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         self.stamped.next.confirmation = self.confirmation_sink.payload.val();
         self.stamped.next.stamp = self.started.val().get_bits::<16>(0);

@@ -72,9 +72,8 @@ impl Logic for Flow {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, asked, asked_valid, begun);
-        self.waiting.clock.next = self.clock.val();
+        clock!(self, clock, waiting, floor, ahead);
         self.waiting.reset.next = self.reset.val();
-        self.floor.clock.next = self.clock.val();
         self.floor.reset.next = self.reset.val();
         MessageSource::<SendRange>::link(&mut self.range, &mut self.floor.range);
         self.started.next = self.begun.q.val();
@@ -92,7 +91,6 @@ impl Logic for Flow {
         self.waiting.sink.payload.next = self.asked.q.val();
 
         // Begin the next one while there is less than 32 KiB to read.
-        self.ahead.clock.next = self.clock.val();
         self.ahead.reset.next = self.reset.val();
         PulseSink::<Bits<18>>::link(&mut self.dropped_bytes, &mut self.ahead.dropped_bytes);
         PulseSink::<Bits<10>>::link(&mut self.asked_bytes, &mut self.ahead.asked_bytes);

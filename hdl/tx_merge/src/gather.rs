@@ -83,18 +83,13 @@ pub struct Gather {
 impl Logic for Gather {
     #[hdl_gen]
     fn update(&mut self) {
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue, control, ask, part, parts, verdicts);
+        clock!(self, clock, grant);
         self.queue.reset.next = self.reset.val();
-        self.control.clock.next = self.clock.val();
         self.control.reset.next = self.reset.val();
-        self.ask.clock.next = self.clock.val();
         self.ask.reset.next = self.reset.val();
-        self.part.clock.next = self.clock.val();
-        self.parts.clock.next = self.clock.val();
         self.parts.reset.next = self.reset.val();
-        self.verdicts.clock.next = self.clock.val();
         self.verdicts.reset.next = self.reset.val();
-        self.grant.clock.next = self.clock.val();
         self.grant.reset.next = self.reset.val();
         MessageSink::<SendRange>::link(&mut self.range, &mut self.queue.sink);
         MessageSource::<SendPart>::join(&mut self.parts.source, &mut self.grant.part);

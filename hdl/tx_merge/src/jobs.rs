@@ -81,7 +81,7 @@ impl Logic for PayloadRoom {
 }
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Jobs {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -116,39 +116,9 @@ pub struct Jobs {
     ends: Signal<Local, Bit>,
     bytes: Signal<Local, Bits<10>>,
     issue: Signal<Local, Bit>,
+    /// Pieces do not cross a multiple of 4 KiB.
+    #[value(u64::MAX << PAGE_BITS_MIN)]
     page: Constant<Bits<64>>,
-}
-
-impl Default for Jobs {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            piece: Default::default(),
-            read_job: Default::default(),
-            asked_bytes: Default::default(),
-            beat_freed: Default::default(),
-            answer_freed: Default::default(),
-            job: Default::default(),
-            job_valid: Default::default(),
-            in_piece: Default::default(),
-            window: Default::default(),
-            rest: Default::default(),
-            issued: Default::default(),
-            issued_bytes: Default::default(),
-            payload: Default::default(),
-            address: Default::default(),
-            offset: Default::default(),
-            left: Default::default(),
-            behind: Default::default(),
-            room: Default::default(),
-            ends: Default::default(),
-            bytes: Default::default(),
-            issue: Default::default(),
-            // Pieces do not cross a multiple of 4 KiB.
-            page: Constant::new((u64::MAX << PAGE_BITS_MIN).to_bits()),
-        }
-    }
 }
 
 impl Logic for Jobs {
@@ -156,6 +126,7 @@ impl Logic for Jobs {
     fn update(&mut self) {
         dff_setup!(self, clock, job, job_valid, in_piece, window, rest);
         dff_setup!(self, clock, issued, issued_bytes);
+        clock!(self, clock, payload);
         self.read_job.valid.next = self.job_valid.q.val();
         self.read_job.payload.next = self.job.q.val();
 
@@ -191,7 +162,6 @@ impl Logic for Jobs {
         self.issued_bytes.d.next = self.bytes.val();
         self.asked_bytes.valid.next = self.issued.q.val();
         self.asked_bytes.payload.next = self.issued_bytes.q.val();
-        self.payload.clock.next = self.clock.val();
         self.payload.reset.next = self.reset.val();
         self.payload.issue.next = self.issued.q.val();
         self.payload.bytes.next = self.issued_bytes.q.val();

@@ -66,11 +66,9 @@ pub struct Merge {
 impl Logic for Merge {
     #[hdl_gen]
     fn update(&mut self) {
-        self.item.clock.next = self.clock.val();
+        clock!(self, clock, item, items, align);
         self.item.reset.next = self.reset.val();
-        self.items.clock.next = self.clock.val();
         self.items.reset.next = self.reset.val();
-        self.align.clock.next = self.clock.val();
         self.align.reset.next = self.reset.val();
         MessageSink::<FrameCut>::link(&mut self.cut, &mut self.item.cut);
         MessageSink::<AnswerFacts>::link(&mut self.answer_facts, &mut self.item.answer);

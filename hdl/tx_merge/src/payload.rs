@@ -21,7 +21,7 @@ use stream::prelude::*;
 const _: () = assert!(SEND_READ_BYTES_MAX <= 8 * 64);
 
 /// The buffer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Payload {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -39,6 +39,7 @@ pub struct Payload {
     /// The last beat of an answer has left.
     pub answer_freed: Signal<Out, Bit>,
 
+    #[value(FrameFifo::new(false, false))]
     store: FrameFifo<9, 10>,
     verdicts: Fifo<AnswerFacts, 7, 8>,
     beats: DFF<Bits<3>>,
@@ -49,34 +50,12 @@ pub struct Payload {
     leave: Signal<Local, Bit>,
 }
 
-impl Default for Payload {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            read_data: Default::default(),
-            answers: Default::default(),
-            facts: Default::default(),
-            beat_freed: Default::default(),
-            answer_freed: Default::default(),
-            store: FrameFifo::new(false, false),
-            verdicts: Default::default(),
-            beats: Default::default(),
-            beat_left: Default::default(),
-            answer_left: Default::default(),
-            take: Default::default(),
-            leave: Default::default(),
-        }
-    }
-}
-
 impl Logic for Payload {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beats, beat_left, answer_left);
-        self.store.clock.next = self.clock.val();
+        clock!(self, clock, store, verdicts);
         self.store.reset.next = self.reset.val();
-        self.verdicts.clock.next = self.clock.val();
         self.verdicts.reset.next = self.reset.val();
 
         // In: both parts have room for every answer that was asked for.

@@ -50,9 +50,8 @@ impl Logic for Planner {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, taken, asked_bytes, read_bytes);
-        self.plan_queue.clock.next = self.clock.val();
+        clock!(self, clock, plan_queue, record_queue);
         self.plan_queue.reset.next = self.reset.val();
-        self.record_queue.clock.next = self.clock.val();
         self.record_queue.reset.next = self.reset.val();
         MessageSource::<SendPlan>::link(&mut self.plan, &mut self.plan_queue.source);
         MessageSource::<SendRecord>::link(&mut self.record, &mut self.record_queue.source);

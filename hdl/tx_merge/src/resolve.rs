@@ -58,13 +58,10 @@ pub struct Resolve {
 impl Logic for Resolve {
     #[hdl_gen]
     fn update(&mut self) {
-        self.fields_queue.clock.next = self.clock.val();
+        clock!(self, clock, fields_queue, flow, gather, planner);
         self.fields_queue.reset.next = self.reset.val();
-        self.flow.clock.next = self.clock.val();
         self.flow.reset.next = self.reset.val();
-        self.gather.clock.next = self.clock.val();
         self.gather.reset.next = self.reset.val();
-        self.planner.clock.next = self.clock.val();
         self.planner.reset.next = self.reset.val();
 
         MessageSink::<SendFields>::link(&mut self.fields, &mut self.fields_queue.sink);

@@ -79,14 +79,10 @@ impl Logic for Segment {
             ready,
             has_room
         );
-        self.frame.clock.next = self.clock.val();
+        clock!(self, clock, frame, store, patch, cut_queue, header_queue);
         self.frame.reset.next = self.reset.val();
-        self.store.clock.next = self.clock.val();
         self.store.reset.next = self.reset.val();
-        self.patch.clock.next = self.clock.val();
-        self.cut_queue.clock.next = self.clock.val();
         self.cut_queue.reset.next = self.reset.val();
-        self.header_queue.clock.next = self.clock.val();
         self.header_queue.reset.next = self.reset.val();
         MessageSink::<SendPlan>::link(&mut self.plan, &mut self.frame.plan);
         MessageSink::<HeaderNumbers>::link(&mut self.numbers, &mut self.frame.numbers);

@@ -75,7 +75,8 @@ pub struct TxMerge {
 impl Logic for TxMerge {
     #[hdl_gen]
     fn update(&mut self) {
-        self.descriptor.clock.next = self.clock.val();
+        clock!(self, clock, descriptor, resolve, jobs, payload, assemble);
+        clock!(self, clock, report, fence);
         self.descriptor.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.descriptor.settings);
         MessageSink::<RingFetch>::link(
@@ -85,7 +86,6 @@ impl Logic for TxMerge {
         PacketSink::link(&mut self.descriptors, &mut self.descriptor.descriptors);
         PulseSource::<RingFetch>::link(&mut self.taken, &mut self.descriptor.taken);
 
-        self.resolve.clock.next = self.clock.val();
         self.resolve.reset.next = self.reset.val();
         MessageSource::<SendFields>::join(&mut self.descriptor.fields, &mut self.resolve.fields);
         MessageSource::<Bits<16>>::link(&mut self.flow_request, &mut self.resolve.flow_request);
@@ -101,18 +101,15 @@ impl Logic for TxMerge {
         );
         MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.resolve.region_reply);
 
-        self.jobs.clock.next = self.clock.val();
         self.jobs.reset.next = self.reset.val();
         MessageSource::<SendPiece>::join(&mut self.resolve.piece, &mut self.jobs.piece);
         MessageSource::<ReadJob>::link(&mut self.read_job, &mut self.jobs.read_job);
         PulseSource::<Bits<10>>::join(&mut self.jobs.asked_bytes, &mut self.resolve.asked_bytes);
-        self.payload.clock.next = self.clock.val();
         self.payload.reset.next = self.reset.val();
         PacketSink::link(&mut self.read_data, &mut self.payload.read_data);
         self.jobs.beat_freed.next = self.payload.beat_freed.val();
         self.jobs.answer_freed.next = self.payload.answer_freed.val();
 
-        self.assemble.clock.next = self.clock.val();
         self.assemble.reset.next = self.reset.val();
         MessageSource::<SendPlan>::join(&mut self.resolve.plan, &mut self.assemble.plan);
         MessageSource::<Bits<512>>::join(&mut self.descriptor.header, &mut self.assemble.template);
@@ -127,7 +124,6 @@ impl Logic for TxMerge {
         );
         PacketSource::link(&mut self.frames, &mut self.assemble.frames);
 
-        self.report.clock.next = self.clock.val();
         self.report.reset.next = self.reset.val();
         MessageSource::<SendRecord>::join(&mut self.resolve.record, &mut self.report.record);
         MessageSource::<Bits<1>>::join(&mut self.assemble.ended, &mut self.report.ended);
@@ -135,7 +131,6 @@ impl Logic for TxMerge {
         PulseSource::<Bits<3>>::link(&mut self.error_count, &mut self.report.error_count);
         self.descriptor_done.next = self.report.descriptor_done.val();
 
-        self.fence.clock.next = self.clock.val();
         self.fence.reset.next = self.reset.val();
         self.fence.started.next = self.resolve.started.val();
         self.fence.finished.next = self.report.finished.val();

@@ -45,8 +45,8 @@ impl Logic for Card {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, numbers_valid);
+        clock!(self, clock, narrow);
         self.numbers_valid.d.next = self.numbers.valid.val();
-        self.narrow.clock.next = self.clock.val();
         self.narrow.a.next = bit_cast::<2, 8>(self.numbers.value.val());
         for i in 0..3 {
             self.lanes[i].clock.next = self.clock.val();

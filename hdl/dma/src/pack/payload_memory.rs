@@ -15,7 +15,10 @@
 use stream::prelude::*;
 
 /// One dword of each beat.
-#[derive(LogicBlock)]
+///
+/// Lane `index`, 0 to 15.
+#[derive(LogicBlock, BlockDefault)]
+#[new(index: u64)]
 pub struct PayloadLane {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -36,33 +39,16 @@ pub struct PayloadLane {
     pub dword: Signal<Out, Bits<32>>,
 
     memory: LutRam<Bits<32>, 6>,
+    #[value(index)]
     index: Constant<Bits<4>>,
+    #[value((32 * index) as u64)]
     first_bit: Constant<Bits<9>>,
-}
-
-impl PayloadLane {
-    /// Lane `index`, 0 to 15.
-    pub fn new(index: u64) -> Self {
-        Self {
-            clock: Default::default(),
-            store: Default::default(),
-            store_beat: Default::default(),
-            data: Default::default(),
-            window_beat: Default::default(),
-            window_behind: Default::default(),
-            window_lane: Default::default(),
-            dword: Default::default(),
-            memory: Default::default(),
-            index: Constant::new(index.to_bits()),
-            first_bit: Constant::new((32 * index).to_bits()),
-        }
-    }
 }
 
 impl Logic for PayloadLane {
     #[hdl_gen]
     fn update(&mut self) {
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory);
         self.memory.write_enable.next = self.store.val();
         self.memory.write_address.next = self.store_beat.val();
         self.memory.write_data.next = self.data.val().get_bits::<32>(self.first_bit.val().index());
@@ -97,12 +83,11 @@ pub struct HalfHeads {
 impl Logic for HalfHeads {
     #[hdl_gen]
     fn update(&mut self) {
-        self.first.clock.next = self.clock.val();
+        clock!(self, clock, first, second);
         self.first.write_enable.next = self.store.val();
         self.first.write_address.next = self.store_beat.val();
         self.first.write_data.next = self.data.val().get_bits::<128>(0);
         self.first.read_address.next = self.half.val().get_bits::<6>(1);
-        self.second.clock.next = self.clock.val();
         self.second.write_enable.next = self.store.val();
         self.second.write_address.next = self.store_beat.val();
         self.second.write_data.next = self.data.val().get_bits::<128>(256);
@@ -115,7 +100,7 @@ impl Logic for HalfHeads {
 }
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct PayloadMemory {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -146,6 +131,7 @@ pub struct PayloadMemory {
     /// Dwords 0 to 3 of that half.
     pub fresh_head: Signal<Out, Bits<128>>,
 
+    #[value(std::array::from_fn(|index| PayloadLane::new(index as u64)))]
     lanes: [PayloadLane; 16],
     rotate: RotateDwords,
     heads: HalfHeads,
@@ -163,45 +149,11 @@ pub struct PayloadMemory {
     quarter_3: Signal<Local, Bits<512>>,
 }
 
-impl Default for PayloadMemory {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            flush: Default::default(),
-            hold: Default::default(),
-            beat: Default::default(),
-            written: Default::default(),
-            stores: Default::default(),
-            beats_held: Default::default(),
-            window: Default::default(),
-            window_behind: Default::default(),
-            dwords: Default::default(),
-            advance: Default::default(),
-            fresh: Default::default(),
-            fresh_head: Default::default(),
-            lanes: std::array::from_fn(|index| PayloadLane::new(index as u64)),
-            rotate: Default::default(),
-            heads: Default::default(),
-            stored: Default::default(),
-            released: Default::default(),
-            has_room: Default::default(),
-            held: Default::default(),
-            store: Default::default(),
-            window_beat: Default::default(),
-            window_lane: Default::default(),
-            quarter_0: Default::default(),
-            quarter_1: Default::default(),
-            quarter_2: Default::default(),
-            quarter_3: Default::default(),
-        }
-    }
-}
-
 impl Logic for PayloadMemory {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, stored, released, has_room);
-        self.heads.clock.next = self.clock.val();
+        clock!(self, clock, heads);
 
         self.held.next = self.stored.q.val() - self.released.q.val();
         // One more may come before it shows here.

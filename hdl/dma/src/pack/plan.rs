@@ -87,7 +87,7 @@ impl Logic for StartTurn {
 }
 
 /// Chooses the request that may start next.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RequestChoice {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -151,66 +151,24 @@ pub struct RequestChoice {
     is_write: Signal<Local, Bit>,
     took_write: Signal<Local, Bit>,
     took_read: Signal<Local, Bit>,
+    #[value(PlannedTlp {
+        fits: true,
+        leaves_half: true,
+        fits_straddled: true,
+        leaves_half_straddled: true,
+        last_dword: 3u64.to_bits(),
+        ..PlannedTlp::default()
+    })]
     no_payload: Constant<PlannedTlp>,
+    #[value(READ_BIT)]
     is_read_bit: Constant<Bits<6>>,
-}
-
-impl Default for RequestChoice {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            link_reset: Default::default(),
-            flush: Default::default(),
-            run: Default::default(),
-            straddles: Default::default(),
-            rx_crowded: Default::default(),
-            write_tlp: Default::default(),
-            is_stored: Default::default(),
-            second: Default::default(),
-            second_goes: Default::default(),
-            pairs: Default::default(),
-            takes_second: Default::default(),
-            read_tlp: Default::default(),
-            tlp: Default::default(),
-            sequence_number: Default::default(),
-            writes_returned: Default::default(),
-            write_taken: Default::default(),
-            read_taken: Default::default(),
-            jobs_issued: Default::default(),
-            window_stall: Default::default(),
-            data_stall: Default::default(),
-            writes_in_flight: Default::default(),
-            order: Default::default(),
-            turn: Default::default(),
-            patience: Default::default(),
-            taken: Default::default(),
-            write: Default::default(),
-            second_tlp: Default::default(),
-            may_pair: Default::default(),
-            takes_two: Default::default(),
-            read: Default::default(),
-            is_read: Default::default(),
-            is_write: Default::default(),
-            took_write: Default::default(),
-            took_read: Default::default(),
-            no_payload: Constant::new(PlannedTlp {
-                fits: true,
-                leaves_half: true,
-                fits_straddled: true,
-                leaves_half_straddled: true,
-                last_dword: 3u64.to_bits(),
-                ..PlannedTlp::default()
-            }),
-            is_read_bit: Constant::new(READ_BIT.to_bits()),
-        }
-    }
 }
 
 impl Logic for RequestChoice {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, patience);
-        self.taken.clock.next = self.clock.val();
+        clock!(self, clock, taken);
         self.taken.link_reset.next = self.link_reset.val();
         self.taken.flush.next = self.flush.val();
         self.taken.writes_returned.next = self.writes_returned.val();
@@ -335,7 +293,7 @@ impl Logic for RequestPlan {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, rest, is_open, is_long, position, full, stage, crowded);
-        self.choice.clock.next = self.clock.val();
+        clock!(self, clock, choice, ready_write);
         self.choice.link_reset.next = self.link_reset.val();
         self.choice.flush.next = self.flush.val();
         self.choice.run.next = self.run.val();
@@ -343,7 +301,6 @@ impl Logic for RequestPlan {
         self.crowded.d.next = self.rx_crowded.val();
         self.choice.rx_crowded.next = self.crowded.q.val();
         self.choice.writes_returned.next = self.writes_returned.val();
-        self.ready_write.clock.next = self.clock.val();
         self.ready_write.flush.next = self.flush.val();
         self.ready_write.written.next = self.written.val();
         self.ready_write.stores.next = self.stores.val();

@@ -84,7 +84,7 @@ impl Logic for StoredUpTo {
 }
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ReadyWrite {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -120,46 +120,18 @@ pub struct ReadyWrite {
     tlp: Signal<Local, RequestTlp>,
     held_tlp: Signal<Local, RequestTlp>,
     planned: Signal<Local, PlannedTlp>,
+    #[value(HEAD_DWORDS)]
     head_dwords: Constant<Bits<9>>,
+    #[value(STRADDLED_DWORDS)]
     straddled_dwords: Constant<Bits<9>>,
+    #[value(HEAD_DWORDS + HALF_DWORDS)]
     half_dwords: Constant<Bits<9>>,
+    #[value(STRADDLED_DWORDS + HALF_DWORDS)]
     half_straddled_dwords: Constant<Bits<9>>,
+    #[value(HEAD_DWORDS)]
     head_position: Constant<Bits<16>>,
+    #[value(STRADDLED_DWORDS)]
     straddled_position: Constant<Bits<16>>,
-}
-
-impl Default for ReadyWrite {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            flush: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            is_stored: Default::default(),
-            second: Default::default(),
-            second_goes: Default::default(),
-            takes_second: Default::default(),
-            written: Default::default(),
-            stores: Default::default(),
-            full: Default::default(),
-            held: Default::default(),
-            stored: Default::default(),
-            second_stays: Default::default(),
-            next_end: Default::default(),
-            held_end: Default::default(),
-            moves: Default::default(),
-            start: Default::default(),
-            tlp: Default::default(),
-            held_tlp: Default::default(),
-            planned: Default::default(),
-            head_dwords: Constant::new(HEAD_DWORDS.to_bits()),
-            straddled_dwords: Constant::new(STRADDLED_DWORDS.to_bits()),
-            half_dwords: Constant::new((HEAD_DWORDS + HALF_DWORDS).to_bits()),
-            half_straddled_dwords: Constant::new((STRADDLED_DWORDS + HALF_DWORDS).to_bits()),
-            head_position: Constant::new(HEAD_DWORDS.to_bits()),
-            straddled_position: Constant::new(STRADDLED_DWORDS.to_bits()),
-        }
-    }
 }
 
 impl Logic for ReadyWrite {

@@ -21,7 +21,7 @@ use stream::prelude::*;
 const WRITES_IN_FLIGHT_MAX: u64 = 32;
 
 /// The counts. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct StartCount {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -65,40 +65,10 @@ pub struct StartCount {
 
     counts: Signal<Local, Bit>,
     after_take: Signal<Local, Bits<6>>,
+    #[value(WRITES_IN_FLIGHT_MAX)]
     in_flight_max: Constant<Bits<6>>,
+    #[value(WRITES_IN_FLIGHT_MAX - 2)]
     in_flight_max_of_two: Constant<Bits<6>>,
-}
-
-impl Default for StartCount {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            link_reset: Default::default(),
-            flush: Default::default(),
-            takes_write: Default::default(),
-            is_last: Default::default(),
-            takes_second: Default::default(),
-            second_is_last: Default::default(),
-            takes_read: Default::default(),
-            writes_returned: Default::default(),
-            number: Default::default(),
-            counts_write: Default::default(),
-            in_flight: Default::default(),
-            in_window: Default::default(),
-            two_in_window: Default::default(),
-            jobs_issued: Default::default(),
-            flying: Default::default(),
-            count: Default::default(),
-            issued: Default::default(),
-            took_two: Default::default(),
-            room_for_two: Default::default(),
-            second_ends: Default::default(),
-            counts: Default::default(),
-            after_take: Default::default(),
-            in_flight_max: Constant::new(WRITES_IN_FLIGHT_MAX.to_bits()),
-            in_flight_max_of_two: Constant::new((WRITES_IN_FLIGHT_MAX - 2).to_bits()),
-        }
-    }
 }
 
 impl Logic for StartCount {

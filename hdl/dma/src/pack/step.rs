@@ -143,7 +143,7 @@ impl Logic for AfterBeat {
 const WRITE_BITS: u128 = ((1 << 75) - 1) | (1 << 125);
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct BeatPlan {
     /// Payload dwords of the TLP at hand that are to come; 0: none is at hand.
     pub rest: Signal<In, Bits<9>>,
@@ -188,42 +188,8 @@ pub struct BeatPlan {
     behind_start: Signal<Local, Bits<6>>,
     behind_position: Signal<Local, Bits<6>>,
     result: Signal<Local, Step>,
+    #[value(WRITE_BITS.to_bits::<128>())]
     write_bits: Constant<Bits<128>>,
-}
-
-impl Default for BeatPlan {
-    fn default() -> Self {
-        Self {
-            rest: Default::default(),
-            is_open: Default::default(),
-            position: Default::default(),
-            starts: Default::default(),
-            planned: Default::default(),
-            number: Default::default(),
-            pairs: Default::default(),
-            second: Default::default(),
-            step: Default::default(),
-            rest_after: Default::default(),
-            is_open_after: Default::default(),
-            is_long_after: Default::default(),
-            position_after: Default::default(),
-            after: Default::default(),
-            is_tail: Default::default(),
-            ends_start: Default::default(),
-            end_dword: Default::default(),
-            tlp: Default::default(),
-            second_tlp: Default::default(),
-            rear_header: Default::default(),
-            rear_start: Default::default(),
-            second_number: Default::default(),
-            tail_last: Default::default(),
-            start: Default::default(),
-            behind_start: Default::default(),
-            behind_position: Default::default(),
-            result: Default::default(),
-            write_bits: Constant::new(WRITE_BITS.to_bits()),
-        }
-    }
 }
 
 impl Logic for BeatPlan {

@@ -80,7 +80,11 @@ impl Logic for CompletionRoom {
 
 /// How much of one kind of room is left, and whether the next read fits. W holds the room and a
 /// sign.
-#[derive(LogicBlock)]
+///
+/// The account of that much room.
+#[derive(LogicBlock, BlockDefault)]
+#[new(room: u32)]
+#[require(room < 1 << (W - 1), "{room} is no number of {W} bits with a sign")]
 pub struct RoomLeft<const W: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -112,40 +116,10 @@ pub struct RoomLeft<const W: usize> {
     kept: Signal<Local, Bits<W>>,
     left_next: Signal<Local, Bits<W>>,
     taken: Signal<Local, Bits<W>>,
+    #[value(u64::from(room))]
     all: Constant<Bits<W>>,
+    #[value(1 << (W - 1))]
     sign: Constant<Bits<W>>,
-}
-
-impl<const W: usize> RoomLeft<W> {
-    /// The account of that much room.
-    pub fn new(room: u32) -> Self {
-        assert!(
-            room < 1 << (W - 1),
-            "{room} is no number of {W} bits with a sign"
-        );
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            is_wanted: Default::default(),
-            wanted: Default::default(),
-            behind: Default::default(),
-            take: Default::default(),
-            give_back: Default::default(),
-            fits: Default::default(),
-            used: Default::default(),
-            change: Default::default(),
-            left: Default::default(),
-            is_enough: Default::default(),
-            left_after: Default::default(),
-            left_for_first: Default::default(),
-            left_for_both: Default::default(),
-            kept: Default::default(),
-            left_next: Default::default(),
-            taken: Default::default(),
-            all: Constant::new(u64::from(room).to_bits()),
-            sign: Constant::new((1u64 << (W - 1)).to_bits()),
-        }
-    }
 }
 
 impl<const W: usize> Logic for RoomLeft<W> {
@@ -180,7 +154,11 @@ impl<const W: usize> Logic for RoomLeft<W> {
 }
 
 /// Keeps count of the completion buffer that requests in flight may need.
-#[derive(LogicBlock)]
+///
+/// The account of a buffer.
+#[derive(LogicBlock, BlockDefault)]
+#[new(buffer: CompletionBuffer)]
+#[require(buffer.is_supported(), "{buffer:?}")]
 pub struct RoomAccount {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -208,30 +186,10 @@ pub struct RoomAccount {
     /// Data in use.
     pub data_level: Signal<Out, Bits<12>>,
 
+    #[value(RoomLeft::new(buffer.headers))]
     headers: RoomLeft<10>,
+    #[value(RoomLeft::new(buffer.data))]
     data: RoomLeft<12>,
-}
-
-impl RoomAccount {
-    /// The account of a buffer.
-    pub fn new(buffer: CompletionBuffer) -> Self {
-        assert!(buffer.is_supported(), "{buffer:?}");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            is_wanted: Default::default(),
-            wanted: Default::default(),
-            behind: Default::default(),
-            fits: Default::default(),
-            take: Default::default(),
-            give_back_headers: Default::default(),
-            give_back_data: Default::default(),
-            headers_level: Default::default(),
-            data_level: Default::default(),
-            headers: RoomLeft::new(buffer.headers),
-            data: RoomLeft::new(buffer.data),
-        }
-    }
 }
 
 impl Default for RoomAccount {
@@ -243,7 +201,7 @@ impl Default for RoomAccount {
 impl Logic for RoomAccount {
     #[hdl_gen]
     fn update(&mut self) {
-        self.headers.clock.next = self.clock.val();
+        clock!(self, clock, headers, data);
         self.headers.reset.next = self.reset.val();
         self.headers.is_wanted.next = self.is_wanted.val();
         self.headers.wanted.next = bit_cast::<10, 4>(self.wanted.val().headers);
@@ -252,7 +210,6 @@ impl Logic for RoomAccount {
         self.headers.give_back.next = bit_cast::<10, 5>(self.give_back_headers.val());
         self.headers_level.next = self.headers.used.val();
 
-        self.data.clock.next = self.clock.val();
         self.data.reset.next = self.reset.val();
         self.data.is_wanted.next = self.is_wanted.val();
         self.data.wanted.next = bit_cast::<12, 6>(self.wanted.val().data);

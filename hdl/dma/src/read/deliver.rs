@@ -105,7 +105,7 @@ impl Logic for Gather {
             pending,
             pending_place
         );
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         MessageSource::<NaturalBeat>::link(&mut self.beat, &mut self.queue.source);
 
@@ -160,7 +160,7 @@ impl Logic for Gather {
 }
 
 /// Moves the bytes of a job to the front: a window of 64 bytes over two natural beats.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Realign {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -193,40 +193,10 @@ pub struct Realign {
     shift_at: Signal<Local, Bits<9>>,
     front: Signal<Local, Bits<512>>,
     result: Signal<Local, PacketBeat>,
+    #[value(!Bits::<512>::default())]
     all: Constant<Bits<512>>,
+    #[value(0)]
     none: Constant<Bits<512>>,
-}
-
-impl Default for Realign {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            beat: Default::default(),
-            packet: Default::default(),
-            client: Default::default(),
-            rotate: Default::default(),
-            hold: Default::default(),
-            spilling: Default::default(),
-            spill_place: Default::default(),
-            offered: Default::default(),
-            out_beat: Default::default(),
-            out_client: Default::default(),
-            place: Default::default(),
-            is_aligned: Default::default(),
-            has_room: Default::default(),
-            take: Default::default(),
-            count: Default::default(),
-            fits: Default::default(),
-            is_whole: Default::default(),
-            ends: Default::default(),
-            shift_at: Default::default(),
-            front: Default::default(),
-            result: Default::default(),
-            all: Constant::new(!Bits::<512>::default()),
-            none: Constant::new(Bits::default()),
-        }
-    }
 }
 
 impl Logic for Realign {

@@ -351,10 +351,10 @@ impl Logic for RcCheck {
         dff_setup!(self, clock, placed_valid, placed_stage);
         dff_setup!(self, clock, event_0_valid, event_0_stage);
         dff_setup!(self, clock, event_1_valid, event_1_stage, unexpected_stage);
+        clock!(self, clock, lookup, start, tail);
 
         // First cycle: the read of the completion that begins.
         self.looked_up.next = self.slice.payload.val().start;
-        self.lookup.clock.next = self.clock.val();
         self.lookup.present.next = self.slice.valid.val() & self.looked_up.val().present;
         self.lookup.descriptor.next = self.slice.payload.val().descriptor;
         self.lookup.issue.next = self.issue.val();
@@ -368,7 +368,6 @@ impl Logic for RcCheck {
         }
 
         // Second cycle: is it as expected?
-        self.start.clock.next = self.clock.val();
         self.start.found.next = self.lookup.found.val();
         self.start.part.next = self.found_slice.q.val().start;
         self.start.descriptor.next = self.found_slice.q.val().descriptor;
@@ -382,7 +381,6 @@ impl Logic for RcCheck {
 
         // Third cycle: the completion before goes on, this one is opened.
         self.tail_part.next = self.judged_slice.q.val().tail;
-        self.tail.clock.next = self.clock.val();
         self.tail.part.next = self.tail_part.val();
         self.tail.present.next = self.judged_valid.q.val() & self.tail_part.val().present;
         self.tail.discontinue.next = self.judged_slice.q.val().discontinue;

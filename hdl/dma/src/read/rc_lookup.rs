@@ -80,7 +80,7 @@ impl Logic for RcLookup {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, stage, stage_tag, stage_issued);
-        self.records.clock.next = self.clock.val();
+        clock!(self, clock, records, remainders, issued, started);
         self.records.write_address.next = self.issue_tag.val();
         self.records.write_data.next = self.record.val();
         self.records.write_enable.next = self.issue.val();
@@ -106,19 +106,16 @@ impl Logic for RcLookup {
         self.found.next = self.stage.q.val();
 
         // What comes of the completion that was found.
-        self.remainders.clock.next = self.clock.val();
         self.remainders.write_address.next = self.stage_tag.q.val();
         self.remainders.write_data.next = self.progress.val();
         self.remainders.write_enable.next = self.known_before.val();
 
         // Nothing has come of a read while its two bits differ: the issue makes them, the first
         // completion ends it.
-        self.issued.clock.next = self.clock.val();
         self.issued.read_address.next = self.tag_read.val();
         self.issued.write_address.next = self.issue_tag.val();
         self.issued.write_data.next = !self.started.read_data[1].val();
         self.issued.write_enable.next = self.issue.val();
-        self.started.clock.next = self.clock.val();
         self.started.read_address[0].next = self.tag_read.val();
         for i in 1..7 {
             self.started.read_address[i].next = self.issue_tag.val();

@@ -71,7 +71,7 @@ pub struct RcMarks {
 }
 
 /// Lanes that `dwords` dwords fill from `lane` on, going round.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct LaneMask {
     /// First lane.
     pub lane: Signal<In, Bits<4>>,
@@ -82,20 +82,8 @@ pub struct LaneMask {
 
     ones: Signal<Local, Bits<16>>,
     wide: Signal<Local, Bits<32>>,
+    #[value(Bits::<16>::mask())]
     all: Constant<Bits<16>>,
-}
-
-impl Default for LaneMask {
-    fn default() -> Self {
-        Self {
-            lane: Default::default(),
-            dwords: Default::default(),
-            mask: Default::default(),
-            ones: Default::default(),
-            wide: Default::default(),
-            all: Constant::new(Bits::<16>::mask()),
-        }
-    }
 }
 
 impl Logic for LaneMask {
@@ -417,7 +405,7 @@ impl Logic for RcSplit {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_inside, tail_done, lane);
-        self.hold.clock.next = self.clock.val();
+        clock!(self, clock, hold, pair);
         self.hold.link_reset.next = self.link_reset.val();
         self.hold.rc_tdata.next = self.rc_tdata.val();
         self.hold.rc_tuser.next = self.rc_tuser.val();
@@ -439,7 +427,6 @@ impl Logic for RcSplit {
         self.next_pair.next.start = self.start.val();
         self.next_pair.next.descriptor = self.beginning.descriptor.val();
         self.next_pair.next.discontinue = self.hold.marks.val().discontinue;
-        self.pair.clock.next = self.clock.val();
         self.pair.link_reset.next = self.link_reset.val();
         self.pair.pair.payload.next = self.next_pair.val();
         self.pair.pair.valid.next = self.hold.held.val();

@@ -88,7 +88,7 @@ impl Logic for ReadActivity {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, begins, ends, reads, tags);
-        self.sampler.clock.next = self.clock.val();
+        clock!(self, clock, sampler);
         self.sampler.reset.next = self.reset.val();
         self.sampler.issue.next = self.issue.val();
         self.sampler.issue_tag.next = self.issue_tag.val();

@@ -82,13 +82,8 @@ pub struct ReadAnswers {
 impl Logic for ReadAnswers {
     #[hdl_gen]
     fn update(&mut self) {
-        self.split.clock.next = self.clock.val();
-        self.check.clock.next = self.clock.val();
-        self.memory.clock.next = self.clock.val();
-        self.queue.clock.next = self.clock.val();
-        self.answer_wait.clock.next = self.clock.val();
-        self.gather.clock.next = self.clock.val();
-        self.realign.clock.next = self.clock.val();
+        clock!(self, clock, split, check, memory, queue, answer_wait);
+        clock!(self, clock, gather, realign);
         self.split.link_reset.next = self.link_reset.val();
         self.queue.reset.next = self.reset.val();
         self.answer_wait.reset.next = self.reset.val();

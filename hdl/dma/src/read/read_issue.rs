@@ -144,7 +144,7 @@ impl Logic for PieceAhead {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_held, held);
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         self.room.piece.next = self.piece.payload.val();
         self.room.rcb.next = self.rcb.val();
@@ -249,12 +249,9 @@ impl Logic for ReadIssue {
     fn update(&mut self) {
         dff_setup!(self, clock, staged, tlp_stage);
         dff_setup!(self, clock, order_stage, record_stage, room_stage);
-        self.ahead.clock.next = self.clock.val();
+        clock!(self, clock, ahead, account, tags, ring);
         self.ahead.reset.next = self.reset.val();
-        self.account.clock.next = self.clock.val();
         self.account.reset.next = self.reset.val();
-        self.tags.clock.next = self.clock.val();
-        self.ring.clock.next = self.clock.val();
         self.ring.reset.next = self.reset.val();
 
         // The next one goes when everything is there for it.

@@ -134,10 +134,8 @@ impl ReadRequests {
 impl Logic for ReadRequests {
     #[hdl_gen]
     fn update(&mut self) {
-        self.limit.clock.next = self.clock.val();
-        self.select.clock.next = self.clock.val();
-        self.cutter.clock.next = self.clock.val();
-        self.issuer.clock.next = self.clock.val();
+        clock!(self, clock, limit, select, cutter, issuer, job_0, job_1);
+        clock!(self, clock, job_2, job_3, room);
         self.select.reset.next = self.reset.val();
         self.cutter.reset.next = self.reset.val();
         self.issuer.reset.next = self.reset.val();
@@ -145,10 +143,6 @@ impl Logic for ReadRequests {
         // No client sees whether another one's job is taken. Small reads of payload come each
         // cycle, those of rings and flushes are rare. A reset lasts longer here than at the
         // clients: what they ask meanwhile waits.
-        self.job_0.clock.next = self.clock.val();
-        self.job_1.clock.next = self.clock.val();
-        self.job_2.clock.next = self.clock.val();
-        self.job_3.clock.next = self.clock.val();
         self.job_0.reset.next = self.reset.val();
         self.job_1.reset.next = self.reset.val();
         self.job_2.reset.next = self.reset.val();
@@ -191,7 +185,6 @@ impl Logic for ReadRequests {
         self.data_level.next = self.issuer.data_level.val();
         PulseSink::<ReadOrder>::link(&mut self.delivered, &mut self.issuer.delivered);
 
-        self.room.clock.next = self.clock.val();
         self.room.reset.next = self.reset.val();
         self.room.draining.next = self.draining.val();
         self.room.issue.next = self.issuer.issue.val();

@@ -118,7 +118,7 @@ impl Logic for ReadSelect {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, turn);
-        self.gate.clock.next = self.clock.val();
+        clock!(self, clock, gate);
         self.gate.reset.next = self.reset.val();
         self.gate.offered.next = self.client_3_job.valid.val();
         self.gate.writes_accepted.next = self.writes_accepted.val();

@@ -17,7 +17,10 @@ use crate::read::rc_check::{Placed, PlacedPart};
 use stream::prelude::*;
 
 /// One lane: its dword of the beat turned for the tail or of the one turned for the start.
-#[derive(LogicBlock)]
+///
+/// Lane `index`, 0 to 15.
+#[derive(LogicBlock, BlockDefault)]
+#[new(index: u64)]
 pub struct ReorderLane {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -41,37 +44,16 @@ pub struct ReorderLane {
     tail_mask: Signal<Local, Bits<16>>,
     mask: Signal<Local, Bits<16>>,
     stores: Signal<Local, Bit>,
+    #[value(index)]
     index: Constant<Bits<4>>,
+    #[value((32 * index) as u64)]
     first_bit: Constant<Bits<9>>,
-}
-
-impl ReorderLane {
-    /// Lane `index`, 0 to 15.
-    pub fn new(index: u64) -> Self {
-        Self {
-            clock: Default::default(),
-            valid: Default::default(),
-            tail: Default::default(),
-            tail_beat: Default::default(),
-            start: Default::default(),
-            start_beat: Default::default(),
-            read_address: Default::default(),
-            read_data: Default::default(),
-            memory: Default::default(),
-            part: Default::default(),
-            tail_mask: Default::default(),
-            mask: Default::default(),
-            stores: Default::default(),
-            index: Constant::new(index.to_bits()),
-            first_bit: Constant::new((32 * index).to_bits()),
-        }
-    }
 }
 
 impl Logic for ReorderLane {
     #[hdl_gen]
     fn update(&mut self) {
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory);
         self.tail_mask.next = self.tail.val().mask;
         self.part.next = self.start.val();
         self.memory.write_data.next = self
@@ -102,7 +84,7 @@ impl Logic for ReorderLane {
 }
 
 /// The memory. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ReorderMemory {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -115,6 +97,7 @@ pub struct ReorderMemory {
 
     tail_rotate: RotateDwords,
     start_rotate: RotateDwords,
+    #[value(std::array::from_fn(|index| ReorderLane::new(index as u64)))]
     lanes: [ReorderLane; 16],
     tail: Signal<Local, PlacedPart>,
     start: Signal<Local, PlacedPart>,
@@ -122,26 +105,6 @@ pub struct ReorderMemory {
     quarter_1: Signal<Local, Bits<512>>,
     quarter_2: Signal<Local, Bits<512>>,
     quarter_3: Signal<Local, Bits<512>>,
-}
-
-impl Default for ReorderMemory {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            placed: Default::default(),
-            read_address: Default::default(),
-            read_data: Default::default(),
-            tail_rotate: Default::default(),
-            start_rotate: Default::default(),
-            lanes: std::array::from_fn(|index| ReorderLane::new(index as u64)),
-            tail: Default::default(),
-            start: Default::default(),
-            quarter_0: Default::default(),
-            quarter_1: Default::default(),
-            quarter_2: Default::default(),
-            quarter_3: Default::default(),
-        }
-    }
 }
 
 impl Logic for ReorderMemory {

@@ -68,8 +68,7 @@ impl Logic for RoomReturn {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, room_0, room_1, is_due_0, is_due_1);
-        self.rooms_0.clock.next = self.clock.val();
-        self.rooms_1.clock.next = self.clock.val();
+        clock!(self, clock, rooms_0, rooms_1);
         self.rooms_0.write_address.next = self.issue_tag.val();
         self.rooms_1.write_address.next = self.issue_tag.val();
         self.rooms_0.write_data.next = self.issue_room.val();

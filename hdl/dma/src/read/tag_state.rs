@@ -46,10 +46,7 @@ pub struct TagWaits {
 impl Logic for TagWaits {
     #[hdl_gen]
     fn update(&mut self) {
-        self.issued.clock.next = self.clock.val();
-        self.ended_0.clock.next = self.clock.val();
-        self.ended_1.clock.next = self.clock.val();
-        self.gave_up.clock.next = self.clock.val();
+        clock!(self, clock, issued, ended_0, ended_1, gave_up);
         for i in 0..7 {
             self.issued.read_address[i].next = self.tag[i].val();
             self.ended_0.read_address[i].next = self.tag[i].val();
@@ -101,10 +98,7 @@ pub struct TagFailures {
 impl Logic for TagFailures {
     #[hdl_gen]
     fn update(&mut self) {
-        self.wrong_0.clock.next = self.clock.val();
-        self.wrong_1.clock.next = self.clock.val();
-        self.gave_up.clock.next = self.clock.val();
-        self.forgiven.clock.next = self.clock.val();
+        clock!(self, clock, wrong_0, wrong_1, gave_up, forgiven);
         for i in 0..4 {
             self.wrong_0.read_address[i].next = self.tag[i].val();
             self.wrong_1.read_address[i].next = self.tag[i].val();
@@ -177,9 +171,8 @@ pub struct TagUse {
 impl Logic for TagUse {
     #[hdl_gen]
     fn update(&mut self) {
+        clock!(self, clock, issued, retired);
         // A tag is used while who retired it last has not followed who issued it last.
-        self.issued.clock.next = self.clock.val();
-        self.retired.clock.next = self.clock.val();
         self.issued.write_address.next = self.issue_tag.val();
         self.issued.write_data.next = !self.issued.written.val();
         self.issued.write_enable.next = self.issue.val();

@@ -16,7 +16,7 @@ use crate::read::tag::Tag;
 use stream::prelude::*;
 
 /// The round. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct TagSweep {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -49,33 +49,10 @@ pub struct TagSweep {
     cleared: DFF<Tag>,
 
     clear: Signal<Local, Bit>,
+    #[value(1)]
     one: Constant<Tag>,
+    #[value(0)]
     none: Constant<Tag>,
-}
-
-impl Default for TagSweep {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            link_reset: Default::default(),
-            scan_tag: Default::default(),
-            scan_waits: Default::default(),
-            retire: Default::default(),
-            retire_tag: Default::default(),
-            draining: Default::default(),
-            cut_off: Default::default(),
-            clears: Default::default(),
-            frees: Default::default(),
-            free_tag: Default::default(),
-            is_draining: Default::default(),
-            is_cut_off: Default::default(),
-            cleared: Default::default(),
-            clear: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for TagSweep {

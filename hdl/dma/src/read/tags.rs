@@ -37,7 +37,11 @@ pub const TAGS: usize = 1 << TAG_BITS;
 pub const TIMEOUT_CYCLES_MIN: u32 = 4 * TAGS as u32;
 
 /// Finds the read that has waited too long.
-#[derive(LogicBlock)]
+///
+/// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
+#[derive(LogicBlock, BlockDefault)]
+#[new(timeout_cycles: u32)]
+#[require(timeout_cycles >= TIMEOUT_CYCLES_MIN, "timeout of {timeout_cycles} cycles")]
 pub struct TagTimer {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -64,41 +68,15 @@ pub struct TagTimer {
     late_tag: DFF<Tag>,
 
     age: Signal<Local, Bits<4>>,
+    #[value(u64::from(timeout_cycles / 8 - 1))]
     tick_last: Constant<Bits<32>>,
-}
-
-impl TagTimer {
-    /// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
-    pub fn new(timeout_cycles: u32) -> Self {
-        assert!(
-            timeout_cycles >= TIMEOUT_CYCLES_MIN,
-            "timeout of {timeout_cycles} cycles"
-        );
-        Self {
-            clock: Default::default(),
-            issue: Default::default(),
-            issue_tag: Default::default(),
-            scan_tag: Default::default(),
-            scan_waits: Default::default(),
-            expired: Default::default(),
-            expired_tag: Default::default(),
-            started: Default::default(),
-            prescaler: Default::default(),
-            now: Default::default(),
-            scan: Default::default(),
-            late: Default::default(),
-            late_tag: Default::default(),
-            age: Default::default(),
-            tick_last: Constant::new((timeout_cycles / 8 - 1).to_bits()),
-        }
-    }
 }
 
 impl Logic for TagTimer {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, prescaler, now, scan, late, late_tag);
-        self.started.clock.next = self.clock.val();
+        clock!(self, clock, started);
         self.started.write_address.next = self.issue_tag.val();
         self.started.write_data.next = self.now.q.val();
         self.started.write_enable.next = self.issue.val();
@@ -121,7 +99,10 @@ impl Logic for TagTimer {
 }
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+///
+/// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
+#[derive(LogicBlock, BlockDefault)]
+#[new(timeout_cycles: u32)]
 pub struct TagTable {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -179,6 +160,7 @@ pub struct TagTable {
     /// Some tag is quarantined.
     pub has_quarantined: Signal<Out, Bit>,
 
+    #[value(TagTimer::new(timeout_cycles))]
     timer: TagTimer,
     sweep: TagSweep,
     verdicts: TagVerdicts,
@@ -189,56 +171,11 @@ pub struct TagTable {
     linked: Signal<Local, Bit>,
 }
 
-impl TagTable {
-    /// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
-    pub fn new(timeout_cycles: u32) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            link_reset: Default::default(),
-            issue: Default::default(),
-            issue_tag: Default::default(),
-            event_0: Default::default(),
-            event_1: Default::default(),
-            event_known: Default::default(),
-            retire: Default::default(),
-            retire_tag: Default::default(),
-            candidate: Default::default(),
-            candidate_busy: Default::default(),
-            candidate_quarantined: Default::default(),
-            completion_tag: Default::default(),
-            completion_known: Default::default(),
-            tail_tag: Default::default(),
-            tail_known: Default::default(),
-            sampled_tag: Default::default(),
-            sampled_waits: Default::default(),
-            answer_tag: Default::default(),
-            answer_done: Default::default(),
-            answer_failed: Default::default(),
-            draining: Default::default(),
-            timed_out: Default::default(),
-            wrong: Default::default(),
-            has_quarantined: Default::default(),
-            timer: TagTimer::new(timeout_cycles),
-            sweep: Default::default(),
-            verdicts: Default::default(),
-            waits: Default::default(),
-            failures: Default::default(),
-            tag_use: Default::default(),
-            linked: Default::default(),
-        }
-    }
-}
-
 impl Logic for TagTable {
     #[hdl_gen]
     fn update(&mut self) {
-        self.timer.clock.next = self.clock.val();
-        self.sweep.clock.next = self.clock.val();
-        self.verdicts.clock.next = self.clock.val();
-        self.waits.clock.next = self.clock.val();
-        self.failures.clock.next = self.clock.val();
-        self.tag_use.clock.next = self.clock.val();
+        clock!(self, clock, timer, sweep, verdicts, waits, failures);
+        clock!(self, clock, tag_use);
         self.sweep.reset.next = self.reset.val();
         self.sweep.link_reset.next = self.link_reset.val();
         self.sweep.scan_tag.next = self.timer.scan_tag.val();

@@ -12,7 +12,10 @@ use abi::registers;
 use stream::prelude::*;
 
 /// The check. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(registers::DOORBELLS == 1 << 20, "decoded from bits 23:20")]
+#[require(registers::DOORBELL_STRIDE == 1 << 12)]
+#[require(registers::PUSH_WINDOW == 1 << 7, "two lines in bits 6")]
 pub struct CompleterCheck {
     /// The request.
     pub request: Signal<In, HostRequest>,
@@ -44,58 +47,30 @@ pub struct CompleterCheck {
     is_line: Signal<Local, Bit>,
     in_window: Signal<Local, Bit>,
 
+    #[value(0)]
     memory_read: Constant<Bits<4>>,
+    #[value(1)]
     memory_write: Constant<Bits<4>>,
+    #[value(12)]
     first_message: Constant<Bits<4>>,
+    #[value(16)]
     dwords_max: Constant<Bits<11>>,
+    #[value(0)]
     no_dwords: Constant<Bits<11>>,
+    #[value(1)]
     one_dword: Constant<Bits<11>>,
+    #[value(0)]
     register_bar: Constant<Bits<3>>,
+    #[value(0)]
     no_bytes: Constant<Bits<4>>,
+    #[value(0xf)]
     all_bytes: Constant<Bits<4>>,
+    #[value(u64::from(registers::DOORBELLS >> 20))]
     doorbells: Constant<Bits<4>>,
+    #[value(u64::from(registers::PUSH_WINDOW >> 7))]
     push_window: Constant<Bits<5>>,
+    #[value(0)]
     line_start: Constant<Bits<4>>,
-}
-
-impl Default for CompleterCheck {
-    fn default() -> Self {
-        assert_eq!(registers::DOORBELLS, 1 << 20, "decoded from bits 23:20");
-        assert_eq!(registers::DOORBELL_STRIDE, 1 << 12);
-        assert_eq!(registers::PUSH_WINDOW, 1 << 7, "two lines in bits 6");
-        Self {
-            request: Default::default(),
-            push: Default::default(),
-            write: Default::default(),
-            read: Default::default(),
-            refuse: Default::default(),
-            ignore: Default::default(),
-            flush: Default::default(),
-            address: Default::default(),
-            dwords: Default::default(),
-            descriptor: Default::default(),
-            kind: Default::default(),
-            count: Default::default(),
-            fits: Default::default(),
-            is_write: Default::default(),
-            is_read: Default::default(),
-            is_posted: Default::default(),
-            is_line: Default::default(),
-            in_window: Default::default(),
-            memory_read: Constant::new(0u32.to_bits()),
-            memory_write: Constant::new(1u32.to_bits()),
-            first_message: Constant::new(12u32.to_bits()),
-            dwords_max: Constant::new(16u32.to_bits()),
-            no_dwords: Constant::new(0u32.to_bits()),
-            one_dword: Constant::new(1u32.to_bits()),
-            register_bar: Constant::new(0u32.to_bits()),
-            no_bytes: Constant::new(0u32.to_bits()),
-            all_bytes: Constant::new(0xfu32.to_bits()),
-            doorbells: Constant::new((registers::DOORBELLS >> 20).to_bits()),
-            push_window: Constant::new((registers::PUSH_WINDOW >> 7).to_bits()),
-            line_start: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterCheck {

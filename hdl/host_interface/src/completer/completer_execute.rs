@@ -73,8 +73,7 @@ impl Logic for CompleterExecute {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, refused);
-        self.write.clock.next = self.clock.val();
-        self.read.clock.next = self.clock.val();
+        clock!(self, clock, write, read);
         self.write.reset.next = self.reset.val();
         self.read.reset.next = self.reset.val();
 

@@ -12,7 +12,7 @@ use crate::completer::completer_request::HostRequest;
 use stream::prelude::*;
 
 /// The computation. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompleterFields {
     /// The request.
     pub request: Signal<In, HostRequest>,
@@ -36,48 +36,24 @@ pub struct CompleterFields {
     dword_1: Signal<Local, Bits<32>>,
     dword_2: Signal<Local, Bits<32>>,
 
+    #[value(1)]
     one: Constant<Bits<13>>,
+    #[value(2)]
     two: Constant<Bits<13>>,
+    #[value(3)]
     three: Constant<Bits<13>>,
+    #[value(4)]
     four: Constant<Bits<13>>,
+    #[value(0)]
     none: Constant<Bits<13>>,
+    #[value(0)]
     no_address: Constant<Bits<7>>,
+    #[value(0)]
     no_bytes: Constant<Bits<4>>,
+    #[value(0)]
     memory_read: Constant<Bits<4>>,
+    #[value(1 << 11)]
     status_unsupported: Constant<Bits<32>>,
-}
-
-impl Default for CompleterFields {
-    fn default() -> Self {
-        Self {
-            request: Default::default(),
-            refused: Default::default(),
-            header: Default::default(),
-            descriptor: Default::default(),
-            first_be: Default::default(),
-            last_be: Default::default(),
-            count: Default::default(),
-            is_read: Default::default(),
-            lead: Default::default(),
-            trail: Default::default(),
-            whole: Default::default(),
-            byte_count: Default::default(),
-            lead_bytes: Default::default(),
-            lower_address: Default::default(),
-            dword_0: Default::default(),
-            dword_1: Default::default(),
-            dword_2: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            two: Constant::new(2u32.to_bits()),
-            three: Constant::new(3u32.to_bits()),
-            four: Constant::new(4u32.to_bits()),
-            none: Constant::new(0u32.to_bits()),
-            no_address: Constant::new(0u32.to_bits()),
-            no_bytes: Constant::new(0u32.to_bits()),
-            memory_read: Constant::new(0u32.to_bits()),
-            status_unsupported: Constant::new((1u32 << 11).to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterFields {

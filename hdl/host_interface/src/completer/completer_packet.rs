@@ -12,7 +12,7 @@ use crate::completer::completer_request::HostRequest;
 use stream::prelude::*;
 
 /// The packet. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompleterPacket {
     /// The request.
     pub request: Signal<In, HostRequest>,
@@ -46,46 +46,20 @@ pub struct CompleterPacket {
     is_long: Signal<Local, Bit>,
     first_mask: Signal<Local, Bits<16>>,
 
+    #[value(96)]
     header_bits: Constant<Bits<7>>,
+    #[value(416)]
     rest_bits: Constant<Bits<9>>,
+    #[value(32)]
     log_bits: Constant<Bits<6>>,
+    #[value(3)]
     header_dwords: Constant<Bits<6>>,
+    #[value(8)]
     log_dwords: Constant<Bits<6>>,
+    #[value(1)]
     one: Constant<Bits<6>>,
+    #[value(0xffff)]
     full_mask: Constant<Bits<16>>,
-}
-
-impl Default for CompleterPacket {
-    fn default() -> Self {
-        Self {
-            request: Default::default(),
-            data: Default::default(),
-            refused: Default::default(),
-            first: Default::default(),
-            first_keep: Default::default(),
-            second: Default::default(),
-            second_keep: Default::default(),
-            two_beats: Default::default(),
-            last_dword: Default::default(),
-            fields: Default::default(),
-            descriptor: Default::default(),
-            log: Default::default(),
-            body: Default::default(),
-            body_shifted: Default::default(),
-            dwords: Default::default(),
-            beyond: Default::default(),
-            last_place: Default::default(),
-            is_long: Default::default(),
-            first_mask: Default::default(),
-            header_bits: Constant::new(96u32.to_bits()),
-            rest_bits: Constant::new(416u32.to_bits()),
-            log_bits: Constant::new(32u32.to_bits()),
-            header_dwords: Constant::new(3u32.to_bits()),
-            log_dwords: Constant::new(8u32.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-            full_mask: Constant::new(0xffffu32.to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterPacket {

@@ -23,7 +23,7 @@ pub enum ReadPhase {
 }
 
 /// The reader. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompleterRead {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -57,38 +57,14 @@ pub struct CompleterRead {
     is_last: Signal<Local, Bit>,
     place: Signal<Local, Bits<9>>,
 
+    #[value(1)]
     one: Constant<Bits<5>>,
+    #[value(0)]
     zero: Constant<Bits<5>>,
+    #[value(0)]
     empty: Constant<Bits<512>>,
+    #[value(4)]
     dword_bytes: Constant<Bits<24>>,
-}
-
-impl Default for CompleterRead {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            start: Default::default(),
-            flush: Default::default(),
-            address: Default::default(),
-            dwords: Default::default(),
-            read_request: Default::default(),
-            read_reply: Default::default(),
-            data: Default::default(),
-            done: Default::default(),
-            phase: Default::default(),
-            index: Default::default(),
-            place_address: Default::default(),
-            words: Default::default(),
-            index_next: Default::default(),
-            is_last: Default::default(),
-            place: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-            empty: Constant::new(0u32.to_bits()),
-            dword_bytes: Constant::new(4u32.to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterRead {

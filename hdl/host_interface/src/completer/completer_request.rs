@@ -46,7 +46,7 @@ pub enum RequestPhase {
 }
 
 /// The unpacker. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompleterRequest {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -73,30 +73,10 @@ pub struct CompleterRequest {
     take: Signal<Local, Bit>,
     broken: Signal<Local, Bit>,
     low_dwords: Signal<Local, Bits<128>>,
+    #[value(128)]
     descriptor_bits: Constant<Bits<8>>,
+    #[value(384)]
     second_bits: Constant<Bits<9>>,
-}
-
-impl Default for CompleterRequest {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            tdata: Default::default(),
-            tuser: Default::default(),
-            tvalid: Default::default(),
-            tlast: Default::default(),
-            tready: Default::default(),
-            request: Default::default(),
-            phase: Default::default(),
-            held: Default::default(),
-            take: Default::default(),
-            broken: Default::default(),
-            low_dwords: Default::default(),
-            descriptor_bits: Constant::new(128u32.to_bits()),
-            second_bits: Constant::new(384u32.to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterRequest {

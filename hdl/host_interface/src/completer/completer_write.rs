@@ -11,7 +11,7 @@ use crate::completer::completer_request::HostRequest;
 use stream::prelude::*;
 
 /// The writer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompleterWrite {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -45,43 +45,18 @@ pub struct CompleterWrite {
     enables: Signal<Local, Bits<4>>,
     place: Signal<Local, Bits<9>>,
 
+    #[value(1)]
     one: Constant<Bits<5>>,
+    #[value(0)]
     zero: Constant<Bits<5>>,
+    #[value(4)]
     dword_bytes: Constant<Bits<24>>,
+    #[value(0)]
     none: Constant<Bits<32>>,
+    #[value(0)]
     none_enabled: Constant<Bits<4>>,
+    #[value(0xf)]
     all_enabled: Constant<Bits<4>>,
-}
-
-impl Default for CompleterWrite {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            start: Default::default(),
-            request: Default::default(),
-            address: Default::default(),
-            dwords: Default::default(),
-            register_write: Default::default(),
-            malformed: Default::default(),
-            done: Default::default(),
-            runs: Default::default(),
-            index: Default::default(),
-            is_last: Default::default(),
-            place_address: Default::default(),
-            data: Default::default(),
-            index_now: Default::default(),
-            index_after: Default::default(),
-            enables: Default::default(),
-            place: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-            dword_bytes: Constant::new(4u32.to_bits()),
-            none: Constant::new(0u32.to_bits()),
-            none_enabled: Constant::new(0u32.to_bits()),
-            all_enabled: Constant::new(0xfu32.to_bits()),
-        }
-    }
 }
 
 impl Logic for CompleterWrite {

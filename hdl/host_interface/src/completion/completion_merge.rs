@@ -13,7 +13,7 @@
 use stream::prelude::*;
 
 /// The store. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompletionMerge {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -39,36 +39,15 @@ pub struct CompletionMerge {
     successor: Signal<Local, Confirmation>,
     replaces: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
+    #[value(abi::reason::CommandStatus::Ok as u64)]
     ok: Constant<Bits<8>>,
-}
-
-impl Default for CompletionMerge {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            confirmation: Default::default(),
-            has_merged: Default::default(),
-            merged: Default::default(),
-            may_grow: Default::default(),
-            take_merged: Default::default(),
-            waiting: Default::default(),
-            held: Default::default(),
-            is_held: Default::default(),
-            grows: Default::default(),
-            successor: Default::default(),
-            replaces: Default::default(),
-            take: Default::default(),
-            ok: Constant::new((abi::reason::CommandStatus::Ok as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for CompletionMerge {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held, is_held, grows);
-        self.waiting.clock.next = self.clock.val();
+        clock!(self, clock, waiting);
         self.waiting.reset.next = self.reset.val();
         self.waiting.sink.valid.next = self.confirmation.valid.val();
         self.waiting.sink.payload.next = self.confirmation.payload.val();

@@ -30,7 +30,7 @@ const COUNT_BITS: usize = 3;
 const _: () = assert!(MANY == 1 << (COUNT_BITS - 1));
 
 /// The pause. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CompletionPause {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -49,26 +49,10 @@ pub struct CompletionPause {
     count: DFF<Bits<COUNT_BITS>>,
 
     are_many: Signal<Local, Bit>,
+    #[value((PAUSE_CYCLES - 1) as u64)]
     short: Constant<Bits<PAUSE_BITS>>,
+    #[value((2 * PAUSE_CYCLES - 1) as u64)]
     long: Constant<Bits<PAUSE_BITS>>,
-}
-
-impl Default for CompletionPause {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            confirmed: Default::default(),
-            written: Default::default(),
-            waits: Default::default(),
-            left: Default::default(),
-            waits_now: Default::default(),
-            count: Default::default(),
-            are_many: Default::default(),
-            short: Constant::new((PAUSE_CYCLES - 1).to_bits()),
-            long: Constant::new((2 * PAUSE_CYCLES - 1).to_bits()),
-        }
-    }
 }
 
 impl Logic for CompletionPause {

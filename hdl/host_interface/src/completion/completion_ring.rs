@@ -14,7 +14,8 @@ use abi::registers;
 use stream::prelude::*;
 
 /// The rings. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(abi::config::COMPLETION_BYTES == 1 << 4)]
 pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -40,7 +41,9 @@ pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     pub advance_ready: Signal<Out, Bit>,
 
     registers: OwnerRegisters<O>,
+    #[value(OwnerAddress::new(registers::CONTEXT_COMPLETION_BASE))]
     base: OwnerAddress<O>,
+    #[value(OwnerWord::new(registers::CONTEXT_SIZES))]
     sizes: OwnerWord<O>,
     entries_written: OwnerIndex<O>,
     owners: OwnerSet<O, OWNERS>,
@@ -57,58 +60,19 @@ pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     beyond_mask: Signal<Local, Bits<32>>,
     offset: Signal<Local, Bits<64>>,
     passes: Signal<Local, Bits<32>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
+    #[value(Bits::<32>::mask())]
     ones: Constant<Bits<32>>,
+    #[value(4)]
     entry_shift: Constant<Bits<3>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for CompletionRing<O, OWNERS> {
-    fn default() -> Self {
-        assert_eq!(abi::config::COMPLETION_BYTES, 1 << 4);
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            owner: Default::default(),
-            enabled: Default::default(),
-            address: Default::default(),
-            pass_is_odd: Default::default(),
-            start: Default::default(),
-            advance: Default::default(),
-            advance_ready: Default::default(),
-            registers: Default::default(),
-            base: OwnerAddress::new(registers::CONTEXT_COMPLETION_BASE),
-            sizes: OwnerWord::new(registers::CONTEXT_SIZES),
-            entries_written: Default::default(),
-            owners: Default::default(),
-            is_stale: Default::default(),
-            place: Default::default(),
-            is_odd: Default::default(),
-            members: Default::default(),
-            word: Default::default(),
-            enables: Default::default(),
-            enabled_owner: Default::default(),
-            index: Default::default(),
-            size_bits: Default::default(),
-            beyond_mask: Default::default(),
-            offset: Default::default(),
-            passes: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            ones: Constant::new(Bits::<32>::mask()),
-            entry_shift: Constant::new(4u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for CompletionRing<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_stale, place, is_odd);
-        self.registers.clock.next = self.clock.val();
-        self.base.clock.next = self.clock.val();
-        self.sizes.clock.next = self.clock.val();
-        self.entries_written.clock.next = self.clock.val();
-        self.owners.clock.next = self.clock.val();
+        clock!(self, clock, registers, base, sizes, entries_written, owners);
         self.owners.reset.next = self.reset.val();
         self.registers.write.valid.next = self.settings.valid.val();
         self.registers.write.payload.next = self.settings.payload.val();

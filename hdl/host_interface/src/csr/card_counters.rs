@@ -26,7 +26,7 @@ const GROUPS: usize = c::COUNTER_GROUPS.len();
 const _: () = assert!(GROUPS == 6, "the kernel joins six groups");
 
 /// The counters. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CardCounters {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -72,58 +72,20 @@ pub struct CardCounters {
     bank: Signal<Local, Bits<64>>,
     stage: Signal<Local, Bits<64>>,
     group: Signal<Local, Bits<6>>,
+    #[value(GROUPS as u64 | (c::PEAKS.len() as u64) << 8)]
     info: Constant<Bits<64>>,
+    #[value(|at| {
+        let offset = (c::COUNTERS_STAGE - c::COUNTERS_DROP) / c::COUNTER_GROUP_STRIDE;
+        u64::from(offset) + at as u64
+    })]
     group_number: [Constant<Bits<6>>; GROUPS],
-}
-
-impl Default for CardCounters {
-    fn default() -> Self {
-        let info = GROUPS as u64 | (c::PEAKS.len() as u64) << 8;
-        // Offsets of the groups in units of their stride, from the start of the counters.
-        let number = |at: usize| {
-            let offset = (c::COUNTERS_STAGE - c::COUNTERS_DROP) / c::COUNTER_GROUP_STRIDE;
-            Constant::new((u64::from(offset) + at as u64).to_bits())
-        };
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            drop_count: Default::default(),
-            disposition_count: Default::default(),
-            send_error_count: Default::default(),
-            work_events: Default::default(),
-            fault_events: Default::default(),
-            request_events: Default::default(),
-            mac_events: Default::default(),
-            rx_store_beats: Default::default(),
-            tx_fifo_beats: Default::default(),
-            activity: Default::default(),
-            address: Default::default(),
-            reading: Default::default(),
-            value: Default::default(),
-            drops: Default::default(),
-            dispositions: Default::default(),
-            send_errors: Default::default(),
-            groups: Default::default(),
-            peaks: Default::default(),
-            picked: Default::default(),
-            latched_high: Default::default(),
-            bank: Default::default(),
-            stage: Default::default(),
-            group: Default::default(),
-            info: Constant::new(info.to_bits()),
-            group_number: std::array::from_fn(number),
-        }
-    }
 }
 
 impl Logic for CardCounters {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, picked, latched_high);
-        self.drops.clock.next = self.clock.val();
-        self.dispositions.clock.next = self.clock.val();
-        self.send_errors.clock.next = self.clock.val();
-        self.peaks.clock.next = self.clock.val();
+        clock!(self, clock, drops, dispositions, send_errors, peaks);
         self.peaks.reset.next = self.reset.val();
         PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.count);
         PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.dispositions.count);

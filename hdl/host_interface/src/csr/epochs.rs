@@ -18,7 +18,7 @@ use abi::config::{EPOCH_MAX, RESET_CYCLES};
 use stream::prelude::*;
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Epochs {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -48,38 +48,14 @@ pub struct Epochs {
     held: Signal<Local, Bit>,
     starts: Signal<Local, Bit>,
     next: Signal<Local, Bits<16>>,
+    #[value(RESET_CYCLES - 1)]
     cycles: Constant<Bits<4>>,
+    #[value(1)]
     one_4: Constant<Bits<4>>,
+    #[value(1)]
     one_16: Constant<Bits<16>>,
+    #[value(u64::from(EPOCH_MAX - 1))]
     last_index: Constant<Bits<16>>,
-}
-
-impl Default for Epochs {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            user_reset: Default::default(),
-            flr_in_process: Default::default(),
-            bus_master: Default::default(),
-            command: Default::default(),
-            epoch: Default::default(),
-            reset: Default::default(),
-            flr_done: Default::default(),
-            index: Default::default(),
-            left: Default::default(),
-            resetting: Default::default(),
-            was_held: Default::default(),
-            was_master: Default::default(),
-            flr_served: Default::default(),
-            held: Default::default(),
-            starts: Default::default(),
-            next: Default::default(),
-            cycles: Constant::new((RESET_CYCLES - 1).to_bits()),
-            one_4: Constant::new(1u64.to_bits()),
-            one_16: Constant::new(1u64.to_bits()),
-            last_index: Constant::new(u64::from(EPOCH_MAX - 1).to_bits()),
-        }
-    }
 }
 
 impl Logic for Epochs {

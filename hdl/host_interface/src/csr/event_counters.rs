@@ -16,7 +16,7 @@
 use stream::prelude::*;
 
 /// The counters. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct EventCounters {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -36,41 +36,21 @@ pub struct EventCounters {
     read_copy: LutRam<Bits<64>, 3>,
 
     sum: Signal<Local, Bits<64>>,
+    #[value(|at| at as u64)]
     number: [Constant<Bits<3>>; 8],
+    #[value(1)]
     one: Constant<Bits<4>>,
+    #[value(0)]
     none: Constant<Bits<4>>,
+    #[value(1)]
     next: Constant<Bits<3>>,
-}
-
-impl Default for EventCounters {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            events: Default::default(),
-            index: Default::default(),
-            value: Default::default(),
-            seen: Default::default(),
-            tally: Default::default(),
-            scan: Default::default(),
-            taken: Default::default(),
-            taken_index: Default::default(),
-            totals: Default::default(),
-            read_copy: Default::default(),
-            sum: Default::default(),
-            number: std::array::from_fn(|at| Constant::new((at as u64).to_bits())),
-            one: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-            next: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, seen, scan, taken, taken_index);
-        self.totals.clock.next = self.clock.val();
-        self.read_copy.clock.next = self.clock.val();
+        clock!(self, clock, totals, read_copy);
 
         self.seen.d.next = self.events.val();
         self.scan.d.next = self.scan.q.val() + self.next.val();

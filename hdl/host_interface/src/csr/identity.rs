@@ -14,7 +14,10 @@ use abi::{registers as r, ABI_VERSION};
 use stream::prelude::*;
 
 /// The words. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The words of a card with these sizes.
+#[derive(LogicBlock, BlockDefault)]
+#[new(config: &CardConfig)]
 pub struct Identity {
     /// Index of the 32-bit word.
     pub word: Signal<In, Bits<4>>,
@@ -27,10 +30,20 @@ pub struct Identity {
     /// The word.
     pub value: Signal<Out, Bits<32>>,
 
+    #[value(u64::from(r::ID_VALUE))]
     id_value: Constant<Bits<32>>,
+    #[value(u64::from(ABI_VERSION))]
     version_value: Constant<Bits<32>>,
+    #[value(bytes_of([
+        config.flow_bits,
+        config.bucket_bits,
+        config.segment_bits,
+        config.region_bits,
+    ]))]
     sizes_0: Constant<Bits<32>>,
+    #[value(bytes_of([config.page_bits, config.owner_bits, 0, 0]))]
     sizes_1: Constant<Bits<32>>,
+    #[value(u64::from(r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_PUSH))]
     features: Constant<Bits<32>>,
 }
 
@@ -39,32 +52,6 @@ fn bytes_of(values: [usize; 4]) -> u64 {
         .iter()
         .enumerate()
         .fold(0, |word, (at, &value)| word | (value as u64) << (8 * at))
-}
-
-impl Identity {
-    /// The words of a card with these sizes.
-    pub fn new(config: &CardConfig) -> Self {
-        let sizes_0 = [
-            config.flow_bits,
-            config.bucket_bits,
-            config.segment_bits,
-            config.region_bits,
-        ];
-        let sizes_1 = [config.page_bits, config.owner_bits, 0, 0];
-        let features = r::FEATURE_IPV6 | r::FEATURE_TSO | r::FEATURE_PROFILES | r::FEATURE_PUSH;
-        Self {
-            word: Default::default(),
-            epoch: Default::default(),
-            enables: Default::default(),
-            status: Default::default(),
-            value: Default::default(),
-            id_value: Constant::new(u64::from(r::ID_VALUE).to_bits()),
-            version_value: Constant::new(u64::from(ABI_VERSION).to_bits()),
-            sizes_0: Constant::new(bytes_of(sizes_0).to_bits()),
-            sizes_1: Constant::new(bytes_of(sizes_1).to_bits()),
-            features: Constant::new(u64::from(features).to_bits()),
-        }
-    }
 }
 
 impl Logic for Identity {

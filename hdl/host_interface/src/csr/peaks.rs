@@ -73,14 +73,8 @@ pub struct Peaks {
 impl Logic for Peaks {
     #[hdl_gen]
     fn update(&mut self) {
-        self.reads.clock.next = self.clock.val();
-        self.headers.clock.next = self.clock.val();
-        self.data.clock.next = self.clock.val();
-        self.writes.clock.next = self.clock.val();
-        self.beats.clock.next = self.clock.val();
-        self.tags.clock.next = self.clock.val();
-        self.rx_store.clock.next = self.clock.val();
-        self.tx_fifo.clock.next = self.clock.val();
+        clock!(self, clock, reads, headers, data, writes, beats, tags);
+        clock!(self, clock, rx_store, tx_fifo);
         self.reads.reset.next = self.reset.val();
         self.headers.reset.next = self.reset.val();
         self.data.reset.next = self.reset.val();

@@ -17,7 +17,10 @@ use abi::registers as r;
 use stream::prelude::*;
 
 /// The port. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The port of a card with these sizes.
+#[derive(LogicBlock, BlockDefault)]
+#[new(config: &CardConfig)]
 pub struct ReadPort {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -51,39 +54,12 @@ pub struct ReadPort {
     take: Signal<Local, Bit>,
     is_status: Signal<Local, Bit>,
     value: Signal<Local, Bits<32>>,
+    #[value(u64::from(r::DOORBELLS))]
     doorbells_begin: Constant<Bits<24>>,
+    #[value(u64::from(r::DOORBELLS + (r::DOORBELL_STRIDE << config.owner_bits)))]
     doorbells_end: Constant<Bits<24>>,
+    #[value(u64::from(r::DOORBELL_STATUS / 4))]
     status_word_at: Constant<Bits<10>>,
-}
-
-impl ReadPort {
-    /// The port of a card with these sizes.
-    pub fn new(config: &CardConfig) -> Self {
-        let doorbells_end = r::DOORBELLS + (r::DOORBELL_STRIDE << config.owner_bits);
-        Self {
-            clock: Default::default(),
-            hold: Default::default(),
-            request: Default::default(),
-            reply: Default::default(),
-            address: Default::default(),
-            reading: Default::default(),
-            identity: Default::default(),
-            counter: Default::default(),
-            interrupts: Default::default(),
-            status: Default::default(),
-            asked: Default::default(),
-            word: Default::default(),
-            word_valid: Default::default(),
-            at: Default::default(),
-            free: Default::default(),
-            take: Default::default(),
-            is_status: Default::default(),
-            value: Default::default(),
-            doorbells_begin: Constant::new(u64::from(r::DOORBELLS).to_bits()),
-            doorbells_end: Constant::new(u64::from(doorbells_end).to_bits()),
-            status_word_at: Constant::new(u64::from(r::DOORBELL_STATUS / 4).to_bits()),
-        }
-    }
 }
 
 impl Logic for ReadPort {

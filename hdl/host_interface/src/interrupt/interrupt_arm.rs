@@ -19,7 +19,7 @@ use abi::registers;
 use stream::prelude::*;
 
 /// The state. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct InterruptArm<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -60,56 +60,20 @@ pub struct InterruptArm<const O: usize, const OWNERS: usize> {
     producers: Signal<Local, Bits<OWNERS>>,
     waiters: Signal<Local, Bits<OWNERS>>,
     producer: Signal<Local, Bits<32>>,
+    #[value(u64::from(registers::DOORBELL_ARM))]
     arm_field: Constant<Bits<12>>,
+    #[value(0x8000_0000)]
     farthest: Constant<Bits<32>>,
+    #[value(0)]
     zero: Constant<Bits<32>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for InterruptArm<O, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            header_produced: Default::default(),
-            scan: Default::default(),
-            armed: Default::default(),
-            raises: Default::default(),
-            unseen: Default::default(),
-            disarm: Default::default(),
-            ready: Default::default(),
-            registers: Default::default(),
-            produced: Default::default(),
-            seen: Default::default(),
-            has_produced: Default::default(),
-            waiting: Default::default(),
-            changed: Default::default(),
-            changed_owner: Default::default(),
-            enables: Default::default(),
-            arms: Default::default(),
-            same: Default::default(),
-            grown_owner: Default::default(),
-            producers: Default::default(),
-            waiters: Default::default(),
-            producer: Default::default(),
-            ahead: Default::default(),
-            asked: Default::default(),
-            arm_field: Constant::new(registers::DOORBELL_ARM.to_bits()),
-            farthest: Constant::new(0x8000_0000u32.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for InterruptArm<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, ahead, asked);
-        self.registers.clock.next = self.clock.val();
-        self.produced.clock.next = self.clock.val();
-        self.seen.clock.next = self.clock.val();
-        self.has_produced.clock.next = self.clock.val();
-        self.waiting.clock.next = self.clock.val();
+        clock!(self, clock, registers, produced, seen, has_produced);
+        clock!(self, clock, waiting);
         self.has_produced.reset.next = self.reset.val();
         self.waiting.reset.next = self.reset.val();
         self.registers.write.valid.next = self.settings.valid.val();

@@ -18,7 +18,7 @@ use abi::registers;
 use stream::prelude::*;
 
 /// The moderation. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct InterruptPace<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -47,46 +47,21 @@ pub struct InterruptPace<const O: usize, const OWNERS: usize> {
     address: Signal<Local, Bits<24>>,
     members: Signal<Local, Bits<OWNERS>>,
     enough: Signal<Local, Bit>,
+    #[value(u64::from(registers::INTERRUPT_INTERVAL))]
     interval_address: Constant<Bits<24>>,
+    #[value(u64::from(registers::INTERRUPT_ENTRIES))]
     entries_address: Constant<Bits<24>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
+    #[value(0)]
     zero: Constant<Bits<32>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for InterruptPace<O, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            scan: Default::default(),
-            unseen: Default::default(),
-            due: Default::default(),
-            fired: Default::default(),
-            now: Default::default(),
-            interval: Default::default(),
-            entries: Default::default(),
-            last: Default::default(),
-            has_fired: Default::default(),
-            address: Default::default(),
-            passed: Default::default(),
-            first: Default::default(),
-            members: Default::default(),
-            enough: Default::default(),
-            interval_address: Constant::new(registers::INTERRUPT_INTERVAL.to_bits()),
-            entries_address: Constant::new(registers::INTERRUPT_ENTRIES.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, now, interval, entries, passed, first);
-        self.last.clock.next = self.clock.val();
-        self.has_fired.clock.next = self.clock.val();
+        clock!(self, clock, last, has_fired);
         self.has_fired.reset.next = self.reset.val();
 
         self.now.d.next = self.now.q.val() + self.one.val();

@@ -29,7 +29,7 @@ pub enum InterruptPhase {
 }
 
 /// The scan. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct InterruptScan<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -76,46 +76,10 @@ pub struct InterruptScan<const O: usize, const OWNERS: usize> {
     fires: Signal<Local, Bit>,
     next_owner: Signal<Local, Bits<O>>,
     data_word: Signal<Local, Bits<32>>,
+    #[value(1)]
     one: Constant<Bits<O>>,
+    #[value(4)]
     message_bytes: Constant<Bits<5>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for InterruptScan<O, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            header_produced: Default::default(),
-            msix_enable: Default::default(),
-            msix_mask: Default::default(),
-            vector: Default::default(),
-            address: Default::default(),
-            data: Default::default(),
-            unmasked: Default::default(),
-            write: Default::default(),
-            pending: Default::default(),
-            arm: Default::default(),
-            pace: Default::default(),
-            held_back: Default::default(),
-            grows: Default::default(),
-            grown: Default::default(),
-            phase: Default::default(),
-            current: Default::default(),
-            raises: Default::default(),
-            is_pending: Default::default(),
-            message: Default::default(),
-            waiting: Default::default(),
-            is_open: Default::default(),
-            judges: Default::default(),
-            due: Default::default(),
-            fires: Default::default(),
-            next_owner: Default::default(),
-            data_word: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            message_bytes: Constant::new(4u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
@@ -123,9 +87,7 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
     fn update(&mut self) {
         dff_setup!(self, clock, grows, grown, phase, current, raises);
         dff_setup!(self, clock, is_pending, message);
-        self.arm.clock.next = self.clock.val();
-        self.pace.clock.next = self.clock.val();
-        self.held_back.clock.next = self.clock.val();
+        clock!(self, clock, arm, pace, held_back);
         self.arm.reset.next = self.reset.val();
         self.pace.reset.next = self.reset.val();
         self.held_back.reset.next = self.reset.val();

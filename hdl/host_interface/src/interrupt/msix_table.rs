@@ -16,7 +16,8 @@ use abi::registers;
 use stream::prelude::*;
 
 /// The table. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(W == O + 2, "W must be O + 2")]
 pub struct MsixTable<const O: usize, const W: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -54,63 +55,28 @@ pub struct MsixTable<const O: usize, const W: usize, const OWNERS: usize> {
     read_word: Signal<Local, Bits<2>>,
     read_vector: Signal<Local, Bits<O>>,
     members: Signal<Local, Bits<OWNERS>>,
+    #[value(u64::from(registers::MSIX_TABLE))]
     table_start: Constant<Bits<24>>,
+    #[value(16 << O)]
     table_bytes: Constant<Bits<24>>,
+    #[value(0)]
     low_word: Constant<Bits<2>>,
+    #[value(1)]
     high_word: Constant<Bits<2>>,
+    #[value(2)]
     data_word: Constant<Bits<2>>,
+    #[value(3)]
     control_word: Constant<Bits<2>>,
+    #[value(1)]
     is_masked: Constant<Bits<32>>,
+    #[value(0)]
     is_open: Constant<Bits<32>>,
-}
-
-impl<const O: usize, const W: usize, const OWNERS: usize> Default for MsixTable<O, W, OWNERS> {
-    fn default() -> Self {
-        assert_eq!(W, O + 2, "W must be O + 2");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            vector: Default::default(),
-            address: Default::default(),
-            data: Default::default(),
-            unmasked: Default::default(),
-            read_index: Default::default(),
-            read_value: Default::default(),
-            low: Default::default(),
-            high: Default::default(),
-            message: Default::default(),
-            read_copy: Default::default(),
-            open: Default::default(),
-            offset: Default::default(),
-            written: Default::default(),
-            word: Default::default(),
-            written_vector: Default::default(),
-            value: Default::default(),
-            high_wide: Default::default(),
-            read_word: Default::default(),
-            read_vector: Default::default(),
-            members: Default::default(),
-            table_start: Constant::new(registers::MSIX_TABLE.to_bits()),
-            table_bytes: Constant::new((16u32 << O).to_bits()),
-            low_word: Constant::new(0u32.to_bits()),
-            high_word: Constant::new(1u32.to_bits()),
-            data_word: Constant::new(2u32.to_bits()),
-            control_word: Constant::new(3u32.to_bits()),
-            is_masked: Constant::new(1u32.to_bits()),
-            is_open: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const W: usize, const OWNERS: usize> Logic for MsixTable<O, W, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.low.clock.next = self.clock.val();
-        self.high.clock.next = self.clock.val();
-        self.message.clock.next = self.clock.val();
-        self.read_copy.clock.next = self.clock.val();
-        self.open.clock.next = self.clock.val();
+        clock!(self, clock, low, high, message, read_copy, open);
         self.open.reset.next = self.reset.val();
 
         self.offset.next = self.settings.payload.val().address - self.table_start.val();

@@ -10,7 +10,7 @@ use crate::owner::owner_registers::OwnerWrite;
 use stream::prelude::*;
 
 /// The indices. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct OwnerIndex<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -30,30 +30,14 @@ pub struct OwnerIndex<const O: usize> {
 
     indices: LutRam<Bits<32>, O>,
     enables: Signal<Local, Bit>,
+    #[value(0)]
     zero: Constant<Bits<32>>,
-}
-
-impl<const O: usize> Default for OwnerIndex<O> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            changed: Default::default(),
-            owner: Default::default(),
-            value: Default::default(),
-            advance: Default::default(),
-            advance_to: Default::default(),
-            advance_ready: Default::default(),
-            indices: Default::default(),
-            enables: Default::default(),
-            zero: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for OwnerIndex<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.indices.clock.next = self.clock.val();
+        clock!(self, clock, indices);
         self.enables.next = self.changed.valid.val() & self.changed.payload.val().enable;
         self.advance_ready.next = !self.enables.val();
         self.indices.write_address.next = self.owner.val();

@@ -35,7 +35,10 @@ pub struct OwnerWrite {
 }
 
 /// The decoder. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(O <= 8, "owner ids have 8 bits")]
+#[require(registers::CONTEXT_STRIDE == 1 << 6)]
+#[require(registers::DOORBELL_STRIDE == 1 << 12)]
 pub struct OwnerRegisters<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -56,37 +59,16 @@ pub struct OwnerRegisters<const O: usize> {
     is_context: Signal<Local, Bit>,
     is_doorbell: Signal<Local, Bit>,
 
+    #[value(u64::from(registers::CONTEXTS))]
     contexts: Constant<Bits<24>>,
+    #[value(u64::from(registers::CONTEXT_STRIDE << O))]
     contexts_bytes: Constant<Bits<24>>,
+    #[value(u64::from(registers::DOORBELLS))]
     doorbells: Constant<Bits<24>>,
+    #[value(u64::from(registers::DOORBELL_STRIDE << O))]
     doorbells_bytes: Constant<Bits<24>>,
+    #[value(u64::from(registers::CONTEXT_ENABLE))]
     enable_field: Constant<Bits<12>>,
-}
-
-impl<const O: usize> Default for OwnerRegisters<O> {
-    fn default() -> Self {
-        assert!(O <= 8, "owner ids have 8 bits");
-        assert_eq!(registers::CONTEXT_STRIDE, 1 << 6);
-        assert_eq!(registers::DOORBELL_STRIDE, 1 << 12);
-        Self {
-            clock: Default::default(),
-            write: Default::default(),
-            changed: Default::default(),
-            seen: Default::default(),
-            seen_write: Default::default(),
-            context_offset: Default::default(),
-            doorbell_offset: Default::default(),
-            context_field: Default::default(),
-            context_owner: Default::default(),
-            is_context: Default::default(),
-            is_doorbell: Default::default(),
-            contexts: Constant::new(registers::CONTEXTS.to_bits()),
-            contexts_bytes: Constant::new((registers::CONTEXT_STRIDE << O).to_bits()),
-            doorbells: Constant::new(registers::DOORBELLS.to_bits()),
-            doorbells_bytes: Constant::new((registers::DOORBELL_STRIDE << O).to_bits()),
-            enable_field: Constant::new(registers::CONTEXT_ENABLE.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for OwnerRegisters<O> {
@@ -121,7 +103,10 @@ impl<const O: usize> Logic for OwnerRegisters<O> {
 }
 
 /// One context word of every owner.
-#[derive(LogicBlock)]
+///
+/// The word at byte `field` of the context.
+#[derive(LogicBlock, BlockDefault)]
+#[new(field: u32)]
 pub struct OwnerWord<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -133,27 +118,14 @@ pub struct OwnerWord<const O: usize> {
     pub value: Signal<Out, Bits<32>>,
 
     words: LutRam<Bits<32>, O>,
+    #[value(u64::from(field))]
     field: Constant<Bits<12>>,
-}
-
-impl<const O: usize> OwnerWord<O> {
-    /// The word at byte `field` of the context.
-    pub fn new(field: u32) -> Self {
-        Self {
-            clock: Default::default(),
-            changed: Default::default(),
-            owner: Default::default(),
-            value: Default::default(),
-            words: Default::default(),
-            field: Constant::new(field.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for OwnerWord<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.words.clock.next = self.clock.val();
+        clock!(self, clock, words);
         self.words.write_address.next = bit_cast::<O, 8>(self.changed.payload.val().owner);
         self.words.write_data.next = self.changed.payload.val().data;
         self.words.write_enable.next = self.changed.valid.val()
@@ -165,7 +137,10 @@ impl<const O: usize> Logic for OwnerWord<O> {
 }
 
 /// One bus address of every owner: two context words, low word first.
-#[derive(LogicBlock)]
+///
+/// The address at byte `field` of the context.
+#[derive(LogicBlock, BlockDefault)]
+#[new(field: u32)]
 pub struct OwnerAddress<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -176,34 +151,20 @@ pub struct OwnerAddress<const O: usize> {
     /// Its address.
     pub address: Signal<Out, Bits<64>>,
 
+    #[value(OwnerWord::new(field))]
     low: OwnerWord<O>,
+    #[value(OwnerWord::new(field + 4))]
     high: OwnerWord<O>,
     high_wide: Signal<Local, Bits<64>>,
-}
-
-impl<const O: usize> OwnerAddress<O> {
-    /// The address at byte `field` of the context.
-    pub fn new(field: u32) -> Self {
-        Self {
-            clock: Default::default(),
-            changed: Default::default(),
-            owner: Default::default(),
-            address: Default::default(),
-            low: OwnerWord::new(field),
-            high: OwnerWord::new(field + 4),
-            high_wide: Default::default(),
-        }
-    }
 }
 
 impl<const O: usize> Logic for OwnerAddress<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.low.clock.next = self.clock.val();
+        clock!(self, clock, low, high);
         self.low.changed.valid.next = self.changed.valid.val();
         self.low.changed.payload.next = self.changed.payload.val();
         self.low.owner.next = self.owner.val();
-        self.high.clock.next = self.clock.val();
         self.high.changed.valid.next = self.changed.valid.val();
         self.high.changed.payload.next = self.changed.payload.val();
         self.high.owner.next = self.owner.val();

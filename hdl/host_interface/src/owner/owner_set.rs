@@ -9,7 +9,8 @@
 use stream::prelude::*;
 
 /// The set. OWNERS must be 2^O. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(OWNERS == 1 << O, "OWNERS must be 2^O")]
 pub struct OwnerSet<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -33,29 +34,10 @@ pub struct OwnerSet<const O: usize, const OWNERS: usize> {
     added: Signal<Local, Bits<OWNERS>>,
     removed: Signal<Local, Bits<OWNERS>>,
     kept: Signal<Local, Bits<OWNERS>>,
+    #[value(1)]
     one: Constant<Bits<OWNERS>>,
+    #[value(0)]
     none: Constant<Bits<OWNERS>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for OwnerSet<O, OWNERS> {
-    fn default() -> Self {
-        assert_eq!(OWNERS, 1 << O, "OWNERS must be 2^O");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            add: Default::default(),
-            add_owner: Default::default(),
-            remove: Default::default(),
-            remove_owner: Default::default(),
-            members: Default::default(),
-            held: Default::default(),
-            added: Default::default(),
-            removed: Default::default(),
-            kept: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-            none: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for OwnerSet<O, OWNERS> {

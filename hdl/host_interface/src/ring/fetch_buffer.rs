@@ -24,7 +24,7 @@ struct EntryBeat {
 }
 
 /// The buffer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FetchBuffer {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -56,39 +56,14 @@ pub struct FetchBuffer {
 
     write: Signal<Local, Bit>,
     rolls_back: Signal<Local, Bit>,
+    #[value(512)]
     wrap: Constant<Bits<10>>,
+    #[value(1)]
     one: Constant<Bits<10>>,
+    #[value(0)]
     zero: Constant<Bits<10>>,
+    #[value(abi::config::BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<7>>,
-}
-
-impl Default for FetchBuffer {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            keep: Default::default(),
-            finished: Default::default(),
-            aborted: Default::default(),
-            source: Default::default(),
-            held: Default::default(),
-            memory: Default::default(),
-            write_pointer: Default::default(),
-            commit_pointer: Default::default(),
-            is_full: Default::default(),
-            settles: Default::default(),
-            was_aborted: Default::default(),
-            write: Default::default(),
-            rolls_back: Default::default(),
-            reader: Default::default(),
-            fills: Default::default(),
-            wrap: Constant::new(512u32.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-            beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
-        }
-    }
 }
 
 impl Logic for FetchBuffer {
@@ -96,7 +71,7 @@ impl Logic for FetchBuffer {
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, commit_pointer);
         dff_setup!(self, clock, is_full, settles, was_aborted);
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory, reader);
 
         // What becomes of a packet is decided in the cycle behind its last beat.
         self.held.next = self.write_pointer.q.val() - self.reader.pointer.val();
@@ -126,7 +101,6 @@ impl Logic for FetchBuffer {
             & !self.rolls_back.val()
             & (self.is_full.q.val() | (self.write.val() & self.fills.meets.val()));
 
-        self.reader.clock.next = self.clock.val();
         self.reader.reset.next = self.reset.val();
         self.reader.stop.next = self.commit_pointer.q.val();
         self.reader.ready.next = self.source.ready.val();

@@ -24,7 +24,7 @@ pub enum PushedPhase {
 }
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct PushedAnswer {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -48,25 +48,8 @@ pub struct PushedAnswer {
     pub ring_data: PacketSource,
 
     phase: DFF<PushedPhase>,
+    #[value(config::BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<7>>,
-}
-
-impl Default for PushedAnswer {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            serve: Default::default(),
-            first: Default::default(),
-            second: Default::default(),
-            passes: Default::default(),
-            read_data: Default::default(),
-            answered: Default::default(),
-            ring_data: Default::default(),
-            phase: Default::default(),
-            beat_bytes: Constant::new(config::BEAT_BYTES.to_bits()),
-        }
-    }
 }
 
 impl Logic for PushedAnswer {

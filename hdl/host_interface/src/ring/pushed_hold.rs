@@ -37,7 +37,7 @@ pub struct NamedSlot {
 }
 
 /// The memory. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct PushedHold<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -71,35 +71,10 @@ pub struct PushedHold<const O: usize> {
     follows: Signal<Local, Bit>,
     last_produced: Signal<Local, Bits<32>>,
 
+    #[value(u64::from(registers::DOORBELL_SEND))]
     doorbell_field: Constant<Bits<12>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
-}
-
-impl<const O: usize> Default for PushedHold<O> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            pushed: Default::default(),
-            locked: Default::default(),
-            used: Default::default(),
-            named: Default::default(),
-            first: Default::default(),
-            second: Default::default(),
-            registers: Default::default(),
-            first_line: Default::default(),
-            second_line: Default::default(),
-            has_first: Default::default(),
-            complete: Default::default(),
-            slot: Default::default(),
-            rings: Default::default(),
-            follows: Default::default(),
-            last_produced: Default::default(),
-            doorbell_field: Constant::new(registers::DOORBELL_SEND.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for PushedHold<O> {
@@ -114,7 +89,7 @@ impl<const O: usize> Logic for PushedHold<O> {
             complete,
             slot
         );
-        self.registers.clock.next = self.clock.val();
+        clock!(self, clock, registers);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.named.next = self.slot.q.val();
         self.first.next = self.first_line.q.val();

@@ -37,7 +37,7 @@ use stream::prelude::*;
 const _: () = assert!(config::SLOT_BYTES == 1 << 7);
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct PushedSlot<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -78,53 +78,21 @@ pub struct PushedSlot<const O: usize> {
     one_more: Signal<Local, Bits<5>>,
     one_less: Signal<Local, Bits<5>>,
 
+    #[value(0)]
     none: Constant<Bits<5>>,
+    #[value(1)]
     one: Constant<Bits<5>>,
-}
-
-impl<const O: usize> Default for PushedSlot<O> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            pushed: Default::default(),
-            ring_job: Default::default(),
-            ring_of: Default::default(),
-            ring_data: Default::default(),
-            read_job: Default::default(),
-            read_data: Default::default(),
-            served: Default::default(),
-            hold: Default::default(),
-            answer: Default::default(),
-            offered: Default::default(),
-            in_flight: Default::default(),
-            is_wanted: Default::default(),
-            passes: Default::default(),
-            bytes: Default::default(),
-            slots: Default::default(),
-            same_owner: Default::default(),
-            hits: Default::default(),
-            serves: Default::default(),
-            asks: Default::default(),
-            one_more: Default::default(),
-            one_less: Default::default(),
-            none: Constant::new(0u32.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for PushedSlot<O> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, offered, in_flight, is_wanted);
-        self.hold.clock.next = self.clock.val();
+        clock!(self, clock, hold, answer);
         self.hold.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hold.settings);
         self.hold.pushed.valid.next = self.pushed.valid.val();
         self.hold.pushed.payload.next = self.pushed.payload.val();
-        self.answer.clock.next = self.clock.val();
         self.answer.reset.next = self.reset.val();
         self.passes.next = self.answer.passes.val();
         self.hold.locked.next = !self.passes.val();

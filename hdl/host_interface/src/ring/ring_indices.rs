@@ -12,7 +12,10 @@ use crate::owner::owner_registers::OwnerWrite;
 use stream::prelude::*;
 
 /// The indices. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The indices of the rings with this doorbell.
+#[derive(LogicBlock, BlockDefault)]
+#[new(doorbell: u32)]
 pub struct RingIndices<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -41,40 +44,16 @@ pub struct RingIndices<const O: usize> {
     changed_owner: Signal<Local, Bits<O>>,
     enables: Signal<Local, Bit>,
     rings: Signal<Local, Bit>,
+    #[value(u64::from(doorbell))]
     doorbell_field: Constant<Bits<12>>,
+    #[value(0)]
     zero: Constant<Bits<32>>,
-}
-
-impl<const O: usize> RingIndices<O> {
-    /// The indices of the rings with this doorbell.
-    pub fn new(doorbell: u32) -> Self {
-        Self {
-            clock: Default::default(),
-            changed: Default::default(),
-            rung: Default::default(),
-            owner: Default::default(),
-            producer: Default::default(),
-            consumer: Default::default(),
-            advance: Default::default(),
-            advance_to: Default::default(),
-            advance_ready: Default::default(),
-            produced: Default::default(),
-            consumed: Default::default(),
-            changed_owner: Default::default(),
-            enables: Default::default(),
-            rings: Default::default(),
-            doorbell_field: Constant::new(doorbell.to_bits()),
-            zero: Constant::new(0u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for RingIndices<O> {
     #[hdl_gen]
     fn update(&mut self) {
-        self.produced.clock.next = self.clock.val();
-        self.consumed.clock.next = self.clock.val();
-
+        clock!(self, clock, produced, consumed);
         self.changed_owner.next = bit_cast::<O, 8>(self.changed.payload.val().owner);
         self.enables.next = self.changed.valid.val() & self.changed.payload.val().enable;
         self.rings.next = self.changed.valid.val()

@@ -47,7 +47,10 @@ pub enum RingPhase {
 }
 
 /// The planner. See the module's head.
-#[derive(LogicBlock)]
+///
+/// Plans for one kind of ring.
+#[derive(LogicBlock, BlockDefault)]
+#[new(kind: RingKind)]
 pub struct RingPlan<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -82,6 +85,7 @@ pub struct RingPlan<const O: usize> {
     /// What was read for, one for each read.
     pub issued: PulseSource<FetchInFlight>,
 
+    #[value(RingSpan::new(kind))]
     span: RingSpan,
     phase: DFF<RingPhase>,
     seen: DFF<RingView>,
@@ -93,41 +97,11 @@ pub struct RingPlan<const O: usize> {
     has_work: Signal<Local, Bit>,
 }
 
-impl<const O: usize> RingPlan<O> {
-    /// Plans for one kind of ring.
-    pub fn new(kind: RingKind) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            room: Default::default(),
-            owner: Default::default(),
-            view: Default::default(),
-            anew: Default::default(),
-            rung: Default::default(),
-            advance_ready: Default::default(),
-            advance: Default::default(),
-            advance_to: Default::default(),
-            refuse: Default::default(),
-            refuse_ready: Default::default(),
-            read_job: Default::default(),
-            issued: Default::default(),
-            span: RingSpan::new(kind),
-            phase: Default::default(),
-            seen: Default::default(),
-            index_next: Default::default(),
-            job: Default::default(),
-            same: Default::default(),
-            turn: Default::default(),
-            has_work: Default::default(),
-        }
-    }
-}
-
 impl<const O: usize> Logic for RingPlan<O> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, seen, index_next, job, same);
-        self.span.clock.next = self.clock.val();
+        clock!(self, clock, span, turn);
         self.span.index.next = self.seen.q.val().consumer;
         self.span.producer.next = self.seen.q.val().producer;
         self.span.base.next = self.seen.q.val().base;
@@ -150,7 +124,6 @@ impl<const O: usize> Logic for RingPlan<O> {
 
         self.has_work.next =
             self.view.val().runs & (self.view.val().producer != self.view.val().consumer);
-        self.turn.clock.next = self.clock.val();
         self.turn.reset.next = self.reset.val();
         PulseSink::<Bits<O>>::link(&mut self.rung, &mut self.turn.rung);
         self.turn.found.next = (self.phase.q.val() == RingPhase::Scan) & self.has_work.val();

@@ -20,7 +20,7 @@ use crate::ring::ring_plan::FetchInFlight;
 use stream::prelude::*;
 
 /// The return path. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RingReturn<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -63,52 +63,21 @@ pub struct RingReturn<const O: usize> {
     owner: Signal<Local, Bits<O>>,
     keep: Signal<Local, Bit>,
     reserved: Signal<Local, Bits<11>>,
+    #[value(5)]
     reserve_bits: Constant<Bits<3>>,
+    #[value(448)]
     reserve_max: Constant<Bits<11>>,
+    #[value(15)]
     in_flight_max: Constant<Bits<5>>,
+    #[value(47)]
     waiting_max: Constant<Bits<7>>,
-}
-
-impl<const O: usize> Default for RingReturn<O> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            issued: Default::default(),
-            room: Default::default(),
-            read_data: Default::default(),
-            check: Default::default(),
-            check_generation: Default::default(),
-            check_runs: Default::default(),
-            check_same: Default::default(),
-            anew: Default::default(),
-            failed: Default::default(),
-            fetched: Default::default(),
-            entries: Default::default(),
-            in_flight: Default::default(),
-            fetch_buffer: Default::default(),
-            fetches: Default::default(),
-            has_room: Default::default(),
-            reserved: Default::default(),
-            runs: Default::default(),
-            same: Default::default(),
-            owner: Default::default(),
-            keep: Default::default(),
-            reserve_bits: Constant::new(5u32.to_bits()),
-            reserve_max: Constant::new(448u32.to_bits()),
-            in_flight_max: Constant::new(15u32.to_bits()),
-            waiting_max: Constant::new(47u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for RingReturn<O> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, has_room, runs, same);
-        self.in_flight.clock.next = self.clock.val();
-        self.fetch_buffer.clock.next = self.clock.val();
-        self.fetches.clock.next = self.clock.val();
+        clock!(self, clock, in_flight, fetch_buffer, fetches);
         self.in_flight.reset.next = self.reset.val();
         self.fetch_buffer.reset.next = self.reset.val();
         self.fetches.reset.next = self.reset.val();

@@ -16,7 +16,10 @@ use crate::ring::ring_state::RingKind;
 use stream::prelude::*;
 
 /// The computation. See the module's head.
-#[derive(LogicBlock)]
+///
+/// For one kind of ring.
+#[derive(LogicBlock, BlockDefault)]
+#[new(kind: RingKind)]
 pub struct RingSpan {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -53,44 +56,14 @@ pub struct RingSpan {
     offset: Signal<Local, Bits<64>>,
     bytes: Signal<Local, Bits<32>>,
 
+    #[value(kind.entry_bits as u64)]
     entry_bits: Constant<Bits<3>>,
+    #[value(kind.entries_max as u64)]
     entries_max: Constant<Bits<32>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
+    #[value(Bits::<32>::mask())]
     ones: Constant<Bits<32>>,
-}
-
-impl RingSpan {
-    /// For one kind of ring.
-    pub fn new(kind: RingKind) -> Self {
-        Self {
-            clock: Default::default(),
-            index: Default::default(),
-            producer: Default::default(),
-            base: Default::default(),
-            size_bits: Default::default(),
-            job: Default::default(),
-            index_next: Default::default(),
-            overrun: Default::default(),
-            at: Default::default(),
-            to_end: Default::default(),
-            ring_end: Default::default(),
-            pending: Default::default(),
-            farthest: Default::default(),
-            entries: Default::default(),
-            beyond_mask: Default::default(),
-            place: Default::default(),
-            last: Default::default(),
-            is_many: Default::default(),
-            ends_before: Default::default(),
-            count: Default::default(),
-            offset: Default::default(),
-            bytes: Default::default(),
-            entry_bits: Constant::new(kind.entry_bits.to_bits()),
-            entries_max: Constant::new(kind.entries_max.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-            ones: Constant::new(Bits::<32>::mask()),
-        }
-    }
 }
 
 impl Logic for RingSpan {

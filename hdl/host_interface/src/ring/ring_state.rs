@@ -73,7 +73,10 @@ pub struct RingView {
 }
 
 /// The state. See the module's head.
-#[derive(LogicBlock)]
+///
+/// The state of all rings of one kind.
+#[derive(LogicBlock, BlockDefault)]
+#[new(kind: RingKind)]
 pub struct RingState<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -115,8 +118,11 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     pub check_same: Signal<Out, Bit>,
 
     registers: OwnerRegisters<O>,
+    #[value(OwnerAddress::new(kind.base))]
     base_words: OwnerAddress<O>,
+    #[value(OwnerWord::new(registers::CONTEXT_SIZES))]
     size_words: OwnerWord<O>,
+    #[value(RingIndices::new(kind.doorbell))]
     indices: RingIndices<O>,
     scan_generation: LutRam<Bits<24>, O>,
     check_copy: LutRam<Bits<24>, O>,
@@ -128,60 +134,16 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     enables: Signal<Local, Bit>,
     word: Signal<Local, Bits<32>>,
     running: Signal<Local, Bits<OWNERS>>,
+    #[value(kind.size_bit as u64)]
     size_bit: Constant<Bits<5>>,
-}
-
-impl<const O: usize, const OWNERS: usize> RingState<O, OWNERS> {
-    /// The state of all rings of one kind.
-    pub fn new(kind: RingKind) -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            scan: Default::default(),
-            view: Default::default(),
-            ready: Default::default(),
-            advance: Default::default(),
-            advance_to: Default::default(),
-            rung: Default::default(),
-            anew: Default::default(),
-            fail: Default::default(),
-            fail_owner: Default::default(),
-            stopped: Default::default(),
-            check: Default::default(),
-            check_generation: Default::default(),
-            check_runs: Default::default(),
-            check_same: Default::default(),
-            registers: Default::default(),
-            base_words: OwnerAddress::new(kind.base),
-            size_words: OwnerWord::new(registers::CONTEXT_SIZES),
-            indices: RingIndices::new(kind.doorbell),
-            scan_generation: Default::default(),
-            check_copy: Default::default(),
-            enabled: Default::default(),
-            sound: Default::default(),
-            generation_next: Default::default(),
-            owner: Default::default(),
-            enables: Default::default(),
-            word: Default::default(),
-            running: Default::default(),
-            size_bit: Constant::new(kind.size_bit.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, generation_next);
-        self.registers.clock.next = self.clock.val();
-        self.base_words.clock.next = self.clock.val();
-        self.size_words.clock.next = self.clock.val();
-        self.indices.clock.next = self.clock.val();
-        self.scan_generation.clock.next = self.clock.val();
-        self.check_copy.clock.next = self.clock.val();
-        self.enabled.clock.next = self.clock.val();
-        self.sound.clock.next = self.clock.val();
+        clock!(self, clock, registers, base_words, size_words, indices);
+        clock!(self, clock, scan_generation, check_copy, enabled, sound);
         self.enabled.reset.next = self.reset.val();
         self.sound.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);

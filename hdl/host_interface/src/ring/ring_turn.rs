@@ -12,7 +12,7 @@
 use stream::prelude::*;
 
 /// The turn. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RingTurn<const O: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -34,26 +34,8 @@ pub struct RingTurn<const O: usize> {
     quiet: DFF<Bit>,
 
     after: Signal<Local, Bits<O>>,
+    #[value(1)]
     one: Constant<Bits<O>>,
-}
-
-impl<const O: usize> Default for RingTurn<O> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            found: Default::default(),
-            idle: Default::default(),
-            done: Default::default(),
-            rung: Default::default(),
-            owner: Default::default(),
-            current: Default::default(),
-            busy: Default::default(),
-            quiet: Default::default(),
-            after: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize> Logic for RingTurn<O> {

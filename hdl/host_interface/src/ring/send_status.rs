@@ -36,7 +36,7 @@ pub enum SendStatusPhase {
 }
 
 /// The sender. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SendStatus<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -51,6 +51,7 @@ pub struct SendStatus<const O: usize, const OWNERS: usize> {
     pub write: MessageSource<SmallWrite>,
 
     registers: OwnerRegisters<O>,
+    #[value(OwnerAddress::new(registers::CONTEXT_SEND_STATUS))]
     place: OwnerAddress<O>,
     newest: LutRam<Bits<32>, O>,
     news: OwnerSet<O, OWNERS>,
@@ -66,50 +67,19 @@ pub struct SendStatus<const O: usize, const OWNERS: usize> {
     due: Signal<Local, Bits<OWNERS>>,
     serve: Signal<Local, Bit>,
     index: Signal<Local, Bits<32>>,
+    #[value(4)]
     status_bytes: Constant<Bits<5>>,
+    #[value(1)]
     owner_one: Constant<Bits<O>>,
+    #[value(1)]
     one: Constant<Bits<8>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for SendStatus<O, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            taken: Default::default(),
-            write: Default::default(),
-            registers: Default::default(),
-            place: OwnerAddress::new(registers::CONTEXT_SEND_STATUS),
-            newest: Default::default(),
-            news: Default::default(),
-            owners: Default::default(),
-            phase: Default::default(),
-            current: Default::default(),
-            status: Default::default(),
-            pause: Default::default(),
-            word: Default::default(),
-            enables: Default::default(),
-            enabled_owner: Default::default(),
-            due: Default::default(),
-            serve: Default::default(),
-            index: Default::default(),
-            status_bytes: Constant::new(4u32.to_bits()),
-            owner_one: Constant::new(1u32.to_bits()),
-            one: Constant::new(1u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for SendStatus<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, current, status, pause);
-        self.registers.clock.next = self.clock.val();
-        self.place.clock.next = self.clock.val();
-        self.newest.clock.next = self.clock.val();
-        self.news.clock.next = self.clock.val();
-        self.owners.clock.next = self.clock.val();
+        clock!(self, clock, registers, place, newest, news, owners);
         self.news.reset.next = self.reset.val();
         self.owners.reset.next = self.reset.val();
         self.registers.write.valid.next = self.settings.valid.val();

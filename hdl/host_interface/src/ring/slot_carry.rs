@@ -13,7 +13,7 @@ use crate::owner::owner_set::OwnerSet;
 use stream::prelude::*;
 
 /// The store. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SlotCarry<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -53,45 +53,15 @@ pub struct SlotCarry<const O: usize, const OWNERS: usize> {
 
     members: Signal<Local, Bits<OWNERS>>,
     successor: Signal<Local, Bits<32>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for SlotCarry<O, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            next_owner: Default::default(),
-            next_index: Default::default(),
-            joins: Default::default(),
-            owner: Default::default(),
-            index: Default::default(),
-            first: Default::default(),
-            second: Default::default(),
-            save: Default::default(),
-            save_first: Default::default(),
-            save_second: Default::default(),
-            drop: Default::default(),
-            kept: Default::default(),
-            firsts: Default::default(),
-            seconds: Default::default(),
-            successors: Default::default(),
-            fits: Default::default(),
-            members: Default::default(),
-            successor: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for SlotCarry<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, fits);
-        self.kept.clock.next = self.clock.val();
-        self.firsts.clock.next = self.clock.val();
-        self.seconds.clock.next = self.clock.val();
-        self.successors.clock.next = self.clock.val();
+        clock!(self, clock, kept, firsts, seconds, successors);
         self.kept.reset.next = self.reset.val();
 
         self.kept.add.next = self.save.val();

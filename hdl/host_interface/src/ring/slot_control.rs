@@ -126,6 +126,7 @@ impl Logic for SlotControl {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, announced, known);
+        clock!(self, clock, track);
         self.slot.next = self.track.slot.val();
         self.owner.next = self.track.owner.val();
         self.index.next = self.track.index.val();
@@ -172,7 +173,6 @@ impl Logic for SlotControl {
         self.drop.next = self.begins.val();
         self.save.next = self.offer.splits.val();
 
-        self.track.clock.next = self.clock.val();
         self.track.reset.next = self.reset.val();
         self.track.fetch.next = self.fetched.payload.val();
         self.track.load.next = self.loads.val();

@@ -35,7 +35,7 @@ pub enum SlotFailurePhase {
 }
 
 /// The block. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SlotFailure {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -62,38 +62,17 @@ pub struct SlotFailure {
     ends: Signal<Local, Bit>,
     begins: Signal<Local, Bit>,
     fails: Signal<Local, Bit>,
+    #[value(0)]
     zero: Constant<Bits<512>>,
+    #[value(abi::config::BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<7>>,
-}
-
-impl Default for SlotFailure {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            ring_failed: Default::default(),
-            slots_fetch: Default::default(),
-            slots: Default::default(),
-            descriptor_fetch: Default::default(),
-            descriptor: Default::default(),
-            owners: Default::default(),
-            phase: Default::default(),
-            open: Default::default(),
-            pass: Default::default(),
-            ends: Default::default(),
-            begins: Default::default(),
-            fails: Default::default(),
-            zero: Constant::new(0u64.to_bits()),
-            beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
-        }
-    }
 }
 
 impl Logic for SlotFailure {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, open);
-        self.owners.clock.next = self.clock.val();
+        clock!(self, clock, owners);
         self.owners.reset.next = self.reset.val();
         self.owners.sink.valid.next = self.ring_failed.valid.val();
         self.owners.sink.payload.next = self.ring_failed.payload.val();

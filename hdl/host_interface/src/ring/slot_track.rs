@@ -33,7 +33,7 @@ pub struct SlotInWork {
 }
 
 /// The memory. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SlotTrack {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -67,31 +67,8 @@ pub struct SlotTrack {
 
     index_before: Signal<Local, Bits<32>>,
     index_after: Signal<Local, Bits<32>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
-}
-
-impl Default for SlotTrack {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            fetch: Default::default(),
-            load: Default::default(),
-            load_last: Default::default(),
-            load_two_slots: Default::default(),
-            joins: Default::default(),
-            keep: Default::default(),
-            hand_on: Default::default(),
-            slot: Default::default(),
-            owner: Default::default(),
-            index: Default::default(),
-            held: Default::default(),
-            half: Default::default(),
-            index_before: Default::default(),
-            index_after: Default::default(),
-            one: Constant::new(1u32.to_bits()),
-        }
-    }
 }
 
 impl Logic for SlotTrack {

@@ -29,7 +29,7 @@ use crate::ring::slot_control::SlotControl;
 use stream::prelude::*;
 
 /// The splitter. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SlotSplitter<const O: usize, const OWNERS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -50,34 +50,17 @@ pub struct SlotSplitter<const O: usize, const OWNERS: usize> {
     carry: SlotCarry<O, OWNERS>,
     beat: DFF<Bits<512>>,
 
+    #[value(abi::send_descriptor::TWO_SLOTS.offset as u64)]
     two_slots_bit: Constant<Bits<4>>,
+    #[value(abi::config::BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<7>>,
-}
-
-impl<const O: usize, const OWNERS: usize> Default for SlotSplitter<O, OWNERS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            fetched: Default::default(),
-            entries: Default::default(),
-            descriptor_fetch: Default::default(),
-            descriptor: Default::default(),
-            control: Default::default(),
-            carry: Default::default(),
-            beat: Default::default(),
-            two_slots_bit: Constant::new(abi::send_descriptor::TWO_SLOTS.offset.to_bits()),
-            beat_bytes: Constant::new(abi::config::BEAT_BYTES.to_bits()),
-        }
-    }
 }
 
 impl<const O: usize, const OWNERS: usize> Logic for SlotSplitter<O, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beat);
-        self.control.clock.next = self.clock.val();
-        self.carry.clock.next = self.clock.val();
+        clock!(self, clock, control, carry);
         self.control.reset.next = self.reset.val();
         self.carry.reset.next = self.reset.val();
 

@@ -17,14 +17,13 @@ use crate::admit::messages::{OwnerRoom, OwnerUpdate};
 use crate::admit::reserve::Taken;
 use crate::admit::standing::Standing;
 use crate::admit::turn::Candidate;
-use crate::classify::rules::disposition;
 use crate::messages::{Placement, Plan, WalkOutcome};
 use abi::config::SLOT_HEADER_BYTES;
 use abi::reason::{Disposition, DropReason};
 use stream::prelude::*;
 
 /// The decision. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Decision {
     /// Something is at hand.
     pub valid: Signal<In, Bit>,
@@ -64,50 +63,20 @@ pub struct Decision {
     refused: Signal<Local, Bit>,
     header_next: Signal<Local, Bits<32>>,
     slow_next: Signal<Local, Bits<32>>,
+    #[value(SLOT_HEADER_BYTES as u64)]
     slot_header_bytes: Constant<Bits<8>>,
+    #[value(Disposition::Old as u64)]
     old: Constant<Bits<4>>,
+    #[value(Disposition::NoPayload as u64)]
     no_payload: Constant<Bits<4>>,
+    #[value(DropReason::HeaderQueueFull as u64)]
     header_queue_full: Constant<Bits<4>>,
+    #[value(DropReason::SlowBufferFull as u64)]
     slow_buffer_full: Constant<Bits<4>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
+    #[value(2)]
     two: Constant<Bits<32>>,
-}
-
-impl Default for Decision {
-    fn default() -> Self {
-        Self {
-            valid: Default::default(),
-            candidate: Default::default(),
-            standing: Default::default(),
-            room: Default::default(),
-            event_lost: Default::default(),
-            settled: Default::default(),
-            plans: Default::default(),
-            taken: Default::default(),
-            disposition_count: Default::default(),
-            drop_count: Default::default(),
-            cursor_write: Default::default(),
-            update: Default::default(),
-            judgement: Default::default(),
-            packet: Default::default(),
-            is_packet: Default::default(),
-            is_event: Default::default(),
-            wants_two: Default::default(),
-            wants_slow: Default::default(),
-            header_room: Default::default(),
-            accepted: Default::default(),
-            refused: Default::default(),
-            header_next: Default::default(),
-            slow_next: Default::default(),
-            slot_header_bytes: Constant::new((SLOT_HEADER_BYTES as u64).to_bits()),
-            old: disposition(Disposition::Old),
-            no_payload: disposition(Disposition::NoPayload),
-            header_queue_full: Constant::new((DropReason::HeaderQueueFull as u64).to_bits()),
-            slow_buffer_full: Constant::new((DropReason::SlowBufferFull as u64).to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            two: Constant::new(2u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Decision {
@@ -175,7 +144,7 @@ impl Logic for Decision {
 }
 
 /// The last rules: from standing and walk to the packet's disposition. Combinational.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Judgement {
     /// What is judged.
     pub candidate: Signal<In, Candidate>,
@@ -196,32 +165,12 @@ pub struct Judgement {
     placed: Signal<Local, Bit>,
     cursor: Signal<Local, Bits<32>>,
     behind: Signal<Local, Bits<32>>,
+    #[value(Disposition::Duplicate as u64)]
     duplicate: Constant<Bits<4>>,
+    #[value(Disposition::PlacedInOrder as u64)]
     placed_in_order: Constant<Bits<4>>,
+    #[value(Disposition::PlacedAhead as u64)]
     placed_ahead: Constant<Bits<4>>,
-}
-
-impl Default for Judgement {
-    fn default() -> Self {
-        Self {
-            candidate: Default::default(),
-            standing: Default::default(),
-            in_order: Default::default(),
-            packet: Default::default(),
-            dropped: Default::default(),
-            offered: Default::default(),
-            outcome: Default::default(),
-            judged: Default::default(),
-            is_duplicate: Default::default(),
-            at_cursor: Default::default(),
-            placed: Default::default(),
-            cursor: Default::default(),
-            behind: Default::default(),
-            duplicate: disposition(Disposition::Duplicate),
-            placed_in_order: disposition(Disposition::PlacedInOrder),
-            placed_ahead: disposition(Disposition::PlacedAhead),
-        }
-    }
 }
 
 impl Logic for Judgement {

@@ -34,7 +34,7 @@ pub struct OwnerWrite {
 }
 
 /// The decoder. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct OwnerDecode<const B: usize> {
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
@@ -54,60 +54,34 @@ pub struct OwnerDecode<const B: usize> {
     in_context: Signal<Local, Bit>,
     in_doorbell: Signal<Local, Bit>,
 
+    #[value(u64::from(CONTEXT_SHIFT + B as u32))]
     context_shift: Constant<Bits<5>>,
+    #[value(u64::from(CONTEXTS >> (CONTEXT_SHIFT + B as u32)))]
     context_tag: Constant<Bits<24>>,
+    #[value(u64::from(DOORBELL_SHIFT + B as u32))]
     doorbell_shift: Constant<Bits<5>>,
+    #[value(u64::from(DOORBELLS >> (DOORBELL_SHIFT + B as u32)))]
     doorbell_tag: Constant<Bits<24>>,
+    #[value(u64::from(CONTEXT_HEADER_BASE))]
     header_base: Constant<Bits<6>>,
+    #[value(u64::from(CONTEXT_HEADER_BASE + 4))]
     header_base_high: Constant<Bits<6>>,
+    #[value(u64::from(CONTEXT_SLOW_BASE))]
     slow_base: Constant<Bits<6>>,
+    #[value(u64::from(CONTEXT_SLOW_BASE + 4))]
     slow_base_high: Constant<Bits<6>>,
+    #[value(u64::from(CONTEXT_SIZES))]
     sizes: Constant<Bits<6>>,
+    #[value(u64::from(CONTEXT_ENABLE))]
     enable: Constant<Bits<6>>,
+    #[value(u64::from(DOORBELL_HEADER))]
     header_doorbell: Constant<Bits<12>>,
+    #[value(u64::from(DOORBELL_SLOW))]
     slow_doorbell: Constant<Bits<12>>,
 }
 
 const CONTEXT_SHIFT: u32 = CONTEXT_STRIDE.trailing_zeros();
 const DOORBELL_SHIFT: u32 = DOORBELL_STRIDE.trailing_zeros();
-
-fn word<const W: usize>(value: u32) -> Constant<Bits<W>> {
-    Constant::new(u64::from(value).to_bits())
-}
-
-impl<const B: usize> Default for OwnerDecode<B> {
-    fn default() -> Self {
-        let context_shift = CONTEXT_SHIFT + B as u32;
-        let doorbell_shift = DOORBELL_SHIFT + B as u32;
-        Self {
-            settings: Default::default(),
-            owner: Default::default(),
-            write: Default::default(),
-            address: Default::default(),
-            value: Default::default(),
-            context_page: Default::default(),
-            doorbell_page: Default::default(),
-            context_owner: Default::default(),
-            doorbell_owner: Default::default(),
-            context_word: Default::default(),
-            doorbell_word: Default::default(),
-            in_context: Default::default(),
-            in_doorbell: Default::default(),
-            context_shift: word(context_shift),
-            context_tag: word(CONTEXTS >> context_shift),
-            doorbell_shift: word(doorbell_shift),
-            doorbell_tag: word(DOORBELLS >> doorbell_shift),
-            header_base: word(CONTEXT_HEADER_BASE),
-            header_base_high: word(CONTEXT_HEADER_BASE + 4),
-            slow_base: word(CONTEXT_SLOW_BASE),
-            slow_base_high: word(CONTEXT_SLOW_BASE + 4),
-            sizes: word(CONTEXT_SIZES),
-            enable: word(CONTEXT_ENABLE),
-            header_doorbell: word(DOORBELL_HEADER),
-            slow_doorbell: word(DOORBELL_SLOW),
-        }
-    }
-}
 
 impl<const B: usize> Logic for OwnerDecode<B> {
     #[hdl_gen]

@@ -12,7 +12,7 @@ use crate::admit::owner_decode::OwnerWrite;
 use stream::prelude::*;
 
 /// The bits. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct OwnerFlags<const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -43,33 +43,10 @@ pub struct OwnerFlags<const B: usize, const N: usize> {
     written: Signal<Local, Bits<N>>,
     unwritten: Signal<Local, Bits<N>>,
     updated: Signal<Local, Bits<N>>,
+    #[value(1)]
     one: Constant<Bits<N>>,
+    #[value(0)]
     zero: Constant<Bits<N>>,
-}
-
-impl<const B: usize, const N: usize> Default for OwnerFlags<B, N> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            write: Default::default(),
-            write_owner: Default::default(),
-            update: Default::default(),
-            update_owner: Default::default(),
-            owner: Default::default(),
-            is_enabled: Default::default(),
-            has_produced: Default::default(),
-            other: Default::default(),
-            other_has_produced: Default::default(),
-            enabled: Default::default(),
-            produced: Default::default(),
-            written: Default::default(),
-            unwritten: Default::default(),
-            updated: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const B: usize, const N: usize> Logic for OwnerFlags<B, N> {

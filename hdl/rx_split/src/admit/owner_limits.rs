@@ -41,7 +41,7 @@ pub struct RingRoom {
 }
 
 /// The limits. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct OwnerLimit<const B: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -78,38 +78,10 @@ pub struct OwnerLimit<const B: usize> {
     consumer: Signal<Local, Bits<32>>,
     passing: Signal<Local, OwnerWrite>,
     enables: Signal<Local, Bit>,
+    #[value(1)]
     one: Constant<Bits<32>>,
+    #[value(OwnerWrite::default())]
     no_write: Constant<OwnerWrite>,
-}
-
-impl<const B: usize> Default for OwnerLimit<B> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            write: Default::default(),
-            owner: Default::default(),
-            read_owner: Default::default(),
-            sizes: Default::default(),
-            header_producer: Default::default(),
-            slow_producer: Default::default(),
-            source_write: Default::default(),
-            source_owner: Default::default(),
-            limits: Default::default(),
-            writes: Default::default(),
-            owners: Default::default(),
-            header_read: Default::default(),
-            slow_read: Default::default(),
-            header_used: Default::default(),
-            slow_used: Default::default(),
-            asked: Default::default(),
-            consumer: Default::default(),
-            passing: Default::default(),
-            enables: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            no_write: Constant::new(OwnerWrite::default()),
-        }
-    }
 }
 
 impl<const B: usize> Logic for OwnerLimit<B> {

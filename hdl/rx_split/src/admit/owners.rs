@@ -68,7 +68,8 @@ impl Logic for RingLeft {
 }
 
 /// The contexts. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
+#[require(N == 1 << B, "one bit for each owner")]
 pub struct Owners<const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -105,58 +106,23 @@ pub struct Owners<const B: usize, const N: usize> {
     produced: Signal<Local, Producers>,
     stored: Signal<Local, Producers>,
     other: Signal<Local, Producers>,
+    #[value(N as u64)]
     owners: Constant<Bits<9>>,
-}
-
-impl<const B: usize, const N: usize> Default for Owners<B, N> {
-    fn default() -> Self {
-        assert_eq!(N, 1 << B, "one bit for each owner");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            settings: Default::default(),
-            room_owner: Default::default(),
-            room: Default::default(),
-            place_owner: Default::default(),
-            rings: Default::default(),
-            update: Default::default(),
-            decode: Default::default(),
-            places: Default::default(),
-            producers: Default::default(),
-            header_limits: Default::default(),
-            slow_limits: Default::default(),
-            flags: Default::default(),
-            limit: Default::default(),
-            header_left: Default::default(),
-            slow_left: Default::default(),
-            write: Default::default(),
-            limits: Default::default(),
-            room_at: Default::default(),
-            update_at: Default::default(),
-            produced: Default::default(),
-            stored: Default::default(),
-            other: Default::default(),
-            owners: Constant::new((N as u64).to_bits()),
-        }
-    }
 }
 
 impl<const B: usize, const N: usize> Logic for Owners<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
+        clock!(self, clock, flags, limit, header_limits, slow_limits);
+        clock!(self, clock, places, producers);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.decode.settings);
-        self.flags.clock.next = self.clock.val();
         self.flags.reset.next = self.reset.val();
-        self.limit.clock.next = self.clock.val();
         self.limit.reset.next = self.reset.val();
-        self.header_limits.clock.next = self.clock.val();
-        self.slow_limits.clock.next = self.clock.val();
         self.write.next = self.decode.write.val();
         self.limits.next = self.limit.limits.val();
         self.room_at.next = bit_cast::<B, 8>(self.room_owner.val());
         self.update_at.next = bit_cast::<B, 8>(self.update.payload.val().owner);
 
-        self.places.clock.next = self.clock.val();
         self.places.write.next = self.write.val();
         self.places.write_owner.next = self.decode.owner.val();
         self.places.owner.next = bit_cast::<B, 8>(self.place_owner.val());
@@ -164,7 +130,6 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.rings.next = self.places.rings.val();
         self.limit.sizes.next = self.places.sizes.val();
 
-        self.producers.clock.next = self.clock.val();
         self.producers.update.valid.next = self.update.valid.val();
         self.producers.update.payload.next = self.update.payload.val();
         self.producers.room_owner.next = self.room_at.val();

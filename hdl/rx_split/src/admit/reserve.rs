@@ -24,7 +24,7 @@ pub struct Taken {
 }
 
 /// The arithmetic. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Reserve {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -53,36 +53,10 @@ pub struct Reserve {
     second_slot: Signal<Local, Bits<32>>,
     slow_slot: Signal<Local, Bits<32>>,
     passes: Signal<Local, Bits<32>>,
+    #[value(1)]
     one: Constant<Bits<32>>,
+    #[value(Bits::<32>::mask())]
     ones: Constant<Bits<32>>,
-}
-
-impl Default for Reserve {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            valid: Default::default(),
-            rings: Default::default(),
-            taken: Default::default(),
-            reservation: Default::default(),
-            passed: Default::default(),
-            held: Default::default(),
-            indices: Default::default(),
-            second: Default::default(),
-            result: Default::default(),
-            header_above: Default::default(),
-            header_mask: Default::default(),
-            slow_above: Default::default(),
-            slow_mask: Default::default(),
-            producer: Default::default(),
-            slot: Default::default(),
-            second_slot: Default::default(),
-            slow_slot: Default::default(),
-            passes: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            ones: Constant::new(Bits::<32>::mask()),
-        }
-    }
 }
 
 impl Logic for Reserve {

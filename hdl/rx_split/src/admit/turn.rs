@@ -32,7 +32,7 @@ pub struct Candidate {
 }
 
 /// The choice. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Turn {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -59,32 +59,10 @@ pub struct Turn {
     take_event: Signal<Local, Bit>,
     take_packet: Signal<Local, Bit>,
     event_packet: Signal<Local, Placement>,
+    #[value(Placement::default())]
     blank: Constant<Placement>,
+    #[value(1)]
     one: Constant<Bits<5>>,
-}
-
-impl Default for Turn {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            packets: Default::default(),
-            outcome: Default::default(),
-            send_event: Default::default(),
-            room: Default::default(),
-            item: Default::default(),
-            pause: Default::default(),
-            event_next: Default::default(),
-            waited: Default::default(),
-            event_due: Default::default(),
-            may: Default::default(),
-            take_event: Default::default(),
-            take_packet: Default::default(),
-            event_packet: Default::default(),
-            blank: Constant::new(Placement::default()),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Turn {

@@ -14,14 +14,13 @@
 //! 2. A packet without transport, or one that cannot be verified, is not looked up; it goes to
 //!    owner 0 and names no flow.
 
-use crate::classify::rules::disposition;
 use crate::messages::{PacketInfo, Placement, RuleInput, StoredPacket};
 use abi::header_entry::FLOW_NONE;
 use abi::reason::Disposition;
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Ask {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -50,45 +49,20 @@ pub struct Ask {
     may_packet: Signal<Local, Bit>,
     take_packet: Signal<Local, Bit>,
     draft: Signal<Local, Placement>,
+    #[value(Placement::default())]
     blank: Constant<Placement>,
+    #[value(Disposition::NotTransport as u64)]
     not_transport: Constant<Bits<4>>,
+    #[value(Disposition::Unverified as u64)]
     unverified: Constant<Bits<4>>,
+    #[value(u64::from(FLOW_NONE))]
     flow_none: Constant<Bits<16>>,
     options: Signal<Local, Bits<320>>,
+    /// NOP, NOP, kind 8, length 10.
+    #[value(0x0a08_0101)]
     usual: Constant<Bits<32>>,
+    #[value(12)]
     usual_bytes: Constant<Bits<6>>,
-}
-
-impl Default for Ask {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            packets: Default::default(),
-            confirmation: Default::default(),
-            flow_lookup: Default::default(),
-            waiting: Default::default(),
-            taken: Default::default(),
-            offered: Default::default(),
-            info: Default::default(),
-            stored: Default::default(),
-            fence: Default::default(),
-            asks: Default::default(),
-            room: Default::default(),
-            take_confirmation: Default::default(),
-            may_packet: Default::default(),
-            take_packet: Default::default(),
-            draft: Default::default(),
-            blank: Constant::new(Placement::default()),
-            not_transport: disposition(Disposition::NotTransport),
-            unverified: disposition(Disposition::Unverified),
-            flow_none: Constant::new(u64::from(FLOW_NONE).to_bits()),
-            options: Default::default(),
-            // NOP, NOP, kind 8, length 10.
-            usual: Constant::new(0x0a08_0101u64.to_bits()),
-            usual_bytes: Constant::new(12u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Ask {

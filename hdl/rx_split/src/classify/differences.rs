@@ -48,7 +48,7 @@ pub struct RuleFacts {
 }
 
 /// The arithmetic. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Differences {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -77,41 +77,13 @@ pub struct Differences {
     stop_distance: Signal<Local, Bits<32>>,
     below: Signal<Local, Bits<14>>,
     flags: Signal<Local, Bits<8>>,
+    /// All but ACK (4), PSH (3), FIN (0), ECE (6), CWR (7).
+    #[value(0x26)]
     flags_forbidden: Constant<Bits<8>>,
+    #[value(0)]
     none: Constant<Bits<14>>,
+    #[value(0)]
     zero: Constant<Bits<32>>,
-}
-
-impl Default for Differences {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            valid: Default::default(),
-            held: Default::default(),
-            distances: Default::default(),
-            facts: Default::default(),
-            subject: Default::default(),
-            packet: Default::default(),
-            flow: Default::default(),
-            payload: Default::default(),
-            later: Default::default(),
-            later_packet: Default::default(),
-            later_flow: Default::default(),
-            known: Default::default(),
-            age: Default::default(),
-            start_distance: Default::default(),
-            stop_distance: Default::default(),
-            below: Default::default(),
-            flags: Default::default(),
-            // All but ACK (4), PSH (3), FIN (0), ECE (6), CWR (7).
-            flags_forbidden: Constant::new(0x26u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Differences {

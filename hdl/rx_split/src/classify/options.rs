@@ -18,7 +18,7 @@ use crate::messages::Word32;
 use stream::prelude::*;
 
 /// The walk. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Options {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -50,34 +50,8 @@ pub struct Options {
     left_wide: Signal<Local, Bits<8>>,
     ends: Signal<Local, Bit>,
     word: Signal<Local, Word32>,
+    #[value(2)]
     option_bytes_min: Constant<Bits<8>>,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            start: Default::default(),
-            options: Default::default(),
-            option_bytes: Default::default(),
-            busy: Default::default(),
-            found: Default::default(),
-            value: Default::default(),
-            rest: Default::default(),
-            left: Default::default(),
-            skip: Default::default(),
-            walking: Default::default(),
-            has_value: Default::default(),
-            timestamp: Default::default(),
-            kind: Default::default(),
-            length: Default::default(),
-            skips: Default::default(),
-            left_wide: Default::default(),
-            ends: Default::default(),
-            word: Default::default(),
-            option_bytes_min: Constant::new(2u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Options {

@@ -20,7 +20,7 @@ use abi::reason::Disposition;
 use stream::prelude::*;
 
 /// The rules. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Rules {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -43,58 +43,31 @@ pub struct Rules {
     beyond: Signal<Local, Bit>,
     walk: Signal<Local, Bit>,
     reason: Signal<Local, Bits<4>>,
+    #[value(u64::from(FLOW_REACH_BYTES))]
     reach_max: Constant<Bits<33>>,
+    #[value(Disposition::NoPayload as u64)]
     no_payload: Constant<Bits<4>>,
+    #[value(Disposition::Old as u64)]
     is_old: Constant<Bits<4>>,
+    #[value(Disposition::NoFlow as u64)]
     no_flow: Constant<Bits<4>>,
+    #[value(Disposition::AheadOfWindow as u64)]
     ahead_of_window: Constant<Bits<4>>,
+    #[value(Disposition::Flags as u64)]
     is_flags: Constant<Bits<4>>,
+    #[value(Disposition::AckOutOfRange as u64)]
     ack_out_of_range: Constant<Bits<4>>,
+    #[value(Disposition::TimestampOld as u64)]
     timestamp_old: Constant<Bits<4>>,
+    #[value(Disposition::Profile as u64)]
     is_profile: Constant<Bits<4>>,
-}
-
-/// The number of a disposition as a constant of the block.
-pub fn disposition(value: Disposition) -> Constant<Bits<4>> {
-    Constant::new((value as u64).to_bits())
-}
-
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            differences: Default::default(),
-            valid: Default::default(),
-            judged: Default::default(),
-            facts: Default::default(),
-            subject: Default::default(),
-            flow: Default::default(),
-            packet: Default::default(),
-            reach: Default::default(),
-            beyond: Default::default(),
-            walk: Default::default(),
-            reason: Default::default(),
-            reach_max: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
-            no_payload: disposition(Disposition::NoPayload),
-            is_old: disposition(Disposition::Old),
-            no_flow: disposition(Disposition::NoFlow),
-            ahead_of_window: disposition(Disposition::AheadOfWindow),
-            is_flags: disposition(Disposition::Flags),
-            ack_out_of_range: disposition(Disposition::AckOutOfRange),
-            timestamp_old: disposition(Disposition::TimestampOld),
-            is_profile: disposition(Disposition::Profile),
-        }
-    }
 }
 
 impl Logic for Rules {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, judged);
-        self.differences.clock.next = self.clock.val();
+        clock!(self, clock, differences);
         self.differences.reset.next = self.reset.val();
         PulseSink::<RuleCase>::link(&mut self.sink, &mut self.differences.sink);
         self.valid.d.next = self.differences.source.valid.val() & !self.reset.val();

@@ -48,7 +48,7 @@ impl Logic for Timestamp {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, searched);
-        self.search.clock.next = self.clock.val();
+        clock!(self, clock, search);
         self.options.next = self.packet.val().options;
         self.is_usual.next = self.packet.val().usual;
         self.word.next.byte0 = self.options.val().get_bits::<8>(32);

@@ -26,7 +26,7 @@ use stream::prelude::*;
 const _: () = assert!(BEAT_BYTES - SHARED_AT_BYTE == METADATA_BYTES);
 
 /// The announcer. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Announce {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -53,38 +53,15 @@ pub struct Announce {
     is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
+    #[value(METADATA_BYTES as u64)]
     metadata_bytes: Constant<Bits<14>>,
-}
-
-impl Default for Announce {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            jobs: Default::default(),
-            write_job: Default::default(),
-            announced: Default::default(),
-            fence_room: Default::default(),
-            queue: Default::default(),
-            single: Default::default(),
-            joins: Default::default(),
-            job: Default::default(),
-            left: Default::default(),
-            kind: Default::default(),
-            room: Default::default(),
-            is_confirmation: Default::default(),
-            is_write: Default::default(),
-            may: Default::default(),
-            metadata_bytes: Constant::new((METADATA_BYTES as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for Announce {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, joins);
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
         self.job.next = self.jobs.payload.val();

@@ -38,7 +38,7 @@ impl Logic for FitsBeat {
 }
 
 /// The beat. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FeedBeat {
     /// The job.
     pub job: Signal<In, CopyJob>,
@@ -61,30 +61,10 @@ pub struct FeedBeat {
     is_shared: Signal<Local, Bit>,
     is_last_next: Signal<Local, Bit>,
     left: Signal<Local, Bits<14>>,
+    #[value(AlignBeat::default())]
     blank: Constant<AlignBeat>,
+    #[value(BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<14>>,
-}
-
-impl Default for FeedBeat {
-    fn default() -> Self {
-        Self {
-            job: Default::default(),
-            begun: Default::default(),
-            place: Default::default(),
-            beat: Default::default(),
-            pointer: Default::default(),
-            last: Default::default(),
-            next_place: Default::default(),
-            now: Default::default(),
-            is_head: Default::default(),
-            is_last: Default::default(),
-            is_shared: Default::default(),
-            is_last_next: Default::default(),
-            left: Default::default(),
-            blank: Constant::new(AlignBeat::default()),
-            beat_bytes: Constant::new((BEAT_BYTES as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for FeedBeat {

@@ -38,7 +38,7 @@ pub struct Fence {
 }
 
 /// The queue. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Fences {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -71,44 +71,18 @@ pub struct Fences {
     ahead: Signal<Local, Bits<8>>,
     direct: Signal<Local, Bit>,
     held: Signal<Local, Bit>,
+    /// Of the places left two are for those that were let pass.
+    #[value(5)]
     level_max: Constant<Bits<4>>,
+    #[value(0)]
     none: Constant<Bits<8>>,
-}
-
-impl Default for Fences {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            job: Default::default(),
-            passes: Default::default(),
-            room: Default::default(),
-            fed: Default::default(),
-            landed: Default::default(),
-            released: Default::default(),
-            confirmation: Default::default(),
-            waiting: Default::default(),
-            fed_count: Default::default(),
-            landed_count: Default::default(),
-            insists: Default::default(),
-            at_hand: Default::default(),
-            comes: Default::default(),
-            oldest: Default::default(),
-            ahead: Default::default(),
-            direct: Default::default(),
-            held: Default::default(),
-            // Of the places left two are for those that were let pass.
-            level_max: Constant::new(5u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Fences {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, fed_count, landed_count, insists);
-        self.waiting.clock.next = self.clock.val();
+        clock!(self, clock, waiting);
         self.waiting.reset.next = self.reset.val();
         self.room.next = self.waiting.level.val() <= self.level_max.val();
         self.at_hand.next = self.job.val();

@@ -59,7 +59,7 @@ impl Logic for WriteJoin {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, offered_direct, joins, is_direct, is_open);
-        self.order.clock.next = self.clock.val();
+        clock!(self, clock, order);
         self.order.reset.next = self.reset.val();
 
         self.direct.next =

@@ -30,7 +30,7 @@ use stream::prelude::*;
 pub const FLUSH_BYTES: u64 = 4;
 
 /// The flusher. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Flusher {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -67,43 +67,15 @@ pub struct Flusher {
     ended: Signal<Local, Bit>,
     ended_memory: Signal<Local, Bits<2>>,
     failed: Signal<Local, Bit>,
+    #[value(FLUSH_BYTES)]
     flush_bytes: Constant<Bits<16>>,
-}
-
-impl Default for Flusher {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            wanted: Default::default(),
-            tickets: Default::default(),
-            done: Default::default(),
-            broken: Default::default(),
-            memory: Default::default(),
-            flush_address: Default::default(),
-            flush_job: Default::default(),
-            flush_data: Default::default(),
-            account: Default::default(),
-            order: Default::default(),
-            offered: Default::default(),
-            chosen: Default::default(),
-            next_memory: Default::default(),
-            asked: Default::default(),
-            starts: Default::default(),
-            taken: Default::default(),
-            ended: Default::default(),
-            ended_memory: Default::default(),
-            failed: Default::default(),
-            flush_bytes: Constant::new(FLUSH_BYTES.to_bits()),
-        }
-    }
 }
 
 impl Logic for Flusher {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, offered, chosen);
-        self.order.clock.next = self.clock.val();
+        clock!(self, clock, order);
         self.order.reset.next = self.reset.val();
         self.failed.next = self.flush_data.abort.val();
         for i in 0..3 {

@@ -16,7 +16,7 @@ use crate::messages::{HeldFence, HeldHead, HeldItem};
 use stream::prelude::*;
 
 /// The fences. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct HeldFences {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -56,44 +56,15 @@ pub struct HeldFences {
     left_2: Signal<Local, Bits<32>>,
     left_3: Signal<Local, Bits<32>>,
     waits: Signal<Local, Bit>,
+    #[value(HeldItem::default())]
     blank: Constant<HeldItem>,
-}
-
-impl Default for HeldFences {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            push: Default::default(),
-            item: Default::default(),
-            room: Default::default(),
-            empty: Default::default(),
-            pushed_1: Default::default(),
-            pushed_2: Default::default(),
-            pushed_3: Default::default(),
-            popped_1: Default::default(),
-            popped_2: Default::default(),
-            popped_3: Default::default(),
-            head: Default::default(),
-            pop: Default::default(),
-            fences: Default::default(),
-            is_ready: Default::default(),
-            oldest: Default::default(),
-            as_item: Default::default(),
-            left_1: Default::default(),
-            left_2: Default::default(),
-            left_3: Default::default(),
-            waits: Default::default(),
-            blank: Constant::new(HeldItem::default()),
-        }
-    }
 }
 
 impl Logic for HeldFences {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_ready);
-        self.fences.clock.next = self.clock.val();
+        clock!(self, clock, fences);
         self.fences.reset.next = self.reset.val();
         self.room.next = self.fences.sink.ready.val();
         self.empty.next = !self.fences.source.valid.val();

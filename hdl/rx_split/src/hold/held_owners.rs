@@ -40,7 +40,7 @@ impl<const B: usize, const N: usize> Logic for OwnerBehind<B, N> {
 }
 
 /// The owners. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct HeldOwners<const B: usize, const N: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -88,52 +88,17 @@ pub struct HeldOwners<const B: usize, const N: usize> {
     stays: Signal<Local, Bit>,
     push_mask: Signal<Local, Bits<N>>,
     pop_mask: Signal<Local, Bits<N>>,
+    #[value(1)]
     one: Constant<Bits<N>>,
+    #[value(0)]
     zero: Constant<Bits<N>>,
-}
-
-impl<const B: usize, const N: usize> Default for HeldOwners<B, N> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            next_owner: Default::default(),
-            holds: Default::default(),
-            queue: Default::default(),
-            is_0: Default::default(),
-            owner: Default::default(),
-            wants: Default::default(),
-            push_queue: Default::default(),
-            push: Default::default(),
-            pop: Default::default(),
-            pop_owner: Default::default(),
-            pushed: Default::default(),
-            popped: Default::default(),
-            queues: Default::default(),
-            holding: Default::default(),
-            behind: Default::default(),
-            next_holds: Default::default(),
-            next_queue: Default::default(),
-            next_is_0: Default::default(),
-            at: Default::default(),
-            next_at: Default::default(),
-            pop_at: Default::default(),
-            pushed_before: Default::default(),
-            pushed_after: Default::default(),
-            popped_after: Default::default(),
-            stays: Default::default(),
-            push_mask: Default::default(),
-            pop_mask: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const B: usize, const N: usize> Logic for HeldOwners<B, N> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, holding, next_holds, next_queue, next_is_0);
+        clock!(self, clock, queues);
         self.at.next = bit_cast::<B, 8>(self.owner.val());
         self.next_at.next = bit_cast::<B, 8>(self.next_owner.val());
         self.pop_at.next = bit_cast::<B, 8>(self.pop_owner.val());
@@ -159,7 +124,6 @@ impl<const B: usize, const N: usize> Logic for HeldOwners<B, N> {
             self.popped[i].write_data.next = self.popped_after.val();
             self.popped[i].write_enable.next = self.pop.val();
         }
-        self.queues.clock.next = self.clock.val();
         self.queues.write_address.next = self.at.val();
         self.queues.write_data.next = self.push_queue.val();
         self.queues.write_enable.next = self.push.val();

@@ -67,7 +67,7 @@ impl Logic for TicketWait {
 }
 
 /// The queue. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct HeldQueue<const M: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -122,51 +122,10 @@ pub struct HeldQueue<const M: usize> {
     vain: Signal<Local, Bits<4>>,
     has_bytes: Signal<Local, Bit>,
     takes_bytes: Signal<Local, Bit>,
+    #[value((M as u64) << HELD_BITS)]
     number: Constant<Bits<8>>,
+    #[value((1u64 << HELD_BITS) - 2)]
     last: Constant<Bits<6>>,
-}
-
-impl<const M: usize> Default for HeldQueue<M> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            push: Default::default(),
-            item: Default::default(),
-            room: Default::default(),
-            holds: Default::default(),
-            at: Default::default(),
-            landed: Default::default(),
-            landed_at: Default::default(),
-            tickets: Default::default(),
-            done: Default::default(),
-            broken: Default::default(),
-            head: Default::default(),
-            pop: Default::default(),
-            pushed: Default::default(),
-            popped: Default::default(),
-            items: Default::default(),
-            waits_for: Default::default(),
-            tickets_wait: Default::default(),
-            pushed_count: Default::default(),
-            popped_count: Default::default(),
-            landed_count: Default::default(),
-            level: Default::default(),
-            has_items: Default::default(),
-            has_room: Default::default(),
-            is_ready: Default::default(),
-            is_unflushed: Default::default(),
-            oldest: Default::default(),
-            memories: Default::default(),
-            push_place: Default::default(),
-            pop_place: Default::default(),
-            vain: Default::default(),
-            has_bytes: Default::default(),
-            takes_bytes: Default::default(),
-            number: Constant::new(((M as u64) << HELD_BITS).to_bits()),
-            last: Constant::new(((1u64 << HELD_BITS) - 2).to_bits()),
-        }
-    }
 }
 
 impl<const M: usize> Logic for HeldQueue<M> {
@@ -174,9 +133,9 @@ impl<const M: usize> Logic for HeldQueue<M> {
     fn update(&mut self) {
         dff_setup!(self, clock, pushed_count, popped_count, landed_count, level);
         dff_setup!(self, clock, has_items, has_room, is_ready, is_unflushed);
+        clock!(self, clock, items, waits_for);
         self.push_place.next = bit_cast::<6, 32>(self.pushed_count.q.val());
         self.pop_place.next = bit_cast::<6, 32>(self.popped_count.q.val());
-        self.items.clock.next = self.clock.val();
         self.items.write_address.next = self.push_place.val();
         self.items.write_data.next = self.item.val();
         self.items.write_enable.next = self.push.val();
@@ -192,7 +151,6 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.room.next = self.has_room.q.val();
         self.at.next = bit_cast::<8, 6>(self.push_place.val()) | self.number.val();
 
-        self.waits_for.clock.next = self.clock.val();
         self.waits_for.write_address.next = self.landed_at.val();
         self.waits_for.write_data.next = self.tickets.val();
         self.waits_for.write_enable.next = self.landed.val();

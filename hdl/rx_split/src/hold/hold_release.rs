@@ -85,7 +85,7 @@ impl Logic for HeldBeat {
 }
 
 /// The beats of a slot, one or two, from the hold memory to its write.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct HeldBeats {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -119,34 +119,8 @@ pub struct HeldBeats {
     is_single: Signal<Local, Bit>,
     gives: Signal<Local, Bit>,
     is_done: Signal<Local, Bit>,
+    #[value(1 << UNFLUSHED.offset)]
     mark: Constant<Bits<512>>,
-}
-
-impl Default for HeldBeats {
-    fn default() -> Self {
-        let mark: Bits<512> = (1u64 << UNFLUSHED.offset).to_bits();
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            slot: Default::default(),
-            state: Default::default(),
-            read_address: Default::default(),
-            register_enable: Default::default(),
-            read_data: Default::default(),
-            write_data: Default::default(),
-            taken: Default::default(),
-            ends: Default::default(),
-            begins: Default::default(),
-            is_there: Default::default(),
-            beat: Default::default(),
-            item: Default::default(),
-            is_last: Default::default(),
-            is_single: Default::default(),
-            gives: Default::default(),
-            is_done: Default::default(),
-            mark: Constant::new(mark),
-        }
-    }
 }
 
 impl Logic for HeldBeats {
@@ -241,6 +215,7 @@ impl Logic for HoldRelease {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, held, from, pops, pops_fence, pops_owner);
+        clock!(self, clock, beats);
         self.turn.fence.next = self.fence.val();
         self.turn.queue_1.next = self.queue_1.val();
         self.turn.queue_2.next = self.queue_2.val();
@@ -260,7 +235,6 @@ impl Logic for HoldRelease {
 
         self.beats.slot.next = self.held.q.val();
         self.beats.state.next = self.state.q.val();
-        self.beats.clock.next = self.clock.val();
         self.beats.reset.next = self.reset.val();
         self.read_address.next = self.beats.read_address.val();
         self.register_enable.next = self.beats.register_enable.val();

@@ -29,7 +29,7 @@ use crate::messages::{CopyJob, HeldItem};
 use stream::prelude::*;
 
 /// The decision. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct HoldRoute {
     /// Jobs.
     pub jobs: MessageSink<CopyJob>,
@@ -77,44 +77,8 @@ pub struct HoldRoute {
     goes_on: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
+    #[value(1)]
     one: Constant<Bits<4>>,
-}
-
-impl Default for HoldRoute {
-    fn default() -> Self {
-        Self {
-            jobs: Default::default(),
-            routed: Default::default(),
-            owner: Default::default(),
-            wants: Default::default(),
-            owner_holds: Default::default(),
-            owner_queue: Default::default(),
-            of_owner_0: Default::default(),
-            room: Default::default(),
-            places: Default::default(),
-            any_held: Default::default(),
-            fence_room: Default::default(),
-            drained: Default::default(),
-            item: Default::default(),
-            push: Default::default(),
-            push_queue: Default::default(),
-            push_fence: Default::default(),
-            job: Default::default(),
-            memories: Default::default(),
-            is_slot: Default::default(),
-            is_confirmation: Default::default(),
-            first_memory: Default::default(),
-            queue: Default::default(),
-            queue_bit: Default::default(),
-            free: Default::default(),
-            queues: Default::default(),
-            fences: Default::default(),
-            goes_on: Default::default(),
-            may: Default::default(),
-            taken: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for HoldRoute {

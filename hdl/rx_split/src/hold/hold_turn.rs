@@ -6,7 +6,7 @@ use crate::messages::{HeldHead, HeldItem};
 use stream::prelude::*;
 
 /// The turn. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct HoldTurn {
     /// The oldest fence.
     pub fence: Signal<In, HeldHead>,
@@ -41,39 +41,12 @@ pub struct HoldTurn {
     oldest: Signal<Local, HeldHead>,
     item: Signal<Local, HeldItem>,
     served_bit: Signal<Local, Bits<4>>,
+    #[value(4)]
     whole_turn: Constant<Bits<4>>,
+    #[value(0xe)]
     queue_bits: Constant<Bits<4>>,
+    #[value(1)]
     one: Constant<Bits<4>>,
-}
-
-impl Default for HoldTurn {
-    fn default() -> Self {
-        Self {
-            fence: Default::default(),
-            queue_1: Default::default(),
-            queue_2: Default::default(),
-            queue_3: Default::default(),
-            served: Default::default(),
-            source: Default::default(),
-            head: Default::default(),
-            confirms: Default::default(),
-            taken: Default::default(),
-            pop: Default::default(),
-            pop_fence: Default::default(),
-            right: Default::default(),
-            left: Default::default(),
-            around: Default::default(),
-            waiting: Default::default(),
-            step: Default::default(),
-            chosen: Default::default(),
-            oldest: Default::default(),
-            item: Default::default(),
-            served_bit: Default::default(),
-            queue_bits: Constant::new(0xeu64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            whole_turn: Constant::new(4u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for HoldTurn {

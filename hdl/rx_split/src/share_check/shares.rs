@@ -18,7 +18,7 @@ use stream::prelude::*;
 pub const COMMON_BEATS: usize = 512;
 
 /// The accounts of 2^B owners in a store of 2^A beats. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Shares<const A: usize, const B: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -58,44 +58,12 @@ pub struct Shares<const A: usize, const B: usize> {
     total_kept: Signal<Local, Bits<16>>,
     total_taken: Signal<Local, Bits<16>>,
     give_at: Signal<Local, Bits<B>>,
+    #[value((1usize << A).checked_sub(COMMON_BEATS).expect("a store of 1,024 beats") as u64)]
     room: Constant<Bits<16>>,
+    #[value(1 << B)]
     owners: Constant<Bits<9>>,
+    #[value(0)]
     zero: Constant<Bits<16>>,
-}
-
-impl<const A: usize, const B: usize> Default for Shares<A, B> {
-    fn default() -> Self {
-        let room = (1usize << A)
-            .checked_sub(COMMON_BEATS)
-            .expect("a store of 1,024 beats");
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            owner: Default::default(),
-            held: Default::default(),
-            free: Default::default(),
-            clearing: Default::default(),
-            take: Default::default(),
-            take_owner: Default::default(),
-            take_charge: Default::default(),
-            give: Default::default(),
-            taken: Default::default(),
-            given: Default::default(),
-            total: Default::default(),
-            left: Default::default(),
-            cleared: Default::default(),
-            runs: Default::default(),
-            clear_at: Default::default(),
-            taken_now: Default::default(),
-            given_now: Default::default(),
-            total_kept: Default::default(),
-            total_taken: Default::default(),
-            give_at: Default::default(),
-            room: Constant::new((room as u64).to_bits()),
-            owners: Constant::new((1u64 << B).to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const A: usize, const B: usize> Logic for Shares<A, B> {

@@ -54,7 +54,7 @@ pub struct EntryMetadata {
 }
 
 /// Assembles the metadata. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Entry {
     /// The packet; of an event, `disposition` is the error and `position` the value.
     pub packet: Signal<In, Placement>,
@@ -68,25 +68,12 @@ pub struct Entry {
     pub metadata: Signal<Out, Bits<256>>,
 
     entry: Signal<Local, EntryMetadata>,
+    #[value(u64::from(SLOW_BUFFER_NONE))]
     slow_buffer_none: Constant<Bits<16>>,
+    #[value(u64::from(KIND_PACKET))]
     kind_packet: Constant<Bits<8>>,
+    #[value(u64::from(KIND_EVENT))]
     kind_event: Constant<Bits<8>>,
-}
-
-impl Default for Entry {
-    fn default() -> Self {
-        Self {
-            packet: Default::default(),
-            reservation: Default::default(),
-            two_slots: Default::default(),
-            needs_slow: Default::default(),
-            metadata: Default::default(),
-            entry: Default::default(),
-            slow_buffer_none: Constant::new(u64::from(SLOW_BUFFER_NONE).to_bits()),
-            kind_packet: Constant::new(u64::from(KIND_PACKET).to_bits()),
-            kind_event: Constant::new(u64::from(KIND_EVENT).to_bits()),
-        }
-    }
 }
 
 impl Logic for Entry {

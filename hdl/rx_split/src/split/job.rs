@@ -49,7 +49,7 @@ impl Logic for StepKind {
 }
 
 /// Whether metadata share the last beat of a payload.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SharedTail {
     /// Bytes of the payload's last job.
     pub bytes: Signal<In, Bits<14>>,
@@ -64,22 +64,8 @@ pub struct SharedTail {
 
     tail_bytes: Signal<Local, Bits<6>>,
     is_short: Signal<Local, Bit>,
+    #[value(SHARED_TAIL_BYTES_MAX as u64)]
     tail_bytes_max: Constant<Bits<6>>,
-}
-
-impl Default for SharedTail {
-    fn default() -> Self {
-        Self {
-            bytes: Default::default(),
-            is_tail: Default::default(),
-            memories: Default::default(),
-            two_slots: Default::default(),
-            shares: Default::default(),
-            tail_bytes: Default::default(),
-            is_short: Default::default(),
-            tail_bytes_max: Constant::new((SHARED_TAIL_BYTES_MAX as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for SharedTail {
@@ -96,7 +82,7 @@ impl Logic for SharedTail {
 }
 
 /// The jobs. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct JobMaker {
     /// The step.
     pub step: Signal<In, SplitState>,
@@ -125,40 +111,16 @@ pub struct JobMaker {
     payload: Signal<Local, CopyJob>,
     payload_bytes: Signal<Local, Bits<14>>,
     second: Signal<Local, CopyJob>,
+    #[value(CopyJob::default())]
     blank: Constant<CopyJob>,
+    #[value(SLOT_BYTES as u64)]
     slot_bytes: Constant<Bits<14>>,
+    #[value(METADATA_BYTES as u64)]
     metadata_bytes: Constant<Bits<14>>,
+    #[value(SECOND_SKIPPED_BYTES)]
     second_skipped_bytes: Constant<Bits<14>>,
+    #[value(1 << PHASE.offset)]
     phase_bit: Constant<Bits<256>>,
-}
-
-impl Default for JobMaker {
-    fn default() -> Self {
-        Self {
-            step: Default::default(),
-            plan: Default::default(),
-            metadata: Default::default(),
-            piece: Default::default(),
-            offset: Default::default(),
-            last_piece: Default::default(),
-            memories: Default::default(),
-            job: Default::default(),
-            sort: Default::default(),
-            tail: Default::default(),
-            packet: Default::default(),
-            place: Default::default(),
-            payload_start: Default::default(),
-            slot: Default::default(),
-            payload: Default::default(),
-            payload_bytes: Default::default(),
-            second: Default::default(),
-            blank: Constant::new(CopyJob::default()),
-            slot_bytes: Constant::new((SLOT_BYTES as u64).to_bits()),
-            metadata_bytes: Constant::new((METADATA_BYTES as u64).to_bits()),
-            second_skipped_bytes: Constant::new(SECOND_SKIPPED_BYTES.to_bits()),
-            phase_bit: Constant::new((1u64 << PHASE.offset).to_bits()),
-        }
-    }
 }
 
 impl Logic for JobMaker {

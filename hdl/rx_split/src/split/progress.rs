@@ -6,7 +6,7 @@ use crate::messages::{Piece, Placement};
 use stream::prelude::*;
 
 /// The progress. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Progress {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -34,31 +34,10 @@ pub struct Progress {
     next_number: DFF<Bits<4>>,
     written: DFF<Bits<4>>,
     piece_memory: Signal<Local, Bits<4>>,
+    #[value(1)]
     unit: Constant<Bits<4>>,
+    #[value(0xe)]
     not_host: Constant<Bits<4>>,
-}
-
-impl Default for Progress {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            start: Default::default(),
-            packet: Default::default(),
-            taken: Default::default(),
-            piece: Default::default(),
-            at: Default::default(),
-            number: Default::default(),
-            last_piece: Default::default(),
-            memories: Default::default(),
-            offset: Default::default(),
-            pieces_left: Default::default(),
-            next_number: Default::default(),
-            written: Default::default(),
-            piece_memory: Default::default(),
-            unit: Constant::new(1u64.to_bits()),
-            not_host: Constant::new(0xeu64.to_bits()),
-        }
-    }
 }
 
 impl Logic for Progress {

@@ -48,7 +48,7 @@ impl Logic for KeyStep {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid_1, valid_2, held, parsed);
-        self.profile_fields.clock.next = self.clock.val();
+        clock!(self, clock, profile_fields);
         self.info.valid.next = self.valid_2.q.val();
         self.info.payload.next = self.parsed.q.val();
         self.valid_1.d.next = self.sink.valid.val();

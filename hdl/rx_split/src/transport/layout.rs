@@ -17,7 +17,7 @@ use crate::transport::messages::TransportDraft;
 use stream::prelude::*;
 
 /// The second step. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct LayoutStep {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -45,37 +45,10 @@ pub struct LayoutStep {
     key_shift: Signal<Local, Bits<9>>,
     position_coarse: Signal<Local, Bits<512>>,
     key_coarse: Signal<Local, Bits<512>>,
+    #[value(20)]
     tcp_bytes_min: Constant<Bits<16>>,
+    #[value(8)]
     udp_bytes_min: Constant<Bits<16>>,
-}
-
-impl Default for LayoutStep {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            valid: Default::default(),
-            held: Default::default(),
-            bytes: Default::default(),
-            network: Default::default(),
-            layout: Default::default(),
-            tcp_bytes: Default::default(),
-            l4_bytes: Default::default(),
-            profile_bytes: Default::default(),
-            udp_room: Default::default(),
-            fits: Default::default(),
-            tcp_bad: Default::default(),
-            udp_bad: Default::default(),
-            transport_header: Default::default(),
-            position_shift: Default::default(),
-            key_shift: Default::default(),
-            position_coarse: Default::default(),
-            key_coarse: Default::default(),
-            tcp_bytes_min: Constant::new(20u64.to_bits()),
-            udp_bytes_min: Constant::new(8u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for LayoutStep {

@@ -14,7 +14,7 @@ use crate::transport::messages::LayoutDraft;
 use stream::prelude::*;
 
 /// The fields. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ProfileFields {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -40,33 +40,8 @@ pub struct ProfileFields {
     key_bits: Signal<Local, Bits<7>>,
     key_mask_inverse: Signal<Local, Bits<64>>,
     key_mask: Signal<Local, Bits<64>>,
+    #[value(u64::MAX)]
     ones: Constant<Bits<64>>,
-}
-
-impl Default for ProfileFields {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            valid: Default::default(),
-            draft: Default::default(),
-            position: Default::default(),
-            message_key: Default::default(),
-            position_held: Default::default(),
-            message_key_held: Default::default(),
-            layout: Default::default(),
-            position_shift: Default::default(),
-            position_fine: Default::default(),
-            position_word: Default::default(),
-            position_wide: Default::default(),
-            position_unused: Default::default(),
-            key_shift: Default::default(),
-            key_fine: Default::default(),
-            key_bits: Default::default(),
-            key_mask_inverse: Default::default(),
-            key_mask: Default::default(),
-            ones: Constant::new(u64::MAX.to_bits()),
-        }
-    }
 }
 
 impl Logic for ProfileFields {

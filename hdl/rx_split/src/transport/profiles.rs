@@ -39,7 +39,7 @@ pub struct ProfileTable {
 }
 
 /// The profiles. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Profiles {
     /// Clock of the settings.
     pub clock: Signal<In, Clock>,
@@ -64,32 +64,8 @@ pub struct Profiles {
     match_1: Signal<Local, Bit>,
     match_2: Signal<Local, Bit>,
     match_3: Signal<Local, Bit>,
+    #[value(|word| u64::from(PROFILES + PROFILE_STRIDE + 4 * word as u32))]
     registers: [Constant<Bits<24>>; 6],
-}
-
-impl Default for Profiles {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            mac_clock: Default::default(),
-            settings: Default::default(),
-            port: Default::default(),
-            profile: Default::default(),
-            layout: Default::default(),
-            kept: Default::default(),
-            crossing: Default::default(),
-            known: Default::default(),
-            address: Default::default(),
-            value: Default::default(),
-            match_1: Default::default(),
-            match_2: Default::default(),
-            match_3: Default::default(),
-            registers: std::array::from_fn(|word| {
-                let at = PROFILES + PROFILE_STRIDE + 4 * word as u32;
-                Constant::new(u64::from(at).to_bits())
-            }),
-        }
-    }
 }
 
 impl Logic for Profiles {

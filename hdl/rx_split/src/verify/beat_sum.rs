@@ -23,7 +23,7 @@ use crate::verify::range_mask::RangeMask;
 use stream::prelude::*;
 
 /// The sum. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct BeatSum {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -51,44 +51,18 @@ pub struct BeatSum {
     valid_3: DFF<Bit>,
 
     so_far: Signal<Local, Bits<32>>,
+    #[value(|word| 16 * word as u64)]
     offsets: [Constant<Bits<9>>; 32],
-}
-
-impl Default for BeatSum {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            beats: Default::default(),
-            range_start: Default::default(),
-            range_stop: Default::default(),
-            sum: Default::default(),
-            mask: Default::default(),
-            masked: Default::default(),
-            quarter: Default::default(),
-            total_low: Default::default(),
-            total_high: Default::default(),
-            accumulator: Default::default(),
-            first_1: Default::default(),
-            first_2: Default::default(),
-            first_3: Default::default(),
-            valid_1: Default::default(),
-            valid_2: Default::default(),
-            valid_3: Default::default(),
-            so_far: Default::default(),
-            offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
-        }
-    }
 }
 
 impl Logic for BeatSum {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, total_low, total_high, accumulator);
-        self.masked.clock.next = self.clock.val();
         dff_setup!(self, clock, first_1, first_2, first_3, valid_1, valid_2, valid_3);
+        clock!(self, clock, masked, mask);
         self.sum.next = self.accumulator.q.val();
 
-        self.mask.clock.next = self.clock.val();
         self.mask.valid.next = self.beats.valid.val();
         self.mask.first.next = self.beats.payload.val().first;
         self.mask.range_start.next = self.range_start.val();

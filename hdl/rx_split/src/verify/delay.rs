@@ -14,7 +14,7 @@ pub const DELAY_CYCLES: usize = 8;
 const WRITTEN_BEFORE: u64 = DELAY_CYCLES as u64 - 2;
 
 /// The delay. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Delay {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -31,33 +31,17 @@ pub struct Delay {
     bytes: [DFF<Bits<14>>; DELAY_CYCLES],
 
     entering: Signal<Local, RxBeat>,
+    #[value(1)]
     one: Constant<Bits<4>>,
+    #[value(WRITTEN_BEFORE)]
     written_before: Constant<Bits<4>>,
-}
-
-impl Default for Delay {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            sink: Default::default(),
-            source: Default::default(),
-            frame_bytes: Default::default(),
-            memory: Default::default(),
-            place: Default::default(),
-            valid: Default::default(),
-            bytes: Default::default(),
-            entering: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            written_before: Constant::new(WRITTEN_BEFORE.to_bits()),
-        }
-    }
 }
 
 impl Logic for Delay {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, place);
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory);
         self.place.d.next = self.place.q.val() + self.one.val();
         self.memory.write_address.next = self.place.q.val();
         self.memory.write_data.next = self.sink.payload.val();

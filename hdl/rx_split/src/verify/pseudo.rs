@@ -10,7 +10,7 @@ use crate::verify::quarter_sum::QuarterSum;
 use stream::prelude::*;
 
 /// The sum. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Pseudo {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -31,29 +31,8 @@ pub struct Pseudo {
     swapped: Signal<Local, Word16>,
     swapped_bits: Signal<Local, Bits<16>>,
     protocol: Signal<Local, Bits<18>>,
+    #[value(|word| 16 * word as u64)]
     offsets: [Constant<Bits<7>>; 8],
-}
-
-impl Default for Pseudo {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            network: Default::default(),
-            sum: Default::default(),
-            quarter: Default::default(),
-            fixed_1: Default::default(),
-            total: Default::default(),
-            total_3: Default::default(),
-            total_4: Default::default(),
-            remote_address: Default::default(),
-            local_address: Default::default(),
-            l4_bytes: Default::default(),
-            swapped: Default::default(),
-            swapped_bits: Default::default(),
-            protocol: Default::default(),
-            offsets: std::array::from_fn(|word| Constant::new((16 * word as u64).to_bits())),
-        }
-    }
 }
 
 impl Logic for Pseudo {

@@ -10,7 +10,7 @@
 use stream::prelude::*;
 
 /// The mask. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RangeMask {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -40,39 +40,12 @@ pub struct RangeMask {
     is_behind_stop: Signal<Local, Bit>,
     begun: Signal<Local, Bits<64>>,
     stopped: Signal<Local, Bits<64>>,
+    #[value(1)]
     second: Constant<Bits<11>>,
+    #[value(Bits::<64>::mask())]
     ones: Constant<Bits<64>>,
+    #[value(0)]
     zeros: Constant<Bits<64>>,
-}
-
-impl Default for RangeMask {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            valid: Default::default(),
-            first: Default::default(),
-            range_start: Default::default(),
-            range_stop: Default::default(),
-            mask: Default::default(),
-            after: Default::default(),
-            starts_next: Default::default(),
-            started: Default::default(),
-            ends_next: Default::default(),
-            ended: Default::default(),
-            index_after: Default::default(),
-            start_beat: Default::default(),
-            stop_beat: Default::default(),
-            is_at_start: Default::default(),
-            is_behind_start: Default::default(),
-            is_at_stop: Default::default(),
-            is_behind_stop: Default::default(),
-            begun: Default::default(),
-            stopped: Default::default(),
-            second: Constant::new(1u64.to_bits()),
-            ones: Constant::new(Bits::<64>::mask()),
-            zeros: Constant::new(Bits::default()),
-        }
-    }
 }
 
 impl Logic for RangeMask {

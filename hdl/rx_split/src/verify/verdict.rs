@@ -12,7 +12,7 @@ use abi::reason::DropReason;
 use stream::prelude::*;
 
 /// The verdict. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Verdict {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -40,36 +40,14 @@ pub struct Verdict {
     malformed_ip: Signal<Local, Bit>,
     bad_ip: Signal<Local, Bit>,
     bad_l4: Signal<Local, Bit>,
+    #[value(DropReason::MalformedIp as u64)]
     reason_malformed_ip: Constant<Bits<4>>,
+    #[value(DropReason::IpChecksum as u64)]
     reason_ip_checksum: Constant<Bits<4>>,
+    #[value(DropReason::MalformedL4 as u64)]
     reason_malformed_l4: Constant<Bits<4>>,
+    #[value(DropReason::L4Checksum as u64)]
     reason_l4_checksum: Constant<Bits<4>>,
-}
-
-impl Default for Verdict {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            beats: Default::default(),
-            frame_bytes: Default::default(),
-            parsed: Default::default(),
-            ip_good: Default::default(),
-            l4_good: Default::default(),
-            source: Default::default(),
-            info: Default::default(),
-            valid: Default::default(),
-            beat: Default::default(),
-            info_held: Default::default(),
-            packet: Default::default(),
-            malformed_ip: Default::default(),
-            bad_ip: Default::default(),
-            bad_l4: Default::default(),
-            reason_malformed_ip: Constant::new((DropReason::MalformedIp as u64).to_bits()),
-            reason_ip_checksum: Constant::new((DropReason::IpChecksum as u64).to_bits()),
-            reason_malformed_l4: Constant::new((DropReason::MalformedL4 as u64).to_bits()),
-            reason_l4_checksum: Constant::new((DropReason::L4Checksum as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for Verdict {

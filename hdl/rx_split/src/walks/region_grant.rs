@@ -5,14 +5,13 @@
 //! Invariants:
 //! 1. Exactly one of `ends`, `next_page` and `next_segment` holds.
 
-use crate::classify::rules::disposition;
 use crate::messages::{Piece, PieceWrite, SegmentToken, WalkEnd, WalkOutcome, WalkToken};
 use abi::config::PIECES_MAX;
 use abi::reason::Disposition;
 use stream::prelude::*;
 
 /// The judgement. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RegionGrant {
     /// The walk with its segment.
     pub token: Signal<In, SegmentToken>,
@@ -46,38 +45,12 @@ pub struct RegionGrant {
     moved: Signal<Local, WalkToken>,
     next_index: Signal<Local, Bits<16>>,
     outcome: Signal<Local, WalkOutcome>,
+    #[value(PIECES_MAX as u64)]
     pieces_max: Constant<Bits<5>>,
+    #[value(Disposition::RegionRefused as u64)]
     region_refused: Constant<Bits<4>>,
+    #[value(Disposition::TooManyPieces as u64)]
     too_many_pieces: Constant<Bits<4>>,
-}
-
-impl Default for RegionGrant {
-    fn default() -> Self {
-        Self {
-            token: Default::default(),
-            grant: Default::default(),
-            complete: Default::default(),
-            segment_ends: Default::default(),
-            refused: Default::default(),
-            piece: Default::default(),
-            ends: Default::default(),
-            walk_end: Default::default(),
-            next_page: Default::default(),
-            page: Default::default(),
-            next_segment: Default::default(),
-            again: Default::default(),
-            walk: Default::default(),
-            bytes: Default::default(),
-            new_piece: Default::default(),
-            is_refused: Default::default(),
-            moved: Default::default(),
-            next_index: Default::default(),
-            outcome: Default::default(),
-            pieces_max: Constant::new((PIECES_MAX as u64).to_bits()),
-            region_refused: disposition(Disposition::RegionRefused),
-            too_many_pieces: disposition(Disposition::TooManyPieces),
-        }
-    }
 }
 
 impl Logic for RegionGrant {

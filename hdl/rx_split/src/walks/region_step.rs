@@ -68,9 +68,8 @@ impl Logic for RegionStep {
     fn update(&mut self) {
         dff_setup!(self, clock, valid, held, grant, page_valid, page_token);
         dff_setup!(self, clock, complete, segment_ends);
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue, waiting);
         self.queue.reset.next = self.reset.val();
-        self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = self.reset.val();
         self.queue.sink.valid.next = self.tokens.valid.val();
         self.queue.sink.payload.next = self.tokens.payload.val();

@@ -12,7 +12,6 @@
 //! 2. There are at most as many tokens as slots, so no queue is ever full.
 //! 3. Every reply leaves as exactly one of `located`, `again` and `ended`.
 
-use crate::classify::rules::disposition;
 use crate::messages::{SegmentToken, WalkEnd, WalkOutcome, WalkToken};
 use abi::reason::Disposition;
 use stream::prelude::*;
@@ -47,7 +46,7 @@ impl Logic for EndsAt {
 }
 
 /// The half. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SegmentStep {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -88,55 +87,20 @@ pub struct SegmentStep {
     missing: Signal<Local, Bit>,
     walk: Signal<Local, WalkToken>,
     outcome: Signal<Local, WalkOutcome>,
+    #[value(Disposition::NoSegment as u64)]
     no_segment: Constant<Bits<4>>,
+    #[value(Disposition::AheadOfWindow as u64)]
     ahead_of_window: Constant<Bits<4>>,
+    #[value(WalkOutcome::default())]
     no_outcome: Constant<WalkOutcome>,
-}
-
-impl Default for SegmentStep {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            tokens: Default::default(),
-            request: Default::default(),
-            reply: Default::default(),
-            hold: Default::default(),
-            located: Default::default(),
-            again: Default::default(),
-            ended: Default::default(),
-            queue: Default::default(),
-            waiting: Default::default(),
-            valid: Default::default(),
-            held: Default::default(),
-            segment: Default::default(),
-            offset: Default::default(),
-            stop: Default::default(),
-            is_empty: Default::default(),
-            is_behind: Default::default(),
-            ends_at: Default::default(),
-            asked: Default::default(),
-            answered: Default::default(),
-            answer: Default::default(),
-            takes: Default::default(),
-            leaves: Default::default(),
-            missing: Default::default(),
-            walk: Default::default(),
-            outcome: Default::default(),
-            no_segment: disposition(Disposition::NoSegment),
-            ahead_of_window: disposition(Disposition::AheadOfWindow),
-            no_outcome: Constant::new(WalkOutcome::default()),
-        }
-    }
 }
 
 impl Logic for SegmentStep {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, held, segment, offset, stop, is_empty, is_behind);
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue, waiting);
         self.queue.reset.next = self.reset.val();
-        self.waiting.clock.next = self.clock.val();
         self.waiting.reset.next = self.reset.val();
         self.queue.sink.valid.next = self.tokens.valid.val();
         self.queue.sink.payload.next = self.tokens.payload.val();

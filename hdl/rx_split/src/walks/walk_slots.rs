@@ -10,7 +10,7 @@ use crate::messages::{WalkEnd, WalkOutcome};
 use stream::prelude::*;
 
 /// The slots. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct WalkSlots {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -42,43 +42,19 @@ pub struct WalkSlots {
     ended_bit: Signal<Local, Bits<16>>,
     started_bit: Signal<Local, Bits<16>>,
     others: Signal<Local, Bits<16>>,
+    #[value(16)]
     slots: Constant<Bits<5>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
+    #[value(0)]
     none: Constant<Bits<16>>,
-}
-
-impl Default for WalkSlots {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            slot_free: Default::default(),
-            slot: Default::default(),
-            start: Default::default(),
-            freed: Default::default(),
-            ends: Default::default(),
-            shown: Default::default(),
-            is_ended: Default::default(),
-            outcome: Default::default(),
-            outcomes: Default::default(),
-            ended: Default::default(),
-            next_slot: Default::default(),
-            in_use: Default::default(),
-            ended_bit: Default::default(),
-            started_bit: Default::default(),
-            others: Default::default(),
-            slots: Constant::new(16u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for WalkSlots {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, ended, next_slot, in_use);
-        self.outcomes.clock.next = self.clock.val();
+        clock!(self, clock, outcomes);
         self.outcomes.write_address.next = self.ends.payload.val().slot;
         self.outcomes.write_data.next = self.ends.payload.val().outcome;
         self.outcomes.write_enable.next = self.ends.valid.val();

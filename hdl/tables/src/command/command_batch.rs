@@ -35,7 +35,7 @@ pub enum BatchState {
 }
 
 /// The batch. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CommandBatch {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -63,43 +63,19 @@ pub struct CommandBatch {
     full: Signal<Local, Bit>,
     filled_after: Signal<Local, Bits<5>>,
     drained_after: Signal<Local, Bits<5>>,
+    #[value(16)]
     capacity: Constant<Bits<5>>,
+    #[value(1)]
     one: Constant<Bits<5>>,
+    #[value(0)]
     zero: Constant<Bits<5>>,
-}
-
-impl Default for CommandBatch {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            command_fetch: Default::default(),
-            commands: Default::default(),
-            command: Default::default(),
-            command_read_failed: Default::default(),
-            beats: Default::default(),
-            at: Default::default(),
-            latched: Default::default(),
-            gives: Default::default(),
-            fetch: Default::default(),
-            filled: Default::default(),
-            drained: Default::default(),
-            failed: Default::default(),
-            full: Default::default(),
-            filled_after: Default::default(),
-            drained_after: Default::default(),
-            capacity: Constant::new(16u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for CommandBatch {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, at, latched, gives, fetch, filled, drained, failed);
-        self.beats.clock.next = self.clock.val();
+        clock!(self, clock, beats);
 
         self.full.next = self.filled.q.val() == self.capacity.val();
         self.filled_after.next = self.filled.q.val() + self.one.val();

@@ -19,7 +19,7 @@ use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN, SEGMENTS_BORROWED_BITS_MAX};
 use stream::prelude::*;
 
 /// Whether a list lies among the entries.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ListRange<const SEGMENT_BITS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -33,26 +33,12 @@ pub struct ListRange<const SEGMENT_BITS: usize> {
     bad: DFF<Bit>,
     entries: Signal<Local, Bits<25>>,
     behind: Signal<Local, Bits<25>>,
+    #[value(1)]
     one: Constant<Bits<25>>,
+    #[value(1 << SEGMENT_BITS)]
     total: Constant<Bits<25>>,
+    #[value(SEGMENTS_BORROWED_BITS_MAX as u64)]
     bits_max: Constant<Bits<4>>,
-}
-
-impl<const SEGMENT_BITS: usize> Default for ListRange<SEGMENT_BITS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            base: Default::default(),
-            list_bits: Default::default(),
-            range_bad: Default::default(),
-            bad: Default::default(),
-            entries: Default::default(),
-            behind: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            total: Constant::new((1u64 << SEGMENT_BITS).to_bits()),
-            bits_max: Constant::new((SEGMENTS_BORROWED_BITS_MAX as u64).to_bits()),
-        }
-    }
 }
 
 impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
@@ -69,7 +55,7 @@ impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
 
 /// Whether a region's page entries exist: rounded up, counted and added to the first, a register
 /// behind each step.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct PageRange<const PAGE_BITS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -90,33 +76,14 @@ pub struct PageRange<const PAGE_BITS: usize> {
     rounded: DFF<Bits<50>>,
     count: DFF<Bits<50>>,
     behind: DFF<Bits<50>>,
+    #[value(1)]
     one: Constant<Bits<50>>,
+    #[value(1 << PAGE_BITS)]
     total: Constant<Bits<50>>,
+    #[value(PAGE_BITS_MIN as u64)]
     bits_min: Constant<Bits<5>>,
+    #[value(PAGE_BITS_MAX as u64)]
     bits_max: Constant<Bits<5>>,
-}
-
-impl<const PAGE_BITS: usize> Default for PageRange<PAGE_BITS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            first_page: Default::default(),
-            bytes: Default::default(),
-            page_bits: Default::default(),
-            index_bad: Default::default(),
-            range_bad: Default::default(),
-            page_bytes: Default::default(),
-            round_up: Default::default(),
-            shift: Default::default(),
-            rounded: Default::default(),
-            count: Default::default(),
-            behind: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            total: Constant::new((1u64 << PAGE_BITS).to_bits()),
-            bits_min: Constant::new((PAGE_BITS_MIN as u64).to_bits()),
-            bits_max: Constant::new((PAGE_BITS_MAX as u64).to_bits()),
-        }
-    }
 }
 
 impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
@@ -136,7 +103,7 @@ impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
 }
 
 /// Whether a segment ends beyond the largest region.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SegmentRange {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -150,21 +117,8 @@ pub struct SegmentRange {
     bad: DFF<Bit>,
 
     behind: Signal<Local, Bits<49>>,
+    #[value(1 << 48)]
     offsets: Constant<Bits<49>>,
-}
-
-impl Default for SegmentRange {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            offset: Default::default(),
-            bytes: Default::default(),
-            range_bad: Default::default(),
-            bad: Default::default(),
-            behind: Default::default(),
-            offsets: Constant::new((1u64 << 48).to_bits()),
-        }
-    }
 }
 
 impl Logic for SegmentRange {
@@ -269,11 +223,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        self.rx_list.clock.next = self.clock.val();
-        self.tx_list.clock.next = self.clock.val();
-        self.moved_list.clock.next = self.clock.val();
-        self.pages.clock.next = self.clock.val();
-        self.segment.clock.next = self.clock.val();
+        clock!(self, clock, rx_list, tx_list, moved_list, pages, segment);
         self.segment.offset.next = self.data.val().get_bits::<48>(160);
         self.segment.bytes.next = self.data.val().get_bits::<31>(96);
         self.rx_list.base.next = self.data.val().get_bits::<24>(224);

@@ -67,7 +67,7 @@ const _: () = {
 };
 
 /// Decodes what goes to the flow table.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FlowDecode {
     /// The command.
     pub data: Signal<In, Bits<512>>,
@@ -82,22 +82,8 @@ pub struct FlowDecode {
 
     installed: Signal<Local, FlowInstalled>,
     floor: Signal<Local, FlowFloor>,
+    #[value(0)]
     none: Constant<Bits<16>>,
-}
-
-impl Default for FlowDecode {
-    fn default() -> Self {
-        Self {
-            data: Default::default(),
-            kind: Default::default(),
-            epoch: Default::default(),
-            key: Default::default(),
-            flow: Default::default(),
-            installed: Default::default(),
-            floor: Default::default(),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for FlowDecode {
@@ -160,7 +146,7 @@ impl Logic for FlowDecode {
 }
 
 /// Decodes what goes to the segment lists.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ListDecode {
     /// The command.
     pub data: Signal<In, Bits<512>>,
@@ -188,33 +174,8 @@ pub struct ListDecode {
     send: Signal<Local, Bit>,
     both: Signal<Local, Bit>,
     one_of_them: Signal<Local, Bit>,
+    #[value(1)]
     one: Constant<Bits<16>>,
-}
-
-impl Default for ListDecode {
-    fn default() -> Self {
-        Self {
-            data: Default::default(),
-            kind: Default::default(),
-            tx: Default::default(),
-            rx_changes: Default::default(),
-            rx_list: Default::default(),
-            tx_changes: Default::default(),
-            tx_list: Default::default(),
-            entry: Default::default(),
-            asked: Default::default(),
-            rx_base: Default::default(),
-            tx_base: Default::default(),
-            rx_bits: Default::default(),
-            tx_bits: Default::default(),
-            rx_entries: Default::default(),
-            tx_entries: Default::default(),
-            send: Default::default(),
-            both: Default::default(),
-            one_of_them: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for ListDecode {
@@ -282,7 +243,7 @@ impl Logic for ListDecode {
 }
 
 /// Decodes what goes to the region table.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RegionDecode {
     /// The command.
     pub data: Signal<In, Bits<512>>,
@@ -296,21 +257,8 @@ pub struct RegionDecode {
     pub page: Signal<Out, PageUpdate>,
 
     entry: Signal<Local, RegionEntry>,
+    #[value(0)]
     none: Constant<Bits<16>>,
-}
-
-impl Default for RegionDecode {
-    fn default() -> Self {
-        Self {
-            data: Default::default(),
-            kind: Default::default(),
-            epoch: Default::default(),
-            region: Default::default(),
-            page: Default::default(),
-            entry: Default::default(),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for RegionDecode {

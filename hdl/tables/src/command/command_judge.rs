@@ -21,7 +21,7 @@ use abi::reason::CommandStatus;
 use stream::prelude::*;
 
 /// Whether the positions that a command names lie within reach of the flow's floor.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ReachCheck {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -47,32 +47,10 @@ pub struct ReachCheck {
     behind: Signal<Local, Bits<32>>,
     behind_room: Signal<Local, Bits<32>>,
     cursor_ahead: Signal<Local, Bits<32>>,
+    #[value(u64::from(FLOW_REACH_BYTES))]
     reach: Constant<Bits<32>>,
+    #[value(2 * u64::from(FLOW_REACH_BYTES))]
     reach_twice: Constant<Bits<32>>,
-}
-
-impl Default for ReachCheck {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            kind: Default::default(),
-            tx: Default::default(),
-            floor: Default::default(),
-            entry: Default::default(),
-            flow: Default::default(),
-            range_bad: Default::default(),
-            cursor_behind: Default::default(),
-            old_floor: Default::default(),
-            step: Default::default(),
-            start: Default::default(),
-            start_shifted: Default::default(),
-            behind: Default::default(),
-            behind_room: Default::default(),
-            cursor_ahead: Default::default(),
-            reach: Constant::new(u64::from(FLOW_REACH_BYTES).to_bits()),
-            reach_twice: Constant::new((2 * u64::from(FLOW_REACH_BYTES)).to_bits()),
-        }
-    }
 }
 
 impl Logic for ReachCheck {
@@ -110,7 +88,7 @@ impl Logic for ReachCheck {
 
 /// The judge: what it finds wrong itself is a register, the rest comes from registers. See the
 /// module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CommandJudge {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -143,48 +121,22 @@ pub struct CommandJudge {
     installed: Signal<Local, FlowInstalled>,
     stranger: Signal<Local, Bit>,
     of_flow: Signal<Local, Bit>,
+    #[value(0)]
     host: Constant<Bits<8>>,
+    #[value(CommandStatus::Ok as u64)]
     ok: Constant<Bits<8>>,
+    #[value(CommandStatus::BadOpcode as u64)]
     bad_opcode: Constant<Bits<8>>,
+    #[value(CommandStatus::BadIndex as u64)]
     bad_index: Constant<Bits<8>>,
+    #[value(CommandStatus::NotOwner as u64)]
     not_owner: Constant<Bits<8>>,
+    #[value(CommandStatus::BadFlow as u64)]
     bad_flow: Constant<Bits<8>>,
+    #[value(CommandStatus::ListFull as u64)]
     full: Constant<Bits<8>>,
+    #[value(CommandStatus::BadRange as u64)]
     bad_range: Constant<Bits<8>>,
-}
-
-impl Default for CommandJudge {
-    fn default() -> Self {
-        let code = |status: CommandStatus| Constant::new((status as u64).to_bits());
-        Self {
-            clock: Default::default(),
-            kind: Default::default(),
-            privileged: Default::default(),
-            owner: Default::default(),
-            generation: Default::default(),
-            flow: Default::default(),
-            index_bad: Default::default(),
-            range_bad: Default::default(),
-            list_full: Default::default(),
-            status: Default::default(),
-            is_ok: Default::default(),
-            unknown: Default::default(),
-            forbidden: Default::default(),
-            wrong_flow: Default::default(),
-            of_another: Default::default(),
-            installed: Default::default(),
-            stranger: Default::default(),
-            of_flow: Default::default(),
-            host: Constant::new(0u64.to_bits()),
-            ok: code(CommandStatus::Ok),
-            bad_opcode: code(CommandStatus::BadOpcode),
-            bad_index: code(CommandStatus::BadIndex),
-            not_owner: code(CommandStatus::NotOwner),
-            bad_flow: code(CommandStatus::BadFlow),
-            full: code(CommandStatus::ListFull),
-            bad_range: code(CommandStatus::BadRange),
-        }
-    }
 }
 
 impl Logic for CommandJudge {

@@ -38,7 +38,7 @@ pub enum CommandKind {
 }
 
 /// The decoder. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct KindDecode {
     /// Opcode.
     pub opcode: Signal<In, Bits<8>>,
@@ -47,45 +47,34 @@ pub struct KindDecode {
     /// Only owner 0 may use it.
     pub privileged: Signal<Out, Bit>,
 
+    #[value(u64::from(opcode::NOP))]
     nop: Constant<Bits<8>>,
+    #[value(u64::from(opcode::FLOOR_SET))]
     floor_set: Constant<Bits<8>>,
+    #[value(u64::from(opcode::SEGMENT_POST))]
     segment_post: Constant<Bits<8>>,
+    #[value(u64::from(opcode::SEGMENT_TRUNCATE))]
     segment_truncate: Constant<Bits<8>>,
+    #[value(u64::from(opcode::SEND_FLOOR_SET))]
     send_floor_set: Constant<Bits<8>>,
+    #[value(u64::from(opcode::KEY_SET))]
     key_set: Constant<Bits<8>>,
+    #[value(u64::from(opcode::KEY_CLEAR))]
     key_clear: Constant<Bits<8>>,
+    #[value(u64::from(opcode::FLOW_INSTALL))]
     flow_install: Constant<Bits<8>>,
+    #[value(u64::from(opcode::FLOW_REMOVE))]
     flow_remove: Constant<Bits<8>>,
+    #[value(u64::from(opcode::LIST_MOVE))]
     list_move: Constant<Bits<8>>,
+    #[value(u64::from(opcode::REGION_INSTALL))]
     region_install: Constant<Bits<8>>,
+    #[value(u64::from(opcode::REGION_REMOVE))]
     region_remove: Constant<Bits<8>>,
+    #[value(u64::from(opcode::PAGE_SET))]
     page_set: Constant<Bits<8>>,
+    #[value(u64::from(opcode::PRIVILEGED_FIRST))]
     privileged_first: Constant<Bits<8>>,
-}
-
-impl Default for KindDecode {
-    fn default() -> Self {
-        let code = |opcode: u8| Constant::new(u64::from(opcode).to_bits());
-        Self {
-            opcode: Default::default(),
-            kind: Default::default(),
-            privileged: Default::default(),
-            nop: code(opcode::NOP),
-            floor_set: code(opcode::FLOOR_SET),
-            segment_post: code(opcode::SEGMENT_POST),
-            segment_truncate: code(opcode::SEGMENT_TRUNCATE),
-            send_floor_set: code(opcode::SEND_FLOOR_SET),
-            key_set: code(opcode::KEY_SET),
-            key_clear: code(opcode::KEY_CLEAR),
-            flow_install: code(opcode::FLOW_INSTALL),
-            flow_remove: code(opcode::FLOW_REMOVE),
-            list_move: code(opcode::LIST_MOVE),
-            region_install: code(opcode::REGION_INSTALL),
-            region_remove: code(opcode::REGION_REMOVE),
-            page_set: code(opcode::PAGE_SET),
-            privileged_first: code(opcode::PRIVILEGED_FIRST),
-        }
-    }
 }
 
 impl Logic for KindDecode {

@@ -65,7 +65,7 @@ impl Logic for CommandTake {
 }
 
 /// Counts the commands between `take` and the last fence.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CommandsUnderWay {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -81,24 +81,10 @@ pub struct CommandsUnderWay {
     count: DFF<Bits<UNDER_WAY_BITS>>,
     passed: DFF<Bit>,
 
+    #[value(CONFIRMATIONS_MAX as u64)]
     most: Constant<Bits<UNDER_WAY_BITS>>,
+    #[value(0)]
     none: Constant<Bits<UNDER_WAY_BITS>>,
-}
-
-impl Default for CommandsUnderWay {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            take: Default::default(),
-            fence_passed: Default::default(),
-            has_places: Default::default(),
-            count: Default::default(),
-            passed: Default::default(),
-            most: Constant::new(CONFIRMATIONS_MAX.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for CommandsUnderWay {
@@ -119,7 +105,7 @@ impl Logic for CommandsUnderWay {
 }
 
 /// The sequence. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct CommandSequence {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -163,45 +149,17 @@ pub struct CommandSequence {
     acts: DFF<Bit>,
     under_way: CommandsUnderWay,
 
+    #[value(CommandStatus::Ok as u64)]
     ok: Constant<Bits<8>>,
+    #[value(CommandStatus::BadRange as u64)]
     bad_range: Constant<Bits<8>>,
-}
-
-impl Default for CommandSequence {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            command_valid: Default::default(),
-            has_room: Default::default(),
-            has_places: Default::default(),
-            fence_passed: Default::default(),
-            flow_valid: Default::default(),
-            judged: Default::default(),
-            judged_ok: Default::default(),
-            act_ready: Default::default(),
-            works: Default::default(),
-            busy: Default::default(),
-            refused: Default::default(),
-            take: Default::default(),
-            acting: Default::default(),
-            finish: Default::default(),
-            status: Default::default(),
-            taking: Default::default(),
-            state: Default::default(),
-            acts: Default::default(),
-            under_way: Default::default(),
-            ok: Constant::new((CommandStatus::Ok as u64).to_bits()),
-            bad_range: Constant::new((CommandStatus::BadRange as u64).to_bits()),
-        }
-    }
 }
 
 impl Logic for CommandSequence {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, state, acts);
-        self.under_way.clock.next = self.clock.val();
+        clock!(self, clock, under_way);
         self.under_way.reset.next = self.reset.val();
         self.under_way.take.next = self.taking.take.val();
         self.under_way.fence_passed.next = self.fence_passed.val();

@@ -174,8 +174,7 @@ impl<
         dff_setup!(self, clock, index_bad, range_bad, reach_bad);
         dff_setup!(self, clock, lifts_cursor, kind_kept, tx_kept);
         dff_setup!(self, clock, rx_change, rx_changes, tx_change, tx_changes);
-        self.check.clock.next = self.clock.val();
-        self.reach.clock.next = self.clock.val();
+        clock!(self, clock, check, reach, judge, uses);
         self.data.next = self.beat.val().data;
         self.kind_decode.opcode.next = self.data.val().get_bits::<8>(0);
         self.kind.next = self.kind_decode.kind.val();
@@ -225,7 +224,6 @@ impl<
         self.reach_bad.d.next = self.reach.range_bad.val();
         self.lifts_cursor.d.next =
             self.flow_decode.flow.val().write_cursor & self.reach.cursor_behind.val();
-        self.judge.clock.next = self.clock.val();
         self.judge.kind.next = self.kind_kept.q.val();
         self.judge.privileged.next = self.kind_decode.privileged.val();
         self.judge.owner.next = self.beat.val().owner;
@@ -238,7 +236,6 @@ impl<
         self.status.next = self.judge.status.val();
         self.is_ok.next = self.judge.is_ok.val();
 
-        self.uses.clock.next = self.clock.val();
         self.uses.kind.next = self.kind_kept.q.val();
         self.works.next = self.uses.works.val();
         self.writes_flow.next = self.uses.writes_flow.val();

@@ -58,9 +58,7 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, was_read);
-        self.installs.clock.next = self.clock.val();
-        self.floors.clock.next = self.clock.val();
-        self.cursors.clock.next = self.clock.val();
+        clock!(self, clock, installs, floors, cursors);
 
         self.was_read.d.next = self.read.val();
         self.installs.read_enable.next = self.read.val();
@@ -131,10 +129,7 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryCopy<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, was_read);
-        self.installs.clock.next = self.clock.val();
-        self.floors.clock.next = self.clock.val();
-        self.cursors.clock.next = self.clock.val();
-        self.send_floors.clock.next = self.clock.val();
+        clock!(self, clock, installs, floors, cursors, send_floors);
 
         self.was_read.d.next = self.read.val();
         self.installs.read_enable.next = self.read.val();

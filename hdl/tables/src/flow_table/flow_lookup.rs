@@ -103,14 +103,12 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, epoch_kept, stages, hit_read, hit_state, flow_read, flow_state);
-        self.keys.clock.next = self.clock.val();
+        clock!(self, clock, keys, copy, replies, unanswered);
         // What enters with a new epoch is compared four cycles later at the earliest.
         self.epoch_kept.d.next = self.epoch.val();
         self.keys.epoch.next = self.epoch_kept.q.val();
         self.busy.next = self.keys.busy.val();
-        self.copy.clock.next = self.clock.val();
         self.copy.epoch.next = self.epoch_kept.q.val();
-        self.replies.clock.next = self.clock.val();
         self.replies.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.keys.settings);
         PulseSink::<KeyUpdate>::link(&mut self.key_update, &mut self.keys.update_slot);
@@ -123,7 +121,6 @@ impl<const FLOW_BITS: usize, const BUCKET_BITS: usize> Logic
         self.flow_lookup.ready.next = self.unanswered.free.val();
         self.accept.next = self.flow_lookup.valid.val() & self.unanswered.free.val();
         self.answer.next = self.replies.source.valid.val() & self.flow_reply.ready.val();
-        self.unanswered.clock.next = self.clock.val();
         self.unanswered.reset.next = self.reset.val();
         self.unanswered.accept.next = self.accept.val();
         self.unanswered.answer.next = self.answer.val();

@@ -19,7 +19,7 @@ use crate::unanswered::Unanswered;
 use stream::prelude::*;
 
 /// The port. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FlowQueryPort<const FLOW_BITS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -44,6 +44,7 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
 
     copy: FlowQueryCopy<FLOW_BITS>,
     replies: Fifo<SendFlowReply, 2, 3>,
+    #[value(Unanswered::new(4))]
     unanswered: Unanswered,
 
     query_stages: DFF<Bits<2>>,
@@ -56,38 +57,10 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
     free: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
     answer: Signal<Local, Bit>,
+    #[value(crate::messages::beyond_mask(FLOW_BITS))]
     flow_beyond: Constant<Bits<16>>,
+    #[value(0)]
     zero: Constant<Bits<16>>,
-}
-
-impl<const FLOW_BITS: usize> Default for FlowQueryPort<FLOW_BITS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            epoch: Default::default(),
-            query: Default::default(),
-            queried: Default::default(),
-            send_flow_request: Default::default(),
-            send_flow_reply: Default::default(),
-            change: Default::default(),
-            cursor_write: Default::default(),
-            copy: Default::default(),
-            replies: Default::default(),
-            query_stages: Default::default(),
-            send_stages: Default::default(),
-            range_read: Default::default(),
-            range_state: Default::default(),
-            unanswered: Unanswered::new(4),
-            flow: Default::default(),
-            installed: Default::default(),
-            free: Default::default(),
-            accept: Default::default(),
-            answer: Default::default(),
-            flow_beyond: Constant::new(crate::messages::beyond_mask(FLOW_BITS).to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
@@ -101,9 +74,8 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
             range_read,
             range_state
         );
-        self.copy.clock.next = self.clock.val();
+        clock!(self, clock, copy, replies, unanswered);
         self.copy.epoch.next = self.epoch.val();
-        self.replies.clock.next = self.clock.val();
         self.replies.reset.next = self.reset.val();
         PulseSink::<FlowUpdate>::link(&mut self.change, &mut self.copy.change);
         PulseSink::<CursorWrite>::link(&mut self.cursor_write, &mut self.copy.cursor_write);
@@ -115,7 +87,6 @@ impl<const FLOW_BITS: usize> Logic for FlowQueryPort<FLOW_BITS> {
         self.send_flow_request.ready.next = self.free.val();
         self.accept.next = self.send_flow_request.valid.val() & self.free.val();
         self.answer.next = self.replies.source.valid.val() & self.send_flow_reply.ready.val();
-        self.unanswered.clock.next = self.clock.val();
         self.unanswered.reset.next = self.reset.val();
         self.unanswered.accept.next = self.accept.val();
         self.unanswered.answer.next = self.answer.val();

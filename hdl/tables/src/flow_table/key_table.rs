@@ -75,7 +75,7 @@ impl Logic for LastHit {
 }
 
 /// The table. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct KeyTable<const BUCKET_BITS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -113,37 +113,8 @@ pub struct KeyTable<const BUCKET_BITS: usize> {
     last: LastHit,
 
     slot: Signal<Local, KeySlot>,
+    #[value(|slot| slot as u64)]
     slot_index: [Constant<Bits<3>>; 8],
-}
-
-impl<const BUCKET_BITS: usize> Default for KeyTable<BUCKET_BITS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            epoch: Default::default(),
-            settings: Default::default(),
-            lookup: Default::default(),
-            lookup_key: Default::default(),
-            update_slot: Default::default(),
-            hit: Default::default(),
-            flow: Default::default(),
-            busy: Default::default(),
-            stages: Default::default(),
-            key_asked: Default::default(),
-            key_hashed: Default::default(),
-            key_read: Default::default(),
-            key_compared: Default::default(),
-            hit_found: Default::default(),
-            flow_found: Default::default(),
-            pending: Default::default(),
-            pending_valid: Default::default(),
-            hashes: Default::default(),
-            ways: Default::default(),
-            last: Default::default(),
-            slot: Default::default(),
-            slot_index: std::array::from_fn(|slot| Constant::new((slot as u64).to_bits())),
-        }
-    }
 }
 
 impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
@@ -159,7 +130,7 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
             key_compared
         );
         dff_setup!(self, clock, hit_found, flow_found, pending, pending_valid);
-        self.hashes.clock.next = self.clock.val();
+        clock!(self, clock, hashes);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hashes.settings);
         self.busy.next = self.hashes.busy.val();
 

@@ -63,7 +63,7 @@ impl<const BUCKET_BITS: usize> Logic for KeyWay<BUCKET_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, looked);
-        self.slots.clock.next = self.clock.val();
+        clock!(self, clock, slots);
 
         self.looked.d.next = self.look.val();
         self.slots.read_enable.next = self.look.val();

@@ -30,7 +30,7 @@ use stream::prelude::*;
 const _: () = assert!(KEY_BYTES == 48);
 
 /// The hashes. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ToeplitzHash {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -56,37 +56,17 @@ pub struct ToeplitzHash {
     entry: Signal<Local, ToeplitzEntry>,
     parts: [Signal<Local, Bits<32>>; 8],
     sum: Signal<Local, Bits<32>>,
+    #[value(|byte| 8 * byte as u64)]
     offsets: [Constant<Bits<9>>; KEY_BYTES],
+    #[value(|byte| byte as u64)]
     numbers: [Constant<Bits<6>>; KEY_BYTES],
-}
-
-impl Default for ToeplitzHash {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            settings: Default::default(),
-            key: Default::default(),
-            key_valid: Default::default(),
-            hash_low: Default::default(),
-            hash_high: Default::default(),
-            busy: Default::default(),
-            read: Default::default(),
-            fill: Default::default(),
-            tables: std::array::from_fn(|_| Default::default()),
-            entry: Default::default(),
-            parts: Default::default(),
-            sum: Default::default(),
-            offsets: std::array::from_fn(|byte| Constant::new((8 * byte as u64).to_bits())),
-            numbers: std::array::from_fn(|byte| Constant::new((byte as u64).to_bits())),
-        }
-    }
 }
 
 impl Logic for ToeplitzHash {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, read);
-        self.fill.clock.next = self.clock.val();
+        clock!(self, clock, fill);
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.fill.settings);
         self.busy.next = self.fill.busy.val();
         self.entry.next = self.fill.write.payload.val();

@@ -45,7 +45,7 @@ pub struct ToeplitzEntry {
 }
 
 /// The computation. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ToeplitzFill {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -79,48 +79,18 @@ pub struct ToeplitzFill {
     row_low: Signal<Local, Bits<24>>,
     row_high: Signal<Local, Bits<24>>,
 
+    #[value(u64::from(HASH_SECRET / (2 * HASH_SECRET_STRIDE)))]
     page: Constant<Bits<17>>,
+    #[value(1)]
     one_place: Constant<Bits<6>>,
+    #[value(2)]
     ahead: Constant<Bits<6>>,
+    #[value(KEY_BYTES as u64 + 2)]
     places: Constant<Bits<6>>,
+    #[value(1)]
     one_step: Constant<Bits<8>>,
+    #[value(255)]
     last_step: Constant<Bits<8>>,
-}
-
-impl Default for ToeplitzFill {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            settings: Default::default(),
-            busy: Default::default(),
-            write: Default::default(),
-            filled: Default::default(),
-            summing: Default::default(),
-            place: Default::default(),
-            step: Default::default(),
-            window_low: Default::default(),
-            window_high: Default::default(),
-            entry: Default::default(),
-            written: Default::default(),
-            held: Default::default(),
-            words_low: Default::default(),
-            words_high: Default::default(),
-            named: Default::default(),
-            chosen: Default::default(),
-            shift: Default::default(),
-            byte_low: Default::default(),
-            byte_high: Default::default(),
-            rank: Default::default(),
-            row_low: Default::default(),
-            row_high: Default::default(),
-            page: Constant::new(u64::from(HASH_SECRET / (2 * HASH_SECRET_STRIDE)).to_bits()),
-            one_place: Constant::new(1u64.to_bits()),
-            ahead: Constant::new(2u64.to_bits()),
-            places: Constant::new((KEY_BYTES as u64 + 2).to_bits()),
-            one_step: Constant::new(1u64.to_bits()),
-            last_step: Constant::new(255u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for ToeplitzFill {
@@ -130,8 +100,7 @@ impl Logic for ToeplitzFill {
         dff_setup!(
             self, clock, filled, summing, place, step, window_low, window_high, entry, written, held
         );
-        self.words_low.clock.next = self.clock.val();
-        self.words_high.clock.next = self.clock.val();
+        clock!(self, clock, words_low, words_high);
         self.busy.next = !self.filled.q.val() | self.written.q.val();
         self.write.valid.next = self.written.q.val();
         self.write.payload.next = self.held.q.val();

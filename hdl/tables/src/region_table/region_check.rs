@@ -9,7 +9,7 @@ use crate::messages::{RegionChecked, RegionEntry, RegionLocated};
 use stream::prelude::*;
 
 /// First step: compares key, domain and right; splits the offset at the page size.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct RegionCheck {
     /// The access.
     pub request: Signal<In, RegionRequest>,
@@ -23,25 +23,10 @@ pub struct RegionCheck {
     page_number: Signal<Local, Bits<48>>,
     page_bytes: Signal<Local, Bits<31>>,
     page_mask: Signal<Local, Bits<31>>,
+    #[value(1)]
     one: Constant<Bits<31>>,
+    #[value(!Bits::<31>::default())]
     all: Constant<Bits<31>>,
-}
-
-impl Default for RegionCheck {
-    fn default() -> Self {
-        Self {
-            request: Default::default(),
-            region: Default::default(),
-            checked: Default::default(),
-            right: Default::default(),
-            page_bits: Default::default(),
-            page_number: Default::default(),
-            page_bytes: Default::default(),
-            page_mask: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            all: Constant::new(!Bits::<31>::default()),
-        }
-    }
 }
 
 impl Logic for RegionCheck {

@@ -123,8 +123,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         dff_setup!(self, clock, epoch_kept, read, registered, in_range);
         dff_setup!(self, clock, in_range_read, region_asked, checked, located);
         dff_setup!(self, clock, page_asked, answer);
-        self.regions.clock.next = self.clock.val();
-        self.pages.clock.next = self.clock.val();
+        clock!(self, clock, regions, pages, stages, removal);
 
         // Region: latch, then register. What enters with a new epoch is compared two cycles later.
         self.epoch_kept.d.next = self.epoch.val();
@@ -165,7 +164,6 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.answer.d.next.bytes = self.page_located.val().bytes;
         self.answer.d.next.memory = self.page_located.val().memory;
 
-        self.stages.clock.next = self.clock.val();
         self.stages.reset.next = self.reset.val();
         self.stages.enter.next = self.request.valid.val();
         self.stages.enter_port.next = self.request.payload.val().port;
@@ -173,7 +171,6 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Logic
         self.reply_port.next = self.stages.leave_port.val();
         self.reply.payload.next = self.answer.q.val();
 
-        self.removal.clock.next = self.clock.val();
         self.removal.reset.next = self.reset.val();
         self.removal.remove.next = self.remove.val();
         self.removal.key_equal.next =

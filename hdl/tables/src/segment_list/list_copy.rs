@@ -27,7 +27,7 @@ pub enum CopyState {
 }
 
 /// The steps. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ListCopy {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -76,40 +76,8 @@ pub struct ListCopy {
 
     read_after: Signal<Local, Bits<16>>,
     store_after: Signal<Local, Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
-}
-
-impl Default for ListCopy {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            commit: Default::default(),
-            copies: Default::default(),
-            truncates: Default::default(),
-            posts: Default::default(),
-            first: Default::default(),
-            stop: Default::default(),
-            fetch_ready: Default::default(),
-            fetched_valid: Default::default(),
-            grows: Default::default(),
-            busy: Default::default(),
-            refused: Default::default(),
-            cursor: Default::default(),
-            stored: Default::default(),
-            fetch_valid: Default::default(),
-            write_entry: Default::default(),
-            write_state: Default::default(),
-            at: Default::default(),
-            read_index: Default::default(),
-            store_index: Default::default(),
-            grew: Default::default(),
-            more: Default::default(),
-            read_after: Default::default(),
-            store_after: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for ListCopy {

@@ -16,7 +16,7 @@ use crate::messages::{ListOperation, ListState, ListUpdate, SegmentEntry};
 use stream::prelude::*;
 
 /// The judge. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ListJudge {
     /// What is asked.
     pub change: Signal<In, ListUpdate>,
@@ -38,35 +38,14 @@ pub struct ListJudge {
     is_empty: Signal<Local, Bit>,
     overlap: Signal<Local, Bit>,
     bytes_bad: Signal<Local, Bit>,
+    #[value(0)]
     zero: Constant<Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
+    #[value(0)]
     no_bytes: Constant<Bits<32>>,
+    #[value(1 << 30)]
     bytes_max: Constant<Bits<32>>,
-}
-
-impl Default for ListJudge {
-    fn default() -> Self {
-        Self {
-            change: Default::default(),
-            list: Default::default(),
-            full: Default::default(),
-            range_bad: Default::default(),
-            empty: Default::default(),
-            entry: Default::default(),
-            extent: Default::default(),
-            offset: Default::default(),
-            last: Default::default(),
-            old_end: Default::default(),
-            new_end: Default::default(),
-            is_empty: Default::default(),
-            overlap: Default::default(),
-            bytes_bad: Default::default(),
-            zero: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-            no_bytes: Constant::new(0u64.to_bits()),
-            bytes_max: Constant::new((1u64 << 30).to_bits()),
-        }
-    }
 }
 
 impl Logic for ListJudge {

@@ -12,7 +12,7 @@ use crate::messages::{
 use stream::prelude::*;
 
 /// The ports. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ListPorts {
     /// What is asked.
     pub change: Signal<In, ListUpdate>,
@@ -41,33 +41,10 @@ pub struct ListPorts {
     tail_after: Signal<Local, Bits<16>>,
     index_after: Signal<Local, Bits<16>>,
     base: Signal<Local, Bits<24>>,
+    #[value(0)]
     zero: Constant<Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
-}
-
-impl Default for ListPorts {
-    fn default() -> Self {
-        Self {
-            change: Default::default(),
-            list: Default::default(),
-            cursor: Default::default(),
-            stored: Default::default(),
-            entry: Default::default(),
-            fetch: Default::default(),
-            write: Default::default(),
-            after: Default::default(),
-            first: Default::default(),
-            stop: Default::default(),
-            asked_entry: Default::default(),
-            written: Default::default(),
-            place: Default::default(),
-            tail_after: Default::default(),
-            index_after: Default::default(),
-            base: Default::default(),
-            zero: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for ListPorts {

@@ -101,11 +101,11 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
             entry_pending,
             entry_pending_valid
         );
+        clock!(self, clock, states, copy);
 
         // The list that the change names, three cycles after it, and what is to be known of it, one
         // more.
         self.change.next = self.control.change.val();
-        self.states.clock.next = self.clock.val();
         self.states.read_enable.next = true;
         self.states.register_enable.next = true;
         self.states.read_address.next = bit_cast::<FLOW_BITS, 16>(self.change.val().flow);
@@ -129,7 +129,6 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
         self.entry.d.next = self.fetched.payload.val();
         self.entry_valid.d.next = self.fetched.valid.val() & !self.reset.val();
         self.truncates.next = self.operation.val() == ListOperation::Truncate;
-        self.copy.clock.next = self.clock.val();
         self.copy.reset.next = self.reset.val();
         self.copy.commit.next = self.control.commit.val();
         self.copy.truncates.next = self.truncates.val();

@@ -34,7 +34,7 @@ pub struct SearchSeen {
 }
 
 /// First step: where the position lies, and what is left to search.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SearchLook {
     /// The search.
     pub token: Signal<In, SearchToken>,
@@ -50,25 +50,10 @@ pub struct SearchLook {
     ahead: Signal<Local, Bits<32>>,
     ahead_of_end: Signal<Local, Bits<32>>,
     index_after: Signal<Local, Bits<16>>,
+    #[value(0)]
     zero: Constant<Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
-}
-
-impl Default for SearchLook {
-    fn default() -> Self {
-        Self {
-            token: Default::default(),
-            stored: Default::default(),
-            entry: Default::default(),
-            halves: Default::default(),
-            seen: Default::default(),
-            ahead: Default::default(),
-            ahead_of_end: Default::default(),
-            index_after: Default::default(),
-            zero: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for SearchLook {

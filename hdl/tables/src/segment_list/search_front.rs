@@ -17,7 +17,7 @@ use crate::messages::{ListState, SearchToken};
 use stream::prelude::*;
 
 /// The front. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SearchFront<const FLOW_BITS: usize> {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -54,47 +54,19 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     last: Signal<Local, Bits<16>>,
     middle: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
+    #[value(crate::messages::beyond_mask(FLOW_BITS))]
     flow_beyond: Constant<Bits<16>>,
+    #[value(0)]
     zero: Constant<Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
-}
-
-impl<const FLOW_BITS: usize> Default for SearchFront<FLOW_BITS> {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            request: Default::default(),
-            tokens: Default::default(),
-            state_flow: Default::default(),
-            state: Default::default(),
-            slot_free: Default::default(),
-            slot: Default::default(),
-            slot_take: Default::default(),
-            queue: Default::default(),
-            reading: Default::default(),
-            valid: Default::default(),
-            read: Default::default(),
-            read_slot: Default::default(),
-            asked: Default::default(),
-            asked_slot: Default::default(),
-            accept: Default::default(),
-            extent: Default::default(),
-            last: Default::default(),
-            middle: Default::default(),
-            offset: Default::default(),
-            flow_beyond: Constant::new(crate::messages::beyond_mask(FLOW_BITS).to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl<const FLOW_BITS: usize> Logic for SearchFront<FLOW_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, reading, valid, read, read_slot, asked, asked_slot);
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
         MessageSource::<SearchToken>::link(&mut self.tokens, &mut self.queue.source);
 

@@ -37,7 +37,7 @@ pub struct SearchPlaces {
 }
 
 /// The halves. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SearchHalving {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -65,32 +65,8 @@ pub struct SearchHalving {
     back: Signal<Local, Bits<16>>,
     upper_next: Signal<Local, Bits<16>>,
     ahead: Signal<Local, Bits<16>>,
+    #[value(1)]
     one: Constant<Bits<16>>,
-}
-
-impl Default for SearchHalving {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            token: Default::default(),
-            token_before: Default::default(),
-            halves: Default::default(),
-            halves_placed: Default::default(),
-            places: Default::default(),
-            halved: Default::default(),
-            placed: Default::default(),
-            place: Default::default(),
-            lower_place: Default::default(),
-            upper_place: Default::default(),
-            last: Default::default(),
-            lower: Default::default(),
-            upper: Default::default(),
-            back: Default::default(),
-            upper_next: Default::default(),
-            ahead: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for SearchHalving {

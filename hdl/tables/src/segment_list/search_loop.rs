@@ -26,7 +26,7 @@ use crate::segment_list::search_place::SearchPlace;
 use stream::prelude::*;
 
 /// Who gets a free place of the loop: a fetch when no search waits, or three have gone before it.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FetchTurn {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -42,24 +42,10 @@ pub struct FetchTurn {
     passed: DFF<Bits<2>>,
 
     first: Signal<Local, Bit>,
+    #[value(1)]
     one: Constant<Bits<2>>,
+    #[value(0)]
     zero: Constant<Bits<2>>,
-}
-
-impl Default for FetchTurn {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            fetch_waits: Default::default(),
-            search_waits: Default::default(),
-            place_free: Default::default(),
-            fetch_first: Default::default(),
-            passed: Default::default(),
-            first: Default::default(),
-            one: Constant::new(1u64.to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for FetchTurn {
@@ -126,7 +112,7 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
     fn update(&mut self) {
         dff_setup!(self, clock, valid, chosen, place, read, registered);
         dff_setup!(self, clock, compared, entry_compared, seen);
-        self.entries.clock.next = self.clock.val();
+        clock!(self, clock, entries, turn, halving);
         // Compare: the token leaves, or goes round with half its candidates.
         self.compare.token.next = self.compared.q.val();
         self.compare.entry.next = self.entry_compared.q.val();
@@ -141,7 +127,6 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         self.fetched.payload.next = self.entry_compared.q.val();
 
         // Choose: the token that goes round, else a new search, else (or in its turn) a fetch.
-        self.turn.clock.next = self.clock.val();
         self.turn.fetch_waits.next = self.fetch.valid.val();
         self.turn.search_waits.next = self.tokens.valid.val();
         self.turn.place_free.next = !self.again.val();
@@ -174,7 +159,6 @@ impl<const SEGMENT_BITS: usize> Logic for SearchLoop<SEGMENT_BITS> {
         self.entries.read_address.next = bit_cast::<SEGMENT_BITS, 24>(self.place.q.val());
         self.read.d.next = self.chosen.q.val();
         self.registered.d.next = self.read.q.val();
-        self.halving.clock.next = self.clock.val();
         self.halving.token.next = self.read.q.val();
         self.halving.token_before.next = self.registered.q.val();
         self.entry_compared.d.next = self.look.entry.val();

@@ -16,7 +16,7 @@ use crate::unanswered::Unanswered;
 use stream::prelude::*;
 
 /// The slots. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct SearchReplies {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -40,6 +40,7 @@ pub struct SearchReplies {
     next_slot: DFF<Bits<3>>,
     oldest: DFF<Bits<3>>,
 
+    #[value(Unanswered::new(8))]
     taken: Unanswered,
 
     offered: Signal<Local, Bit>,
@@ -47,43 +48,19 @@ pub struct SearchReplies {
     arrived: Signal<Local, Bits<8>>,
     left: Signal<Local, Bits<8>>,
     entry: Signal<Local, crate::messages::SegmentEntry>,
+    #[value(1)]
     first: Constant<Bits<8>>,
+    #[value(0)]
     none: Constant<Bits<8>>,
+    #[value(1)]
     step: Constant<Bits<3>>,
-}
-
-impl Default for SearchReplies {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            slot_free: Default::default(),
-            slot: Default::default(),
-            slot_take: Default::default(),
-            result: Default::default(),
-            reply: Default::default(),
-            answers: Default::default(),
-            answered: Default::default(),
-            next_slot: Default::default(),
-            oldest: Default::default(),
-            taken: Unanswered::new(8),
-            offered: Default::default(),
-            leaves: Default::default(),
-            arrived: Default::default(),
-            left: Default::default(),
-            entry: Default::default(),
-            first: Constant::new(1u64.to_bits()),
-            none: Constant::new(0u64.to_bits()),
-            step: Constant::new(1u64.to_bits()),
-        }
-    }
 }
 
 impl Logic for SearchReplies {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, answered, next_slot, oldest);
-        self.answers.clock.next = self.clock.val();
+        clock!(self, clock, answers, taken);
 
         self.answers.write_address.next = self.result.payload.val().slot;
         self.answers.write_data.next = self.result.payload.val();
@@ -122,7 +99,6 @@ impl Logic for SearchReplies {
         if self.leaves.val() {
             self.oldest.d.next = self.oldest.q.val() + self.step.val();
         }
-        self.taken.clock.next = self.clock.val();
         self.taken.reset.next = self.reset.val();
         self.taken.accept.next = self.slot_take.val();
         self.taken.answer.next = self.leaves.val();

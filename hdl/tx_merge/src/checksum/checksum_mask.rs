@@ -7,7 +7,7 @@
 use stream::prelude::*;
 
 /// The mask. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ChecksumMask {
     /// Number of the beat in its frame; 4 stands for all behind the third.
     pub beat: Signal<In, Bits<3>>,
@@ -18,20 +18,8 @@ pub struct ChecksumMask {
 
     lane: Signal<Local, Bits<6>>,
     beat_of_offset: Signal<Local, Bits<3>>,
+    #[value(Bits::<64>::mask())]
     ones: Constant<Bits<64>>,
-}
-
-impl Default for ChecksumMask {
-    fn default() -> Self {
-        Self {
-            beat: Default::default(),
-            offset: Default::default(),
-            mask: Default::default(),
-            lane: Default::default(),
-            beat_of_offset: Default::default(),
-            ones: Constant::new(Bits::<64>::mask()),
-        }
-    }
 }
 
 impl Logic for ChecksumMask {

@@ -61,7 +61,7 @@ impl Logic for ChecksumSum {
         dff_setup!(self, clock, total, kept, result, result_valid);
         dff_setup!(self, clock, words_valid, parts_valid, total_valid);
         dff_setup!(self, clock, words_last, parts_last, total_last);
-        self.words.clock.next = self.clock.val();
+        clock!(self, clock, words);
         self.words.step.next = true;
         self.words.data.next = self.data.val();
         self.words.keep.next = self.keep.val();

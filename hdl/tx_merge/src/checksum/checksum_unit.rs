@@ -46,13 +46,10 @@ impl Logic for ChecksumUnit {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beat_number, bytes_sent);
-        self.ip_sum.clock.next = self.clock.val();
+        clock!(self, clock, ip_sum, l4_sum, ends, fold);
         self.ip_sum.reset.next = self.reset.val();
-        self.l4_sum.clock.next = self.clock.val();
         self.l4_sum.reset.next = self.reset.val();
-        self.ends.clock.next = self.clock.val();
         self.ends.reset.next = self.reset.val();
-        self.fold.clock.next = self.clock.val();
         self.fold.reset.next = self.reset.val();
 
         self.is_first.next = !self.beat_number.q.val().any();

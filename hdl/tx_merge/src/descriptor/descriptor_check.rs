@@ -79,6 +79,7 @@ impl Logic for DescriptorCheck {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, frame_bytes, length_bad, offset_bad);
+        clock!(self, clock, layers);
         self.kind.next = self.metadata.val().get_bits::<8>(0);
         self.two_slots.next = self.metadata.val().get_bit(8);
         self.layout.next.ip_checksum =
@@ -111,7 +112,6 @@ impl Logic for DescriptorCheck {
                 | (self.mss_bytes.val() > 9_162)
                 | (self.frame_bytes.q.val() > 9_216));
 
-        self.layers.clock.next = self.clock.val();
         self.layers.layout.next = self.layout.val();
         self.layers_needed.next = self.metadata.val().get_bit(9)
             | self.metadata.val().get_bit(10)

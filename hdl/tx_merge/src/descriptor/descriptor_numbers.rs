@@ -60,9 +60,7 @@ impl Logic for DescriptorNumbers {
     fn update(&mut self) {
         dff_setup!(self, clock, passed, passed_beat, passed_data, l3_start);
         dff_setup!(self, clock, l4_start, closed, due, has_room);
-        self.l3.clock.next = self.clock.val();
-        self.l4.clock.next = self.clock.val();
-        self.queue.clock.next = self.clock.val();
+        clock!(self, clock, l3, l4, queue);
         self.queue.reset.next = self.reset.val();
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.queue.source);
 

@@ -15,7 +15,7 @@
 use stream::prelude::*;
 
 /// The window. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct WindowTake {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -42,34 +42,10 @@ pub struct WindowTake {
     places: [Signal<Local, Bits<9>>; 16],
     low_lanes: Signal<Local, Bits<128>>,
     high_lanes: Signal<Local, Bits<128>>,
+    #[value(Bits::<16>::mask())]
     ones: Constant<Bits<16>>,
+    #[value(|lane| 8 * lane as u64)]
     offsets: [Constant<Bits<9>>; 16],
-}
-
-impl Default for WindowTake {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            valid: Default::default(),
-            beat: Default::default(),
-            data: Default::default(),
-            start: Default::default(),
-            window: Default::default(),
-            rotate: Default::default(),
-            lanes: Default::default(),
-            turn: Default::default(),
-            block: Default::default(),
-            block_after: Default::default(),
-            passes: Default::default(),
-            passes_after: Default::default(),
-            from_start: Default::default(),
-            places: Default::default(),
-            low_lanes: Default::default(),
-            high_lanes: Default::default(),
-            ones: Constant::new(Bits::<16>::mask()),
-            offsets: std::array::from_fn(|lane| Constant::new((8 * lane as u64).to_bits())),
-        }
-    }
 }
 
 impl Logic for WindowTake {

@@ -71,11 +71,9 @@ impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, spoiled, spoiled_error);
-        self.cut.clock.next = self.clock.val();
+        clock!(self, clock, cut, asked, pieces);
         self.cut.reset.next = self.reset.val();
-        self.asked.clock.next = self.clock.val();
         self.asked.reset.next = self.reset.val();
-        self.pieces.clock.next = self.clock.val();
         self.pieces.reset.next = self.reset.val();
         MessageSink::<SendPart>::link(&mut self.part, &mut self.cut.part);
         MessageSource::<RegionRequest>::link(

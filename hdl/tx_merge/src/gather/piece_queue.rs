@@ -65,7 +65,7 @@ impl Logic for PieceQueue {
             has_room,
             is_full
         );
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory, reader);
         // Pointers that are 128 apart differ in their highest bit alone.
         self.held.next = self.write_pointer.q.val() ^ self.reader.pointer.val();
         self.tentative.next = self.write_pointer.q.val() ^ self.commit_pointer.q.val();
@@ -94,7 +94,6 @@ impl Logic for PieceQueue {
             self.write_pointer.d.next = self.commit_pointer.q.val();
         }
 
-        self.reader.clock.next = self.clock.val();
         self.reader.reset.next = self.reset.val();
         self.reader.stop.next = self.commit_pointer.q.val();
         self.reader.ready.next = self.source.ready.val();

@@ -66,8 +66,7 @@ impl Logic for RangeQueue {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, ask_pointer, judge_pointer);
-        self.asks.clock.next = self.clock.val();
-        self.ranges.clock.next = self.clock.val();
+        clock!(self, clock, asks, ranges);
 
         // Pointers that are 8 apart differ in their highest bit alone.
         self.held.next = self.write_pointer.q.val() ^ self.judge_pointer.q.val();

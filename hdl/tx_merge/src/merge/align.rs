@@ -59,7 +59,7 @@ impl Logic for Align {
             rotated,
             rotated_fill
         );
-        self.joiner.clock.next = self.clock.val();
+        clock!(self, clock, joiner);
         self.joiner.reset.next = self.reset.val();
         PacketSource::link(&mut self.frames, &mut self.joiner.frames);
 

@@ -14,7 +14,7 @@ use crate::messages::SendItem;
 use stream::prelude::*;
 
 /// The stage. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct AlignJoin {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -54,45 +54,10 @@ pub struct AlignJoin {
     next_abort: Signal<Local, Bit>,
     count: Signal<Local, Bits<7>>,
     beyond: Signal<Local, Bits<64>>,
+    #[value(Bits::<512>::mask())]
     ones: Constant<Bits<512>>,
+    #[value(Bits::<64>::mask())]
     byte_ones: Constant<Bits<64>>,
-}
-
-impl Default for AlignJoin {
-    fn default() -> Self {
-        Self {
-            clock: Default::default(),
-            reset: Default::default(),
-            valid: Default::default(),
-            item: Default::default(),
-            fill: Default::default(),
-            step: Default::default(),
-            frames: Default::default(),
-            kept: Default::default(),
-            spill: Default::default(),
-            spill_bytes: Default::default(),
-            spill_abort: Default::default(),
-            data: Default::default(),
-            byte_count: Default::default(),
-            last: Default::default(),
-            abort: Default::default(),
-            beat_valid: Default::default(),
-            free: Default::default(),
-            take: Default::default(),
-            total: Default::default(),
-            over: Default::default(),
-            fill_shift: Default::default(),
-            upper: Default::default(),
-            joined: Default::default(),
-            next_data: Default::default(),
-            next_last: Default::default(),
-            next_abort: Default::default(),
-            count: Default::default(),
-            beyond: Default::default(),
-            ones: Constant::new(Bits::<512>::mask()),
-            byte_ones: Constant::new(Bits::<64>::mask()),
-        }
-    }
 }
 
 impl Logic for AlignJoin {
@@ -110,6 +75,7 @@ impl Logic for AlignJoin {
             abort,
             beat_valid
         );
+        clock!(self, clock, data);
         self.frames.valid.next = self.beat_valid.q.val();
         self.frames.data.next = self.data.result.val();
         self.frames.byte_count.next = self.byte_count.q.val();
@@ -140,7 +106,6 @@ impl Logic for AlignJoin {
             self.count.next = 64.into();
         }
         self.beyond.next = self.byte_ones.val() << self.count.val();
-        self.data.clock.next = self.clock.val();
         self.data.step.next = self.free.val();
         self.data.data.next = self.next_data.val();
         self.data.keep.next = !self.beyond.val();

@@ -66,9 +66,8 @@ impl Logic for MergeItem {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, frame_failed, failed);
-        self.frame.clock.next = self.clock.val();
+        clock!(self, clock, frame, read);
         self.frame.reset.next = self.reset.val();
-        self.read.clock.next = self.clock.val();
         self.read.reset.next = self.reset.val();
         MessageSink::<FrameCut>::link(&mut self.cut, &mut self.frame.cut);
         MessageSink::<AnswerFacts>::link(&mut self.answer, &mut self.read.answer);

@@ -45,8 +45,7 @@ impl Logic for HeaderPatch {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, beat);
-        self.l3.clock.next = self.clock.val();
-        self.l4.clock.next = self.clock.val();
+        clock!(self, clock, l3, l4);
         self.l3.work.next = self.work.val();
         self.l4.work.next = self.work.val();
         self.beat.d.next = bit_cast::<3, 2>(self.work.val().beat);

@@ -45,7 +45,7 @@ impl Logic for HeaderStore {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, write_pointer, read_pointer, has_room);
-        self.memory.clock.next = self.clock.val();
+        clock!(self, clock, memory);
         self.held.next = self.write_pointer.q.val() - self.read_pointer.q.val();
         // One more may come before it shows here.
         self.has_room.d.next = self.held.val() < 255;

@@ -15,7 +15,7 @@
 use stream::prelude::*;
 
 /// The placement. See the module's head.
-#[derive(LogicBlock)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct WindowPut {
     /// Number of the beat in the frame; 4 stands for all behind the third.
     pub beat: Signal<In, Bits<3>>,
@@ -53,46 +53,10 @@ pub struct WindowPut {
     after: Signal<Local, Bits<512>>,
     place: Signal<Local, Bits<9>>,
     place_after: Signal<Local, Bits<9>>,
+    #[value(Bits::<128>::mask())]
     ones: Constant<Bits<128>>,
+    #[value(|byte| (0xffu128 << (8 * byte)).to_bits::<128>())]
     byte_ones: [Constant<Bits<128>>; 16],
-}
-
-impl Default for WindowPut {
-    fn default() -> Self {
-        Self {
-            beat: Default::default(),
-            start: Default::default(),
-            window: Default::default(),
-            mask: Default::default(),
-            placed: Default::default(),
-            lanes: Default::default(),
-            rotate: Default::default(),
-            reaches_next: Default::default(),
-            block: Default::default(),
-            block_after: Default::default(),
-            first_beat: Default::default(),
-            is_first_beat: Default::default(),
-            is_beat_after: Default::default(),
-            shift: Default::default(),
-            turned: Default::default(),
-            bytes: Default::default(),
-            low_bytes: Default::default(),
-            high_bytes: Default::default(),
-            wide_mask: Default::default(),
-            turned_mask: Default::default(),
-            from_start: Default::default(),
-            mask_here: Default::default(),
-            mask_after: Default::default(),
-            here: Default::default(),
-            after: Default::default(),
-            place: Default::default(),
-            place_after: Default::default(),
-            ones: Constant::new(Bits::<128>::mask()),
-            byte_ones: std::array::from_fn(|byte| {
-                Constant::new((0xffu128 << (8 * byte)).to_bits())
-            }),
-        }
-    }
 }
 
 impl Logic for WindowPut {
