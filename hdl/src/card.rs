@@ -122,16 +122,45 @@ pub struct Card<
     datapath:
         Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>,
     mac_send: MacSend,
-    #[value(HostInterface::new(&CardConfig {
-        name: "",
-        flow_bits: FLOW_BITS,
-        bucket_bits: BUCKET_BITS,
-        segment_bits: SEGMENT_BITS,
-        region_bits: REGION_BITS,
-        page_bits: PAGE_BITS,
-        owner_bits: OWNER_BITS,
-    }, buffer))]
+    #[value(HostInterface::new(&Self::CONFIG, buffer))]
     host_interface: HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>,
+}
+
+impl<
+        const FLOW_BITS: usize,
+        const BUCKET_BITS: usize,
+        const SEGMENT_BITS: usize,
+        const REGION_BITS: usize,
+        const PAGE_BITS: usize,
+        const OWNER_BITS: usize,
+        const OWNERS: usize,
+        const TABLE_BITS: usize,
+    >
+    Card<
+        FLOW_BITS,
+        BUCKET_BITS,
+        SEGMENT_BITS,
+        REGION_BITS,
+        PAGE_BITS,
+        OWNER_BITS,
+        OWNERS,
+        TABLE_BITS,
+    >
+{
+    /// Its sizes. The build stops where a card of such sizes would be wrong.
+    const CONFIG: CardConfig = {
+        let config = CardConfig {
+            name: "",
+            flow_bits: FLOW_BITS,
+            bucket_bits: BUCKET_BITS,
+            segment_bits: SEGMENT_BITS,
+            region_bits: REGION_BITS,
+            page_bits: PAGE_BITS,
+            owner_bits: OWNER_BITS,
+        };
+        config.assert_possible();
+        config
+    };
 }
 
 impl<
@@ -244,15 +273,15 @@ impl<
             &mut self.datapath.header_produced,
             &mut self.host_interface.header_produced,
         );
-        PulseSource::<Bits<4>>::join(
+        PulseSource::<DropCode>::join(
             &mut self.datapath.drop_count,
             &mut self.host_interface.drop_count,
         );
-        PulseSource::<Bits<4>>::join(
+        PulseSource::<DispositionCode>::join(
             &mut self.datapath.disposition_count,
             &mut self.host_interface.disposition_count,
         );
-        PulseSource::<Bits<3>>::join(
+        PulseSource::<SendErrorCode>::join(
             &mut self.datapath.send_error_count,
             &mut self.host_interface.send_error_count,
         );
@@ -261,15 +290,13 @@ impl<
         self.host_interface.rx_store_beats.next = self.datapath.store_beats_peak.val();
         self.host_interface.rx_crowded.next = self.datapath.store_crowded.val();
         self.host_interface.tx_fifo_beats.next = self.mac_send.beats_peak.val();
-        self.host_interface.stage_events.next =
-            bit_cast::<4, 1>(self.datapath.frame_done.val().into())
-                | (bit_cast::<4, 1>(self.mac_send.frame_done.val().into()) << 1)
-                | (bit_cast::<4, 1>(self.datapath.descriptor_done.val().into()) << 2)
-                | (bit_cast::<4, 1>(self.datapath.command_done.val().into()) << 3);
-        self.host_interface.mac_events.next =
-            bit_cast::<4, 1>(self.datapath.packet_taken.val().into())
-                | (bit_cast::<4, 1>(self.datapath.packet_stalled.val().into()) << 1)
-                | (bit_cast::<4, 1>(self.mac_send.beat_taken.val().into()) << 2)
-                | (bit_cast::<4, 1>(self.mac_send.beat_stalled.val().into()) << 3);
+        self.host_interface.rx_frame.next = self.datapath.frame_done.val();
+        self.host_interface.tx_frame.next = self.mac_send.frame_done.val();
+        self.host_interface.tx_descriptor.next = self.datapath.descriptor_done.val();
+        self.host_interface.command.next = self.datapath.command_done.val();
+        self.host_interface.rx_packet.next = self.datapath.packet_taken.val();
+        self.host_interface.rx_packet_stall.next = self.datapath.packet_stalled.val();
+        self.host_interface.tx_beat.next = self.mac_send.beat_taken.val();
+        self.host_interface.tx_stall.next = self.mac_send.beat_stalled.val();
     }
 }

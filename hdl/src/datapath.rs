@@ -72,11 +72,11 @@ pub struct Datapath<
     /// Producer index of an owner's header queue, for interrupts.
     pub header_produced: PulseSource<RingFetch>,
     /// DropReason of dropped frames.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// Disposition of packets.
-    pub disposition_count: PulseSource<Bits<4>>,
+    pub disposition_count: PulseSource<DispositionCode>,
     /// SendError of failed sends.
-    pub send_error_count: PulseSource<Bits<3>>,
+    pub send_error_count: PulseSource<SendErrorCode>,
     /// The event of one found no room.
     pub send_event_lost: Signal<Out, Bit>,
     /// Commands wait for the tables.
@@ -226,12 +226,15 @@ impl<
             &mut self.header_produced,
             &mut self.rx_split.header_produced,
         );
-        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.rx_split.drop_count);
-        PulseSource::<Bits<4>>::link(
+        PulseSource::<DropCode>::link(&mut self.drop_count, &mut self.rx_split.drop_count);
+        PulseSource::<DispositionCode>::link(
             &mut self.disposition_count,
             &mut self.rx_split.disposition_count,
         );
-        PulseSource::<Bits<3>>::link(&mut self.send_error_count, &mut self.tx_merge.error_count);
+        PulseSource::<SendErrorCode>::link(
+            &mut self.send_error_count,
+            &mut self.tx_merge.error_count,
+        );
         self.send_event_lost.next = self.rx_split.send_event_lost.val();
         self.tables_busy.next = self.tables.busy.val();
         self.frame_done.next = self.rx_split.frame_done.val();

@@ -178,19 +178,23 @@ struct Counts {
     stages: [[u64; 8]; GROUPS.len()],
 }
 
-/// Ports of the groups of stage counters, in the order of `COUNTER_GROUPS`. Bits that the block
-/// makes itself, or that come on other ports, stay low.
+/// Ports of the groups of stage counters, in the order of `COUNTER_GROUPS`, and their counters.
+/// Faults come on ports of their own.
 const GROUPS: [(&str, u8); 6] = [
-    ("work_events", 0xff),
-    ("fault_events", 0x1b),
-    ("request_events", 0xff),
+    ("work", 0xff),
+    ("", 0),
+    ("requests", 0xff),
     ("activity$reads", 0xff),
     ("activity$latency", 0xff),
-    ("mac_events", 0x3f),
+    ("path_ends", 0x3f),
 ];
 
-/// Ports of the faults that the requester reports, and their place in the group.
-const REQUESTER_FAULTS: [(&str, usize); 3] = [
+/// Ports of the faults, and their place in the group. The block finds the third itself.
+const FAULTS: [(&str, usize); 7] = [
+    ("registers_malformed", 0),
+    ("registers_unsupported", 1),
+    ("command_rings_stopped", 3),
+    ("send_rings_stopped", 4),
     ("activity$payload_failed", 5),
     ("activity$flush_failed", 6),
     ("activity$unexpected", 7),
@@ -208,14 +212,15 @@ impl Counts {
         bank("drop_count", &mut self.drops);
         bank("disposition_count", &mut self.dispositions);
         bank("send_error_count", &mut self.send_errors);
-        for ((port, used), counts) in GROUPS.iter().zip(&mut self.stages) {
+        let groups = GROUPS.iter().zip(&mut self.stages);
+        for ((port, used), counts) in groups.filter(|((port, _), _)| !port.is_empty()) {
             let events = random.random::<u8>() & used;
             test.bench.set(port, u64::from(events));
             for (index, count) in counts.iter_mut().enumerate() {
                 *count += u64::from(events >> index & 1);
             }
         }
-        for (port, index) in REQUESTER_FAULTS {
+        for (port, index) in FAULTS {
             let fault = random.random_bool(0.3);
             test.bench.set(port, u64::from(fault));
             self.stages[1][index] += u64::from(fault);
@@ -227,8 +232,9 @@ impl Counts {
         for port in ["drop_count", "disposition_count", "send_error_count"] {
             test.bench.set(&format!("{port}$valid"), 0);
         }
-        GROUPS.iter().for_each(|(port, _)| test.bench.set(port, 0));
-        let faults = REQUESTER_FAULTS.iter();
+        let groups = GROUPS.iter().filter(|(port, _)| !port.is_empty());
+        groups.for_each(|(port, _)| test.bench.set(port, 0));
+        let faults = FAULTS.iter();
         faults.for_each(|(port, _)| test.bench.set(port, 0));
         // Tallies reach the totals within this time.
         (0..16).for_each(|_| test.cycle());

@@ -6,6 +6,9 @@ pub const BEAT_BYTES: usize = 64;
 pub const FRAME_BYTES_MIN: usize = 60;
 /// Largest Ethernet frame without FCS, bytes.
 pub const FRAME_BYTES_MAX: usize = 9_216;
+/// Largest payload of a frame, bytes: what the shortest headers with a position leave (Ethernet,
+/// IPv4, TCP). The largest `mss_bytes` of a send descriptor.
+pub const FRAME_PAYLOAD_BYTES_MAX: usize = FRAME_BYTES_MAX - (14 + 20 + 20);
 /// Longest packet header (Ethernet with two VLAN tags, IPv4 with options, TCP with options), bytes.
 pub const HEADER_BYTES_MAX: usize = 14 + 8 + 60 + 60;
 /// Slot of the header queue and of the send ring, bytes.
@@ -39,6 +42,10 @@ pub const SEND_READ_BYTES_MAX: usize = 512;
 pub const EPOCH_MAX: u16 = 0xfffe;
 /// Least cycles (of 4 ns) of a reset within the card: it goes through registers.
 pub const RESET_CYCLES: u64 = 16;
+/// Most flows, regions or page entries, log2: an index to one has 16 bits in commands and tables.
+pub const INDEX_BITS_MAX: usize = 16;
+/// Most owners, log2: an owner has 8 bits in messages and entries.
+pub const OWNER_BITS_MAX: usize = 8;
 /// Smallest page of a region, log2 bytes.
 pub const PAGE_BITS_MIN: usize = 12;
 /// Largest page of a region, log2 bytes.
@@ -94,14 +101,38 @@ pub const SMALL: CardConfig = CardConfig {
     owner_bits: 2,
 };
 
-const fn checked(config: &CardConfig) {
-    // Any set of flows must fit: at least twice as many key slots as flows.
-    assert!((FLOW_BANKS * BUCKET_WAYS) << config.bucket_bits >= 2 << config.flow_bits);
-    // The committed segments of all flows leave at least the longest borrowed list, or half, free.
-    assert!(config.segment_bits > config.flow_bits + SEGMENTS_COMMITTED_BITS);
-    assert!(config.flow_bits <= 16 && config.region_bits <= 16 && config.page_bits <= 16);
-    assert!(config.owner_bits <= 8);
+impl CardConfig {
+    /// Stops the build, or panics, where a card or a model of these sizes would be wrong.
+    pub const fn assert_possible(&self) {
+        // Any set of flows must fit: at least twice as many key slots as flows.
+        assert!(
+            (FLOW_BANKS * BUCKET_WAYS) << self.bucket_bits >= 2 << self.flow_bits,
+            "bucket_bits: fewer than two key slots a flow"
+        );
+        // The committed segments of all flows leave at least as many for the pool.
+        assert!(
+            self.segment_bits > self.flow_bits + SEGMENTS_COMMITTED_BITS,
+            "segment_bits: the pool is smaller than the committed segments"
+        );
+        assert_index_bits(self.flow_bits);
+        assert_index_bits(self.region_bits);
+        assert_index_bits(self.page_bits);
+        assert!(
+            self.owner_bits <= OWNER_BITS_MAX,
+            "owner_bits above 8: an owner has 8 bits"
+        );
+    }
 }
-const _: () = checked(&DEFAULT);
-const _: () = checked(&SMALL);
+
+/// Stops the build, or panics, where 2^`bits` things have no index: it would be truncated.
+pub const fn assert_index_bits(bits: usize) {
+    assert!(
+        bits <= INDEX_BITS_MAX,
+        "flow_bits, region_bits or page_bits above 16: an index has 16 bits, more than 65,536 \
+         entries would be truncated"
+    );
+}
+
+const _: () = DEFAULT.assert_possible();
+const _: () = SMALL.assert_possible();
 const _: () = assert!(HEADER_BYTES_MAX <= 2 * SLOT_BYTES - METADATA_BYTES);

@@ -1,7 +1,7 @@
 //! Why a packet was dropped, deferred or placed, and why a command or a send failed.
 
 macro_rules! codes {
-    ($(#[$doc:meta])* $name:ident {
+    ($(#[$doc:meta])* $name:ident: $bits:literal bits {
         $($(#[$vdoc:meta])* $variant:ident = $value:literal, $text:literal;)+
     }) => {
         $(#[$doc])*
@@ -13,6 +13,9 @@ macro_rules! codes {
             /// Every code, in order of its number.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
 
+            /// Width of a code in the card, in its counters' index and in entries, bits.
+            pub const CODE_BITS: usize = $bits;
+
             /// The name used in tables, counters and messages.
             pub const fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
@@ -23,13 +26,18 @@ macro_rules! codes {
                 match code { $($value => Some($name::$variant),)+ _ => None }
             }
         }
+
+        const _: () = assert!(
+            $name::ALL.len() <= 1 << $name::CODE_BITS,
+            concat!(stringify!($name), ": more codes than ", $bits, " bits hold")
+        );
     };
 }
 
 codes! {
     /// Why a received frame was dropped. Nothing of it reached memory; exactly one counter moved.
-    DropReason {
-        /// The receive FIFO had no room for the frame.
+    DropReason: 4 bits {
+        /// The packet buffer had no free space for the frame.
         RxFifoFull = 0, "rx_fifo_full";
         /// The MAC marked the frame bad.
         BadFcs = 1, "bad_fcs";
@@ -45,18 +53,20 @@ codes! {
         MalformedL4 = 6, "malformed_l4";
         /// TCP or UDP checksum wrong.
         L4Checksum = 7, "l4_checksum";
-        /// The owner's header queue is full, or not enabled.
+        /// The owner's header queue has no free slot for the entry, or is not enabled.
         HeaderQueueFull = 8, "header_queue_full";
         /// The owner has no free slow buffer for the payload.
         SlowBufferFull = 9, "slow_buffer_full";
         /// The receive direction is stopped.
         Stopped = 10, "stopped";
+        /// The packets of its owner hold their share of the packet buffer.
+        BufferShareFull = 11, "buffer_share_full";
     }
 }
 
 codes! {
     /// What became of the payload of a packet whose header went up.
-    Disposition {
+    Disposition: 4 bits {
         /// Written at the cursor; the cursor advanced.
         PlacedInOrder = 0, "placed_in_order";
         /// Written beyond the cursor.
@@ -94,7 +104,7 @@ codes! {
 
 codes! {
     /// How a command ended.
-    CommandStatus {
+    CommandStatus: 8 bits {
         /// Took effect, and its fence has passed.
         Ok = 0, "ok";
         /// No such opcode.
@@ -114,7 +124,7 @@ codes! {
 
 codes! {
     /// Why a send descriptor produced no frame, or why the flow's owner gets an event.
-    SendError {
+    SendError: 3 bits {
         /// All of its range lies below the send floor.
         StaleSend = 0, "stale_send";
         /// No segment of the send list holds the range.

@@ -7,6 +7,7 @@
 //! into frames (TSO): sequence number, IPv4 id, lengths, FIN/PSH (last frame only), CWR (first
 //! only) and checksums are set for each.
 
+use crate::config::FRAME_PAYLOAD_BYTES_MAX;
 use crate::field::Field;
 
 /// Kind: 1 zero-copy send, 2 raw frame.
@@ -56,12 +57,12 @@ pub const PAYLOAD_BYTES: Field = Field::new(
     18,
     "payload bytes to fetch from the list, 0 to 262143",
 );
-/// Largest payload of one frame.
+/// Largest payload of one frame, at most [`FRAME_PAYLOAD_BYTES_MAX`].
 pub const MSS_BYTES: Field = Field::new(
     "mss_bytes",
     82,
     14,
-    "largest payload of one frame, 1 to 9162; needed with payload",
+    "largest payload of one frame, 1 to 9,162; needed with payload",
 );
 /// Stream position of the first payload byte.
 pub const POSITION: Field = Field::new(
@@ -96,6 +97,8 @@ pub const FIELDS: &[Field] = &[
     POSITION,
     SEGMENT_INDEX,
 ];
+
+const _: () = assert!(FRAME_PAYLOAD_BYTES_MAX == 9_162, "the text of `mss_bytes`");
 
 /// [`KIND`] of a zero-copy send.
 pub const KIND_SEND: u8 = 1;

@@ -1,9 +1,7 @@
 //! What the requester reports of itself, for counters and peaks.
 //!
 //! Invariants:
-//! 1. Bit n of an event field is high in each cycle that moves counter n of the group of the same
-//!    name in `abi::counters::COUNTER_GROUPS`.
-//! 2. Levels are those of the cycle.
+//! 1. Levels are those of the cycle.
 
 use stream::prelude::*;
 
@@ -11,12 +9,12 @@ use stream::prelude::*;
 #[derive(Clone, Debug, Default, LogicInterface)]
 #[join = "ActivitySink"]
 pub struct ActivitySource {
-    /// Group "requests", but for bits 2 and 3: credits are seen outside.
-    pub requests: Signal<Out, Bits<8>>,
-    /// Group "reads".
-    pub reads: Signal<Out, Bits<8>>,
-    /// Group "read latency".
-    pub latency: Signal<Out, Bits<8>>,
+    /// Events of requests; those of credits are low: credits are visible outside only.
+    pub requests: Signal<Out, RequestEvents>,
+    /// Events of reads.
+    pub reads: Signal<Out, ReadEvents>,
+    /// Latency of the sampled read.
+    pub latency: Signal<Out, LatencyEvents>,
     /// A read of payload to send failed.
     pub payload_failed: Signal<Out, Bit>,
     /// A flush failed.
@@ -41,12 +39,12 @@ pub struct ActivitySource {
 #[derive(Clone, Debug, Default, LogicInterface)]
 #[join = "ActivitySource"]
 pub struct ActivitySink {
-    /// Group "requests", but for bits 2 and 3: credits are seen outside.
-    pub requests: Signal<In, Bits<8>>,
-    /// Group "reads".
-    pub reads: Signal<In, Bits<8>>,
-    /// Group "read latency".
-    pub latency: Signal<In, Bits<8>>,
+    /// Events of requests; those of credits are low: credits are visible outside only.
+    pub requests: Signal<In, RequestEvents>,
+    /// Events of reads.
+    pub reads: Signal<In, ReadEvents>,
+    /// Latency of the sampled read.
+    pub latency: Signal<In, LatencyEvents>,
     /// A read of payload to send failed.
     pub payload_failed: Signal<In, Bit>,
     /// A flush failed.

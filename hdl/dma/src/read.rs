@@ -184,9 +184,9 @@ pub struct ReadEngine {
     pub tag_quarantined: Signal<Out, Bit>,
 
     /// Events of the reads.
-    pub events: Signal<Out, Bits<8>>,
+    pub events: Signal<Out, ReadEvents>,
     /// Buckets of their latency.
-    pub latency: Signal<Out, Bits<8>>,
+    pub latency: Signal<Out, LatencyEvents>,
     /// A read of client 2 failed.
     pub payload_failed: Signal<Out, Bit>,
     /// A read of client 3 failed.

@@ -169,8 +169,7 @@ pub struct Requester {
     rq_taken: Signal<Local, Bit>,
     rq_stall: Signal<Local, Bit>,
     job_stall: Signal<Local, Bit>,
-    busy: Signal<Local, Bits<8>>,
-    waits: Signal<Local, Bits<8>>,
+    events: Signal<Local, RequestEvents>,
 }
 
 impl Default for Requester {
@@ -243,17 +242,18 @@ impl Logic for Requester {
         self.read_error.next = self.read.read_error.val();
         self.tag_quarantined.next = self.read.tag_quarantined.val();
 
-        // Order of the group "requests" in `abi::counters`.
         self.rq_taken.next = self.packer.rq_tvalid.val() & self.s_axis_rq.tready.val().get_bit(0);
         self.rq_stall.next = self.packer.rq_tvalid.val() & !self.s_axis_rq.tready.val().get_bit(0);
         self.job_stall.next = self.receive_job.valid.val() & !self.write.client_0_job.ready.val();
-        self.busy.next = bit_cast::<8, 1>(self.rq_taken.val().into())
-            | (bit_cast::<8, 1>(self.rq_stall.val().into()) << 1);
-        self.waits.next = (bit_cast::<8, 1>(self.packer.window_stall.val().into()) << 4)
-            | (bit_cast::<8, 1>(self.packer.data_stall.val().into()) << 5)
-            | (bit_cast::<8, 1>(self.write.job_taken.val().into()) << 6)
-            | (bit_cast::<8, 1>(self.job_stall.val().into()) << 7);
-        self.activity.requests.next = self.busy.val() | self.waits.val();
+        self.events.next.rq_beats = self.rq_taken.val();
+        self.events.next.rq_stall_cycles = self.rq_stall.val();
+        self.events.next.posted_credit_stall_cycles = false;
+        self.events.next.nonposted_credit_stall_cycles = false;
+        self.events.next.write_window_stall_cycles = self.packer.window_stall.val();
+        self.events.next.write_data_stall_cycles = self.packer.data_stall.val();
+        self.events.next.write_jobs = self.write.job_taken.val();
+        self.events.next.write_job_stall_cycles = self.job_stall.val();
+        self.activity.requests.next = self.events.val();
         self.activity.reads.next = self.read.events.val();
         self.activity.latency.next = self.read.latency.val();
         self.activity.payload_failed.next = self.read.payload_failed.val();

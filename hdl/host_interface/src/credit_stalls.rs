@@ -20,7 +20,7 @@ use stream::prelude::*;
 #[derive(LogicBlock, BlockDefault)]
 pub struct CreditStalls {
     /// Events of the requester.
-    pub requests: Signal<In, Bits<8>>,
+    pub requests: Signal<In, RequestEvents>,
     /// Posted header credits.
     pub fc_ph: Signal<In, Bits<8>>,
     /// Posted data credits.
@@ -28,8 +28,9 @@ pub struct CreditStalls {
     /// Non-posted header credits, up to 15.
     pub nph_av: Signal<In, Bits<4>>,
     /// Events with those of the credits.
-    pub events: Signal<Out, Bits<8>>,
+    pub events: Signal<Out, RequestEvents>,
 
+    all: Signal<Local, RequestEvents>,
     posted: Signal<Local, Bit>,
     nonposted: Signal<Local, Bit>,
     /// 256 bytes in units of 16.
@@ -40,11 +41,12 @@ pub struct CreditStalls {
 impl Logic for CreditStalls {
     #[hdl_gen]
     fn update(&mut self) {
-        self.posted.next = self.requests.val().get_bit(1)
+        self.posted.next = self.requests.val().rq_stall_cycles
             & (!self.fc_ph.val().any() | (self.fc_pd.val() < self.write_data.val()));
         self.nonposted.next = !self.nph_av.val().any();
-        self.events.next = self.requests.val()
-            | (bit_cast::<8, 1>(self.posted.val().into()) << 2)
-            | (bit_cast::<8, 1>(self.nonposted.val().into()) << 3);
+        self.all.next = self.requests.val();
+        self.all.next.posted_credit_stall_cycles = self.posted.val();
+        self.all.next.nonposted_credit_stall_cycles = self.nonposted.val();
+        self.events.next = self.all.val();
     }
 }

@@ -75,19 +75,25 @@ pub struct Csr {
     pub reset: Signal<Out, Bit>,
 
     /// DropReason of dropped frames.
-    pub drop_count: PulseSink<Bits<4>>,
+    pub drop_count: PulseSink<DropCode>,
     /// Disposition of packets.
-    pub disposition_count: PulseSink<Bits<4>>,
+    pub disposition_count: PulseSink<DispositionCode>,
     /// SendError of failed sends.
-    pub send_error_count: PulseSink<Bits<3>>,
-    /// Counters of the group "work".
-    pub work_events: Signal<In, Bits<8>>,
-    /// Counters of the group "faults": what the completer ignored and refused, rings that stopped.
-    pub fault_events: Signal<In, Bits<8>>,
-    /// Counters of the group "requests".
-    pub request_events: Signal<In, Bits<8>>,
-    /// Counters of the group "ends of the data path".
-    pub mac_events: Signal<In, Bits<8>>,
+    pub send_error_count: PulseSink<SendErrorCode>,
+    /// Work done.
+    pub work: Signal<In, WorkEvents>,
+    /// A register write of part of a dword, too long, or cut off.
+    pub registers_malformed: Signal<In, Bit>,
+    /// A request of the host was refused.
+    pub registers_unsupported: Signal<In, Bit>,
+    /// A command ring stopped.
+    pub command_rings_stopped: Signal<In, Bit>,
+    /// A send ring stopped.
+    pub send_rings_stopped: Signal<In, Bit>,
+    /// The requester port, credits included.
+    pub requests: Signal<In, RequestEvents>,
+    /// The ends of the data path.
+    pub path_ends: Signal<In, PathEndEvents>,
     /// Beats in use in the packet store.
     pub rx_store_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -109,6 +115,7 @@ pub struct Csr {
     port: ReadPort,
     enables: DFF<Bits<2>>,
 
+    faults: Signal<Local, FaultEvents>,
     control_written: Signal<Local, Bit>,
     control_value: Signal<Local, Bits<32>>,
     address: Signal<Local, Bits<24>>,
@@ -124,26 +131,30 @@ impl Logic for Csr {
         dff_setup!(self, clock, enables);
         clock!(self, clock, counters, map, epochs, port);
         self.counters.reset.next = self.epochs.reset.val();
-        self.counters.work_events.next = self.work_events.val();
-        self.counters.request_events.next = self.request_events.val();
-        self.counters.mac_events.next = self.mac_events.val();
+        self.counters.work.next = self.work.val();
+        self.counters.requests.next = self.requests.val();
+        self.counters.path_ends.next = self.path_ends.val();
         self.counters.rx_store_beats.next = self.rx_store_beats.val();
         self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
         self.map.settings.valid.next = self.settings.valid.val();
         self.map.settings.payload.next = self.settings.payload.val();
         PulseSink::<PushedLine>::link(&mut self.pushed, &mut self.map.pushed);
-        self.counters.fault_events.next = self.fault_events.val()
-            | (bit_cast::<8, 1>(self.map.unmapped.val().into()) << 2)
-            | (bit_cast::<8, 1>(self.activity.payload_failed.val().into()) << 5)
-            | (bit_cast::<8, 1>(self.activity.flush_failed.val().into()) << 6)
-            | (bit_cast::<8, 1>(self.activity.unexpected.val().into()) << 7);
+        self.faults.next.registers_malformed = self.registers_malformed.val();
+        self.faults.next.registers_unsupported = self.registers_unsupported.val();
+        self.faults.next.registers_unmapped = self.map.unmapped.val();
+        self.faults.next.command_rings_stopped = self.command_rings_stopped.val();
+        self.faults.next.send_rings_stopped = self.send_rings_stopped.val();
+        self.faults.next.payload_reads_failed = self.activity.payload_failed.val();
+        self.faults.next.flushes_failed = self.activity.flush_failed.val();
+        self.faults.next.completions_unexpected = self.activity.unexpected.val();
+        self.counters.faults.next = self.faults.val();
         ActivitySink::link(&mut self.activity, &mut self.counters.activity);
-        PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.counters.drop_count);
-        PulseSink::<Bits<4>>::link(
+        PulseSink::<DropCode>::link(&mut self.drop_count, &mut self.counters.drop_count);
+        PulseSink::<DispositionCode>::link(
             &mut self.disposition_count,
             &mut self.counters.disposition_count,
         );
-        PulseSink::<Bits<3>>::link(
+        PulseSink::<SendErrorCode>::link(
             &mut self.send_error_count,
             &mut self.counters.send_error_count,
         );

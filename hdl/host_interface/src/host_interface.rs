@@ -95,17 +95,29 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     /// Producer index of an owner's header queue.
     pub header_produced: PulseSink<RingFetch>,
     /// DropReason of dropped frames.
-    pub drop_count: PulseSink<Bits<4>>,
+    pub drop_count: PulseSink<DropCode>,
     /// Disposition of packets.
-    pub disposition_count: PulseSink<Bits<4>>,
+    pub disposition_count: PulseSink<DispositionCode>,
     /// SendError of failed sends.
-    pub send_error_count: PulseSink<Bits<3>>,
+    pub send_error_count: PulseSink<SendErrorCode>,
     /// The event of one found no room.
     pub send_event_lost: Signal<In, Bit>,
-    /// Frames received, frames sent, descriptors, commands: a pulse each.
-    pub stage_events: Signal<In, Bits<4>>,
-    /// Beats received, receive stalls, beats sent, send stalls of the MAC side.
-    pub mac_events: Signal<In, Bits<4>>,
+    /// The receive path took a frame from the MAC side.
+    pub rx_frame: Signal<In, Bit>,
+    /// A frame was handed to the MAC side.
+    pub tx_frame: Signal<In, Bit>,
+    /// A send descriptor ended.
+    pub tx_descriptor: Signal<In, Bit>,
+    /// A command took effect or was refused.
+    pub command: Signal<In, Bit>,
+    /// A verified packet was taken to be classified.
+    pub rx_packet: Signal<In, Bit>,
+    /// One waits to be classified.
+    pub rx_packet_stall: Signal<In, Bit>,
+    /// The send path handed over a beat.
+    pub tx_beat: Signal<In, Bit>,
+    /// A beat of it waits for the MAC side.
+    pub tx_stall: Signal<In, Bit>,
     /// Beats in use in the packet store.
     pub rx_store_beats: Signal<In, Bits<16>>,
     /// The packet store fills: writes go before reads.
@@ -122,6 +134,9 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     ring_side: RingSide<OWNER_BITS, OWNERS>,
     #[value(Csr::new(config))]
     csr: Csr,
+
+    work: Signal<Local, WorkEvents>,
+    path_ends: Signal<Local, PathEndEvents>,
 }
 
 impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logic
@@ -163,19 +178,27 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.cfg.flr_done.next = bit_cast::<4, 1>(self.csr.flr_done.val().into());
         self.csr.tag_quarantined.next = self.requester.tag_quarantined.val();
         self.csr.tables_busy.next = self.tables_busy.val();
-        self.csr.work_events.next = bit_cast::<8, 4>(self.stage_events.val())
-            | (bit_cast::<8, 1>(self.requester.write_tlp.val().into()) << 4)
-            | (bit_cast::<8, 1>(self.requester.read_tlp.val().into()) << 5)
-            | (bit_cast::<8, 1>(self.requester.read_timeout.val().into()) << 6)
-            | (bit_cast::<8, 1>(self.requester.read_error.val().into()) << 7);
-        self.csr.fault_events.next = bit_cast::<8, 1>(self.completer.malformed.val().into())
-            | (bit_cast::<8, 1>(self.completer.unsupported.val().into()) << 1)
-            | (bit_cast::<8, 1>(self.ring_side.command_failed.val().into()) << 3)
-            | (bit_cast::<8, 1>(self.ring_side.send_failed.val().into()) << 4);
-        self.csr.request_events.next = self.credit_stalls.events.val();
-        self.csr.mac_events.next = bit_cast::<8, 4>(self.mac_events.val())
-            | (bit_cast::<8, 1>(self.ring_side.slot_served.val().into()) << 4)
-            | (bit_cast::<8, 1>(self.send_event_lost.val().into()) << 5);
+        self.work.next.rx_frames = self.rx_frame.val();
+        self.work.next.tx_frames = self.tx_frame.val();
+        self.work.next.tx_descriptors = self.tx_descriptor.val();
+        self.work.next.commands = self.command.val();
+        self.work.next.write_tlps = self.requester.write_tlp.val();
+        self.work.next.read_tlps = self.requester.read_tlp.val();
+        self.work.next.read_timeouts = self.requester.read_timeout.val();
+        self.work.next.read_errors = self.requester.read_error.val();
+        self.csr.work.next = self.work.val();
+        self.csr.registers_malformed.next = self.completer.malformed.val();
+        self.csr.registers_unsupported.next = self.completer.unsupported.val();
+        self.csr.command_rings_stopped.next = self.ring_side.command_failed.val();
+        self.csr.send_rings_stopped.next = self.ring_side.send_failed.val();
+        self.csr.requests.next = self.credit_stalls.events.val();
+        self.path_ends.next.rx_packets = self.rx_packet.val();
+        self.path_ends.next.rx_packet_stall_cycles = self.rx_packet_stall.val();
+        self.path_ends.next.tx_beats = self.tx_beat.val();
+        self.path_ends.next.tx_stall_cycles = self.tx_stall.val();
+        self.path_ends.next.send_slots_pushed = self.ring_side.slot_served.val();
+        self.path_ends.next.send_events_lost = self.send_event_lost.val();
+        self.csr.path_ends.next = self.path_ends.val();
         self.csr.rx_store_beats.next = self.rx_store_beats.val();
         self.csr.tx_fifo_beats.next = self.tx_fifo_beats.val();
         ActivitySource::join(&mut self.requester.activity, &mut self.csr.activity);
@@ -190,9 +213,15 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
             &mut self.csr.read_request,
         );
         MessageSource::<Bits<32>>::join(&mut self.csr.read_reply, &mut self.completer.read_reply);
-        PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.csr.drop_count);
-        PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.csr.disposition_count);
-        PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.csr.send_error_count);
+        PulseSink::<DropCode>::link(&mut self.drop_count, &mut self.csr.drop_count);
+        PulseSink::<DispositionCode>::link(
+            &mut self.disposition_count,
+            &mut self.csr.disposition_count,
+        );
+        PulseSink::<SendErrorCode>::link(
+            &mut self.send_error_count,
+            &mut self.csr.send_error_count,
+        );
 
         self.ring_side.reset.next = self.csr.reset.val();
         self.ring_side.epoch.next = self.csr.epoch.val();

@@ -82,9 +82,9 @@ pub struct Admit<const B: usize, const N: usize> {
     /// An event found no room.
     pub send_event_lost: Signal<Out, Bit>,
     /// Packets whose header goes up.
-    pub disposition_count: PulseSource<Bits<4>>,
+    pub disposition_count: PulseSource<DispositionCode>,
     /// Packets dropped.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// Another drop is counted in this cycle.
     pub drop_busy: Signal<In, Bit>,
 
@@ -93,7 +93,7 @@ pub struct Admit<const B: usize, const N: usize> {
     owners: Owners<B, N>,
     decision: Decision,
     reserve: Reserve,
-    drops: Fifo<Bits<4>, 3, 4>,
+    drops: Fifo<DropCode, 3, 4>,
     queue: ThroughFifo<Plan, 3, 4>,
     /// Read, standing, decision.
     steps: Stages,
@@ -138,7 +138,7 @@ impl<const B: usize, const N: usize> Logic for Admit<B, N> {
         MessageSink::<Placement>::link(&mut self.packets, &mut self.turn.packets);
         MessageSink::<SendEvent>::link(&mut self.send_event, &mut self.turn.send_event);
         PulseSource::<OwnerUpdate>::join(&mut self.decision.update, &mut self.owners.update);
-        PulseSource::<Bits<4>>::link(
+        PulseSource::<DispositionCode>::link(
             &mut self.disposition_count,
             &mut self.decision.disposition_count,
         );

@@ -41,7 +41,7 @@ use crate::copy::feed::Feed;
 use crate::copy::fences::Fences;
 use crate::copy::write_join::WriteJoin;
 use crate::hold::Hold;
-use crate::messages::{CopyJob, Release};
+use crate::messages::{CopyJob, CopyKind, Release};
 use stream::prelude::*;
 use stream::pulse_merge::PulseMerge;
 
@@ -141,7 +141,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
 
         // Writes and releases go to the feed, confirmations to the fences.
         self.job.next = self.announce.announced.payload.val();
-        self.is_confirmation.next = self.job.val().kind == 2;
+        self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
         self.offered.next = self.announce.announced.valid.val();
         self.feed.jobs.payload.next = self.job.val();
         self.feed.jobs.valid.next = self.offered.val() & !self.is_confirmation.val();

@@ -53,7 +53,7 @@ pub struct Front<const A: usize> {
     /// A frame came in.
     pub frame_done: Signal<Out, Bit>,
     /// Frames dropped.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// Beat to read.
     pub read_address: Signal<In, Bits<A>>,
     /// It is read; without it the beat read last stays.
@@ -112,7 +112,7 @@ impl<const A: usize> Logic for Front<A> {
         PulseSource::<RxBeat>::join(&mut self.verify.source, &mut self.store.beats);
         self.store.info.next = self.verify.info.val();
         MessageSource::<StoredPacket>::link(&mut self.packets, &mut self.store.packets);
-        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.store.drop_count);
+        PulseSource::<DropCode>::link(&mut self.drop_count, &mut self.store.drop_count);
         self.frame_done.next = self.store.frame_done.val();
         self.store.read_address.next = self.read_address.val();
         self.store.read_enable.next = self.read_enable.val();

@@ -39,7 +39,7 @@
 //!
 //! On error: a slot whose memory did not answer, twice, leaves with `unflushed` in its metadata.
 //!
-//! N must be 2^B. Source: decision 6 of the contract.
+//! N must be 2^B. Source: decision 6.
 
 pub mod flush_ticket;
 pub mod flusher;

@@ -56,21 +56,21 @@ pub struct Ingress {
     giant: Signal<Local, Bit>,
     first_beat: Signal<Local, Bit>,
     runt: Signal<Local, Bit>,
-    reason: Signal<Local, Bits<4>>,
+    reason: Signal<Local, DropCode>,
     #[value((FRAME_BYTES_MAX / BEAT_BYTES) as u64)]
     beats_max: Constant<Bits<8>>,
     #[value(FRAME_BYTES_MIN as u64)]
     bytes_min: Constant<Bits<7>>,
     #[value(DropReason::BadFcs as u64)]
-    reason_bad_fcs: Constant<Bits<4>>,
+    reason_bad_fcs: Constant<DropCode>,
     #[value(DropReason::Runt as u64)]
-    reason_runt: Constant<Bits<4>>,
+    reason_runt: Constant<DropCode>,
     #[value(DropReason::Giant as u64)]
-    reason_giant: Constant<Bits<4>>,
+    reason_giant: Constant<DropCode>,
     #[value(DropReason::Stopped as u64)]
-    reason_stopped: Constant<Bits<4>>,
+    reason_stopped: Constant<DropCode>,
     #[value(DropReason::RxFifoFull as u64)]
-    reason_full: Constant<Bits<4>>,
+    reason_full: Constant<DropCode>,
 }
 
 impl Logic for Ingress {

@@ -31,7 +31,7 @@ pub struct Lost {
     /// A lost packet waits: it is counted in this cycle, unless another drop is.
     pub waits: Signal<Out, Bit>,
     /// Its DropReason.
-    pub reason: Signal<Out, Bits<4>>,
+    pub reason: Signal<Out, DropCode>,
 
     went_in: DFF<Bit>,
     was_dropped: DFF<Bit>,
@@ -53,7 +53,7 @@ pub struct Lost {
     #[value(0xfff)]
     minus_one: Constant<Bits<12>>,
     #[value(DropReason::Stopped as u64)]
-    stopped: Constant<Bits<4>>,
+    stopped: Constant<DropCode>,
 }
 
 impl Logic for Lost {

@@ -19,7 +19,7 @@ pub struct RxBeat {
     /// With `last`: the frame is dropped, whatever it holds.
     pub refused: Bit,
     /// With `refused`: the DropReason.
-    pub reason: Bits<4>,
+    pub reason: DropCode,
 }
 
 /// What the door has to know.
@@ -166,12 +166,36 @@ pub struct Word32 {
     pub byte0: Bits<8>,
 }
 
+/// What goes through the stages after the lookup.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum PlacementKind {
+    /// A verified packet.
+    Packet,
+    /// What dropped packets give back: their place in the packet buffer.
+    Release,
+    /// A failed send, for its owner's header queue.
+    Event,
+    /// A confirmation on its way through the fence.
+    Confirmation,
+}
+
+/// What a job of the copy engine does.
+#[derive(Copy, Clone, Debug, PartialEq, LogicState)]
+pub enum CopyKind {
+    /// Write bytes of the packet, metadata, or both.
+    Write,
+    /// Write nothing: give back the packet's place in the packet buffer.
+    Release,
+    /// Pass a confirmation on.
+    Confirm,
+}
+
 /// What goes through the stages behind the lookup, in one order: packets, confirmations, releases
 /// of dropped packets, events.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Placement {
-    /// 0: packet; 1: release of what was dropped; 2: event; 3: confirmation.
-    pub kind: Bits<2>,
+    /// What it is.
+    pub kind: PlacementKind,
     /// Pointer of the first beat in the packet store.
     pub start: Bits<16>,
     /// Pointer behind the last beat.
@@ -210,15 +234,15 @@ pub struct Placement {
     /// Its walk slot.
     pub slot: Bits<4>,
     /// Disposition; of an event the SendError.
-    pub disposition: Bits<4>,
+    pub disposition: DispositionCode,
     /// First stream position to place.
     pub place_position: Bits<32>,
     /// Bytes to place.
     pub place_bytes: Bits<14>,
     /// Bytes below the floor.
     pub trimmed_bytes: Bits<14>,
-    /// The flow's floor; behind `admit` the cursor after this packet.
-    pub cursor: Bits<32>,
+    /// The flow's floor, up to `admit`; nothing after it needs the floor.
+    pub floor: Bits<32>,
     /// List index of the first segment.
     pub segment_index: Bits<16>,
     /// Pieces.
@@ -273,7 +297,7 @@ pub struct WalkOutcome {
     /// The payload cannot be placed.
     pub failed: Bit,
     /// Why; a Disposition.
-    pub disposition: Bits<4>,
+    pub disposition: DispositionCode,
     /// List index of the first segment.
     pub segment_index: Bits<16>,
     /// Pieces.
@@ -363,8 +387,8 @@ pub struct Piece {
 /// What the copy engine does next.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct CopyJob {
-    /// 0: write; 1: nothing, release only; 2: pass a confirmation.
-    pub kind: Bits<2>,
+    /// What it does.
+    pub kind: CopyKind,
     /// Pointer of the first beat to read in the packet store.
     pub start: Bits<16>,
     /// The metadata go in front of the packet's first byte.
@@ -390,7 +414,7 @@ pub struct CopyJob {
     /// Producer index behind the entry, or index of the command confirmed.
     pub index: Bits<32>,
     /// Status of the command confirmed.
-    pub status: Bits<8>,
+    pub status: StatusCode,
     /// Of a slot: the memories but 0 that its packet's payload lies in, a bit each.
     pub memories: Bits<4>,
     /// The slot is held: it goes to the hold memory, not to the bus.
@@ -416,7 +440,7 @@ pub struct HeldItem {
     /// Producer index behind the entry, or index of the command confirmed.
     pub index: Bits<32>,
     /// Status of the command confirmed.
-    pub status: Bits<8>,
+    pub status: StatusCode,
     /// Bus address of the slot.
     pub address: Bits<64>,
     /// Bytes that are written of it, 1 to 128.
@@ -448,7 +472,7 @@ pub struct HeldFence {
     /// Its index.
     pub index: Bits<32>,
     /// Its status.
-    pub status: Bits<8>,
+    pub status: StatusCode,
     /// Items that queue 1 had been given before.
     pub behind_1: Bits<32>,
     /// Items that queue 2 had been given before.
@@ -466,6 +490,8 @@ pub struct Plan {
     pub two_slots: Bit,
     /// The payload goes to the slow buffer.
     pub needs_slow: Bit,
+    /// The flow's cursor after the packet.
+    pub cursor: Bits<32>,
     /// What is reserved.
     pub place: Reservation,
 }

@@ -69,9 +69,9 @@ pub struct Middle<const A: usize, const B: usize, const N: usize> {
     /// The store counts a drop in this cycle.
     pub drop_busy: Signal<In, Bit>,
     /// Packets dropped here.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// Packets whose header goes up.
-    pub disposition_count: PulseSource<Bits<4>>,
+    pub disposition_count: PulseSource<DispositionCode>,
     /// An event found no room.
     pub send_event_lost: Signal<Out, Bit>,
 
@@ -131,7 +131,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Middle<A, B, N> {
         self.admit.cursor.next = self.cursor.val();
         PulseSource::<CursorWrite>::link(&mut self.cursor_write, &mut self.admit.cursor_write);
         MessageSource::<Plan>::link(&mut self.plans, &mut self.admit.plans);
-        PulseSource::<Bits<4>>::link(
+        PulseSource::<DispositionCode>::link(
             &mut self.disposition_count,
             &mut self.admit.disposition_count,
         );

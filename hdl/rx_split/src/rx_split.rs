@@ -59,9 +59,9 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     pub send_event: MessageSink<SendEvent>,
 
     /// Frames dropped, by DropReason.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// Packets by Disposition.
-    pub disposition_count: PulseSource<Bits<4>>,
+    pub disposition_count: PulseSource<DispositionCode>,
     /// An event found no room.
     pub send_event_lost: Signal<Out, Bit>,
     /// A frame came in.
@@ -80,7 +80,7 @@ pub struct RxSplit<const A: usize, const B: usize, const N: usize> {
     front: Front<A>,
     back: Back<A, B, N>,
     middle: Middle<A, B, N>,
-    drops: PulseMerge<Bits<4>>,
+    drops: PulseMerge<DropCode>,
 }
 
 impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> {
@@ -125,7 +125,7 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
             &mut self.middle.region_request,
         );
         MessageSink::<RegionReply>::link(&mut self.region_reply, &mut self.middle.region_reply);
-        PulseSource::<Bits<4>>::link(
+        PulseSource::<DispositionCode>::link(
             &mut self.disposition_count,
             &mut self.middle.disposition_count,
         );
@@ -154,8 +154,8 @@ impl<const A: usize, const B: usize, const N: usize> Logic for RxSplit<A, B, N> 
 
         // Drops of the store come first: the others wait for a cycle without one.
         self.middle.drop_busy.next = self.front.drop_count.valid.val();
-        PulseSource::<Bits<4>>::join(&mut self.front.drop_count, &mut self.drops.first);
-        PulseSource::<Bits<4>>::join(&mut self.middle.drop_count, &mut self.drops.second);
-        PulseSource::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.source);
+        PulseSource::<DropCode>::join(&mut self.front.drop_count, &mut self.drops.first);
+        PulseSource::<DropCode>::join(&mut self.middle.drop_count, &mut self.drops.second);
+        PulseSource::<DropCode>::link(&mut self.drop_count, &mut self.drops.source);
     }
 }

@@ -25,7 +25,7 @@
 
 pub mod shares;
 
-use crate::messages::{Placement, Release};
+use crate::messages::{Placement, PlacementKind, Release};
 use crate::share_check::shares::{Shares, COMMON_BEATS};
 use abi::config::{BEAT_BYTES, FRAME_BYTES_MAX};
 use abi::reason::DropReason;
@@ -149,7 +149,7 @@ pub struct ShareCheck<const A: usize, const B: usize> {
     /// Those that pass.
     pub source: MessageSource<Placement>,
     /// Packets dropped.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// Another drop is counted in this cycle.
     pub drop_busy: Signal<In, Bit>,
     /// Packets that left the store.
@@ -176,8 +176,8 @@ pub struct ShareCheck<const A: usize, const B: usize> {
     charge_min: Constant<Bits<16>>,
     #[value(0)]
     no_beats: Constant<Bits<8>>,
-    #[value(DropReason::HeaderQueueFull as u64)]
-    header_queue_full: Constant<Bits<4>>,
+    #[value(DropReason::BufferShareFull as u64)]
+    buffer_share_full: Constant<DropCode>,
 }
 
 impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
@@ -189,7 +189,8 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         PulseSink::<Release>::link(&mut self.release, &mut self.shares.give);
 
         // At hand: pass or drop.
-        self.refused.next = (self.packet.q.val().kind == 0) & self.demand.exceeds.val();
+        self.refused.next =
+            (self.packet.q.val().kind == PlacementKind::Packet) & self.demand.exceeds.val();
         self.dropped_now.next = self.dropped.q.val() + self.beats.q.val();
         self.releases.next = self.dropped.q.val().get_bits::<2>(6).any();
         self.ways.valid.next = self.valid.q.val();
@@ -208,17 +209,18 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         self.source.payload.next = self.packet.q.val();
         self.source.payload.next.charge = self.charge.q.val();
         if self.refused.val() {
-            self.source.payload.next.kind = bits::<2>(1);
+            self.source.payload.next.kind = PlacementKind::Release;
             self.source.payload.next.walk = false;
             self.source.payload.next.charge = bits::<8>(0);
         }
         self.drop_count.valid.next = self.leaves.val() & self.refused.val();
-        self.drop_count.payload.next = self.header_queue_full.val();
-        self.shares.take.next =
-            self.leaves.val() & !self.refused.val() & (self.packet.q.val().kind == 0);
+        self.drop_count.payload.next = self.buffer_share_full.val();
+        self.shares.take.next = self.leaves.val()
+            & !self.refused.val()
+            & (self.packet.q.val().kind == PlacementKind::Packet);
         self.shares.take_owner.next = self.packet.q.val().owner;
         self.shares.take_charge.next = self.charge.q.val();
-        if self.leaves.val() & (self.packet.q.val().kind == 0) {
+        if self.leaves.val() & (self.packet.q.val().kind == PlacementKind::Packet) {
             self.dropped.d.next = self.no_beats.val();
             if self.refused.val() & !self.releases.val() {
                 self.dropped.d.next = self.dropped_now.val();

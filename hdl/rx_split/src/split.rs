@@ -94,6 +94,7 @@ impl Logic for Split {
         self.control.loads.next = self.loads.val();
 
         self.entry.packet.next = self.packet.val();
+        self.entry.cursor.next = self.plan.q.val().cursor;
         self.entry.reservation.next = self.plan.q.val().place;
         self.entry.two_slots.next = self.plan.q.val().two_slots;
         self.entry.needs_slow.next = self.plan.q.val().needs_slow;

@@ -72,7 +72,7 @@ pub struct Store<const A: usize> {
     /// Verified packets.
     pub packets: MessageSource<StoredPacket>,
     /// Dropped frames.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// A frame came in, to be offered or dropped.
     pub frame_done: Signal<Out, Bit>,
     /// Beat to read.
@@ -90,7 +90,7 @@ pub struct Store<const A: usize> {
 
     memory: PairRam<Bits<512>, A>,
     waiting: AsyncFifo<StoredPacket, { PACKET_BITS }, { PACKET_BITS + 1 }>,
-    refusals: AsyncFifo<Bits<4>, { PACKET_BITS }, { PACKET_BITS + 1 }>,
+    refusals: AsyncFifo<DropCode, { PACKET_BITS }, { PACKET_BITS + 1 }>,
     freed: Freed,
     tally: FrameTally,
     level: PeakCrossing,
@@ -100,7 +100,7 @@ pub struct Store<const A: usize> {
     held: DFF<Bits<16>>,
     has_room: DFF<Bit>,
     dropped: DFF<Bit>,
-    reason: DFF<Bits<4>>,
+    reason: DFF<DropCode>,
 
     write_next: Signal<Local, Bits<16>>,
     finished: Signal<Local, Bit>,

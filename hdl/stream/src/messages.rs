@@ -1,7 +1,17 @@
 //! The messages that cross crates. Every stage pair of different crates speaks one of these.
 
+use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicStruct;
+
+/// Number of a [`DropReason`].
+pub type DropCode = Bits<{ DropReason::CODE_BITS }>;
+/// Number of a [`Disposition`].
+pub type DispositionCode = Bits<{ Disposition::CODE_BITS }>;
+/// Number of a [`SendError`].
+pub type SendErrorCode = Bits<{ SendError::CODE_BITS }>;
+/// Number of a [`CommandStatus`].
+pub type StatusCode = Bits<{ CommandStatus::CODE_BITS }>;
 
 /// One beat of a packet stream, for storing it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
@@ -190,7 +200,7 @@ pub struct Confirmation {
     /// Index of the command.
     pub index: Bits<32>,
     /// CommandStatus.
-    pub status: Bits<8>,
+    pub status: StatusCode,
 }
 
 /// A send that failed, for the flow owner's header queue (tx_merge to rx_split).
@@ -203,7 +213,7 @@ pub struct SendEvent {
     /// Generation in the descriptor.
     pub generation: Bits<8>,
     /// SendError.
-    pub error: Bits<8>,
+    pub error: SendErrorCode,
     /// Stream position in the descriptor.
     pub position: Bits<32>,
 }

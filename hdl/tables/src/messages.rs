@@ -1,5 +1,6 @@
 //! Messages inside the crate: what the command processor asks of the tables, and what they hold.
 
+use abi::config::assert_index_bits;
 use stream::prelude::*;
 
 /// What a flow's entry says since its install.
@@ -318,7 +319,9 @@ pub struct RegionLocated {
     pub memory: Bits<2>,
 }
 
-/// The bits of a 16-bit index that are beyond a table of 2^`bits` entries.
-pub const fn beyond_mask(bits: usize) -> u64 {
-    0xffff & !((1 << bits) - 1)
+/// The bits of a 16-bit index that are beyond a table of 2^`BITS` entries. The build stops where
+/// such an index cannot name them all.
+pub const fn beyond_mask<const BITS: usize>() -> u64 {
+    const { assert_index_bits(BITS) };
+    0xffff & !((1 << BITS) - 1)
 }

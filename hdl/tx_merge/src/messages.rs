@@ -182,7 +182,7 @@ pub struct SendVerdict {
     /// Nothing is sent.
     pub refused: Bit,
     /// With `refused`: the SendError.
-    pub error: Bits<8>,
+    pub error: SendErrorCode,
     /// Payload bytes after the trim.
     pub payload_bytes: Bits<18>,
     /// Bytes cut off below the send floor.

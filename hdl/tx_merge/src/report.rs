@@ -20,7 +20,7 @@ use stream::prelude::*;
 const _: () = assert!(SendError::ReadFailed as u8 == 5);
 
 /// The stage. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Report {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -34,7 +34,7 @@ pub struct Report {
     /// For the owner's header queue.
     pub send_event: MessageSource<SendEvent>,
     /// Number of a SendError.
-    pub error_count: PulseSource<Bits<3>>,
+    pub error_count: PulseSource<SendErrorCode>,
     /// A descriptor is finished.
     pub descriptor_done: Signal<Out, Bit>,
     /// How many are.
@@ -46,6 +46,9 @@ pub struct Report {
     both: Signal<Local, Bit>,
     failed: Signal<Local, Bit>,
     done: Signal<Local, Bit>,
+
+    #[value(SendError::ReadFailed as u64)]
+    read_failed: Constant<SendErrorCode>,
 }
 
 impl Logic for Report {
@@ -60,12 +63,12 @@ impl Logic for Report {
 
         self.event_message.next = self.record.payload.val().event_message;
         if !self.record.payload.val().refused {
-            self.event_message.next.error = 5.into();
+            self.event_message.next.error = self.read_failed.val();
         }
         self.send_event.valid.next = self.both.val() & self.failed.val();
         self.send_event.payload.next = self.event_message.val();
         self.error_count.valid.next = self.done.val() & self.failed.val();
-        self.error_count.payload.next = bit_cast::<3, 8>(self.event_message.val().error);
+        self.error_count.payload.next = self.event_message.val().error;
         self.descriptor_done.next = self.done.val();
 
         self.finished.next = self.count.q.val();

@@ -56,7 +56,7 @@ pub struct TxMerge {
     /// A descriptor failed, for its owner.
     pub send_event: MessageSource<SendEvent>,
     /// A descriptor failed: number of the SendError.
-    pub error_count: PulseSource<Bits<3>>,
+    pub error_count: PulseSource<SendErrorCode>,
     /// A descriptor is finished.
     pub descriptor_done: Signal<Out, Bit>,
 
@@ -128,7 +128,7 @@ impl Logic for TxMerge {
         MessageSource::<SendRecord>::join(&mut self.resolve.record, &mut self.report.record);
         MessageSource::<Bits<1>>::join(&mut self.assemble.ended, &mut self.report.ended);
         MessageSource::<SendEvent>::link(&mut self.send_event, &mut self.report.send_event);
-        PulseSource::<Bits<3>>::link(&mut self.error_count, &mut self.report.error_count);
+        PulseSource::<SendErrorCode>::link(&mut self.error_count, &mut self.report.error_count);
         self.descriptor_done.next = self.report.descriptor_done.val();
 
         self.fence.reset.next = self.reset.val();

@@ -1,5 +1,5 @@
 //! What becomes of a received frame: the numbered rules of `docs/specification.md`,
-//! "Receive, exactly".
+//! "Receive, Placement".
 
 use abi::config::{FLOW_REACH_BYTES, PIECES_MAX};
 use abi::reason::{Disposition, DropReason};

@@ -148,6 +148,7 @@ pub struct Tables {
 impl Tables {
     /// Empty tables of a configuration.
     pub fn new(config: CardConfig) -> Tables {
+        config.assert_possible();
         Tables {
             config,
             secrets: [[0; SECRET_WORDS]; FLOW_BANKS],
@@ -217,9 +218,8 @@ impl Tables {
         if region.key != segment.region_key || region.domain != domain || !right || !inside {
             return None;
         }
-        let page = region
-            .first_page
-            .wrapping_add((at >> region.page_bits) as u16);
+        let number = u16::try_from(at >> region.page_bits).ok()?;
+        let page = region.first_page.wrapping_add(number);
         let within = at & ((1 << region.page_bits) - 1);
         // A page entry that was never set, or is set for a smaller page, is the host's mistake; it
         // must not lead elsewhere than under its own address.

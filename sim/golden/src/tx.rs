@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use abi::config::{
-    FRAME_BYTES_MAX, FRAME_BYTES_MIN, METADATA_BYTES, SEND_PIECES_MAX, SEND_PIECE_BYTES_MAX,
-    SEND_READ_BYTES_MAX,
+    FRAME_BYTES_MAX, FRAME_BYTES_MIN, FRAME_PAYLOAD_BYTES_MAX, METADATA_BYTES, SEND_PIECES_MAX,
+    SEND_PIECE_BYTES_MAX, SEND_READ_BYTES_MAX,
 };
 use abi::reason::SendError;
 use abi::send_descriptor as d;
@@ -97,7 +97,9 @@ fn frames_of(
     let payload_bytes = d::PAYLOAD_BYTES.get(record) as usize;
     let mss = d::MSS_BYTES.get(record) as usize;
     let frame_bytes = header_bytes + mss.min(payload_bytes);
-    if payload_bytes > 0 && (mss == 0 || mss > 9162 || frame_bytes > FRAME_BYTES_MAX) {
+    if payload_bytes > 0
+        && (mss == 0 || mss > FRAME_PAYLOAD_BYTES_MAX || frame_bytes > FRAME_BYTES_MAX)
+    {
         return Err(SendError::SendMalformed);
     }
     let flow = tables

@@ -57,10 +57,10 @@ pub struct ReadActivity {
     /// A read timed out.
     pub timed_out: Signal<In, Bit>,
 
-    /// Events of the group.
-    pub events: Signal<Out, Bits<8>>,
-    /// Buckets of the latency.
-    pub latency: Signal<Out, Bits<8>>,
+    /// Events of reads.
+    pub events: Signal<Out, ReadEvents>,
+    /// Latency of the sampled read.
+    pub latency: Signal<Out, LatencyEvents>,
     /// A read of payload to send failed.
     pub payload_failed: Signal<Out, Bit>,
     /// A flush failed.
@@ -80,8 +80,7 @@ pub struct ReadActivity {
     rc_stall: Signal<Local, Bit>,
     answer_stall: Signal<Local, Bit>,
     failed: Signal<Local, Bit>,
-    taken: Signal<Local, Bits<8>>,
-    waits: Signal<Local, Bits<8>>,
+    moved: Signal<Local, ReadEvents>,
 }
 
 impl Logic for ReadActivity {
@@ -99,15 +98,15 @@ impl Logic for ReadActivity {
         self.rc_taken.next = self.rc_valid.val() & self.rc_ready.val();
         self.rc_stall.next = self.rc_valid.val() & !self.rc_ready.val();
         self.answer_stall.next = self.answer_valid.val() & !self.answer_ready.val();
-        self.taken.next = bit_cast::<8, 1>(self.rc_taken.val().into())
-            | (bit_cast::<8, 1>(self.rc_stall.val().into()) << 1)
-            | (bit_cast::<8, 1>(self.tag_stall.val().into()) << 2)
-            | (bit_cast::<8, 1>(self.room_stall.val().into()) << 3);
-        self.waits.next = (bit_cast::<8, 1>(self.job_taken.val().into()) << 4)
-            | (bit_cast::<8, 1>(self.job_stall.val().into()) << 5)
-            | (bit_cast::<8, 1>(self.flush_wait.val().into()) << 6)
-            | (bit_cast::<8, 1>(self.answer_stall.val().into()) << 7);
-        self.events.next = self.taken.val() | self.waits.val();
+        self.moved.next.rc_beats = self.rc_taken.val();
+        self.moved.next.rc_stall_cycles = self.rc_stall.val();
+        self.moved.next.tag_stall_cycles = self.tag_stall.val();
+        self.moved.next.completion_room_stall_cycles = self.room_stall.val();
+        self.moved.next.read_jobs = self.job_taken.val();
+        self.moved.next.read_job_stall_cycles = self.job_stall.val();
+        self.moved.next.flush_wait_cycles = self.flush_wait.val();
+        self.moved.next.answer_stall_cycles = self.answer_stall.val();
+        self.events.next = self.moved.val();
 
         self.failed.next =
             self.answer_valid.val() & self.answer_ready.val() & self.answer_failed.val();

@@ -15,7 +15,7 @@ use crate::read::tag::Tag;
 use stream::prelude::*;
 
 /// The sampler. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct ReadLatency {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -31,8 +31,8 @@ pub struct ReadLatency {
     /// It is outstanding, from one cycle after `issue` on.
     pub outstanding: Signal<In, Bit>,
 
-    /// One bit for each bucket.
-    pub bucket: Signal<Out, Bits<8>>,
+    /// The bucket of a sample: one field high for one cycle.
+    pub bucket: Signal<Out, LatencyEvents>,
 
     follows: DFF<Bit>,
     begun: DFF<Bit>,
@@ -40,10 +40,13 @@ pub struct ReadLatency {
     waits: DFF<Bit>,
     tag: DFF<Tag>,
     cycles: DFF<Bits<13>>,
-    pulse: DFF<Bits<8>>,
+    pulse: DFF<LatencyEvents>,
 
     ended: Signal<Local, Bit>,
-    reached: Signal<Local, Bits<8>>,
+    reached: Signal<Local, LatencyEvents>,
+
+    #[value(LatencyEvents::default())]
+    none: Constant<LatencyEvents>,
 }
 
 impl Logic for ReadLatency {
@@ -67,23 +70,25 @@ impl Logic for ReadLatency {
             self.follows.d.next = false;
         }
 
-        self.reached.next = 1.into();
+        self.reached.next = self.none.val();
         if self.cycles.q.val().get_bit(12) {
-            self.reached.next = 128.into();
+            self.reached.next.read_latency_from_16384_ns = true;
         } else if self.cycles.q.val().get_bit(11) {
-            self.reached.next = 64.into();
+            self.reached.next.read_latency_below_16384_ns = true;
         } else if self.cycles.q.val().get_bit(10) {
-            self.reached.next = 32.into();
+            self.reached.next.read_latency_below_8192_ns = true;
         } else if self.cycles.q.val().get_bit(9) {
-            self.reached.next = 16.into();
+            self.reached.next.read_latency_below_4096_ns = true;
         } else if self.cycles.q.val().get_bit(8) {
-            self.reached.next = 8.into();
+            self.reached.next.read_latency_below_2048_ns = true;
         } else if self.cycles.q.val().get_bit(7) {
-            self.reached.next = 4.into();
+            self.reached.next.read_latency_below_1024_ns = true;
         } else if self.cycles.q.val().get_bit(6) {
-            self.reached.next = 2.into();
+            self.reached.next.read_latency_below_512_ns = true;
+        } else {
+            self.reached.next.read_latency_below_256_ns = true;
         }
-        self.pulse.d.next = 0.into();
+        self.pulse.d.next = self.none.val();
         if self.ended.val() {
             self.pulse.d.next = self.reached.val();
         }
@@ -92,7 +97,7 @@ impl Logic for ReadLatency {
             self.follows.d.next = false;
             self.begun.d.next = false;
             self.looked.d.next = false;
-            self.pulse.d.next = 0.into();
+            self.pulse.d.next = self.none.val();
         }
     }
 }

@@ -15,6 +15,7 @@
 //! Source: `abi::counters`.
 
 use abi::counters as c;
+use abi::reason::{Disposition, DropReason, SendError};
 
 use crate::csr::event_counters::EventCounters;
 use crate::csr::peaks::Peaks;
@@ -34,19 +35,19 @@ pub struct CardCounters {
     pub reset: Signal<In, Bit>,
 
     /// DropReason of dropped frames.
-    pub drop_count: PulseSink<Bits<4>>,
+    pub drop_count: PulseSink<DropCode>,
     /// Disposition of packets.
-    pub disposition_count: PulseSink<Bits<4>>,
+    pub disposition_count: PulseSink<DispositionCode>,
     /// SendError of failed sends.
-    pub send_error_count: PulseSink<Bits<3>>,
-    /// Group "work".
-    pub work_events: Signal<In, Bits<8>>,
-    /// Group "faults".
-    pub fault_events: Signal<In, Bits<8>>,
-    /// Group "requests".
-    pub request_events: Signal<In, Bits<8>>,
-    /// Group "ends of the data path".
-    pub mac_events: Signal<In, Bits<8>>,
+    pub send_error_count: PulseSink<SendErrorCode>,
+    /// Work done.
+    pub work: Signal<In, WorkEvents>,
+    /// What went wrong.
+    pub faults: Signal<In, FaultEvents>,
+    /// The requester port.
+    pub requests: Signal<In, RequestEvents>,
+    /// The ends of the data path.
+    pub path_ends: Signal<In, PathEndEvents>,
     /// Beats in use in the packet store.
     pub rx_store_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
@@ -61,14 +62,15 @@ pub struct CardCounters {
     /// The word.
     pub value: Signal<Out, Bits<32>>,
 
-    drops: CounterBank<4>,
-    dispositions: CounterBank<4>,
-    send_errors: CounterBank<3>,
+    drops: CounterBank<{ DropReason::CODE_BITS }>,
+    dispositions: CounterBank<{ Disposition::CODE_BITS }>,
+    send_errors: CounterBank<{ SendError::CODE_BITS }>,
     groups: [EventCounters; GROUPS],
     peaks: Peaks,
     picked: DFF<Bits<64>>,
     latched_high: DFF<Bits<32>>,
 
+    ends: Signal<Local, Bits<6>>,
     bank: Signal<Local, Bits<64>>,
     stage: Signal<Local, Bits<64>>,
     group: Signal<Local, Bits<6>>,
@@ -87,16 +89,20 @@ impl Logic for CardCounters {
         dff_setup!(self, clock, picked, latched_high);
         clock!(self, clock, drops, dispositions, send_errors, peaks);
         self.peaks.reset.next = self.reset.val();
-        PulseSink::<Bits<4>>::link(&mut self.drop_count, &mut self.drops.count);
-        PulseSink::<Bits<4>>::link(&mut self.disposition_count, &mut self.dispositions.count);
-        PulseSink::<Bits<3>>::link(&mut self.send_error_count, &mut self.send_errors.count);
+        PulseSink::<DropCode>::link(&mut self.drop_count, &mut self.drops.count);
+        PulseSink::<DispositionCode>::link(
+            &mut self.disposition_count,
+            &mut self.dispositions.count,
+        );
+        PulseSink::<SendErrorCode>::link(&mut self.send_error_count, &mut self.send_errors.count);
         // In the order of `COUNTER_GROUPS`.
-        self.groups[0].events.next = self.work_events.val();
-        self.groups[1].events.next = self.fault_events.val();
-        self.groups[2].events.next = self.request_events.val();
-        self.groups[3].events.next = self.activity.reads.val();
-        self.groups[4].events.next = self.activity.latency.val();
-        self.groups[5].events.next = self.mac_events.val();
+        self.groups[0].events.next = self.work.val().into();
+        self.groups[1].events.next = self.faults.val().into();
+        self.groups[2].events.next = self.requests.val().into();
+        self.groups[3].events.next = self.activity.reads.val().into();
+        self.groups[4].events.next = self.activity.latency.val().into();
+        self.ends.next = self.path_ends.val().into();
+        self.groups[5].events.next = bit_cast::<8, 6>(self.ends.val());
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
         self.peaks.rx_store_beats.next = self.rx_store_beats.val();
         self.peaks.tx_fifo_beats.next = self.tx_fifo_beats.val();

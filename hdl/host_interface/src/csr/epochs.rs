@@ -12,7 +12,7 @@
 //! 2. `flr_done` rises when a function level reset has had its epoch, and falls with
 //!    `flr_in_process`.
 //!
-//! Source: PCIe 3.0, 6.6.2 (function level reset); design decision 12.
+//! Source: PCIe 3.0, 6.6.2 (function level reset); decision 12.
 
 use abi::config::{EPOCH_MAX, RESET_CYCLES};
 use stream::prelude::*;

@@ -17,7 +17,7 @@ use crate::admit::messages::{OwnerRoom, OwnerUpdate};
 use crate::admit::reserve::Taken;
 use crate::admit::standing::Standing;
 use crate::admit::turn::Candidate;
-use crate::messages::{Placement, Plan, WalkOutcome};
+use crate::messages::{Placement, PlacementKind, Plan, WalkOutcome};
 use abi::config::SLOT_HEADER_BYTES;
 use abi::reason::{Disposition, DropReason};
 use stream::prelude::*;
@@ -43,9 +43,9 @@ pub struct Decision {
     /// What it takes of the rings.
     pub taken: Signal<Out, Taken>,
     /// Packets whose header goes up.
-    pub disposition_count: PulseSource<Bits<4>>,
+    pub disposition_count: PulseSource<DispositionCode>,
     /// Packets dropped.
-    pub drop_count: PulseSource<Bits<4>>,
+    pub drop_count: PulseSource<DropCode>,
     /// New cursors.
     pub cursor_write: PulseSource<CursorWrite>,
     /// New producer indices.
@@ -66,13 +66,13 @@ pub struct Decision {
     #[value(SLOT_HEADER_BYTES as u64)]
     slot_header_bytes: Constant<Bits<8>>,
     #[value(Disposition::Old as u64)]
-    old: Constant<Bits<4>>,
+    old: Constant<DispositionCode>,
     #[value(Disposition::NoPayload as u64)]
-    no_payload: Constant<Bits<4>>,
+    no_payload: Constant<DispositionCode>,
     #[value(DropReason::HeaderQueueFull as u64)]
-    header_queue_full: Constant<Bits<4>>,
+    header_queue_full: Constant<DropCode>,
     #[value(DropReason::SlowBufferFull as u64)]
-    slow_buffer_full: Constant<Bits<4>>,
+    slow_buffer_full: Constant<DropCode>,
     #[value(1)]
     one: Constant<Bits<32>>,
     #[value(2)]
@@ -85,8 +85,8 @@ impl Logic for Decision {
         self.judgement.candidate.next = self.candidate.val();
         self.judgement.standing.next = self.standing.val();
         self.packet.next = self.judgement.packet.val();
-        self.is_packet.next = self.packet.val().kind == 0;
-        self.is_event.next = self.packet.val().kind == 2;
+        self.is_packet.next = self.packet.val().kind == PlacementKind::Packet;
+        self.is_event.next = self.packet.val().kind == PlacementKind::Event;
         self.wants_two.next = self.packet.val().header_bytes > self.slot_header_bytes.val();
         self.wants_slow.next = self.is_packet.val()
             & !self.packet.val().walk
@@ -111,6 +111,7 @@ impl Logic for Decision {
         if self.refused.val() {
             self.plans.payload.next.packet = self.judgement.dropped.val();
         }
+        self.plans.payload.next.cursor = self.judgement.cursor.val();
         self.plans.payload.next.two_slots = self.wants_two.val();
         self.plans.payload.next.needs_slow = self.wants_slow.val() & self.accepted.val();
 
@@ -139,7 +140,7 @@ impl Logic for Decision {
         }
         self.cursor_write.valid.next = self.accepted.val() & self.judgement.in_order.val();
         self.cursor_write.payload.next.flow = self.packet.val().flow;
-        self.cursor_write.payload.next.cursor = self.packet.val().cursor;
+        self.cursor_write.payload.next.cursor = self.judgement.cursor.val();
     }
 }
 
@@ -152,8 +153,10 @@ pub struct Judgement {
     pub standing: Signal<In, Standing>,
     /// It is placed in order.
     pub in_order: Signal<Out, Bit>,
-    /// The packet with its disposition and the cursor behind it.
+    /// The packet with its disposition.
     pub packet: Signal<Out, Placement>,
+    /// The flow's cursor after it.
+    pub cursor: Signal<Out, Bits<32>>,
     /// The packet as it is when it is dropped: a release.
     pub dropped: Signal<Out, Placement>,
 
@@ -163,14 +166,15 @@ pub struct Judgement {
     is_duplicate: Signal<Local, Bit>,
     at_cursor: Signal<Local, Bit>,
     placed: Signal<Local, Bit>,
-    cursor: Signal<Local, Bits<32>>,
+    cursor_before: Signal<Local, Bits<32>>,
+    cursor_after: Signal<Local, Bits<32>>,
     behind: Signal<Local, Bits<32>>,
     #[value(Disposition::Duplicate as u64)]
-    duplicate: Constant<Bits<4>>,
+    duplicate: Constant<DispositionCode>,
     #[value(Disposition::PlacedInOrder as u64)]
-    placed_in_order: Constant<Bits<4>>,
+    placed_in_order: Constant<DispositionCode>,
     #[value(Disposition::PlacedAhead as u64)]
-    placed_ahead: Constant<Bits<4>>,
+    placed_ahead: Constant<DispositionCode>,
 }
 
 impl Logic for Judgement {
@@ -180,10 +184,10 @@ impl Logic for Judgement {
         self.outcome.next = self.candidate.val().outcome;
         self.is_duplicate.next = self.standing.val().before & !self.standing.val().below_floor;
         self.at_cursor.next = self.standing.val().at;
-        self.cursor.next = self.standing.val().cursor;
+        self.cursor_before.next = self.standing.val().cursor;
         if self.standing.val().below_floor {
             self.at_cursor.next = self.standing.val().at_floor;
-            self.cursor.next = self.offered.val().cursor;
+            self.cursor_before.next = self.offered.val().floor;
         }
         self.behind.next =
             self.offered.val().place_position + bit_cast::<32, 14>(self.offered.val().place_bytes);
@@ -192,8 +196,10 @@ impl Logic for Judgement {
         self.in_order.next = self.placed.val() & self.at_cursor.val();
 
         self.judged.next = self.offered.val();
+        self.judged.next.floor = bits::<32>(0);
+        self.cursor_after.next = self.offered.val().floor;
         if self.offered.val().hit {
-            self.judged.next.cursor = self.cursor.val();
+            self.cursor_after.next = self.cursor_before.val();
         }
         if self.placed.val() {
             self.judged.next.disposition = self.placed_ahead.val();
@@ -201,7 +207,7 @@ impl Logic for Judgement {
             self.judged.next.pieces = self.outcome.val().pieces;
             if self.at_cursor.val() {
                 self.judged.next.disposition = self.placed_in_order.val();
-                self.judged.next.cursor = self.behind.val();
+                self.cursor_after.next = self.behind.val();
             }
         } else if self.offered.val().walk {
             self.judged.next.walk = false;
@@ -212,8 +218,10 @@ impl Logic for Judgement {
             }
         }
         self.packet.next = self.judged.val();
+        self.cursor.next = self.cursor_after.val();
         self.dropped.next = self.offered.val();
-        self.dropped.next.kind = bits::<2>(1);
+        self.dropped.next.kind = PlacementKind::Release;
         self.dropped.next.walk = false;
+        self.dropped.next.floor = bits::<32>(0);
     }
 }

@@ -120,7 +120,7 @@ impl Logic for StandingStep {
             self.cursor.next = self.newest.q.val();
         }
         self.start.next = self.packet.val().place_position;
-        self.floor.next = self.packet.val().cursor;
+        self.floor.next = self.packet.val().floor;
         self.above_floor.next = self.cursor.val() - self.floor.val();
         self.distance.next = self.start.val() - self.cursor.val();
         self.result.d.next.cursor = self.cursor.val();

@@ -12,7 +12,7 @@
 //! 2. Packets that wait go before an event until [`EVENT_CYCLES`] have passed since the last one:
 //!    then it takes the next `room`, however slowly packets leave.
 
-use crate::messages::{Placement, WalkOutcome};
+use crate::messages::{Placement, PlacementKind, WalkOutcome};
 use stream::prelude::*;
 
 /// Cycles that packets go before an event: it takes one item of 17, so that packets are left 117
@@ -92,12 +92,12 @@ impl Logic for Turn {
         }
 
         self.event_packet.next = self.blank.val();
-        self.event_packet.next.kind = bits::<2>(2);
+        self.event_packet.next.kind = PlacementKind::Event;
         self.event_packet.next.owner = self.send_event.payload.val().owner;
         self.event_packet.next.flow = self.send_event.payload.val().flow;
         self.event_packet.next.generation = self.send_event.payload.val().generation;
         self.event_packet.next.position = self.send_event.payload.val().position;
-        self.event_packet.next.disposition = bit_cast::<4, 8>(self.send_event.payload.val().error);
+        self.event_packet.next.disposition = bit_cast::<4, 3>(self.send_event.payload.val().error);
         self.item.valid.next = self.take_event.val() | self.take_packet.val();
         self.item.payload.next.outcome = self.outcome.val();
         self.item.payload.next.packet = self.packets.payload.val();

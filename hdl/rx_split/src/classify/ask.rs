@@ -14,7 +14,7 @@
 //! 2. A packet without transport, or one that cannot be verified, is not looked up; it goes to
 //!    owner 0 and names no flow.
 
-use crate::messages::{PacketInfo, Placement, RuleInput, StoredPacket};
+use crate::messages::{PacketInfo, Placement, PlacementKind, RuleInput, StoredPacket};
 use abi::header_entry::FLOW_NONE;
 use abi::reason::Disposition;
 use stream::prelude::*;
@@ -52,9 +52,9 @@ pub struct Ask {
     #[value(Placement::default())]
     blank: Constant<Placement>,
     #[value(Disposition::NotTransport as u64)]
-    not_transport: Constant<Bits<4>>,
+    not_transport: Constant<DispositionCode>,
     #[value(Disposition::Unverified as u64)]
-    unverified: Constant<Bits<4>>,
+    unverified: Constant<DispositionCode>,
     #[value(u64::from(FLOW_NONE))]
     flow_none: Constant<Bits<16>>,
     options: Signal<Local, Bits<320>>,
@@ -104,7 +104,7 @@ impl Logic for Ask {
             self.draft.next.disposition = self.unverified.val();
         }
         if self.take_confirmation.val() {
-            self.draft.next.kind = bits::<2>(3);
+            self.draft.next.kind = PlacementKind::Confirmation;
             self.draft.next.owner = self.fence.val().owner;
             self.draft.next.position = self.fence.val().index;
             self.draft.next.generation = self.fence.val().status;

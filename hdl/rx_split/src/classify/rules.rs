@@ -42,25 +42,25 @@ pub struct Rules {
     reach: Signal<Local, Bits<33>>,
     beyond: Signal<Local, Bit>,
     walk: Signal<Local, Bit>,
-    reason: Signal<Local, Bits<4>>,
+    reason: Signal<Local, DispositionCode>,
     #[value(u64::from(FLOW_REACH_BYTES))]
     reach_max: Constant<Bits<33>>,
     #[value(Disposition::NoPayload as u64)]
-    no_payload: Constant<Bits<4>>,
+    no_payload: Constant<DispositionCode>,
     #[value(Disposition::Old as u64)]
-    is_old: Constant<Bits<4>>,
+    is_old: Constant<DispositionCode>,
     #[value(Disposition::NoFlow as u64)]
-    no_flow: Constant<Bits<4>>,
+    no_flow: Constant<DispositionCode>,
     #[value(Disposition::AheadOfWindow as u64)]
-    ahead_of_window: Constant<Bits<4>>,
+    ahead_of_window: Constant<DispositionCode>,
     #[value(Disposition::Flags as u64)]
-    is_flags: Constant<Bits<4>>,
+    is_flags: Constant<DispositionCode>,
     #[value(Disposition::AckOutOfRange as u64)]
-    ack_out_of_range: Constant<Bits<4>>,
+    ack_out_of_range: Constant<DispositionCode>,
     #[value(Disposition::TimestampOld as u64)]
-    timestamp_old: Constant<Bits<4>>,
+    timestamp_old: Constant<DispositionCode>,
     #[value(Disposition::Profile as u64)]
-    is_profile: Constant<Bits<4>>,
+    is_profile: Constant<DispositionCode>,
 }
 
 impl Logic for Rules {
@@ -120,7 +120,7 @@ impl Logic for Rules {
                     self.judged.d.next.generation = self.flow.val().generation;
                     self.judged.d.next.owner = self.flow.val().owner;
                     self.judged.d.next.domain = self.flow.val().domain;
-                    self.judged.d.next.cursor = self.flow.val().floor;
+                    self.judged.d.next.floor = self.flow.val().floor;
                 }
             }
         }

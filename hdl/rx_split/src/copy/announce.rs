@@ -17,7 +17,7 @@
 //!    the job that shares that beat.
 
 use crate::copy::feed_beat::FitsBeat;
-use crate::messages::CopyJob;
+use crate::messages::{CopyJob, CopyKind};
 use abi::config::{BEAT_BYTES, METADATA_BYTES};
 use stream::messages::SHARED_AT_BYTE;
 use stream::prelude::*;
@@ -48,7 +48,6 @@ pub struct Announce {
 
     job: Signal<Local, CopyJob>,
     left: Signal<Local, CopyJob>,
-    kind: Signal<Local, Bits<2>>,
     room: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
@@ -66,8 +65,7 @@ impl Logic for Announce {
         MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
         self.job.next = self.jobs.payload.val();
         self.is_write.next = self.job.val().writes;
-        self.kind.next = self.job.val().kind;
-        self.is_confirmation.next = self.kind.val().get_bit(1);
+        self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
         self.room.next =
             self.queue.sink.ready.val() & (self.fence_room.val() | !self.is_confirmation.val());
         self.write_job.valid.next =

@@ -20,7 +20,7 @@
 
 use crate::align::{AlignBeat, BeatPair};
 use crate::copy::feed_beat::{FeedBeat, FeedPlace};
-use crate::messages::{CopyJob, Release};
+use crate::messages::{CopyJob, CopyKind, Release};
 use stream::prelude::*;
 
 /// A step of a job on its way through the store.
@@ -82,8 +82,8 @@ impl<const A: usize> Logic for Feed<A> {
         self.job.next = self.jobs.payload.val();
         self.takes.next = self.jobs.valid.val() & self.advance.val();
         // A confirmation, which the caller takes elsewhere, waits for nothing.
-        self.jobs.ready.next =
-            (self.advance.val() & self.next_beat.last.val()) | (self.job.val().kind == 2);
+        self.jobs.ready.next = (self.advance.val() & self.next_beat.last.val())
+            | (self.job.val().kind == CopyKind::Confirm);
         self.next_beat.job.next = self.job.val();
         self.next_beat.begun.next = self.begun.q.val();
         self.next_beat.place.next = self.place.q.val();
@@ -101,7 +101,7 @@ impl<const A: usize> Logic for Feed<A> {
         if self.advance.val() {
             self.read_valid.d.next = self.takes.val();
             self.read.d.next.beat = self.next_beat.beat.val();
-            self.read.d.next.has_beat = self.job.val().kind == 0;
+            self.read.d.next.has_beat = self.job.val().kind == CopyKind::Write;
             self.read.d.next.releases = self.next_beat.last.val() & self.job.val().release;
             self.read.d.next.release = self.frees.val();
             self.held_valid.d.next = self.read_valid.q.val() & self.read.q.val().has_beat;

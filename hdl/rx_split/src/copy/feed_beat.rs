@@ -4,7 +4,7 @@
 //! Timing: combinational.
 
 use crate::align::AlignBeat;
-use crate::messages::CopyJob;
+use crate::messages::{CopyJob, CopyKind};
 use abi::config::BEAT_BYTES;
 use stream::prelude::*;
 
@@ -80,7 +80,7 @@ impl Logic for FeedBeat {
         self.left.next = self.now.val().left;
         self.is_last_next.next = !(self.left.val().get_bits::<6>(8).any()
             | (self.left.val().get_bit(7) & self.left.val().get_bits::<7>(0).any()));
-        self.is_last.next = (self.job.val().kind != 0)
+        self.is_last.next = (self.job.val().kind != CopyKind::Write)
             | (self.begun.val() & self.place.val().is_last)
             | (!self.begun.val() & self.job.val().fits_beat);
         self.last.next = self.is_last.val();

@@ -27,7 +27,7 @@
 //!
 //! On error: the second failure in a row ends the waiting with `broken`.
 //!
-//! Source: decision 6 of the contract; PCIe 2.4.1, a read does not pass a posted write.
+//! Source: decision 6; PCIe 2.4.1, a read does not pass a posted write.
 
 use stream::prelude::*;
 

@@ -25,7 +25,7 @@
 //! 4. A job that is to be held stays so while it waits.
 //! 5. No payload shares its last beat with a slot that is held.
 
-use crate::messages::{CopyJob, HeldItem};
+use crate::messages::{CopyJob, CopyKind, HeldItem};
 use stream::prelude::*;
 
 /// The decision. See the module's head.
@@ -87,8 +87,8 @@ impl Logic for HoldRoute {
         self.job.next = self.jobs.payload.val();
         self.memories.next = self.job.val().memories;
         self.owner.next = self.job.val().owner;
-        self.is_slot.next = (self.job.val().kind == 0) & self.job.val().head;
-        self.is_confirmation.next = self.job.val().kind == 2;
+        self.is_slot.next = (self.job.val().kind == CopyKind::Write) & self.job.val().head;
+        self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
         self.first_memory.next = bits::<2>(3);
         if self.memories.val().get_bit(2) {
             self.first_memory.next = bits::<2>(2);
@@ -114,7 +114,8 @@ impl Logic for HoldRoute {
         self.routed.valid.next = self.jobs.valid.val() & self.may.val() & self.goes_on.val();
         self.routed.payload.next = self.job.val();
         self.routed.payload.next.held = self.queues.val();
-        self.routed.payload.next.writes = (self.job.val().kind == 0) & !self.queues.val();
+        self.routed.payload.next.writes =
+            (self.job.val().kind == CopyKind::Write) & !self.queues.val();
         // What is held of an owner grows by slots and confirmations alone, so this one's slot finds
         // nothing held where its payload found nothing.
         self.routed.payload.next.shares = self.job.val().shares & !self.owner_holds.val();

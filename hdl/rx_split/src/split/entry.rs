@@ -2,7 +2,7 @@
 //!
 //! Timing: combinational.
 
-use crate::messages::{Placement, Reservation};
+use crate::messages::{Placement, PlacementKind, Reservation};
 use abi::header_entry::{KIND_EVENT, KIND_PACKET, SLOW_BUFFER_NONE};
 use stream::prelude::*;
 
@@ -58,6 +58,8 @@ pub struct EntryMetadata {
 pub struct Entry {
     /// The packet; of an event, `disposition` is the error and `position` the value.
     pub packet: Signal<In, Placement>,
+    /// The flow's cursor after it.
+    pub cursor: Signal<In, Bits<32>>,
     /// Its place in the queue.
     pub reservation: Signal<In, Reservation>,
     /// The header goes on in the next slot.
@@ -95,7 +97,7 @@ impl Logic for Entry {
         self.entry.next.position = self.packet.val().position;
         self.entry.next.trimmed_bytes = bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
         self.entry.next.slow_buffer = self.slow_buffer_none.val();
-        self.entry.next.cursor = self.packet.val().cursor;
+        self.entry.next.cursor = self.cursor.val();
         self.entry.next.segment_index = self.packet.val().segment_index;
         self.entry.next.pieces = bit_cast::<8, 5>(self.packet.val().pieces);
         self.entry.next.l4_offset = self.packet.val().l4_offset;
@@ -103,7 +105,7 @@ impl Logic for Entry {
         if self.needs_slow.val() {
             self.entry.next.slow_buffer = self.reservation.val().slow_index;
         }
-        if self.packet.val().kind == 2 {
+        if self.packet.val().kind == PlacementKind::Event {
             self.entry.next.kind = self.kind_event.val();
             self.entry.next.position = bits::<32>(0);
             self.entry.next.event_value = self.packet.val().position;

@@ -12,7 +12,7 @@
 //! 5. Metadata share the last beat of a payload if that lies in memory 0, ends within the first
 //!    half of the beat and its entry takes one slot: a beat less for the card.
 
-use crate::messages::{CopyJob, Piece, Placement, Plan, Reservation};
+use crate::messages::{CopyJob, CopyKind, Piece, Placement, PlacementKind, Plan, Reservation};
 use crate::split::split_state::SplitState;
 use abi::config::{METADATA_BYTES, SLOT_BYTES};
 use abi::header_entry::{PHASE, SECOND_SLOT_HEADER_AT};
@@ -28,7 +28,7 @@ pub struct StepKind {
     /// The step.
     pub step: Signal<In, SplitState>,
     /// Kind of the job.
-    pub kind: Signal<Out, Bits<2>>,
+    pub kind: Signal<Out, CopyKind>,
     /// A slot: the metadata go in front.
     pub is_slot: Signal<Out, Bit>,
 }
@@ -36,13 +36,13 @@ pub struct StepKind {
 impl Logic for StepKind {
     #[hdl_gen]
     fn update(&mut self) {
-        self.kind.next = bits::<2>(0);
+        self.kind.next = CopyKind::Write;
         self.is_slot.next = false;
         match self.step.val() {
             SplitState::First => self.is_slot.next = true,
             SplitState::Second => self.is_slot.next = true,
-            SplitState::Discard => self.kind.next = bits::<2>(1),
-            SplitState::Confirm => self.kind.next = bits::<2>(2),
+            SplitState::Discard => self.kind.next = CopyKind::Release,
+            SplitState::Confirm => self.kind.next = CopyKind::Confirm,
             _ => {}
         }
     }
@@ -143,7 +143,7 @@ impl Logic for JobMaker {
             self.slot.next.bytes = self.slot_bytes.val();
         }
         self.slot.next.metadata = self.metadata.val();
-        self.slot.next.release = self.packet.val().kind != 2;
+        self.slot.next.release = self.packet.val().kind != PlacementKind::Event;
         self.slot.next.release_pointer = self.packet.val().stop;
         self.slot.next.charge = self.packet.val().charge;
         self.slot.next.publish = true;

@@ -8,7 +8,7 @@
 //! Steps that a plan does not need are left out. Where the next plan is loaded with the last step
 //! of one, its own first step follows at once.
 
-use crate::messages::{Placement, Plan};
+use crate::messages::{Placement, PlacementKind, Plan};
 use crate::split::split_state::SplitState;
 use stream::prelude::*;
 
@@ -93,10 +93,10 @@ impl Logic for SplitControl {
         if self.new_packet.val().walk {
             self.opening.next = SplitState::Pieces;
         }
-        if self.new_packet.val().kind == 1 {
+        if self.new_packet.val().kind == PlacementKind::Release {
             self.opening.next = SplitState::Discard;
         }
-        if self.new_packet.val().kind == 3 {
+        if self.new_packet.val().kind == PlacementKind::Confirmation {
             self.opening.next = SplitState::Confirm;
         }
         if !self.plan_valid.val() {

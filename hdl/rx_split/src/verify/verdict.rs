@@ -41,13 +41,13 @@ pub struct Verdict {
     bad_ip: Signal<Local, Bit>,
     bad_l4: Signal<Local, Bit>,
     #[value(DropReason::MalformedIp as u64)]
-    reason_malformed_ip: Constant<Bits<4>>,
+    reason_malformed_ip: Constant<DropCode>,
     #[value(DropReason::IpChecksum as u64)]
-    reason_ip_checksum: Constant<Bits<4>>,
+    reason_ip_checksum: Constant<DropCode>,
     #[value(DropReason::MalformedL4 as u64)]
-    reason_malformed_l4: Constant<Bits<4>>,
+    reason_malformed_l4: Constant<DropCode>,
     #[value(DropReason::L4Checksum as u64)]
-    reason_l4_checksum: Constant<Bits<4>>,
+    reason_l4_checksum: Constant<DropCode>,
 }
 
 impl Logic for Verdict {

@@ -48,9 +48,9 @@ pub struct RegionGrant {
     #[value(PIECES_MAX as u64)]
     pieces_max: Constant<Bits<5>>,
     #[value(Disposition::RegionRefused as u64)]
-    region_refused: Constant<Bits<4>>,
+    region_refused: Constant<DispositionCode>,
     #[value(Disposition::TooManyPieces as u64)]
-    too_many_pieces: Constant<Bits<4>>,
+    too_many_pieces: Constant<DispositionCode>,
 }
 
 impl Logic for RegionGrant {

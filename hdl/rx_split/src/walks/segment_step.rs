@@ -88,9 +88,9 @@ pub struct SegmentStep {
     walk: Signal<Local, WalkToken>,
     outcome: Signal<Local, WalkOutcome>,
     #[value(Disposition::NoSegment as u64)]
-    no_segment: Constant<Bits<4>>,
+    no_segment: Constant<DispositionCode>,
     #[value(Disposition::AheadOfWindow as u64)]
-    ahead_of_window: Constant<Bits<4>>,
+    ahead_of_window: Constant<DispositionCode>,
     #[value(WalkOutcome::default())]
     no_outcome: Constant<WalkOutcome>,
 }

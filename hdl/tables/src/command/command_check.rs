@@ -15,6 +15,7 @@
 //! Timing: the answers follow `data` by three cycles at most.
 
 use crate::command::command_kind::CommandKind;
+use crate::messages::beyond_mask;
 use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN, SEGMENTS_BORROWED_BITS_MAX};
 use stream::prelude::*;
 
@@ -200,11 +201,11 @@ impl<
             bucket_bad: Default::default(),
             region_bad: Default::default(),
             segment_region_bad: Default::default(),
-            flow_beyond: Constant::new(crate::messages::beyond_mask(FLOW_BITS).to_bits()),
-            owner_beyond: Constant::new(crate::messages::beyond_mask(OWNER_BITS).to_bits()),
-            bucket_beyond: Constant::new(crate::messages::beyond_mask(BUCKET_BITS).to_bits()),
-            region_beyond: Constant::new(crate::messages::beyond_mask(REGION_BITS).to_bits()),
-            page_beyond: Constant::new(crate::messages::beyond_mask(PAGE_BITS).to_bits()),
+            flow_beyond: Constant::new(beyond_mask::<FLOW_BITS>().to_bits()),
+            owner_beyond: Constant::new(beyond_mask::<OWNER_BITS>().to_bits()),
+            bucket_beyond: Constant::new(beyond_mask::<BUCKET_BITS>().to_bits()),
+            region_beyond: Constant::new(beyond_mask::<REGION_BITS>().to_bits()),
+            page_beyond: Constant::new(beyond_mask::<PAGE_BITS>().to_bits()),
             zero: Constant::new(0u64.to_bits()),
             page_low: Constant::new(0u64.to_bits()),
         }

@@ -109,7 +109,7 @@ pub struct CommandJudge {
     /// From the list.
     pub list_full: Signal<In, Bit>,
     /// CommandStatus.
-    pub status: Signal<Out, Bits<8>>,
+    pub status: Signal<Out, StatusCode>,
     /// It is `ok`.
     pub is_ok: Signal<Out, Bit>,
 

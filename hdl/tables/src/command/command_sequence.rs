@@ -142,7 +142,7 @@ pub struct CommandSequence {
     /// The command ends in this cycle.
     pub finish: Signal<Out, Bit>,
     /// Its CommandStatus.
-    pub status: Signal<Out, Bits<8>>,
+    pub status: Signal<Out, StatusCode>,
 
     taking: CommandTake,
     state: DFF<CommandState>,

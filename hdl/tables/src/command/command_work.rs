@@ -47,7 +47,7 @@ pub struct CommandWork<
     pub commit: Signal<In, Bit>,
 
     /// CommandStatus.
-    pub status: Signal<Out, Bits<8>>,
+    pub status: Signal<Out, StatusCode>,
     /// It is `ok`.
     pub is_ok: Signal<Out, Bit>,
     /// The change takes longer than a cycle.

@@ -14,7 +14,7 @@
 //! 3. `reset` forgets what is in flight.
 
 use crate::flow_table::flow_copies::FlowQueryCopy;
-use crate::messages::{FlowControl, FlowInstalled, FlowUpdate};
+use crate::messages::{beyond_mask, FlowControl, FlowInstalled, FlowUpdate};
 use crate::unanswered::Unanswered;
 use stream::prelude::*;
 
@@ -57,7 +57,7 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
     free: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
     answer: Signal<Local, Bit>,
-    #[value(crate::messages::beyond_mask(FLOW_BITS))]
+    #[value(beyond_mask::<FLOW_BITS>() as u64)]
     flow_beyond: Constant<Bits<16>>,
     #[value(0)]
     zero: Constant<Bits<16>>,

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::messages::{RegionChecked, RegionEntry, RegionLocated};
+use abi::config::INDEX_BITS_MAX;
 use stream::prelude::*;
 
 /// First step: compares key, domain and right; splits the offset at the page size.
@@ -47,7 +48,7 @@ impl Logic for RegionCheck {
         self.checked.next.end = bit_cast::<49, 48>(self.request.val().offset)
             + bit_cast::<49, 32>(self.request.val().bytes);
         self.checked.next.length = self.region.val().bytes;
-        self.checked.next.page_number = bit_cast::<16, 48>(self.page_number.val());
+        self.checked.next.page_number = bit_cast::<INDEX_BITS_MAX, 48>(self.page_number.val());
         self.checked.next.first_page = self.region.val().first_page;
         self.checked.next.page_bytes = self.page_bytes.val();
         self.checked.next.page_offset =

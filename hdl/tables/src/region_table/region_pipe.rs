@@ -15,7 +15,7 @@
 
 use crate::epoch_ram::EpochRam;
 use crate::messages::{
-    PageUpdate, RegionAsk, RegionChecked, RegionEntry, RegionLocated, RegionUpdate,
+    beyond_mask, PageUpdate, RegionAsk, RegionChecked, RegionEntry, RegionLocated, RegionUpdate,
 };
 use crate::region_table::region_check::{RegionCheck, RegionLocate, RegionRemoval, RegionStages};
 use stream::prelude::*;
@@ -110,7 +110,7 @@ impl<const REGION_BITS: usize, const PAGE_BITS: usize> Default
             current: Default::default(),
             asked: Default::default(),
             zero: Constant::new(0u64.to_bits()),
-            region_beyond: Constant::new(crate::messages::beyond_mask(REGION_BITS).to_bits()),
+            region_beyond: Constant::new(beyond_mask::<REGION_BITS>().to_bits()),
         }
     }
 }

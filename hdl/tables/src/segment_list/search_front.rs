@@ -13,7 +13,7 @@
 //!    cannot overflow.
 //! 2. A token with `count` 0 asks for nothing that the list holds.
 
-use crate::messages::{ListState, SearchToken};
+use crate::messages::{beyond_mask, ListState, SearchToken};
 use stream::prelude::*;
 
 /// The front. See the module's head.
@@ -54,7 +54,7 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     last: Signal<Local, Bits<16>>,
     middle: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
-    #[value(crate::messages::beyond_mask(FLOW_BITS))]
+    #[value(beyond_mask::<FLOW_BITS>() as u64)]
     flow_beyond: Constant<Bits<16>>,
     #[value(0)]
     zero: Constant<Bits<16>>,

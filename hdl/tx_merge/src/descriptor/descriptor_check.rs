@@ -6,7 +6,7 @@
 //! Timing: `fields` hold from the second cycle on in which `metadata` is unchanged; `two_slots` and
 //! the header's layout at once.
 //!
-//! Malformed is (contract, "Send, exactly"):
+//! Malformed is (specification, Descriptor checks):
 //! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
 //! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
 //!    the longest frame above 9,216 bytes;
@@ -14,7 +14,9 @@
 
 use crate::descriptor::layers_check::LayersCheck;
 use crate::messages::{HeaderLayout, SendFields};
-use abi::config::{FRAME_BYTES_MAX, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
+use abi::config::{
+    FRAME_BYTES_MAX, FRAME_PAYLOAD_BYTES_MAX, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES,
+};
 use abi::send_descriptor as at;
 use stream::prelude::*;
 
@@ -35,11 +37,10 @@ const _: () = {
     assert!(at::SEGMENT_INDEX.offset == 128 && at::SEGMENT_INDEX.bits == 16);
     assert!(at::KIND_SEND == 1 && at::KIND_RAW == 2);
     assert!(SLOT_HEADER_BYTES == 96 && 2 * SLOT_BYTES - METADATA_BYTES == 224);
-    assert!(FRAME_BYTES_MAX == 9_216);
 };
 
 /// The check. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct DescriptorCheck {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -73,6 +74,11 @@ pub struct DescriptorCheck {
     layers_needed: Signal<Local, Bit>,
     payload_bad: Signal<Local, Bit>,
     malformed: Signal<Local, Bit>,
+
+    #[value(FRAME_PAYLOAD_BYTES_MAX as u64)]
+    mss_bytes_max: Constant<Bits<14>>,
+    #[value(FRAME_BYTES_MAX as u64)]
+    frame_bytes_max: Constant<Bits<18>>,
 }
 
 impl Logic for DescriptorCheck {
@@ -109,8 +115,8 @@ impl Logic for DescriptorCheck {
             self.chunk_bytes.val() + bit_cast::<18, 8>(self.layout.val().header_bytes);
         self.payload_bad.next = self.payload_bytes.val().any()
             & (!self.mss_bytes.val().any()
-                | (self.mss_bytes.val() > 9_162)
-                | (self.frame_bytes.q.val() > 9_216));
+                | (self.mss_bytes.val() > self.mss_bytes_max.val())
+                | (self.frame_bytes.q.val() > self.frame_bytes_max.val()));
 
         self.layers.layout.next = self.layout.val();
         self.layers_needed.next = self.metadata.val().get_bit(9)

@@ -40,7 +40,7 @@ pub struct FloorPlace {
 }
 
 /// The check. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct FloorCheck {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -74,6 +74,15 @@ pub struct FloorCheck {
     has_payload: Signal<Local, Bit>,
     trimmed: Signal<Local, Bit>,
     stale: Signal<Local, Bit>,
+
+    #[value(SendError::StaleSend as u64)]
+    stale_send: Constant<SendErrorCode>,
+    #[value(SendError::SendBadFlow as u64)]
+    send_bad_flow: Constant<SendErrorCode>,
+    #[value(SendError::SendMalformed as u64)]
+    send_malformed: Constant<SendErrorCode>,
+    #[value(SendError::ReadFailed as u64)]
+    read_failed: Constant<SendErrorCode>,
 }
 
 impl Logic for FloorCheck {
@@ -126,15 +135,15 @@ impl Logic for FloorCheck {
         }
 
         self.verdict.next.refused = self.ended.q.val().flow_bad | self.stale.val();
-        self.verdict.next.error = 0.into();
+        self.verdict.next.error = self.stale_send.val();
         if self.ended.q.val().no_flow {
             self.verdict.next.refused = self.asked.val().unread | self.asked.val().malformed;
-            self.verdict.next.error = 4.into();
+            self.verdict.next.error = self.send_malformed.val();
             if self.asked.val().unread {
-                self.verdict.next.error = 5.into();
+                self.verdict.next.error = self.read_failed.val();
             }
         } else if self.ended.q.val().flow_bad {
-            self.verdict.next.error = 3.into();
+            self.verdict.next.error = self.send_bad_flow.val();
         }
         self.range.payload.next.verdict = self.verdict.val();
         self.range.payload.next.wanted =

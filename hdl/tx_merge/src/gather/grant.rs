@@ -28,7 +28,7 @@ const _: () = {
 };
 
 /// The stage. See the module's head.
-#[derive(LogicBlock, Default)]
+#[derive(LogicBlock, BlockDefault)]
 pub struct Grant {
     /// Clock.
     pub clock: Signal<In, Clock>,
@@ -52,7 +52,7 @@ pub struct Grant {
     asked: Fifo<GrantAsked, 4, 5>,
     pieces: PieceQueue,
     spoiled: DFF<Bit>,
-    spoiled_error: DFF<Bits<8>>,
+    spoiled_error: DFF<SendErrorCode>,
 
     head: Signal<Local, GrantAsked>,
     refused_now: Signal<Local, Bit>,
@@ -63,8 +63,13 @@ pub struct Grant {
     step: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
     bad: Signal<Local, Bit>,
-    error: Signal<Local, Bits<8>>,
+    error: Signal<Local, SendErrorCode>,
     refused: Signal<Local, Bit>,
+
+    #[value(SendError::SendMalformed as u64)]
+    send_malformed: Constant<SendErrorCode>,
+    #[value(SendError::SendRegionRefused as u64)]
+    send_region_refused: Constant<SendErrorCode>,
 }
 
 impl Logic for Grant {
@@ -94,9 +99,9 @@ impl Logic for Grant {
         self.bad.next = self.spoiled.q.val() | self.bad_now.val();
         self.error.next = self.spoiled_error.q.val();
         if !self.spoiled.q.val() {
-            self.error.next = 4.into();
+            self.error.next = self.send_malformed.val();
             if self.refused_now.val() {
-                self.error.next = 2.into();
+                self.error.next = self.send_region_refused.val();
             }
         }
 

@@ -1,0 +1,174 @@
+//! What moves the stage counters: a struct for each group of `abi::counters::COUNTER_GROUPS`.
+//!
+//! A field has the name of its counter, so that no event can move the counter beside its own. It is
+//! high in each cycle that adds one.
+//!
+//! Invariants:
+//! 1. The fields of a struct are the counters of its group, in their order.
+
+use rust_hdl_core::prelude::*;
+use rust_hdl_macros::LogicStruct;
+
+/// Work done, and reads that ended badly. Group "work".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct WorkEvents {
+    /// Frames that the receive path took from the MAC side.
+    pub rx_frames: Bit,
+    /// Frames handed to the MAC side.
+    pub tx_frames: Bit,
+    /// Send descriptors that ended, well or not.
+    pub tx_descriptors: Bit,
+    /// Commands that took effect or were refused.
+    pub commands: Bit,
+    /// Memory write requests sent.
+    pub write_tlps: Bit,
+    /// Memory read requests sent.
+    pub read_tlps: Bit,
+    /// Reads given up; each takes its tag out of use until the next epoch.
+    pub read_timeouts: Bit,
+    /// Completions that were wrong or that nobody waited for.
+    pub read_errors: Bit,
+}
+
+/// What went wrong, or came where nothing takes it. Group "faults".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct FaultEvents {
+    /// Register writes of part of a dword, too long, or cut off.
+    pub registers_malformed: Bit,
+    /// Requests of the host that were refused.
+    pub registers_unsupported: Bit,
+    /// Writes where no register can be written.
+    pub registers_unmapped: Bit,
+    /// Command rings that a failed read or a wrong index stopped.
+    pub command_rings_stopped: Bit,
+    /// Send rings that a failed read or a wrong index stopped.
+    pub send_rings_stopped: Bit,
+    /// Reads of payload to send that ended with an error.
+    pub payload_reads_failed: Bit,
+    /// Flush reads that ended with an error.
+    pub flushes_failed: Bit,
+    /// Completions whose tag nobody waited for.
+    pub completions_unexpected: Bit,
+}
+
+/// The requester port and the writes in front of it. Group "requests".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct RequestEvents {
+    /// Beats that the hard block took from the card.
+    pub rq_beats: Bit,
+    /// A beat waited for the hard block.
+    pub rq_stall_cycles: Bit,
+    /// Of these, with less posted credit than 256 bytes need.
+    pub posted_credit_stall_cycles: Bit,
+    /// No credit for a read was left.
+    pub nonposted_credit_stall_cycles: Bit,
+    /// A write waited: 32 were on their way inside the hard block.
+    pub write_window_stall_cycles: Bit,
+    /// A write waited for its bytes.
+    pub write_data_stall_cycles: Bit,
+    /// Writes that the card's stages asked for.
+    pub write_jobs: Bit,
+    /// The receive path waited to hand over a write.
+    pub write_job_stall_cycles: Bit,
+}
+
+/// Reads and their completions. Group "reads".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct ReadEvents {
+    /// Beats that the card took from the hard block.
+    pub rc_beats: Bit,
+    /// A beat waited for the card.
+    pub rc_stall_cycles: Bit,
+    /// A read waited for a free tag.
+    pub tag_stall_cycles: Bit,
+    /// A read waited for room for its completions.
+    pub completion_room_stall_cycles: Bit,
+    /// Reads that the card's stages asked for.
+    pub read_jobs: Bit,
+    /// The send path waited to hand over a read.
+    pub read_job_stall_cycles: Bit,
+    /// A flush waited for the writes before it.
+    pub flush_wait_cycles: Bit,
+    /// An answer waited for the stage that had asked.
+    pub answer_stall_cycles: Bit,
+}
+
+/// Read latency: the bucket of a sample. Group "read latency, one read at a time sampled, request to last byte".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct LatencyEvents {
+    /// Samples below 256 ns.
+    pub read_latency_below_256_ns: Bit,
+    /// Samples of 256 to 511 ns.
+    pub read_latency_below_512_ns: Bit,
+    /// Samples of 512 to 1,023 ns.
+    pub read_latency_below_1024_ns: Bit,
+    /// Samples of 1,024 to 2,047 ns.
+    pub read_latency_below_2048_ns: Bit,
+    /// Samples of 2,048 to 4,095 ns.
+    pub read_latency_below_4096_ns: Bit,
+    /// Samples of 4,096 to 8,191 ns.
+    pub read_latency_below_8192_ns: Bit,
+    /// Samples of 8,192 to 16,383 ns.
+    pub read_latency_below_16384_ns: Bit,
+    /// Samples of 16,384 ns and more.
+    pub read_latency_from_16384_ns: Bit,
+}
+
+/// The ends of the data path, in the card's clock. Group "ends of the data path, in the card's clock".
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct PathEndEvents {
+    /// Verified packets that were taken to be classified.
+    pub rx_packets: Bit,
+    /// A verified packet waited for classification.
+    pub rx_packet_stall_cycles: Bit,
+    /// Beats that the send path handed over.
+    pub tx_beats: Bit,
+    /// A beat of the send path waited for the MAC side.
+    pub tx_stall_cycles: Bit,
+    /// Send slots taken from a push window instead of their ring.
+    pub send_slots_pushed: Bit,
+    /// Failed sends whose owner's header queue had no room for the event.
+    pub send_events_lost: Bit,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use abi::counters::COUNTER_GROUPS;
+
+    fn fields<T: Synth>() -> Vec<String> {
+        match T::descriptor().kind {
+            TypeKind::Composite(fields) => fields.iter().map(|it| it.fieldname.clone()).collect(),
+            kind => panic!("no struct: {kind:?}"),
+        }
+    }
+
+    #[test]
+    fn fields_are_the_counters_of_the_contract() {
+        let structs = [
+            fields::<WorkEvents>(),
+            fields::<FaultEvents>(),
+            fields::<RequestEvents>(),
+            fields::<ReadEvents>(),
+            fields::<LatencyEvents>(),
+            fields::<PathEndEvents>(),
+        ];
+        let named = |counters: &[abi::counters::Counter]| -> Vec<String> {
+            counters
+                .iter()
+                .map(|counter| counter.name.to_owned())
+                .collect()
+        };
+        let groups: Vec<_> = COUNTER_GROUPS.iter().map(|it| named(it.counters)).collect();
+        assert_eq!(groups, structs);
+    }
+
+    #[test]
+    fn first_counter_is_bit_0() {
+        let events = WorkEvents {
+            tx_frames: true,
+            ..Default::default()
+        };
+        assert_eq!(Bits::<8>::from(events), bits::<8>(2));
+    }
+}
