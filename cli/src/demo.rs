@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use host::bus::MemoryKind;
-use host::device::DeviceConfig;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
 use host::provider::{Provider, ProviderCounters};
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{

@@ -1,17 +1,24 @@
-//! Driver and control path: bus, control stack, transports, provider library.
+//! Driver and control path of the card.
+//!
+//! ```text
+//!   provider   TCP connections of applications ─┐
+//!   message    messages over UDP ───────────────┤
+//!                                               ├─► driver ──► bus ──► card
+//!   control    state of flows, no I/O ◄─────────┤
+//!   transport  protocol stacks ◄────────────────┘
+//! ```
+//! | folder | what |
+//! |---|---|
+//! | `driver/` | one open card: bus, rings, commands, descriptors, header entries |
+//! | `control/` | flows, buffers, windows and tables; packs commands and descriptors |
+//! | `transport/` | TCP stacks that see headers and lengths, and test peers |
+//! | `provider/` | the applications' calls on TCP connections |
+//! | `message/` | a transport over UDP that uses a header profile |
+//! | `memory.rs` | application memory, mapped without access for the control path |
 
-pub mod bus;
 pub mod control;
-mod copier;
-pub mod device;
-pub mod error;
-mod failures;
-mod headers;
+pub mod driver;
 pub mod memory;
 pub mod message;
-mod owner;
-mod progress;
 pub mod provider;
-pub mod rings;
 pub mod transport;
-mod watch;

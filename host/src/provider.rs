@@ -12,21 +12,29 @@
 //! its completion. Several applications share a card: each has an owner's rings and a protection
 //! domain of its own, and neither the provider nor the card lets it use another one's memory.
 
+mod failures;
+mod headers;
+mod progress;
+
+pub(crate) mod copier;
+
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use crate::bus::{Bus, DmaMemory, MemoryKind};
-use crate::control::buffer::Buffer;
+use self::copier::Copier;
 use crate::control::commands::FlowName;
+use crate::control::connection::handshake::{Handshakes, Tuple};
 use crate::control::connection::Connection;
-use crate::control::handshake::{Handshakes, Tuple};
+use crate::control::flow::buffer::Buffer;
 use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
 use crate::control::regions::{Region, Regions};
-use crate::copier::Copier;
-use crate::device::{Device, DeviceConfig, RingSizes, Ticket};
-use crate::error::{HostError, Result};
+use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
+use crate::driver::device::{Device, DeviceConfig};
+use crate::driver::error::{HostError, Result};
+use crate::driver::rings::RingSizes;
+use crate::driver::ticket::Ticket;
 use crate::memory::ApplicationMapping;
 use crate::transport::{ListenerId, StreamId, Transport, TransportError};
 
@@ -109,23 +117,23 @@ pub struct ProviderCounters {
 
 /// The provider. See the module's head.
 pub struct Provider<B: Bus, T: Transport> {
-    pub(crate) device: Device<B>,
-    pub(crate) transport: T,
-    pub(crate) connections: HashMap<ConnectionId, Connection>,
-    pub(crate) tuples: HashMap<Tuple, ConnectionId>,
-    pub(crate) handshakes: Handshakes,
-    pub(crate) keys: KeyTable,
+    device: Device<B>,
+    transport: T,
+    connections: HashMap<ConnectionId, Connection>,
+    tuples: HashMap<Tuple, ConnectionId>,
+    handshakes: Handshakes,
+    keys: KeyTable,
     generations: Vec<u8>,
-    pub(crate) flows: HashMap<u16, ConnectionId>,
-    pub(crate) flows_free: Vec<u16>,
-    pub(crate) shared: Shared,
+    flows: HashMap<u16, ConnectionId>,
+    flows_free: Vec<u16>,
+    shared: Shared,
     applications: usize,
     listeners: HashMap<ListenerId, ApplicationId>,
-    pub(crate) regions: Regions,
-    pub(crate) copier: Copier,
-    pub(crate) removals: Vec<(Ticket, u16)>,
-    pub(crate) completions: VecDeque<Completion>,
-    pub(crate) counters: ProviderCounters,
+    regions: Regions,
+    copier: Copier,
+    removals: Vec<(Ticket, u16)>,
+    completions: VecDeque<Completion>,
+    counters: ProviderCounters,
     connection_next: u32,
 }
 

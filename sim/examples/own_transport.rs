@@ -17,17 +17,16 @@
 use abi::config::SMALL;
 use abi::{command, flow_key, header_entry};
 use anyhow::{ensure, Result};
-use host::bus::{Bus, MemoryKind};
 use host::control::commands::{
-    flow_install, segment_post, Acceptance, Direction, FlowInstall, FlowName, Segment,
+    flow_install, segment_post, Acceptance, Direction, FlowInstall, FlowName, List, Segment,
 };
 use host::control::descriptor::{udp_send, Layers, Payload};
-use host::control::lists::List;
 use host::control::packet;
 use host::control::placement::KeyTable;
 use host::control::profile::Profile;
 use host::control::regions::{Region, Regions};
-use host::device::{Device, DeviceConfig};
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::{Device, DeviceConfig};
 use host::memory::ApplicationMapping;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::lab::Card;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::registers::{BAR_BYTES, MSIX_TABLE, PUSH_BYTES};
-use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 

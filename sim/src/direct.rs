@@ -12,14 +12,15 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 
 use abi::reason::{Disposition, DropReason};
-use host::bus::{Bus, DmaMemory, MemoryKind};
 use host::control::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
 use host::control::descriptor::{tcp_send, Payload};
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
-use host::device::{Device, DeviceConfig, RefusedCommand, Ticket};
-use host::rings::HeaderEntry;
+use host::driver::bus::{Bus, DmaMemory, MemoryKind};
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::HeaderEntry;
+use host::driver::ticket::{RefusedCommand, Ticket};
 use pcie_sim::PcieConfig;
 
 use crate::bus::SimulatedBus;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use abi::config::CardConfig;
 use abi::registers::PUSH_BYTES;
 use golden::device::{GoldenDevice, Memory};
-use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
 
 use crate::lab::Card;

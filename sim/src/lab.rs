@@ -11,8 +11,8 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use host::bus::{Bus, MemoryKind};
-use host::error::HostError;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::error::HostError;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};

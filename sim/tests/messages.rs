@@ -13,9 +13,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
-use host::bus::{Bus, MemoryKind};
-use host::device::DeviceConfig;
-use host::error::HostError;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::DeviceConfig;
+use host::driver::error::HostError;
 use host::memory::ApplicationMapping;
 use host::message::{Endpoint, MessageDone, Station};
 use host::provider::RegionId;

@@ -12,8 +12,8 @@ use std::rc::Rc;
 
 use abi::reason::{Disposition, DropReason};
 use abi::registers;
-use host::bus::{Bus, MemoryKind};
-use host::device::{Device, DeviceConfig};
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::{Device, DeviceConfig};
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};

@@ -10,9 +10,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use abi::header_entry as h;
-use host::bus::{Bus, MemoryKind};
 use host::control::commands::Direction;
-use host::device::DeviceConfig;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};

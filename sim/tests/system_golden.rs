@@ -10,8 +10,8 @@
 use std::time::Duration;
 
 use abi::config::SMALL;
-use host::bus::MemoryKind;
-use host::device::DeviceConfig;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};

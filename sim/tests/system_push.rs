@@ -5,10 +5,10 @@
 //! ```
 
 use abi::registers as r;
-use host::bus::Bus;
 use host::control::commands::Direction;
 use host::control::descriptor::raw;
-use host::device::DeviceConfig;
+use host::driver::bus::Bus;
+use host::driver::device::DeviceConfig;
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use sim::design::Options;
@@ -35,7 +35,7 @@ fn frame(id: usize) -> Vec<u8> {
 
 /// Sends raw frames and ranges of a stream, one at a time; the frames that left.
 fn one_by_one(direct: &mut Direct) -> Vec<Vec<u8>> {
-    let region = direct.region(host::bus::MemoryKind::Application, 1 << 16, 0);
+    let region = direct.region(host::driver::bus::MemoryKind::Application, 1 << 16, 0);
     let payload: Vec<u8> = (0..1 << 16).map(|at: u32| (at / 3) as u8).collect();
     direct.fill(&region.memory, 0, &payload);
     let flow = Flow::new(3, 1000);

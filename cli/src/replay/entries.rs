@@ -5,7 +5,7 @@ use std::fmt::Write;
 use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
 use host::control::packet::{parse_tcp, TcpHeader};
-use host::rings::HeaderEntry;
+use host::driver::rings::HeaderEntry;
 
 use super::flows::Plan;
 use super::rig::Installed;

@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use abi::config::{FLOW_REACH_BYTES, SEGMENTS_BORROWED_BITS_MAX};
-use host::bus::MemoryKind;
+use host::driver::bus::MemoryKind;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;

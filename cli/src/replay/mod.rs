@@ -27,7 +27,7 @@ use std::rc::Rc;
 use abi::config::{CardConfig, DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use host::bus::Bus;
+use host::driver::bus::Bus;
 use pcie_sim::PcieConfig;
 use serde::Serialize;
 use sim::bus::SimulatedBus;

@@ -13,7 +13,6 @@ use abi::command;
 use abi::config::SEGMENTS_COMMITTED_BITS;
 use abi::reason::{Disposition, DropReason};
 use anyhow::{bail, Context, Result};
-use host::bus::{Bus, DmaMemory};
 use host::control::commands::{
     floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
     Segment,
@@ -21,9 +20,10 @@ use host::control::commands::{
 use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
-use host::device::{Device, DeviceConfig};
+use host::driver::bus::{Bus, DmaMemory};
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::HeaderEntry;
 use host::memory::ApplicationMapping;
-use host::rings::HeaderEntry;
 use sim::card::SimulatedCard;
 use sim::golden_card::GoldenCard;
 use sim::lab::Card;

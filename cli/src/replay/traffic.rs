@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use abi::config::FRAME_BYTES_MIN;
-use host::control::packet::{parse_tcp, TcpHeader, SYN};
+use host::control::packet::{parse_tcp, TcpHeader};
+use host::transport::header::SYN;
 use sim::pcapng::read_capture;
 
 use super::flows::{FlowPlan, Plan, Positions};

@@ -1,11 +1,9 @@
 //! Packs commands; the layout is [`abi::command`]'s.
 
 use abi::command as field;
-use abi::config::COMMAND_BYTES;
+use abi::config::{COMMAND_BYTES, SEGMENTS_COMMITTED_BITS};
 use abi::field::Field;
 use abi::flow_key::KEY_BYTES;
-
-use super::lists::List;
 
 /// One command, packed.
 pub type Entry = [u8; COMMAND_BYTES];
@@ -48,6 +46,30 @@ pub struct Acceptance {
     pub ack_high: u32,
     /// Oldest timestamp of the peer, where one is demanded; set for all of a flow's life or never.
     pub timestamp_floor: Option<u32>,
+}
+
+/// A flow's list: its first entry and log2 of its length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct List {
+    /// First entry.
+    pub base: u32,
+    /// log2 entries.
+    pub bits: u8,
+}
+
+impl List {
+    /// The list that a flow always has.
+    pub fn committed(flow: u16) -> Self {
+        Self {
+            base: u32::from(flow) << SEGMENTS_COMMITTED_BITS,
+            bits: SEGMENTS_COMMITTED_BITS as u8,
+        }
+    }
+
+    /// Entries.
+    pub fn capacity(self) -> u16 {
+        1 << self.bits
+    }
 }
 
 /// Everything flow_install sets.

@@ -9,23 +9,29 @@
 //! list moves are commands of owner 0; segments and floors go through the ring of the connection's
 //! own owner, so they start when the flow's install is confirmed.
 
+pub(crate) mod arrived;
+mod ending;
+pub mod expected;
+pub mod handshake;
+pub mod window;
+
 use std::net::SocketAddr;
 
-use super::arrived::DEFERRED_BYTES_MAX;
-use super::buffer::{Buffer, Done};
+use self::expected::Expected;
+use self::handshake::Handshake;
+use self::window::Window;
 use super::commands::{
     floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,
-    FlowName,
+    FlowName, List,
 };
-use super::expected::Expected;
-use super::handshake::Handshake;
-use super::lists::{List, Shared};
-use super::receive::ReceiveSide;
-use super::send::SendSide;
-use super::window::Window;
-use crate::bus::Bus;
-use crate::device::{Device, Ticket};
-use crate::error::{HostError, Result};
+use super::flow::buffer::{Buffer, Done};
+use super::flow::deferred::DEFERRED_BYTES_MAX;
+use super::flow::receive::ReceiveSide;
+use super::flow::send::SendSide;
+use super::lists::Shared;
+use super::queue::CommandQueue;
+use crate::driver::error::{HostError, Result};
+use crate::driver::ticket::Ticket;
 use crate::transport::{Drained, StreamId, StreamState, StreamStatus, Transport, TransportError};
 
 /// Copies what the bytes below a confirmed floor still miss.
@@ -157,9 +163,9 @@ impl Connection {
 
     /// Puts the flow on the card: both initial sequence numbers of the handshake are known, `keys`
     /// are the commands that place its key. `takes_old_acks` is said of its TCP.
-    pub fn install<B: Bus>(
+    pub fn install(
         &mut self,
-        device: &mut Device<B>,
+        commands: &mut dyn CommandQueue,
         handshake: &Handshake,
         keys: Vec<Entry>,
         takes_old_acks: bool,
@@ -193,7 +199,7 @@ impl Connection {
         };
         self.window = handshake.window.clone().scaled(shift);
         let list = List::committed(flow);
-        let mut ticket = device.command(flow_install(&FlowInstall {
+        let mut ticket = commands.command(flow_install(&FlowInstall {
             name: self.name,
             owner: self.owner,
             domain: self.owner.into(),
@@ -202,7 +208,7 @@ impl Connection {
             lists: [(list.base, list.bits); 2],
         }));
         for entry in keys {
-            ticket = device.command(entry);
+            ticket = commands.command(entry);
         }
         self.receive = Some(receive);
         self.send = Some(send);
@@ -210,9 +216,9 @@ impl Connection {
     }
 
     /// Makes what progress the inputs allow.
-    pub fn step<B: Bus, T: Transport>(
+    pub fn step<T: Transport>(
         &mut self,
-        device: &mut Device<B>,
+        commands: &mut dyn CommandQueue,
         transport: &mut T,
         shared: &mut Shared,
         copy: &mut CopyBelow<'_>,
@@ -220,27 +226,27 @@ impl Connection {
         let mut progress = Progress::default();
         match self.phase {
             Phase::Opening => return Ok(progress),
-            Phase::Installing(ticket) if !device.confirmed(ticket) => return Ok(progress),
+            Phase::Installing(ticket) if !commands.confirmed(ticket) => return Ok(progress),
             Phase::Installing(_) => self.phase = Phase::Installed,
             Phase::Installed => {}
             Phase::Removing(ticket) => {
-                progress.gone = device.confirmed(ticket);
+                progress.gone = commands.confirmed(ticket);
                 return Ok(progress);
             }
         }
-        self.step_lists(device, shared);
-        self.step_receive(device, transport, copy, &mut progress)?;
-        let status = self.step_send(device, transport, &mut progress)?;
-        self.refresh_acceptance(device)?;
+        self.step_lists(commands, shared);
+        self.step_receive(commands, transport, copy, &mut progress)?;
+        let status = self.step_send(commands, transport, &mut progress)?;
+        self.refresh_acceptance(commands)?;
         progress.lost = self.lost(&status);
         if progress.lost.is_none() {
-            self.step_close(device, transport, &status)?;
+            self.step_close(commands, transport, &status)?;
         }
         Ok(progress)
     }
 
     /// Lets both lists grow and shrink with the requests.
-    fn step_lists<B: Bus>(&mut self, device: &mut Device<B>, shared: &mut Shared) {
+    fn step_lists(&mut self, commands: &mut dyn CommandQueue, shared: &mut Shared) {
         let Shared {
             receive: receive_pool,
             send: send_pool,
@@ -252,8 +258,8 @@ impl Connection {
         for (queue, pool) in [(receive, receive_pool), (send, send_pool)] {
             let Some(queue) = queue else { continue };
             let (direction, waiting, list) = (queue.direction(), queue.waiting(), &mut queue.list);
-            list.confirm(|ticket| device.confirmed(ticket), pool);
-            let mut command = |entry| device.command(entry);
+            list.confirm(|ticket| commands.confirmed(ticket), pool);
+            let mut command = |entry| commands.command(entry);
             list.adapt(
                 (self.name, direction),
                 waiting,
@@ -274,9 +280,9 @@ impl Connection {
         }
     }
 
-    fn step_receive<B: Bus, T: Transport>(
+    fn step_receive<T: Transport>(
         &mut self,
-        device: &mut Device<B>,
+        commands: &mut dyn CommandQueue,
         transport: &mut T,
         copy: &mut CopyBelow<'_>,
         progress: &mut Progress,
@@ -284,11 +290,11 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return Ok(());
         };
-        let ready = receive.queue.ready(|ticket| device.confirmed(ticket));
+        let ready = receive.queue.ready(|ticket| commands.confirmed(ticket));
         receive.post(self.name, ready, |entry| {
-            device.command_of(self.owner, entry)
+            commands.command_of(self.owner, entry)
         })?;
-        let floor = receive.confirm(|ticket| device.confirmed(ticket));
+        let floor = receive.confirm(|ticket| commands.confirmed(ticket));
         copy(receive, floor)?;
         progress.received.extend(receive.announce(floor));
         let wanted = receive.drainable();
@@ -320,7 +326,7 @@ impl Connection {
 
     /// Withdraws the receive buffers when the stream has ended or a partial request can go back: a
     /// single buffer ends where its bytes end, of several the list's head moves past all.
-    pub fn start_withdrawal<B: Bus>(&mut self, device: &mut Device<B>) -> Result<()> {
+    pub fn start_withdrawal(&mut self, commands: &mut dyn CommandQueue) -> Result<()> {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return Ok(());
         };
@@ -331,12 +337,12 @@ impl Connection {
         let partial = receive.wants_partial();
         let ticket = match receive.cut().filter(|_| partial && !ended) {
             Some((index, bytes)) => {
-                device.command_of(self.owner, segment_truncate(self.name, index, bytes))?
+                commands.command_of(self.owner, segment_truncate(self.name, index, bytes))?
             }
             None if ended || partial => {
                 let head = receive.queue.list.tail();
                 let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
-                let ticket = device.command_of(self.owner, entry)?;
+                let ticket = commands.command_of(self.owner, entry)?;
                 receive.floor_asked(ticket, head);
                 ticket
             }
@@ -357,23 +363,23 @@ impl Connection {
         now
     }
 
-    fn step_send<B: Bus, T: Transport>(
+    fn step_send<T: Transport>(
         &mut self,
-        device: &mut Device<B>,
+        commands: &mut dyn CommandQueue,
         transport: &mut T,
         progress: &mut Progress,
     ) -> Result<StreamStatus> {
         let Some(send) = &mut self.send else {
             return Ok(transport.status(self.stream)?);
         };
-        let ready = send.queue.ready(|ticket| device.confirmed(ticket));
-        let command = |entry| device.command_of(self.owner, entry);
+        let ready = send.queue.ready(|ticket| commands.confirmed(ticket));
+        let command = |entry| commands.command_of(self.owner, entry);
         if send.post(self.name, ready, command)? {
             self.acceptance_stale = true;
         }
         progress
             .sent
-            .extend(send.confirm(|ticket| device.confirmed(ticket)));
+            .extend(send.confirm(|ticket| commands.confirmed(ticket)));
         let feedable = send.feedable();
         if feedable > 0 {
             let fed = match transport.feed(self.stream, feedable) {
@@ -387,7 +393,7 @@ impl Connection {
         if status.state != StreamState::Connecting {
             if let Some((floor, head)) = send.acknowledge(status.unacknowledged_bytes) {
                 let entry = send_floor_set(self.name, floor, head);
-                let ticket = device.command_of(self.owner, entry)?;
+                let ticket = commands.command_of(self.owner, entry)?;
                 send.floor_asked(ticket);
             }
         }
@@ -398,14 +404,14 @@ impl Connection {
         Ok(status)
     }
 
-    fn refresh_acceptance<B: Bus>(&mut self, device: &mut Device<B>) -> Result<()> {
+    fn refresh_acceptance(&mut self, commands: &mut dyn CommandQueue) -> Result<()> {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return Ok(());
         };
         if self.acceptance_stale && !receive.is_withdrawing() {
             let head = receive.head();
             let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
-            let ticket = device.command_of(self.owner, entry)?;
+            let ticket = commands.command_of(self.owner, entry)?;
             receive.floor_asked(ticket, head);
             self.acceptance_stale = false;
         }

@@ -15,34 +15,10 @@
 
 use std::collections::BTreeSet;
 
-use super::commands::{list_move, Direction, Entry, FlowName};
-use crate::device::Ticket;
+use super::commands::{list_move, Direction, Entry, FlowName, List};
+use crate::driver::ticket::Ticket;
 
 use abi::config::{SEGMENTS_BORROWED_BITS_MAX, SEGMENTS_COMMITTED_BITS};
-
-/// A flow's list: its first entry and log2 of its length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct List {
-    /// First entry.
-    pub base: u32,
-    /// log2 entries.
-    pub bits: u8,
-}
-
-impl List {
-    /// The list that a flow always has.
-    pub fn committed(flow: u16) -> Self {
-        Self {
-            base: u32::from(flow) << SEGMENTS_COMMITTED_BITS,
-            bits: SEGMENTS_COMMITTED_BITS as u8,
-        }
-    }
-
-    /// Entries.
-    pub fn capacity(self) -> u16 {
-        1 << self.bits
-    }
-}
 
 /// The pool of one direction.
 #[derive(Clone, Debug)]

@@ -7,9 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use abi::flow_key;
 
-pub(crate) use crate::transport::header::is_after;
-use crate::transport::header::TcpLayout;
-pub use crate::transport::header::{ACK, FIN, RST, SYN};
+use crate::transport::header::{TcpLayout, ACK, RST, SYN};
 
 const PROTOCOL_TCP: u8 = 6;
 // Kinds of TCP options.

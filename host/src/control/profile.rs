@@ -4,7 +4,7 @@ use abi::config::PROFILES;
 use abi::field::Field;
 use abi::profile as field;
 
-use crate::error::{HostError, Result};
+use crate::driver::error::{HostError, Result};
 
 /// Longest transport header behind UDP, bytes.
 const HEADER_BYTES_MAX: u64 = 64;

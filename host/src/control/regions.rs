@@ -1,9 +1,9 @@
 //! Registered regions and their page entries.
 
 use super::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
-use crate::bus::DmaMemory;
-use crate::device::Ticket;
-use crate::error::{HostError, Result};
+use crate::driver::bus::DmaMemory;
+use crate::driver::error::{HostError, Result};
+use crate::driver::ticket::Ticket;
 
 use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN};
 

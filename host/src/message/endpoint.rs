@@ -11,22 +11,22 @@ use abi::reason::Disposition;
 use super::header::{key, profile, Header, Meaning, Station, HEADER_BYTES, PROFILE};
 use super::inbox::{Incoming, Stage};
 use super::outbox::Outgoing;
-use crate::bus::{Bus, DmaMemory, MemoryKind};
-use crate::control::buffer::Buffer;
 use crate::control::commands::{
-    floor_set, flow_install, flow_remove, send_floor_set, Acceptance, FlowInstall, FlowName,
+    floor_set, flow_install, flow_remove, send_floor_set, Acceptance, FlowInstall, FlowName, List,
 };
 use crate::control::descriptor::{udp_header, udp_send, Payload};
-use crate::control::lists::List;
+use crate::control::flow::buffer::Buffer;
+use crate::control::flow::receive::ReceiveSide;
 use crate::control::placement::KeyTable;
-use crate::control::receive::ReceiveSide;
 use crate::control::regions::Regions;
-use crate::copier::Copier;
-use crate::device::{Device, DeviceConfig, Ticket};
-use crate::error::{HostError, Result};
+use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
+use crate::driver::device::{Device, DeviceConfig};
+use crate::driver::error::{HostError, Result};
+use crate::driver::rings::HeaderEntry;
+use crate::driver::ticket::Ticket;
 use crate::memory::ApplicationMapping;
+use crate::provider::copier::Copier;
 use crate::provider::RegionId;
-use crate::rings::HeaderEntry;
 
 /// Names a message: the other end and the sender's number for it.
 type Name = (SocketAddr, u64);

@@ -1,11 +1,11 @@
 //! One message on its way in.
 
 use super::header::Station;
-use crate::control::buffer::Buffer;
 use crate::control::commands::FlowName;
-use crate::control::ranges::RangeSet;
-use crate::control::receive::ReceiveSide;
-use crate::device::Ticket;
+use crate::control::flow::buffer::Buffer;
+use crate::control::flow::ranges::RangeSet;
+use crate::control::flow::receive::ReceiveSide;
+use crate::driver::ticket::Ticket;
 
 /// Payload of one message that may wait outside its buffer, bytes.
 const DEFERRED_BYTES_MAX: usize = 1 << 20;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use super::header::Station;
 use super::inbox::Stage;
-use crate::control::buffer::Buffer;
 use crate::control::commands::FlowName;
-use crate::control::send::SendSide;
-use crate::device::Ticket;
+use crate::control::flow::buffer::Buffer;
+use crate::control::flow::send::SendSide;
+use crate::driver::ticket::Ticket;
 
 /// Packets of a message on their way.
 pub const WINDOW_PACKETS: u32 = 32;

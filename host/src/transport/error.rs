@@ -4,7 +4,10 @@ use std::io;
 
 use thiserror::Error;
 
-use super::{ListenerId, StreamId};
+use super::stream::{ListenerId, StreamId};
+
+/// The result of a transport call.
+pub type Result<T> = std::result::Result<T, TransportError>;
 
 /// An error of a [`Transport`](super::Transport) or of a
 /// [`WirePeer`](super::peer::WirePeer).

@@ -5,7 +5,7 @@
 //!   0                            network                              segment     payload
 //! ```
 
-use super::{Result, TransportError};
+use super::error::{Result, TransportError};
 
 /// Bytes that hold any header from Ethernet to the end of TCP, two VLAN tags, IPv4 or TCP
 /// options in full, and a few IPv6 extension headers included.

@@ -13,9 +13,9 @@
 
 use std::collections::VecDeque;
 
-use host::bus::DmaMemory;
 use host::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
 use host::control::regions::Region;
+use host::driver::bus::DmaMemory;
 
 /// Guard bytes on each side of a buffer.
 pub const GUARD_BYTES: usize = 32;
@@ -290,8 +290,8 @@ impl Buffers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use host::bus::MemoryKind;
     use host::control::regions::Regions;
+    use host::driver::bus::MemoryKind;
 
     fn buffers() -> Buffers {
         let memory = DmaMemory {

@@ -16,9 +16,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use host::control::commands::{floor_set, send_floor_set, Acceptance, Direction, Entry, FlowName};
-use host::device::{Device, DeviceConfig, RingSizes, Ticket};
-use host::error::HostError;
-use host::rings::HeaderEntry;
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::error::HostError;
+use host::driver::rings::{HeaderEntry, RingSizes};
+use host::driver::ticket::Ticket;
 use pcie_sim::PcieConfig;
 
 use self::setup::memory_bytes;

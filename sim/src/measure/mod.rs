@@ -35,7 +35,7 @@ pub mod scenario;
 pub mod sender;
 pub mod sequence;
 
-use ::host::error::HostError;
+use ::host::driver::error::HostError;
 use pcie_sim::IommuError;
 
 use crate::bench::BlockError;

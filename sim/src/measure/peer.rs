@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use abi::config::METADATA_BYTES;
 use abi::header_entry as entry;
 use abi::reason::Disposition;
-use host::rings::HeaderEntry;
+use host::driver::rings::HeaderEntry;
 
 use super::frames::{Fields, ACK};
 use super::host::{Flow, Host, POLL_CYCLES};

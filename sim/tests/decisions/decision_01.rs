@@ -1,8 +1,8 @@
 //! Headers of verified packets always go up; everything else is a counted drop; nothing vanishes.
 
 use abi::reason::{Disposition, DropReason};
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow};
 use sim::traffic::{Layer4, PacketSpec};

@@ -2,8 +2,8 @@
 
 use abi::header_entry as h;
 use abi::reason::Disposition;
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, GUARD};
 use sim::traffic::Layer4;

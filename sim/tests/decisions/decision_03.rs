@@ -1,8 +1,8 @@
 //! Verified before landing: not one byte of a bad packet reaches application memory.
 
 use abi::reason::DropReason;
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{Flow, GUARD};
 

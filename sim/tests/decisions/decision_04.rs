@@ -2,8 +2,8 @@
 
 use abi::config::FLOW_REACH_BYTES;
 use abi::reason::Disposition;
-use host::bus::MemoryKind;
 use host::control::commands::{segment_truncate, Direction};
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, GUARD};
 

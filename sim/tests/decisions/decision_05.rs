@@ -2,8 +2,8 @@
 //! without room a counted loss.
 
 use abi::reason::Disposition;
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, GUARD};
 

@@ -2,8 +2,8 @@
 
 use abi::header_entry as h;
 use abi::reason::Disposition;
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow};
 
@@ -18,7 +18,12 @@ const DELAYS: std::ops::Range<u64> = 0..1600;
 const DELAY_STEP: usize = 100;
 
 /// What the card has announced by now is there.
-fn published(rig: &mut Rig, memory: &host::bus::DmaMemory, stream: &[u8], base: u32) -> Found {
+fn published(
+    rig: &mut Rig,
+    memory: &host::driver::bus::DmaMemory,
+    stream: &[u8],
+    base: u32,
+) -> Found {
     let found = rig.direct.memory(memory);
     for entry in rig.direct.entries() {
         if !matches!(

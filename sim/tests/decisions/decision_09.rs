@@ -2,8 +2,8 @@
 //! of the link; a checker watches every beat.
 
 use abi::reason::Disposition;
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
+use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, HEADER_BYTES};
 

@@ -5,10 +5,11 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use abi::config::SMALL;
-use host::bus::MemoryKind;
-use host::control::packet::{parse_tcp, ACK, SYN};
-use host::device::DeviceConfig;
+use host::control::packet::parse_tcp;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
 use host::provider::Provider;
+use host::transport::header::{ACK, SYN};
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};

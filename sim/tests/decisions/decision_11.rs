@@ -4,9 +4,9 @@ use abi::command as c;
 use abi::config::COMMAND_BYTES;
 use abi::reason::{CommandStatus, Disposition};
 use abi::registers as r;
-use host::bus::{Bus, MemoryKind};
 use host::control::commands::{self as cmd, Direction, Entry};
-use host::rings::{Completion, CompletionRing, PostRing};
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::rings::{Completion, CompletionRing, PostRing};
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Direct, Flow};
 

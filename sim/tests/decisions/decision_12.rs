@@ -2,8 +2,8 @@
 //! valid.
 
 use abi::registers as r;
-use host::bus::{Bus, MemoryKind};
 use host::control::commands::Direction;
+use host::driver::bus::{Bus, MemoryKind};
 use pcie_sim::PcieConfig;
 use sim::direct::{Direct, Flow, GUARD};
 

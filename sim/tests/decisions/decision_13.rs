@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use host::bus::MemoryKind;
-use host::device::DeviceConfig;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use host::device::{DeviceConfig, RingSizes};
+use host::driver::device::DeviceConfig;
+use host::driver::rings::RingSizes;
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
 use sim::design::Design;

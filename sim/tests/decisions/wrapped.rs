@@ -8,7 +8,7 @@ use abi::command as c;
 use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
 use abi::registers;
 use abi::send_descriptor as d;
-use host::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
 
 /// How the bus breaks a rule of the host.

@@ -1,6 +1,6 @@
 //! More requests than a flow's committed segments: a list is borrowed and returned.
 
-use host::bus::{Bus, MemoryKind};
+use host::driver::bus::{Bus, MemoryKind};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};

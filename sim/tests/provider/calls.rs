@@ -2,9 +2,9 @@
 
 use std::net::SocketAddr;
 
-use host::bus::MemoryKind;
-use host::device::RingSizes;
-use host::error::HostError;
+use host::driver::bus::MemoryKind;
+use host::driver::error::HostError;
+use host::driver::rings::RingSizes;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};

@@ -1,8 +1,8 @@
 //! How connections end: by a reset, by their application, and with the same addresses coming again.
 
-use host::bus::MemoryKind;
-use host::control::packet::{ACK, RST};
+use host::driver::bus::MemoryKind;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::transport::header::{ACK, RST};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::ListenerId;
 use sim::lab::Card;

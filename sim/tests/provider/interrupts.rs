@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use host::device::{Device, DeviceConfig};
-use host::error::HostError;
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::error::HostError;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use abi::config::SMALL;
 use abi::flow_key::hash;
-use host::bus::MemoryKind;
-use host::control::packet::{flow_key, parse_tcp, TcpHeader, ACK, FIN, RST, SYN};
-use host::device::DeviceConfig;
+use host::control::packet::{flow_key, parse_tcp, TcpHeader};
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use host::transport::header::ones_sum;
+use host::transport::header::{ones_sum, ACK, FIN, RST, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{Clock, LinuxTransport, ListenerId};
 use sim::golden_card::{GoldenBus, GoldenCard};

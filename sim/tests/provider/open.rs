@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use abi::config::{COMMAND_BYTES, SMALL};
 use abi::registers;
-use host::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
 use host::control::descriptor::raw;
-use host::device::{Device, DeviceConfig, RingSizes};
-use host::error::HostError;
+use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::error::HostError;
+use host::driver::rings::RingSizes;
 use host::memory::MemoryRange;
 use host::provider::Provider;
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};

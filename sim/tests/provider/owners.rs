@@ -2,19 +2,19 @@
 
 use abi::header_entry;
 use abi::reason::{CommandStatus, Disposition, SendError};
-use host::bus::{Bus, DmaMemory, MemoryKind};
 use host::control::commands::{
     floor_set, flow_install, flow_remove, segment_post, Acceptance, Direction, Entry, FlowInstall,
-    FlowName, Segment,
+    FlowName, List, Segment,
 };
 use host::control::descriptor::{tcp_send, Payload};
-use host::control::lists::List;
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
-use host::device::{Device, DeviceConfig, RingSizes, Ticket};
-use host::error::HostError;
-use host::rings::HeaderEntry;
+use host::driver::bus::{Bus, DmaMemory, MemoryKind};
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::error::HostError;
+use host::driver::rings::{HeaderEntry, RingSizes};
+use host::driver::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};

@@ -1,6 +1,6 @@
 //! Listening, accepting, and receives that end early.
 
-use host::bus::{Bus, MemoryKind};
+use host::driver::bus::{Bus, MemoryKind};
 use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::lab::Card;

@@ -1,7 +1,7 @@
 //! Regions that come and go under connections.
 
-use host::bus::MemoryKind;
-use host::device::RingSizes;
+use host::driver::bus::MemoryKind;
+use host::driver::rings::RingSizes;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{Script, WirePeer};
 use sim::lab::Card;

@@ -5,10 +5,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
-use host::bus::Bus;
-use host::control::packet::{parse_tcp, ACK, SYN};
-use host::device::{DeviceConfig, RingSizes};
+use host::control::packet::parse_tcp;
+use host::driver::bus::Bus;
+use host::driver::device::DeviceConfig;
+use host::driver::rings::RingSizes;
 use host::provider::{Completion, Provider};
+use host::transport::header::{ACK, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Transport, Tuning};
 use pcie_sim::PcieConfig;

@@ -8,11 +8,12 @@
 
 use abi::header_entry;
 use abi::reason::SendError;
-use host::bus::Bus;
 use host::control::commands::FlowName;
 use host::control::descriptor::{raw, tcp_send, Payload};
 use host::control::packet::parse_tcp;
-use host::device::{Device, DeviceConfig, RingSizes};
+use host::driver::bus::Bus;
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::RingSizes;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};

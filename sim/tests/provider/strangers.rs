@@ -1,8 +1,9 @@
 //! Packets that no peer sent: they change nothing for those who are there.
 
-use host::bus::MemoryKind;
-use host::control::packet::{parse_tcp, ACK, RST, SYN};
+use host::control::packet::parse_tcp;
+use host::driver::bus::MemoryKind;
 use host::provider::{ApplicationId, Completion, ConnectionId};
+use host::transport::header::{ACK, RST, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
 use sim::lab::Card;

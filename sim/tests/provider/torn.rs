@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use abi::config::{SLOT_BYTES, SMALL};
 use abi::registers::PUSH_BYTES;
-use host::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{RandomBytes, Script, WirePeer};

@@ -2,9 +2,9 @@
 
 use abi::config::SMALL;
 use abi::reason::{Disposition, DropReason};
-use host::bus::MemoryKind;
 use host::control::commands::Direction;
-use host::device::{Device, DeviceConfig};
+use host::driver::bus::MemoryKind;
+use host::driver::device::{Device, DeviceConfig};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -256,7 +256,7 @@ fn each_bad_frame_counts_the_first_check_that_it_fails() {
 #[test]
 fn a_frame_that_comes_while_receive_is_stopped_is_counted_as_that_and_nothing_else() {
     use abi::registers as r;
-    use host::bus::Bus;
+    use host::driver::bus::Bus;
     let mut direct = direct();
     let bus = direct.device.bus();
     bus.write_register(r::CONTROL, r::CONTROL_TX)

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
-use host::bus::{Bus, MemoryKind};
 use host::control::commands::Direction;
 use host::control::regions::Region;
-use host::device::DeviceConfig;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::DeviceConfig;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::card::SimulatedCard;
 use sim::design::Options;

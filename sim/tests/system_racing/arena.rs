@@ -7,7 +7,7 @@
 //! A byte that is not open has its value at every moment: announced bytes, guards between buffers,
 //! what was truncated or removed, what is being sent.
 
-use host::bus::DmaMemory;
+use host::driver::bus::DmaMemory;
 use rand::rngs::SmallRng;
 use rand::Rng;
 use sim::card::SimulatedCard;

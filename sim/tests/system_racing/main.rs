@@ -36,9 +36,11 @@ use abi::config::{CardConfig, DEFAULT, SMALL};
 use abi::header_entry as h;
 use abi::reason::CommandStatus;
 use golden::tables::Tables;
-use host::bus::{Bus, MemoryKind};
 use host::control::placement::KeyTable;
-use host::device::{Device, DeviceConfig, RingSizes, Ticket};
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::RingSizes;
+use host::driver::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -246,7 +248,7 @@ impl World {
                 .receive
                 .judge(&entry, window, &self.history, &self.software);
             for piece in pieces {
-                let holds = |address: u64, memory: &host::bus::DmaMemory| {
+                let holds = |address: u64, memory: &host::driver::bus::DmaMemory| {
                     (memory.address..memory.address + memory.bytes as u64).contains(&address)
                 };
                 let groups = &mut self.software.groups;

@@ -15,7 +15,7 @@ use golden::device::metadata;
 use golden::packet::parse;
 use golden::rx::{self, Delivery, Piece};
 use golden::tables::{Flow, Segment, Tables};
-use host::rings::HeaderEntry;
+use host::driver::rings::HeaderEntry;
 
 use crate::history::History;
 use crate::software::Software;

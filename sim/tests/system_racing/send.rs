@@ -11,7 +11,7 @@ use golden::tx;
 use host::control::commands::{Direction, FlowName};
 use host::control::descriptor::{tcp_send, Payload};
 use host::control::packet::parse_tcp;
-use host::rings::HeaderEntry;
+use host::driver::rings::HeaderEntry;
 use rand::rngs::SmallRng;
 use rand::Rng;
 use sim::mac::Frame;

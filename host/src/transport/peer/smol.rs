@@ -7,7 +7,8 @@ use smoltcp::socket::tcp::{RecvError, Socket, State};
 
 use super::application::Application;
 use super::{Conversation, Progress, Script, WirePeer};
-use crate::transport::smol::{listening_socket, socket_address, Clock, Stack, TcpChecksums};
+use crate::transport::smol::sockets::listening_socket;
+use crate::transport::smol::stack::{socket_address, Clock, Stack, TcpChecksums};
 use crate::transport::{LinkConfig, Result, TransportError};
 
 // The error numbers that smoltcp's states stand for, as Linux numbers them.

@@ -4,13 +4,14 @@
 //!   flow ──► region of its own with guards ──► flow_install, list_move, keys ──► segments posted
 //! ```
 
-use host::bus::{Bus, MemoryKind};
-use host::control::commands::{flow_install, list_move, Direction, Entry, FlowInstall, FlowName};
-use host::control::lists::List;
+use host::control::commands::{
+    flow_install, list_move, Direction, Entry, FlowInstall, FlowName, List,
+};
 use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
-use host::error::HostError;
+use host::driver::bus::{Bus, MemoryKind};
+use host::driver::error::HostError;
 
 use super::{Flow, Host, OTHER_BYTES, POLL_CYCLES, SETUP_POLLS_MAX};
 use crate::measure::buffers::{region_bytes, Buffers, GUARD};

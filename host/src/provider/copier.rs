@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::io;
 
 use crate::control::regions::RegionName;
-use crate::error::{HostError, Result};
+use crate::driver::error::{HostError, Result};
 use crate::memory::{GuardedMapping, MemoryRange};
 
 /// Guarded mappings of the registered regions, and how many of their bytes were copied.

@@ -12,7 +12,8 @@
 //!
 //! Sources: RFC 9293, 3.10.7.4 (acceptance), RFC 7323, 4.3 and 5.3 (timestamps), RFC 5961, 5.2.
 
-use super::packet::{is_after, link_address, LinkAddress, TcpHeader, ACK, FIN, RST, SYN};
+use crate::control::packet::{link_address, LinkAddress, TcpHeader};
+use crate::transport::header::{is_after, ACK, FIN, RST, SYN};
 
 /// What is expected of a connection's packets. See the module's head.
 #[derive(Clone, Debug)]
@@ -185,8 +186,8 @@ impl Expected {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packet::parse_tcp;
     use super::*;
+    use crate::control::packet::parse_tcp;
 
     const LOCAL: u32 = u32::MAX - 1;
     const REMOTE: u32 = 0x1000;

@@ -1,8 +1,8 @@
 //! Pieces of application memory: what requests name, what is copied into and out of them, and what
 //! goes back.
 
-use super::regions::RegionName;
-use crate::device::Ticket;
+use crate::control::regions::RegionName;
+use crate::driver::ticket::Ticket;
 
 /// A piece of a registered region, named by a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,10 +16,10 @@
 use std::collections::VecDeque;
 
 use super::buffer::{Buffer, Done};
-use super::commands::{segment_post, Direction, Entry, FlowName, Segment};
-use super::lists::FlowList;
-use crate::device::Ticket;
-use crate::error::Result;
+use crate::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
+use crate::control::lists::FlowList;
+use crate::driver::error::Result;
+use crate::driver::ticket::Ticket;
 
 /// A buffer in the flow's list.
 #[derive(Clone, Copy, Debug)]

@@ -15,8 +15,9 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
 use super::expected::Expected;
-use super::packet::{link_address, LinkAddress, TcpHeader, ACK, RST, SYN};
 use super::window::Window;
+use crate::control::packet::{link_address, LinkAddress, TcpHeader};
+use crate::transport::header::{ACK, RST, SYN};
 
 /// Local and remote address of a connection.
 pub type Tuple = (SocketAddr, SocketAddr);
@@ -278,8 +279,8 @@ impl Handshakes {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packet::parse_tcp;
     use super::*;
+    use crate::control::packet::parse_tcp;
 
     fn tuple(number: u32) -> Tuple {
         let [high, low] = [(number >> 16) as u8, 1];

@@ -15,10 +15,10 @@ use std::collections::VecDeque;
 use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::Done;
-use super::commands::{Direction, Entry, FlowName};
 use super::posted::BufferQueue;
-use crate::device::Ticket;
-use crate::error::Result;
+use crate::control::commands::{Direction, Entry, FlowName};
+use crate::driver::error::Result;
+use crate::driver::ticket::Ticket;
 
 /// Segments of which any so many in a row hold [`DESCRIPTOR_BYTES_MAX`] bytes: with page ends, the
 /// payload of a descriptor then lies in less than `abi::config::SEND_PIECES_MAX` pieces.
@@ -155,9 +155,9 @@ impl SendSide {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::Buffer;
-    use super::super::regions::RegionName;
     use super::*;
+    use crate::control::flow::buffer::Buffer;
+    use crate::control::regions::RegionName;
 
     /// After 40,000 segments, long past half of the list's indices, what lies below the floor is
     /// looked for at the first segment that is left, never at index 0.

@@ -18,12 +18,12 @@ use std::collections::VecDeque;
 use abi::config::FLOW_REACH_BYTES;
 
 use super::buffer::{Copy, Done, Rescue};
-use super::commands::{Direction, Entry, FlowName};
 use super::posted::{BufferQueue, Posted};
-use super::regions::RegionName;
 use super::standing::{Hole, Standing};
-use crate::device::Ticket;
-use crate::error::Result;
+use crate::control::commands::{Direction, Entry, FlowName};
+use crate::control::regions::RegionName;
+use crate::driver::error::Result;
+use crate::driver::ticket::Ticket;
 
 /// The receive side. See the module's head.
 #[derive(Debug)]
@@ -316,10 +316,10 @@ impl ReceiveSide {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::Buffer;
-    use super::super::deferred::PIECE_BYTES;
-    use super::super::standing::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
     use super::*;
+    use crate::control::flow::buffer::Buffer;
+    use crate::control::flow::deferred::PIECE_BYTES;
+    use crate::control::flow::standing::{DOUBTFUL_BYTES_MAX, RANGES_MAX};
 
     /// A side with a buffer of `bytes` bytes posted.
     fn posted(bytes: u32) -> ReceiveSide {

@@ -2,18 +2,18 @@
 
 use std::io;
 
-use crate::bus::Bus;
+use super::{Completion, ConnectionId, Provider};
+use crate::control::connection::handshake::{Handshake, Tuple};
 use crate::control::connection::{missing, Phase};
 use crate::control::descriptor::tcp_header;
-use crate::control::handshake::{Handshake, Tuple};
+use crate::control::flow::receive::ReceiveSide;
 use crate::control::packet::flow_key;
-use crate::control::receive::ReceiveSide;
-use crate::error::{HostError, Result};
-use crate::provider::{Completion, ConnectionId, Provider};
+use crate::driver::bus::Bus;
+use crate::driver::error::{HostError, Result};
 use crate::transport::{StreamState, Transport, TransportError};
 
 impl<B: Bus, T: Transport> Provider<B, T> {
-    pub(crate) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
+    pub(super) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
         };
@@ -153,7 +153,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// A connection that ends has no claim to its addresses any more: the peer may use them again
     /// while its flow leaves the card.
-    pub(crate) fn release_tuple(&mut self, id: ConnectionId) {
+    pub(super) fn release_tuple(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id) else {
             return;
         };
@@ -166,7 +166,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// A SYN of ours goes out: the transport has done with the connection that has these addresses,
     /// unless it is that one's own SYN again.
-    pub(crate) fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
+    pub(super) fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
         let Some(&id) = self.tuples.get(&tuple) else {
             return;
         };
@@ -178,7 +178,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     /// The flow is not on the card, or has left it: its name, key, lists and tuple are free again.
-    pub(crate) fn forget(&mut self, id: ConnectionId) {
+    pub(super) fn forget(&mut self, id: ConnectionId) {
         self.release_tuple(id);
         let Some(mut connection) = self.connections.remove(&id) else {
             return;
@@ -197,7 +197,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.completions.push_back(Completion::Closed(id));
     }
 
-    pub(crate) fn end_removals(&mut self) -> Result<()> {
+    pub(super) fn end_removals(&mut self) -> Result<()> {
         let device = &self.device;
         let (done, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.removals)
             .into_iter()

@@ -9,13 +9,12 @@
 use abi::header_entry;
 use abi::reason::Disposition;
 
-use super::commands::FlowName;
-use super::connection::Connection;
-use super::packet::TcpHeader;
-use crate::rings::HeaderEntry;
+use super::Connection;
+use crate::control::commands::FlowName;
+use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
+use crate::control::packet::TcpHeader;
+use crate::driver::rings::HeaderEntry;
 
-/// Deferred payload that one flow may hold, bytes. Beyond it headers are withheld: a counted loss.
-pub(crate) const DEFERRED_BYTES_MAX: usize = 4 << 20;
 /// How far beyond the window that the peer was offered payload is kept, bytes: what a window is
 /// rounded up by, and probes.
 const BEYOND_WINDOW_BYTES_MAX: u64 = 64 << 10;
@@ -123,13 +122,13 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::Buffer;
-    use super::super::packet::parse_tcp;
-    use super::super::receive::ReceiveSide;
-    use super::super::regions::RegionName;
-    use super::super::send::SendSide;
     use super::*;
-    use crate::device::Ticket;
+    use crate::control::flow::buffer::Buffer;
+    use crate::control::flow::receive::ReceiveSide;
+    use crate::control::flow::send::SendSide;
+    use crate::control::packet::parse_tcp;
+    use crate::control::regions::RegionName;
+    use crate::driver::ticket::Ticket;
     use crate::transport::StreamId;
 
     const NAME: FlowName = FlowName {
@@ -166,7 +165,7 @@ mod tests {
         receive.confirm(|_| true);
         connection.receive = Some(receive);
         connection.send = Some(SendSide::new(1000, 1));
-        connection.expected = super::super::expected::Expected::new(999, 999, None);
+        connection.expected = crate::control::connection::expected::Expected::new(999, 999, None);
         let (mut bytes, parsed) = header(1000);
         connection.note_sent(&mut bytes, &parsed, 0);
         connection

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::bus::BusError;
-use crate::control::handshake::UNCLAIMED_MAX;
+use super::bus::BusError;
+use crate::control::connection::handshake::UNCLAIMED_MAX;
 use crate::transport::TransportError;
 
 /// Handshakes of peers that have answered and wait to be accepted.

@@ -11,7 +11,8 @@
 //!
 //! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
-use super::packet::{clear_syn_options, set_window, TcpHeader, ACK, FIN, RST, SYN};
+use crate::control::packet::{clear_syn_options, set_window, TcpHeader};
+use crate::transport::header::{ACK, FIN, RST, SYN};
 
 /// What is needed to offer windows for one connection.
 #[derive(Clone, Debug, Default)]
@@ -150,8 +151,8 @@ pub fn set_ip_length(bytes: &mut [u8], parsed: &TcpHeader) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::packet::parse_tcp;
     use super::*;
+    use crate::control::packet::parse_tcp;
 
     const NEXT: u32 = 0x1000_0001;
 

@@ -12,57 +12,10 @@ use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES
 use abi::reason::CommandStatus;
 use abi::{command, registers};
 
-use crate::bus::{Bus, DmaMemory, MemoryKind};
-use crate::device::{RefusedCommand, Ticket};
-use crate::error::{HostError, Result};
-use crate::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing};
-
-/// Sizes of an owner's rings, log2 entries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RingSizes {
-    /// Command ring and completion ring.
-    pub command_bits: u32,
-    /// Send ring, slots.
-    pub send_bits: u32,
-    /// Header queue, slots.
-    pub header_bits: u32,
-    /// Slow buffers.
-    pub slow_bits: u32,
-}
-
-impl Default for RingSizes {
-    fn default() -> Self {
-        Self {
-            command_bits: 8,
-            send_bits: 9,
-            header_bits: 10,
-            slow_bits: 6,
-        }
-    }
-}
-
-impl RingSizes {
-    fn check(self) -> Result<()> {
-        let (min, max) = (registers::RING_BITS_MIN, registers::RING_BITS_MAX);
-        for (name, bits) in [
-            ("command_bits", self.command_bits),
-            ("send_bits", self.send_bits),
-            ("header_bits", self.header_bits),
-            ("slow_bits", self.slow_bits),
-        ] {
-            if !(min..=max).contains(&bits) {
-                let (value, min, max) = (bits.into(), min.into(), max.into());
-                return Err(HostError::BadSize {
-                    name,
-                    value,
-                    min,
-                    max,
-                });
-            }
-        }
-        Ok(())
-    }
-}
+use super::bus::{Bus, DmaMemory, MemoryKind};
+use super::error::Result;
+use super::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes};
+use super::ticket::{RefusedCommand, Ticket};
 
 /// Register offset of an owner's doorbells.
 pub(crate) fn doorbell_page(owner: u32) -> u32 {

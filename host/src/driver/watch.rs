@@ -14,9 +14,9 @@
 
 use abi::registers;
 
-use crate::bus::Bus;
-use crate::error::{HostError, Result};
-use crate::owner::{doorbell_page, Owner};
+use super::bus::Bus;
+use super::error::{HostError, Result};
+use super::owner::{doorbell_page, Owner};
 
 /// Polls after which the card is asked. A command takes about a microsecond, a poll a part of one.
 const POLLS_MAX: u32 = 4096;

@@ -12,17 +12,18 @@
 
 use std::time::Duration;
 
-use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
+use abi::reason::{Disposition, DropReason, SendError};
 use abi::{counters as n, flow_key, registers, ABI_VERSION};
 
-use crate::bus::{Bus, MemoryKind};
+use super::bus::{Bus, MemoryKind};
+use super::error::{HostError, Result};
+use super::owner::{doorbell_page, Owner};
+use super::rings::{HeaderEntry, RingSizes};
+use super::ticket::{RefusedCommand, Ticket};
+use super::watch::Watch;
 use crate::control::commands::Entry;
 use crate::control::profile::Profile;
-use crate::error::{HostError, Result};
-pub use crate::owner::RingSizes;
-use crate::owner::{doorbell_page, Owner};
-use crate::rings::HeaderEntry;
-use crate::watch::Watch;
+use crate::control::queue::CommandQueue;
 
 /// How a card is opened.
 #[derive(Clone, Copy, Debug)]
@@ -61,44 +62,6 @@ pub struct CardSizes {
     pub page_bits: u32,
     /// Owners, log2.
     pub owner_bits: u32,
-}
-
-/// Names a command until it is confirmed: its owner in the top 8 bits, below it the number of the
-/// command, from 0 on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Ticket(pub u64);
-
-impl Ticket {
-    const OWNER_SHIFT: u32 = 56;
-
-    pub(crate) fn new(owner: u8, number: u64) -> Self {
-        Self(u64::from(owner) << Self::OWNER_SHIFT | number)
-    }
-
-    /// The owner whose ring the command went through.
-    pub fn owner(self) -> u8 {
-        (self.0 >> Self::OWNER_SHIFT) as u8
-    }
-
-    /// Number of the command among its owner's.
-    pub fn number(self) -> u64 {
-        self.0 & ((1 << Self::OWNER_SHIFT) - 1)
-    }
-}
-
-/// A command that the card refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RefusedCommand {
-    /// Its ticket.
-    pub ticket: Ticket,
-    /// Opcode.
-    pub opcode: u8,
-    /// Flow id in the command.
-    pub flow: u16,
-    /// Generation in the command.
-    pub generation: u8,
-    /// Why.
-    pub status: CommandStatus,
 }
 
 /// Polls of the reset, and of the tables after it, before giving up. A poll takes about a
@@ -374,6 +337,20 @@ impl<B: Bus> Device<B> {
         let low = self.bus.read_register(offset)?;
         let high = self.bus.read_register(offset + 4)?;
         Ok(u64::from(high) << 32 | u64::from(low))
+    }
+}
+
+impl<B: Bus> CommandQueue for Device<B> {
+    fn command(&mut self, entry: Entry) -> Ticket {
+        self.command(entry)
+    }
+
+    fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
+        self.command_of(owner, entry)
+    }
+
+    fn confirmed(&self, ticket: Ticket) -> bool {
+        self.confirmed(ticket)
     }
 }
 

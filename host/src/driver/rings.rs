@@ -18,12 +18,60 @@ use abi::config::{
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry, registers};
 
-use crate::bus::{Bus, DmaMemory, Result};
+use super::bus::{self, Bus, DmaMemory};
+use super::error::{HostError, Result};
 
 /// Bytes of a line: what one write of the card fills at once.
 const LINE_BYTES: usize = 64;
 /// Bytes of the mark in a free header slot.
 const MARK_BYTES: usize = 8;
+
+/// Sizes of an owner's rings, log2 entries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingSizes {
+    /// Command ring and completion ring.
+    pub command_bits: u32,
+    /// Send ring, slots.
+    pub send_bits: u32,
+    /// Header queue, slots.
+    pub header_bits: u32,
+    /// Slow buffers.
+    pub slow_bits: u32,
+}
+
+impl Default for RingSizes {
+    fn default() -> Self {
+        Self {
+            command_bits: 8,
+            send_bits: 9,
+            header_bits: 10,
+            slow_bits: 6,
+        }
+    }
+}
+
+impl RingSizes {
+    pub(super) fn check(self) -> Result<()> {
+        let (min, max) = (registers::RING_BITS_MIN, registers::RING_BITS_MAX);
+        for (name, bits) in [
+            ("command_bits", self.command_bits),
+            ("send_bits", self.send_bits),
+            ("header_bits", self.header_bits),
+            ("slow_bits", self.slow_bits),
+        ] {
+            if !(min..=max).contains(&bits) {
+                let (value, min, max) = (bits.into(), min.into(), max.into());
+                return Err(HostError::BadSize {
+                    name,
+                    value,
+                    min,
+                    max,
+                });
+            }
+        }
+        Ok(())
+    }
+}
 
 /// The producing side of the command ring or of the send ring.
 #[derive(Debug)]
@@ -58,7 +106,7 @@ impl PostRing {
 
     /// Writes one entry; the caller has checked [`PostRing::room`] and rings the doorbell
     /// afterwards.
-    pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> Result<()> {
+    pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> bus::Result<()> {
         assert_eq!(entry.len(), self.entry_bytes, "entry size");
         let slot = (self.produced & ((1 << self.bits) - 1)) as u64;
         bus.write_memory(self.memory.address + slot * self.entry_bytes as u64, entry)?;
@@ -99,7 +147,7 @@ impl CompletionRing {
     }
 
     /// The next completion, if the card has written it.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<Completion>> {
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> bus::Result<Option<Completion>> {
         let slot = u64::from(self.consumed & ((1 << self.bits) - 1));
         let address = self.memory.address + slot * COMPLETION_BYTES as u64;
         let mut entry = [0; COMPLETION_BYTES];
@@ -161,7 +209,7 @@ impl HeaderQueue {
         slots: DmaMemory,
         bits: u32,
         slow: DmaMemory,
-    ) -> Result<Self> {
+    ) -> bus::Result<Self> {
         assert!(slots.bytes >= SLOT_BYTES << bits, "queue memory too small");
         let queue = Self {
             owner,
@@ -179,7 +227,7 @@ impl HeaderQueue {
         Ok(queue)
     }
 
-    fn mark_free(&self, bus: &mut dyn Bus, index: u32) -> Result<()> {
+    fn mark_free(&self, bus: &mut dyn Bus, index: u32) -> bus::Result<()> {
         bus.write_memory(self.slot_address(index) + LINE_BYTES as u64, &self.mark)
     }
 
@@ -201,7 +249,7 @@ impl HeaderQueue {
     }
 
     /// The next header entry, if the card has published it.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> bus::Result<Option<HeaderEntry>> {
         let address = self.slot_address(self.consumed);
         let mut slot = [0; SLOT_BYTES];
         bus.read_memory(address, &mut slot[..METADATA_BYTES])?;
@@ -245,7 +293,7 @@ impl HeaderQueue {
         }))
     }
 
-    fn take_slow_buffer(&mut self, bus: &mut dyn Bus, slot: &[u8]) -> Result<Option<Vec<u8>>> {
+    fn take_slow_buffer(&mut self, bus: &mut dyn Bus, slot: &[u8]) -> bus::Result<Option<Vec<u8>>> {
         let buffer = header_entry::SLOW_BUFFER.get(slot);
         if buffer == u64::from(header_entry::SLOW_BUFFER_NONE) {
             return Ok(None);

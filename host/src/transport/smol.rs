@@ -10,8 +10,8 @@
 //! selective acknowledgement and gives no round-trip times: its fields of [`StreamInfo`] are 0.
 
 mod duplicates;
-mod sockets;
-mod stack;
+pub(crate) mod sockets;
+pub(crate) mod stack;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -19,10 +19,8 @@ use std::os::fd::BorrowedFd;
 
 use smoltcp::iface::SocketHandle;
 
-pub(crate) use self::sockets::listening_socket;
-use self::sockets::{established, stream_error, Finish, Listener, Stream};
-pub(crate) use self::stack::{socket_address, Stack, TcpChecksums};
-pub use self::stack::{Clock, ManualClock};
+use self::sockets::{established, listening_socket, stream_error, Finish, Listener, Stream};
+use self::stack::{socket_address, Clock, Stack, TcpChecksums};
 use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,

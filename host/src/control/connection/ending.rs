@@ -3,11 +3,10 @@
 //! What TCP had accepted goes to the application first, and a buffer that is on its way back with
 //! some of it counts as such.
 
-use super::commands::flow_remove;
-use super::connection::{Connection, Phase};
-use crate::bus::Bus;
-use crate::device::Device;
-use crate::error::Result;
+use super::{Connection, Phase};
+use crate::control::commands::flow_remove;
+use crate::control::queue::CommandQueue;
+use crate::driver::error::Result;
 use crate::transport::{StreamState, StreamStatus, Transport};
 
 impl Connection {
@@ -29,9 +28,9 @@ impl Connection {
         taken.then_some(error)
     }
 
-    pub(super) fn step_close<B: Bus, T: Transport>(
+    pub(super) fn step_close<T: Transport>(
         &mut self,
-        device: &mut Device<B>,
+        commands: &mut dyn CommandQueue,
         transport: &mut T,
         status: &StreamStatus,
     ) -> Result<()> {
@@ -45,14 +44,14 @@ impl Connection {
             .is_some_and(|send| send.queue.has_requests());
         if status.unacknowledged_bytes == 0 && !sending {
             transport.close(self.stream)?;
-            self.remove(device);
+            self.remove(commands);
         }
         Ok(())
     }
 
     /// Takes the flow off the card.
-    pub fn remove<B: Bus>(&mut self, device: &mut Device<B>) {
-        let ticket = device.command(flow_remove(self.name));
+    pub fn remove(&mut self, commands: &mut dyn CommandQueue) {
+        let ticket = commands.command(flow_remove(self.name));
         self.phase = Phase::Removing(ticket);
     }
 

@@ -9,6 +9,8 @@
 
 use std::collections::BTreeMap;
 
+/// Deferred payload that one flow may hold, bytes. Beyond it headers are withheld: a counted loss.
+pub(crate) const DEFERRED_BYTES_MAX: usize = 4 << 20;
 /// What a piece costs beside its bytes: its place in the map and its allocation, rounded up.
 pub const PIECE_BYTES: usize = 96;
 

@@ -1,17 +1,17 @@
 //! What ends connections from outside: refused writes, refused commands, whatever fails in a step.
 
-use crate::bus::Bus;
+use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::Phase;
 use crate::control::regions::Region;
-use crate::error::{HostError, Result};
-use crate::provider::{Completion, ConnectionId, Provider};
+use crate::driver::bus::Bus;
+use crate::driver::error::{HostError, Result};
 use crate::transport::Transport;
 
 impl<B: Bus, T: Transport> Provider<B, T> {
     /// A refused posted write leaves no other trace: its flows stop before anything is announced.
     /// One outside all regions was meant for a ring or a slow buffer: an entry is missing there,
     /// and nobody knows whose.
-    pub(crate) fn take_faults(&mut self) -> Result<()> {
+    pub(super) fn take_faults(&mut self) -> Result<()> {
         for fault in self.device.bus().take_faults() {
             let Some(region) = self.regions.at(fault.address).map(Region::name) else {
                 let address = fault.address;
@@ -32,7 +32,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// A ring of an application that has stopped ends its connections, and nobody else's. Without
     /// owner 0's rings, nothing goes on.
-    pub(crate) fn poll_device(&mut self) -> Result<()> {
+    pub(super) fn poll_device(&mut self) -> Result<()> {
         let error = match self.device.poll() {
             Ok(_) => return Ok(()),
             Err(error) => error,
@@ -51,7 +51,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    pub(crate) fn fail(&mut self, id: ConnectionId, why: String) -> Result<()> {
+    pub(super) fn fail(&mut self, id: ConnectionId, why: String) -> Result<()> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
         };
@@ -73,7 +73,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     /// A command that was refused ends its connection, unless the flow was leaving anyhow.
-    pub(crate) fn take_refused(&mut self) -> Result<()> {
+    pub(super) fn take_refused(&mut self) -> Result<()> {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());
             if let Some(id) = self.connection_of(refused.flow, refused.generation) {

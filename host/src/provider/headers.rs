@@ -4,15 +4,15 @@ use abi::config::FRAME_BYTES_MAX;
 use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
-use crate::bus::Bus;
-use crate::control::arrived::Packet;
+use super::{ConnectionId, Provider};
+use crate::control::connection::arrived::Packet;
 use crate::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
-use crate::control::packet::{self, clear_checksums, parse_tcp, TcpHeader, SYN};
-use crate::control::send::DESCRIPTOR_BYTES_MAX;
-use crate::error::Result;
-use crate::provider::{ConnectionId, Provider};
-use crate::rings::HeaderEntry;
-use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout};
+use crate::control::flow::send::DESCRIPTOR_BYTES_MAX;
+use crate::control::packet::{self, clear_checksums, parse_tcp, TcpHeader};
+use crate::driver::bus::Bus;
+use crate::driver::error::Result;
+use crate::driver::rings::HeaderEntry;
+use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout, SYN};
 use crate::transport::{FrameKind, TransmitHeader, Transport};
 
 /// Headers taken from the transport in one poll.
@@ -21,7 +21,7 @@ const HEADERS_PER_POLL: usize = 64;
 const SENDS_WAITING_MAX: usize = 64;
 
 impl<B: Bus, T: Transport> Provider<B, T> {
-    pub(crate) fn take_headers(&mut self) -> Result<()> {
+    pub(super) fn take_headers(&mut self) -> Result<()> {
         let mut any = false;
         while let Some(entry) = self.device.next_header()? {
             any = true;
@@ -55,7 +55,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     /// The connection whose flow has this id and generation.
-    pub(crate) fn connection_of(&self, flow: u16, generation: u8) -> Option<ConnectionId> {
+    pub(super) fn connection_of(&self, flow: u16, generation: u8) -> Option<ConnectionId> {
         let id = self.flows.get(&flow)?;
         let connection = self.connections.get(id)?;
         (connection.name.generation == generation).then_some(*id)
@@ -150,7 +150,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(self.transport.deliver(&packet.header, payload_bytes)?)
     }
 
-    pub(crate) fn take_transport_headers(&mut self) -> Result<()> {
+    pub(super) fn take_transport_headers(&mut self) -> Result<()> {
         for _ in 0..HEADERS_PER_POLL {
             if self.device.sends_waiting() > SENDS_WAITING_MAX {
                 return Ok(());

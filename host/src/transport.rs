@@ -35,31 +35,26 @@
 //! | `LinuxTransport` | kernel TCP behind a TAP device | network namespaces are allowed |
 //! | `SmoltcpTransport` | smoltcp in this process | everywhere else |
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
 mod boxed;
 mod error;
 pub mod header;
+mod link;
 mod linux;
+mod open;
 pub mod peer;
 mod smol;
+mod stream;
 
-pub use error::TransportError;
-pub use linux::LinuxTransport;
-pub use smol::{Clock, ManualClock, SmoltcpTransport};
-
-/// The result of a transport call.
-pub type Result<T> = std::result::Result<T, TransportError>;
-
-/// Names one connection of a transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct StreamId(pub u32);
-
-/// Names one listening port of a transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ListenerId(pub u32);
+pub use self::error::{Result, TransportError};
+pub use self::link::{InterfaceAddress, LinkConfig, Tuning, IPV6_MTU_BYTES_MIN};
+pub use self::linux::LinuxTransport;
+pub use self::open::open;
+pub use self::smol::stack::{Clock, ManualClock};
+pub use self::smol::SmoltcpTransport;
+pub use self::stream::{Drained, ListenerId, StreamId, StreamInfo, StreamState, StreamStatus};
 
 /// What kind of frame a header opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,62 +92,6 @@ pub struct TransmitHeader {
     pub checksum: Option<ChecksumRequest>,
 }
 
-/// The state of a connection, as far as its user can tell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StreamState {
-    /// The handshake is on its way.
-    Connecting,
-    /// Open; the fields of [`StreamStatus`] tell which halves are.
-    Open,
-    /// Both halves are closed, or the connection failed.
-    Closed,
-}
-
-/// What a stream can do now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamStatus {
-    /// The state of the connection.
-    pub state: StreamState,
-    /// Bytes accepted in order and not drained yet.
-    pub readable_bytes: u64,
-    /// Bytes fed and not acknowledged yet.
-    pub unacknowledged_bytes: u64,
-    /// The peer has closed its half and everything before that was drained.
-    pub end_of_stream: bool,
-    /// The error number that ended the connection.
-    pub error: Option<i32>,
-}
-
-/// What [`Transport::drain`] took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drained {
-    /// Bytes taken, in order; 0 when there are none now.
-    pub bytes: u64,
-    /// The peer has closed its half and no byte is left.
-    pub end_of_stream: bool,
-}
-
-/// Measurements of a connection; a transport reports 0 for what it does not measure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StreamInfo {
-    /// Smoothed round-trip time.
-    pub round_trip: Duration,
-    /// The present retransmission timeout.
-    pub retransmission_timeout: Duration,
-    /// Congestion window, packets.
-    pub congestion_window_packets: u32,
-    /// Largest payload of one packet sent.
-    pub segment_bytes_max: u32,
-    /// Packets retransmitted in all.
-    pub retransmitted_packets: u32,
-    /// Retransmission timeouts in a row at present.
-    pub timeouts: u32,
-    /// Payload bytes the peer has acknowledged; SYN and FIN may count as one each.
-    pub acknowledged_bytes: u64,
-    /// Payload bytes received in order; FIN may count as one.
-    pub received_bytes: u64,
-}
-
 /// Something happened that may let a waiting user go on. Spurious events are allowed, and one
 /// event may stand for several: look at the stream until it has nothing more to give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,22 +119,6 @@ pub struct TransportCounters {
     pub oversize_frames: u64,
     /// Headers handed in while the stack could not take them: dropped, as on a full ring.
     pub receive_overruns: u64,
-}
-
-/// Opens the kernel transport, or smoltcp by `clock` where this machine refuses it; the refusal
-/// comes along. Any other error is returned.
-pub fn open(
-    link: &LinkConfig,
-    clock: Clock,
-) -> Result<(Box<dyn Transport>, Option<TransportError>)> {
-    match LinuxTransport::open(link) {
-        Ok(transport) => Ok((Box::new(transport), None)),
-        Err(refusal) if refusal.is_refusal() => Ok((
-            Box::new(SmoltcpTransport::open(link, clock)?),
-            Some(refusal),
-        )),
-        Err(error) => Err(error),
-    }
 }
 
 /// A protocol stack that sees headers and lengths, never payload.
@@ -267,97 +190,4 @@ pub trait Transport: Send {
 
     /// What passed so far.
     fn counters(&self) -> TransportCounters;
-}
-
-/// One address of an interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InterfaceAddress {
-    /// The address.
-    pub address: IpAddr,
-    /// Bits of the subnet on the link.
-    pub prefix_bits: u8,
-}
-
-/// The interface of a transport or of a peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkConfig {
-    /// Ethernet address.
-    pub mac: [u8; 6],
-    /// IP addresses, each with its subnet on the link.
-    pub addresses: Vec<InterfaceAddress>,
-    /// Routers to everywhere else, at most one of each IP version.
-    pub gateways: Vec<IpAddr>,
-    /// Largest IP packet, bytes: 1500, or up to 9000 for jumbo frames.
-    pub mtu_bytes: u16,
-    /// How the stack paces itself.
-    pub tuning: Tuning,
-}
-
-/// Smallest MTU of a link with IPv6, bytes (RFC 8200, section 5).
-pub const IPV6_MTU_BYTES_MIN: u16 = 1280;
-
-impl LinkConfig {
-    /// The machine `number` of a network on its own, for labs, demos and tests: 10.77.0.`number`
-    /// in a /24 and, where the MTU allows it, fd77::`number` in a /64, without a gateway.
-    pub fn lab(number: u8, mtu_bytes: u16, tuning: Tuning) -> Self {
-        let mut addresses = vec![InterfaceAddress {
-            address: [10, 77, 0, number].into(),
-            prefix_bits: 24,
-        }];
-        if mtu_bytes >= IPV6_MTU_BYTES_MIN {
-            addresses.push(InterfaceAddress {
-                address: [0xfd77, 0, 0, 0, 0, 0, 0, u16::from(number)].into(),
-                prefix_bits: 64,
-            });
-        }
-        Self {
-            mac: [0x02, 0, 0, 0, 0, number],
-            addresses,
-            gateways: Vec::new(),
-            mtu_bytes,
-            tuning,
-        }
-    }
-}
-
-/// Protocol timers and windows. A simulated wire may be a thousand times slower than a real one
-/// while the kernel's timers run by the wall clock; these keep them from firing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tuning {
-    /// Lower bound of the retransmission timeout.
-    pub retransmission_timeout_min: Duration,
-    /// Whether a probe may repeat the tail after two round trips, before the timeout.
-    pub tail_loss_probe: bool,
-    /// Congestion window at the start, packets; 0 leaves the stack's own.
-    pub initial_window_packets: u32,
-    /// Receive buffer of each stream, in bytes of the stack's own accounting; bounds the window
-    /// that the peer is offered, and so what it has in flight.
-    pub receive_buffer_bytes: u32,
-    /// Send buffer of each stream, in bytes of the stack's own accounting; bounds what is in
-    /// flight to the peer.
-    pub send_buffer_bytes: u32,
-}
-
-impl Tuning {
-    /// For a card on a real wire: the stack's defaults with room for 100 Gb/s.
-    pub const REAL_TIME: Self = Self {
-        retransmission_timeout_min: Duration::from_millis(200),
-        tail_loss_probe: true,
-        initial_window_packets: 0,
-        receive_buffer_bytes: 8 << 20,
-        send_buffer_bytes: 8 << 20,
-    };
-
-    /// For a simulated card, whose wire is slower than its clock says by a factor of 1,000. The
-    /// congestion window begins at more than such a wire holds: CUBIC leaves slow start, and grows
-    /// after it, by the wall clock, which says nothing of the wire. A connection whose handshake
-    /// takes longer than a second by the wall clock repeats its SYN all the same: the kernel has no
-    /// setting for that timer.
-    pub const SIMULATION: Self = Self {
-        retransmission_timeout_min: Duration::from_secs(3),
-        tail_loss_probe: false,
-        initial_window_packets: 128,
-        receive_buffer_bytes: 1 << 20,
-        send_buffer_bytes: 1 << 20,
-    };
 }

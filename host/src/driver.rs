@@ -1,0 +1,23 @@
+//! The driver: one card behind a bus, its rings and its owners.
+//!
+//! ```text
+//!   commands, descriptors ─► Device ─► owners' rings, doorbells ─► Bus ─► card
+//!   confirmations, header entries ◄── Device ◄── rings in control memory ◄─┘
+//! ```
+//! | file | what |
+//! |---|---|
+//! | `bus.rs` | registers, DMA memory and faults of a card, real or simulated |
+//! | `device.rs` | opens a card, moves its rings, reads its counters |
+//! | `owner.rs` | one owner: its rings and its commands in flight |
+//! | `rings.rs` | producer and consumer sides of the rings |
+//! | `watch.rs` | detects lost epochs and stopped rings |
+//! | `ticket.rs` | names of commands until they are confirmed |
+//! | `error.rs` | errors of the driver, the control path and the provider |
+
+pub mod bus;
+pub mod device;
+pub mod error;
+mod owner;
+pub mod rings;
+pub mod ticket;
+mod watch;

@@ -1,0 +1,21 @@
+//! Opens the transport that this machine allows.
+
+use super::{
+    Clock, LinkConfig, LinuxTransport, Result, SmoltcpTransport, Transport, TransportError,
+};
+
+/// Opens the kernel transport, or smoltcp by `clock` where this machine refuses it; the refusal
+/// comes along. Any other error is returned.
+pub fn open(
+    link: &LinkConfig,
+    clock: Clock,
+) -> Result<(Box<dyn Transport>, Option<TransportError>)> {
+    match LinuxTransport::open(link) {
+        Ok(transport) => Ok((Box::new(transport), None)),
+        Err(refusal) if refusal.is_refusal() => Ok((
+            Box::new(SmoltcpTransport::open(link, clock)?),
+            Some(refusal),
+        )),
+        Err(error) => Err(error),
+    }
+}
