@@ -1,5 +1,7 @@
-//! The control stack's core: no I/O, no clock; headers and completions in, commands, descriptors
-//! and headers out.
+//! The core of the control stack, without I/O and without a clock. Headers, requests and
+//! confirmations come in; commands, descriptors, headers and completions go out. Commands go to a
+//! [`queue::CommandQueue`] and byte counts to a [`crate::transport::Transport`], both of them
+//! traits: no call here accesses a bus, a socket or a clock.
 //!
 //! ```text
 //!   transport headers ─► stack ─► send descriptors        requests      ─► stack ─► commands
@@ -11,12 +13,12 @@
 //! | `descriptor.rs` | packs send descriptors |
 //! | `profile.rs` | header profiles beside TCP |
 //! | `packet.rs` | reads and adjusts packet headers |
-//! | `queue.rs` | where commands go: the only way to the card |
-//! | `placement.rs` | which key slot holds which flow |
-//! | `lists.rs` | where segment lists lie, committed and borrowed |
-//! | `regions.rs` | registered regions and page entries |
-//! | `flow/` | one flow's buffers, and the payload that arrived for them |
-//! | `connection/` | one TCP connection: handshake, window, acceptance, end |
+//! | `queue.rs` | the trait that takes commands and reports confirmations |
+//! | `placement.rs` | places keys in the flow table |
+//! | `lists.rs` | allocates segment lists, committed and borrowed |
+//! | `regions.rs` | allocates regions and page entries |
+//! | `flow/` | buffers of one flow, and the payload that arrived for them |
+//! | `connection/` | one TCP connection: handshake, window, acceptance, close |
 
 pub mod commands;
 pub mod connection;

@@ -1,19 +1,19 @@
-//! Application memory: one file of pages, mapped by each side for itself.
+//! Application memory: one file of pages, which each side maps for itself.
 //!
 //! ```text
 //!                        ┌─ DeviceMapping       the card's DMA (a simulated one's)
 //!   MemoryFile (pages) ──┼─ ApplicationMapping  the application's own
 //!                        └─ GuardedMapping      the control stack's: no access at all
 //! ```
-//! The control stack needs an address for each application buffer, because deferred payload has to
-//! be copied into it, but it must not touch payload by mistake. So its mapping has no access right;
-//! `GuardedMapping::open` gives it to the pages of one range for the time of one call, and only
-//! `copier.rs` can make a guarded mapping.
+//! The control stack needs an address for each application buffer, because deferred payload is
+//! copied into it, but it must not touch payload by mistake. Its mapping therefore has no access
+//! rights. `GuardedMapping::open` grants access to the pages of one range for the duration of one
+//! call, and only `provider/copier.rs` makes a guarded mapping.
 //!
 //! Invariants
-//! 1. Outside of `GuardedMapping::open` an access through a guarded mapping is a SIGSEGV; a
-//!    system call that is given its address answers EFAULT.
-//! 2. No mapping reaches beyond its range.
+//! 1. Outside of `GuardedMapping::open` an access through a guarded mapping raises SIGSEGV, and a
+//!    system call with such an address fails with EFAULT.
+//! 2. No mapping extends beyond its range.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -22,10 +22,10 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Bytes of a page: what access rights are given for.
+/// Bytes of a page, the unit of access rights.
 pub const PAGE_BYTES: usize = 4096;
 
-/// Pages without a name in a file system, all zero at first; they take room when they are written.
+/// An anonymous file (memfd), initially zero; pages are allocated when they are written.
 #[derive(Clone, Debug)]
 pub struct MemoryFile {
     descriptor: Arc<OwnedFd>,
@@ -53,14 +53,16 @@ impl MemoryFile {
         })
     }
 
-    /// `bytes` bytes from `offset`, a multiple of [`PAGE_BYTES`], as something to map.
+    /// The range of `bytes` bytes from `offset`, a multiple of [`PAGE_BYTES`], to be mapped.
     pub fn range(&self, offset: usize, bytes: usize) -> io::Result<MemoryRange> {
         let fits = offset
             .checked_add(bytes)
             .is_some_and(|end| end <= self.bytes);
         if bytes == 0 || !fits || !offset.is_multiple_of(PAGE_BYTES) {
             let all = self.bytes;
-            let text = format!("{bytes} bytes at {offset:#x} are no pages of a file of {all}");
+            let text = format!(
+                "{bytes} bytes at {offset:#x} are no whole-page range of a file of {all} bytes"
+            );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         Ok(MemoryRange {
@@ -70,7 +72,7 @@ impl MemoryFile {
         })
     }
 
-    /// The whole file for the device.
+    /// Maps the whole file for the device.
     pub fn map_device(&self) -> io::Result<DeviceMapping> {
         let range = self.range(0, self.bytes)?;
         let rights = libc::PROT_READ | libc::PROT_WRITE;
@@ -78,7 +80,7 @@ impl MemoryFile {
     }
 }
 
-/// Pages of a [`MemoryFile`], not mapped yet: what a bus hands out for application memory.
+/// Pages of a [`MemoryFile`], not mapped yet. A bus returns them for application memory.
 #[derive(Clone, Debug)]
 pub struct MemoryRange {
     file: MemoryFile,
@@ -87,19 +89,19 @@ pub struct MemoryRange {
 }
 
 impl MemoryRange {
-    /// The application's own mapping.
+    /// Maps the range for the application.
     pub fn map(&self) -> io::Result<ApplicationMapping> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         Ok(ApplicationMapping(Mapping::new(self, rights)?))
     }
 
-    /// The control stack's mapping, without access.
+    /// Maps the range for the control stack, without access rights.
     pub(crate) fn guard(&self) -> io::Result<GuardedMapping> {
         Ok(GuardedMapping(Mapping::new(self, libc::PROT_NONE)?))
     }
 }
 
-/// A mapping of a range, of whatever rights; ends with the value.
+/// A mapping of a range with given rights, unmapped on drop.
 #[derive(Debug)]
 struct Mapping {
     start: NonNull<u8>,
@@ -128,13 +130,13 @@ impl Mapping {
         })
     }
 
-    /// The address of `bytes` bytes at `offset`. Panics when they are not inside.
+    /// The address of `bytes` bytes at `offset`. Panics when they are outside the mapping.
     fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
         let end = offset.checked_add(bytes);
         let all = self.bytes;
         assert!(
             end.is_some_and(|end| end <= all),
-            "{bytes} bytes at {offset} of {all} mapped ones"
+            "{bytes} bytes at {offset} exceed the mapping of {all} bytes"
         );
         // SAFETY: `offset` is at most the length of the mapping.
         unsafe { self.start.as_ptr().add(offset) }
@@ -148,7 +150,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A whole file as a simulated card's DMA sees it.
+/// A whole file, as seen by the DMA of a simulated card.
 #[derive(Debug)]
 pub struct DeviceMapping(Mapping);
 
@@ -169,8 +171,8 @@ impl DerefMut for DeviceMapping {
     }
 }
 
-/// The application's own view of a buffer. Bytes are copied in and out: the card may write them at
-/// any time between a request and its completion, so they are never lent.
+/// The application's view of a buffer. Bytes are copied in and out, never borrowed: the card may
+/// write them at any time between a request and its completion.
 #[derive(Debug)]
 pub struct ApplicationMapping(Mapping);
 
@@ -195,12 +197,12 @@ impl ApplicationMapping {
     }
 }
 
-/// The control stack's view of a buffer: an address without access.
+/// The control stack's view of a buffer: an address without access rights.
 #[derive(Debug)]
 pub(crate) struct GuardedMapping(Mapping);
 
 impl GuardedMapping {
-    /// Gives `visit` the bytes of a range, and only while it runs.
+    /// Calls `visit` with the bytes of a range, which are accessible only during the call.
     pub(crate) fn open(
         &mut self,
         offset: usize,
@@ -233,7 +235,7 @@ impl GuardedMapping {
     }
 }
 
-/// Whole pages of a mapping.
+/// A whole-page range of a mapping.
 struct Pages {
     start: *mut u8,
     bytes: usize,
@@ -249,7 +251,7 @@ impl Pages {
     }
 }
 
-/// Closes pages again, also when the visitor panics.
+/// Removes access rights again, also when the visitor panics.
 struct Closing(Pages);
 
 impl Drop for Closing {

@@ -1,23 +1,22 @@
-//! Messages over UDP: a transport of our own, placed by the card as it is.
+//! Messages over UDP: a transport of our own that the card places without new RTL.
 //!
 //! ```text
 //!   expect(message, buffer) ─► flow with the message's number in its key ─► payload lands in place
-//!   send(message, buffer) ──► descriptors, one a packet ──► acknowledged ──► send floor, fenced
+//!   send(message, buffer) ──► one descriptor per packet ──► acknowledged ──► send floor, fenced
 //! ```
-//! It shows that a new protocol needs no new RTL: a header profile tells the card where position
-//! and message number are, and everything below is host software. Each message is a flow of its own
-//! from [`Endpoint::expect`] or [`Endpoint::send`] on until it is done; packets may come in any
-//! order.
+//! A header profile gives the card the offsets of position and message number; the rest is host
+//! software. Each message is a flow of its own, from [`Endpoint::expect`] or [`Endpoint::send`]
+//! until it is complete. Packets may arrive in any order.
 //!
-//! The protocol: the sender keeps [`WINDOW_PACKETS`] packets on their way, the receiver answers
-//! with the position up to which everything has arrived, and after [`PATIENCE`] without an answer
-//! the sender goes on from that position again. There is no congestion control: it is for links
-//! that are the application's own.
+//! The protocol: the sender keeps up to [`WINDOW_PACKETS`] packets in flight. The receiver replies
+//! with the position up to which everything has arrived. After [`PATIENCE`] without progress the
+//! sender resumes from that position. There is no congestion control: the protocol is for dedicated
+//! links.
 //!
 //! Invariants
-//! 1. A buffer is handed back only after a fence: the receive floor beyond a whole message, the
+//! 1. A buffer is returned only after a fence: the receive floor beyond a whole message, or the
 //!    send floor beyond an acknowledged one.
-//! 2. A message that is done is acknowledged again when its packets come again.
+//! 2. A complete message is acknowledged again when its packets arrive again.
 
 mod endpoint;
 mod header;

@@ -1,4 +1,4 @@
-//! The application's side: connect, listen, accept, register, send, recv, poll, close.
+//! The applications' calls: connect, listen, accept, register, send, recv, poll, close.
 //!
 //! ```text
 //!   application ── requests ─►┌──────────┐── headers ─► transport (Linux TCP, smoltcp, yours)
@@ -7,10 +7,11 @@
 //!                    commands, descriptors │ header entries
 //!                                     Device (rings, doorbells) ── Bus ── card
 //! ```
-//! All calls return at once; [`Provider::poll`] makes progress and returns completions. Buffers lie
-//! in memory that was registered; the application must not touch a buffer between its request and
-//! its completion. Several applications share a card: each has an owner's rings and a protection
-//! domain of its own, and neither the provider nor the card lets it use another one's memory.
+//! All calls return at once; [`Provider::poll`] makes progress and returns completions. Buffers are
+//! in registered memory. The application must not touch a buffer between its request and its
+//! completion. Several applications share a card: each has the rings of an owner and a protection
+//! domain of its own. Both the provider and the card refuse access to the memory of another
+//! application.
 
 mod failures;
 mod headers;
@@ -38,12 +39,12 @@ use crate::driver::ticket::Ticket;
 use crate::memory::ApplicationMapping;
 use crate::transport::{ListenerId, StreamId, Transport, TransportError};
 
-/// Names an application of a provider: its owner's number on the card.
+/// Names an application of a provider, by its owner number on the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ApplicationId(pub u8);
 
 impl ApplicationId {
-    /// The one that a provider has from the beginning.
+    /// The application that every provider starts with.
     pub const FIRST: Self = Self(0);
 }
 
@@ -55,67 +56,68 @@ pub struct ConnectionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionId(pub u16);
 
-/// Something that ended, in the order in which it did.
+/// A completed event. Completions are reported in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// A connection opened and its flow was handed to the card.
+    /// A connection is open, and its flow is being installed on the card.
     Opened(ConnectionId),
-    /// A receive request is done: its buffer holds `bytes` bytes.
+    /// A receive request is complete: its buffer holds `bytes` bytes.
     Received {
         /// The application's name for the request.
         request: u64,
         /// Bytes in the buffer; 0 at the end of the stream.
         bytes: u32,
     },
-    /// A send request is done: the peer has acknowledged it and the card will not read it again.
+    /// A send request is complete: the peer has acknowledged it, and the card will not read the
+    /// buffer again.
     Sent {
         /// The application's name for the request.
         request: u64,
     },
-    /// The peer has closed its half, and every byte before that was received.
+    /// The peer has closed its sending half, and every byte before that was received.
     EndOfStream(ConnectionId),
-    /// A request ended without effect because its connection is gone.
+    /// A request was cancelled because its connection ended.
     Cancelled {
         /// The application's name for the request.
         request: u64,
     },
-    /// A connection failed; its requests are cancelled.
+    /// A connection failed, for the reason in the text. Its requests are cancelled.
     Failed(ConnectionId, String),
     /// A connection is closed and its flow has left the card.
     Closed(ConnectionId),
 }
 
-/// What the control stack did with payload and headers.
+/// Counters of the control stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProviderCounters {
-    /// Payload bytes that the CPU copied into or out of application buffers.
+    /// Payload bytes copied into or out of application buffers by the CPU.
     pub copied_payload_bytes: u64,
     /// Header entries taken.
     pub header_entries: u64,
-    /// Headers withheld from the transport because their payload was not kept: their flow was over
-    /// its deferral budget, they came before its window, or far beyond it.
+    /// Headers withheld from the transport because their payload was not kept: the flow had used up
+    /// its deferral budget, or the payload arrived before a window was offered or far beyond it.
     pub withheld_headers: u64,
-    /// Packets of a flow withheld because they came to another link address or VLAN than its own.
+    /// Packets withheld because their link address or VLAN was not that of their flow.
     pub withheld_foreign: u64,
-    /// Packets behind IPv6 extension headers withheld because their TCP checksum was wrong or they
-    /// ended early.
+    /// Packets with IPv6 extension headers withheld because their TCP checksum was wrong or they
+    /// were truncated.
     pub withheld_broken: u64,
-    /// Headers of the transport with payload of a flow that is not there: dropped.
+    /// Headers of the transport dropped because they announced payload of an unknown flow.
     pub orphan_headers: u64,
-    /// Frames of the transport too long to go out inline.
+    /// Frames of the transport dropped because they were too long for an inline descriptor.
     pub oversize_frames: u64,
-    /// Window updates that the control stack sent on its own.
+    /// Window updates generated by the control stack.
     pub window_updates: u64,
-    /// Fragments withheld: their payload cannot be placed.
+    /// IP fragments withheld, whose payload cannot be placed.
     pub withheld_fragments: u64,
-    /// Segment entries that flows have borrowed now.
+    /// Segment entries that flows have borrowed at present.
     pub borrowed_entries: u32,
-    /// Times that a flow wanted a longer segment list and the card had none to lend; its requests
+    /// Times that a flow needed a longer segment list and the pool had none. The flow's requests
     /// wait.
     pub list_refusals: u64,
 }
 
-/// The provider. See the module's head.
+/// The provider. See the head of this file.
 pub struct Provider<B: Bus, T: Transport> {
     device: Device<B>,
     transport: T,
@@ -138,7 +140,7 @@ pub struct Provider<B: Bus, T: Transport> {
 }
 
 impl<B: Bus, T: Transport> Provider<B, T> {
-    /// Opens the card behind `bus` and runs `transport` on it.
+    /// Opens the card on `bus` and runs `transport` on it.
     pub fn open(bus: B, transport: T, config: DeviceConfig) -> Result<Self> {
         let device = Device::open(bus, config)?;
         let sizes = device.sizes();
@@ -174,7 +176,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         &mut self.transport
     }
 
-    /// What the control stack did so far.
+    /// Counters of the control stack so far.
     pub fn counters(&self) -> ProviderCounters {
         ProviderCounters {
             copied_payload_bytes: self.copier.copied_bytes(),
@@ -184,7 +186,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// Lets one more application use the card, with rings and a protection domain of its own.
+    /// Opens one more application, with rings and a protection domain of its own.
     pub fn open_application(&mut self, rings: RingSizes) -> Result<ApplicationId> {
         let owner = self.device.open_owner(rings)?;
         self.applications += 1;
@@ -201,7 +203,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// Allocates memory of an application and registers it with the card.
+    /// Allocates memory for an application and registers it with the card.
     pub fn register(
         &mut self,
         application: ApplicationId,
@@ -237,9 +239,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(RegionId(region.index))
     }
 
-    /// Removes a region: the card stops using it, then its memory is released. Connections that
-    /// still have buffers in it get their payload deferred, and fail when it would have to be
-    /// copied there.
+    /// Removes a region: its memory is released when the card no longer uses it. The payload of
+    /// connections that still have buffers in it is deferred, and they fail when it would have to
+    /// be copied there.
     pub fn deregister(&mut self, region: RegionId) -> Result<()> {
         self.region(region)?;
         let entry = self.regions.removal(region.0)?;
@@ -253,8 +255,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(self.region(region)?.memory)
     }
 
-    /// Maps a region for the application. It must not touch a buffer between the buffer's request
-    /// and its completion.
+    /// Maps a region for the application, which must not touch a buffer between its request and its
+    /// completion.
     pub fn map(&mut self, region: RegionId) -> Result<ApplicationMapping> {
         let memory = self.memory(region)?;
         let range = self.device.bus().share(&memory)?;
@@ -264,7 +266,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             .map_err(|source| HostError::Mapping { region, source })
     }
 
-    /// A region that is registered and not on its way out.
+    /// A region that is registered and not being removed.
     fn region(&self, region: RegionId) -> Result<&Region> {
         let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
         self.regions
@@ -284,7 +286,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.adopt(application, stream)
     }
 
-    /// Opens a port for an application.
+    /// Starts to listen on a port for an application.
     pub fn listen(&mut self, application: ApplicationId, local: SocketAddr) -> Result<ListenerId> {
         self.check(application)?;
         let listener = self.transport.listen(local)?;
@@ -292,7 +294,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(listener)
     }
 
-    /// The next connection of a listener, if there is one; of the listener's application.
+    /// The next connection of a listener, if there is one. It belongs to the listener's
+    /// application.
     pub fn accept(&mut self, listener: ListenerId) -> Result<Option<ConnectionId>> {
         let Some(stream) = self.transport.accept(listener)? else {
             return Ok(None);
@@ -327,7 +330,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(id)
     }
 
-    /// Checks a request's place: in a region of the connection's application, inside it.
+    /// Checks the buffer of a request: in a region of the connection's application, and inside the
+    /// region.
     fn buffer(
         &mut self,
         id: ConnectionId,
@@ -379,8 +383,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// Receives into `bytes` bytes of a region. Completes when they are full, at the end of the
-    /// stream, or, with `partial`, as soon as some bytes are there and no more are on the way.
+    /// Receives into `bytes` bytes of a region. The request completes when the buffer is full, at
+    /// the end of the stream, or, with `partial`, as soon as some bytes have arrived and no more
+    /// are in progress.
     pub fn recv(
         &mut self,
         id: ConnectionId,
@@ -400,14 +405,14 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// Ends the sending half after everything sent; the receiving half stays open.
+    /// Ends the sending half after everything posted; the receiving half stays open.
     pub fn finish(&mut self, id: ConnectionId) -> Result<()> {
         self.connection(id)?.finish();
         Ok(())
     }
 
-    /// Closes a connection: sends what was posted, then takes its flow off the card. Receive
-    /// requests that are still open then are cancelled.
+    /// Closes a connection: sends what was posted, then removes the flow from the card. Receive
+    /// requests still open then are cancelled.
     pub fn close(&mut self, id: ConnectionId) -> Result<()> {
         match self.connection(id)?.close() {
             true => Err(HostError::Finished(id.0)),
@@ -421,15 +426,15 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.device.wait(limit)
     }
 
-    /// Lets card, transport and connections make progress; the completions since the last call.
+    /// Advances card, transport and connections. Returns the completions since the last call.
     pub fn poll(&mut self) -> Result<Vec<Completion>> {
         self.device.bus().advance()?;
         self.take_faults()?;
         self.poll_device()?;
         self.take_headers()?;
         self.take_refused()?;
-        // The connections look at their streams in every step; what counts here is that the
-        // transport goes on.
+        // Connections read the status of their streams in every step. Events are polled only so
+        // that the transport makes progress.
         while self.transport.poll_event()?.is_some() {}
         self.take_transport_headers()?;
         self.step_connections()?;

@@ -1,4 +1,4 @@
-//! The transport: a box with headers in and headers out, behind which any TCP may run.
+//! The transport: a protocol stack with headers in and headers out. Any TCP can be one.
 //!
 //! ```text
 //!   application (control stack)                     card
@@ -11,29 +11,29 @@
 //!   +---------------------------------+  deliver_frame
 //! ```
 //!
-//! No payload byte ever passes: the stack works on filler of the right length, and the card puts
-//! the real bytes in (by sequence number) or keeps them out. What the application wants to send is
-//! announced by [`Transport::feed`]; what the stack has accepted in order is fetched as a byte
-//! count by [`Transport::drain`]. Sequence numbers and acknowledgements are not reported here: the
-//! headers that pass carry them.
+//! No payload byte ever passes through the transport. The stack works on filler of the right
+//! length; the card inserts the real bytes on send and removes them on receive, by sequence number.
+//! [`Transport::feed`] announces the bytes that the application wants to send; [`Transport::drain`]
+//! returns how many bytes the stack has accepted in order. Sequence and acknowledgement numbers are
+//! read from the headers.
 //!
 //! Invariants
-//! 1. No call blocks. A call that can do nothing now says so in its result.
-//! 2. [`TransmitHeader::bytes`] ends with the transport header; payload bytes never follow it. A
-//!    frame that is not TCP is whole and has `payload_bytes` 0.
-//! 3. [`Transport::drain`] takes at most what was asked, so the receive window that the stack
-//!    offers closes when the application has no buffers.
-//! 4. Ids are never reused while the transport lives.
+//! 1. No call blocks. The result of a call shows whether it could do anything.
+//! 2. [`TransmitHeader::bytes`] ends with the TCP header, never with payload. A frame that is not
+//!    TCP is complete and has `payload_bytes` 0.
+//! 3. [`Transport::drain`] takes at most the bytes requested, so the receive window of the stack
+//!    closes when the application has no buffers.
+//! 4. Ids are never reused during the life of a transport.
 //!
-//! A new TCP is a type that implements [`Transport`]; [`crate::provider::Provider::open`] takes it.
-//! A protocol that is not TCP does without this trait: it gives the card a header profile
-//! ([`crate::control::profile`]) and drives a [`crate::device::Device`] itself, as
-//! [`crate::message`] does; the smallest one is `sim/examples/own_transport.rs`.
+//! A new TCP is a type that implements [`Transport`], for [`crate::provider::Provider::open`]. A
+//! protocol that is not TCP does not use this trait: it sets a header profile on the card
+//! ([`crate::control::profile`]) and drives a [`crate::driver::device::Device`] itself, as
+//! [`crate::message`] does. The smallest example is `sim/examples/own_transport.rs`.
 //!
 //! | transport | where it runs | used when |
 //! |---|---|---|
 //! | `LinuxTransport` | kernel TCP behind a TAP device | network namespaces are allowed |
-//! | `SmoltcpTransport` | smoltcp in this process | everywhere else |
+//! | `SmoltcpTransport` | smoltcp in this process | otherwise |
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -56,16 +56,16 @@ pub use self::smol::stack::{Clock, ManualClock};
 pub use self::smol::SmoltcpTransport;
 pub use self::stream::{Drained, ListenerId, StreamId, StreamInfo, StreamState, StreamStatus};
 
-/// What kind of frame a header opens.
+/// Kind of an outgoing frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// TCP: `bytes` end with the TCP header, payload is to be merged.
+    /// TCP: `bytes` ends with the TCP header; the card appends the payload.
     Tcp,
-    /// Anything else (ARP, neighbour discovery): `bytes` are the whole frame.
+    /// Anything else (ARP, neighbour discovery): `bytes` is the whole frame.
     Whole,
 }
 
-/// Where a checksum goes that the sender of the frame still has to compute.
+/// A checksum that the sender of the frame has to complete.
 ///
 /// The field at `start + offset` holds the folded pseudo-header sum; the checksum covers `start`
 /// to the end of the frame.
@@ -77,67 +77,67 @@ pub struct ChecksumRequest {
     pub offset: u16,
 }
 
-/// One packet that the transport wants on the wire, payload left out.
+/// One packet to be sent, without its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransmitHeader {
     /// From the Ethernet header to the end of the TCP header; or a whole frame.
     pub bytes: Vec<u8>,
-    /// Whether payload is to be merged.
+    /// Whether the card appends payload.
     pub kind: FrameKind,
     /// Payload bytes that follow the header, up to 64 KiB.
     pub payload_bytes: u32,
-    /// Payload bytes for each packet on the wire (TSO), or 0 when the packet goes as it is.
-    pub segment_bytes: u16,
+    /// Payload bytes of each packet on the wire (TSO), or 0 when the packet is sent whole.
+    pub mss_bytes: u16,
     /// The checksum to complete; `None` when all checksums are final.
     pub checksum: Option<ChecksumRequest>,
 }
 
-/// Something happened that may let a waiting user go on. Spurious events are allowed, and one
-/// event may stand for several: look at the stream until it has nothing more to give.
+/// A change that a waiting user may act on. Spurious events are allowed, and one event may stand
+/// for several: read the stream until it has nothing more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A listener may have a connection to accept.
     Incoming(ListenerId),
-    /// A stream may have connected, may have bytes, may take more, or may have ended.
+    /// A stream may have connected, have bytes to drain, accept more bytes, or have ended.
     Stream(StreamId),
 }
 
-/// Headers and bytes that passed, for the claim that payload does not.
+/// Headers and bytes that passed, as evidence that payload does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransportCounters {
     /// Headers handed out by [`Transport::poll_header`].
     pub transmit_headers: u64,
     /// Payload bytes that those headers announced.
     pub transmit_payload_bytes: u64,
-    /// Bytes read from the stack in order to get those headers.
+    /// Bytes read from the stack to get those headers.
     pub transmit_read_bytes: u64,
-    /// Headers and frames handed in.
+    /// Headers and frames delivered.
     pub receive_headers: u64,
-    /// Payload bytes those headers announced, all of them filler.
+    /// Payload bytes announced by those headers, all of them filler.
     pub receive_payload_bytes: u64,
-    /// Outgoing frames that are not TCP and too long to be taken whole: dropped.
+    /// Outgoing frames dropped because they are not TCP and too long to be read whole.
     pub oversize_frames: u64,
-    /// Headers handed in while the stack could not take them: dropped, as on a full ring.
+    /// Headers dropped on delivery because the stack could not take them, as on a full ring.
     pub receive_overruns: u64,
 }
 
 /// A protocol stack that sees headers and lengths, never payload.
 pub trait Transport: Send {
-    /// The next header that wants to go out, if there is one.
+    /// The next header to be sent, if there is one.
     fn poll_header(&mut self) -> Result<Option<TransmitHeader>>;
 
-    /// Hands in the header of a verified TCP packet (Ethernet to end of TCP, as on the wire) whose
-    /// `payload_bytes` lie, or do not lie, elsewhere. The transport receives filler in their place
-    /// and does not check the TCP checksum. The IP length must fit `payload_bytes`.
+    /// Delivers the header of a verified TCP packet (Ethernet to end of TCP, as on the wire) with
+    /// `payload_bytes` bytes of payload. The transport sees filler instead of the payload and does
+    /// not check the TCP checksum. The IP length must match `payload_bytes`.
     fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()>;
 
-    /// Hands in a whole frame that is not TCP, without frame check sequence, checksums final.
+    /// Delivers a whole frame that is not TCP, without frame check sequence, with final checksums.
     fn deliver_frame(&mut self, frame: &[u8]) -> Result<()>;
 
-    /// Starts a connection. Its local address is known at once, its SYN comes out as a header.
+    /// Starts a connection. Its local address is known at once; its SYN is sent as a header.
     fn connect(&mut self, remote: SocketAddr) -> Result<StreamId>;
 
-    /// Opens a port; port 0 lets the transport choose.
+    /// Listens on a port; the transport chooses one for port 0.
     fn listen(&mut self, local: SocketAddr) -> Result<ListenerId>;
 
     /// The address a listener is bound to.
@@ -146,26 +146,26 @@ pub trait Transport: Send {
     /// The next established connection of a listener, if there is one.
     fn accept(&mut self, listener: ListenerId) -> Result<Option<StreamId>>;
 
-    /// Closes a port; accepted streams live on.
+    /// Stops listening; accepted streams stay open.
     fn close_listener(&mut self, listener: ListenerId) -> Result<()>;
 
-    /// The application has `bytes` more to send. Returns how many the stack takes now, possibly 0.
+    /// Announces `bytes` more bytes to send. Returns how many the stack takes now, possibly 0.
     fn feed(&mut self, stream: StreamId, bytes: u64) -> Result<u64>;
 
     /// Takes up to `bytes_max` bytes that the stack has accepted in order.
     fn drain(&mut self, stream: StreamId, bytes_max: u64) -> Result<Drained>;
 
-    /// Ends the sending half after what was fed; the receiving half stays open.
+    /// Ends the sending half after the bytes fed; the receiving half stays open.
     fn finish(&mut self, stream: StreamId) -> Result<()>;
 
-    /// Forgets the stream. The stack ends the connection in its own time, by RST when received
+    /// Forgets the stream. The stack closes the connection in the background, by RST if received
     /// bytes were not drained.
     fn close(&mut self, stream: StreamId) -> Result<()>;
 
     /// Forgets the stream and resets the connection.
     fn abort(&mut self, stream: StreamId) -> Result<()>;
 
-    /// What the stream can do now.
+    /// Status of the stream.
     fn status(&mut self, stream: StreamId) -> Result<StreamStatus>;
 
     /// Measurements of the stream.
@@ -177,17 +177,17 @@ pub trait Transport: Send {
     /// The next event of a listener or stream, if there is one.
     fn poll_event(&mut self) -> Result<Option<Event>>;
 
-    /// A descriptor that turns readable when a header or an event waits; `None` when only polling
-    /// helps.
+    /// A descriptor that becomes readable when a header or an event is ready; `None` if the
+    /// transport has to be polled.
     fn readiness(&self) -> Option<BorrowedFd<'_>>;
 
-    /// Whether payload with an ACK number below what is acknowledged is taken, within the peer's
-    /// window and what it has acknowledged (RFC 5961, 5.2); otherwise none is. What a TCP refuses
-    /// must not stand in the application's memory, so the answer must not be too generous.
+    /// Whether the stack accepts payload with an ACK number below the acknowledged one, within the
+    /// peer's window and the bytes it has acknowledged (RFC 5961, 5.2). Return false if unsure:
+    /// payload that TCP refuses must not stay in the application's memory.
     fn takes_old_acks(&self) -> bool {
         false
     }
 
-    /// What passed so far.
+    /// Counters so far.
     fn counters(&self) -> TransportCounters;
 }

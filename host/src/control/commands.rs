@@ -1,4 +1,4 @@
-//! Packs commands; the layout is [`abi::command`]'s.
+//! Packs commands in the layout of [`abi::command`].
 
 use abi::command as field;
 use abi::config::{COMMAND_BYTES, SEGMENTS_COMMITTED_BITS};
@@ -17,16 +17,16 @@ fn pack(opcode: u8, fields: &[(Field, u64)]) -> Entry {
     entry
 }
 
-/// A flow as the card knows it.
+/// Names a flow on the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowName {
     /// Flow id.
     pub flow: u16,
-    /// Generation.
+    /// Generation of the flow id.
     pub generation: u8,
 }
 
-/// Which list of a flow.
+/// Direction of a segment list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Receive list.
@@ -35,7 +35,7 @@ pub enum Direction {
     Send,
 }
 
-/// What software accepts from the peer.
+/// Limits within which the card places packets of the peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acceptance {
     /// Receive floor.
@@ -44,21 +44,22 @@ pub struct Acceptance {
     pub ack_low: u32,
     /// Highest ACK number.
     pub ack_high: u32,
-    /// Oldest timestamp of the peer, where one is demanded; set for all of a flow's life or never.
+    /// Oldest timestamp accepted from the peer, if timestamps are checked. Whether they are is
+    /// fixed for the life of a flow.
     pub timestamp_floor: Option<u32>,
 }
 
-/// A flow's list: its first entry and log2 of its length.
+/// A segment list of a flow: first entry and log2 of its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct List {
     /// First entry.
     pub base: u32,
-    /// log2 entries.
+    /// Entries, log2.
     pub bits: u8,
 }
 
 impl List {
-    /// The list that a flow always has.
+    /// The committed list of a flow.
     pub fn committed(flow: u16) -> Self {
         Self {
             base: u32::from(flow) << SEGMENTS_COMMITTED_BITS,
@@ -66,35 +67,35 @@ impl List {
         }
     }
 
-    /// Entries.
+    /// Number of entries.
     pub fn capacity(self) -> u16 {
         1 << self.bits
     }
 }
 
-/// Everything flow_install sets.
+/// Fields of flow_install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowInstall {
-    /// Name.
+    /// Name of the flow.
     pub name: FlowName,
-    /// Owner whose queue takes the flow's packets.
+    /// Owner whose header queue receives the flow's packets.
     pub owner: u8,
     /// Protection domain.
     pub domain: u16,
-    /// Receive side.
+    /// Limits of the receive side.
     pub acceptance: Acceptance,
     /// Send floor.
     pub send_floor: u32,
-    /// First entry and log2 size of the lists, receive and send.
+    /// First entry and log2 length of the receive list and of the send list.
     pub lists: [(u32, u8); 2],
 }
 
 /// A key slot of the flow table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KeySlot {
-    /// Bank.
+    /// Bank of the flow table.
     pub bank: u8,
-    /// Bucket.
+    /// Bucket of the bank.
     pub bucket: u16,
     /// Way in the bucket.
     pub way: u8,
@@ -117,18 +118,18 @@ pub struct Segment {
     pub offset: u64,
 }
 
-/// A region as the card knows it.
+/// Fields of region_install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegionInstall {
     /// Region index.
     pub region: u16,
-    /// Key.
+    /// Region key.
     pub key: u16,
     /// Protection domain.
     pub domain: u16,
     /// Memory number.
     pub memory: u8,
-    /// log2 bytes of a page.
+    /// Bytes of a page, log2.
     pub page_bits: u8,
     /// First page entry.
     pub first_page: u16,
@@ -143,7 +144,7 @@ fn named(name: FlowName) -> [(Field, u64); 2] {
     ]
 }
 
-/// flow_install.
+/// Packs flow_install.
 pub fn flow_install(install: &FlowInstall) -> Entry {
     let mut fields = named(install.name).to_vec();
     fields.extend([
@@ -169,7 +170,7 @@ pub fn flow_install(install: &FlowInstall) -> Entry {
     pack(field::FLOW_INSTALL, &fields)
 }
 
-/// flow_remove.
+/// Packs flow_remove.
 pub fn flow_remove(name: FlowName) -> Entry {
     pack(field::FLOW_REMOVE, &named(name))
 }
@@ -183,19 +184,19 @@ fn slot_fields(slot: KeySlot, flow: u16) -> [(Field, u64); 4] {
     ]
 }
 
-/// key_set.
+/// Packs key_set.
 pub fn key_set(slot: KeySlot, flow: u16, key: &[u8; KEY_BYTES]) -> Entry {
     let mut entry = pack(field::KEY_SET, &slot_fields(slot, flow));
     entry[field::KEY_AT_BYTES..].copy_from_slice(key);
     entry
 }
 
-/// key_clear.
+/// Packs key_clear.
 pub fn key_clear(slot: KeySlot) -> Entry {
     pack(field::KEY_CLEAR, &slot_fields(slot, 0))
 }
 
-/// floor_set.
+/// Packs floor_set.
 pub fn floor_set(name: FlowName, acceptance: Acceptance, head: u16) -> Entry {
     let mut fields = named(name).to_vec();
     fields.extend([
@@ -211,14 +212,14 @@ pub fn floor_set(name: FlowName, acceptance: Acceptance, head: u16) -> Entry {
     pack(field::FLOOR_SET, &fields)
 }
 
-/// send_floor_set.
+/// Packs send_floor_set.
 pub fn send_floor_set(name: FlowName, floor: u32, head: u16) -> Entry {
     let mut fields = named(name).to_vec();
     fields.extend([(field::FLOOR, floor.into()), (field::HEAD, head.into())]);
     pack(field::SEND_FLOOR_SET, &fields)
 }
 
-/// segment_post.
+/// Packs segment_post.
 pub fn segment_post(name: FlowName, direction: Direction, segment: &Segment) -> Entry {
     let mut fields = named(name).to_vec();
     fields.extend([
@@ -233,7 +234,7 @@ pub fn segment_post(name: FlowName, direction: Direction, segment: &Segment) -> 
     pack(field::SEGMENT_POST, &fields)
 }
 
-/// segment_truncate of a receive segment.
+/// Packs segment_truncate for a receive segment.
 pub fn segment_truncate(name: FlowName, index: u16, bytes: u32) -> Entry {
     let mut fields = named(name).to_vec();
     fields.extend([
@@ -243,7 +244,7 @@ pub fn segment_truncate(name: FlowName, index: u16, bytes: u32) -> Entry {
     pack(field::SEGMENT_TRUNCATE, &fields)
 }
 
-/// list_move: the list goes on at another place, entries and all.
+/// Packs list_move, which moves a list and its entries to another place.
 pub fn list_move(name: FlowName, direction: Direction, list: List) -> Entry {
     let mut fields = named(name).to_vec();
     fields.extend([
@@ -254,7 +255,7 @@ pub fn list_move(name: FlowName, direction: Direction, list: List) -> Entry {
     pack(field::LIST_MOVE, &fields)
 }
 
-/// region_install, both rights.
+/// Packs region_install with read and write rights.
 pub fn region_install(region: &RegionInstall) -> Entry {
     pack(
         field::REGION_INSTALL,
@@ -272,7 +273,7 @@ pub fn region_install(region: &RegionInstall) -> Entry {
     )
 }
 
-/// region_remove.
+/// Packs region_remove.
 pub fn region_remove(region: u16, key: u16) -> Entry {
     pack(
         field::REGION_REMOVE,
@@ -283,7 +284,7 @@ pub fn region_remove(region: u16, key: u16) -> Entry {
     )
 }
 
-/// page_set.
+/// Packs page_set.
 pub fn page_set(page: u16, address: u64) -> Entry {
     pack(
         field::PAGE_SET,

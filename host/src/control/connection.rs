@@ -1,13 +1,13 @@
-//! One connection: its flow on the card, its receive and send side, its end.
+//! One TCP connection: its flow on the card, its receive side and send side, its close.
 //!
 //! ```text
-//!   Opening ─ open, both SYNs seen ─► Installing ─ confirmed ─► Installed
+//!   Opening ─ TCP open, SYNs known ─► Installing ─ confirmed ─► Installed
 //!                                                                  │ close, all acknowledged
-//!                                                  gone ◄─ Removing ◄┘
+//!                          removed ◄─ confirmed ─ Removing ◄───────┘
 //! ```
-//! A step of a connection makes whatever progress its inputs allow; it never waits. Flow, key and
-//! list moves are commands of owner 0; segments and floors go through the ring of the connection's
-//! own owner, so they start when the flow's install is confirmed.
+//! A step makes all progress that its inputs allow and never blocks. Commands for flow, key and
+//! list moves go through the ring of owner 0; segments and floors go through the ring of the
+//! connection's own owner, so they start after the install is confirmed.
 
 pub(crate) mod arrived;
 mod ending;
@@ -34,32 +34,32 @@ use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
 use crate::transport::{Drained, StreamId, StreamState, StreamStatus, Transport, TransportError};
 
-/// Copies what the bytes below a confirmed floor still miss.
+/// Copies deferred bytes below a confirmed floor into the buffers.
 pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
 
-/// Where a connection stands.
+/// Phase of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The handshake is on its way.
+    /// The handshake is in progress.
     Opening,
-    /// The flow's install is on its way.
+    /// The flow is being installed.
     Installing(Ticket),
     /// The flow is on the card.
     Installed,
-    /// The flow leaves the card.
+    /// The flow is being removed.
     Removing(Ticket),
 }
 
-/// What a step brought about.
+/// Result of a step.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
-    /// Receive requests that are done.
+    /// Receive requests that are complete.
     pub received: Vec<Done>,
-    /// Send requests that are done.
+    /// Send requests that are complete.
     pub sent: Vec<Done>,
-    /// The flow left the card.
+    /// The flow was removed from the card.
     pub gone: bool,
-    /// The connection broke, with this error number.
+    /// Error number with which the connection failed.
     pub lost: Option<i32>,
 }
 
@@ -72,11 +72,11 @@ pub struct Connection {
     pub local: SocketAddr,
     /// Address of the peer.
     pub remote: SocketAddr,
-    /// Flow on the card.
+    /// Name of the flow on the card.
     pub name: FlowName,
-    /// Owner of the flow: the application's number, which is its protection domain, too.
+    /// Owner of the flow: number of the application, which is also its protection domain.
     pub owner: u8,
-    /// Where it stands.
+    /// Phase of the connection.
     pub phase: Phase,
     /// Receive side, once the handshake is known.
     pub receive: Option<ReceiveSide>,
@@ -84,7 +84,7 @@ pub struct Connection {
     pub send: Option<SendSide>,
     /// Offered window.
     pub window: Window,
-    /// What its TCP will hardly accept.
+    /// Which packets its TCP is expected to accept.
     pub expected: Expected,
     /// Requests made before the handshake was known.
     pub early_receives: Vec<Buffer>,
@@ -128,12 +128,12 @@ impl Connection {
         }
     }
 
-    /// Asks for the sending half to end after everything posted.
+    /// Requests the end of the sending half after everything posted.
     pub fn finish(&mut self) {
         self.finish_asked = true;
     }
 
-    /// Asks for the end of the connection after everything posted. Returns whether it was asked for
+    /// Requests the end of the connection after everything posted. Returns whether it was requested
     /// before.
     pub fn close(&mut self) -> bool {
         self.finish_asked = true;
@@ -161,8 +161,8 @@ impl Connection {
         }
     }
 
-    /// Puts the flow on the card: both initial sequence numbers of the handshake are known, `keys`
-    /// are the commands that place its key. `takes_old_acks` is said of its TCP.
+    /// Installs the flow on the card. Both initial sequence numbers of the handshake must be known.
+    /// `keys` are the commands that place its key; `takes_old_acks` is that of the transport.
     pub fn install(
         &mut self,
         commands: &mut dyn CommandQueue,
@@ -215,7 +215,7 @@ impl Connection {
         self.phase = Phase::Installing(ticket);
     }
 
-    /// Makes what progress the inputs allow.
+    /// Makes all progress that the inputs allow.
     pub fn step<T: Transport>(
         &mut self,
         commands: &mut dyn CommandQueue,
@@ -245,7 +245,7 @@ impl Connection {
         Ok(progress)
     }
 
-    /// Lets both lists grow and shrink with the requests.
+    /// Grows and shrinks both segment lists with the number of requests.
     fn step_lists(&mut self, commands: &mut dyn CommandQueue, shared: &mut Shared) {
         let Shared {
             receive: receive_pool,
@@ -270,7 +270,7 @@ impl Connection {
         }
     }
 
-    /// The flow has left the card: what its lists borrowed goes back.
+    /// Returns what the lists borrowed, after the flow was removed from the card.
     pub fn end_lists(&mut self, shared: &mut Shared) {
         if let Some(receive) = &mut self.receive {
             receive.queue.list.end(&mut shared.receive);
@@ -300,7 +300,8 @@ impl Connection {
         let wanted = receive.drainable();
         if wanted > 0 {
             let drained = match transport.drain(self.stream, wanted) {
-                // The status tells, too, and what was drained before still goes its way.
+                // The status reports the error as well, and bytes drained before are still
+                // delivered.
                 Err(TransportError::Stream { .. }) => Drained {
                     bytes: 0,
                     end_of_stream: false,
@@ -316,7 +317,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Ends a withdrawal that is confirmed; `rescued` are the bytes read out of the buffers.
+    /// Ends a confirmed withdrawal; `rescued` are the bytes copied out of the buffers.
     pub fn end_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>) -> Vec<Done> {
         let end = self.end_seen;
         self.receive
@@ -324,8 +325,9 @@ impl Connection {
             .map_or_else(Vec::new, |r| r.finish_withdrawal(rescued, end))
     }
 
-    /// Withdraws the receive buffers when the stream has ended or a partial request can go back: a
-    /// single buffer ends where its bytes end, of several the list's head moves past all.
+    /// Withdraws the receive buffers when the stream has ended or a partial request can be
+    /// returned. A single buffer is truncated at its last byte; of several, the head of the list
+    /// moves past all.
     pub fn start_withdrawal(&mut self, commands: &mut dyn CommandQueue) -> Result<()> {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return Ok(());
@@ -352,7 +354,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether the end of the stream is to be reported now, once.
+    /// Whether to report the end of the stream now; true once.
     pub fn report_end(&mut self) -> bool {
         let idle = self
             .receive
@@ -428,7 +430,7 @@ fn acceptance(receive: &ReceiveSide, send: &SendSide, expected: &Expected) -> Ac
     }
 }
 
-/// What a transport took, which is never more than it was asked for.
+/// Checks that a transport took no more than it was asked to take.
 fn within(call: &'static str, asked: u64, taken: u64) -> Result<u64> {
     match taken <= asked {
         true => Ok(taken),
@@ -436,11 +438,104 @@ fn within(call: &'static str, asked: u64, taken: u64) -> Result<u64> {
     }
 }
 
-/// Turns missing bytes into the error that names them.
+/// The error for missing bytes.
 pub fn missing(name: FlowName, (offset, bytes): (u64, u64)) -> HostError {
     HostError::BytesMissing {
         flow: name.flow,
         offset,
         bytes,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::regions::RegionName;
+    use crate::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+    use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
+
+    const OWNER: u8 = 3;
+
+    /// Records owner and opcode of each command, and confirms on demand.
+    #[derive(Default)]
+    struct RecordedCommands {
+        queued: Vec<(u8, u8)>,
+        confirmed: u64,
+    }
+
+    impl RecordedCommands {
+        fn queue(&mut self, owner: u8, entry: &Entry) -> Ticket {
+            self.queued.push((owner, OPCODE.get(entry) as u8));
+            Ticket(self.queued.len() as u64 - 1)
+        }
+
+        fn confirm_all(&mut self) {
+            self.confirmed = self.queued.len() as u64;
+        }
+
+        fn take(&mut self) -> Vec<(u8, u8)> {
+            let taken = self.queued.split_off(self.confirmed as usize);
+            self.queued.extend(&taken);
+            taken
+        }
+    }
+
+    impl CommandQueue for RecordedCommands {
+        fn command(&mut self, entry: Entry) -> Ticket {
+            self.queue(0, &entry)
+        }
+
+        fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
+            Ok(self.queue(owner, &entry))
+        }
+
+        fn confirmed(&self, ticket: Ticket) -> bool {
+            ticket.0 < self.confirmed
+        }
+    }
+
+    #[test]
+    fn a_flow_posts_after_its_install_and_ends_after_its_removal_is_confirmed() {
+        let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
+        let clock = Clock::Manual(ManualClock::default());
+        let mut transport = SmoltcpTransport::open(&link, clock).unwrap();
+        let stream = transport.connect(([10, 77, 0, 2], 80).into()).unwrap();
+        let addresses = transport.addresses(stream).unwrap();
+        let name = FlowName {
+            flow: 1,
+            generation: 1,
+        };
+        let mut connection = Connection::new(stream, addresses, name, OWNER);
+        connection.add_receive(Buffer {
+            request: 7,
+            region: RegionName { index: 0, key: 1 },
+            known: None,
+            offset: 0,
+            bytes: 100,
+            partial: false,
+        });
+        let mut commands = RecordedCommands::default();
+        let mut handshake = Handshake::default();
+        (handshake.local, handshake.remote) = (Some(99), Some(499));
+        connection.install(&mut commands, &handshake, Vec::new(), false);
+        assert_eq!(commands.take(), [(0, FLOW_INSTALL)]);
+        let mut shared = Shared::new(6, 12);
+        let mut copy = |_: &mut ReceiveSide, _| Ok(());
+        let mut step = |connection: &mut Connection, commands: &mut RecordedCommands| {
+            connection.step(commands, &mut transport, &mut shared, &mut copy)
+        };
+        step(&mut connection, &mut commands).unwrap();
+        assert_eq!(commands.queued.len(), 1, "the install is not confirmed");
+        commands.confirm_all();
+        step(&mut connection, &mut commands).unwrap();
+        assert_eq!(connection.phase, Phase::Installed);
+        assert_eq!(commands.take(), [(OWNER, SEGMENT_POST)]);
+        commands.confirm_all();
+        connection.remove(&mut commands);
+        assert_eq!(commands.take(), [(0, FLOW_REMOVE)]);
+        assert!(!step(&mut connection, &mut commands).unwrap().gone);
+        commands.confirm_all();
+        assert!(step(&mut connection, &mut commands).unwrap().gone);
+        assert_eq!(connection.cancel(), [7]);
     }
 }

@@ -1,4 +1,4 @@
-//! Packs send descriptors; the layout is [`abi::send_descriptor`]'s.
+//! Packs send descriptors in the layout of [`abi::send_descriptor`].
 
 use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::field::Field;
@@ -49,16 +49,16 @@ fn pack(inline: &[u8], fields: &[(Field, u64)]) -> Vec<u8> {
     descriptor
 }
 
-/// Where the layers of a header begin, and which they are.
+/// Offsets and protocols of the layers of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layers {
     /// Offset of the IP header.
     pub l3_offset: usize,
     /// Offset of the transport header.
     pub l4_offset: usize,
-    /// IPv6, not IPv4.
+    /// True for IPv6, false for IPv4.
     pub ipv6: bool,
-    /// UDP, not TCP.
+    /// True for UDP, false for TCP.
     pub udp: bool,
 }
 
@@ -84,7 +84,7 @@ fn checksum_fields(layers: Layers) -> [(Field, u64); 6] {
     ]
 }
 
-/// A frame that goes out as it is.
+/// A frame that is sent unchanged.
 pub fn raw(frame: &[u8]) -> Vec<u8> {
     pack(frame, &[(field::KIND, field::KIND_RAW.into())])
 }

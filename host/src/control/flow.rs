@@ -1,17 +1,17 @@
-//! One flow's payload: the buffers that requests name, and what arrived for them.
+//! Buffers of one flow, and the payload that arrived for them.
 //!
 //! ```text
-//!   requests ─► posted ─► receive ◄─ standing ◄─ what landed, deferred
-//!                    └──► send ───► what is acknowledged
+//!   requests ─► posted ─► receive ◄─ standing ◄─ placed and deferred payload
+//!                    └──► send ───► acknowledged bytes
 //! ```
 //! | file | what |
 //! |---|---|
 //! | `buffer.rs` | pieces of application memory that requests name |
-//! | `posted.rs` | buffers of one direction: waiting, and posted in the list |
-//! | `receive.rs` | receive side: what landed, what was deferred, what is announced |
-//! | `send.rs` | send side: what is posted, fed to the transport, acknowledged |
-//! | `deferred.rs` | payload that the card deferred, each byte once |
-//! | `standing.rs` | which copy of each byte stands |
+//! | `posted.rs` | buffers of one direction, waiting or posted in the list |
+//! | `receive.rs` | receive side: placed, deferred, accepted and announced bytes |
+//! | `send.rs` | send side: posted, fed and acknowledged bytes |
+//! | `deferred.rs` | deferred payload, each byte once |
+//! | `standing.rs` | which copy of each byte is valid |
 //! | `ranges.rs` | sets of stream ranges |
 
 pub mod buffer;

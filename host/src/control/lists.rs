@@ -1,17 +1,17 @@
-//! Where the segment lists lie: eight entries of its own for each flow, and a pool from which a
-//! flow borrows a longer list.
+//! Allocation of segment lists: each flow has eight committed entries, and may borrow a longer list
+//! from a pool.
 //!
 //! ```text
 //!   entry 0 ........ 8 x flows ............................ all
 //!           │ committed, flow n at 8 n │ pool: pieces of 2^4 to 2^12 entries, aligned │
 //! ```
-//! One of these for each direction. A piece is split in halves until it fits and joined with its
-//! other half when both are free again (buddy allocation: Knowlton, 1965), so pieces stay aligned
-//! to their size, as the card wants them.
+//! There is one pool for each direction. It is a buddy allocator (Knowlton, 1965): a piece is split
+//! in halves until it fits, and joined with its other half when both are free. Pieces stay aligned
+//! to their size, as the card requires.
 //!
 //! Invariants
-//! 1. Committed entries are never lent: a flow that borrows cannot take another one's.
-//! 2. A piece is lent to one flow at a time, until it is given back.
+//! 1. Committed entries are never lent to another flow.
+//! 2. A piece is lent to one flow at a time, until it is returned.
 
 use std::collections::BTreeSet;
 
@@ -28,8 +28,8 @@ pub struct ListPool {
 }
 
 impl ListPool {
-    /// The pool of a card with 2^`segment_bits` entries, of which 2^`flow_bits` flows have their
-    /// committed ones.
+    /// The pool of a card with 2^`segment_bits` entries and 2^`flow_bits` flows, whose committed
+    /// entries are left out.
     pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
         let mut free = vec![BTreeSet::new(); SEGMENTS_BORROWED_BITS_MAX + 1];
         let mut at = 1u32 << (flow_bits + SEGMENTS_COMMITTED_BITS as u32);
@@ -43,7 +43,7 @@ impl ListPool {
         Self { free }
     }
 
-    /// Lends a list of 2^`bits` entries; `None` when no piece of that length is left.
+    /// Lends a list of 2^`bits` entries; `None` when no piece of that length is free.
     pub fn take(&mut self, bits: u8) -> Option<List> {
         let wanted = usize::from(bits);
         let found = (wanted..self.free.len()).find(|&bits| !self.free[bits].is_empty())?;
@@ -54,7 +54,7 @@ impl ListPool {
         Some(List { base, bits })
     }
 
-    /// Takes a lent list back.
+    /// Takes a list back.
     pub fn give(&mut self, list: List) {
         let (mut base, mut bits) = (list.base, usize::from(list.bits));
         while bits + 1 < self.free.len() && self.free[bits].remove(&(base ^ (1 << bits))) {
@@ -74,20 +74,20 @@ impl ListPool {
     }
 }
 
-/// What the flows of a card share: the pools that they borrow lists from.
+/// The pools that all flows of a card borrow lists from.
 #[derive(Debug)]
 pub struct Shared {
     /// Pool of the receive lists.
     pub receive: ListPool,
     /// Pool of the send lists.
     pub send: ListPool,
-    /// Times that a list wanted to grow and its pool was empty.
+    /// Times that a list needed to grow and its pool was empty.
     pub refusals: u64,
     all: u32,
 }
 
 impl Shared {
-    /// All of a card with 2^`flow_bits` flows and 2^`segment_bits` entries in each direction.
+    /// The pools of a card with 2^`flow_bits` flows and 2^`segment_bits` entries in each direction.
     pub fn new(flow_bits: u32, segment_bits: u32) -> Self {
         let pool = ListPool::new(flow_bits, segment_bits);
         Self {
@@ -98,25 +98,25 @@ impl Shared {
         }
     }
 
-    /// Entries that are lent to flows now.
+    /// Entries lent to flows at present.
     pub fn borrowed_entries(&self) -> u32 {
         self.all - self.receive.free_entries() - self.send.free_entries()
     }
 }
 
-/// A flow's list of one direction, as the host fills it and the card empties it.
+/// The segment list of one flow and direction: its place, and the indices in use.
 ///
-/// Invariants: an index is posted only while the list has room for it, wherever the list lies; a
-/// list that the flow has left is given back only after the move is confirmed.
+/// Invariants: an index is posted only while both the present list and the target of a move have a
+/// free entry; a list is returned to the pool only after the move away from it is confirmed.
 #[derive(Debug)]
 pub struct FlowList {
     list: List,
     committed: List,
     moving: Option<(Ticket, List)>,
-    /// First index that the card may still hold: heads that are confirmed have passed it.
+    /// First index that the card may still hold: the last confirmed head.
     head: u16,
     tail: u16,
-    /// The pool was empty when the list last wanted to grow.
+    /// The pool was empty when the list last needed to grow.
     refused: bool,
 }
 
@@ -144,7 +144,7 @@ impl FlowList {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Takes the next index, if the list has room.
+    /// Takes the next index, if the list has a free entry.
     pub fn push(&mut self) -> Option<u16> {
         let target = self.moving.map_or(self.list, |(_, list)| list);
         let room = self.list.capacity().min(target.capacity());
@@ -155,15 +155,15 @@ impl FlowList {
         })
     }
 
-    /// The card has confirmed that nothing before `head` is left.
+    /// The card has confirmed that no entry before `head` is in use.
     pub fn pass(&mut self, head: u16) {
         if (head.wrapping_sub(self.head) as i16) > 0 {
             self.head = head;
         }
     }
 
-    /// log2 of the length that would suit the list, when it is not the one it has: longer while
-    /// requests wait, the committed one again when half of that is enough.
+    /// Wanted length of the list, log2, if it differs from the present one: longer while requests
+    /// wait, the committed length when half of it suffices.
     fn wanted(&self, waiting: usize) -> Option<u8> {
         let resident = usize::from(self.resident());
         if waiting > 0 && resident >= usize::from(self.list.capacity()) {
@@ -175,9 +175,9 @@ impl FlowList {
         (fits && self.list != self.committed).then_some(self.committed.bits)
     }
 
-    /// Borrows a longer list, or leaves it, as `waiting` requests demand; the command to send as
-    /// owner 0. Counts in `refusals` when the pool has nothing longer to lend: then requests wait
-    /// until the list moves on.
+    /// Borrows a longer list for `waiting` requests, or moves back to the committed one. `command`
+    /// queues the move as owner 0. `refusals` counts the times that the pool had no longer list;
+    /// requests then wait until entries are freed.
     pub fn adapt(
         &mut self,
         (name, direction): (FlowName, Direction),
@@ -210,7 +210,7 @@ impl FlowList {
         self.moving = Some((ticket, target));
     }
 
-    /// Ends a move that is confirmed: the list that was left goes back to its pool.
+    /// Completes a confirmed move: the old list returns to its pool.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, pool: &mut ListPool) {
         let Some((ticket, list)) = self.moving else {
             return;
@@ -222,7 +222,7 @@ impl FlowList {
         }
     }
 
-    /// The flow has left the card: what it borrowed goes back to its pool.
+    /// The flow is removed from the card: what it borrowed returns to its pool.
     pub fn end(&mut self, pool: &mut ListPool) {
         if let Some((_, list)) = self.moving.take() {
             self.give_back(list, pool);
@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(pool.free_entries() + held, all);
         }
         lent.into_iter().for_each(|list| pool.give(list));
-        // Everything has been joined again: the longest list of this card fits.
+        // All pieces are joined again: the longest list of this card fits.
         assert_eq!(pool.free_entries(), all);
         assert_eq!(pool.take(11).map(|list| list.base), Some(2048));
     }
@@ -325,7 +325,7 @@ mod tests {
         while list.push().is_some() {}
         assert_eq!(list.resident(), 8);
         assert_eq!(adapt(&mut list, 20, &mut pool), (1, 0));
-        // Until the move is confirmed there is no more room, and no second move.
+        // Until the move is confirmed there is no free entry, and no second move.
         assert_eq!(list.push(), None);
         assert_eq!(adapt(&mut list, 20, &mut pool), (0, 0));
         list.confirm(|_| false, &mut pool);
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(adapt(&mut list, 0, &mut pool), (0, 0));
         list.pass(28);
         assert_eq!(adapt(&mut list, 0, &mut pool), (1, 0));
-        // On its way back the list is as short as the one it goes to.
+        // While it moves back, the list is as short as its target.
         assert_eq!((0..5).filter_map(|_| list.push()).count(), 4);
         list.confirm(|_| true, &mut pool);
         assert_eq!(pool.free_entries(), all);

@@ -1,5 +1,4 @@
-//! Reads and adjusts the TCP headers that pass; where the layers begin is found by
-//! [`crate::transport::header`].
+//! Reads and adjusts TCP headers. [`crate::transport::header`] finds the offsets of the layers.
 //!
 //! Sources: RFC 9293 (TCP), RFC 7323 (window scale, timestamps), RFC 791, RFC 8200, IEEE 802.1Q.
 
@@ -42,23 +41,23 @@ pub struct TcpHeader {
 }
 
 impl TcpHeader {
-    /// Whether TCP may take payload from such a packet: of a SYN, a reset or a packet without an
-    /// ACK number it takes none.
+    /// Whether TCP may accept payload of such a packet: it accepts none of a SYN, a reset or a
+    /// packet without ACK.
     pub fn may_carry(&self) -> bool {
         self.flags & (SYN | RST | ACK) == ACK
     }
 }
 
-/// An Ethernet address and the VLANs it is reached in, outermost first.
+/// An Ethernet address and its VLANs, outermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkAddress {
     /// Ethernet address.
     pub mac: [u8; 6],
-    /// VLAN identifiers; that of a priority tag, 0, is none.
+    /// VLAN identifiers. Priority tags, with identifier 0, are left out.
     pub vlans: Vec<u16>,
 }
 
-/// The link address of a packet at byte `at`: 0 of its receiver, 6 of its sender.
+/// The link address at byte `at` of a packet: 0 for the receiver, 6 for the sender.
 pub fn link_address(packet: &[u8], header: &TcpHeader, at: usize) -> LinkAddress {
     let mut mac = [0; 6];
     mac.copy_from_slice(&packet[at..at + 6]);
@@ -78,7 +77,7 @@ fn word32(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
 }
 
-/// Reads the TCP header of a packet; `None` for everything that is not plain TCP.
+/// Reads the TCP header of a packet; `None` for anything that is not plain TCP.
 pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
     let layout = TcpLayout::parse(packet).ok()?;
     let (source, destination) = addresses(&packet[layout.network..], layout.ipv6)?;
@@ -115,8 +114,8 @@ pub(crate) fn addresses(ip: &[u8], ipv6: bool) -> Option<(IpAddr, IpAddr)> {
     Some((at(12, 8)?, at(16, 24)?))
 }
 
-/// The option of a kind, all its `BYTES`: the last one of that length, as TCP takes it. One whose
-/// length cannot be ends the options.
+/// The last option of this kind that is `BYTES` long, as TCP reads it. An option with an impossible
+/// length ends the search.
 fn option<const BYTES: usize>(tcp: &[u8], kind: u8) -> Option<[u8; BYTES]> {
     let end = (usize::from(tcp.get(12)? >> 4) * 4).min(tcp.len());
     let mut rest = tcp.get(20..end)?;
@@ -166,12 +165,12 @@ pub fn set_window(packet: &mut [u8], header: &TcpHeader, window: u16) {
     packet[at..at + 2].copy_from_slice(&window.to_be_bytes());
 }
 
-/// Offers no window: nothing is posted yet.
+/// Sets the window to 0: nothing is posted yet.
 pub fn close_window(packet: &mut [u8], header: &TcpHeader) {
     set_window(packet, header, 0);
 }
 
-/// Clears the checksum fields that the card will fill.
+/// Clears the checksum fields, which the card fills.
 pub fn clear_checksums(packet: &mut [u8], header: &TcpHeader) {
     if !header.ipv6 {
         packet[header.l3_offset + 10..header.l3_offset + 12].fill(0);
@@ -216,7 +215,7 @@ mod tests {
         assert_eq!(timestamp(&short), Some(first));
         let cut = [&first[..], &[8, 10, 0, 0, 0, 2]].concat();
         assert_eq!(timestamp(&cut), Some(first));
-        // The card and Linux stop at a length below 2.
+        // The card and Linux both stop at a length below 2.
         let mut bad = [&[5, 1, 1, 1][..], &first, &[1, 1]].concat();
         assert_eq!(timestamp(&bad), None);
         bad[1] = 2;

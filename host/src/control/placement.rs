@@ -1,8 +1,10 @@
-//! Which key slot holds which flow: the host places and moves keys, the card only looks up.
+//! Placement of keys in the flow table: the host places and moves keys, the card only looks them
+//! up.
 //!
-//! Two banks of buckets with four ways each. A key goes to the emptier of its two buckets; when
-//! both are full, keys move to their other bucket along the shortest path to a free way. A move
-//! copies the key before it deletes it, so no lookup misses.
+//! The table is a cuckoo hash table: two banks of buckets with four ways each. A key goes to the
+//! emptier of its two buckets. When both are full, keys move to their other bucket along the
+//! shortest path to a free way. A move writes the copy before it clears the original, so that no
+//! lookup misses.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -11,7 +13,7 @@ use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
 
 use super::commands::{key_clear, key_set, Entry, KeySlot};
 
-/// Buckets that a path may pass before a key is refused.
+/// Buckets searched for a path before a key is refused.
 const BUCKETS_VISITED_MAX: usize = 4096;
 
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +22,7 @@ struct Placed {
     key: [u8; KEY_BYTES],
 }
 
-/// The host's picture of the key slots.
+/// The host's copy of the key slots.
 #[derive(Debug)]
 pub struct KeyTable {
     secrets: [[u32; SECRET_WORDS]; 2],
@@ -30,7 +32,7 @@ pub struct KeyTable {
 }
 
 impl KeyTable {
-    /// An empty table of 2^`bucket_bits` buckets a bank.
+    /// An empty table of 2^`bucket_bits` buckets per bank.
     pub fn new(secrets: [[u32; SECRET_WORDS]; 2], bucket_bits: u32) -> Self {
         let mask = ((1u32 << bucket_bits) - 1) as u16;
         Self {
@@ -68,7 +70,7 @@ impl KeyTable {
         })
     }
 
-    /// Places a key; the commands in order, or `None` when no path to a free way was found.
+    /// Places a key. Returns the commands in order, or `None` when no path to a free way was found.
     pub fn insert(&mut self, key: [u8; KEY_BYTES], flow: u16) -> Option<Vec<Entry>> {
         let buckets = [self.bucket(0, &key), self.bucket(1, &key)];
         let mut commands = Vec::new();
@@ -87,7 +89,8 @@ impl KeyTable {
         self.of_flow.insert(placed.flow, slot);
     }
 
-    /// Breadth first over the buckets that keys could move to; then moves them, last first.
+    /// Breadth-first search over the buckets that keys could move to; then moves the keys, last one
+    /// first.
     fn make_room(&mut self, buckets: [u16; 2], commands: &mut Vec<Entry>) -> Option<KeySlot> {
         let mut came_from: HashMap<(u8, u16), KeySlot> = HashMap::new();
         let mut queue = VecDeque::from([(0u8, buckets[0]), (1u8, buckets[1])]);
@@ -134,7 +137,7 @@ impl KeyTable {
         free
     }
 
-    /// Takes a flow's key out; the command that clears its slot.
+    /// Removes the key of a flow. Returns the command that clears its slot.
     pub fn remove(&mut self, flow: u16) -> Option<Entry> {
         let slot = self.of_flow.remove(&flow)?;
         self.slots.remove(&slot);

@@ -1,4 +1,4 @@
-//! Header profiles: tells the card where a protocol over UDP keeps its position and message key.
+//! Header profiles: where a protocol over UDP has its position and message key.
 
 use abi::config::PROFILES;
 use abi::field::Field;
@@ -6,7 +6,7 @@ use abi::profile as field;
 
 use crate::driver::error::{HostError, Result};
 
-/// Longest transport header behind UDP, bytes.
+/// Longest transport header after UDP, bytes.
 const HEADER_BYTES_MAX: u64 = 64;
 /// Longest position field, bytes.
 const POSITION_BYTES_MAX: u64 = 4;
@@ -18,11 +18,11 @@ const KEY_BYTES_MAX: u64 = 8;
 pub struct Profile {
     /// Destination port.
     pub port: u16,
-    /// Bytes of the header behind UDP; payload follows it.
+    /// Bytes of the header after UDP; payload follows it.
     pub header_bytes: u8,
     /// Offset and bytes of the big-endian position field in that header.
     pub position: (u8, u8),
-    /// Offset and bytes of the message key, which joins the flow's key; 0 bytes: none.
+    /// Offset and bytes of the message key, which becomes part of the flow key; 0 bytes for none.
     pub message_key: (u8, u8),
 }
 

@@ -1,17 +1,17 @@
-//! Where the commands of the control path go.
+//! The command queue, as the control path sees it.
 //!
 //! ```text
 //!   connection ── command, command_of ──► CommandQueue ──► rings of the owners ──► card
 //!              ◄─ confirmed ───────────────────┘
 //! ```
-//! The driver's `Device` is one. The calls return at once and move nothing: the driver posts what
-//! is queued when it is polled.
+//! The driver's `Device` implements it. No call does I/O: the driver posts queued commands and
+//! takes confirmations when it is polled.
 
 use super::commands::Entry;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 
-/// Takes commands for the card, and reports which of them are confirmed.
+/// Takes commands for the card and reports which of them are confirmed.
 pub trait CommandQueue {
     /// Queues a command of owner 0, which may change everything.
     fn command(&mut self, entry: Entry) -> Ticket;

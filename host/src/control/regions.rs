@@ -1,4 +1,4 @@
-//! Registered regions and their page entries.
+//! Allocation of regions and of their page entries.
 
 use super::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
 use crate::driver::bus::DmaMemory;
@@ -7,11 +7,10 @@ use crate::driver::ticket::Ticket;
 
 use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN};
 
-/// Longest region, bytes: what the length field of region_install holds.
+/// Longest region, bytes: limit of the length field of region_install.
 const REGION_BYTES_MAX: u64 = (1 << 48) - 1;
 
-/// Names a region as long as it is registered: its index goes to another one later, with another
-/// key.
+/// Names a region while it is registered. Its index is used again later, with another key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RegionName {
     /// Index.
@@ -25,11 +24,11 @@ pub struct RegionName {
 pub struct Region {
     /// Index.
     pub index: u16,
-    /// Key, the index's generation.
+    /// Key: generation of the index.
     pub key: u16,
     /// Protection domain.
     pub domain: u16,
-    /// The memory behind it.
+    /// Memory of the region.
     pub memory: DmaMemory,
     first_page: u16,
     pages: usize,
@@ -37,7 +36,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Its name.
+    /// Name of the region.
     pub fn name(&self) -> RegionName {
         RegionName {
             index: self.index,
@@ -45,12 +44,13 @@ impl Region {
         }
     }
 
-    /// The command after whose confirmation the card knows the region, once it was queued.
+    /// The last command that installs the region, once it is queued. The card knows the region when
+    /// it is confirmed.
     pub fn known(&self) -> Option<Ticket> {
         self.known
     }
 
-    /// Whether a buffer lies in the region, and is no longer than a request may be.
+    /// Checks that a buffer is inside the region and no longer than a request may be.
     pub fn check(&self, offset: u64, bytes: u32) -> Result<()> {
         let region_bytes = self.memory.bytes as u64;
         let end = offset.checked_add(bytes.into());
@@ -66,7 +66,7 @@ impl Region {
     }
 }
 
-/// All regions of the card, as the host placed them.
+/// All regions and page entries of a card.
 #[derive(Debug)]
 pub struct Regions {
     regions: Vec<Option<Region>>,
@@ -75,7 +75,7 @@ pub struct Regions {
 }
 
 impl Regions {
-    /// None registered, room for 2^`region_bits` regions and 2^`page_bits` page entries.
+    /// No region, with 2^`region_bits` region entries and 2^`page_bits` page entries.
     pub fn new(region_bits: u32, page_bits: u32) -> Self {
         Self {
             regions: vec![None; 1 << region_bits],
@@ -84,7 +84,7 @@ impl Regions {
         }
     }
 
-    /// Whether a region may be this long.
+    /// Checks the length of a region.
     pub fn check_length(bytes: u64) -> Result<()> {
         match (1..=REGION_BYTES_MAX).contains(&bytes) {
             true => Ok(()),
@@ -110,7 +110,7 @@ impl Regions {
         })
     }
 
-    /// Registers memory: the region and the commands that make it known.
+    /// Registers memory. Returns the region and the commands that install it.
     pub fn register(&mut self, memory: DmaMemory, domain: u16) -> Result<(Region, Vec<Entry>)> {
         Self::check_length(memory.bytes as u64)?;
         let limit = self.regions.len();
@@ -122,7 +122,7 @@ impl Regions {
                 what: "regions",
                 limit,
             })?;
-        // The largest page that the address is aligned to; one page then covers most regions.
+        // The largest page that the address is aligned to; one page covers most regions.
         let wanted = usize::BITS - (memory.bytes - 1).leading_zeros();
         let page_bits = (wanted as usize)
             .min(memory.address.trailing_zeros() as usize)
@@ -177,7 +177,7 @@ impl Regions {
         })
     }
 
-    /// The last of a region's commands was queued.
+    /// Notes the ticket of the last command that installs a region.
     pub fn queued(&mut self, index: u16, ticket: Ticket) {
         if let Some(Some(region)) = self.regions.get_mut(usize::from(index)) {
             region.known = Some(ticket);

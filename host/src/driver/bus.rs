@@ -6,8 +6,8 @@
 //!   application   ── share, then a mapping ─────────► └──────┘
 //! ```
 //! Memory comes in two kinds. Control memory (rings, slow buffers) belongs to the control stack.
-//! Application memory holds payload: [`Bus::share`] names its pages, the application maps them for
-//! itself, and the control stack maps them without access ([`crate::memory`]).
+//! Application memory holds payload: [`Bus::share`] returns its pages, the application maps them
+//! for itself, and the control stack maps them without access rights ([`crate::memory`]).
 
 use std::time::Duration;
 
@@ -16,17 +16,17 @@ use thiserror::Error;
 
 use crate::memory::MemoryRange;
 
-/// What a bus call may answer.
+/// Result of a bus call.
 pub type Result<T> = std::result::Result<T, BusError>;
 
 /// An error of the bus.
 #[derive(Debug, Error)]
 pub enum BusError {
-    /// An offset outside BAR 0, or not a multiple of what is accessed: 4, or 64 for a line.
+    /// An offset outside BAR 0, or not aligned to the access: 4 bytes, or 64 for a line.
     #[error("register offset {0:#x} is outside BAR 0 or not a multiple of 4 (64 for a line)")]
     BadOffset(u32),
-    /// A register read returned no data: the card is gone or the link is down.
-    #[error("register {0:#x} does not answer")]
+    /// A register read returned no data: the card was removed or the link is down.
+    #[error("register {0:#x} returned no data")]
     NoAnswer(u32),
     /// A memory access outside what was allocated as that kind.
     #[error("{bytes} bytes at {address:#x} are not {kind} memory of this bus")]
@@ -35,13 +35,13 @@ pub enum BusError {
         address: u64,
         /// Length.
         bytes: usize,
-        /// The kind of memory that was asked for.
+        /// Kind of memory that was requested.
         kind: &'static str,
     },
-    /// No memory of that size left.
-    #[error("no {bytes} bytes of DMA memory left")]
+    /// No free memory of that size.
+    #[error("{bytes} bytes of DMA memory are not available")]
     NoMemory {
-        /// Bytes asked for.
+        /// Bytes requested.
         bytes: usize,
     },
     /// The device behind the bus failed.
@@ -49,7 +49,7 @@ pub enum BusError {
     Device(String),
 }
 
-/// Where memory lies.
+/// Kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
     /// Host DRAM of the control stack.
@@ -61,7 +61,8 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
-    /// Number of the memory in the contract: 0 is host DRAM, others are flushed before publication.
+    /// Memory number in the contract: 0 is host DRAM; writes to any other memory are flushed before
+    /// their header entry is published.
     pub const fn number(self) -> u8 {
         match self {
             MemoryKind::Control | MemoryKind::Application => 0,
@@ -77,7 +78,7 @@ pub struct DmaMemory {
     pub address: u64,
     /// Length in bytes.
     pub bytes: usize,
-    /// Where it lies.
+    /// Kind of the memory.
     pub kind: MemoryKind,
 }
 
@@ -93,12 +94,12 @@ pub trait Bus {
     /// Reads a 32-bit register of BAR 0.
     fn read_register(&mut self, offset: u32) -> Result<u32>;
 
-    /// Writes a 32-bit register of BAR 0. Posted: it may take effect later, but before any later
-    /// read.
+    /// Writes a 32-bit register of BAR 0. The write is posted: it may take effect later, but before
+    /// any later read.
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()>;
 
-    /// Writes 64 bytes of BAR 0, at a multiple of 64, as one request if the machine can: posted, in
-    /// order with register writes.
+    /// Writes 64 bytes of BAR 0, at a multiple of 64, as one request if the machine can. The write
+    /// is posted, in order with register writes.
     fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()>;
 
     /// Allocates `bytes` of zeroed memory, contiguous on the bus, at a multiple of `align_bytes`
@@ -106,31 +107,31 @@ pub trait Bus {
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align_bytes: usize)
         -> Result<DmaMemory>;
 
-    /// Returns memory. The card must not access it any more.
+    /// Releases memory. The card must no longer access it.
     fn release(&mut self, memory: DmaMemory) -> Result<()>;
 
-    /// Reads control memory: after every earlier call, in any order within one.
+    /// Reads control memory. Calls are ordered; bytes within one call are read in any order.
     fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()>;
 
     /// Writes control memory.
     fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()>;
 
-    /// The pages of a piece of application memory, to be mapped.
+    /// The pages of application memory, to be mapped.
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange>;
 
-    /// The address that a flush read of the memory kind goes to, if it needs one.
+    /// The address for flush reads of a memory kind, if that kind needs them.
     fn flush_address(&self, kind: MemoryKind) -> Option<u64>;
 
-    /// Refused posted writes since the last call.
+    /// Posted writes refused since the last call.
     fn take_faults(&mut self) -> Vec<DmaFault>;
 
-    /// Lets the card work for a moment: a real device needs nothing, a simulated one runs.
+    /// Advances a simulated card; does nothing for a real one.
     fn advance(&mut self) -> Result<()>;
 
-    /// Lets the card write the message of an interrupt vector.
+    /// Enables an interrupt vector.
     fn enable_interrupt(&mut self, vector: u16) -> Result<()>;
 
-    /// Waits for an interrupt, at most for `limit` of the card's time, and takes it; its vector. A
+    /// Waits for an interrupt, at most for `limit` of the card's time, and returns its vector. A
     /// bus without interrupts returns `None` at once.
     fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>>;
 }

@@ -1,14 +1,16 @@
-//! One card, opened: its registers checked, its owners' rings, commands and descriptors moving.
+//! One open card: checks its registers, and moves commands, descriptors and header entries through
+//! the rings of its owners.
 //!
 //! ```text
 //!   Device ── owner 0: privileged commands, packets without a flow
 //!          ├─ owner 1 ── rings, doorbell page, interrupt of an application
 //!          └─ ...
 //! ```
-//! Life of a command: [`Device::command`] queues it and gives a [`Ticket`]; [`Device::poll`] posts
-//! what fits, rings the doorbell once, and takes completions; [`Device::confirmed`] says whether a
-//! ticket's fence has passed. The tickets of one owner are confirmed in order; those of different
-//! owners have no order, so what depends on another owner's command waits for its confirmation.
+//! Life of a command: [`Device::command`] queues it and returns a [`Ticket`]; [`Device::poll`]
+//! posts what fits, rings the doorbell once, and takes completions; [`Device::confirmed`] reports
+//! whether a ticket's fence has passed. The tickets of one owner are confirmed in order. Those of
+//! different owners have no order: what depends on another owner's command waits for its
+//! confirmation.
 
 use std::time::Duration;
 
@@ -30,10 +32,9 @@ use crate::control::queue::CommandQueue;
 pub struct DeviceConfig {
     /// Rings of owner 0.
     pub rings: RingSizes,
-    /// Seed of the flow table's hash secrets. Take it from the system's entropy where peers are
-    /// hostile.
+    /// Seed of the flow table's hash secrets. Use system entropy where peers may be hostile.
     pub hash_seed: u64,
-    /// Hand a descriptor that finds its ring empty over with the doorbell, where the card can.
+    /// Push a descriptor with its doorbell when the send ring is empty and the card supports it.
     pub push_slots: bool,
 }
 
@@ -64,10 +65,10 @@ pub struct CardSizes {
     pub owner_bits: u32,
 }
 
-/// Polls of the reset, and of the tables after it, before giving up. A poll takes about a
-/// microsecond; a card that clears its tables is busy for 262 us.
+/// Limit of polls for the end of the reset, and again for the clearing of the tables. A poll takes
+/// about a microsecond; clearing the tables takes 262 us.
 const RESET_POLLS_MAX: u32 = 10_000;
-/// Time of one cycle of the card's clock, which moderation counts in.
+/// One cycle of the card's clock, the unit of interrupt moderation.
 const CYCLE: Duration = Duration::from_nanos(4);
 
 /// An open card. See the module's head.
@@ -81,8 +82,8 @@ pub struct Device<B: Bus> {
 }
 
 impl<B: Bus> Device<B> {
-    /// Opens the card: checks mark and version, starts a new epoch, sets up owner 0, starts both
-    /// directions. When it returns, the card carries commands out as they come.
+    /// Opens the card: checks id and version, starts a new epoch, sets up owner 0, enables both
+    /// directions. When it returns, the card executes commands.
     pub fn open(mut bus: B, config: DeviceConfig) -> Result<Self> {
         let mark = bus.read_register(registers::ID)?;
         if mark != registers::ID_VALUE {
@@ -120,12 +121,12 @@ impl<B: Bus> Device<B> {
             registers::CONTROL,
             registers::CONTROL_RX | registers::CONTROL_TX,
         )?;
-        // The answer of a read comes behind all posted writes: from here on the card runs.
+        // A read completes after all earlier posted writes: from here on the card runs.
         wait_for_tables(&mut device.bus)?;
         Ok(device)
     }
 
-    /// Sets up the rings of one more owner; its number.
+    /// Sets up the rings of one more owner. Returns its number.
     pub fn open_owner(&mut self, rings: RingSizes) -> Result<u8> {
         let (number, limit) = (self.owners.len(), 1usize << self.sizes.owner_bits);
         if number >= limit {
@@ -154,7 +155,8 @@ impl<B: Bus> Device<B> {
     pub fn set_profile(&mut self, number: u8, profile: &Profile) -> Result<()> {
         let words = profile.words(number)?;
         let at = registers::PROFILES + u32::from(number) * registers::PROFILE_STRIDE;
-        // What selects the profile comes last: it is complete when it is in use.
+        // The word that selects the profile is written last, so the profile is complete when in
+        // use.
         self.bus.write_register(at + 4, words[1])?;
         self.bus.write_register(at, words[0])?;
         Ok(())
@@ -175,17 +177,18 @@ impl<B: Bus> Device<B> {
         &self.secrets
     }
 
-    /// Queues a command of owner 0, who may change everything.
+    /// Queues a command of owner 0, which may change everything.
     pub fn command(&mut self, entry: Entry) -> Ticket {
         self.owners[0].command(entry)
     }
 
-    /// Queues a command of an owner, who may change its own flows.
+    /// Queues a command of an owner, which may change its own flows.
     pub fn command_of(&mut self, owner: u8, entry: Entry) -> Result<Ticket> {
         Ok(self.owner(owner)?.command(entry))
     }
 
-    /// Whether the fence of a command has passed. True for a refused one, too: it had no effect.
+    /// Whether the fence of a command has passed. Also true for a refused command, which had no
+    /// effect.
     pub fn confirmed(&self, ticket: Ticket) -> bool {
         let owner = self.owners.get(usize::from(ticket.owner()));
         owner.is_some_and(|owner| owner.has_confirmed(ticket))
@@ -206,7 +209,8 @@ impl<B: Bus> Device<B> {
         self.owners[0].send(descriptor);
     }
 
-    /// Queues a send descriptor in the send ring of an owner: payload is fetched for its own flows.
+    /// Queues a send descriptor in the send ring of an owner. The card fetches payload only for
+    /// flows of that owner.
     pub fn send_of(&mut self, owner: u8, descriptor: Vec<u8>) -> Result<()> {
         self.owner(owner)?.send(descriptor);
         Ok(())
@@ -227,7 +231,7 @@ impl<B: Bus> Device<B> {
         Ok(None)
     }
 
-    /// The next header entry of an owner, if there is one; those of others stay where they are.
+    /// The next header entry of an owner, if there is one; those of others stay queued.
     pub fn next_header_of(&mut self, owner: u8) -> Result<Option<HeaderEntry>> {
         let open = self.owners.len();
         let unknown = HostError::UnknownOwner { owner, open };
@@ -235,9 +239,9 @@ impl<B: Bus> Device<B> {
         owner.next_header(&mut self.bus)
     }
 
-    /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
-    /// moved. A ring that owes something and has not moved for thousands of polls is asked for, and
-    /// the epoch every thousands of polls: an error names the one that has stopped or was lost.
+    /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether
+    /// anything moved. An error reports a ring that has stopped or an epoch that was lost; both are
+    /// checked only every few thousand polls.
     pub fn poll(&mut self) -> Result<bool> {
         let mut moved = false;
         for owner in &mut self.owners {
@@ -247,7 +251,7 @@ impl<B: Bus> Device<B> {
         Ok(moved)
     }
 
-    /// Tells the card how far the header queues and the slow buffers were emptied.
+    /// Reports to the card how far the header queues and slow buffers were emptied.
     pub fn return_headers(&mut self) -> Result<()> {
         for owner in &mut self.owners {
             owner.return_headers(&mut self.bus)?;
@@ -255,8 +259,8 @@ impl<B: Bus> Device<B> {
         Ok(())
     }
 
-    /// Sets the least time between two interrupts of an owner, and how many unseen header slots
-    /// interrupt it before that (0: none).
+    /// Sets the minimum time between two interrupts of an owner, and how many unread header slots
+    /// raise one earlier (0: never).
     pub fn set_moderation(&mut self, interval: Duration, entries: u32) -> Result<()> {
         let cycles = interval.as_nanos() / CYCLE.as_nanos();
         let word = u32::try_from(cycles).map_err(|_| HostError::BadSize {
@@ -273,11 +277,11 @@ impl<B: Bus> Device<B> {
     }
 
     /// Waits for header entries that were not taken yet, at most for `limit`. Returns whether an
-    /// interrupt came.
+    /// interrupt arrived.
     ///
-    /// Nothing is missed: each owner is armed with the last index it has seen, and an entry beyond
-    /// that, however old, fires at once. Confirmations raise no interrupt, so while a command is
-    /// under way, which takes about a microsecond, this returns at once: poll.
+    /// No entry is missed: each owner is armed with the last index that it has read, and an entry
+    /// beyond that index, however old, fires at once. Confirmations raise no interrupt. While a
+    /// command is in flight, which takes about a microsecond, the call returns at once: poll.
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
         if self.unconfirmed() > 0 || self.sends_waiting() > 0 {
             self.bus.advance()?;
@@ -288,14 +292,14 @@ impl<B: Bus> Device<B> {
         }
         let came = self.bus.wait_interrupt(limit)?.is_some();
         if !came {
-            // A card that was reset from outside interrupts nobody.
+            // A card that was reset from outside raises no interrupt.
             self.watch.check_epoch(&mut self.bus)?;
         }
         Ok(came)
     }
 
-    /// Packets by disposition and by drop reason, failed sends, and what each stage counted since
-    /// power-up; then the peaks of this epoch. Names and meanings are in `abi::counters`.
+    /// Packets by disposition and by drop reason, failed sends, and the counters of each stage
+    /// since power-up; then the peaks of this epoch. Names and meanings are in `abi::counters`.
     pub fn counters(&mut self) -> Result<Vec<(&'static str, u64)>> {
         let mut counters = Vec::new();
         for &code in Disposition::ALL {
@@ -319,8 +323,8 @@ impl<B: Bus> Device<B> {
         Ok(counters)
     }
 
-    /// Whether a failed read or a wrong index has stopped a ring of an owner: commands, sends. It
-    /// runs again when its context is enabled again.
+    /// Whether a failed read or a wrong index has stopped the command ring and the send ring of an
+    /// owner. A stopped ring restarts when the owner's context is enabled again.
     pub fn stopped_rings(&mut self, owner: u8) -> Result<(bool, bool)> {
         self.owner(owner)?;
         let page = doorbell_page(owner.into());
@@ -405,7 +409,7 @@ fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[[u32; flow_key::SECRET
     Ok(secrets)
 }
 
-/// One step of SplitMix64 (Steele, Lea, Flood 2014): spreads one seed over many words.
+/// One step of SplitMix64 (Steele, Lea, Flood 2014): expands one seed to many words.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;

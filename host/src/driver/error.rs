@@ -1,4 +1,4 @@
-//! What the driver and the control stack answer when they cannot.
+//! Errors of the driver, the control stack and the provider.
 
 use thiserror::Error;
 
@@ -6,10 +6,10 @@ use super::bus::BusError;
 use crate::control::connection::handshake::UNCLAIMED_MAX;
 use crate::transport::TransportError;
 
-/// Handshakes of peers that have answered and wait to be accepted.
+/// Limit of established handshakes that wait to be accepted.
 const HANDSHAKES: usize = UNCLAIMED_MAX[1];
 
-/// What a call of the host crate may answer.
+/// Result of a call of the host crate.
 pub type Result<T> = std::result::Result<T, HostError>;
 
 /// An error of the driver, the control stack or the provider.
@@ -21,56 +21,56 @@ pub enum HostError {
     /// The transport failed.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// BAR 0 does not begin with the card's mark.
+    /// BAR 0 does not begin with the card's id.
     #[error("no Zeronic card: register 0 reads {0:#010x}")]
     NotACard(u32),
-    /// The card speaks another version of the contract.
-    #[error("contract version {card:#010x} of the card, {host:#010x} of this library")]
+    /// The card has another version of the contract.
+    #[error("the card has contract version {card:#010x}, this library {host:#010x}")]
     Version {
         /// Version that the card reports.
         card: u32,
         /// Version that this library was built with.
         host: u32,
     },
-    /// A register did not take a value in time.
-    #[error("the card did not finish its reset after {0} polls")]
+    /// The card was still in reset, or still clearing its tables, after the last poll.
+    #[error("the card did not finish its reset within {0} polls")]
     ResetTimeout(u32),
-    /// A size in the configuration that the card cannot take.
-    #[error("{name} of {value} is outside {min} to {max}")]
+    /// A configured size that the card does not support.
+    #[error("{name} is {value}, allowed are {min} to {max}")]
     BadSize {
-        /// What was configured.
+        /// Name of the setting.
         name: &'static str,
         /// Its value.
         value: u64,
-        /// Least value.
+        /// Smallest allowed value.
         min: u64,
-        /// Largest value.
+        /// Largest allowed value.
         max: u64,
     },
     /// No such owner.
-    #[error("no owner {owner}: {open} are open")]
+    #[error("no owner {owner}; {open} are open")]
     UnknownOwner {
-        /// Owner asked for.
+        /// Number of the owner in the call.
         owner: u8,
         /// Owners that are open, from 0 on.
         open: usize,
     },
     /// No such application.
-    #[error("no application {application}: {open} are open")]
+    #[error("no application {application}; {open} are open")]
     UnknownApplication {
-        /// Application asked for.
+        /// Number of the application in the call.
         application: u8,
         /// Applications that are open, from 0 on.
         open: usize,
     },
-    /// A buffer in a region of another application.
+    /// A connection was given a buffer in a region of another application.
     #[error("region {region} belongs to application {owner}, connection {connection} to {user}")]
     ForeignRegion {
         /// Region index.
         region: u16,
         /// The application that registered it.
         owner: u8,
-        /// Connection that was to use it.
+        /// Connection of the request.
         connection: u32,
         /// The application of that connection.
         user: u8,
@@ -78,45 +78,49 @@ pub enum HostError {
     /// A table of the card is full.
     #[error("all {limit} {what} are in use")]
     TableFull {
-        /// What ran out.
+        /// Kind of table entry.
         what: &'static str,
-        /// How many there are.
+        /// Number of entries.
         limit: usize,
     },
-    /// No path in the flow table leads to a free slot for a key: too many keys share its buckets.
-    #[error("no free slot for this connection's key among the {slots} of the flow table")]
+    /// Cuckoo insertion found no free slot for a key: too many keys share its buckets.
+    #[error("no free slot for the connection's key in the flow table of {slots} slots")]
     NoKeySlot {
         /// Slots of the flow table.
         slots: usize,
     },
-    /// What the SYNs of a connection said is not known: it was forgotten, when too many others came
-    /// before the connection was accepted, or never passed.
-    #[error("connection {0}: its handshake is not known, {HANDSHAKES} are remembered")]
+    /// The options of both SYNs are not known: the handshake was evicted by later ones before the
+    /// connection was accepted, or its SYNs never passed this host.
+    #[error(
+        "connection {0}: handshake not known; at most {HANDSHAKES} unaccepted handshakes are kept"
+    )]
     HandshakeForgotten(u32),
-    /// The card began another epoch by itself: nothing that was set up is valid any more.
-    #[error("the card was reset: epoch {now}, not {before}; open it again")]
+    /// The card was reset from outside: nothing set up before is valid.
+    #[error("the card was reset: epoch is {now}, was {before}; open the card again")]
     EpochLost {
-        /// Epoch in which it was opened.
+        /// Epoch in which the card was opened.
         before: u32,
-        /// Epoch it is in.
+        /// Epoch of the card now.
         now: u32,
     },
-    /// A ring has stopped: the card could not read it, or found a wrong index in it.
+    /// A ring has stopped: the card could not read it, or read a wrong index.
     #[error("the {ring} ring of owner {owner} has stopped")]
     RingStopped {
-        /// Its owner.
+        /// Owner of the ring.
         owner: u8,
-        /// Which ring.
+        /// Name of the ring.
         ring: &'static str,
     },
     /// The host refused a write of the card to memory of the control stack.
-    #[error("a write of the card to control memory at {address:#x} was refused; open it again")]
+    #[error(
+        "the IOMMU refused a card write to control memory at {address:#x}; open the card again"
+    )]
     WriteRefused {
         /// Bus address.
         address: u64,
     },
     /// The card refused a command.
-    #[error("command {opcode} of flow {flow} refused: {status}")]
+    #[error("the card refused command {opcode} of flow {flow}: {status}")]
     CommandRefused {
         /// Opcode.
         opcode: u8,
@@ -125,11 +129,11 @@ pub enum HostError {
         /// Name of the status.
         status: &'static str,
     },
-    /// A message of that number is on its way already.
-    #[error("message {0} is on its way already")]
+    /// A message with this number is already in progress.
+    #[error("message {0} is already in progress")]
     MessageKnown(u64),
-    /// A buffer that does not lie inside its region.
-    #[error("{bytes} bytes at offset {offset} do not fit a region of {region_bytes} bytes")]
+    /// A buffer outside its region.
+    #[error("{bytes} bytes at offset {offset} exceed the region of {region_bytes} bytes")]
     BadBuffer {
         /// Offset in the region.
         offset: u64,
@@ -141,8 +145,8 @@ pub enum HostError {
     /// No such connection.
     #[error("no connection {0}")]
     UnknownConnection(u32),
-    /// A request of a connection whose sending half, or the whole of it, was ended before.
-    #[error("connection {0} was finished")]
+    /// A request on a connection that was closed, or a send after its sending half was finished.
+    #[error("connection {0} was finished or closed")]
     Finished(u32),
     /// No such region.
     #[error("no region {0}")]
@@ -156,14 +160,14 @@ pub enum HostError {
         source: std::io::Error,
     },
     /// Bytes that the transport accepted are neither in place nor deferred: a packet that it did
-    /// not accept fell upon them, or the card broke its contract.
-    #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are nowhere")]
+    /// not accept has overwritten them, or the card broke its contract.
+    #[error("flow {flow}: {bytes} accepted bytes at stream offset {offset} are missing")]
     BytesMissing {
         /// Flow id.
         flow: u16,
         /// Stream offset.
         offset: u64,
-        /// How many.
+        /// Number of missing bytes.
         bytes: u64,
     },
 }

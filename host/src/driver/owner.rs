@@ -1,10 +1,11 @@
-//! One owner of the card: its rings, its commands under way, its header queue.
+//! One owner of the card: its rings, its commands in flight, its header queue.
 //!
 //! ```text
 //!   commands ─► command ring ─► doorbell        completions ─► confirmed, refused
 //!   descriptors ─► send ring ─► doorbell        header queue, slow buffers ─► header entries
 //! ```
-//! Commands are numbered from 0; an entry of the completion ring confirms all up to its own.
+//! Commands are numbered from 0. An entry of the completion ring confirms all commands up to its
+//! own.
 
 use std::collections::VecDeque;
 
@@ -122,7 +123,7 @@ impl Owner {
         self.confirmed
     }
 
-    /// Commands queued or under way.
+    /// Commands queued or in flight.
     pub(crate) fn unconfirmed(&self) -> usize {
         self.in_flight.len() + self.waiting.len()
     }
@@ -151,8 +152,8 @@ impl Owner {
         Ok(self.headers.poll(bus)?)
     }
 
-    /// Tells the card how far the header queue and the slow buffers were emptied, if anything was
-    /// taken since it was told last.
+    /// Reports to the card how far the header queue and the slow buffers were emptied, if anything
+    /// was taken since the last report.
     pub(crate) fn return_headers(&mut self, bus: &mut dyn Bus) -> Result<()> {
         let Some((slots, slow)) = self.headers.take_returns() else {
             return Ok(());
@@ -161,13 +162,13 @@ impl Owner {
         self.ring(bus, registers::DOORBELL_SLOW, slow)
     }
 
-    /// Asks for an interrupt at the first header entry that was not taken yet.
+    /// Arms the interrupt for the first header entry that was not taken yet.
     pub(crate) fn arm(&self, bus: &mut dyn Bus) -> Result<()> {
         self.ring(bus, registers::DOORBELL_ARM, self.headers.consumed())
     }
 
-    /// Posts what waits, rings doorbells that changed, takes completions. Returns whether anything
-    /// moved.
+    /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether
+    /// anything moved.
     pub(crate) fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool> {
         let mut moved = self.post_commands(bus)?;
         moved |= self.post_sends(bus)?;
@@ -177,7 +178,7 @@ impl Owner {
 
     fn post_commands(&mut self, bus: &mut dyn Bus) -> Result<bool> {
         let mut moved = false;
-        while self.commands.room(self.confirmed as u32) > 0 {
+        while self.commands.free_entries(self.confirmed as u32) > 0 {
             let Some(entry) = self.waiting.pop_front() else {
                 break;
             };
@@ -196,14 +197,14 @@ impl Owner {
         Ok(moved)
     }
 
-    /// How far the card has read the send ring, as it said last.
+    /// Consumer index of the send ring, as the card wrote it last.
     fn sends_consumed(&self, bus: &mut dyn Bus) -> Result<u32> {
         let mut status = [0; 4];
         bus.read_memory(self.send_status.address, &mut status)?;
         Ok(u32::from_le_bytes(status))
     }
 
-    /// How far the card has read the send ring, and how far it is written.
+    /// Consumer and producer index of the send ring.
     pub(crate) fn sends(&self, bus: &mut dyn Bus) -> Result<(u32, u32)> {
         Ok((self.sends_consumed(bus)?, self.sends.produced()))
     }
@@ -213,12 +214,12 @@ impl Owner {
             return Ok(false);
         }
         let consumed = self.sends_consumed(bus)?;
-        // A descriptor that finds the ring empty need not be read from there.
+        // A descriptor that is pushed into an empty ring need not be fetched.
         let is_alone = consumed == self.sends.produced() && self.send_waiting.len() == 1;
         let mut moved = false;
         while let Some(descriptor) = self.send_waiting.front() {
             let slots = (descriptor.len() / SLOT_BYTES) as u32;
-            if self.sends.room(consumed) < slots {
+            if self.sends.free_entries(consumed) < slots {
                 break;
             }
             for slot in descriptor.chunks(SLOT_BYTES) {
@@ -237,7 +238,7 @@ impl Owner {
         Ok(moved)
     }
 
-    /// Hands the card a copy of the slot that the next doorbell produces.
+    /// Writes a copy of the slot that the next doorbell announces into the push window.
     fn push(&self, bus: &mut dyn Bus, slot: &[u8]) -> Result<()> {
         let window = doorbell_page(self.number.into()) + registers::PUSH_WINDOW;
         let (lines, _) = slot.as_chunks::<{ registers::PUSH_BYTES }>();
@@ -251,7 +252,7 @@ impl Owner {
         let mut moved = false;
         while let Some(completion) = self.completions.poll(bus)? {
             moved = true;
-            // An entry confirms every command up to its own.
+            // An entry confirms all commands up to its own.
             let ahead = completion.index.wrapping_sub(self.confirmed as u32);
             for step in 0..=ahead {
                 let Some(command) = self.in_flight.pop_front() else {

@@ -1,12 +1,13 @@
 //! Producer and consumer sides of the card's rings, over control memory.
 //!
-//! Indices run freely; a slot is `index mod size`. The host never edits an entry that it has
-//! posted.
+//! Indices are free-running; a slot is `index mod size`. The host never changes an entry that it
+//! has posted.
 //!
-//! The card writes a header slot in one request, but the machine may let it be seen line by line
-//! (PCIe Base Specification, 2.4.2), and the phase lies in the first of two lines. So the host
-//! leaves a mark in the second line of each free slot. Where it still finds it, it reads a
-//! register: the answer comes behind every write that the card sent before (2.4.1).
+//! The card writes a header slot in one request, but the two lines of the slot may become visible
+//! one after the other (PCIe Base Specification, 2.4.2), and the phase bit is in the first line.
+//! The host therefore writes a mark into the second line of each free slot. If the mark is still
+//! there when the phase is right, the host reads a register: the read completes after all earlier
+//! writes of the card (2.4.1).
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -21,7 +22,7 @@ use abi::{completion, header_entry, registers};
 use super::bus::{self, Bus, DmaMemory};
 use super::error::{HostError, Result};
 
-/// Bytes of a line: what one write of the card fills at once.
+/// Bytes of a line, the unit in which a write becomes visible.
 const LINE_BYTES: usize = 64;
 /// Bytes of the mark in a free header slot.
 const MARK_BYTES: usize = 8;
@@ -99,12 +100,12 @@ impl PostRing {
         self.produced
     }
 
-    /// Entries that may be posted when the card has consumed up to `consumed`.
-    pub fn room(&self, consumed: u32) -> u32 {
+    /// Free entries, when the card has consumed up to `consumed`.
+    pub fn free_entries(&self, consumed: u32) -> u32 {
         (1 << self.bits) - self.produced.wrapping_sub(consumed)
     }
 
-    /// Writes one entry; the caller has checked [`PostRing::room`] and rings the doorbell
+    /// Writes one entry; the caller has checked [`PostRing::free_entries`] and rings the doorbell
     /// afterwards.
     pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> bus::Result<()> {
         assert_eq!(entry.len(), self.entry_bytes, "entry size");
@@ -115,12 +116,12 @@ impl PostRing {
     }
 }
 
-/// One answer of the card to commands.
+/// One entry of the completion ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Index of the command, counted since the ring was enabled.
+    /// Index of the last command that it confirms, counted since the ring was enabled.
     pub index: u32,
-    /// How it ended; `None` for a code that this library does not know.
+    /// Status of that command; `None` for a code that this library does not know.
     pub status: Option<CommandStatus>,
 }
 
@@ -166,21 +167,21 @@ impl CompletionRing {
     }
 }
 
-/// Phase of the pass that free-running `index` is in: 1 on the first.
+/// Phase bit of a free-running index: 1 on the first pass through the ring.
 fn phase_of(index: u32, bits: u32) -> u64 {
     u64::from((index >> bits) & 1 == 0)
 }
 
-/// One header entry, taken out of the queue.
+/// One header entry, taken from the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderEntry {
-    /// The owner in whose queue it was.
+    /// Owner of the queue.
     pub owner: u8,
     /// The 32 bytes of metadata; fields in [`abi::header_entry`].
     pub metadata: [u8; METADATA_BYTES],
     /// Header bytes, from the Ethernet header on.
     pub header: Vec<u8>,
-    /// Payload that was deferred, taken out of its slow buffer.
+    /// Deferred payload, copied out of its slow buffer.
     pub deferred: Option<Vec<u8>>,
 }
 
@@ -193,16 +194,16 @@ pub struct HeaderQueue {
     consumed: u32,
     slow: DmaMemory,
     slow_consumed: u32,
-    /// Begins the second line of every free slot. No packet holds it but by chance, which costs a
-    /// register read.
+    /// First bytes of the second line of every free slot. A packet contains it only by chance,
+    /// which costs one register read.
     mark: [u8; MARK_BYTES],
-    /// What the card was told last: slots and slow buffers.
+    /// Slots and slow buffers last reported to the card.
     returned: (u32, u32),
 }
 
 impl HeaderQueue {
-    /// The queue of an owner: 2^`bits` slots in `slots`, slow buffers in `slow`. The card must not
-    /// know it yet.
+    /// The queue of an owner: 2^`bits` slots in `slots`, slow buffers in `slow`. Call it before the
+    /// owner's context is enabled.
     pub fn new(
         bus: &mut dyn Bus,
         owner: u8,
@@ -236,7 +237,7 @@ impl HeaderQueue {
         self.consumed
     }
 
-    /// Slots and slow buffers consumed, for the doorbells, when the card does not know them yet.
+    /// Slots and slow buffers consumed, for the doorbells, if they changed since the last call.
     pub fn take_returns(&mut self) -> Option<(u32, u32)> {
         let now = (self.consumed, self.slow_consumed);
         let changed = now != self.returned;

@@ -1,16 +1,17 @@
-//! Notices a card that has stopped working for us, which tells nobody by itself.
+//! Detects a card that was reset from outside and rings that have stopped. The card does not report
+//! either by itself.
 //!
 //! ```text
-//!   each ring: owes something, and has not moved for a while ─► its owner's status ─► stopped
-//!   every so many polls, and a wait without an interrupt ─────► epoch ──────────────► lost
+//!   each ring: has work, and has not moved for a while ─► status of its owner ─► stopped
+//!   every 4,096 polls, and a wait without interrupt ────► epoch ──────────────► lost
 //! ```
-//! A ring stops when the card could not read it or found a wrong index in it. Each is watched by
-//! what it owes itself, so that no other one's movement hides it. A reset from outside (function
-//! reset, link down, bus mastering taken away) begins an epoch in which nothing that was set up is
-//! valid; a card that only receives owes nothing, so the epoch is read now and then whatever
-//! happens. Reading a register takes a round trip, and both are done rarely.
+//! A ring stops when the card could not read it or read a wrong index. Each ring is watched on its
+//! own, so that progress of one ring does not hide another that has stopped. A reset from outside
+//! (function reset, link down, loss of bus mastering) begins an epoch in which nothing set up
+//! before is valid. A card that only receives has no outstanding work, so the epoch is also read
+//! periodically. A register read takes a round trip on the bus, so both checks are rare.
 //!
-//! Source: decision 12 of the design, the doorbell page's status in `abi::registers`.
+//! Source: decision 12; status of the doorbell page in `abi::registers`.
 
 use abi::registers;
 
@@ -18,16 +19,17 @@ use super::bus::Bus;
 use super::error::{HostError, Result};
 use super::owner::{doorbell_page, Owner};
 
-/// Polls after which the card is asked. A command takes about a microsecond, a poll a part of one.
+/// Polls without progress before a register is read. A command takes about a microsecond, a poll
+/// less.
 const POLLS_MAX: u32 = 4096;
 
-/// The rings that may stop: name, and the bit that says so.
+/// The rings that may stop: name, and status bit.
 const RINGS: [(&str, u32); 2] = [
     ("command", registers::STATUS_COMMAND_STOPPED),
     ("send", registers::STATUS_SEND_STOPPED),
 ];
 
-/// How far an owner's rings were at the last poll, and polls since they moved.
+/// Indices of an owner's rings at the last poll, and polls since each moved.
 #[derive(Clone, Debug, Default)]
 struct Rings {
     confirmed: u64,
@@ -35,7 +37,7 @@ struct Rings {
     idle_polls: [u32; RINGS.len()],
 }
 
-/// The watch over one open card.
+/// The watch of one open card.
 #[derive(Debug)]
 pub(crate) struct Watch {
     epoch: u32,
@@ -44,7 +46,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Begins with the epoch that the card is in.
+    /// Starts with the present epoch of the card.
     pub(crate) fn begin(bus: &mut dyn Bus) -> Result<Self> {
         Ok(Self {
             epoch: bus.read_register(registers::EPOCH)?,
@@ -53,7 +55,7 @@ impl Watch {
         })
     }
 
-    /// An error, when the card has begun another epoch.
+    /// Fails when the card has begun another epoch.
     pub(crate) fn check_epoch(&self, bus: &mut dyn Bus) -> Result<()> {
         let now = bus.read_register(registers::EPOCH)?;
         match now == self.epoch {
@@ -65,8 +67,8 @@ impl Watch {
         }
     }
 
-    /// Notes a poll of all owners. An error names the epoch that was lost or a ring that has
-    /// stopped; it comes again as long as that ring owes something.
+    /// Notes a poll of all owners. An error reports the lost epoch or a stopped ring; it repeats
+    /// while that ring has work.
     pub(crate) fn note(&mut self, bus: &mut dyn Bus, owners: &[Owner]) -> Result<()> {
         self.polls += 1;
         if self.polls >= POLLS_MAX {
@@ -95,7 +97,7 @@ impl Watch {
 }
 
 impl Rings {
-    /// A ring that owes something and has not moved for too long.
+    /// A ring that has work and has not moved for too long.
     fn note(&mut self, bus: &mut dyn Bus, owner: &Owner) -> Result<Option<usize>> {
         let (consumed, produced) = owner.sends(bus)?;
         let confirmed = owner.confirmed();

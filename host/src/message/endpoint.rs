@@ -1,4 +1,4 @@
-//! The application's side of messages: register, expect, send, poll.
+//! The applications' calls for messages: register, expect, send, poll.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
@@ -28,27 +28,27 @@ use crate::memory::ApplicationMapping;
 use crate::provider::copier::Copier;
 use crate::provider::RegionId;
 
-/// Names a message: the other end and the sender's number for it.
+/// Names a message: address of the other end, and number given by the sender.
 type Name = (SocketAddr, u64);
 
-/// Messages that are done and still answered when their packets come again.
+/// Complete messages that are remembered, to acknowledge repeated packets.
 const REMEMBERED_MAX: usize = 1024;
-/// Send descriptors that may wait for the ring.
+/// Limit of send descriptors queued for the ring.
 const SENDS_WAITING_MAX: usize = 64;
-/// Bytes of headers from IP to the payload, the larger of both IP versions.
+/// Header bytes from IP to the payload, for the larger of both IP versions.
 const OVERHEAD_BYTES: u32 = 40 + 8 + HEADER_BYTES as u32;
 /// Bytes of an Ethernet header.
 const LINK_BYTES: u32 = 14;
 
-/// A message that is done; its buffer is the application's again.
+/// A complete message, whose buffer is returned to the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageDone {
-    /// It has arrived whole.
+    /// The whole message was received.
     Received {
         /// The application's name for the request.
         request: u64,
     },
-    /// The other end has it whole.
+    /// The other end has acknowledged the whole message.
     Sent {
         /// The application's name for the request.
         request: u64,
@@ -72,7 +72,7 @@ pub struct Endpoint<B: Bus> {
 }
 
 impl<B: Bus> Endpoint<B> {
-    /// Opens the card behind `bus` for the station `local`, IP packets of up to `mtu_bytes`.
+    /// Opens the card on `bus` for the station `local`, with IP packets of up to `mtu_bytes`.
     pub fn open(bus: B, local: Station, mtu_bytes: u16, config: DeviceConfig) -> Result<Self> {
         let (least, most) = (OVERHEAD_BYTES + 1, FRAME_BYTES_MAX as u32 - LINK_BYTES);
         if !(least..=most).contains(&mtu_bytes.into()) {
@@ -112,7 +112,8 @@ impl<B: Bus> Endpoint<B> {
         self.copier.copied_bytes()
     }
 
-    /// Allocates memory for messages and registers it; the application's mapping of it.
+    /// Allocates memory for messages and registers it. Returns the region and the application's
+    /// mapping.
     pub fn register(
         &mut self,
         kind: MemoryKind,
@@ -192,7 +193,7 @@ impl<B: Bus> Endpoint<B> {
         self.device.command(entry)
     }
 
-    /// Waits for a message of `bytes` bytes from a station, to be placed in a region.
+    /// Expects a message of `bytes` bytes from a station, to be placed in a region.
     pub fn expect(
         &mut self,
         from: Station,
@@ -240,7 +241,7 @@ impl<B: Bus> Endpoint<B> {
         Ok(())
     }
 
-    /// Makes progress at the time `now`; the messages that are done since the last call.
+    /// Makes progress at time `now`. Returns the messages completed since the last call.
     pub fn poll(&mut self, now: Duration) -> Result<Vec<MessageDone>> {
         self.device.bus().advance()?;
         self.device.poll()?;
@@ -277,7 +278,8 @@ impl<B: Bus> Endpoint<B> {
                     outgoing.acknowledge(position, now);
                 }
             }
-            // What may not be visible counts as lost: the sender repeats it, into a slow buffer.
+            // Payload that may not be visible counts as lost: the sender repeats it, into a slow
+            // buffer.
             Meaning::Data(_) if header_entry::UNFLUSHED.get(metadata) == 1 => {}
             Meaning::Data(position) => self.take_data(name, position, entry),
         }
@@ -287,7 +289,7 @@ impl<B: Bus> Endpoint<B> {
         let Some(incoming) = self.incoming.get_mut(&name) else {
             let known = self.remembered.iter().find(|(other, ..)| *other == name);
             if let Some(&(_, to, bytes)) = known {
-                self.answer(&to, name.1, bytes, bytes);
+                self.acknowledge(&to, name.1, bytes, bytes);
             }
             return;
         };
@@ -297,7 +299,7 @@ impl<B: Bus> Endpoint<B> {
             Some(Disposition::PlacedInOrder | Disposition::PlacedAhead) => {
                 incoming.take(position, payload_bytes, None);
             }
-            Some(Disposition::Old) => incoming.answer = true,
+            Some(Disposition::Old) => incoming.acknowledgement_due = true,
             _ if entry.deferred.is_some() => {
                 incoming.take(position, payload_bytes, entry.deferred.as_deref());
             }
@@ -305,7 +307,7 @@ impl<B: Bus> Endpoint<B> {
         }
     }
 
-    fn answer(&mut self, to: &Station, message: u64, position: u32, bytes: u32) {
+    fn acknowledge(&mut self, to: &Station, message: u64, position: u32, bytes: u32) {
         let header = Header {
             message,
             bytes,
@@ -316,7 +318,7 @@ impl<B: Bus> Endpoint<B> {
     }
 
     fn step_incoming(&mut self) -> Result<()> {
-        let (mut answers, mut gone) = (Vec::new(), Vec::new());
+        let (mut due, mut gone) = (Vec::new(), Vec::new());
         for (name, incoming) in &mut self.incoming {
             match incoming.stage {
                 Stage::Installing(ticket) if self.device.confirmed(ticket) => {
@@ -328,8 +330,8 @@ impl<B: Bus> Endpoint<B> {
                 }
                 _ => {}
             }
-            if std::mem::take(&mut incoming.answer) {
-                answers.push((
+            if std::mem::take(&mut incoming.acknowledgement_due) {
+                due.push((
                     incoming.from,
                     name.1,
                     incoming.complete_to(),
@@ -337,8 +339,8 @@ impl<B: Bus> Endpoint<B> {
                 ));
             }
         }
-        for (to, message, position, bytes) in answers {
-            self.answer(&to, message, position, bytes);
+        for (to, message, position, bytes) in due {
+            self.acknowledge(&to, message, position, bytes);
         }
         for name in gone {
             if let Some(incoming) = self.incoming.remove(&name) {
@@ -360,7 +362,7 @@ impl<B: Bus> Endpoint<B> {
                 Stage::Installing(ticket) if self.device.confirmed(ticket) => {
                     outgoing.stage = Stage::Open;
                     let device = &mut self.device;
-                    // The region was made known before the flow, through the same ring.
+                    // The region was installed before the flow, through the same ring.
                     let ready = outgoing.side.queue.ready(|ticket| device.confirmed(ticket));
                     let command = |entry| Ok(device.command(entry));
                     outgoing.side.post(outgoing.name, ready, command)?;
@@ -382,7 +384,7 @@ impl<B: Bus> Endpoint<B> {
         Ok(())
     }
 
-    /// A flow has left the card.
+    /// Frees name and key of a flow that was removed from the card.
     fn forget(&mut self, name: FlowName) {
         if let Some(entry) = self.keys.remove(name.flow) {
             self.device.command(entry);
@@ -391,7 +393,7 @@ impl<B: Bus> Endpoint<B> {
     }
 }
 
-/// Lets an open message be posted, completed behind its fence, and removed.
+/// Posts an open message, completes it after its fence, and removes its flow.
 fn step_open<B: Bus>(
     device: &mut Device<B>,
     copier: &mut Copier,
@@ -433,7 +435,7 @@ fn step_open<B: Bus>(
     Ok(())
 }
 
-/// Moves the send floor when all is acknowledged; when that is confirmed, the flow may go.
+/// Moves the send floor when all is acknowledged, and removes the flow when that is confirmed.
 fn finish_open<B: Bus>(
     device: &mut Device<B>,
     outgoing: &mut Outgoing,
@@ -452,14 +454,14 @@ fn finish_open<B: Bus>(
     }
 }
 
-/// Hands the card what the window allows and the ring has room for.
+/// Queues as many packets as the window and the ring allow.
 fn send_packets<B: Bus>(
     device: &mut Device<B>,
     outgoing: &mut Outgoing,
     (local, message, payload_bytes_max): (&Station, u64, u32),
     now: Duration,
 ) {
-    // Only what the card has confirmed can be fetched.
+    // The card can fetch only confirmed segments.
     let posted = outgoing.side.queue.has_requests() && outgoing.side.all_fed();
     while posted && device.sends_waiting() < SENDS_WAITING_MAX {
         let Some((position, bytes)) = outgoing.packet(payload_bytes_max, now) else {

@@ -1,10 +1,10 @@
-//! The header of a message packet, and the packet around it.
+//! Header of a message packet, and the layers around it.
 //!
 //! ```text
 //!   | Ethernet 14 | IPv4 20 or IPv6 40 | UDP 8 | message 8 | position 4 | bytes 4 | kind 1 | 0 3 |
 //! ```
-//! All numbers are big-endian. The card knows of it what [`profile`] says: that 20 bytes follow
-//! UDP, where the position is, and that the message's number belongs to the key.
+//! All numbers are big-endian. [`profile`] describes the header to the card: 20 bytes after UDP,
+//! the offset of the position, and the message number as part of the flow key.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,7 +15,7 @@ use crate::control::packet::{self, addresses};
 use crate::control::profile::Profile;
 use crate::transport::header::{network_layer, ETHERTYPE_IPV4, ETHERTYPE_IPV6};
 
-/// Bytes of the header behind UDP.
+/// Bytes of the header after UDP.
 pub const HEADER_BYTES: usize = 20;
 /// Number of the header profile that the protocol uses.
 pub const PROFILE: u8 = 1;
@@ -24,7 +24,7 @@ const UDP_BYTES: usize = 8;
 const KIND_DATA: u8 = 0;
 const KIND_ACKNOWLEDGE: u8 = 1;
 
-/// What the card has to know of the protocol on a port.
+/// The header profile of the protocol on a port.
 pub fn profile(port: u16) -> Profile {
     Profile {
         port,
@@ -34,7 +34,7 @@ pub fn profile(port: u16) -> Profile {
     }
 }
 
-/// One end: where its frames go.
+/// Addresses of one end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Station {
     /// Ethernet address.
@@ -43,10 +43,10 @@ pub struct Station {
     pub address: SocketAddr,
 }
 
-/// What a packet says.
+/// Kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Payload of the message, from this position on.
+    /// Payload of the message from this position on.
     Data(u32),
     /// Everything before this position has arrived.
     Acknowledge(u32),
@@ -55,17 +55,17 @@ pub enum Meaning {
 /// The header of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Number of the message, the sender's choice.
+    /// Number of the message, chosen by the sender.
     pub message: u64,
     /// Bytes of the whole message.
     pub bytes: u32,
-    /// What the packet says.
+    /// Kind of the packet.
     pub meaning: Meaning,
 }
 
 impl Header {
-    /// The packet from one station to another up to its payload of `payload_bytes`, and its layers.
-    /// Checksums are left to the card.
+    /// The headers of a packet with `payload_bytes` bytes of payload, and their layers. The card
+    /// inserts the checksums.
     pub fn packet(&self, from: &Station, to: &Station, payload_bytes: usize) -> (Vec<u8>, Layers) {
         let udp_bytes = (UDP_BYTES + HEADER_BYTES + payload_bytes) as u16;
         let mut bytes = [to.mac, from.mac].concat();
@@ -108,7 +108,8 @@ impl Header {
         (bytes, layers)
     }
 
-    /// Reads a packet whose UDP header begins at `l4_offset`; its sender's address comes along.
+    /// Reads a packet whose UDP header begins at `l4_offset`. Also returns the address of the
+    /// sender.
     pub fn read(packet: &[u8], l4_offset: usize) -> Option<(SocketAddr, Self)> {
         let (l3_offset, ethertype) = network_layer(packet).ok()?;
         let ip = packet.get(l3_offset..)?;

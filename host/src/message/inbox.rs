@@ -1,4 +1,4 @@
-//! One message on its way in.
+//! One message that is being received.
 
 use super::header::Station;
 use crate::control::commands::FlowName;
@@ -7,40 +7,40 @@ use crate::control::flow::ranges::RangeSet;
 use crate::control::flow::receive::ReceiveSide;
 use crate::driver::ticket::Ticket;
 
-/// Payload of one message that may wait outside its buffer, bytes.
+/// Budget of deferred payload of one message, bytes.
 const DEFERRED_BYTES_MAX: usize = 1 << 20;
 
-/// Where a message's flow stands.
+/// Stage of a message's flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The flow's install is on its way.
+    /// The flow is being installed.
     Installing(Ticket),
-    /// Packets come and go.
+    /// Packets are received or sent.
     Open,
-    /// The flow leaves the card.
+    /// The flow is being removed.
     Removing(Ticket),
 }
 
 /// A message that is expected.
 #[derive(Debug)]
 pub struct Incoming {
-    /// Its flow.
+    /// Name of the flow.
     pub name: FlowName,
-    /// Its sender.
+    /// Sender of the message.
     pub from: Station,
-    /// The buffer on the card.
+    /// Receive side of the flow, with one buffer.
     pub side: ReceiveSide,
-    /// Where it stands.
+    /// Stage of the flow.
     pub stage: Stage,
     /// Bytes of the message.
     pub bytes: u32,
-    /// An answer is due.
-    pub answer: bool,
+    /// An acknowledgement is due.
+    pub acknowledgement_due: bool,
     arrived: RangeSet,
 }
 
 impl Incoming {
-    /// Waits for a message of the buffer's length.
+    /// Expects a message of the buffer's length.
     pub fn new(name: FlowName, from: Station, buffer: Buffer, ticket: Ticket) -> Self {
         let mut side = ReceiveSide::new(0, name.flow);
         side.queue.add(buffer);
@@ -50,18 +50,18 @@ impl Incoming {
             side,
             stage: Stage::Installing(ticket),
             bytes: buffer.bytes,
-            answer: false,
+            acknowledgement_due: false,
             arrived: RangeSet::default(),
         }
     }
 
-    /// A packet's payload is in place, or deferred.
+    /// Takes the payload of a packet, placed or deferred.
     pub fn take(&mut self, position: u32, bytes: usize, deferred: Option<&[u8]>) {
-        self.answer = true;
+        self.acknowledgement_due = true;
         let start = u64::from(position);
         let end = start + bytes as u64;
         if end > u64::from(self.bytes) {
-            // Longer than the message was said to be: not ours.
+            // Longer than the message: not ours.
             return;
         }
         let kept = match deferred {

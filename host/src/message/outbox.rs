@@ -1,4 +1,4 @@
-//! One message on its way out.
+//! One message that is being sent.
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use crate::control::flow::buffer::Buffer;
 use crate::control::flow::send::SendSide;
 use crate::driver::ticket::Ticket;
 
-/// Packets of a message on their way.
+/// Limit of packets of a message in flight.
 pub const WINDOW_PACKETS: u32 = 32;
-/// Time without an answer after which a message goes on from what was acknowledged.
+/// Time without progress after which a message resumes from the acknowledged position.
 pub const PATIENCE: Duration = Duration::from_millis(10);
 
 /// A message that is being sent.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// Its flow.
+    /// Name of the flow.
     pub name: FlowName,
-    /// Its receiver.
+    /// Receiver of the message.
     pub to: Station,
-    /// The buffer on the card.
+    /// Send side of the flow, with one buffer.
     pub side: SendSide,
-    /// Where it stands.
+    /// Stage of the flow.
     pub stage: Stage,
     /// Bytes of the message.
     pub bytes: u32,
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(burst(&mut message, start + PATIENCE / 2), []);
         let again = burst(&mut message, start + PATIENCE);
         assert_eq!((again.len(), again[0]), (32, (5000, 1000)));
-        // An answer from the past, or from nowhere, changes nothing.
+        // A stale acknowledgement, or one beyond the message, changes nothing.
         message.acknowledge(4000, start);
         message.acknowledge(50_000, start);
         assert_eq!(message.unacknowledged(), 35_500);

@@ -1,13 +1,14 @@
-//! The one place of the control stack where payload is copied into or out of application buffers,
-//! and counted.
+//! The only function of the control stack that copies payload into or out of application buffers;
+//! it counts the bytes.
 //!
 //! ```text
 //!   slow buffer ── deferred payload ──► Copier ──► application buffer    (floor confirmed)
-//!   application buffer ── what landed beyond an early end ──► Copier     (buffer withdrawn)
+//!   application buffer ── bytes beyond an early end ────────► Copier     (buffer withdrawn)
 //! ```
-//! Every registered region is mapped without access ([`crate::memory`]); only [`Copier::visit`]
-//! opens a range of it, and every byte of that range counts as copied. Regions go by index and key,
-//! as on the card: what names a region that is gone never reaches the next one with its index.
+//! Every registered region is mapped without access rights ([`crate::memory`]). Only
+//! [`Copier::visit`] opens a range, and every byte of that range counts as copied. Regions are
+//! identified by index and key, as on the card: a stale name never reaches a later region with the
+//! same index.
 
 use std::collections::HashMap;
 use std::io;
@@ -16,7 +17,7 @@ use crate::control::regions::RegionName;
 use crate::driver::error::{HostError, Result};
 use crate::memory::{GuardedMapping, MemoryRange};
 
-/// Guarded mappings of the registered regions, and how many of their bytes were copied.
+/// Guarded mappings of the registered regions, and the number of bytes copied.
 #[derive(Debug, Default)]
 pub(crate) struct Copier {
     regions: HashMap<RegionName, GuardedMapping>,
@@ -24,7 +25,7 @@ pub(crate) struct Copier {
 }
 
 impl Copier {
-    /// Maps a region, without access.
+    /// Maps a region without access rights.
     pub(crate) fn add(&mut self, region: RegionName, range: &MemoryRange) -> Result<()> {
         let guarded = range.guard().map_err(not_mapped(region.index))?;
         self.regions.insert(region, guarded);
@@ -41,13 +42,13 @@ impl Copier {
         self.copied_bytes
     }
 
-    /// Copies deferred payload to its place.
+    /// Copies deferred payload into a region.
     pub(crate) fn write(&mut self, region: RegionName, offset: u64, from: &[u8]) -> Result<()> {
         let mut copy = |target: &mut [u8]| target.copy_from_slice(from);
         self.visit(region, offset, from.len(), &mut copy)
     }
 
-    /// Copies payload out of a buffer that goes back before it is full.
+    /// Copies payload out of a buffer that is returned before it is full.
     pub(crate) fn read(
         &mut self,
         region: RegionName,

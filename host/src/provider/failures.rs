@@ -1,4 +1,4 @@
-//! What ends connections from outside: refused writes, refused commands, whatever fails in a step.
+//! Failures of connections: refused DMA writes, refused commands, stopped rings, failed steps.
 
 use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::Phase;
@@ -8,9 +8,9 @@ use crate::driver::error::{HostError, Result};
 use crate::transport::Transport;
 
 impl<B: Bus, T: Transport> Provider<B, T> {
-    /// A refused posted write leaves no other trace: its flows stop before anything is announced.
-    /// One outside all regions was meant for a ring or a slow buffer: an entry is missing there,
-    /// and nobody knows whose.
+    /// A refused posted write is reported nowhere else. The flows that use its region fail before
+    /// any of its bytes is announced. A write outside all regions was for a ring or a slow buffer:
+    /// an entry is missing there, of an unknown flow, so the call fails.
     pub(super) fn take_faults(&mut self) -> Result<()> {
         for fault in self.device.bus().take_faults() {
             let Some(region) = self.regions.at(fault.address).map(Region::name) else {
@@ -30,8 +30,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// A ring of an application that has stopped ends its connections, and nobody else's. Without
-    /// owner 0's rings, nothing goes on.
+    /// A stopped ring of an application ends the connections of that application alone. A stopped
+    /// ring of owner 0 is an error of the card.
     pub(super) fn poll_device(&mut self) -> Result<()> {
         let error = match self.device.poll() {
             Ok(_) => return Ok(()),
@@ -62,17 +62,17 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.completions.push_back(Completion::Failed(id, why));
         self.transport.abort(connection.stream)?;
         if phase == Phase::Opening {
-            // Nothing of it is on the card.
+            // It has no state on the card.
             self.forget(id);
         } else {
-            // Its buffers are the application's again when the card has confirmed that.
+            // Its buffers are returned to the application after the card has confirmed the removal.
             connection.remove(&mut self.device);
             self.release_tuple(id);
         }
         Ok(())
     }
 
-    /// A command that was refused ends its connection, unless the flow was leaving anyhow.
+    /// A refused command ends its connection, unless the flow is already being removed.
     pub(super) fn take_refused(&mut self) -> Result<()> {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());

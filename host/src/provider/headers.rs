@@ -1,4 +1,4 @@
-//! What passes between card and transport: header entries up, headers down.
+//! Headers between card and transport: header entries to the transport, its headers to the card.
 
 use abi::config::FRAME_BYTES_MAX;
 use abi::header_entry;
@@ -15,9 +15,9 @@ use crate::driver::rings::HeaderEntry;
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout, SYN};
 use crate::transport::{FrameKind, TransmitHeader, Transport};
 
-/// Headers taken from the transport in one poll.
+/// Limit of headers taken from the transport in one poll.
 const HEADERS_PER_POLL: usize = 64;
-/// Send descriptors that may wait for the ring before the transport is left alone.
+/// Send descriptors queued for the ring above which no more headers are taken from the transport.
 const SENDS_WAITING_MAX: usize = 64;
 
 impl<B: Bus, T: Transport> Provider<B, T> {
@@ -44,7 +44,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
         let error = SendError::from_code(code);
         if error == Some(SendError::StaleSend) {
-            // A retransmission that crossed its acknowledgement: nothing is missing.
+            // A retransmission that crossed its acknowledgement; nothing is lost.
             return Ok(());
         }
         let name = error.map_or("unknown", SendError::name);
@@ -63,7 +63,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     fn take_packet(&mut self, entry: HeaderEntry) -> Result<()> {
         if header_entry::UNFLUSHED.get(&entry.metadata) == 1 {
-            // Nobody knows whether the payload is there: the transport must not acknowledge it.
+            // The payload may not be visible, so the transport must not acknowledge it.
             let flow = header_entry::FLOW.get(&entry.metadata) as u16;
             let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
             return match self.connection_of(flow, generation) {
@@ -87,9 +87,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// A whole frame that the card did not split. Behind IPv6 extension headers it may be TCP all
-    /// the same: then it is verified and split here, or the stack would accept bytes that nobody
-    /// keeps.
+    /// Takes a whole frame that the card did not split. After IPv6 extension headers it may still
+    /// be TCP. It is then verified and split here; otherwise the transport would accept bytes that
+    /// are not kept.
     fn take_frame(&mut self, entry: HeaderEntry) -> Result<()> {
         let mut frame = entry.header;
         frame.extend(entry.deferred.unwrap_or_default());
@@ -138,7 +138,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             }
             _ => match &packet.deferred {
                 Some(payload) => self.handshakes.keep_early(tuple, parsed, payload),
-                // Placed or dropped for a flow with the same addresses that leaves: it is nowhere.
+                // Placed or dropped for an old flow with the same addresses: the payload is lost.
                 None => packet.payload_bytes == 0 || !parsed.may_carry(),
             },
         };
@@ -191,7 +191,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let connection = id.and_then(|id| self.connections.get_mut(&id));
         let (Some(connection), Some(id)) = (connection.filter(|c| c.receive.is_some()), id) else {
             if header.payload_bytes > 0 {
-                // A flow that is not there has no payload to send.
+                // An unknown flow has no payload to send.
                 self.counters.orphan_headers += 1;
                 return Ok(());
             }
@@ -208,13 +208,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return self.device.send_of(owner, tcp_header(&bytes, &parsed));
         }
         let side = connection.send.as_ref();
-        let mss_bytes = match header.segment_bytes {
+        let mss_bytes = match header.mss_bytes {
             0 => header.payload_bytes,
             mss => mss.into(),
         };
         if header.payload_bytes > DESCRIPTOR_BYTES_MAX || mss_bytes > FRAME_BYTES_MAX as u32 {
             let why = format!(
-                "the transport sends {} bytes in frames of {mss_bytes}: at most {} in {}",
+                "the transport sends {} bytes in frames of {mss_bytes}; the limits are {} and {}",
                 header.payload_bytes, DESCRIPTOR_BYTES_MAX, FRAME_BYTES_MAX
             );
             return self.fail(id, why);

@@ -1,4 +1,4 @@
-//! How the provider's connections make progress.
+//! Progress of the provider's connections: install, transfer, withdrawal, removal.
 
 use std::io;
 
@@ -70,14 +70,15 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         if status.state == StreamState::Closed {
             let why = match status.error {
                 Some(number) => std::io::Error::from_raw_os_error(number).to_string(),
-                None => "closed before it opened".to_owned(),
+                None => "closed before it was open".to_owned(),
             };
             return self.fail(id, why);
         }
         let tuple = (connection.local, connection.remote);
         let key = flow_key(connection.remote, connection.local);
         if status.state != StreamState::Open || self.keys.holds(&key) {
-            // The handshake goes on, or an older flow with the same addresses is still leaving.
+            // The handshake is not complete, or an older flow with the same addresses is still
+            // being removed.
             return Ok(());
         }
         let known = |handshake: &&Handshake| handshake.expected().is_some();
@@ -126,7 +127,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// Repeats the last ACK when segments were posted beyond the window that the peer knows.
+    /// Repeats the last ACK when segments were posted beyond the window offered to the peer.
     fn step_window(&mut self, id: ConnectionId) -> Result<()> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return Ok(());
@@ -142,7 +143,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// A connection that was closed before it opened: nothing of it is on the card.
+    /// Ends a connection that was closed before it was open; it has no state on the card.
     fn give_up(&mut self, id: ConnectionId) -> Result<()> {
         if let Some(connection) = self.connections.get(&id) {
             self.transport.close(connection.stream)?;
@@ -151,8 +152,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// A connection that ends has no claim to its addresses any more: the peer may use them again
-    /// while its flow leaves the card.
+    /// Releases the addresses of a connection that ends: the peer may use them again while the flow
+    /// is being removed.
     pub(super) fn release_tuple(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get(&id) else {
             return;
@@ -164,8 +165,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// A SYN of ours goes out: the transport has done with the connection that has these addresses,
-    /// unless it is that one's own SYN again.
+    /// Called for each outgoing SYN. The transport no longer has the old connection with these
+    /// addresses, unless this is a repeated SYN of that connection.
     pub(super) fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
         let Some(&id) = self.tuples.get(&tuple) else {
             return;
@@ -177,7 +178,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// The flow is not on the card, or has left it: its name, key, lists and tuple are free again.
+    /// Frees name, key, lists and tuple of a flow that is not, or no longer, on the card.
     pub(super) fn forget(&mut self, id: ConnectionId) {
         self.release_tuple(id);
         let Some(mut connection) = self.connections.remove(&id) else {

@@ -1,4 +1,4 @@
-//! A boxed transport is a transport, so that its kind can be chosen when the program runs.
+//! Transport for boxed transports, so that the kind can be chosen at run time.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;

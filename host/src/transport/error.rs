@@ -1,4 +1,4 @@
-//! What can go wrong in a transport, with the number that tells it.
+//! Errors of transports and of test peers.
 
 use std::io;
 
@@ -13,26 +13,26 @@ pub type Result<T> = std::result::Result<T, TransportError>;
 /// [`WirePeer`](super::peer::WirePeer).
 #[derive(Debug, Error)]
 pub enum TransportError {
-    /// The kernel refuses a network namespace to this process, as root or in a user namespace.
-    #[error("network namespace refused at {step}: {source}")]
+    /// The kernel refuses a network namespace to this process.
+    #[error("network namespace refused: {step}: {source}")]
     NamespaceRefused {
         /// The call that was refused.
         step: &'static str,
         /// The error number of the call.
         source: io::Error,
     },
-    /// The TAP driver is missing or closed to this process.
-    #[error("no TAP device at {step}: {source}")]
+    /// The TAP driver is missing, or this process may not use it.
+    #[error("no TAP device: {step}: {source}")]
     TapRefused {
         /// The call that was refused.
         step: &'static str,
         /// The error number of the call.
         source: io::Error,
     },
-    /// The interface of the namespace could not be configured.
-    #[error("interface set-up failed at {step}: {source}")]
+    /// The network interface could not be configured.
+    #[error("network interface not configured: {step}: {source}")]
     Interface {
-        /// The setting that was refused.
+        /// Step that failed.
         step: &'static str,
         /// The error number of the call.
         source: io::Error,
@@ -48,76 +48,76 @@ pub enum TransportError {
     /// The connection failed: refused, reset, timed out or unreachable.
     #[error("stream {stream:?} failed: {source}")]
     Stream {
-        /// The stream that failed; it stays known until it is closed.
+        /// The stream that failed; it stays valid until it is closed.
         stream: StreamId,
         /// The error as the transport reports it.
         source: io::Error,
     },
-    /// A transport took more bytes than it was asked for.
-    #[error("{call} of {asked} bytes took {taken}")]
+    /// A transport took more bytes than requested.
+    #[error("{call} of {asked} bytes returned {taken}")]
     TookTooMuch {
         /// The call.
         call: &'static str,
-        /// Bytes it was asked for.
+        /// Bytes requested.
         asked: u64,
-        /// Bytes it says it took.
+        /// Bytes that it reported.
         taken: u64,
     },
-    /// The stream is not, or no longer, known.
+    /// The stream does not exist, or no longer.
     #[error("unknown stream {0:?}")]
     UnknownStream(StreamId),
-    /// The listener is not, or no longer, known.
+    /// The listener does not exist, or no longer.
     #[error("unknown listener {0:?}")]
     UnknownListener(ListenerId),
-    /// A header handed in ends before its fields do.
-    #[error("header of {bytes} bytes ends inside its {layer} header")]
+    /// A delivered header is truncated.
+    #[error("header of {bytes} bytes is truncated inside its {layer} header")]
     HeaderTruncated {
-        /// Bytes handed in.
+        /// Bytes delivered.
         bytes: usize,
-        /// The layer that is cut.
+        /// Layer that is truncated.
         layer: &'static str,
     },
-    /// A header handed in is not TCP over IPv4 or IPv6.
+    /// A delivered header is not TCP over IPv4 or IPv6.
     #[error("not a TCP header: {field} is {value:#x}")]
     NotTcp {
-        /// The field that says so.
+        /// Field that is not that of TCP.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u32,
     },
-    /// The IP length field and the bytes handed in disagree.
-    #[error("IP length announces {announced} payload bytes, {given} were given")]
+    /// The IP length field does not match the delivered bytes.
+    #[error("the IP length implies {announced} payload bytes, {given} were delivered")]
     PayloadLength {
         /// Payload bytes that follow from the IP header.
         announced: usize,
         /// Payload bytes of the call.
         given: usize,
     },
-    /// A frame is longer than the device takes.
-    #[error("frame of {bytes} bytes exceeds {limit}")]
+    /// A frame is longer than the device supports.
+    #[error("frame of {bytes} bytes exceeds the limit of {limit}")]
     FrameTooLong {
         /// Length of the frame.
         bytes: usize,
         /// The limit.
         limit: usize,
     },
-    /// smoltcp holds a fixed number of addresses and routes.
-    #[error("no room for one more address or router: {0}")]
+    /// smoltcp supports a fixed number of addresses and routes.
+    #[error("too many addresses or gateways: {0}")]
     TooManyAddresses(std::net::IpAddr),
     /// All local ports of the transport are in use.
     #[error("all {ports} local ports are in use")]
     PortsExhausted {
-        /// How many ports the transport has.
+        /// Number of ports of the transport.
         ports: usize,
     },
-    /// No configured address fits the remote one.
+    /// No configured address can reach the remote one.
     #[error("no local address can reach {0}")]
     Unreachable(std::net::IpAddr),
 }
 
 impl TransportError {
-    /// Whether this machine forbids the kernel transport, so that the caller should fall back to
-    /// [`SmoltcpTransport`](super::SmoltcpTransport).
+    /// Whether this machine does not allow the kernel transport, so that the caller should use
+    /// [`SmoltcpTransport`](super::SmoltcpTransport) instead.
     pub fn is_refusal(&self) -> bool {
         match self {
             Self::NamespaceRefused { .. } | Self::TapRefused { .. } => true,

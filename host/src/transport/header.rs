@@ -1,4 +1,4 @@
-//! Where the layers of a frame begin and how much payload it announces.
+//! Offsets of the layers of a frame, its payload length and its checksums.
 //!
 //! ```text
 //!   | Ethernet 14 | VLAN 0, 4, 8 | IPv4 20-60 or IPv6 40 + extensions | TCP 20-60 | payload
@@ -7,15 +7,15 @@
 
 use super::error::{Result, TransportError};
 
-/// Bytes that hold any header from Ethernet to the end of TCP, two VLAN tags, IPv4 or TCP
-/// options in full, and a few IPv6 extension headers included.
+/// Longest header from Ethernet to the end of TCP, bytes: with two VLAN tags, full IPv4 and TCP
+/// options, or a few IPv6 extension headers.
 pub const HEADER_BYTES_MAX: usize = 192;
 
 const ETHERTYPE_VLAN: [u16; 2] = [0x8100, 0x88a8];
 pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
 pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const PROTOCOL_TCP: u8 = 6;
-/// Hop-by-hop, routing and destination options: the extensions that TCP may follow.
+/// Extension headers that TCP may follow: hop-by-hop, routing, destination options.
 const IPV6_EXTENSIONS: [u8; 3] = [0, 43, 60];
 const IPV6_FRAGMENT: u8 = 44;
 /// The offset of the checksum in a TCP header.
@@ -30,7 +30,7 @@ pub const RST: u8 = 0x04;
 /// TCP flag ACK.
 pub const ACK: u8 = 0x10;
 
-/// Whether a sequence number lies after another, less than 2^31 ahead.
+/// Whether a sequence number is after another, by less than 2^31.
 pub(crate) fn is_after(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other) as i32) > 0
 }
@@ -38,21 +38,21 @@ pub(crate) fn is_after(number: u32, other: u32) -> bool {
 /// The layers of a TCP frame, as offsets from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpLayout {
-    /// The IP header.
+    /// Offset of the IP header.
     pub network: usize,
-    /// The TCP header.
+    /// Offset of the TCP header.
     pub segment: usize,
-    /// The payload, or the end of the frame.
+    /// Offset of the payload, or end of the frame.
     pub payload: usize,
-    /// Payload bytes that the IP length announces.
+    /// Payload bytes according to the IP length.
     pub payload_bytes: usize,
     /// Whether the network layer is IPv6.
     pub ipv6: bool,
 }
 
 impl TcpLayout {
-    /// Reads the layers of a header that stands alone, and checks that `payload_bytes` is what its
-    /// IP length announces.
+    /// Reads the layers of a header without payload, and checks `payload_bytes` against its IP
+    /// length.
     pub fn check(header: &[u8], payload_bytes: usize) -> Result<Self> {
         let layout = Self::parse(header)?;
         let given = payload_bytes + header.len() - layout.payload;
@@ -65,7 +65,7 @@ impl TcpLayout {
         Ok(layout)
     }
 
-    /// Reads the layers of a frame of which at least the headers are there.
+    /// Reads the layers of a frame that contains at least all headers.
     pub fn parse(frame: &[u8]) -> Result<Self> {
         let (network, ethertype) = network_layer(frame)?;
         let (segment, end, ipv6) = match ethertype {
@@ -97,21 +97,19 @@ impl TcpLayout {
     }
 }
 
-/// The folded sum, not inverted, of the pseudo-header of a TCP frame: what a checksum that is still
-/// to be made starts from.
+/// The folded sum of the pseudo-header of a TCP frame, not inverted: the start value for a checksum
+/// that is still to be completed.
 pub fn pseudo_header_sum(frame: &[u8], layout: &TcpLayout) -> u16 {
     let addresses = match layout.ipv6 {
         true => &frame[layout.network + 8..layout.network + 40],
         false => &frame[layout.network + 12..layout.network + 20],
     };
-    let segment_bytes = layout.payload - layout.segment + layout.payload_bytes;
-    ones_sum(
-        addresses,
-        fold(u64::from(PROTOCOL_TCP) + segment_bytes as u64),
-    )
+    let tcp_bytes = layout.payload - layout.segment + layout.payload_bytes;
+    ones_sum(addresses, fold(u64::from(PROTOCOL_TCP) + tcp_bytes as u64))
 }
 
-/// The TCP checksum of a whole frame: what to put in when its field is 0, or 0 when it is right.
+/// The TCP checksum of a whole frame: the value to insert if the field is 0, or 0 if the frame is
+/// right.
 pub fn tcp_checksum(frame: &[u8], layout: &TcpLayout) -> u16 {
     let end = layout.payload + layout.payload_bytes;
     !ones_sum(
@@ -130,7 +128,7 @@ pub fn ones_sum(bytes: &[u8], start: u16) -> u16 {
     fold(u64::from(start) + words.sum::<u64>())
 }
 
-/// Folds a sum of 16-bit words into one.
+/// Folds a sum of 16-bit words into one word.
 fn fold(mut sum: u64) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -138,7 +136,7 @@ fn fold(mut sum: u64) -> u16 {
     sum as u16
 }
 
-/// The offset and EtherType of the network layer behind up to two VLAN tags.
+/// Offset and EtherType of the network layer, after up to two VLAN tags.
 pub(crate) fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
     let mut network = 14;
     for _ in 0..2 {
@@ -150,7 +148,7 @@ pub(crate) fn network_layer(frame: &[u8]) -> Result<(usize, u16)> {
     Ok((network, word(frame, network - 2, "Ethernet")?))
 }
 
-/// The offset of the TCP header and of the packet's end.
+/// Offset of the TCP header and end of the packet.
 fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
     let header_bytes = usize::from(byte(frame, network, "IPv4")? & 0xf) * 4;
     if header_bytes < 20 {
@@ -170,18 +168,18 @@ fn ipv4_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
     ))
 }
 
-/// The offset of the TCP header behind the extensions, and of the packet's end.
+/// Offset of the TCP header after the extension headers, and end of the packet.
 fn ipv6_layer(frame: &[u8], network: usize) -> Result<(usize, usize)> {
     let end = network + 40 + usize::from(word(frame, network + 4, "IPv6")?);
-    let (next, at) = behind_extensions(frame, network)?;
+    let (next, at) = after_extensions(frame, network)?;
     if next != PROTOCOL_TCP {
         return Err(not_tcp("next header", u32::from(next)));
     }
     Ok((at, end))
 }
 
-/// What follows the extensions of an IPv6 header, and where.
-fn behind_extensions(frame: &[u8], network: usize) -> Result<(u8, usize)> {
+/// The protocol after the extension headers of IPv6, and its offset.
+fn after_extensions(frame: &[u8], network: usize) -> Result<(u8, usize)> {
     let mut next = byte(frame, network + 6, "IPv6")?;
     let mut at = network + 40;
     while IPV6_EXTENSIONS.contains(&next) {
@@ -191,14 +189,14 @@ fn behind_extensions(frame: &[u8], network: usize) -> Result<(u8, usize)> {
     Ok((next, at))
 }
 
-/// Whether a frame is a fragment of an IPv6 packet, behind other extension headers or not.
+/// Whether a frame is a fragment of an IPv6 packet, with or without other extension headers.
 pub fn is_ipv6_fragment(frame: &[u8]) -> bool {
     let next_header = || -> Result<(u8, usize)> {
         let (network, ethertype) = network_layer(frame)?;
         if ethertype != ETHERTYPE_IPV6 {
             return Err(not_tcp("EtherType", ethertype.into()));
         }
-        behind_extensions(frame, network)
+        after_extensions(frame, network)
     };
     matches!(next_header(), Ok((IPV6_FRAGMENT, _)))
 }

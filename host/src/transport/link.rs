@@ -19,11 +19,11 @@ pub struct LinkConfig {
     pub mac: [u8; 6],
     /// IP addresses, each with its subnet on the link.
     pub addresses: Vec<InterfaceAddress>,
-    /// Routers to everywhere else, at most one of each IP version.
+    /// Default gateways, at most one of each IP version.
     pub gateways: Vec<IpAddr>,
     /// Largest IP packet, bytes: 1500, or up to 9000 for jumbo frames.
     pub mtu_bytes: u16,
-    /// How the stack paces itself.
+    /// Timers and buffers of the stack.
     pub tuning: Tuning,
 }
 
@@ -31,8 +31,8 @@ pub struct LinkConfig {
 pub const IPV6_MTU_BYTES_MIN: u16 = 1280;
 
 impl LinkConfig {
-    /// The machine `number` of a network on its own, for labs, demos and tests: 10.77.0.`number`
-    /// in a /24 and, where the MTU allows it, fd77::`number` in a /64, without a gateway.
+    /// Machine `number` of an isolated network for labs, demos and tests: 10.77.0.`number` in a /24
+    /// and, if the MTU allows IPv6, fd77::`number` in a /64, without a gateway.
     pub fn lab(number: u8, mtu_bytes: u16, tuning: Tuning) -> Self {
         let mut addresses = vec![InterfaceAddress {
             address: [10, 77, 0, number].into(),
@@ -54,26 +54,26 @@ impl LinkConfig {
     }
 }
 
-/// Protocol timers and windows. A simulated wire may be a thousand times slower than a real one
-/// while the kernel's timers run by the wall clock; these keep them from firing.
+/// Protocol timers and windows. A simulated wire may be a thousand times slower than a real one,
+/// while the kernel's timers run on wall-clock time; these settings keep them from firing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tuning {
     /// Lower bound of the retransmission timeout.
     pub retransmission_timeout_min: Duration,
-    /// Whether a probe may repeat the tail after two round trips, before the timeout.
+    /// Whether a tail loss probe may be sent after two round trips, before the timeout.
     pub tail_loss_probe: bool,
-    /// Congestion window at the start, packets; 0 leaves the stack's own.
+    /// Initial congestion window, packets; 0 keeps that of the stack.
     pub initial_window_packets: u32,
-    /// Receive buffer of each stream, in bytes of the stack's own accounting; bounds the window
-    /// that the peer is offered, and so what it has in flight.
+    /// Receive buffer of each stream, in bytes of the stack's own accounting. It bounds the offered
+    /// window, and so the bytes in flight from the peer.
     pub receive_buffer_bytes: u32,
-    /// Send buffer of each stream, in bytes of the stack's own accounting; bounds what is in
+    /// Send buffer of each stream, in bytes of the stack's own accounting. It bounds the bytes in
     /// flight to the peer.
     pub send_buffer_bytes: u32,
 }
 
 impl Tuning {
-    /// For a card on a real wire: the stack's defaults with room for 100 Gb/s.
+    /// For a card on a real wire: defaults of the stack, with buffers for 100 Gb/s.
     pub const REAL_TIME: Self = Self {
         retransmission_timeout_min: Duration::from_millis(200),
         tail_loss_probe: true,
@@ -82,11 +82,10 @@ impl Tuning {
         send_buffer_bytes: 8 << 20,
     };
 
-    /// For a simulated card, whose wire is slower than its clock says by a factor of 1,000. The
-    /// congestion window begins at more than such a wire holds: CUBIC leaves slow start, and grows
-    /// after it, by the wall clock, which says nothing of the wire. A connection whose handshake
-    /// takes longer than a second by the wall clock repeats its SYN all the same: the kernel has no
-    /// setting for that timer.
+    /// For a simulated card, whose wire is a thousand times slower than wall-clock time. The
+    /// initial congestion window exceeds what such a wire holds, because CUBIC leaves slow start,
+    /// and grows after it, by wall-clock time. A handshake that takes longer than a second of
+    /// wall-clock time still repeats its SYN: the kernel has no setting for that timer.
     pub const SIMULATION: Self = Self {
         retransmission_timeout_min: Duration::from_secs(3),
         tail_loss_probe: false,

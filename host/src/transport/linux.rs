@@ -1,31 +1,30 @@
-//! The transport that is Linux kernel TCP, unmodified, on filler bytes.
+//! Transport of unmodified Linux kernel TCP on filler bytes.
 //!
 //! ```text
 //!    shadow socket <---> kernel TCP <---> TAP, virtio-net headers <---> LinuxTransport
-//!      feed:  sendfile from a file of zeros       poll_header: a read cut after the header
+//!      feed:  sendfile from a file of zeros       poll_header: a read of the header alone
 //!      drain: recv with MSG_TRUNC                 deliver: header, then one page of filler,
-//!                                                          repeated, checksum "not yet made"
+//!                                                          repeated, checksum to be completed
 //! ```
 //!
-//! The namespace, the device and all sockets go away with the value. ARP and neighbour discovery
-//! are the kernel's: their frames come out whole, and whole frames are handed in.
+//! The namespace, the device and all sockets are closed on drop. The kernel does ARP and neighbour
+//! discovery; those frames pass whole in both directions.
 //!
 //! Why it is built so
-//! 1. A read into a short buffer copies only what fits: the header of a segment of up to 64 KiB.
-//!    Its payload length follows from the IP length.
-//! 2. A received header is flagged NEEDS_CSUM, which counts as verified; DATA_VALID alone is not
-//!    honoured by the TAP driver, and the filler does not match the sender's checksum.
-//! 3. Filler is sent by `sendfile`, whose pages are referenced. MSG_ZEROCOPY would be copied in
-//!    front of a TAP.
-//! 4. The window stays right by itself: `recv` frees filler as real bytes would be.
-//! 5. The driver takes a packet off its socket's account as soon as it is queued, so the queue of
-//!    the device is long and the buffers of the sockets bound what is in it.
+//! 1. A read into a short buffer copies only the header of a TSO packet of up to 64 KiB. Its
+//!    payload length follows from the IP length.
+//! 2. A received header is flagged NEEDS_CSUM, which counts as verified. The filler does not match
+//!    the sender's checksum, and the TAP driver ignores DATA_VALID alone.
+//! 3. Filler is sent by `sendfile`, which references pages. The kernel copies MSG_ZEROCOPY data
+//!    before a TAP.
+//! 4. The window is right without further work: `recv` frees filler like real bytes.
+//! 5. The driver uncharges a packet from its socket as soon as it is queued. The queue of the
+//!    device is therefore long, and the buffers of the sockets bound its content.
 //!
-//! Each stream and listener is a descriptor: for thousands of them the limit of the process
-//! (`RLIMIT_NOFILE`) has to allow it.
+//! Each stream and listener is a file descriptor: for thousands of them, raise `RLIMIT_NOFILE`.
 //!
-//! Frames carry no VLAN tag: the namespace has no VLAN device, so a tagged frame that is handed in
-//! is dropped by the kernel. Who uses VLANs adds and takes off the tag outside.
+//! Frames carry no VLAN tag: the namespace has no VLAN device, so the kernel drops a tagged frame.
+//! Users of VLANs add and remove the tag outside.
 
 mod namespace;
 mod netlink;
@@ -46,16 +45,16 @@ use super::{
     StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError,
 };
 
-/// The header that virtio-net puts in front of a frame, little-endian on this machine.
+/// Bytes of the virtio-net header before a frame, little-endian on this machine.
 const VIRTIO_HEADER_BYTES: usize = 10;
 const NEEDS_CSUM: u8 = 1;
-/// Filler for received payload: one page, which stays in the cache.
+/// Filler for received payload: one page, so that it stays in the cache.
 static FILLER: [u8; 4096] = [0; 4096];
-/// Zeros to send: long enough that a 64 KiB segment takes one call.
+/// Zeros to send: long enough that 64 KiB take one call.
 const ZEROS_BYTES: usize = 1 << 20;
 const LISTEN_BACKLOG: i32 = 4096;
 
-/// Where an epoll token belongs: the upper half says what, the lower half is the id.
+/// Epoll tokens: kind in the upper half, id in the lower half.
 const TOKEN_DEVICE: u64 = 0;
 const TOKEN_LISTENER: u64 = 1 << 32;
 const TOKEN_STREAM: u64 = 2 << 32;
@@ -74,8 +73,8 @@ pub struct LinuxTransport {
 }
 
 impl LinuxTransport {
-    /// Makes the namespace, the device and the interface that `link` describes. An error for which
-    /// [`TransportError::is_refusal`] holds means that this machine does not allow them.
+    /// Creates the namespace, the device and the interface described by `link`. If this machine
+    /// does not allow them, [`TransportError::is_refusal`] is true for the error.
     pub fn open(link: &LinkConfig) -> Result<Self> {
         let tap = Tap::open(link, TapMode::Offloaded)?;
         let zeros = sys::zero_file(c"zeronic-filler", ZEROS_BYTES).map_err(failed("memfd"))?;
@@ -94,13 +93,13 @@ impl LinuxTransport {
         })
     }
 
-    /// Settings of the namespace that this machine refused, with the reason; TCP works without
-    /// them, but its timers may not fit a slow wire.
+    /// Settings of the namespace that this machine refused, with the reason. TCP works without
+    /// them, but its timers may not suit a slow wire.
     pub fn refused_settings(&self) -> &[(String, io::Error)] {
         self.tap.refused_settings()
     }
 
-    /// The next id, and a watch of `fd` under it.
+    /// Allocates the next id and watches `fd` under it.
     fn register(&mut self, fd: BorrowedFd, token: u64) -> Result<u32> {
         self.ids += 1;
         let events = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
@@ -129,7 +128,7 @@ impl LinuxTransport {
         Ok(listener.as_fd())
     }
 
-    /// Writes one frame: header, then filler in place of the payload.
+    /// Writes one frame: header, then filler instead of the payload.
     fn write(
         &mut self,
         virtio: [u8; VIRTIO_HEADER_BYTES],
@@ -226,7 +225,7 @@ impl Transport for LinuxTransport {
         let local = sys::local_address(socket.as_fd()).map_err(failed("getsockname"))?;
         let remote = match sys::remote_address(socket.as_fd()) {
             Ok(remote) => remote,
-            // Reset between its handshake and now: nobody has seen it, so nobody misses it.
+            // Reset since its handshake: the user has not seen the connection.
             Err(error) if error.raw_os_error() == Some(libc::ENOTCONN) => return Ok(None),
             Err(source) => return Err(failed("getpeername")(source)),
         };
@@ -319,7 +318,8 @@ impl Transport for LinuxTransport {
     }
 }
 
-/// Reads a cut frame; `None` when it is not TCP and was longer than the buffer.
+/// Decodes a frame of which only the first bytes were read; `None` if it is not TCP and longer than
+/// the buffer.
 fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHeader> {
     let field = |at: usize| u16::from_le_bytes([virtio[at], virtio[at + 1]]);
     let checksum = (virtio[0] & NEEDS_CSUM != 0).then(|| ChecksumRequest {
@@ -331,7 +331,7 @@ fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHea
             bytes: frame[..layout.payload].to_vec(),
             kind: FrameKind::Tcp,
             payload_bytes: layout.payload_bytes as u32,
-            segment_bytes: if virtio[1] == 0 { 0 } else { field(4) },
+            mss_bytes: if virtio[1] == 0 { 0 } else { field(4) },
             checksum,
         });
     }
@@ -339,7 +339,7 @@ fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHea
         bytes: frame.to_vec(),
         kind: FrameKind::Whole,
         payload_bytes: 0,
-        segment_bytes: 0,
+        mss_bytes: 0,
         checksum,
     })
 }
@@ -353,7 +353,7 @@ fn event(token: u64) -> Option<Event> {
     }
 }
 
-/// Whether a frame was refused for want of memory or of room, as a full ring would.
+/// Whether a frame was refused for lack of memory or buffer space, as by a full ring.
 pub(crate) fn is_overrun(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(sys::epoll_poll(outer.as_fd()).unwrap(), [1]);
         let header = transport.poll_header().unwrap().unwrap();
         assert_eq!(header.kind, FrameKind::Whole);
-        // A question for the gateway's Ethernet address, since the remote one is not on the link.
+        // An ARP request for the gateway, because the remote address is not on the link.
         assert_eq!(header.bytes[12..14], [0x08, 0x06]);
         assert_eq!(header.bytes[38..42], [10, 77, 1, 254]);
     }

@@ -4,8 +4,8 @@ use super::{
     Clock, LinkConfig, LinuxTransport, Result, SmoltcpTransport, Transport, TransportError,
 };
 
-/// Opens the kernel transport, or smoltcp by `clock` where this machine refuses it; the refusal
-/// comes along. Any other error is returned.
+/// Opens the kernel transport, or smoltcp with `clock` where this machine refuses it. Also returns
+/// the refusal. Any other error is returned as such.
 pub fn open(
     link: &LinkConfig,
     clock: Clock,

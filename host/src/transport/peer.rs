@@ -1,4 +1,5 @@
-//! Another machine on the wire: whole frames in and out, and an application that can be judged.
+//! Test peers: another machine on the wire, with whole frames in and out and an application whose
+//! results can be checked.
 //!
 //! ```text
 //!      application: sends random bytes from a seed, hashes what it receives
@@ -10,7 +11,7 @@
 //!      frames as on the wire, without frame check sequence
 //! ```
 //!
-//! Both ends of a test know the seed, so they need to exchange only lengths and digests.
+//! Both ends of a test know the seed, so they exchange only lengths and digests.
 
 mod application;
 mod kernel;
@@ -24,34 +25,35 @@ pub use self::smol::SmoltcpPeer;
 use super::Result;
 
 /// What the application does on one connection: it sends and receives at the same time, ends its
-/// sending half after the last byte, and the connection when the other side has ended too.
+/// sending half after the last byte, and closes the connection when the other side has ended too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Script {
     /// Bytes to send.
     pub send_bytes: u64,
-    /// The seed of [`RandomBytes`] that makes them.
+    /// Seed of the [`RandomBytes`] to send.
     pub seed: u64,
-    /// Stops reading after so many bytes, so that the window closes; `None` reads to the end.
+    /// Bytes after which the application stops reading, so that the window closes; `None` reads to
+    /// the end.
     pub receive_bytes_max: Option<u64>,
 }
 
-/// Where a conversation stands.
+/// Progress of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Still sending or receiving.
     Running,
-    /// Everything was sent, and the other side has ended its half.
+    /// Everything was sent, and the other side has closed its half.
     Finished,
     /// The connection failed with this error number.
     Failed(i32),
 }
 
-/// What the application has seen of one connection.
+/// State of the application on one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// The other end.
     pub remote: SocketAddr,
-    /// Where it stands.
+    /// Progress of the conversation.
     pub progress: Progress,
     /// Bytes handed to TCP.
     pub sent_bytes: u64,
@@ -63,11 +65,11 @@ pub struct Conversation {
 
 /// A machine on the wire.
 pub trait WirePeer: Send {
-    /// Lets the application go on, and copies the next frame that wants to go out into `buffer`;
-    /// its length comes back. A frame longer than the buffer is an error.
+    /// Lets the application make progress and copies the next outgoing frame into `buffer`. Returns
+    /// its length. A frame longer than the buffer is an error.
     fn poll_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>>;
 
-    /// Hands in a frame from the wire.
+    /// Delivers a frame from the wire.
     fn inject_frame(&mut self, frame: &[u8]) -> Result<()>;
 
     /// Connects and follows the script. The conversation appears in [`Self::conversations`].

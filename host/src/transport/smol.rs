@@ -1,13 +1,13 @@
-//! The transport that is smoltcp on filler bytes, for machines that refuse the kernel one.
+//! Transport of smoltcp on filler bytes, for machines that do not allow the kernel transport.
 //!
 //! ```text
-//!    socket buffers (never read or written by us) <---> smoltcp <---> queue of frames
-//!      feed, drain: move the buffer's indices              poll_header: the frame, cut
-//!                                                          deliver: header and zeros
+//!    socket buffers (content never accessed) <---> smoltcp <---> queue of frames
+//!      feed, drain: move the buffer's indices         poll_header: the frame, without its payload
+//!                                                     deliver: header and zeros
 //! ```
 //!
 //! smoltcp keeps payload in byte rings, so filler is copied between ring and frame. It has no
-//! selective acknowledgement and gives no round-trip times: its fields of [`StreamInfo`] are 0.
+//! selective acknowledgement and reports no round-trip times: those fields of [`StreamInfo`] are 0.
 
 mod duplicates;
 pub(crate) mod sockets;
@@ -32,7 +32,7 @@ pub struct SmoltcpTransport {
     stack: Stack,
     streams: HashMap<StreamId, Stream>,
     listeners: HashMap<ListenerId, Listener>,
-    /// Sockets without a user that still owe the wire something.
+    /// Sockets without a user that still have something to send.
     closing: Vec<SocketHandle>,
     ids: u32,
     events: VecDeque<Event>,
@@ -40,7 +40,7 @@ pub struct SmoltcpTransport {
 }
 
 impl SmoltcpTransport {
-    /// Makes the interface that `link` describes, with timers by `clock`.
+    /// Creates the interface described by `link`, with timers on `clock`.
     pub fn open(link: &LinkConfig, clock: Clock) -> Result<Self> {
         Ok(Self {
             stack: Stack::new(link, clock, TcpChecksums::Offloaded)?,
@@ -73,8 +73,8 @@ impl SmoltcpTransport {
         Ok((&mut self.stack, stream))
     }
 
-    /// Looks at every socket after the stack has worked: notes what passes by, ends halves whose
-    /// end was asked for early, and makes events of what changed.
+    /// Checks every socket after the stack has run: records state changes, ends halves whose end
+    /// was requested during the handshake, and queues events.
     fn settle(&mut self) {
         let stack = &mut self.stack;
         self.closing.retain(|&handle| !stack.remove_if_done(handle));
@@ -125,7 +125,7 @@ impl Transport for SmoltcpTransport {
                 bytes: frame,
                 kind: FrameKind::Whole,
                 payload_bytes: 0,
-                segment_bytes: 0,
+                mss_bytes: 0,
                 checksum: None,
             }));
         };
@@ -138,7 +138,7 @@ impl Transport for SmoltcpTransport {
             bytes: frame,
             kind: FrameKind::Tcp,
             payload_bytes: layout.payload_bytes as u32,
-            segment_bytes: 0,
+            mss_bytes: 0,
             checksum: Some(ChecksumRequest {
                 start: layout.segment as u16,
                 offset: TCP_CHECKSUM_OFFSET as u16,
@@ -205,7 +205,7 @@ impl Transport for SmoltcpTransport {
         let socket = self.stack.socket(handle);
         let (Some(local), Some(remote)) = (socket.local_endpoint(), socket.remote_endpoint())
         else {
-            // Reset between its handshake and now: nobody has seen it, so nobody misses it.
+            // Reset since its handshake: the user has not seen the connection.
             self.closing.push(handle);
             return Ok(None);
         };

@@ -10,18 +10,18 @@ pub struct StreamId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ListenerId(pub u32);
 
-/// The state of a connection, as far as its user can tell.
+/// State of a connection, as its user sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamState {
-    /// The handshake is on its way.
+    /// The handshake is in progress.
     Connecting,
-    /// Open; the fields of [`StreamStatus`] tell which halves are.
+    /// Open; the fields of [`StreamStatus`] show which halves are.
     Open,
     /// Both halves are closed, or the connection failed.
     Closed,
 }
 
-/// What a stream can do now.
+/// Status of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamStatus {
     /// The state of the connection.
@@ -30,18 +30,18 @@ pub struct StreamStatus {
     pub readable_bytes: u64,
     /// Bytes fed and not acknowledged yet.
     pub unacknowledged_bytes: u64,
-    /// The peer has closed its half and everything before that was drained.
+    /// The peer has closed its sending half, and everything before that was drained.
     pub end_of_stream: bool,
     /// The error number that ended the connection.
     pub error: Option<i32>,
 }
 
-/// What [`Transport::drain`] took.
+/// Result of [`Transport::drain`](super::Transport::drain).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
-    /// Bytes taken, in order; 0 when there are none now.
+    /// Bytes drained, in order; 0 when there are none now.
     pub bytes: u64,
-    /// The peer has closed its half and no byte is left.
+    /// The peer has closed its sending half, and no byte is left.
     pub end_of_stream: bool,
 }
 
@@ -50,15 +50,15 @@ pub struct Drained {
 pub struct StreamInfo {
     /// Smoothed round-trip time.
     pub round_trip: Duration,
-    /// The present retransmission timeout.
+    /// Present retransmission timeout.
     pub retransmission_timeout: Duration,
-    /// Congestion window, packets.
+    /// Congestion window in packets.
     pub congestion_window_packets: u32,
-    /// Largest payload of one packet sent.
-    pub segment_bytes_max: u32,
-    /// Packets retransmitted in all.
+    /// Largest payload of a sent packet.
+    pub mss_bytes: u32,
+    /// Packets retransmitted in total.
     pub retransmitted_packets: u32,
-    /// Retransmission timeouts in a row at present.
+    /// Consecutive retransmission timeouts at present.
     pub timeouts: u32,
     /// Payload bytes the peer has acknowledged; SYN and FIN may count as one each.
     pub acknowledged_bytes: u64,

@@ -67,7 +67,7 @@ impl Card {
             memory.send_start = Some(sequence.wrapping_add(1));
         }
         let total = header.payload_bytes as usize;
-        let step = match header.segment_bytes {
+        let step = match header.mss_bytes {
             0 => total.max(1),
             bytes => usize::from(bytes),
         };

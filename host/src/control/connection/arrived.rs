@@ -1,9 +1,8 @@
-//! A TCP packet that arrived: what the card did with its payload, and what a connection makes of
-//! it.
+//! A received TCP packet: what the card did with its payload, and how a connection records it.
 //!
 //! ```text
 //!   placed ─┬─ expected ─► landed            deferred ─┬─ expected ─► kept, within the budget
-//!           └─ doubtful ─► landed in doubt             └─ doubtful ─► remembered
+//!           └─ doubtful ─► landed in doubt             └─ doubtful ─► kept apart
 //! ```
 
 use abi::header_entry;
@@ -15,8 +14,8 @@ use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
 use crate::control::packet::TcpHeader;
 use crate::driver::rings::HeaderEntry;
 
-/// How far beyond the window that the peer was offered payload is kept, bytes: what a window is
-/// rounded up by, and probes.
+/// How far beyond the offered window payload is kept, bytes: for the rounding of a window, and for
+/// probes.
 const BEYOND_WINDOW_BYTES_MAX: u64 = 64 << 10;
 
 /// A packet, split.
@@ -25,16 +24,16 @@ pub(crate) struct Packet {
     pub(crate) header: Vec<u8>,
     /// Length of its payload.
     pub(crate) payload_bytes: u64,
-    /// The payload, where the card did not place it.
+    /// The payload, if the card did not place it.
     pub(crate) deferred: Option<Vec<u8>>,
-    /// The card placed it: the bytes of it that lay below the floor, and did not land.
+    /// If the card placed it: the bytes below the floor, which were not written.
     pub(crate) placed: Option<u64>,
-    /// The flow in whose buffers it was placed, or below whose floor all of it lay.
+    /// The flow in whose buffers it was placed, or below whose floor it was.
     pub(crate) flow: Option<FlowName>,
 }
 
 impl Packet {
-    /// The packet of an entry.
+    /// The packet of a header entry.
     pub(crate) fn placed_by(entry: HeaderEntry, disposition: Option<Disposition>) -> Self {
         let get = |field: abi::field::Field| field.get(&entry.metadata);
         let is_placed = matches!(
@@ -56,7 +55,8 @@ impl Packet {
 }
 
 impl Connection {
-    /// Notes where a packet's payload is. False: it is nowhere, and the header must be withheld.
+    /// Records where the payload of a packet is. Returns false when it was not kept: the header
+    /// must be withheld.
     pub(crate) fn keep_payload(&mut self, parsed: &TcpHeader, packet: &Packet) -> bool {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return false;
@@ -67,7 +67,7 @@ impl Connection {
         let beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
         let doubtful = beyond || self.expected.doubts(parsed, floor);
         let is_kept = match (packet.placed, &packet.deferred) {
-            // In the buffers, or below the floor, of a flow with the same addresses that has left.
+            // In the buffers, or below the floor, of an old flow with the same addresses.
             _ if packet.flow.is_some_and(|name| name != self.name) => false,
             (Some(trimmed), _) => {
                 let first = parsed.sequence.wrapping_add(trimmed as u32);
@@ -97,7 +97,7 @@ impl Connection {
         is_kept
     }
 
-    /// A packet that the transport will never see may have been placed over what had landed.
+    /// Notes a packet whose header is withheld: it may have been placed over earlier payload.
     pub(crate) fn spoilt(&mut self, parsed: &TcpHeader, packet: &Packet) {
         let (Some(receive), Some(trimmed)) = (&mut self.receive, packet.placed) else {
             return;
@@ -108,7 +108,7 @@ impl Connection {
         }
     }
 
-    /// A header of this connection goes out: its window is lowered to what is posted.
+    /// Notes an outgoing header of this connection and lowers its window to what is posted.
     pub(crate) fn note_sent(&mut self, bytes: &mut [u8], parsed: &TcpHeader, payload_bytes: u32) {
         self.expected.note_sent(bytes, parsed, payload_bytes);
         if let Some(receive) = &self.receive {

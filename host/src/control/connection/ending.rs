@@ -1,7 +1,7 @@
-//! How a connection ends: broken by its TCP, or closed and done.
+//! The end of a connection: failed by its TCP, or closed.
 //!
-//! What TCP had accepted goes to the application first, and a buffer that is on its way back with
-//! some of it counts as such.
+//! Everything that TCP had accepted is delivered to the application first. That includes bytes in a
+//! buffer that is being withdrawn.
 
 use super::{Connection, Phase};
 use crate::control::commands::flow_remove;
@@ -10,9 +10,9 @@ use crate::driver::error::Result;
 use crate::transport::{StreamState, StreamStatus, Transport};
 
 impl Connection {
-    /// The error number with which the connection broke, once nothing that TCP had accepted before
-    /// is on its way to the application any more. One whose both halves have ended before, every
-    /// byte acknowledged, is not broken.
+    /// The error number with which the connection failed, once all bytes that TCP had accepted
+    /// before are delivered. A connection whose two halves had ended, with every byte acknowledged,
+    /// has not failed.
     pub(super) fn lost(&self, status: &StreamStatus) -> Option<i32> {
         let unacknowledged = status.unacknowledged_bytes > 0;
         let error = match status.error {
@@ -37,7 +37,7 @@ impl Connection {
         if !self.close_asked || !self.finished {
             return Ok(());
         }
-        // What is acknowledged is sent: its requests are done when the send floor is confirmed.
+        // Send requests complete only when the send floor beyond them is confirmed.
         let sending = self
             .send
             .as_ref()
@@ -49,13 +49,13 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the flow off the card.
+    /// Queues the removal of the flow.
     pub fn remove(&mut self, commands: &mut dyn CommandQueue) {
         let ticket = commands.command(flow_remove(self.name));
         self.phase = Phase::Removing(ticket);
     }
 
-    /// Requests that will never be done.
+    /// Removes all requests, which are to be cancelled.
     pub fn cancel(&mut self) -> Vec<u64> {
         let mut requests: Vec<u64> = self.early_receives.drain(..).map(|b| b.request).collect();
         requests.extend(self.early_sends.drain(..).map(|b| b.request));

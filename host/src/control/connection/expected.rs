@@ -1,43 +1,45 @@
-//! What a connection's TCP will hardly accept, told from the headers that passed.
+//! Predicts from the headers seen so far which packets a connection's TCP accepts.
 //!
 //! ```text
-//!   outgoing headers ─► our link address, what was sent, what was acknowledged ─┐
-//!   incoming headers ─► the peer's newest timestamp, its highest ACK number ────┴─► doubts
+//!   outgoing headers ─► our link address, bytes sent, bytes acknowledged ───────┐
+//!   incoming headers ─► newest timestamp and highest ACK number of the peer ────┴─► doubts
 //! ```
-//! The card places a packet before TCP has looked at it. Where TCP refuses the packet and takes a
-//! later one with the same bytes, the later one's must stand. TCP does not say which packet it
-//! refused, so the same questions are asked here. Where TCPs differ, or the answer is not in the
-//! headers, the strictest one is asked: a doubtful packet loses no byte, it only stands last
-//! ([`super::standing`]).
+//! The card places a packet before TCP has processed it. If TCP refuses that packet and accepts a
+//! later one for the same bytes, the bytes of the later one must be valid. TCP does not report
+//! which packets it refused, so its checks are repeated here. Where TCP implementations differ, or
+//! the result does not follow from the headers, the strictest rule applies. A packet that fails is
+//! doubtful: none of its bytes is lost, but its copy has the lowest priority (`flow/standing.rs`).
 //!
 //! Sources: RFC 9293, 3.10.7.4 (acceptance), RFC 7323, 4.3 and 5.3 (timestamps), RFC 5961, 5.2.
 
 use crate::control::packet::{link_address, LinkAddress, TcpHeader};
 use crate::transport::header::{is_after, ACK, FIN, RST, SYN};
 
-/// What is expected of a connection's packets. See the module's head.
+/// Acceptance rules of one connection. See the head of this file.
 #[derive(Clone, Debug)]
 pub struct Expected {
     link: Option<LinkAddress>,
-    /// Sequence number behind all that was sent.
+    /// Sequence number after the last byte sent.
     sent_end: u32,
     /// The last ACK number sent.
     acknowledged: u32,
-    /// The peer's timestamp that none may be older than, where both sides use them.
+    /// Newest timestamp of the peer, below which none may be, if both sides use timestamps.
     timestamp: Option<u32>,
-    /// Where the next packet ended that was doubted for its timestamp alone, and that timestamp.
+    /// End of the next in-order packet that was doubtful for its timestamp alone, and that
+    /// timestamp.
     late: Option<(u32, u32)>,
-    /// The highest ACK number of the peer, and how much of ours it has acknowledged.
+    /// Highest ACK number of the peer.
     peer_acknowledged: u32,
+    /// Bytes that the peer has acknowledged in all.
     acknowledged_bytes: u32,
-    /// The largest window field of the peer: its window at least.
+    /// Largest window field of the peer, a lower bound of its window.
     peer_window: u32,
     takes_old_acks: bool,
 }
 
 impl Expected {
-    /// After the SYNs, which said the sequence numbers `local` and `remote` and, where both agreed
-    /// on timestamps, the peer's `timestamp`.
+    /// Rules after the SYNs with sequence numbers `local` and `remote` and, if both sides use
+    /// timestamps, the peer's `timestamp`.
     pub fn new(local: u32, remote: u32, timestamp: Option<u32>) -> Self {
         Self {
             link: None,
@@ -52,12 +54,12 @@ impl Expected {
         }
     }
 
-    /// The same, when the SYN told this end's link address.
+    /// Sets this end's link address, if the SYN has shown it.
     pub fn at(self, link: Option<LinkAddress>) -> Self {
         Self { link, ..self }
     }
 
-    /// The same, for a TCP that does or does not take payload with old ACK numbers
+    /// Sets whether TCP accepts payload with old ACK numbers
     /// ([`crate::transport::Transport::takes_old_acks`]).
     pub fn with_old_acks(self, takes_old_acks: bool) -> Self {
         Self {
@@ -66,7 +68,7 @@ impl Expected {
         }
     }
 
-    /// A header goes out with `payload_bytes`.
+    /// Notes an outgoing header with `payload_bytes` bytes of payload.
     pub fn note_sent(&mut self, packet: &[u8], parsed: &TcpHeader, payload_bytes: u32) {
         if parsed.flags & RST != 0 {
             return;
@@ -84,53 +86,54 @@ impl Expected {
             self.acknowledged = parsed.acknowledgement;
             let taken = |(end, _): &(u32, u32)| !is_after(*end, self.acknowledged);
             if let Some((_, value)) = self.late.filter(taken) {
-                // TCP took the packet after all: nothing else came that it could have taken.
+                // TCP accepted the packet after all: no other packet arrived that explains the ACK.
                 self.timestamp = Some(value);
                 self.late = None;
             }
         }
     }
 
-    /// Whether a packet came to this end's own link address, in its own VLANs. TCP never sees
-    /// another one.
+    /// Whether a packet was sent to this end's own link address and VLANs. Others are never shown
+    /// to TCP.
     pub fn is_for_us(&self, packet: &[u8], parsed: &TcpHeader) -> bool {
         let to = link_address(packet, parsed, 0);
         self.link.as_ref().is_none_or(|link| *link == to)
     }
 
-    /// Whether TCP will hardly take payload from a packet; `send_floor` is acknowledged.
+    /// Whether TCP probably refuses the payload of a packet; `send_floor` is acknowledged.
     pub fn doubts(&self, parsed: &TcpHeader, send_floor: u32) -> bool {
         self.doubts_numbers(parsed, send_floor) || self.is_old(parsed)
     }
 
-    /// RFC 5961 lets a packet's ACK number lie below what is acknowledged, by a window or by all
-    /// that was ever acknowledged; other TCPs take none.
+    /// RFC 5961 accepts ACK numbers below the acknowledged one, by at most a window and at most all
+    /// bytes ever acknowledged. Other TCPs accept none.
     fn doubts_numbers(&self, parsed: &TcpHeader, send_floor: u32) -> bool {
         let acknowledged = match is_after(send_floor, self.peer_acknowledged) {
             true => send_floor,
             false => self.peer_acknowledged,
         };
-        let lowest = acknowledged.wrapping_sub(self.acks_behind());
+        let lowest = acknowledged.wrapping_sub(self.old_ack_bytes());
         !parsed.may_carry()
             || is_after(parsed.acknowledgement, self.sent_end)
             || is_after(lowest, parsed.acknowledgement)
     }
 
-    fn acks_behind(&self) -> u32 {
+    fn old_ack_bytes(&self) -> u32 {
         match self.takes_old_acks {
             true => self.peer_window.min(self.acknowledged_bytes),
             false => 0,
         }
     }
 
-    /// The lowest ACK number with which the card may place a packet: a late one must not fall upon
-    /// what has landed, when TCP will hardly take it.
+    /// Lowest ACK number with which the card may place a packet. A late packet that TCP probably
+    /// refuses must not overwrite placed bytes.
     pub fn ack_low(&self, send_floor: u32) -> u32 {
-        send_floor.wrapping_sub(self.acks_behind())
+        send_floor.wrapping_sub(self.old_ack_bytes())
     }
 
-    /// Older than the newest by more than a tick, which is within the precision of the peer's
-    /// clock. A newest one of 0 is none: some peers count only after their SYN.
+    /// Whether the timestamp is older than the newest by more than one tick, the precision of the
+    /// peer's clock. A newest timestamp of 0 counts as none: some peers start their clock after the
+    /// SYN.
     fn is_old(&self, parsed: &TcpHeader) -> bool {
         match (self.timestamp, parsed.timestamp) {
             (Some(0), _) => false,
@@ -139,8 +142,8 @@ impl Expected {
         }
     }
 
-    /// A packet without doubt is handed to TCP: its timestamp counts if it begins at or before what
-    /// was acknowledged last, and does not end before.
+    /// Notes a packet without doubt that is delivered to TCP. Its timestamp counts if the packet
+    /// spans the last acknowledged position.
     pub fn note_received(&mut self, parsed: &TcpHeader, payload_bytes: u32) {
         self.peer_window = self.peer_window.max(parsed.window.into());
         if is_after(parsed.acknowledgement, self.peer_acknowledged) {
@@ -159,8 +162,8 @@ impl Expected {
         }
     }
 
-    /// A doubtful packet is handed to TCP, which may take it all the same: a peer that was silent
-    /// for weeks has a timestamp that looks old (RFC 7323, 5.5).
+    /// Notes a doubtful packet that is delivered to TCP, which may still accept it: after weeks of
+    /// silence the timestamp of a peer looks old (RFC 7323, 5.5).
     pub fn note_doubtful(&mut self, parsed: &TcpHeader, payload_bytes: u32, send_floor: u32) {
         if payload_bytes == 0 {
             return;
@@ -172,13 +175,14 @@ impl Expected {
         self.late = value.filter(|_| is_late && !self.doubts_numbers(parsed, send_floor));
     }
 
-    /// Whether a packet begins at or before what was acknowledged last, and does not end before.
+    /// Whether a packet begins at or before the last acknowledged position and does not end before
+    /// it.
     fn spans(&self, parsed: &TcpHeader, payload_bytes: u32) -> bool {
         let end = parsed.sequence.wrapping_add(payload_bytes);
         !is_after(parsed.sequence, self.acknowledged) && !is_after(self.acknowledged, end)
     }
 
-    /// The peer's timestamp that none may be older than, where both sides use them.
+    /// Newest timestamp of the peer, below which none may be, if both sides use timestamps.
     pub fn timestamp(&self) -> Option<u32> {
         self.timestamp
     }
@@ -249,7 +253,7 @@ mod tests {
         assert!(!Expected::new(LOCAL, REMOTE, None).doubts(&header(&[], 0, next, 4).1, next));
     }
 
-    /// TCP takes old ACK numbers only as far as it was acknowledged anything, or not at all.
+    /// TCP accepts old ACK numbers only as far as anything was acknowledged, or none at all.
     #[test]
     fn acknowledgements_below_what_is_acknowledged_are_doubted() {
         let first = LOCAL.wrapping_add(1);
@@ -267,7 +271,7 @@ mod tests {
         }
     }
 
-    /// TSval 0 in the SYN, then anything; and a jump backwards that TCP did accept.
+    /// TSval 0 in the SYN, then any value; and a jump backwards that TCP accepts.
     #[test]
     fn a_timestamp_that_tcp_takes_counts() {
         let next = LOCAL.wrapping_add(1);
@@ -300,7 +304,7 @@ mod tests {
         let mut expected = Expected::new(LOCAL, REMOTE, None);
         assert!(expected.is_for_us(&bytes, &parsed), "nothing is known");
         expected.note_sent(&bytes, &parsed, 0);
-        // The priority is nobody's address, and the tag of VLAN 0 carries nothing else.
+        // The priority is no part of the address, and a tag of VLAN 0 carries only a priority.
         for (tags, ours) in [
             (&[0xe007][..], true),
             (&[0xe000, 7][..], true),

@@ -1,13 +1,13 @@
-//! What the SYNs of connections said, and payload that came before their flows were known.
+//! Handshakes: options of both SYNs, and payload that arrived before the flow was installed.
 //!
 //! ```text
-//!   our SYN, our SYN-ACK ─► half open ── the peer answers ─► established ── claim ─► a connection
+//!   our SYN, our SYN-ACK ─► half open ── reply of the peer ─► established ── claim ─► a connection
 //! ```
-//! Only what the transport itself has sent begins a handshake, and only an answer that acknowledges
-//! it is believed, the first alone: who cannot see our packets changes nothing here. Anybody can
-//! make the transport answer, so only so many handshakes are remembered. Of those that no
-//! connection has claimed, the oldest half-open one makes room for a half-open one, and the oldest
-//! whose peer has answered for another such.
+//! Only a SYN or SYN-ACK sent by the transport begins a handshake, and only the first reply that
+//! acknowledges it is accepted. An attacker who does not see our packets can change nothing here.
+//! Anyone can make the transport reply to a SYN, so the number of handshakes is limited. Of those
+//! not claimed by a connection, a new half-open one evicts the oldest half-open one, and a new
+//! established one evicts the oldest established one.
 //!
 //! Sources: RFC 9293, 3.5 (handshake), RFC 7323, 2.2 and 3.2 (options of both SYNs).
 
@@ -22,61 +22,63 @@ use crate::transport::header::{ACK, RST, SYN};
 /// Local and remote address of a connection.
 pub type Tuple = (SocketAddr, SocketAddr);
 
-/// Handshakes remembered that no connection has claimed: half open, established. A flood of SYNs
-/// must last longer than a round trip to push out a peer that is answering: at 0.8 KB each, this
-/// many half-open ones are 50 MB, and 650,000 SYNs a second for a round trip of 100 ms.
+/// Limits of unclaimed handshakes: half open, established. A SYN flood must fill the half-open
+/// limit within one round trip to evict a peer that replies: 650,000 SYNs per second at 100 ms. At
+/// 0.8 KB each, the half-open handshakes take 50 MB.
 pub(crate) const UNCLAIMED_MAX: [usize; 2] = [65_536, 16_384];
-/// Early payload of a connection whose flow is not installed yet, packets.
+/// Limit of early payload of a connection whose flow is not installed yet, packets.
 const EARLY_PACKETS_MAX: usize = 256;
-/// Early payload of a connection, bytes. Its peer is offered no window yet: it may only probe.
+/// Limit of early payload of a connection, bytes. Its peer is offered no window yet and may only
+/// probe.
 const EARLY_BYTES_MAX: usize = 64 << 10;
-/// Early payload of all connections, bytes.
+/// Limit of early payload of all connections, bytes.
 const EARLY_BYTES_ALL_MAX: usize = 16 << 20;
 
-/// Where a handshake stands.
+/// State of a handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Standing {
+enum State {
     /// The transport has sent its SYN.
     #[default]
     HalfOpen,
     /// The peer has acknowledged it.
     Established,
-    /// A connection waits for it, or has it.
+    /// A connection waits for it or uses it.
     Claimed,
 }
 
-/// What the two SYNs of a connection said.
+/// Numbers and options of the two SYNs of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Handshake {
     /// Initial sequence number of this side.
     pub local: Option<u32>,
     /// Initial sequence number of the peer.
     pub remote: Option<u32>,
-    /// Window scale that this side offered.
+    /// Window scale offered by this side.
     pub local_scale: Option<u8>,
     /// Whether the peer offered window scaling.
     pub remote_scales: bool,
-    /// The peer's timestamp, when both SYNs carried one.
+    /// Timestamp of the peer, if both SYNs carried one.
     pub timestamp: Option<u32>,
-    /// Payload that came before the flow was known, with its sequence numbers.
+    /// Payload that arrived before the flow was installed, with its sequence numbers.
     pub early: Vec<(u32, Vec<u8>)>,
-    /// What this side has offered so far: nothing, but the peer must hear when that changes.
+    /// Window offered so far. It is zero; the peer gets an update when that changes.
     pub window: Window,
     link: Option<LinkAddress>,
     has_timestamps: bool,
-    standing: Standing,
+    state: State,
     serial: u64,
 }
 
 impl Handshake {
-    /// Closes the window of an outgoing header and remembers it: nothing is posted yet.
+    /// Sets the window of an outgoing header to 0, because nothing is posted yet, and records the
+    /// header.
     pub fn offer_nothing(&mut self, bytes: &mut [u8], parsed: &TcpHeader) {
         let first = self.remote.map(|sequence| sequence.wrapping_add(1));
         let acknowledged = first.map_or(0, |first| parsed.acknowledgement.wrapping_sub(first));
         self.window.lower(bytes, parsed, 0, acknowledged.into(), 0);
     }
 
-    /// What is expected of the connection's packets, once both SYNs are known.
+    /// Which packets TCP is expected to accept, once both SYNs are known.
     pub fn expected(&self) -> Option<Expected> {
         let (local, remote) = (self.local?, self.remote?);
         Some(Expected::new(local, remote, self.timestamp).at(self.link.clone()))
@@ -88,14 +90,14 @@ impl Handshake {
         self.has_timestamps = parsed.timestamp.is_some();
         self.link = Some(link_address(packet, parsed, 6));
         if parsed.flags & ACK != 0 {
-            // The answer to a SYN carries an option only if the SYN did.
+            // A SYN-ACK carries an option only if the SYN did.
             self.remote = Some(parsed.acknowledgement.wrapping_sub(1));
             self.remote_scales = parsed.window_scale.is_some();
             self.timestamp = parsed.timestamp.map(|(_, echo)| echo);
         }
     }
 
-    /// Returns whether the packet shows that the peer has our SYN.
+    /// Returns whether the packet acknowledges our SYN.
     fn note_received(&mut self, parsed: &TcpHeader) -> bool {
         let next = self.local.map(|local| local.wrapping_add(1));
         if parsed.flags & (RST | ACK) != ACK || next != Some(parsed.acknowledgement) {
@@ -103,7 +105,7 @@ impl Handshake {
         }
         if parsed.flags & SYN != 0 {
             if self.remote.is_some() {
-                // TCP has taken the first answer.
+                // TCP has accepted the first reply.
                 return false;
             }
             self.remote = Some(parsed.sequence);
@@ -115,7 +117,7 @@ impl Handshake {
         self.early_offset(parsed).is_some()
     }
 
-    /// Where early payload begins in the peer's stream, if that can be.
+    /// Offset of early payload in the peer's stream, if it is plausible.
     fn early_offset(&self, parsed: &TcpHeader) -> Option<usize> {
         let first = self.remote?.wrapping_add(1);
         let offset = parsed.sequence.wrapping_sub(first) as usize;
@@ -127,12 +129,12 @@ impl Handshake {
     }
 }
 
-/// All handshakes under way.
+/// All handshakes in progress.
 #[derive(Debug, Default)]
 pub struct Handshakes {
     open: HashMap<Tuple, Handshake>,
-    /// Half-open and established ones in the order in which they became that; some may be gone,
-    /// claimed or of another standing by now.
+    /// Half-open and established handshakes in the order in which they became so. Entries may be
+    /// stale: removed, claimed or of another state by now.
     order: [VecDeque<(Tuple, u64)>; 2],
     unclaimed: [usize; 2],
     early_bytes: usize,
@@ -140,52 +142,53 @@ pub struct Handshakes {
 }
 
 impl Handshakes {
-    /// A SYN goes out: its handshake, begun anew unless it is the same SYN again.
+    /// Notes an outgoing SYN: its handshake begins again, unless it repeats the same SYN.
     pub fn note_sent(&mut self, tuple: Tuple, packet: &[u8], parsed: &TcpHeader) {
         let known = self.open.get(&tuple);
         let again = known.is_some_and(|h| h.local.is_none_or(|local| local == parsed.sequence));
         if !again {
-            let was_claimed = known.is_some_and(|h| h.standing == Standing::Claimed);
+            let was_claimed = known.is_some_and(|h| h.state == State::Claimed);
             self.remove(tuple);
-            let standing = if was_claimed {
-                Standing::Claimed
+            let state = if was_claimed {
+                State::Claimed
             } else {
-                Standing::HalfOpen
+                State::HalfOpen
             };
-            self.begin(tuple, standing);
+            self.begin(tuple, state);
         }
         if let Some(handshake) = self.open.get_mut(&tuple) {
             handshake.note_sent(packet, parsed);
         }
     }
 
-    /// A packet came in.
+    /// Notes a received packet.
     pub fn note_received(&mut self, tuple: Tuple, parsed: &TcpHeader) {
         let Some(handshake) = self.open.get_mut(&tuple) else {
             return;
         };
         let answered = handshake.note_received(parsed);
-        if answered && handshake.standing == Standing::HalfOpen {
-            self.stand(tuple, Standing::Established);
+        if answered && handshake.state == State::HalfOpen {
+            self.set_state(tuple, State::Established);
         }
     }
 
-    /// Whether a packet came to this end's own link address, as far as a handshake has told it.
+    /// Whether a packet was sent to this end's own link address, as far as a handshake has shown
+    /// it.
     pub fn is_for_us(&self, tuple: Tuple, packet: &[u8], parsed: &TcpHeader) -> bool {
         let link = self.open.get(&tuple).and_then(|h| h.link.as_ref());
         link.is_none_or(|link| *link == link_address(packet, parsed, 0))
     }
 
-    /// Payload of a packet came before the flow of its connection is known. False: it is not kept,
-    /// and the header must be withheld.
+    /// Keeps payload that arrived before the flow of its connection was installed. Returns false
+    /// when it is not kept: the header must be withheld.
     pub fn keep_early(&mut self, tuple: Tuple, parsed: &TcpHeader, payload: &[u8]) -> bool {
         let Some(handshake) = self.open.get_mut(&tuple) else {
-            // Of no connection that the transport knows, or of one that will fail: no bytes of it
-            // are wanted.
+            // The transport does not know the connection, or it will fail: its payload is not
+            // needed.
             return true;
         };
         if !parsed.may_carry() {
-            // No TCP takes payload from it, so none is to be kept.
+            // No TCP accepts payload of such a packet, so none is kept.
             return true;
         }
         let (Some(expected), Some(local)) = (handshake.expected(), handshake.local) else {
@@ -194,7 +197,7 @@ impl Handshakes {
         let room = handshake.early.len() < EARLY_PACKETS_MAX
             && handshake.early_bytes() + payload.len() <= EARLY_BYTES_MAX
             && self.early_bytes + payload.len() <= EARLY_BYTES_ALL_MAX;
-        let wanted = handshake.standing != Standing::HalfOpen
+        let wanted = handshake.state != State::HalfOpen
             && handshake.early_offset(parsed).is_some()
             && !expected.doubts(parsed, local.wrapping_add(1));
         if room && wanted {
@@ -204,25 +207,25 @@ impl Handshakes {
         room && wanted
     }
 
-    fn begin(&mut self, tuple: Tuple, standing: Standing) {
+    fn begin(&mut self, tuple: Tuple, state: State) {
         self.open.insert(tuple, Handshake::default());
         self.unclaimed[0] += 1;
-        self.stand(tuple, standing);
+        self.set_state(tuple, state);
     }
 
-    /// Gives a handshake another standing, or the first one.
-    fn stand(&mut self, tuple: Tuple, standing: Standing) {
+    /// Changes the state of a handshake, or sets the first one.
+    fn set_state(&mut self, tuple: Tuple, state: State) {
         let Some(handshake) = self.open.get_mut(&tuple) else {
             return;
         };
-        let before = std::mem::replace(&mut handshake.standing, standing);
+        let before = std::mem::replace(&mut handshake.state, state);
         self.serial += 1;
         handshake.serial = self.serial;
-        if before != Standing::Claimed {
+        if before != State::Claimed {
             self.unclaimed[before as usize] -= 1;
         }
-        if standing != Standing::Claimed {
-            let class = standing as usize;
+        if state != State::Claimed {
+            let class = state as usize;
             self.unclaimed[class] += 1;
             self.order[class].push_back((tuple, self.serial));
             self.make_room(class);
@@ -241,18 +244,18 @@ impl Handshakes {
                 self.remove(oldest);
             }
         }
-        // What was claimed or removed in the meantime leaves its place behind.
+        // Handshakes claimed or removed in the meantime leave stale entries.
         if self.order[class].len() > 2 * UNCLAIMED_MAX[class] {
             let open = &self.open;
             self.order[class].retain(|(tuple, serial)| current(open, tuple, *serial));
         }
     }
 
-    /// A connection waits for this handshake: it is kept until it is removed.
+    /// A connection claims this handshake: it is kept until it is removed.
     pub fn claim(&mut self, tuple: Tuple) {
         match self.open.contains_key(&tuple) {
-            true => self.stand(tuple, Standing::Claimed),
-            false => self.begin(tuple, Standing::Claimed),
+            true => self.set_state(tuple, State::Claimed),
+            false => self.begin(tuple, State::Claimed),
         }
     }
 
@@ -261,7 +264,7 @@ impl Handshakes {
         self.open.get(&tuple)
     }
 
-    /// The handshake of a tuple, if it is known, to go on with.
+    /// The handshake of a tuple, if it is known, for changes.
     pub fn get_mut(&mut self, tuple: Tuple) -> Option<&mut Handshake> {
         self.open.get_mut(&tuple)
     }
@@ -270,8 +273,8 @@ impl Handshakes {
     pub fn remove(&mut self, tuple: Tuple) {
         if let Some(handshake) = self.open.remove(&tuple) {
             self.early_bytes -= handshake.early_bytes();
-            if handshake.standing != Standing::Claimed {
-                self.unclaimed[handshake.standing as usize] -= 1;
+            if handshake.state != State::Claimed {
+                self.unclaimed[handshake.state as usize] -= 1;
             }
         }
     }
@@ -299,7 +302,7 @@ mod tests {
         (bytes, parsed)
     }
 
-    /// The transport answers a SYN of `port`.
+    /// The transport replies to a SYN of `port`.
     fn answered(handshakes: &mut Handshakes, port: u32) {
         let (bytes, parsed) = header(SYN | ACK, 100, 501);
         handshakes.note_sent(tuple(port), &bytes, &parsed);
@@ -356,7 +359,7 @@ mod tests {
         assert_eq!(remote(&handshakes), Some(9));
         handshakes.note_received(tuple(1), &header(SYN | ACK, 11, 55).1);
         assert_eq!(remote(&handshakes), Some(9));
-        // Another connection with the same addresses begins anew, for the one that claimed it.
+        // Another connection with the same addresses begins again, still claimed.
         let (bytes, parsed) = header(SYN, 300, 0);
         handshakes.note_sent(tuple(1), &bytes, &parsed);
         assert_eq!(remote(&handshakes), None);
@@ -390,7 +393,7 @@ mod tests {
         assert!(!handshakes.is_for_us(tuple(1), &bytes, &parsed));
         bytes[5] = 9;
         assert!(handshakes.is_for_us(tuple(1), &bytes, &parsed));
-        // Of a SYN nothing is taken, whatever it carries.
+        // No payload of a SYN is accepted.
         assert!(handshakes.keep_early(tuple(1), &header(SYN | ACK, 9, 101).1, &[1; 10]));
         assert_eq!(handshakes.early_bytes, 0);
     }

@@ -1,26 +1,26 @@
-//! The window field of outgoing headers: what is posted, and a right edge that does not move left,
-//! both but for the rounding of the window scale.
+//! The window of outgoing headers: never more than is posted, with a right edge that never moves
+//! left, except for the rounding of the window scale.
 //!
-//! The transport offers a window by its own buffers, which hold filler. What the peer may really
-//! send is what the card has segments for. So each outgoing header's window is lowered, and when
-//! segments are posted while the transport is silent, its last ACK is repeated with the new window.
-//! The field counts units of the scale. A window is rounded down to them, so an edge may move left
-//! by less than one unit when bytes are acknowledged: rounding up instead would move it right a
-//! little with each ACK, without end. Only a last rest below one unit is rounded up, so that no
-//! byte of a buffer stays for ever unsendable; what a peer sends beyond the segments is deferred.
+//! The transport offers a window according to its own buffers, which hold filler. The peer may send
+//! only as much as the card has segments for. So the window of each outgoing header is lowered, and
+//! when segments are posted while the transport is silent, its last ACK is repeated with the new
+//! window. The field counts units of the window scale, rounded down. The edge may therefore move
+//! left by less than one unit when bytes are acknowledged; rounding up would move it right with
+//! every ACK, without bound. Only a remainder below one unit is rounded up, because those bytes
+//! could otherwise never be sent. Payload beyond the segments is deferred.
 //!
-//! Source: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
+//! Sources: RFC 9293, 3.8.6 (shrinking the window is discouraged), RFC 7323, 2 (window scale).
 
 use crate::control::packet::{clear_syn_options, set_window, TcpHeader};
 use crate::transport::header::{ACK, FIN, RST, SYN};
 
-/// What is needed to offer windows for one connection.
+/// Offered window of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
     shift: u8,
     /// Furthest right edge offered, as a stream offset.
     edge: u64,
-    /// Right edge that the transport itself offered last.
+    /// Furthest right edge that the transport itself has offered.
     transport_edge: u64,
     last: Option<LastHeader>,
 }
@@ -34,7 +34,7 @@ struct LastHeader {
 }
 
 impl Window {
-    /// The same window, scaled by 2^`shift` from now on.
+    /// Sets the window scale.
     pub fn scaled(self, shift: u8) -> Self {
         Self { shift, ..self }
     }
@@ -44,7 +44,7 @@ impl Window {
         self.edge
     }
 
-    /// Right edge that the transport itself has offered: it takes nothing beyond.
+    /// Furthest right edge that the transport itself has offered. It accepts nothing beyond.
     pub fn transport_edge(&self) -> u64 {
         self.transport_edge
     }
@@ -64,7 +64,7 @@ impl Window {
         }
         let syn = parsed.flags & SYN != 0;
         if syn {
-            // Nothing can be posted before the sequence numbers are known.
+            // Nothing is posted before the sequence numbers are known.
             set_window(bytes, parsed, 0);
         }
         if parsed.flags & ACK == 0 {
@@ -113,7 +113,7 @@ impl Window {
         field as u16
     }
 
-    /// The last ACK with a wider window, when segments were posted beyond what is offered.
+    /// The last ACK with a wider window, if segments are posted beyond the offered edge.
     pub fn update(&mut self, posted_end: u64) -> Option<(Vec<u8>, TcpHeader)> {
         if posted_end.min(self.transport_edge) <= self.edge {
             return None;
@@ -122,7 +122,7 @@ impl Window {
         let offered = self.edge;
         let field = self.field(acknowledged, posted_end);
         if self.edge == offered {
-            // Nothing more than the peer knows: repeating it would only be a duplicate ACK.
+            // The rounded window is unchanged: repeating the ACK would only be a duplicate.
             return None;
         }
         let last = self.last.as_ref()?;
@@ -139,7 +139,7 @@ impl Window {
     }
 }
 
-/// Sets the IP length to a packet that ends with these header bytes.
+/// Sets the IP length of a packet that ends with these header bytes.
 pub fn set_ip_length(bytes: &mut [u8], parsed: &TcpHeader) {
     let (at, length) = if parsed.ipv6 {
         (parsed.l3_offset + 4, bytes.len() - parsed.l4_offset)

@@ -1,29 +1,28 @@
-//! Pieces of application memory: what requests name, what is copied into and out of them, and what
-//! goes back.
+//! Application buffers: as requested, as copied into and out of, and as completed.
 
 use crate::control::regions::RegionName;
 use crate::driver::ticket::Ticket;
 
-/// A piece of a registered region, named by a request.
+/// Buffer of a request: a range of a registered region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// The application's name for the request.
     pub request: u64,
-    /// Region.
+    /// Region that holds the buffer.
     pub region: RegionName,
-    /// The command after whose confirmation the card knows the region. It may have gone through
-    /// another ring than the flow's segments do.
+    /// The command that installed the region. The buffer is posted after its confirmation, because
+    /// the command may have gone through another ring than the flow's segments.
     pub known: Option<Ticket>,
     /// Offset in the region.
     pub offset: u64,
     /// Length, 1 to 2^28.
     pub bytes: u32,
-    /// Complete with what there is instead of waiting until the buffer is full.
+    /// Whether the request completes before the buffer is full.
     pub partial: bool,
 }
 
 impl Buffer {
-    /// The request's end, with so many bytes in the buffer.
+    /// Completes the request with `bytes` bytes in the buffer.
     pub(super) fn done(&self, bytes: u32) -> Done {
         Done {
             request: self.request,
@@ -32,7 +31,7 @@ impl Buffer {
     }
 }
 
-/// Bytes that the one copying function must write into an application buffer.
+/// Bytes to be copied into an application buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {
     /// Region that holds the buffer.
@@ -43,20 +42,20 @@ pub struct Copy {
     pub bytes: Vec<u8>,
 }
 
-/// Bytes that landed in a withdrawn buffer and must be taken out before it goes back.
+/// Bytes to be copied out of a withdrawn buffer before it is returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rescue {
     /// Region that holds them.
     pub region: RegionName,
     /// Offset in the region.
     pub offset: u64,
-    /// How many.
+    /// Number of bytes.
     pub bytes: usize,
-    /// Their stream offset.
+    /// Stream offset of the first byte.
     pub stream_offset: u64,
 }
 
-/// A request that is done.
+/// A completed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Done {
     /// The application's name for the request.

@@ -1,17 +1,17 @@
-//! Payload of one flow that the card deferred, until the floor passes it.
+//! Deferred payload of one flow, held until the floor passes it.
 //!
 //! ```text
 //!   payload ─► keep ─► disjoint pieces, within a budget ─► at
 //! ```
-//! A byte is held once, and the copy that came first stands. So what a peer sends again and again
-//! takes no room, and what is held is bounded by the budget, in which each piece costs what its
-//! bookkeeping does. A packet adds one piece at most: what it encloses becomes part of its own.
+//! Each byte is held once, and the first copy is kept. Repeated packets therefore take no memory.
+//! The total is bounded by a budget, in which each piece also counts its bookkeeping. A packet adds
+//! one piece at most: pieces inside its range are merged into it.
 
 use std::collections::BTreeMap;
 
-/// Deferred payload that one flow may hold, bytes. Beyond it headers are withheld: a counted loss.
+/// Budget of deferred payload of one flow, bytes. Beyond it headers are withheld: a counted loss.
 pub(crate) const DEFERRED_BYTES_MAX: usize = 4 << 20;
-/// What a piece costs beside its bytes: its place in the map and its allocation, rounded up.
+/// Bookkeeping of a piece, bytes: its map entry and its allocation, rounded up.
 pub const PIECE_BYTES: usize = 96;
 
 /// Pieces of a stream, disjoint, by the offset of their first byte.
@@ -21,19 +21,19 @@ pub struct Deferred {
     payload_bytes: usize,
 }
 
-/// Where a piece ends.
+/// End offset of a piece.
 fn end_of(start: u64, piece: &[u8]) -> u64 {
     start + piece.len() as u64
 }
 
 impl Deferred {
-    /// Bytes that count against the budget: payload, and what its pieces cost.
+    /// Bytes that count against the budget: payload and bookkeeping.
     pub fn bytes(&self) -> usize {
         self.payload_bytes + self.pieces.len() * PIECE_BYTES
     }
 
-    /// Keeps what is not held yet. Returns false, and keeps nothing, when the flow would pass
-    /// `budget_bytes`.
+    /// Keeps the bytes that are not held yet. Returns false, and keeps nothing, when `budget_bytes`
+    /// would be exceeded.
     pub fn keep(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
         let (start, payload) = self.trim(start, payload);
         if payload.is_empty() {
@@ -55,7 +55,7 @@ impl Deferred {
         true
     }
 
-    /// Keeps all of it, over any budget: it stands in the place of what is held.
+    /// Keeps all bytes regardless of the budget, and replaces what is held in their place.
     pub fn replace(&mut self, start: u64, payload: &[u8]) {
         let end = end_of(start, payload);
         if payload.is_empty() {
@@ -66,7 +66,7 @@ impl Deferred {
         self.pieces.insert(start, payload.to_vec());
     }
 
-    /// Without the ends that other pieces hold, as far as they reach beyond it.
+    /// Removes the parts at both ends that neighbouring pieces already hold.
     fn trim<'a>(&self, start: u64, payload: &'a [u8]) -> (u64, &'a [u8]) {
         let (mut from, mut to) = (start, end_of(start, payload));
         if let Some((&before, piece)) = self.pieces.range(..start).next_back() {
@@ -86,7 +86,8 @@ impl Deferred {
         )
     }
 
-    /// A piece up to `end` takes in those that it encloses: their bytes stand.
+    /// Inserts a piece that ends at `end` and merges the pieces inside its range, whose bytes are
+    /// kept.
     fn insert(&mut self, start: u64, mut payload: Vec<u8>, end: u64) {
         while let Some((&inner, _)) = self.pieces.range(start..end).next() {
             let piece = self.pieces.remove(&inner).unwrap_or_default();
@@ -98,7 +99,7 @@ impl Deferred {
         self.pieces.insert(start, payload);
     }
 
-    /// The bytes from `at` to `end`, as far as one piece goes.
+    /// The bytes from `at` to `end`, up to the end of one piece.
     pub fn at(&self, at: u64, end: u64) -> Option<&[u8]> {
         let (start, piece) = self.pieces.range(..=at).next_back()?;
         let rest = piece.get(usize::try_from(at - start).ok()?..)?;
@@ -111,13 +112,13 @@ impl Deferred {
         self.at(at, at + 1).is_some()
     }
 
-    /// Whether a byte from `start` to `end` is held.
+    /// Whether any byte from `start` to `end` is held.
     pub fn overlaps(&self, start: u64, end: u64) -> bool {
         let before = self.pieces.range(..end).next_back();
         before.is_some_and(|(&first, piece)| end_of(first, piece) > start)
     }
 
-    /// Whether what is held of these bytes is the same.
+    /// Whether all held bytes of this range equal the payload.
     pub fn agrees(&self, start: u64, payload: &[u8]) -> bool {
         let end = end_of(start, payload);
         let before = self.pieces.range(..start).next_back();
@@ -133,7 +134,7 @@ impl Deferred {
         })
     }
 
-    /// Where the next piece after `at` begins, at most `end`.
+    /// Start of the next piece after `at`, at most `end`.
     pub fn next(&self, at: u64, end: u64) -> u64 {
         let next = self.pieces.range(at.saturating_add(1)..).next();
         next.map_or(end, |(&start, _)| start.min(end))

@@ -1,16 +1,16 @@
-//! The buffers of one flow and direction: those that wait for room in the list, those that are
-//! posted at stream positions, and how far the card knows them.
+//! Buffers of one flow and direction: those waiting for a free list entry, those posted at stream
+//! positions, and how many of them the card has confirmed.
 //!
 //! ```text
-//!   stream   0 .... gone .... posted, oldest first .... confirmed_end .... end │ waiting
-//!                             │ the card has their segments  │ commands under way
+//!   stream   0 .... done .... posted, oldest first .... confirmed_end .... end │ waiting
+//!                             │ segments confirmed           │ commands in flight
 //! ```
-//! Offsets count from the first byte of the stream in 64 bits; positions are their low 32 bits plus
-//! the initial sequence number.
+//! Offsets count from the first byte of the stream in 64 bits. A position is the low 32 bits of an
+//! offset plus the initial sequence number.
 //!
 //! Invariants
-//! 1. Posted buffers lie one behind the other: each starts where the one before it ends, with the
-//!    list index that follows.
+//! 1. Posted buffers are contiguous: each starts where the one before it ends, with the next list
+//!    index.
 //! 2. `confirmed_end ≤ end`.
 
 use std::collections::VecDeque;
@@ -71,27 +71,27 @@ impl BufferQueue {
         self.base.wrapping_add(offset as u32)
     }
 
-    /// Which of the flow's lists the buffers are for.
+    /// Direction of the list.
     pub fn direction(&self) -> Direction {
         self.direction
     }
 
-    /// Stream offset behind the last posted buffer.
+    /// Stream offset of the end of the last posted buffer.
     pub fn end(&self) -> u64 {
         self.end
     }
 
-    /// Stream offset up to which the card knows the segments.
+    /// Stream offset up to which segments are confirmed.
     pub fn confirmed_end(&self) -> u64 {
         self.confirmed_end
     }
 
-    /// Whether the card knows all that is posted.
+    /// Whether all posted segments are confirmed.
     pub fn is_confirmed(&self) -> bool {
         self.pending.is_empty()
     }
 
-    /// Takes a buffer; it is posted when the list has room.
+    /// Adds a buffer, which is posted when the list has a free entry.
     pub fn add(&mut self, buffer: Buffer) {
         self.waiting.push_back(buffer);
     }
@@ -111,13 +111,13 @@ impl BufferQueue {
         !self.posted.is_empty() || !self.waiting.is_empty()
     }
 
-    /// Requests at the front whose regions the card knows.
+    /// Number of waiting requests, from the front, whose regions are confirmed.
     pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
         let known = |buffer: &&Buffer| buffer.known.is_none_or(&confirmed);
         self.waiting.iter().take_while(known).count()
     }
 
-    /// Posts the next request. Returns false when there is none, or no room in the list.
+    /// Posts the next request. Returns false when there is none, or when the list is full.
     pub(super) fn post(
         &mut self,
         name: FlowName,
@@ -161,32 +161,32 @@ impl BufferQueue {
         }
     }
 
-    /// What is posted, oldest first.
+    /// Posted buffers, oldest first.
     pub(super) fn posted(&self) -> &VecDeque<Posted> {
         &self.posted
     }
 
-    /// Place in [`BufferQueue::posted`] of the buffer that holds the byte at `offset`, of the first
-    /// that lies beyond it, or behind the last.
+    /// Place in [`BufferQueue::posted`] of the first buffer that ends beyond `offset`, or its
+    /// length when there is none.
     pub(super) fn place(&self, offset: u64) -> usize {
         self.posted.partition_point(|posted| posted.end() <= offset)
     }
 
-    /// List index of that buffer's segment; of the one that is posted next.
+    /// List index of the segment at `BufferQueue::place`, or of the next one to be posted.
     pub fn index(&self, offset: u64) -> u16 {
         let posted = self.posted.get(self.place(offset));
         posted.map_or(self.list.tail(), |posted| posted.index)
     }
 
-    /// Takes out the requests that end at or below `offset`: they are done, and full.
+    /// Removes the requests that end at or below `offset`, which are complete and full.
     pub fn complete(&mut self, offset: u64) -> Vec<Done> {
         let full = self.posted.drain(..self.place(offset));
         full.map(|posted| posted.buffer.done(posted.buffer.bytes))
             .collect()
     }
 
-    /// Takes all buffers out of the list, which the card has left: the next one is posted at
-    /// `offset`.
+    /// Removes all posted buffers after the card has given up the list. The next buffer is posted
+    /// at `offset`.
     pub(super) fn restart(&mut self, offset: u64) -> VecDeque<Posted> {
         self.pending.clear();
         self.end = offset;
@@ -194,18 +194,18 @@ impl BufferQueue {
         std::mem::take(&mut self.posted)
     }
 
-    /// Puts requests before those that wait.
+    /// Inserts requests before those that wait.
     pub(super) fn add_first(&mut self, mut buffers: VecDeque<Buffer>) {
         buffers.append(&mut self.waiting);
         self.waiting = buffers;
     }
 
-    /// Takes out the requests that wait, in order.
+    /// Removes the requests that wait, in order.
     pub(super) fn take_waiting(&mut self) -> VecDeque<Buffer> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Requests that will never be done, in order, when the flow is gone.
+    /// Removes all requests, in order, after the flow was removed.
     pub fn cancel(&mut self) -> Vec<u64> {
         let posted = self.posted.drain(..).map(|posted| posted.buffer);
         let all = posted.chain(self.waiting.drain(..));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Ranges `start..end`, disjoint and not touching.
+/// Ranges `start..end`, disjoint and not adjacent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeSet {
     ends: BTreeMap<u64, u64>,
@@ -31,7 +31,7 @@ impl RangeSet {
         self.ends.insert(start, end);
     }
 
-    /// Takes `start..end` out.
+    /// Removes `start..end`.
     pub fn remove(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -54,29 +54,29 @@ impl RangeSet {
         }
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Where the range that holds `at` ends, at most `end`; `at`, if none does.
+    /// End of the range that holds `at`, at most `end`; `at` if there is none.
     pub fn held_to(&self, at: u64, end: u64) -> u64 {
         let before = self.ends.range(..=at).next_back();
         before.map_or(at, |(_, &other_end)| other_end.clamp(at, end))
     }
 
-    /// Where the next range after `at` begins, at most `end`.
+    /// Start of the next range after `at`, at most `end`.
     pub fn next(&self, at: u64, end: u64) -> u64 {
         let next = self.ends.range(at.saturating_add(1)..).next();
         next.map_or(end, |(&start, _)| start.min(end))
     }
 
-    /// Whether a part of `start..end` is in the set.
+    /// Whether any part of `start..end` is in the set.
     pub fn overlaps(&self, start: u64, end: u64) -> bool {
         let before = self.ends.range(..end).next_back();
         start < end && before.is_some_and(|(_, &other_end)| other_end > start)

@@ -1,17 +1,18 @@
-//! One flow's receive side: buffers posted at stream positions, what landed in them, what was
+//! Receive side of one flow: buffers posted at stream positions, payload placed in them, payload
 //! deferred.
 //!
 //! ```text
 //!   stream   0 ......... announced ......... accepted ......... end of the queue
-//!                │ the application has it │ transport took it │ buffers wait
+//!                │ with the application   │ by the transport  │ posted buffers
 //! ```
 //! Invariants
 //! 1. `announced ≤ accepted ≤` the queue's confirmed end. Bytes are announced only after the card
 //!    confirmed a floor at or beyond them, so the card never writes an announced byte again.
-//! 2. Deferred bytes are copied only below a confirmed floor, and only where nothing that landed
-//!    stands ([`super::standing`]).
-//! 3. Buffers are withdrawn (the only one cut at its last accepted byte, several passed by the
-//!    list's head; confirmed) before they go back unfilled.
+//! 2. Deferred bytes are copied only below a confirmed floor, and only where no placed copy is
+//!    valid ([`super::standing`]).
+//! 3. Buffers are withdrawn, and the withdrawal is confirmed, before they are returned unfilled. A
+//!    single buffer is truncated at its last accepted byte; several are passed by the head of the
+//!    list.
 
 use std::collections::VecDeque;
 
@@ -25,10 +26,10 @@ use crate::control::regions::RegionName;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 
-/// The receive side. See the module's head.
+/// The receive side. See the head of this file.
 #[derive(Debug)]
 pub struct ReceiveSide {
-    /// The buffers.
+    /// Buffers, waiting and posted.
     pub queue: BufferQueue,
     accepted: u64,
     announced: u64,
@@ -59,8 +60,7 @@ impl ReceiveSide {
         self.accepted.checked_add_signed(i64::from(ahead))
     }
 
-    /// The part of a payload that lies in the stream, and its offset; what lies before its first
-    /// byte belongs to nobody.
+    /// The part of a payload from the first byte of the stream on, and its offset.
     pub fn in_stream<'a>(&self, sequence: u32, payload: &'a [u8]) -> Option<(u64, &'a [u8])> {
         if let Some(start) = self.offset(sequence) {
             return Some((start, payload));
@@ -74,7 +74,7 @@ impl ReceiveSide {
         self.accepted
     }
 
-    /// Bytes that the transport may accept now.
+    /// Bytes that the transport may be drained of now.
     pub fn drainable(&self) -> u64 {
         if self.withdrawing.is_some() {
             return 0;
@@ -82,13 +82,12 @@ impl ReceiveSide {
         self.queue.confirmed_end() - self.accepted
     }
 
-    /// First list index still needed once everything accepted is announced.
+    /// First list index still needed when everything accepted is announced.
     pub fn head(&self) -> u16 {
         self.queue.index(self.accepted)
     }
 
-    /// Posts what the list has room for, and what the flow may reach; of the first `ready`
-    /// requests.
+    /// Posts as many of the first `ready` requests as the list and the flow's reach allow.
     pub fn post(
         &mut self,
         name: FlowName,
@@ -108,37 +107,37 @@ impl ReceiveSide {
         Ok(())
     }
 
-    /// Payload landed in place. Returns false when it cannot be told from the rest: then TCP must
-    /// not hear of it.
+    /// Payload was placed. Returns false when it cannot be recorded: its header must be withheld.
     pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
         self.standing.landed(start.max(self.announced), end)
     }
 
-    /// Payload of a packet that TCP will hardly accept landed in place. Returns false when it fell
-    /// upon other bytes: neither stand, and TCP must not hear of it.
+    /// Payload of a packet that TCP probably refuses was placed. Returns false when it overwrote
+    /// other bytes: no copy is valid then, and its header must be withheld.
     pub fn landed_in_doubt(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
         self.standing
             .landed_in_doubt(start.max(self.announced), end)
     }
 
-    /// Payload that TCP never hears of landed in place: what was there does not stand any more.
+    /// Payload was placed by a packet whose header is withheld: what was there is no longer valid.
     pub fn spoilt(&mut self, start: u64, bytes: u64) {
         let end = start + bytes;
         self.standing.spoilt(start.max(self.announced), end);
     }
 
-    /// Payload was deferred. Returns false, and keeps nothing, when the flow would pass
-    /// `budget_bytes`. What TCP waits for is kept all the same: it lets go of what came after it.
+    /// Payload was deferred. Returns false, and keeps nothing, when `budget_bytes` would be
+    /// exceeded. The byte that TCP waits for is kept regardless of the budget, because it releases
+    /// what is held after it.
     pub fn defer(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
         let is_known = start + payload.len() as u64 <= self.announced;
         let next = self.accepted;
         is_known || self.standing.defer(start, payload, next, budget_bytes)
     }
 
-    /// Payload of a packet that TCP will hardly accept was deferred. Returns false when there is no
-    /// room, or when TCP has been shown other such bytes in its place.
+    /// Payload of a packet that TCP probably refuses was deferred. Returns false when the budget is
+    /// used up, or when TCP has been shown other doubtful bytes in its place.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8]) -> bool {
         let is_known = start + payload.len() as u64 <= self.announced;
         is_known || self.standing.defer_in_doubt(start, payload, self.accepted)
@@ -150,12 +149,12 @@ impl ReceiveSide {
         self.accepted += bytes;
     }
 
-    /// The floor to ask the card for, if it has not been asked for.
+    /// The floor to set, if it was not requested yet.
     pub fn floor_wanted(&self) -> Option<u64> {
         (self.accepted > self.floor_asked).then_some(self.accepted)
     }
 
-    /// A floor at the accepted offset was asked for, with this head of the list.
+    /// A floor at the accepted offset was requested, with this head of the list.
     pub fn floor_asked(&mut self, ticket: Ticket, head: u16) {
         self.floor_asked = self.accepted;
         self.pending_floors.push_back((ticket, self.accepted, head));
@@ -176,7 +175,7 @@ impl ReceiveSide {
         floor
     }
 
-    /// The copies that complete the bytes up to `floor`.
+    /// Copies that complete the buffers up to `floor`.
     pub fn copies(&self, floor: u64) -> std::result::Result<Vec<Copy>, Hole> {
         let mut copies = Vec::new();
         for (at, bytes) in self.standing.outside(self.announced, floor)? {
@@ -207,7 +206,7 @@ impl ReceiveSide {
         }
     }
 
-    /// Announces everything below `floor`; the requests that are full.
+    /// Announces everything below `floor`. Returns the requests that are full.
     pub fn announce(&mut self, floor: u64) -> Vec<Done> {
         self.announced = floor;
         self.standing.forget_below(floor);
@@ -217,14 +216,15 @@ impl ReceiveSide {
         self.queue.complete(floor)
     }
 
-    /// Whether the front request should go back with what it has: some bytes, and none on the way.
+    /// Whether the front request should be returned partly filled: it has some bytes, and no more
+    /// are in progress.
     pub fn wants_partial(&self) -> bool {
         let settled = self.announced == self.accepted && self.queue.is_confirmed();
         self.withdrawing.is_none() && settled && self.has_started()
     }
 
-    /// The only posted buffer, to be ended where the accepted bytes end: its list index and how
-    /// many bytes stay. `None` when others are posted behind it: they must leave the list, too.
+    /// List index and bytes to which the only posted buffer is truncated, the end of the accepted
+    /// bytes. `None` when more buffers are posted: all must then be withdrawn.
     pub fn cut(&self) -> Option<(u16, u32)> {
         let front = self.only_posted()?;
         let stay = self.accepted.saturating_sub(front.start);
@@ -236,12 +236,12 @@ impl ReceiveSide {
         self.withdrawing = Some(ticket);
     }
 
-    /// The command that withdraws, once it is confirmed and every accepted byte is announced.
+    /// Whether the withdrawal is confirmed and every accepted byte is announced.
     pub fn withdrawn(&self, confirmed: impl Fn(Ticket) -> bool) -> bool {
         self.announced == self.accepted && self.withdrawing.is_some_and(confirmed)
     }
 
-    /// What must be read out of the withdrawn buffers before they go back; doubtful bytes, too.
+    /// Bytes to copy out of the withdrawn buffers before they are returned, doubtful ones included.
     pub fn rescues(&self) -> Vec<Rescue> {
         let mut rescues = Vec::new();
         for posted in self.queue.posted() {
@@ -258,9 +258,9 @@ impl ReceiveSide {
         rescues
     }
 
-    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]: the front request goes back
-    /// with what it has, the others are posted again from the announced offset on, or go back empty
-    /// at the `end` of the stream.
+    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]. The front request completes
+    /// with what it has. The others are posted again from the announced offset on, or complete
+    /// empty at the `end` of the stream.
     pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
         self.standing.rescue(rescued);
         self.withdrawing = None;
@@ -291,18 +291,17 @@ impl ReceiveSide {
             .any(|p| p.buffer.region == region)
     }
 
-    /// Whether every byte that the transport accepted is the application's, in a request that went
-    /// back or waits for more.
+    /// Whether every accepted byte is announced, and no request has to be returned because of it.
     pub fn is_settled(&self) -> bool {
         self.announced == self.accepted && self.withdrawing.is_none() && !self.has_started()
     }
 
-    /// Whether a withdrawal is on its way.
+    /// Whether a withdrawal is in progress.
     pub fn is_withdrawing(&self) -> bool {
         self.withdrawing.is_some()
     }
 
-    /// Whether the front request may go back before it is full, and has bytes.
+    /// Whether the front request is partial and has bytes.
     fn has_started(&self) -> bool {
         let front = self.queue.posted().front();
         front.is_some_and(|p| p.buffer.partial && p.start < self.announced)
@@ -352,7 +351,7 @@ mod tests {
         assert_eq!(side.standing.kept.bytes(), 1000 + 2 * PIECE_BYTES);
     }
 
-    /// A peer repeats what TCP waits for, longer each time; so with messages, at their beginning.
+    /// A peer repeats what TCP waits for, longer each time.
     #[test]
     fn what_comes_again_and_again_stays_within_the_budget() {
         let mut side = ReceiveSide::new(0, 1);
@@ -384,8 +383,8 @@ mod tests {
         assert!(side.landed(0, 1), "what TCP waits for");
     }
 
-    /// Placed copies in doubt stand only where no other one came, and never where they fell upon
-    /// bytes that had landed.
+    /// Doubtful placed copies are valid only where no other copy came, and never where they
+    /// overwrote placed bytes.
     #[test]
     fn doubtful_bytes_stand_last() {
         let mut side = ReceiveSide::new(0, 1);
@@ -394,7 +393,7 @@ mod tests {
         assert!(side.defer(20, &[7; 5], 1000));
         assert!(side.defer_in_doubt(30, &[9; 10]));
         assert!(side.standing.landed.gaps(10, 20).is_empty());
-        // No buffer is posted, so nothing is copied: what counts is that nothing is missing.
+        // No buffer is posted, so nothing is copied; the test is that nothing is missing.
         assert_eq!(side.copies(40), Ok(Vec::new()));
         assert_eq!(side.copies(41), Err((40, 1)));
         assert!(!side.landed_in_doubt(15, 10), "TCP does not hear of it");
@@ -403,8 +402,8 @@ mod tests {
         assert_eq!(side.copies(40), Ok(Vec::new()));
     }
 
-    /// Two doubtful packets with other bytes in the same place: TCP may take the one that it is
-    /// shown, so it is shown only one.
+    /// Two doubtful packets with different bytes in the same place: TCP may accept the one that it
+    /// is shown, so it is shown only one.
     #[test]
     fn of_doubtful_bytes_tcp_is_shown_one_copy_alone() {
         let mut side = posted(100);
@@ -421,8 +420,8 @@ mod tests {
         assert_eq!(side.copies(31), Err((20, 11)));
     }
 
-    /// A partial request goes back while more has landed behind it: those bytes stand before
-    /// deferred copies of the same, and doubtful ones are not lost.
+    /// A partial request is returned while more was placed after it: those bytes keep priority over
+    /// deferred copies, and doubtful ones are not lost.
     #[test]
     fn what_landed_in_a_buffer_that_goes_back_stands() {
         let mut side = posted(100);
@@ -448,7 +447,7 @@ mod tests {
     struct Race {
         side: ReceiveSide,
         memory: [u8; STREAM],
-        /// What the TCP has taken, in order or not.
+        /// Bytes that TCP has accepted, in order or not.
         taken: [bool; STREAM],
         /// The card's next byte in order.
         cursor: usize,
@@ -474,8 +473,8 @@ mod tests {
             (self.state >> 33) as usize % below
         }
 
-        /// A packet comes: a good one, or one that a TCP refuses. TCP may take a good one that is
-        /// doubted. Where a refused one may be placed is said by `overwrites`.
+        /// A packet arrives: a good one, or one that TCP refuses. TCP may accept a good one that is
+        /// doubtful. `overwrites` allows a refused one to be placed over accepted bytes.
         fn packet(&mut self, overwrites: bool) {
             let start = self.next(STREAM);
             let bytes = 1 + self.next(40.min(STREAM - start));
@@ -507,7 +506,7 @@ mod tests {
             }
         }
 
-        /// The buffer goes back, and what had landed in it is taken out.
+        /// The buffer is withdrawn, and the bytes placed in it are copied out.
         fn withdraw(&mut self) {
             let announced = self.side.announced as usize;
             let parts = self.side.standing.in_place(announced as u64, STREAM as u64);
@@ -519,7 +518,7 @@ mod tests {
             self.memory[announced..].fill(0);
         }
 
-        /// TCP's bytes are drained and announced. False: some of them are nowhere.
+        /// TCP's bytes are drained and announced. Returns false when some are missing.
         fn announce(&mut self) -> bool {
             let before = self.side.accepted() as usize;
             let ready = self.taken.iter().take_while(|&&taken| taken).count();
@@ -545,8 +544,8 @@ mod tests {
         (at % 97) as u8
     }
 
-    /// Whatever comes, no byte of a refused packet is announced; and unless the card lets one fall
-    /// upon what TCP has taken, none that TCP has taken is missing.
+    /// No byte of a refused packet is ever announced. No accepted byte is missing, unless the card
+    /// lets a refused packet overwrite it.
     #[test]
     fn the_good_copy_stands_and_none_is_lost() {
         let (mut finished, mut lost) = (0, 0);

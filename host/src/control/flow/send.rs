@@ -1,14 +1,15 @@
-//! One flow's send side: buffers posted at stream positions, what the transport was fed, what is
+//! Send side of one flow: buffers posted at stream positions, bytes fed to the transport, bytes
 //! acknowledged.
 //!
 //! ```text
 //!   stream   0 ...... floor ...... fed ...... confirmed ........ end of the queue
-//!               │ acknowledged │ transport may send │ card knows the segments
+//!               │ acknowledged │ transport may send │ segments confirmed
 //! ```
 //! Invariants
-//! 1. The transport is fed only bytes whose segments the card has confirmed: every header it makes
-//!    finds them.
-//! 2. A request completes only after the send floor beyond it is confirmed: no fetch of it is left.
+//! 1. The transport is fed only bytes whose segments are confirmed, so the card finds the payload
+//!    of every header.
+//! 2. A request completes only after a send floor beyond it is confirmed: no fetch of it is in
+//!    flight.
 
 use std::collections::VecDeque;
 
@@ -20,16 +21,16 @@ use crate::control::commands::{Direction, Entry, FlowName};
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 
-/// Segments of which any so many in a row hold [`DESCRIPTOR_BYTES_MAX`] bytes: with page ends, the
-/// payload of a descriptor then lies in less than `abi::config::SEND_PIECES_MAX` pieces.
+/// Any so many consecutive segments hold at least [`DESCRIPTOR_BYTES_MAX`] bytes. Page boundaries
+/// included, the payload of a descriptor then has less than `abi::config::SEND_PIECES_MAX` pieces.
 const SMALL_SEGMENTS_MAX: usize = 64;
-/// Longest payload of a descriptor, bytes: that of a TSO header of the transport.
+/// Longest payload of a descriptor, bytes: limit of a TSO header of the transport.
 pub const DESCRIPTOR_BYTES_MAX: u32 = 1 << 16;
 
-/// The send side. See the module's head.
+/// The send side. See the head of this file.
 #[derive(Debug)]
 pub struct SendSide {
-    /// The buffers.
+    /// Buffers, waiting and posted.
     pub queue: BufferQueue,
     fed: u64,
     floor: u64,
@@ -51,18 +52,18 @@ impl SendSide {
         }
     }
 
-    /// Sequence number of the send floor that was confirmed last.
+    /// Sequence number of the last confirmed send floor.
     pub fn floor_position(&self) -> u32 {
         self.queue.position(self.floor)
     }
 
-    /// Highest ACK number that the peer can send: all that is posted, and the FIN.
+    /// Highest ACK number that the peer can send: all that is posted, and a FIN.
     pub fn ack_high(&self) -> u32 {
         self.queue.position(self.queue.end()).wrapping_add(1)
     }
 
-    /// Whether one more segment would leave no descriptor with too many pieces, and the flow within
-    /// its reach.
+    /// Whether one more segment may be posted: no descriptor may get too many pieces, and the flow
+    /// must stay within its reach.
     fn may_post(&self, bytes: u32) -> bool {
         let end = self.queue.end() + u64::from(bytes);
         let posted = self.queue.posted();
@@ -72,8 +73,8 @@ impl SendSide {
         large && end - self.floor < FLOW_REACH_BYTES.into()
     }
 
-    /// Posts what the list has room for, of the first `ready` requests. Returns whether anything
-    /// was posted.
+    /// Posts as many of the first `ready` requests as the list allows. Returns whether any was
+    /// posted.
     pub fn post(
         &mut self,
         name: FlowName,
@@ -107,17 +108,16 @@ impl SendSide {
         self.queue.waiting() == 0 && self.fed == self.queue.end()
     }
 
-    /// List index of the segment that holds a sequence number; of the first that is left where it
-    /// lies below the floor, which the card trims off.
+    /// List index of the segment that holds a sequence number. For a number below the floor, it is
+    /// the first segment left; the card trims the part below the floor.
     pub fn segment_index(&self, position: u32) -> u16 {
         let ahead = position.wrapping_sub(self.floor_position()) as i32;
         let offset = self.floor.checked_add_signed(i64::from(ahead));
         self.queue.index(offset.unwrap_or(0))
     }
 
-    /// The peer has acknowledged everything but `unacknowledged` bytes of what was fed. Returns the
-    /// floor (sequence number, first index still needed) to ask the card for, if it moved past a
-    /// whole segment.
+    /// The peer has acknowledged all fed bytes except the last `unacknowledged`. Returns the floor
+    /// to set (sequence number, first index still needed), if it passed a whole segment.
     pub fn acknowledge(&mut self, unacknowledged: u64) -> Option<(u32, u16)> {
         let floor = self.fed.saturating_sub(unacknowledged);
         let at = self.queue.place(floor);
@@ -132,13 +132,13 @@ impl SendSide {
         Some((self.queue.position(floor), self.head_asked))
     }
 
-    /// The floor of [`SendSide::acknowledge`] was asked for.
+    /// The floor of [`SendSide::acknowledge`] was requested.
     pub fn floor_asked(&mut self, ticket: Ticket) {
         self.pending_floors
             .push_back((ticket, self.floor_asked, self.head_asked));
     }
 
-    /// Takes confirmations; the requests that are done.
+    /// Takes confirmations. Returns the requests that are complete.
     pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> Vec<Done> {
         self.queue.confirm(&confirmed);
         while let Some(&(ticket, floor, head)) = self.pending_floors.front() {
@@ -159,8 +159,8 @@ mod tests {
     use crate::control::flow::buffer::Buffer;
     use crate::control::regions::RegionName;
 
-    /// After 40,000 segments, long past half of the list's indices, what lies below the floor is
-    /// looked for at the first segment that is left, never at index 0.
+    /// After 40,000 segments, more than half of the index range, a position below the floor gets
+    /// the index of the first segment left, never 0.
     #[test]
     fn a_retransmission_below_the_floor_begins_at_what_is_left() {
         const BYTES: u32 = 100;

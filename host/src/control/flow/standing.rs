@@ -1,45 +1,45 @@
-//! Which copy of each byte stands: of those that landed in place and those that were deferred.
+//! Which copy of each byte is valid ("stands"), of those placed in the buffer and those deferred.
 //!
 //! ```text
-//!   in place    landed ······ in doubt ··········· lost
-//!   outside     kept ························ doubtful
-//!               first ◄─ landed, kept, in doubt, doubtful ─► last
+//!   in the buffer       landed ······ in doubt ·········· lost
+//!   outside of it              kept ············ doubtful
+//!               highest priority ◄─ landed, kept, in doubt, doubtful ─► lowest
 //! ```
-//! A copy is doubtful when TCP will hardly accept its packet ([`super::expected`]); where TCP does,
-//! it must be the one that stands. So TCP is shown one doubtful copy of a byte alone. Bytes that
-//! TCP may have taken and that were overwritten since are lost: no doubtful copy may stand in their
-//! place, only one beyond doubt.
+//! A copy is doubtful when TCP probably refuses its packet (`connection/expected.rs`). If TCP
+//! accepts it after all, that copy must be the valid one, so TCP is shown only one doubtful copy of
+//! each byte. Bytes that TCP may have accepted and that were overwritten since are lost: only a
+//! copy without doubt may replace them.
 //!
-//! What is held is bounded, whatever a peer sends: bytes by budgets, ranges by their number.
+//! Memory is bounded whatever a peer sends: bytes by budgets, ranges by their number.
 
 use super::deferred::Deferred;
 use super::ranges::RangeSet;
 
 /// Doubtful payload that one flow may hold outside its buffers, bytes.
 pub(super) const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
-/// Separate ranges of each set. A peer that leaves more holes has its packets treated as lost.
+/// Limit of ranges in each set. Packets of a peer that leaves more holes are treated as lost.
 pub(super) const RANGES_MAX: usize = 1 << 16;
 
 /// Bytes outside their buffers, with their stream offset.
 pub type Piece<'a> = (u64, &'a [u8]);
-/// Offset and length of bytes that are nowhere.
+/// Offset and length of missing bytes.
 pub type Hole = (u64, u64);
 
-/// The copies. See the module's head.
+/// The copies of one flow's bytes. See the head of this file.
 #[derive(Debug, Default)]
 pub struct Standing {
     pub(super) landed: RangeSet,
-    /// Placed by packets that TCP will hardly accept, and by no other since.
+    /// Placed by packets that TCP probably refuses, and by no other since.
     pub(super) in_doubt: RangeSet,
-    /// TCP may have taken what was here, and it was overwritten.
+    /// TCP may have accepted what was here, and it was overwritten.
     lost: RangeSet,
     pub(super) kept: Deferred,
-    /// Deferred with packets that TCP will hardly accept.
+    /// Deferred from packets that TCP probably refuses.
     pub(super) doubtful: Deferred,
 }
 
 impl Standing {
-    /// Payload landed in place. Returns false when there are too many ranges to tell it apart.
+    /// Payload was placed. Returns false when there are too many ranges to record it.
     pub fn landed(&mut self, start: u64, end: u64) -> bool {
         let before = self.landed.len();
         let past = cut(&mut self.in_doubt, start, end);
@@ -53,7 +53,7 @@ impl Standing {
         is_clear
     }
 
-    /// Payload of a doubtful packet landed in place. Returns false when TCP must not hear of it.
+    /// Payload of a doubtful packet was placed. Returns false when its header must be withheld.
     pub fn landed_in_doubt(&mut self, start: u64, end: u64) -> bool {
         if start >= end {
             return true;
@@ -70,7 +70,7 @@ impl Standing {
         stands
     }
 
-    /// Payload that TCP never hears of landed in place.
+    /// Payload was placed by a packet whose header is withheld.
     pub fn spoilt(&mut self, start: u64, end: u64) {
         if start >= end {
             return;
@@ -86,8 +86,8 @@ impl Standing {
         self.lose(end, past);
     }
 
-    /// TCP may have taken what was there. With too many ranges to tell apart, nothing doubtful
-    /// stands below, either.
+    /// Marks bytes that TCP may have accepted as lost. With too many ranges, everything below `end`
+    /// is marked.
     fn lose(&mut self, start: u64, end: u64) {
         let is_full = self.lost.len() >= RANGES_MAX;
         if start < end {
@@ -95,8 +95,8 @@ impl Standing {
         }
     }
 
-    /// Payload was deferred while TCP waits for `next`. False: it would pass the budget, and is not
-    /// kept.
+    /// Payload was deferred while TCP waits for `next`. Returns false, and keeps nothing, when the
+    /// budget would be exceeded.
     pub fn defer(&mut self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
         let budget_bytes = match is_wanted(&self.kept, start, payload, next) {
             true => usize::MAX,
@@ -105,7 +105,7 @@ impl Standing {
         self.kept.keep(start, payload, budget_bytes)
     }
 
-    /// Payload of a doubtful packet was deferred. False: TCP must not hear of it.
+    /// Payload of a doubtful packet was deferred. Returns false when its header must be withheld.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8], next: u64) -> bool {
         let end = start + payload.len() as u64;
         let is_other = self.in_doubt.overlaps(start, end)
@@ -118,13 +118,13 @@ impl Standing {
         !is_other && self.doubtful.keep(start, payload, budget_bytes)
     }
 
-    /// What stands from `start` to `end` and is not in place, in order.
+    /// The valid bytes from `start` to `end` that are not in the buffer, in order.
     pub fn outside(&self, start: u64, end: u64) -> Result<Vec<Piece<'_>>, Hole> {
         let mut pieces = Vec::new();
         for (gap, end) in self.landed.gaps(start, end) {
             let mut at = gap;
             while at < end {
-                // Up to the next kept piece stands what was doubted, and TCP took.
+                // Up to the next kept piece, doubtful copies that TCP accepted are valid.
                 let limit = self.kept.next(at, end);
                 let placed = self.in_doubt.held_to(at, limit);
                 let doubtful_end = self.lost.next(at, self.in_doubt.next(at, limit));
@@ -146,15 +146,15 @@ impl Standing {
         Ok(pieces)
     }
 
-    /// What stands in place from `start` to `end`, or would if TCP took it.
+    /// Ranges from `start` to `end` that are valid in the buffer, or would be if TCP accepted them.
     pub fn in_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut parts = self.landed.parts(start, end);
         parts.extend(self.in_doubt.parts(start, end));
         parts
     }
 
-    /// Nothing is in place any more: `rescued` holds what was. It still stands before what was
-    /// deferred, so over any budget.
+    /// The buffer is withdrawn: `rescued` holds the bytes that were placed in it. They keep their
+    /// priority over deferred bytes, regardless of the budget.
     pub fn rescue(&mut self, rescued: Vec<(u64, Vec<u8>)>) {
         for (start, bytes) in rescued {
             match self.in_doubt.overlaps(start, start + 1) {
@@ -165,7 +165,7 @@ impl Standing {
         (self.landed, self.in_doubt) = Default::default();
     }
 
-    /// Forgets what lies below `floor`.
+    /// Forgets everything below `floor`.
     pub fn forget_below(&mut self, floor: u64) {
         for set in [&mut self.landed, &mut self.in_doubt, &mut self.lost] {
             set.remove(0, floor);
@@ -175,13 +175,13 @@ impl Standing {
     }
 }
 
-/// Whether a payload brings the byte that TCP waits for, and it is not held.
+/// Whether a payload contains the byte that TCP waits for, and that byte is not held.
 fn is_wanted(held: &Deferred, start: u64, payload: &[u8], next: u64) -> bool {
     (start..start + payload.len() as u64).contains(&next) && !held.holds(next)
 }
 
-/// Takes a range out of a set. Where that would leave too many ranges, what lies behind it goes,
-/// too, up to the next gap. Returns how far it went.
+/// Removes a range from a set. Where that would leave too many ranges, the removal extends to the
+/// next gap. Returns the end of the removed range.
 fn cut(set: &mut RangeSet, start: u64, end: u64) -> u64 {
     let end = match set.len() < RANGES_MAX {
         true => end,

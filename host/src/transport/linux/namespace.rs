@@ -1,4 +1,4 @@
-//! A network namespace of our own, held by a broker process that opens sockets in it.
+//! A private network namespace, held by a broker process that opens sockets in it.
 //!
 //! ```text
 //!   this process                          broker (forked, one thread, no allocation)
@@ -8,11 +8,11 @@
 //!     set(name, value) ---- request ----> write /proc/sys/net/...
 //! ```
 //!
-//! A user namespace needs a process with a single thread, and a thread of ours that entered the
-//! namespace as root would be of no use without root; the broker serves both. A descriptor belongs
-//! to the namespace in which it was opened, whoever uses it. As the owner of the user namespace,
-//! this process has all capabilities over it, so everything else (naming the TAP, netlink) is done
-//! here. The broker ends when its channel closes, also when this process is killed.
+//! Only a single-threaded process can create a user namespace, and without root this process could
+//! not enter the network namespace by a thread. The broker works in both cases. A descriptor
+//! belongs to the namespace in which it was opened, whoever uses it. As the owner of the user
+//! namespace, this process has all capabilities in it, so everything else (naming the TAP, netlink)
+//! is done here. The broker exits when its channel closes, also when this process is killed.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -30,7 +30,7 @@ const REQUEST_SETTING: u8 = 3;
 const REQUEST_BYTES_MAX: usize = 256;
 const TAP_PATH: &CStr = c"/dev/net/tun";
 
-/// A network namespace; it lives as long as this value or any descriptor opened in it.
+/// A network namespace. It exists as long as this value or any descriptor opened in it.
 #[derive(Debug)]
 pub struct Namespace {
     channel: Option<OwnedFd>,
@@ -38,7 +38,7 @@ pub struct Namespace {
 }
 
 impl Namespace {
-    /// Makes an empty network namespace.
+    /// Creates an empty network namespace.
     pub fn create() -> Result<Self> {
         let refused = |step| move |source| TransportError::NamespaceRefused { step, source };
         let (ours, theirs) = sys::message_pair().map_err(refused("socketpair"))?;
@@ -58,7 +58,7 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// Opens a socket in the namespace; it does not wait.
+    /// Opens a non-blocking socket in the namespace.
     pub fn socket(&self, family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
         let mut request = vec![REQUEST_SOCKET];
         let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
@@ -69,7 +69,7 @@ impl Namespace {
             .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Opens the TAP driver in the namespace; it does not wait.
+    /// Opens the TAP driver in the namespace, non-blocking.
     pub fn open_tap(&self) -> io::Result<OwnedFd> {
         self.request(&[REQUEST_TAP])?
             .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
@@ -97,7 +97,7 @@ impl Namespace {
         self.reply()
     }
 
-    /// Waits for the answer of the broker: an error number, and maybe a descriptor.
+    /// Waits for the reply of the broker: an error number, and maybe a descriptor.
     fn reply(&self) -> io::Result<Option<OwnedFd>> {
         let mut error = [0u8; 4];
         let mut message = Message::new(error.as_mut_ptr(), error.len());
@@ -127,7 +127,7 @@ impl Drop for Namespace {
     }
 }
 
-/// One message with room for one descriptor, on the stack.
+/// One message with space for one descriptor, on the stack.
 struct Message {
     part: libc::iovec,
     control: [u64; 4],
@@ -208,7 +208,7 @@ fn broker_main(channel: RawFd) -> ! {
     // SAFETY: takes plain numbers; in a session of its own the broker gets no terminal signals.
     unsafe { libc::setsid() };
     let entered = enter();
-    answer(channel, entered, None);
+    send_reply(channel, entered, None);
     let mut request = [0u8; REQUEST_BYTES_MAX + 1];
     loop {
         // SAFETY: the buffer is ours and one byte longer than what may be received, so that a
@@ -224,7 +224,7 @@ fn broker_main(channel: RawFd) -> ! {
     unsafe { libc::_exit(0) }
 }
 
-/// Closes every descriptor but one: the parent's files must not stay open in the broker.
+/// Closes all descriptors except one: the parent's files must not stay open in the broker.
 fn keep_only(fd: RawFd) {
     let fd = fd as libc::c_uint;
     // SAFETY: the child owns its copy of the descriptor table and uses none but `fd`.
@@ -261,13 +261,13 @@ fn serve(channel: RawFd, request: &[u8]) {
             // SAFETY: the path is a terminated string.
             unsafe { libc::open(TAP_PATH.as_ptr(), flags) }
         }
-        REQUEST_SETTING => return answer(channel, write_setting(&request[1..]), None),
-        _ => return answer(channel, libc::EINVAL, None),
+        REQUEST_SETTING => return send_reply(channel, write_setting(&request[1..]), None),
+        _ => return send_reply(channel, libc::EINVAL, None),
     };
     if fd < 0 {
-        return answer(channel, errno(), None);
+        return send_reply(channel, errno(), None);
     }
-    answer(channel, 0, Some(fd));
+    send_reply(channel, 0, Some(fd));
     // SAFETY: the descriptor is ours; the parent has its own copy by now.
     unsafe { libc::close(fd) };
 }
@@ -291,7 +291,7 @@ fn write_setting(request: &[u8]) -> i32 {
     }
 }
 
-fn answer(channel: RawFd, error: i32, fd: Option<RawFd>) {
+fn send_reply(channel: RawFd, error: i32, fd: Option<RawFd>) {
     let mut bytes = error.to_ne_bytes();
     let mut message = Message::new(bytes.as_mut_ptr(), bytes.len());
     // SAFETY: the message points at `bytes` and at its own control buffer, both alive here.

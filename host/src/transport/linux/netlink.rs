@@ -1,4 +1,4 @@
-//! Interface set-up by rtnetlink: addresses, routes with their metrics, link state.
+//! Interface configuration by rtnetlink: addresses, routes with metrics, link state.
 
 use std::io;
 use std::net::IpAddr;
@@ -21,15 +21,15 @@ const RTA_METRICS: u16 = 8;
 const RTAX_LOCK: u16 = 1;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_RTO_MIN: u16 = 13;
-/// No duplicate address detection, and no route that the kernel adds by itself.
+/// No duplicate address detection, and no route added by the kernel.
 const ADDRESS_FLAGS: u32 = 0x02 | 0x200;
 
-/// A route's metrics; 0 leaves one to the kernel.
+/// Metrics of a route; 0 keeps the kernel's value.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteMetrics {
     /// Lower bound of the retransmission timeout, milliseconds.
     pub retransmission_timeout_min_ms: u32,
-    /// Congestion window at the start, packets.
+    /// Initial congestion window, packets.
     pub initial_window_packets: u32,
 }
 
@@ -72,7 +72,7 @@ impl RouteSocket {
         self.execute(request)
     }
 
-    /// Gives an interface an address, without a route.
+    /// Adds an address to an interface, without a route.
     pub fn add_address(&mut self, index: u32, address: IpAddr, prefix: u8) -> io::Result<()> {
         let mut request = Request::new(libc::RTM_NEWADDR, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
         request.bytes(&[family(address), prefix, 0, 0]);
@@ -84,7 +84,7 @@ impl RouteSocket {
         self.execute(request)
     }
 
-    /// Adds a route to `destination` over an interface, directly or by a gateway.
+    /// Adds a route to `destination` over an interface, directly or through a gateway.
     pub fn add_route(
         &mut self,
         index: u32,
@@ -114,7 +114,8 @@ impl RouteSocket {
         self.execute(request)
     }
 
-    /// Sends a request and waits for the kernel's verdict, which a route socket gives at once.
+    /// Sends a request and reads the kernel's acknowledgement, which a route socket returns at
+    /// once.
     fn execute(&mut self, request: Request) -> io::Result<()> {
         self.sequence += 1;
         sys::send(self.socket.as_fd(), &request.finish(self.sequence))?;
@@ -145,7 +146,7 @@ impl RouteMetrics {
     }
 }
 
-/// A netlink message in the making.
+/// A netlink message under construction.
 struct Request {
     message: Vec<u8>,
 }

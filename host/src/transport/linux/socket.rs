@@ -1,4 +1,4 @@
-//! A TCP socket of the kernel whose bytes are filler.
+//! A kernel TCP socket whose bytes are filler.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,15 +8,15 @@ use std::time::Duration;
 use super::sys;
 use crate::transport::{Drained, StreamInfo, StreamState, StreamStatus};
 
-/// The most that one call is asked to send or to discard.
+/// Limit of bytes that one call discards.
 const CALL_BYTES_MAX: u64 = 1 << 30;
 
-// Offsets in the kernel's `struct tcp_info` (uapi tcp.h), of which only new fields may be added.
+// Offsets in the kernel's `struct tcp_info` (uapi tcp.h), to which fields are only appended.
 const INFO_BYTES: usize = 192;
 const INFO_STATE: usize = 0;
 const INFO_TIMEOUTS: usize = 2;
 const INFO_RTO_US: usize = 8;
-const INFO_SEGMENT_BYTES: usize = 16;
+const INFO_MSS_BYTES: usize = 16;
 const INFO_RTT_US: usize = 68;
 const INFO_WINDOW_PACKETS: usize = 80;
 const INFO_RETRANSMITTED: usize = 100;
@@ -39,11 +39,11 @@ pub struct ShadowSocket {
     socket: OwnedFd,
     local: SocketAddr,
     remote: SocketAddr,
-    /// No more bytes are fed.
+    /// The end of the sending half was requested.
     finished: bool,
-    /// The kernel knows that, too.
+    /// The sending half was shut down.
     shut_down: bool,
-    /// The last number in the send queue is the FIN's.
+    /// The last number in the send queue belongs to the FIN.
     has_fin: bool,
     error: Option<i32>,
 }
@@ -72,7 +72,7 @@ impl ShadowSocket {
         (self.local, self.remote)
     }
 
-    /// Sends up to `bytes` zeros; returns how many the kernel took.
+    /// Sends up to `bytes` zeros. Returns how many the kernel accepted.
     pub fn feed(&mut self, zeros: BorrowedFd, zeros_bytes: usize, bytes: u64) -> io::Result<u64> {
         if self.finished {
             return Err(io::Error::from_raw_os_error(libc::EPIPE));
@@ -84,7 +84,7 @@ impl ShadowSocket {
                 Ok(0) => break,
                 Ok(sent) => fed += sent as u64,
                 Err(error) if waits(&error) => break,
-                // What was taken before still counts; the error comes back with the next call.
+                // Bytes accepted before still count; the next call returns the error.
                 Err(_) if fed > 0 => break,
                 Err(error) => return Err(self.remember(error)),
             }
@@ -114,13 +114,14 @@ impl ShadowSocket {
         Ok(drained)
     }
 
-    /// Ends the sending half, at once or as soon as the handshake is done.
+    /// Ends the sending half, now or when the handshake is complete.
     pub fn finish(&mut self) -> io::Result<()> {
         self.finished = true;
         self.settle()
     }
 
-    /// Does what had to wait for the handshake: `shutdown` before it would break it off.
+    /// Shuts down the sending half after the handshake, if requested: an earlier `shutdown` would
+    /// abort it.
     pub fn settle(&mut self) -> io::Result<()> {
         if !self.finished || self.shut_down {
             return Ok(());
@@ -137,7 +138,7 @@ impl ShadowSocket {
         Ok(())
     }
 
-    /// State, queues and error.
+    /// State, queued bytes and error.
     pub fn status(&mut self) -> io::Result<StreamStatus> {
         let info = self.tcp_info()?;
         let kernel_state = info[INFO_STATE];
@@ -151,7 +152,7 @@ impl ShadowSocket {
         }
         let readable_bytes = sys::queue_bytes(self.fd(), libc::FIONREAD)?;
         let queued = sys::queue_bytes(self.fd(), libc::TIOCOUTQ)?;
-        // A connection that broke is closed, too: its stream has no end.
+        // A failed connection is closed without an end of stream.
         let peer_finished = match kernel_state {
             CLOSE_WAIT | LAST_ACK | CLOSING | TIME_WAIT => true,
             CLOSED => self.error.is_none(),
@@ -160,14 +161,14 @@ impl ShadowSocket {
         Ok(StreamStatus {
             state,
             readable_bytes,
-            // The FIN is last: as long as anything is in the queue, it is, too.
+            // The FIN is last: while anything is in the queue, it is too.
             unacknowledged_bytes: queued.saturating_sub(self.has_fin.into()),
             end_of_stream: peer_finished && readable_bytes == 0,
             error: self.error,
         })
     }
 
-    /// The kernel's measurements.
+    /// Measurements of the kernel.
     pub fn info(&self) -> io::Result<StreamInfo> {
         let info = self.tcp_info()?;
         let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| info[at + byte]));
@@ -178,7 +179,7 @@ impl ShadowSocket {
             round_trip: microseconds(INFO_RTT_US),
             retransmission_timeout: microseconds(INFO_RTO_US),
             congestion_window_packets: word(INFO_WINDOW_PACKETS),
-            segment_bytes_max: word(INFO_SEGMENT_BYTES),
+            mss_bytes: word(INFO_MSS_BYTES),
             retransmitted_packets: word(INFO_RETRANSMITTED),
             timeouts: u32::from(info[INFO_TIMEOUTS]),
             acknowledged_bytes: long(INFO_ACKNOWLEDGED_BYTES),
@@ -195,14 +196,14 @@ impl ShadowSocket {
         Ok(info)
     }
 
-    /// Keeps the error of a failed connection for [`Self::status`]; the kernel tells it once.
+    /// Keeps the error of a failed connection for [`Self::status`]; the kernel reports it once.
     fn remember(&mut self, error: io::Error) -> io::Error {
         self.error = self.error.or(error.raw_os_error());
         error
     }
 }
 
-/// Whether a call has to wait: for room, for bytes, or for the handshake.
+/// Whether a call would block: for buffer space, for bytes, or for the handshake.
 fn waits(error: &io::Error) -> bool {
     sys::would_block(error) || error.raw_os_error() == Some(libc::EINTR)
 }

@@ -1,4 +1,4 @@
-//! The system calls of the Linux transport behind safe calls; all unsafe code of it is here.
+//! Safe wrappers of the system calls of the Linux transport.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -7,7 +7,7 @@ use std::mem::{size_of, MaybeUninit};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-/// Turns the result of a system call into one of Rust.
+/// Converts the result of a system call.
 fn check(result: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
@@ -19,12 +19,12 @@ fn owned(result: libc::c_int) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(result) })
 }
 
-/// Whether a call could not do anything now.
+/// Whether a call would have blocked.
 pub fn would_block(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
 
-/// Reads one frame into `head` and `body`, and cuts what does not fit.
+/// Reads one frame into `head` and `body`, truncated to their length.
 pub fn read_vectored(fd: BorrowedFd, head: &mut [u8], body: &mut [u8]) -> io::Result<usize> {
     let parts = [
         libc::iovec {
@@ -40,7 +40,7 @@ pub fn read_vectored(fd: BorrowedFd, head: &mut [u8], body: &mut [u8]) -> io::Re
     check(unsafe { libc::readv(fd.as_raw_fd(), parts.as_ptr(), 2) })
 }
 
-/// Writes one frame made of `head`, `header` and `filler_bytes` bytes of `filler`, which repeats.
+/// Writes one frame of `head`, `header` and `filler_bytes` bytes of repeated `filler`.
 pub fn write_filled(
     fd: BorrowedFd,
     head: &[u8],
@@ -75,7 +75,7 @@ fn interface_request(name: &CStr) -> libc::ifreq {
     request
 }
 
-/// `TUNSETIFF`: makes an interface; the flags say what kind.
+/// `TUNSETIFF`: creates an interface of the kind given by the flags.
 pub fn tun_set_interface(fd: BorrowedFd, name: &CStr, flags: libc::c_int) -> io::Result<()> {
     let mut request = interface_request(name);
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
@@ -83,7 +83,7 @@ pub fn tun_set_interface(fd: BorrowedFd, name: &CStr, flags: libc::c_int) -> io:
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::TUNSETIFF, &mut request) } as isize).map(drop)
 }
 
-/// The index of an interface, by way of any socket of its namespace.
+/// The index of an interface, through any socket of its namespace.
 pub fn interface_index(fd: BorrowedFd, name: &CStr) -> io::Result<u32> {
     let mut request = interface_request(name);
     // SAFETY: SIOCGIFINDEX reads and writes one `ifreq`, which outlives the call.
@@ -92,7 +92,7 @@ pub fn interface_index(fd: BorrowedFd, name: &CStr) -> io::Result<u32> {
     Ok(unsafe { request.ifr_ifru.ifru_ifindex } as u32)
 }
 
-/// `TUNSETOFFLOAD`: what the reader of the device does in place of the kernel.
+/// `TUNSETOFFLOAD`: offloads that the reader of the device performs.
 pub fn tun_set_offload(fd: BorrowedFd, offloads: libc::c_uint) -> io::Result<()> {
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
     let result = unsafe {
@@ -113,7 +113,7 @@ pub fn queue_bytes(fd: BorrowedFd, request: libc::Ioctl) -> io::Result<u64> {
     Ok(u64::try_from(bytes).unwrap_or(0))
 }
 
-/// A file in memory of `bytes` zeros, whose pages exist.
+/// A memory file of `bytes` zeros with allocated pages.
 pub fn zero_file(name: &CStr, bytes: usize) -> io::Result<OwnedFd> {
     // SAFETY: `name` is a terminated string.
     let file = owned(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) })?;
@@ -131,14 +131,14 @@ pub fn send_file(to: BorrowedFd, file: BorrowedFd, bytes: usize) -> io::Result<u
     check(unsafe { libc::sendfile(to.as_raw_fd(), file.as_raw_fd(), &mut offset, bytes) })
 }
 
-/// Takes up to `bytes` received bytes off a TCP socket without copying them.
+/// Discards up to `bytes` received bytes of a TCP socket without copying them.
 pub fn discard(fd: BorrowedFd, bytes: usize) -> io::Result<usize> {
     let flags = libc::MSG_TRUNC | libc::MSG_DONTWAIT;
     // SAFETY: with MSG_TRUNC a TCP socket does not touch the buffer, so it may be null.
     check(unsafe { libc::recv(fd.as_raw_fd(), std::ptr::null_mut(), bytes, flags) })
 }
 
-/// Receives into a buffer, without waiting.
+/// Receives into a buffer without blocking.
 pub fn receive(fd: BorrowedFd, buffer: &mut [u8], flags: libc::c_int) -> io::Result<usize> {
     let flags = flags | libc::MSG_DONTWAIT;
     // SAFETY: the buffer is exclusively borrowed and of the given length.
@@ -152,7 +152,7 @@ pub fn receive(fd: BorrowedFd, buffer: &mut [u8], flags: libc::c_int) -> io::Res
     })
 }
 
-/// Sends a buffer, without waiting and without SIGPIPE.
+/// Sends a buffer without blocking and without SIGPIPE.
 pub fn send(fd: BorrowedFd, buffer: &[u8]) -> io::Result<usize> {
     let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
     // SAFETY: the buffer is borrowed and of the given length.
@@ -175,12 +175,12 @@ pub fn set_option_bytes(fd: BorrowedFd, level: i32, name: i32, value: &[u8]) -> 
 
 /// Makes `close` reset the connection.
 pub fn set_reset_on_close(fd: BorrowedFd) -> io::Result<()> {
-    // A `struct linger`: on, with a time of 0.
+    // A `struct linger`: on, with timeout 0.
     let linger = [1i32.to_ne_bytes(), 0i32.to_ne_bytes()].concat();
     set_option_bytes(fd, libc::SOL_SOCKET, libc::SO_LINGER, &linger)
 }
 
-/// Reads an option of a socket as bytes; returns how many the kernel filled in.
+/// Reads an option of a socket as bytes. Returns how many the kernel wrote.
 pub fn get_option(fd: BorrowedFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<usize> {
     let mut len = value.len() as libc::socklen_t;
     // SAFETY: the buffer is exclusively borrowed and `len` is its size.
@@ -197,7 +197,7 @@ pub fn get_option(fd: BorrowedFd, level: i32, name: i32, value: &mut [u8]) -> io
     Ok(len as usize)
 }
 
-/// The error that a socket stores, and clears it.
+/// Returns and clears the pending error of a socket.
 pub fn take_error(fd: BorrowedFd) -> io::Result<i32> {
     let mut value = [0; 4];
     get_option(fd, libc::SOL_SOCKET, libc::SO_ERROR, &mut value)?;
@@ -275,7 +275,7 @@ impl RawAddress {
     }
 }
 
-/// Starts to connect a socket that does not wait.
+/// Starts to connect a non-blocking socket.
 pub fn connect(fd: BorrowedFd, remote: SocketAddr) -> io::Result<()> {
     let raw = RawAddress::new(remote);
     // SAFETY: the address outlives the call and `len` is its size.
@@ -286,20 +286,20 @@ pub fn connect(fd: BorrowedFd, remote: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Gives a socket its local address.
+/// Binds a socket to a local address.
 pub fn bind(fd: BorrowedFd, local: SocketAddr) -> io::Result<()> {
     let raw = RawAddress::new(local);
     // SAFETY: the address outlives the call and `len` is its size.
     check(unsafe { libc::bind(fd.as_raw_fd(), raw.as_ptr(), raw.len) } as isize).map(drop)
 }
 
-/// Opens a bound socket for connections.
+/// Lets a bound socket listen for connections.
 pub fn listen(fd: BorrowedFd, backlog: i32) -> io::Result<()> {
     // SAFETY: takes plain numbers.
     check(unsafe { libc::listen(fd.as_raw_fd(), backlog) } as isize).map(drop)
 }
 
-/// The next established connection, as a socket that does not wait.
+/// The next established connection, as a non-blocking socket.
 pub fn accept(fd: BorrowedFd) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: the address is not asked for, so both pointers may be null.
@@ -337,7 +337,7 @@ pub fn remote_address(fd: BorrowedFd) -> io::Result<SocketAddr> {
     raw.decode()
 }
 
-/// A set of descriptors to watch.
+/// Creates an epoll set.
 pub fn epoll() -> io::Result<OwnedFd> {
     // SAFETY: takes plain numbers.
     owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })
@@ -355,7 +355,7 @@ pub fn epoll_add(epoll: BorrowedFd, fd: BorrowedFd, events: i32, token: u64) -> 
     check(result as isize).map(drop)
 }
 
-/// The tokens of descriptors that are ready now.
+/// Tokens of the descriptors that are ready now.
 pub fn epoll_poll(epoll: BorrowedFd) -> io::Result<Vec<u64>> {
     const EVENTS: usize = 64;
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
@@ -368,7 +368,7 @@ pub fn epoll_poll(epoll: BorrowedFd) -> io::Result<Vec<u64>> {
     Ok(events[..count].iter().map(|event| event.u64).collect())
 }
 
-/// A connected pair of local sockets that keep message boundaries.
+/// A connected pair of local sockets that preserve message boundaries.
 pub fn message_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut pair: [RawFd; 2] = [-1; 2];
     let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;

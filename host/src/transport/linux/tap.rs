@@ -1,4 +1,4 @@
-//! A configured TAP device in a network namespace of its own.
+//! A configured TAP device in a private network namespace.
 
 use std::ffi::CStr;
 use std::io;
@@ -10,24 +10,24 @@ use super::netlink::{RouteMetrics, RouteSocket};
 use super::sys;
 use crate::transport::{LinkConfig, Result, TransportError, Tuning};
 
-/// The interface in the namespace, as C string for the driver and as path component.
+/// Name of the interface, as C string for the driver and as path component.
 const INTERFACE: &CStr = c"zeronic0";
 const INTERFACE_NAME: &str = "zeronic0";
-/// The driver disconnects a packet from its socket as soon as it is queued, so TCP does not notice
-/// a long queue and a full one drops: it must hold all windows of all connections.
+/// The driver uncharges a packet from its socket as soon as it is queued, so TCP does not notice a
+/// long queue, and a full one drops. It must hold all windows of all connections.
 const QUEUE_PACKETS: u32 = 100_000;
 const LOOPBACK_INDEX: u32 = 1;
 
-/// How frames look on the descriptor.
+/// Format of frames on the descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TapMode {
-    /// With a virtio-net header; checksums and segmentation are left to the reader.
+    /// With a virtio-net header; the reader does checksums and segmentation.
     Offloaded,
     /// As on the wire.
     Plain,
 }
 
-/// A TAP device, the namespace around it, and what could not be set there.
+/// A TAP device, its namespace, and the settings that were refused.
 #[derive(Debug)]
 pub struct Tap {
     namespace: Namespace,
@@ -36,7 +36,7 @@ pub struct Tap {
 }
 
 impl Tap {
-    /// Makes the namespace and the device, and configures both.
+    /// Creates and configures the namespace and the device.
     pub fn open(link: &LinkConfig, mode: TapMode) -> Result<Self> {
         let namespace = Namespace::create()?;
         let device = open_device(&namespace, mode)?;
@@ -54,12 +54,12 @@ impl Tap {
         Ok(tap)
     }
 
-    /// The descriptor on which frames are read and written.
+    /// Descriptor on which frames are read and written.
     pub fn device(&self) -> BorrowedFd<'_> {
         self.device.as_fd()
     }
 
-    /// Settings of the namespace that this machine refused; the rest works without them.
+    /// Settings of the namespace that this machine refused; all else works without them.
     pub fn refused_settings(&self) -> &[(String, io::Error)] {
         &self.refused
     }
@@ -72,10 +72,10 @@ impl Tap {
             .socket(family, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
         let fd = socket.as_fd();
         sys::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, 1)?;
-        // An urgent byte is one of the stream's: out of line it would not be counted.
+        // Urgent bytes are part of the stream; out of line they would not be counted.
         sys::set_option(fd, libc::SOL_SOCKET, libc::SO_OOBINLINE, 1)?;
-        // BBR measures the wire by the wall clock, which fits no simulated wire. A kernel without
-        // CUBIC keeps its default, which works too.
+        // BBR measures the wire by wall-clock time, which does not suit a simulated wire. A kernel
+        // without CUBIC keeps its default, which works too.
         let _ = sys::set_option_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, b"cubic");
         if ipv6 {
             sys::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_V6ONLY, 1)?;
@@ -142,7 +142,7 @@ fn metrics(tuning: &Tuning) -> RouteMetrics {
     }
 }
 
-/// The settings below `/proc/sys/net` of a namespace; older kernels lack some of them.
+/// Settings of a namespace, below `/proc/sys/net`; older kernels lack some of them.
 fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     let probe = if tuning.tail_loss_probe { "3" } else { "0" };
     let buffer = |bytes: u32| format!("4096 {bytes} {bytes}");
@@ -151,10 +151,10 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
     put("ipv4/tcp_early_retrans", probe);
     put("ipv4/tcp_no_metrics_save", "1");
     put("ipv4/tcp_slow_start_after_idle", "0");
-    // Buffers of every socket. SO_RCVBUFFORCE would need root outside the namespace.
+    // Buffers of all sockets. SO_RCVBUFFORCE would need root outside the namespace.
     put("ipv4/tcp_rmem", &buffer(tuning.receive_buffer_bytes));
     put("ipv4/tcp_wmem", &buffer(tuning.send_buffer_bytes));
-    // A slow wire may answer late; nobody else's address can be in the way.
+    // A slow wire may reply late, and there are no other hosts whose addresses could conflict.
     for family in ["ipv4", "ipv6"] {
         put(
             &format!("{family}/neigh/{INTERFACE_NAME}/mcast_solicit"),
@@ -166,7 +166,7 @@ fn settings(tuning: &Tuning) -> Vec<(String, String)> {
         );
     }
     put(&format!("ipv6/conf/{INTERFACE_NAME}/disable_ipv6"), "0");
-    // No address but the configured ones, and no frame that nobody asked for.
+    // Only configured addresses, and no unsolicited frames.
     put(&format!("ipv6/conf/{INTERFACE_NAME}/addr_gen_mode"), "1");
     put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_dad"), "0");
     put(&format!("ipv6/conf/{INTERFACE_NAME}/accept_ra"), "0");

@@ -1,4 +1,4 @@
-//! The application of a peer: random bytes out, a digest of the bytes in.
+//! The application of a peer: sends random bytes and hashes the received ones.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use super::{Conversation, Progress, Script};
 
 const CHUNK_BYTES: u64 = 64 << 10;
 
-/// A stream of bytes that follows from its seed alone (SplitMix64, eight bytes at a time).
+/// A stream of bytes determined by its seed (SplitMix64, eight bytes at a time).
 #[derive(Clone, Debug)]
 pub struct RandomBytes {
     state: u64,
@@ -61,12 +61,12 @@ pub fn digest_of(seed: u64, bytes: u64) -> [u8; 32] {
     digest.finalize().into()
 }
 
-/// The application on one connection, apart from the connection itself.
+/// The application on one connection, without the connection itself.
 #[derive(Debug)]
 pub(super) struct Application {
     script: Script,
     source: RandomBytes,
-    /// Bytes made and not taken by TCP yet.
+    /// Bytes generated and not taken by TCP yet.
     pending: Vec<u8>,
     made_bytes: u64,
     sent_bytes: u64,
@@ -113,7 +113,7 @@ impl Application {
         self.sent_bytes == self.script.send_bytes
     }
 
-    /// How many bytes the application wants to read now.
+    /// Bytes that the application wants to read now.
     pub(super) fn wanted(&self) -> usize {
         let limit = self.script.receive_bytes_max.unwrap_or(u64::MAX);
         (limit - self.received_bytes).min(CHUNK_BYTES) as usize

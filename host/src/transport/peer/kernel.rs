@@ -12,8 +12,8 @@ use crate::transport::{LinkConfig, Result, TransportError};
 const READ_BYTES: usize = 64 << 10;
 const LISTEN_BACKLOG: i32 = 128;
 
-/// Kernel TCP whose frames are as on the wire: no offloads, so the kernel segments and makes and
-/// checks all checksums.
+/// Kernel TCP with frames as on the wire: without offloads, the kernel segments and handles all
+/// checksums.
 #[derive(Debug)]
 pub struct KernelPeer {
     tap: Tap,
@@ -24,7 +24,7 @@ pub struct KernelPeer {
 
 #[derive(Debug)]
 struct Connection {
-    /// Dropped when the conversation is over.
+    /// `None` after the conversation has ended.
     socket: Option<OwnedFd>,
     remote: SocketAddr,
     application: Application,
@@ -32,7 +32,7 @@ struct Connection {
 }
 
 impl KernelPeer {
-    /// Makes the namespace, the device and the interface that `link` describes.
+    /// Creates the namespace, the device and the interface described by `link`.
     pub fn open(link: &LinkConfig) -> Result<Self> {
         let tap = Tap::open(link, TapMode::Plain)?;
         Ok(Self {
@@ -43,12 +43,12 @@ impl KernelPeer {
         })
     }
 
-    /// Frames injected that the kernel had no memory for: lost, as on a full ring.
+    /// Injected frames dropped because the kernel had no memory, as on a full ring.
     pub fn overruns(&self) -> u64 {
         self.overruns
     }
 
-    /// Lets the application read and write what it can now.
+    /// Lets the application read and write as much as possible now.
     fn run(&mut self) -> Result<()> {
         for (listener, script) in &self.listeners {
             while let Some(socket) = accept(listener.as_fd())? {
@@ -68,7 +68,7 @@ impl KernelPeer {
     }
 
     fn read_frame(&mut self, buffer: &mut [u8]) -> Result<Option<usize>> {
-        // One byte more than the buffer shows whether the frame was cut.
+        // One byte more than the buffer shows whether the frame was truncated.
         let mut excess = [0];
         match sys::read_vectored(self.tap.device(), buffer, &mut excess) {
             Ok(bytes) if bytes > buffer.len() => Err(TransportError::FrameTooLong {
@@ -145,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// Moves what can be moved now; closes the socket when the conversation is over.
+    /// Makes all progress possible now; closes the socket when the conversation has ended.
     fn run(&mut self) {
         let Some(socket) = &self.socket else { return };
         let fd = socket.as_fd();
@@ -161,7 +161,7 @@ impl Connection {
     }
 }
 
-/// Receives and sends until either has to wait for the wire.
+/// Receives and sends until both would block.
 fn converse(
     fd: BorrowedFd,
     application: &mut Application,
@@ -178,7 +178,7 @@ fn converse(
             Err(error) => return Err(error),
         }
     }
-    // Before the handshake is done, `shutdown` would break it off.
+    // Before the handshake is complete, `shutdown` would abort it.
     if application.all_sent() && !*finished && sys::remote_address(fd).is_ok() {
         sys::shutdown_write(fd)?;
         *finished = true;

@@ -11,7 +11,7 @@ use crate::transport::smol::sockets::listening_socket;
 use crate::transport::smol::stack::{socket_address, Clock, Stack, TcpChecksums};
 use crate::transport::{LinkConfig, Result, TransportError};
 
-// The error numbers that smoltcp's states stand for, as Linux numbers them.
+// Linux error numbers that correspond to states of smoltcp.
 const CONNECTION_RESET: i32 = 104;
 
 /// smoltcp as a [`WirePeer`].
@@ -35,7 +35,7 @@ struct Connection {
 }
 
 impl SmoltcpPeer {
-    /// Makes the interface that `link` describes, with timers by `clock`.
+    /// Creates the interface described by `link`, with timers on `clock`.
     pub fn open(link: &LinkConfig, clock: Clock) -> Result<Self> {
         let stack = Stack::new(link, clock, TcpChecksums::Stack)?;
         Ok(Self {
@@ -45,7 +45,7 @@ impl SmoltcpPeer {
         })
     }
 
-    /// Lets the application read and write what it can now.
+    /// Lets the application read and write as much as possible now.
     fn run(&mut self) -> Result<()> {
         for listener in &mut self.listeners {
             let socket = self.stack.socket(listener.waiting);
@@ -60,7 +60,7 @@ impl SmoltcpPeer {
                     self.connections
                         .push(Connection::new(handle, remote, listener.script));
                 }
-                // Reset right after its handshake: no conversation took place.
+                // Reset right after its handshake, without a conversation.
                 None => drop(self.stack.sockets.remove(handle)),
             }
         }
@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Receives and sends until either has to wait for the wire.
+    /// Receives and sends until both would block.
     fn run(&mut self, socket: &mut Socket) {
         if self.application.progress() != Progress::Running
             || matches!(socket.state(), State::SynSent | State::SynReceived)
@@ -136,7 +136,7 @@ impl Connection {
         }
         let application = &mut self.application;
         if socket.state() == State::Listen {
-            // Reset within its handshake; smoltcp would take the next one.
+            // Reset within its handshake; smoltcp would accept another one on this socket.
             socket.abort();
             application.failed(CONNECTION_RESET);
             return;

@@ -1,11 +1,11 @@
-//! Acknowledgements that smoltcp would throw away with a duplicate.
+//! Saves acknowledgements that smoltcp would discard with a duplicate segment.
 //!
-//! A segment left of the receive window is a duplicate; smoltcp answers and drops it, together with
-//! its acknowledgement, and after a timeout it numbers its own answers from the oldest byte that is
-//! not acknowledged. When both ends time out at once, each takes the other's segments for
-//! duplicates, and neither ever learns what has arrived. RFC 9293 (3.10.7.4) trims such a segment
-//! to its acceptable part; what is left of a duplicate is its acknowledgement. It is handed in
-//! here as a segment of its own, when it acknowledges more than any before it.
+//! A segment left of the receive window is a duplicate. smoltcp replies to it and drops it,
+//! together with its acknowledgement, and after a timeout it numbers its own replies from the
+//! oldest unacknowledged byte. When both ends time out at once, each treats the other's segments as
+//! duplicates, and neither learns what has arrived. RFC 9293 (3.10.7.4) trims such a segment to its
+//! acceptable part; for a duplicate, that is the acknowledgement. Here it is delivered as a segment
+//! of its own, if it acknowledges more than any before.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,24 +17,25 @@ use crate::transport::header::{
 /// Local port, remote address, remote port.
 pub(super) type Connection = (u16, IpAddr, u16);
 
-/// What is known of a connection from the headers that passed.
+/// Sequence numbers of a connection, from the headers seen so far.
 #[derive(Clone, Copy)]
 struct Numbers {
-    /// The next sequence number expected from the peer.
+    /// Next sequence number expected from the peer.
     expected: u32,
-    /// The highest acknowledgement number that the stack was given.
+    /// Highest acknowledgement number delivered to the stack.
     acknowledged: Option<u32>,
 }
 
-/// The sequence numbers of all connections.
+/// Sequence numbers of all connections.
 pub(super) struct Duplicates {
     connections: HashMap<Connection, Numbers>,
     window_bytes: u32,
 }
 
 impl Duplicates {
-    /// For stacks that offer windows of up to `window_bytes`: a duplicate ends no further behind
-    /// what is expected, so a stranger who guesses a sequence number guesses as long as with TCP.
+    /// For stacks that offer windows of up to `window_bytes`. A duplicate ends within that distance
+    /// before the expected number, so guessing a sequence number is as hard for an attacker as with
+    /// TCP.
     pub(super) fn new(window_bytes: u32) -> Self {
         Self {
             connections: HashMap::new(),
@@ -60,7 +61,7 @@ impl Duplicates {
         self.connections.entry(connection).or_insert(fresh).expected = expected;
     }
 
-    /// The acknowledgement of an incoming duplicate as a frame of its own.
+    /// The acknowledgement of an incoming duplicate, as a frame of its own.
     pub(super) fn acknowledgement(&mut self, frame: &[u8]) -> Option<Vec<u8>> {
         let layout = TcpLayout::parse(frame).ok()?;
         let tcp = &frame[layout.segment..];
@@ -73,7 +74,7 @@ impl Duplicates {
         let distance = (end.wrapping_sub(numbers.expected) as i32).unsigned_abs();
         let acknowledged = long(tcp, 8);
         if distance > self.window_bytes {
-            // Not from here: the stack takes nothing of it either.
+            // Outside the accepted range: the stack accepts nothing of it either.
             return None;
         }
         if numbers
@@ -89,18 +90,18 @@ impl Duplicates {
         Some(pure(frame, &layout, numbers.expected))
     }
 
-    /// How many connections are known.
+    /// Number of known connections.
     pub(super) fn len(&self) -> usize {
         self.connections.len()
     }
 
-    /// Forgets connections that are over.
+    /// Forgets connections that have ended.
     pub(super) fn retain(&mut self, live: impl Fn(&Connection) -> bool) {
         self.connections.retain(|connection, _| live(connection));
     }
 }
 
-/// The header of a frame as a segment of its own at `sequence`: an acknowledgement alone.
+/// The header of a frame as a pure acknowledgement at `sequence`.
 fn pure(frame: &[u8], layout: &TcpLayout, sequence: u32) -> Vec<u8> {
     let mut pure = frame[..layout.payload].to_vec();
     let network = layout.network;
@@ -169,7 +170,7 @@ mod tests {
         frame
     }
 
-    /// We expect byte 0 next, so that all numbers before it have wrapped.
+    /// Expects byte 0 next, so that all numbers before it have wrapped.
     fn expecting_zero() -> Duplicates {
         let mut duplicates = Duplicates::new(1000);
         duplicates.note_sent(&frame(US, PEER, (100, 0), ACK, 0));
@@ -206,7 +207,7 @@ mod tests {
                 "sequence {sequence}"
             );
         }
-        // It acknowledged byte 200 already, so an older duplicate has nothing to say.
+        // Byte 200 is already acknowledged, so an older duplicate adds nothing.
         let old = frame(PEER, US, (u32::MAX - 49, 150), ACK, 20);
         assert_eq!(duplicates.acknowledgement(&old), None);
     }
@@ -218,7 +219,7 @@ mod tests {
         assert_eq!(duplicates.acknowledgement(&reset), None);
         let far_behind = frame(PEER, US, (u32::MAX - 1020, 150), ACK, 20);
         assert_eq!(duplicates.acknowledgement(&far_behind), None);
-        // Nor does it say what was acknowledged: the duplicate after it still does.
+        // Nor does it count as an acknowledgement: the duplicate after it still does.
         let far_ahead = frame(PEER, US, (1001, 900), ACK, 20);
         assert_eq!(duplicates.acknowledgement(&far_ahead), None);
         let duplicate = frame(PEER, US, (u32::MAX - 49, 150), ACK, 20);

@@ -1,4 +1,4 @@
-//! Streams and listeners of the smoltcp transport: what is to be known beside their sockets.
+//! Streams and listeners of the smoltcp transport: state in addition to their sockets.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,14 +12,14 @@ use crate::transport::{
     Drained, Result, StreamId, StreamInfo, StreamState, StreamStatus, TransportError,
 };
 
-/// Connections that a listener carries before they are accepted; more are refused.
+/// Limit of connections of a listener that are not accepted yet; more are refused.
 const BACKLOG: usize = 1024;
-// The error numbers that smoltcp's states stand for, as Linux numbers them.
+// Linux error numbers that correspond to states of smoltcp.
 const CONNECTION_RESET: i32 = 104;
 const CONNECTION_REFUSED: i32 = 111;
 const BROKEN_PIPE: i32 = 32;
 
-/// A stream and what its socket does not remember.
+/// A stream, and what its socket does not record.
 pub(super) struct Stream {
     pub(super) handle: SocketHandle,
     pub(super) local: SocketAddr,
@@ -29,7 +29,7 @@ pub(super) struct Stream {
     pub(super) finish: Finish,
     pub(super) fed_bytes: u64,
     pub(super) drained_bytes: u64,
-    /// What the last event was about: state, readable bytes, unsent bytes.
+    /// State, readable bytes and unsent bytes at the last event.
     pub(super) seen: (State, usize, usize),
     /// An event waits to be fetched.
     pub(super) announced: bool,
@@ -39,24 +39,24 @@ pub(super) struct Stream {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Finish {
     Open,
-    /// Ends when the handshake is done.
+    /// Ends when the handshake is complete.
     Wanted,
     Done,
 }
 
-/// A listener and the sockets that listen for it, or have heard.
+/// A listener and its sockets, listening or in handshake.
 pub(super) struct Listener {
     pub(super) local: SocketAddr,
-    /// In the order in which they began to listen.
+    /// Sockets in the order in which they began to listen.
     pub(super) waiting: Vec<SocketHandle>,
     /// An event waits to be fetched.
     pub(super) announced: bool,
 }
 
 impl Listener {
-    /// Sees to it that a socket answers the next SYN. Frames come in one by one, so one is enough.
-    /// Those that were reset make room, and where there is none the one whose peer has been silent
-    /// longest: strangers cannot keep a listener busy, however many they are.
+    /// Keeps one socket listening for the next SYN; one is enough, because frames are delivered one
+    /// by one. Sockets that were reset are removed. When the backlog is full, the oldest half-open
+    /// one is removed, so a SYN flood cannot block a listener.
     pub(super) fn keep_listening(&mut self, stack: &mut Stack) {
         self.waiting.retain(|&handle| !stack.remove_if_done(handle));
         let find = |stack: &Stack, wanted: State| {
@@ -73,7 +73,7 @@ impl Listener {
             stack.sockets.remove(self.waiting.remove(at));
         }
         if self.waiting.len() < BACKLOG {
-            // The address was fit to listen on when the listener was made.
+            // The address was valid when the listener was created.
             self.waiting.extend(listening_socket(stack, self.local));
         }
     }
@@ -95,7 +95,7 @@ impl Stream {
         }
     }
 
-    /// Keeps what a state tells about the past.
+    /// Records what a state implies about earlier states.
     pub(super) fn note(&mut self, state: State) {
         self.established |= !matches!(
             state,
@@ -118,7 +118,8 @@ impl Stream {
         }
     }
 
-    /// Puts up to `bytes` of filler into the send buffer: whatever lies there already.
+    /// Adds up to `bytes` bytes of filler to the send buffer; the content of the buffer is left as
+    /// it is.
     pub(super) fn feed(
         &mut self,
         socket: &mut tcp::Socket,
@@ -132,7 +133,7 @@ impl Stream {
         }
         let mut fed = 0;
         while fed < bytes {
-            // Before the handshake is done, nothing is taken.
+            // Before the handshake is complete, smoltcp accepts nothing.
             match socket.send(|room| take(room.len(), bytes - fed)) {
                 Ok(taken @ 1..) => fed += taken as u64,
                 Ok(0) | Err(_) => break,
@@ -196,8 +197,8 @@ impl Stream {
     }
 }
 
-/// What a buffer of `len` bytes gives when `wanted` are asked for, in smoltcp's form: bytes to
-/// move on by, and the result.
+/// Result of a smoltcp buffer closure that takes up to `wanted` of `len` bytes: bytes to advance
+/// by, and return value.
 fn take(len: usize, wanted: u64) -> (usize, usize) {
     let taken = len.min(usize::try_from(wanted).unwrap_or(usize::MAX));
     (taken, taken)
@@ -220,7 +221,7 @@ pub(crate) fn listening_socket(stack: &mut Stack, local: SocketAddr) -> Result<S
     }
 }
 
-/// Whether the handshake of a listening socket is done.
+/// Whether the handshake of a listening socket is complete.
 pub(super) fn established(socket: &tcp::Socket) -> bool {
     !matches!(
         socket.state(),

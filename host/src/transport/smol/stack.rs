@@ -1,4 +1,4 @@
-//! smoltcp with a queue of frames in place of a device, and a clock that may be ours.
+//! smoltcp on queues of frames instead of a device, with a wall clock or a manual clock.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashSet, VecDeque};
@@ -18,54 +18,54 @@ use super::duplicates::{Connection, Duplicates};
 use crate::transport::{LinkConfig, Result, TransportError, Tuning};
 
 const ETHERNET_HEADER_BYTES: usize = 14;
-/// Frames that may wait for the wire: more would only age there.
+/// Limit of frames queued for the wire; more would only add delay.
 const QUEUE_FRAMES: usize = 64;
-/// Connections over whose numbers are kept a while.
+/// Ended connections whose numbers may be kept.
 const CONNECTIONS_SLACK: usize = 64;
 const PORT_FIRST: u16 = 49_152;
 const PORTS: u16 = u16::MAX - PORT_FIRST + 1;
 
-/// What a stack in this process measures time by.
+/// Clock of a stack in this process.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The wall clock, slowed down by a factor: for a wire that is slower than it says.
+    /// The wall clock divided by a factor, for a wire that is slower than real time.
     Wall {
-        /// Seconds of the wall for one second of the stack.
+        /// Wall-clock seconds per second of the stack.
         divisor: u32,
     },
-    /// A clock that stands until it is moved.
+    /// A clock that is advanced by its user.
     Manual(ManualClock),
 }
 
-/// A clock that stands until it is moved; clones show the same time.
+/// A clock that is advanced by its user; clones show the same time.
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock {
     microseconds: Arc<AtomicU64>,
 }
 
 impl ManualClock {
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn advance(&self, by: Duration) {
         let by = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
         self.microseconds.fetch_add(by, Ordering::Relaxed);
     }
 
-    /// Time since the clock was made.
+    /// Time since the clock was created.
     pub fn now(&self) -> Duration {
         Duration::from_micros(self.microseconds.load(Ordering::Relaxed))
     }
 }
 
-/// Who makes and checks TCP checksums.
+/// Who computes and checks TCP checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TcpChecksums {
     /// The stack, over real payload.
     Stack,
-    /// Somebody on the way; the stack sees filler.
+    /// Others; the stack sees filler.
     Offloaded,
 }
 
-/// An interface with its sockets, and the frames on their way in and out.
+/// An interface with its sockets, and its queues of incoming and outgoing frames.
 pub(crate) struct Stack {
     device: QueueDevice,
     interface: Interface,
@@ -78,7 +78,7 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
-    /// An interface as `link` describes it.
+    /// Creates the interface described by `link`.
     pub(crate) fn new(link: &LinkConfig, clock: Clock, checksums: TcpChecksums) -> Result<Self> {
         let mut device = QueueDevice {
             incoming: VecDeque::new(),
@@ -87,8 +87,8 @@ impl Stack {
             checksums,
         };
         let mut config = Config::new(EthernetAddress(link.mac).into());
-        // Initial sequence numbers differ between the two ends. By a clock of ours they repeat from
-        // run to run, by the wall clock nobody can tell them beforehand.
+        // Initial sequence numbers differ between the two ends. With a manual clock they repeat
+        // from run to run; with the wall clock they are unpredictable.
         let mac = link.mac.iter();
         config.random_seed = mac.fold(0, |seed, &byte| seed << 8 | u64::from(byte));
         if matches!(clock, Clock::Wall { .. }) {
@@ -125,7 +125,7 @@ impl Stack {
         })
     }
 
-    /// Lets the stack work off what came in and put out what it may.
+    /// Lets the stack process incoming frames and queue outgoing ones.
     pub(crate) fn poll(&mut self) {
         let now = match &self.clock {
             Clock::Wall { divisor } => self.started.elapsed() / (*divisor).max(1),
@@ -136,7 +136,7 @@ impl Stack {
             .poll(now, &mut self.device, &mut self.sockets);
     }
 
-    /// The next frame to go out.
+    /// The next outgoing frame.
     pub(crate) fn pop(&mut self) -> Option<Vec<u8>> {
         if self.device.outgoing.is_empty() {
             self.poll();
@@ -151,7 +151,7 @@ impl Stack {
         Some(frame)
     }
 
-    /// Hands in a frame and lets the stack work on it.
+    /// Delivers a frame and lets the stack process it.
     pub(crate) fn push(&mut self, frame: Vec<u8>) {
         self.device
             .incoming
@@ -160,7 +160,7 @@ impl Stack {
         self.poll();
     }
 
-    /// A new TCP socket.
+    /// Adds a TCP socket.
     pub(crate) fn add_socket(&mut self) -> SocketHandle {
         let buffer = |bytes: u32| tcp::SocketBuffer::new(vec![0; bytes as usize]);
         let receive = buffer(self.tuning.receive_buffer_bytes);
@@ -176,7 +176,7 @@ impl Stack {
         self.sockets.get_mut(handle)
     }
 
-    /// A new socket that connects to `remote`, and its local address.
+    /// Adds a socket that connects to `remote`. Also returns its local address.
     pub(crate) fn connect(&mut self, remote: SocketAddr) -> Result<(SocketHandle, SocketAddr)> {
         let source = self.interface.get_source_address(&remote.ip().into());
         let source = source.ok_or(TransportError::Unreachable(remote.ip()))?;
@@ -213,7 +213,7 @@ impl Stack {
         })
     }
 
-    /// Removes a socket that is closed and owes the wire nothing; says whether it could.
+    /// Removes a socket that is closed and has nothing to send. Returns whether it did.
     pub(crate) fn remove_if_done(&mut self, handle: SocketHandle) -> bool {
         let socket = self.socket(handle);
         let done = socket.state() == tcp::State::Closed && socket.remote_endpoint().is_none();
@@ -231,7 +231,7 @@ fn connection((_, socket): (SocketHandle, &Socket)) -> Option<Connection> {
     Some((local.port, remote.addr.into(), remote.port))
 }
 
-/// A socket address of the standard library.
+/// Converts to a socket address of the standard library.
 pub(crate) fn socket_address(endpoint: IpEndpoint) -> SocketAddr {
     SocketAddr::new(endpoint.addr.into(), endpoint.port)
 }
