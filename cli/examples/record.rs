@@ -22,9 +22,9 @@ use host::control::packet::{parse_tcp, TcpHeader};
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::{KernelPeer, Progress, Script, WirePeer};
 use host::transport::{LinkConfig, Tuning};
-use sim::mac::Frame;
-use sim::pcapng::CaptureWriter;
-use sim::wire::{Disturbance, Wire};
+use sim::harness::mac::Frame;
+use sim::harness::pcapng::CaptureWriter;
+use sim::harness::wire::{Disturbance, Wire};
 
 /// Longest that one recording may take.
 const LIMIT: Duration = Duration::from_secs(60);

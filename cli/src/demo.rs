@@ -21,24 +21,24 @@ use indicatif::{ProgressBar, ProgressStyle};
 use pcie_sim::PcieConfig;
 use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
 use sim::card::{SimulatedCard, USER_CLOCK_PS};
-use sim::design::Options;
+use sim::harness::mac::Frame;
+use sim::harness::pcapng::CaptureWriter;
+use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Observer, Outcome, Side, Status};
-use sim::mac::Frame;
-use sim::pcapng::CaptureWriter;
-use sim::wire::Disturbance;
+use verilate::options::Options;
 
 use crate::options::{moved_bytes, probability, Bytes, UsageError};
 use crate::output::{complain, json_file, print, ResultFile};
 use crate::report::Report;
 
 const PORT: u16 = 5001;
-/// Rounds without progress, each a millisecond or more, after which the demo is stuck.
+/// Rounds without progress, each a millisecond or more, after which the demo fails.
 const IDLE_ROUNDS_MAX: u32 = 60_000;
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Stack {
-    /// The kernel's where the machine allows it, else smoltcp.
+    /// The kernel's where the machine allows it, otherwise smoltcp.
     Auto,
     /// The Linux kernel's, in a network namespace of its own.
     Linux,
@@ -77,13 +77,13 @@ impl ConfigName {
 /// Arguments of `zeronic demo`.
 #[derive(Debug, Args)]
 pub struct DemoArguments {
-    /// Bytes to move each way (plain, KiB, MiB, GiB), at most 1024 GiB
+    /// Bytes to move each way (plain, or with KiB, MiB or GiB), at most 1024 GiB
     #[arg(long, default_value = "16MiB", value_name = "N", value_parser = moved_bytes)]
     bytes: Bytes,
     /// TCP of the machine at the other end of the wire
     #[arg(long, value_enum, default_value_t = Stack::Auto)]
     peer: Stack,
-    /// TCP of this side, on headers only
+    /// TCP of this machine, on headers only
     #[arg(long, value_enum, default_value_t = Stack::Auto)]
     transport: Stack,
     /// Where the application's buffers lie
@@ -107,7 +107,7 @@ pub struct DemoArguments {
     /// Probability that a frame arrives twice
     #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
     duplicate: f64,
-    /// Probability that a bit flips (half of them with a frame check sequence that still fits)
+    /// Probability that a bit flips (in half of the cases with a frame check sequence that matches)
     #[arg(long, default_value = "0", value_parser = probability, value_name = "P")]
     corrupt: f64,
     /// Seed of the data and of the wire's faults
@@ -177,7 +177,7 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     Ok(report.ok)
 }
 
-/// The files that the user named, seen to be writable before a long run rather than after it.
+/// The files that the user named, checked to be writable before a long run.
 struct Outputs {
     wave: Option<ResultFile>,
     pcap: Option<ResultFile>,
@@ -199,7 +199,7 @@ impl Outputs {
     }
 }
 
-/// Adds what the checkers saw to an error: it is usually the cause.
+/// Adds what the checkers found to an error: it is usually the cause.
 fn describe(error: LabError, card: &Rc<RefCell<SimulatedCard>>) -> anyhow::Error {
     let violations = card.borrow().violations();
     let mut error = anyhow::Error::from(error);
@@ -284,7 +284,7 @@ fn remote(arguments: &DemoArguments) -> std::net::SocketAddr {
     (address, PORT).into()
 }
 
-/// The wish of a stack: the kernel's if it may be refused silently, else an error that says why.
+/// The requested stack: falls back to smoltcp where allowed, otherwise an error with the reason.
 fn choose<T>(
     wish: Stack,
     linux: impl FnOnce() -> Result<T, TransportError>,

@@ -26,23 +26,21 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Moves bytes both ways between a Linux TCP peer and an application, through the Verilated
-    /// card.
+    /// Move bytes both ways between a Linux TCP peer and an application, through the simulated card
     Demo(demo::DemoArguments),
-    /// Writes the card's Verilog, its port list and the register manual.
+    /// Write the Verilog of the card, its port list and the register manual
     Verilog(verilog::VerilogArguments),
-    /// Replays a capture into the card's receive port, or its outgoing packets through the send
-    /// side.
+    /// Replay a capture into the receive port of the card, or its outgoing packets through the send
+    /// side
     Sim(replay::SimArguments),
-    /// Measures the card in simulated time, beside what physics allows.
+    /// Measure the card in simulated time, beside its physical limits
     Bench(bench::BenchArguments),
 }
 
-/// Exit status where nobody reads standard output any more: what a shell shows of a program that
-/// ended by SIGPIPE.
+/// Exit status when standard output is closed: as a shell reports a program ended by SIGPIPE.
 const CLOSED: u8 = 128 + 13;
 
-/// A wrong command line in one line.
+/// Reports a wrong command line in one line.
 fn refuse(error: &clap::Error) -> ExitCode {
     let asked = matches!(
         error.kind(),
@@ -80,7 +78,7 @@ fn main() -> ExitCode {
     end(result)
 }
 
-/// The exit status of a result, and its error said.
+/// The exit status of a result; prints its error.
 fn end(result: Result<bool>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,

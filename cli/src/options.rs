@@ -41,7 +41,7 @@ pub fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("'{text}' is too large"))
 }
 
-/// Most bytes that the demo moves each way: more take years.
+/// Most bytes that the demo moves each way: more would take years.
 const MOVED_BYTES_MAX: u64 = 1 << 40;
 
 /// Reads how many bytes to move.
@@ -54,7 +54,7 @@ pub fn moved_bytes(text: &str) -> Result<Bytes, String> {
     Ok(bytes)
 }
 
-/// Least and most time that is measured, in microseconds: in less, figures hang on where a packet
+/// Least and most time that is measured, in microseconds: in less, figures depend on where a packet
 /// begins.
 const TIME_US: std::ops::RangeInclusive<u64> = 10..=1_000_000_000;
 
@@ -73,7 +73,7 @@ pub fn one_of<const N: usize>(
         let number = text.parse().ok().filter(|number| known.contains(number));
         number.ok_or_else(|| {
             let known = known.map(|number| number.to_string()).join(", ");
-            format!("{text} is none of {known}")
+            format!("{text} is not one of {known}")
         })
     }
 }

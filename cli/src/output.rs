@@ -1,11 +1,11 @@
-//! What the program says and leaves behind.
+//! Output of the program: standard output, standard error and result files.
 //!
 //! ```text
-//!   before the run   keep ───────────────── what is read is no place for a result
-//!                    ResultFile::prepare ── an earlier run's file goes; can it be written?
-//!   during it        ResultFile::create ─── what is filled as the run goes on
+//!   before the run   keep ───────────────── input files must not be overwritten
+//!                    ResultFile::prepare ── removes an earlier result; can it be written?
+//!   during it        ResultFile::create ─── files that are filled during the run
 //!   after it         ResultFile::write ──── whole or not at all, and before anything is printed
-//!                    print ──────────────── a reader who has gone ends the program without a word
+//!                    print ──────────────── a closed pipe ends the program silently
 //! ```
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use thiserror::Error;
 
 use crate::options::UsageError;
 
-/// Nobody reads standard output any more.
+/// Standard output is closed.
 #[derive(Debug, Error)]
 #[error("standard output is closed")]
 pub struct OutputClosed;
@@ -33,7 +33,7 @@ pub fn print(text: &str) -> Result<()> {
     printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What became of an attempt to print.
+/// The outcome of an attempt to print.
 pub fn printed(result: io::Result<()>) -> Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(OutputClosed.into()),
@@ -41,7 +41,7 @@ pub fn printed(result: io::Result<()>) -> Result<()> {
     }
 }
 
-/// Says something on standard error. Nobody is left to tell when that fails.
+/// Prints on standard error. Failures to print are ignored.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "zeronic: {text}");
 }
@@ -50,8 +50,8 @@ pub fn complain(text: &str) {
 #[derive(Debug)]
 pub struct ResultFile {
     path: PathBuf,
-    /// Something that is written into and never replaced: a pipe, a terminal. It stays open, as
-    /// whoever reads a pipe takes its closing for the end.
+    /// Something that is written to and never replaced: a pipe, a terminal. It stays open, as the
+    /// reader of a pipe takes its closing for the end.
     device: Option<File>,
 }
 
@@ -120,7 +120,7 @@ impl ResultFile {
         let whole = file.write_all(bytes);
         let whole = whole.and_then(|()| fs::rename(&part, &self.path));
         if whole.is_err() {
-            // Half a file helps nobody; the error that matters is the first.
+            // A partial file is useless; the first error is the one to report.
             let _ = fs::remove_file(&part);
         }
         whole
@@ -226,7 +226,7 @@ fn check_free(named: &str, path: &Path, target: &Path) -> Result<(), UsageError>
     let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
     match in_use.get(&place) {
         Some(other) => Err(UsageError(format!(
-            "{named} {}: {other} is this file, too",
+            "{named} {}: {other} is the same file",
             path.display()
         ))),
         None => Ok(()),

@@ -22,7 +22,10 @@ const STREAMS: &[(&str, &str)] = &[
         "m_axis_cq",
         "register accesses of the host (CQ, straddle off)",
     ),
-    ("s_axis_cc", "answers to register reads (CC, straddle off)"),
+    (
+        "s_axis_cc",
+        "completions of register reads (CC, straddle off)",
+    ),
     ("rx_axis", "frames from the wire; cannot be stalled"),
     ("tx_axis", "frames to the wire; no gap inside a frame"),
 ];

@@ -17,14 +17,14 @@ pub struct DirectionReport {
     pub bytes: u64,
     /// SHA-256 of the bytes that arrived.
     pub sha256: String,
-    /// Payload over simulated time: the card's time, not a claim about a network.
+    /// Payload over simulated time, which says nothing about a network.
     pub goodput_gbps: f64,
-    /// It is the digest of the bytes that were sent.
+    /// The digest is that of the bytes that were sent.
     #[serde(skip)]
     pub exact: bool,
 }
 
-/// Everything that the demo says at its end.
+/// The figures of a demo.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Every byte is right, every frame accounted for, no rule of a link broken.
@@ -41,7 +41,7 @@ pub struct Report {
     pub dispositions: BTreeMap<&'static str, u64>,
     /// Simulated time.
     pub sim_time_ns: u64,
-    /// Cycles of the card's clock for each second of the wall.
+    /// Cycles of the card's clock for each second of wall-clock time.
     pub cycles_per_second: f64,
     #[serde(skip)]
     header_entries: u64,

@@ -54,13 +54,13 @@ pub struct VerilogArguments {
     /// Completion headers that the hard block's buffer holds, 8 to 256
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     completion_headers: u32,
-    /// Bytes of completions that it holds, 512 to 31,744: a multiple of 16
+    /// Completion data that the buffer holds, 512 to 31,744 bytes in multiples of 16
     #[arg(long, default_value_t = 28672, value_name = "BYTES")]
     completion_bytes: u32,
     /// Write all modules into one file
     #[arg(long)]
     single_file: bool,
-    /// Say which block, file and field a hierarchical name comes from, as a timing report has it
+    /// Print which block, file and field a hierarchical name of a timing report comes from
     #[arg(long, value_name = "SIGNAL", conflicts_with_all = ["out", "board", "single_file"])]
     explain: Option<String>,
     /// Write the register manual, and nothing else, to this file (- is standard output)

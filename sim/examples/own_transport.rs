@@ -29,7 +29,7 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::memory::ApplicationMapping;
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 const PORT: u16 = 9000;
 const PROFILE: u8 = 1;

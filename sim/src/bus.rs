@@ -1,8 +1,8 @@
 //! The simulated card as a [`Bus`] of the host crate.
 //!
-//! Register reads and [`Bus::advance`] let simulated time pass; everything else takes none. The bus
-//! address of a piece of memory says nothing about where it lies: the IOMMU maps it when it is
-//! allocated, and unmaps it when it is released.
+//! Register reads and [`Bus::advance`] let simulated time pass; nothing else takes time. A bus
+//! address does not reveal where the memory lies: the IOMMU maps it on allocation and unmaps it on
+//! release.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,9 +18,9 @@ use crate::card::{SimulatedCard, USER_CLOCK_PS};
 
 /// Cycles of one [`Bus::advance`].
 pub const ADVANCE_CYCLES: u64 = 250;
-/// Cycles after which a register read is given up.
+/// Cycles after which a register read fails.
 const READ_CYCLES_MAX: u64 = 100_000;
-/// Cycles between two looks for an interrupt.
+/// Cycles between two polls for an interrupt.
 const INTERRUPT_CYCLES: u64 = 16;
 /// Bytes of an entry of the MSI-X table.
 const MSIX_ENTRY_BYTES: u32 = 16;
@@ -35,10 +35,9 @@ pub struct SimulatedBus {
     dram_next: u64,
     gpu_next: u64,
     allocated: BTreeMap<u64, DmaMemory>,
-    /// Released memory: where, first byte, length.
+    /// Released memory: memory, first byte, length.
     free: Vec<(MemoryId, u64, u64)>,
     flush_address: u64,
-    advance_cycles: u64,
     interrupt_base: u64,
 }
 
@@ -56,7 +55,6 @@ impl SimulatedBus {
             allocated: BTreeMap::new(),
             free: Vec::new(),
             flush_address: 0,
-            advance_cycles: ADVANCE_CYCLES,
             interrupt_base: config.interrupt_base,
         };
         if !config.gpus.is_empty() {
@@ -66,11 +64,6 @@ impl SimulatedBus {
         // Let the link come up.
         bus.advance()?;
         Ok(bus)
-    }
-
-    /// Lets each [`Bus::advance`] run this many cycles.
-    pub fn set_advance_cycles(&mut self, cycles: u64) {
-        self.advance_cycles = cycles;
     }
 
     fn check(&self, address: u64, bytes: usize, control: bool) -> Result<()> {
@@ -151,7 +144,7 @@ impl Bus for SimulatedBus {
         let offset = released.map_or(*next, |index| self.free[index].1);
         card.pcie
             .map(address, length, memory, offset, Rights::ReadWrite)
-            // Only memory handed out before may hold something else than zeros.
+            // Only memory that was allocated before may hold anything but zeros.
             .and_then(|()| match released {
                 Some(_) => card.pcie.write(address, &vec![0; length as usize]),
                 None => Ok(()),
@@ -223,7 +216,7 @@ impl Bus for SimulatedBus {
 
     fn advance(&mut self) -> Result<()> {
         let mut card = self.card.borrow_mut();
-        card.run(self.advance_cycles);
+        card.run(ADVANCE_CYCLES);
         let wave = card.model.check_wave();
         wave.map_err(|error| BusError::Device(error.to_string()))
     }

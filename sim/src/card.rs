@@ -17,23 +17,25 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::bench::BlockError;
-use crate::clocks::{ClockId, Clocks, Edge};
-use crate::design::{Design, Options};
-use crate::lab::Card;
-use crate::mac::{Frame, Mac, CLOCK_PS};
-use crate::pcie_ports::PciePorts;
-use crate::probe::Probe;
-use crate::verilated::Model;
-use crate::width::lint_width_warnings;
 use hdl::emit::{emit_card_for, CardEmitError};
 use host::memory::MemoryFile;
 use ip::board::CompletionBuffer;
 use pcie_sim::{CardInputs, CardOutputs, ConfigError, MemoryBytes, MemoryId, PcieConfig, PcieSim};
+use verilate::block::BlockError;
+use verilate::clocks::{ClockId, Clocks, Edge};
+use verilate::design::Design;
+use verilate::options::Options;
+use verilate::verilated::Model;
+use verilate::width::lint_width_warnings;
+
+use crate::harness::mac::{Frame, Mac, CLOCK_PS};
+use crate::harness::pcie_ports::PciePorts;
+use crate::harness::probe::Probe;
+use crate::network_side::NetworkSide;
 
 /// Period of the card's clock: 250 MHz.
 pub const USER_CLOCK_PS: u64 = 4000;
-/// The MAC's clock starts at a phase that has nothing to do with the user clock's.
+/// First rise of the MAC's clock: unrelated to the phase of the user clock.
 const MAC_PHASE_PS: u64 = 777;
 
 /// Why a card cannot be simulated.
@@ -42,7 +44,7 @@ pub enum CardError {
     /// The card does not build.
     #[error(transparent)]
     Block(#[from] BlockError),
-    /// There is no Verilog of it.
+    /// The card cannot be emitted as Verilog.
     #[error(transparent)]
     Emit(#[from] CardEmitError),
     /// There is no such configuration.
@@ -54,12 +56,12 @@ pub enum CardError {
     /// The PCIe parameters contradict themselves.
     #[error(transparent)]
     Pcie(#[from] ConfigError),
-    /// The system has no memory for the host's or a GPU's.
+    /// The system cannot provide the memory of the simulated host or of a GPU.
     #[error("memory of the simulated machine: {0}")]
     Memory(#[from] std::io::Error),
 }
 
-impl Card for Rc<RefCell<SimulatedCard>> {
+impl NetworkSide for Rc<RefCell<SimulatedCard>> {
     fn receive(&mut self, frame: Frame) {
         let mut card = self.borrow_mut();
         let now_ps = card.now_ps();
@@ -80,10 +82,10 @@ impl Card for Rc<RefCell<SimulatedCard>> {
     }
 }
 
-/// Where the wall's time goes while the card is simulated. It is measured, never judged.
+/// Where wall-clock time goes while the card is simulated. It is reported, never judged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Profile {
-    /// All of it, inside [`SimulatedCard::run`].
+    /// Total time inside [`SimulatedCard::run`].
     pub total: Duration,
     link: Duration,
     wire: Duration,
@@ -91,8 +93,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// One call in this many is timed, and counts for all: an odd number, so that no kind of call
-    /// is left out.
+    /// One call in this many is timed and stands for all. The number is odd, so that no kind of
+    /// call is left out.
     const EVERY: u64 = 15;
 
     fn sample(&mut self) -> Option<Instant> {
@@ -125,19 +127,19 @@ impl Profile {
     }
 }
 
-/// The card with its surroundings.
+/// The card with the models around it.
 pub struct SimulatedCard {
     /// The model; waveforms are recorded through it.
     pub model: Model,
     /// Link, root complex and memories.
     pub pcie: PcieSim,
-    /// The pages of the memories, for mappings of other parties.
+    /// The pages of the memories, which other parties map as well.
     pub files: BTreeMap<MemoryId, MemoryFile>,
     /// The MAC and its end of the wire.
     pub mac: Mac,
-    /// Notes what passes the ports, once it is set.
+    /// Records what passes the ports, if set.
     pub probe: Option<Probe>,
-    /// Takes the time that the models around the card need, once it is set.
+    /// Measures the time that the models around the card take, if set.
     pub profile: Option<Profile>,
     clocks: Clocks,
     user_clock: ClockId,
@@ -166,7 +168,7 @@ impl SimulatedCard {
         SimulatedCard::of(&design, pcie)
     }
 
-    /// Connects a card that is built already.
+    /// Connects a card that is already built.
     pub fn of(design: &Design, pcie: PcieConfig) -> Result<Self, CardError> {
         let mut model = design.model();
         model.clear_inputs();

@@ -25,13 +25,13 @@ use pcie_sim::PcieConfig;
 
 use crate::bus::SimulatedBus;
 use crate::card::SimulatedCard;
-use crate::lab::Card;
-use crate::mac::Frame;
-use crate::traffic::{Addresses, Layer4, PacketSpec};
+use crate::harness::mac::Frame;
+use crate::harness::traffic::{Addresses, Layer4, PacketSpec};
+use crate::network_side::NetworkSide;
 
-/// What fills memory that nobody has written.
+/// Value of memory that has not been written.
 pub const GUARD: u8 = 0xa5;
-/// Cycles in which everything comes to rest.
+/// Cycles after which nothing is in flight any more.
 const REST_CYCLES: u64 = 8_000;
 /// Cycles after which a command should have been confirmed.
 const COMMAND_CYCLES_MAX: u64 = 200_000;
@@ -70,13 +70,13 @@ impl Flow {
         (SocketAddr::from((ip(2), 9000 + self.name.flow)), local)
     }
 
-    /// Its key in the flow table.
+    /// Key in the flow table.
     pub fn key(&self) -> [u8; abi::flow_key::KEY_BYTES] {
         let (remote, local) = self.ends();
         flow_key(remote, local)
     }
 
-    /// A packet of its peer, at an offset of the stream.
+    /// A packet from the peer, at an offset of the stream.
     pub fn packet(&self, offset: u32, payload: &[u8]) -> PacketSpec {
         let (remote, local) = self.ends();
         PacketSpec {
@@ -94,7 +94,7 @@ impl Flow {
         }
     }
 
-    /// The command that installs it, with both lists in their committed places.
+    /// The command that installs the flow, with both lists in their committed places.
     pub fn install(&self) -> Entry {
         cmd::flow_install(&FlowInstall {
             name: self.name,
@@ -115,12 +115,12 @@ impl Flow {
         }
     }
 
-    /// The command that moves its floor, and the list's head.
+    /// The command that moves the receive floor and the head of the receive list.
     pub fn floor(&self, offset: u32, head: u16) -> Entry {
         cmd::floor_set(self.name, self.acceptance(offset), head)
     }
 
-    /// The command that moves its send floor, and the list's head.
+    /// The command that moves the send floor and the head of the send list.
     pub fn send_floor(&self, offset: u32, head: u16) -> Entry {
         cmd::send_floor_set(self.name, self.base.wrapping_add(offset), head)
     }
@@ -159,7 +159,7 @@ impl Flow {
     }
 }
 
-/// The card and what drives it. See the module's head.
+/// The card and its driver. See the head of the module.
 pub struct Direct {
     /// The card.
     pub card: Rc<RefCell<SimulatedCard>>,
@@ -190,7 +190,7 @@ impl Direct {
         }
     }
 
-    /// Posts commands without waiting; the ticket of the last.
+    /// Posts commands without waiting; returns the ticket of the last.
     pub fn post(&mut self, entries: impl IntoIterator<Item = Entry>) -> Ticket {
         for entry in entries {
             self.device.command(entry);
@@ -214,23 +214,23 @@ impl Direct {
         }
     }
 
-    /// Posts commands and waits for the last; the refused ones.
+    /// Posts commands and waits for the last; returns those that were refused.
     pub fn command(&mut self, entries: impl IntoIterator<Item = Entry>) -> Vec<RefusedCommand> {
         let ticket = self.post(entries);
         self.wait(ticket);
         std::iter::from_fn(|| self.device.take_refused()).collect()
     }
 
-    /// The same, where none may be refused.
+    /// Posts commands and waits for the last; none may be refused.
     ///
     /// # Panics
-    /// If one is.
+    /// If a command is refused.
     pub fn done(&mut self, entries: impl IntoIterator<Item = Entry>) {
         let refused = self.command(entries);
         assert!(refused.is_empty(), "{refused:?}");
     }
 
-    /// Memory, filled with [`GUARD`] and registered in a domain.
+    /// Allocates memory, fills it with [`GUARD`] and registers it in a domain.
     pub fn region(&mut self, kind: MemoryKind, bytes: usize, domain: u16) -> Region {
         let memory = self.device.bus().allocate(kind, bytes, 4096);
         let memory = memory.expect("memory");
@@ -245,21 +245,21 @@ impl Direct {
         region
     }
 
-    /// Takes a region off the card.
+    /// Removes a region from the card.
     pub fn deregister(&mut self, region: &Region) {
         let removal = self.regions.removal(region.index).expect("it is there");
         self.done([removal]);
         self.regions.forget(region.index);
     }
 
-    /// Puts a flow on the card.
+    /// Installs a flow on the card.
     pub fn install(&mut self, flow: &Flow) {
         let key = self.keys.insert(flow.key(), flow.name.flow);
         let commands = std::iter::once(flow.install()).chain(key.expect("room"));
         self.done(commands);
     }
 
-    /// Takes a flow off the card.
+    /// Removes a flow from the card.
     pub fn remove(&mut self, flow: &Flow) {
         let key = self.keys.remove(flow.name.flow).expect("it has a key");
         self.done([key, cmd::flow_remove(flow.name)]);
@@ -271,7 +271,7 @@ impl Direct {
         range.map().expect("a mapping").write(offset, bytes);
     }
 
-    /// Application memory as it is now.
+    /// Present content of application memory.
     pub fn memory(&self, memory: &DmaMemory) -> Vec<u8> {
         let mut bytes = vec![0; memory.bytes];
         let card = self.card.borrow();
@@ -296,7 +296,7 @@ impl Direct {
         self.device.poll().expect("it polls");
     }
 
-    /// Lets everything that is under way come to rest.
+    /// Runs until nothing is in flight any more.
     pub fn rest(&mut self) {
         loop {
             self.run(REST_CYCLES);
@@ -306,7 +306,7 @@ impl Direct {
         }
     }
 
-    /// The entries so far.
+    /// Header entries that have arrived since the last call.
     pub fn entries(&mut self) -> Vec<HeaderEntry> {
         let mut entries = Vec::new();
         while let Some(entry) = self.device.next_header().expect("an entry") {
@@ -349,7 +349,7 @@ impl Direct {
 /// The disposition of an entry.
 ///
 /// # Panics
-/// If it has none.
+/// If the entry has no known disposition.
 pub fn disposition(entry: &HeaderEntry) -> Disposition {
     let code = abi::header_entry::DISPOSITION.get(&entry.metadata) as u8;
     Disposition::from_code(code).expect("a disposition")

@@ -1,5 +1,4 @@
-//! The golden device as a card in a process: a [`Bus`] without time, so a driver can run before
-//! there is a card.
+//! The golden device as a card behind a [`Bus`] without time: a driver runs on it without RTL.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,8 +11,8 @@ use golden::device::{GoldenDevice, Memory};
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
 
-use crate::lab::Card;
-use crate::mac::Frame;
+use crate::harness::mac::Frame;
+use crate::network_side::NetworkSide;
 
 const BUS_BASE: u64 = 0x1_0000_0000;
 const PAGE_BYTES: u64 = 4096;
@@ -25,7 +24,7 @@ struct Piece {
     bytes: DeviceMapping,
 }
 
-/// Host memory by pieces, and what was refused.
+/// Allocated host memory, and the accesses that were refused.
 #[derive(Default)]
 struct HostMemory {
     pieces: BTreeMap<u64, Piece>,
@@ -75,13 +74,13 @@ impl GoldenCard {
         }))
     }
 
-    /// Failed sends whose owner's header queue had no room for the event.
+    /// Failed sends whose event found the header queue of their owner full.
     pub fn send_events_lost(&self) -> u64 {
         self.device.send_events_lost
     }
 }
 
-impl Card for Rc<RefCell<GoldenCard>> {
+impl NetworkSide for Rc<RefCell<GoldenCard>> {
     fn receive(&mut self, frame: Frame) {
         let card = &mut *self.borrow_mut();
         card.device
@@ -120,7 +119,7 @@ impl GoldenBus {
         }
     }
 
-    /// Gives `visit` a piece of control memory.
+    /// Calls `visit` on a piece of control memory.
     fn visit(
         &mut self,
         address: u64,

@@ -1,12 +1,11 @@
-//! A card with a driver on one side and a peer on the other: the bench of system tests and of the
-//! demo.
+//! A card with a driver on one side and a peer on the other, for system tests and the demo.
 //!
 //! ```text
 //!   application ─ Provider ─ Bus ─ card ── wire with faults ──► peer (kernel TCP, smoltcp)
 //!                    └ transport       ◄── wire with faults ──
 //! ```
-//! The application sends random bytes of one seed, receives the peer's of another, and judges both
-//! by SHA-256.
+//! The application sends random bytes of one seed and receives the peer's of another; both are
+//! judged by SHA-256.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -21,8 +20,9 @@ use sha2::{Digest, Sha256};
 
 use crate::bus::ADVANCE_CYCLES;
 use crate::card::USER_CLOCK_PS;
-use crate::mac::Frame;
-use crate::wire::{Disturbance, Wire};
+use crate::harness::mac::Frame;
+use crate::harness::wire::{Disturbance, Wire};
+use crate::network_side::NetworkSide;
 
 /// Bytes of one buffer of the application.
 pub const BUFFER_BYTES: usize = 64 << 10;
@@ -35,18 +35,6 @@ const FRAME_BUFFER_BYTES: usize = 65_600;
 const FRAMES_PER_ROUND: usize = 32;
 /// How far ahead the wire to the card is filled: two rounds of the simulated bus.
 const WIRE_AHEAD_PS: u64 = 2 * ADVANCE_CYCLES * USER_CLOCK_PS;
-
-/// A card's network side.
-pub trait Card {
-    /// A frame arrives from the wire.
-    fn receive(&mut self, frame: Frame);
-    /// Moves the frames that the card has sent into `into`.
-    fn take_sent(&mut self, into: &mut Vec<Frame>);
-    /// Every frame handed in has entered the card.
-    fn is_quiet(&self) -> bool;
-    /// How long the wire to the card is busy with the frames handed in, in simulated picoseconds.
-    fn wire_busy_ps(&self) -> u64;
-}
 
 /// Why a run ended without a verdict.
 #[derive(Debug, thiserror::Error)]
@@ -63,7 +51,7 @@ pub enum LabError {
     /// The peer's connection failed.
     #[error("peer's connection failed with error {0}")]
     PeerConnection(i32),
-    /// Nothing happened for too long.
+    /// No progress for too many rounds.
     #[error("no progress for {rounds} rounds: {received} of {bytes} bytes received, {sent} sent")]
     Stuck {
         /// Rounds without progress.
@@ -101,11 +89,11 @@ pub struct Exchange {
 pub struct Outcome {
     /// Bytes and digest that the application received.
     pub received: (u64, [u8; 32]),
-    /// Digest that it should have received.
+    /// Digest that the application should have received.
     pub received_expected: [u8; 32],
     /// Bytes and digest that the peer received.
     pub sent: (u64, [u8; 32]),
-    /// Digest that it should have received.
+    /// Digest that the peer should have received.
     pub sent_expected: [u8; 32],
 }
 
@@ -116,7 +104,7 @@ impl Outcome {
     }
 }
 
-/// How far a run is, for whoever watches.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Status {
     /// Bytes received and judged.
@@ -125,7 +113,7 @@ pub struct Status {
     pub sent: u64,
 }
 
-/// A frame that passed the wire, for whoever records.
+/// Direction of a frame on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// From the peer to the card.
@@ -134,7 +122,7 @@ pub enum Side {
     ToPeer,
 }
 
-/// Watches a run.
+/// Observes a run.
 pub trait Observer {
     /// A round is over.
     fn round(&mut self, status: Status) -> Result<(), LabError>;
@@ -142,7 +130,7 @@ pub trait Observer {
     fn frame(&mut self, side: Side, frame: &Frame);
 }
 
-/// Watches nothing.
+/// Observes nothing.
 pub struct Blind;
 
 impl Observer for Blind {
@@ -153,8 +141,8 @@ impl Observer for Blind {
     fn frame(&mut self, _side: Side, _frame: &Frame) {}
 }
 
-/// The bench. See the module's head.
-pub struct Lab<'a, B: Bus, T: Transport, C: Card> {
+/// A card, its provider and its peer. See the head of the module.
+pub struct Lab<'a, B: Bus, T: Transport, C: NetworkSide> {
     /// The provider under test.
     pub provider: &'a mut Provider<B, T>,
     /// The card's network side.
@@ -182,7 +170,7 @@ struct Application {
     end_of_stream: bool,
 }
 
-impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
+impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
     /// Connects to the peer at `remote` and moves the bytes of `exchange` each way.
     pub fn run(
         &mut self,
@@ -285,7 +273,7 @@ impl<B: Bus, T: Transport, C: Card> Lab<'_, B, T, C> {
         }
     }
 
-    /// Moves what is on the wire. Returns whether anything was.
+    /// Moves the frames on the wire. Returns whether there were any.
     fn carry(&mut self, wires: &mut Wires, observer: &mut dyn Observer) -> Result<bool, LabError> {
         let mut moved = false;
         let mut sent = Vec::new();
@@ -348,10 +336,10 @@ struct Wires {
 }
 
 impl Wires {
-    /// Lets go of frames that wait to be overtaken when nothing else comes.
+    /// Releases frames that are held back when no other frame comes.
     fn flush(
         &mut self,
-        card: &mut impl Card,
+        card: &mut impl NetworkSide,
         peer: &mut dyn WirePeer,
         observer: &mut dyn Observer,
     ) -> Result<(), LabError> {
@@ -459,7 +447,7 @@ impl Application {
                 };
                 self.free_sends.push(buffer);
             }
-            // Nothing comes behind the end; what does is too much.
+            // Data after the end of the stream is an error.
             Completion::Received {
                 request: END_REQUEST,
                 bytes: length,

@@ -1,39 +1,19 @@
-//! The system under test: Verilated card, MAC model, drivers, monitors, checkers.
+//! The system under test: the Verilated card in a simulated slot, with the models around it.
 //!
 //! ```text
-//!   hdl block ── emit ──> Verilog ──> design ──> verilated::Model <── clocks
-//!                                                   ▲        │
-//!                                    source, mac ───┘        └──> sink, monitor ──> test
+//!   host ── Bus ──> bus ──> card: Verilated model, PCIe model, MAC <── wire ── lab: peer
+//!                    └────> golden_card: the golden model in its place
+//!   harness: source, sink, monitor, MAC, traffic       dma_rig: the DMA engines alone
 //! ```
 #![deny(unsafe_code)]
 
-pub mod area;
-pub mod bench;
 pub mod bus;
 pub mod card;
-pub mod clocks;
-mod compile;
-pub mod design;
 pub mod direct;
+pub mod dma_rig;
+pub mod faults;
 pub mod golden_card;
+pub mod harness;
 pub mod lab;
-pub mod mac;
-pub mod measure;
-pub mod monitor;
-pub mod payload;
-pub mod pcapng;
-pub mod pcie_ports;
+pub mod network_side;
 pub mod planted;
-pub mod probe;
-pub mod requester;
-pub mod shared_beat;
-mod shim;
-pub mod sink;
-pub mod source;
-pub mod stall;
-pub mod toolchain;
-pub mod traffic;
-pub mod verilated;
-pub mod wave;
-pub mod width;
-pub mod wire;

@@ -4,24 +4,25 @@
 //!   emitted card ── at_input, at_output ──► the same card, and a port `planted_fault`
 //!        .port(net)   becomes   .port(TOP.planted_fault == 3 ? wrong : net)
 //! ```
-//! Faults sit where stages meet, at named ports of named instances, so they outlive what is inside
-//! the stages. One model holds them all: a check runs on it with fault 0, that is none, where it
-//! must pass, and with the fault that breaks its rule, where it must fail.
+//! Faults are planted where stages meet, at named ports of named instances, so they do not depend
+//! on the inside of a stage. One model holds them all: a check runs on it with fault 0, that is
+//! none, where it must pass, and with the fault that breaks its rule, where it must fail.
 //!
 //! Invariants
-//! 1. A module, instance or port that is not there once is a panic that names it, never a fault
-//!    that was not planted.
+//! 1. A module, instance or port that does not occur exactly once is a panic that names it: a fault
+//!    is never silently left out.
 
 use hdl::emit::emit_card;
 use hdl::ports::{Port, PortDirection};
 
-use crate::design::{Design, Options};
+use verilate::design::Design;
+use verilate::options::Options;
 
 /// Port that switches a fault on; 0 is none.
 pub const FAULT_PORT: &str = "planted_fault";
 const FAULT_BITS: usize = 8;
 
-/// The text. See the module's head.
+/// The Verilog text of the card. See the head of the module.
 pub struct Planted {
     top: &'static str,
     verilog: String,
@@ -133,7 +134,7 @@ impl Planted {
         let net = net.to_owned();
         let known = self.ports.iter().find(|port| port.name == net);
         let bits = known
-            .unwrap_or_else(|| panic!("`{net}` is no port of the card"))
+            .unwrap_or_else(|| panic!("`{net}` is not a port of the card"))
             .bits;
         let inner = format!("planted_{net}");
         self.verilog.replace_range(at..at + net.len(), &inner);
@@ -142,7 +143,7 @@ impl Planted {
             "\n    wire [{}:0] {inner};\n    assign {net} = {is_on} ? {wrong} : {inner};",
             bits - 1
         );
-        // Behind the port list: a net is declared before it is used.
+        // After the port list: a net is declared before it is used.
         let start = self.module(top);
         let head = self.verilog[start..].find(");").expect("a port list ends") + 2;
         self.verilog.insert_str(start + head, &text);

@@ -13,17 +13,17 @@ use std::path::Path;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
-use sim::area::fingerprint::fingerprint;
-use sim::area::flat::{Flat, FlatError};
-use sim::area::report::{kept_fingerprint, XCVU9P};
-use sim::area::synthesis::{synthesize, Part};
-use sim::area::usage::{blocks, memories, shift_registers};
-use sim::bench::design_of;
-use sim::design::Options;
-use sim::stall::seed;
+use seed::seed;
 use stream::block_ram::BlockRam;
 use stream::fifo::Fifo;
 use stream::memory::LutRam;
+use verilate::area::fingerprint::fingerprint;
+use verilate::area::flat::{Flat, FlatError};
+use verilate::area::report::{kept_fingerprint, XCVU9P};
+use verilate::area::synthesis::{synthesize, Part};
+use verilate::area::usage::{blocks, memories, shift_registers};
+use verilate::block::design_of;
+use verilate::options::Options;
 
 /// Kinds of the primitives that a memory became, and the flip-flops beside them.
 fn inferred(mut block: impl Block, name: &str) -> (Vec<String>, u64) {
@@ -148,7 +148,7 @@ fn the_report_is_the_one_that_is_kept() {
         return;
     }
     let (top, modules) = card();
-    let report = sim::area::measure(top, &modules).expect("is mapped");
+    let report = verilate::area::measure(top, &modules).expect("is mapped");
     let (kept, text) = (kept(), report.markdown(&XCVU9P));
     let mut lines = kept.lines().zip(text.lines());
     let differs = lines.find(|(kept, found)| kept != found);

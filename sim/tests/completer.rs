@@ -12,10 +12,11 @@ use host_interface::completer::Completer;
 use pcie_sim::{Bar, Beat, CardOutputs, MmioError, MmioRead, PcieConfig, PcieSim};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::{Agent, Bench};
-use sim::stall::seed;
-use sim::verilated::Model;
-use sim::width::lint_width_warnings;
+use seed::seed;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use verilate::verilated::Model;
+use verilate::width::lint_width_warnings;
 
 /// A line pushed: owner, whether it is the second half, bytes.
 type Push = (u8, bool, [u8; PUSH_BYTES]);

@@ -12,12 +12,13 @@ use abi::ABI_VERSION;
 use host_interface::csr::Csr;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::Bench;
-use sim::monitor::StreamMonitor;
-use sim::sink::MessageSink;
-use sim::source::MessageSource;
-use sim::stall::{seed, Stall};
-use sim::width::lint_width_warnings;
+use seed::seed;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::sink::MessageSink;
+use sim::harness::source::MessageSource;
+use sim::harness::stall::Stall;
+use verilate::width::lint_width_warnings;
 
 struct Test {
     bench: Bench,

@@ -10,8 +10,8 @@ mod dma_support;
 use abi::counters::{Counter, COUNTER_GROUPS};
 use dma_support::open;
 use pcie_sim::{Credits, Fault, PcieConfig, Target};
-use sim::requester::{Activity, Read, Rig, Write, TIMEOUT_CYCLES};
-use sim::stall::Stall;
+use sim::dma_rig::{Activity, Read, Rig, Write, TIMEOUT_CYCLES};
+use sim::harness::stall::Stall;
 
 fn place(group: &str, name: &str) -> usize {
     let group = COUNTER_GROUPS.iter().find(|g| g.name.starts_with(group));

@@ -19,11 +19,11 @@ use ip::board::CompletionBuffer;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
-use sim::bench::design_of;
-use sim::design::Options;
-use sim::payload::bytes_of;
-use sim::stall::seed;
-use sim::verilated::Model;
+use seed::seed;
+use sim::harness::payload::bytes_of;
+use verilate::block::design_of;
+use verilate::options::Options;
+use verilate::verilated::Model;
 
 /// A block in both simulators.
 struct Twin<B: Block> {

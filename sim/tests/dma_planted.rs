@@ -13,8 +13,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use dma_support::{check_pairs, generator, open, random_bytes};
 use pcie_sim::{Fault, MemoryId, PcieConfig, Rights, Target};
 use rand::Rng;
-use sim::requester::{Read, Rig, Write};
-use sim::stall::Stall;
+use sim::dma_rig::{Read, Rig, Write};
+use sim::harness::stall::Stall;
 
 /// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
 fn catches(original: &str, planted: &str, config: &PcieConfig, scenario: impl Fn(&mut Rig)) {

@@ -10,8 +10,9 @@ use dma_support::{generator, open, random_bytes};
 use pcie_sim::{Fault, PcieConfig, Target};
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::requester::{Read, Rig, Write};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::dma_rig::{Read, Rig, Write};
+use sim::harness::stall::Stall;
 
 const LENGTHS: [usize; 24] = [
     1, 2, 3, 4, 5, 15, 16, 17, 31, 47, 48, 49, 60, 63, 64, 65, 67, 127, 128, 129, 191, 511, 512,

@@ -10,8 +10,9 @@ use dma_support::{generator, open, random_bytes};
 use pcie_sim::{Fault, PcieConfig, Target};
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::requester::{Read, Rig, Write, TIMEOUT_CYCLES};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::dma_rig::{Read, Rig, Write, TIMEOUT_CYCLES};
+use sim::harness::stall::Stall;
 
 const MEMORY_BYTES: usize = 1 << 18;
 

@@ -10,8 +10,9 @@ use dma_support::{check, check_pairs, generator, open, random_bytes};
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::requester::{Rig, Write};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::dma_rig::{Rig, Write};
+use sim::harness::stall::Stall;
 use stream::messages::SHARED_TAIL_BYTES_MAX;
 
 const LENGTHS: [usize; 24] = [

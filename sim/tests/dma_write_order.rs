@@ -10,10 +10,11 @@ mod dma_support;
 use dma_support::{generator, open, random_bytes};
 use pcie_sim::{MemoryId, PcieConfig, Rights};
 use rand::Rng;
-use sim::monitor::StreamMonitor;
-use sim::requester::{Read, Write, WRITERS};
-use sim::source::PacketSource;
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::dma_rig::{Read, Write, WRITERS};
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::source::PacketSource;
+use sim::harness::stall::Stall;
 
 #[test]
 fn payload_is_there_when_its_entry_is() {

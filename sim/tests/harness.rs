@@ -8,11 +8,12 @@ use std::collections::VecDeque;
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_widgets::prelude::*;
-use sim::bench::Bench;
-use sim::monitor::StreamMonitor;
-use sim::sink::MessageSink;
-use sim::source::MessageSource;
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::sink::MessageSink;
+use sim::harness::source::MessageSource;
+use sim::harness::stall::Stall;
 
 #[derive(Clone, Debug, Default, LogicInterface)]
 struct NumberIn {

@@ -10,14 +10,16 @@ use abi::registers;
 use host_interface::interrupt::Interrupt;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::payload::{bytes_of, field};
-use sim::sink::{MessageSink, PacketSink};
-use sim::stall::{seed, Stall};
-use sim::verilated::Model;
-use sim::width::lint_width_warnings;
+use seed::seed;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::{bytes_of, field};
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::stall::Stall;
 use stream::prelude::*;
+use verilate::verilated::Model;
+use verilate::width::lint_width_warnings;
 
 const OWNERS: u32 = 4;
 

@@ -6,14 +6,15 @@
 
 use ip::cmac::{MacReceive, MacSend};
 use rust_hdl_core::prelude::*;
-use sim::bench::design_of;
-use sim::clocks::{ClockId, Clocks, Edge};
-use sim::design::Options;
-use sim::mac::{wire_time_ps, Frame, Mac, CLOCK_PS};
-use sim::stall::{seed, Stall};
-use sim::verilated::Model;
+use seed::seed;
+use sim::harness::mac::{wire_time_ps, Frame, Mac, CLOCK_PS};
+use sim::harness::stall::Stall;
 use stream::async_fifo::AsyncFifo;
 use stream::messages::PacketBeat;
+use verilate::block::design_of;
+use verilate::clocks::{ClockId, Clocks, Edge};
+use verilate::options::Options;
+use verilate::verilated::Model;
 
 #[derive(LogicBlock, Default)]
 struct Loopback {

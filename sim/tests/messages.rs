@@ -23,11 +23,11 @@ use host::transport::peer::RandomBytes;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::wire::{Disturbance, Wire};
+use sim::harness::mac::Frame;
+use sim::harness::wire::{Disturbance, Wire};
+use sim::network_side::NetworkSide;
+use verilate::options::Options;
 
 const ROUNDS_MAX: u32 = 20_000;
 const ROUND: Duration = Duration::from_micros(100);
@@ -129,7 +129,7 @@ impl<B: Bus> End<B> {
     }
 }
 
-fn carry(from: &mut impl Card, wire: &mut Wire, to: &mut impl Card) {
+fn carry(from: &mut impl NetworkSide, wire: &mut Wire, to: &mut impl NetworkSide) {
     let (mut sent, mut arrived) = (Vec::new(), Vec::new());
     from.take_sent(&mut sent);
     for frame in sent {
@@ -147,7 +147,7 @@ fn carry(from: &mut impl Card, wire: &mut Wire, to: &mut impl Card) {
 
 /// Both ends exchange all messages; the payload bytes that the CPU of the Verilated side copied.
 fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     let options = Options { trace: false };
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
     let mut card = Rc::new(RefCell::new(card));

@@ -6,11 +6,13 @@
 //! ```
 
 use rust_hdl_core::prelude::*;
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::sink::PacketSink;
-use sim::source::{Packet, PacketSource};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::sink::PacketSink;
+use sim::harness::source::{Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::frame_fifo::FrameFifo;
 
 fn packet(length: usize, salt: usize) -> Packet {

@@ -12,15 +12,17 @@ use host_interface::ring::ring_state::{RingKind, COMMAND_RING, SEND_RING};
 use host_interface::ring::Ring;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::payload::field;
-use sim::sink::{MessageSink, PacketSink};
-use sim::source::{Packet, PacketSource};
-use sim::stall::{seed, Stall};
-use sim::verilated::Model;
-use sim::width::lint_width_warnings;
+use seed::seed;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::field;
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::source::{Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::{ReadJob, RingFetch};
+use verilate::verilated::Model;
+use verilate::width::lint_width_warnings;
 
 const OWNERS: u32 = 4;
 

@@ -12,14 +12,15 @@ use host_interface::ring::slot_failure::SlotFailure;
 use host_interface::ring::slots::SlotSplitter;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::Bench;
-use sim::monitor::StreamMonitor;
-use sim::payload::field;
-use sim::sink::{MessageSink, PacketSink};
-use sim::source::{MessageSource, PacketSource};
-use sim::stall::{seed, Stall};
-use sim::width::lint_width_warnings;
+use seed::seed;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::field;
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::source::{MessageSource, PacketSource};
+use sim::harness::stall::Stall;
 use stream::prelude::*;
+use verilate::width::lint_width_warnings;
 
 const OWNERS: usize = 4;
 

@@ -20,9 +20,9 @@ use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
+use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
-use sim::wire::Disturbance;
+use verilate::options::Options;
 
 fn card() -> Rc<RefCell<SimulatedCard>> {
     let options = Options {
@@ -118,7 +118,7 @@ fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
 }
 
 fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKind) {
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(
         1,
         1500,

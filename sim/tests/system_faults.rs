@@ -24,10 +24,10 @@ use host::driver::ticket::Ticket;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::network_side::NetworkSide;
+use verilate::options::Options;
 
 /// Payload of each flow.
 const PAYLOAD_BYTES: u32 = 1000;

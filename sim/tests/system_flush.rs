@@ -19,11 +19,11 @@ use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::direct::{Direct, Flow};
+use sim::harness::mac::Frame;
+use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
-use sim::mac::Frame;
-use sim::wire::Disturbance;
+use verilate::options::Options;
 
 /// Payload of each packet.
 const BYTES: usize = 1000;

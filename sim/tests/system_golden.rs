@@ -16,8 +16,8 @@ use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
-use sim::wire::Disturbance;
 
 /// The kernel's loss timers, shortened as far as a virtual machine allows.
 const TUNING: Tuning = Tuning {
@@ -37,8 +37,7 @@ fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
 }
 
 fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
-    let seed = std::env::var("ZERONIC_SEED").map_or(11, |text| text.parse().expect("a number"));
-    println!("ZERONIC_SEED={seed}");
+    let seed = seed::seed_or(11);
     let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(1, mtu_bytes, TUNING)))
     else {
         return;

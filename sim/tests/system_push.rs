@@ -11,8 +11,8 @@ use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::direct::{Direct, Flow, HEADER_BYTES};
+use verilate::options::Options;
 
 /// Descriptors of each part; raw frames of 64 to 95 bytes fit one slot.
 const ROUNDS: usize = 32;

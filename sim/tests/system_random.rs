@@ -28,11 +28,11 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+use sim::network_side::NetworkSide;
+use verilate::options::Options;
 
 const FLOWS: u16 = 64;
 const PACKETS: usize = 10_240;
@@ -379,7 +379,7 @@ fn packet_counters<B: Bus>(half: &mut Half<B>) -> Vec<(&'static str, u64)> {
 
 #[test]
 fn ten_thousand_random_packets_over_64_flows_agree_with_the_golden_card() {
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     let mut random = SmallRng::seed_from_u64(seed);
     let pcie = PcieConfig {
         seed,

@@ -12,14 +12,15 @@ use abi::config::SMALL;
 use abi::flow_key::SECRET_WORDS;
 use abi::reason::CommandStatus;
 use rand::Rng;
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::traffic::{random_key, Traffic};
 use tables_model::{
     list_of, lookup, segment_at, segment_by_index, translate, Access, Command, Model, SegmentAnswer,
 };
 
-use sim::payload::bytes_of;
+use sim::harness::payload::bytes_of;
 use stream::messages::CursorWrite;
 
 struct Test {

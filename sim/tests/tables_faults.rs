@@ -8,7 +8,7 @@ use abi::command::*;
 use abi::config::EPOCH_MAX;
 use abi::flow_key::KEY_BYTES;
 use abi::reason::CommandStatus;
-use sim::stall::Stall;
+use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::{Access, Command, SegmentAnswer};
 

@@ -5,7 +5,8 @@ mod tables_model;
 use abi::reason::CommandStatus;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::{Command, Segment, SegmentAnswer};
 

@@ -9,12 +9,12 @@ use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::Bench;
-use sim::payload::{bytes_of, field};
-use sim::sink::MessageSink;
-use sim::source::{MessageSource, PacketSource};
-use sim::stall::{seed, Stall};
-use sim::width::lint_width_warnings;
+use seed::seed;
+use sim::harness::bench::Bench;
+use sim::harness::payload::{bytes_of, field};
+use sim::harness::sink::MessageSink;
+use sim::harness::source::{MessageSource, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::{
     Confirmation, CursorWrite, FlowReply, RingFetch, SendFlowReply, CONFIRMATIONS_MAX,
 };
@@ -22,6 +22,7 @@ use tables::flow_table::toeplitz_fill::REWRITE_CYCLES;
 use tables::DefaultTables;
 use tables_model::bench::*;
 use tables_model::{Access, Command, SegmentAnswer};
+use verilate::width::lint_width_warnings;
 
 const FLOW_ID: u64 = 5;
 const KEY: [u8; KEY_BYTES] = [0; KEY_BYTES];

@@ -6,7 +6,7 @@ mod tables_model;
 
 use abi::command::*;
 use abi::reason::CommandStatus;
-use sim::stall::Stall;
+use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::Command;
 

@@ -11,7 +11,7 @@ use abi::command::*;
 use abi::config::SMALL;
 use abi::field::Field;
 use abi::reason::CommandStatus::{self, *};
-use sim::stall::Stall;
+use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::{Command, Model};
 

@@ -77,21 +77,23 @@ fn every_system_and_decision_test_is_in_the_plan() {
     let root = Path::new(ROOT);
     let plan = read(&root.join("docs/testplan.md"));
     let planned: BTreeSet<(&str, &str)> = rows(&plan).into_iter().map(|r| (r.1, r.2)).collect();
-    let tests = root.join("sim/tests");
-    let mut files = Vec::new();
-    rust_files(&tests, &mut files);
-    for file in files {
-        let within = file.strip_prefix(&tests).expect("it lies there");
-        let within = within.to_str().expect("a name");
-        if !within.starts_with("system_") && !within.starts_with("decisions/") {
-            continue;
-        }
-        let name = format!("sim/tests/{within}");
-        for test in tests_of(&read(&file)) {
-            assert!(
-                planned.contains(&(&name[..], test)),
-                "{name}: {test} is not in the plan"
-            );
+    for folder in ["sim/tests", "sim/measure/tests"] {
+        let tests = root.join(folder);
+        let mut files = Vec::new();
+        rust_files(&tests, &mut files);
+        for file in files {
+            let within = file.strip_prefix(&tests).expect("it lies there");
+            let within = within.to_str().expect("a name");
+            if !within.starts_with("system_") && !within.starts_with("decisions/") {
+                continue;
+            }
+            let name = format!("{folder}/{within}");
+            for test in tests_of(&read(&file)) {
+                assert!(
+                    planned.contains(&(&name[..], test)),
+                    "{name}: {test} is not in the plan"
+                );
+            }
         }
     }
 }

@@ -19,14 +19,13 @@ use hdl::emit::on_large_stack;
 use hdl::ports::{ports_of, Port, PortDirection};
 use rust_hdl_core::prelude::*;
 use sha2::{Digest, Sha256};
-use sim::design::Design;
-use sim::toolchain::{hex, workspace_folder};
-use sim::verilated::{Model, PortId};
+use verilate::design::Design;
+use verilate::toolchain::{hex, workspace_folder};
+use verilate::verilated::{Model, PortId};
 
-#[path = "verilog_support/random.rs"]
-mod random;
+mod verilog_support;
 
-use random::{When, STEPS};
+use verilog_support::{When, STEPS};
 
 /// Rounds after which rust-hdl's simulator must have settled.
 const SETTLE_MAX: usize = 200;
@@ -246,7 +245,7 @@ impl Compared {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let mut beside = [
             include_str!("verilog_blocks.rs"),
-            include_str!("verilog_support/random.rs"),
+            include_str!("verilog_support/mod.rs"),
             include_str!("../blocks/src/lib.rs"),
         ]
         .concat()
@@ -279,12 +278,12 @@ impl Compared {
 /// unless a seed is given; returns those that differ.
 fn compare_long(seed: u64) -> Vec<String> {
     let compared = Compared::new();
-    let is_replay = std::env::var_os("ZERONIC_SEED").is_some();
+    let is_replay = seed::is_replay();
     let mut differ = Vec::new();
     for entry in blocks::BLOCKS {
         let mut block = (entry.make)();
         block.connect_all();
-        if random::when(entry, &*block) != When::Long {
+        if verilog_support::when(entry, &*block) != When::Long {
             continue;
         }
         let design = verilog::emit(&*block, "dut").unwrap_or_else(|error| panic!("{error}"));
@@ -315,12 +314,12 @@ fn made(of: &str, when: When) -> Vec<Made> {
         block.connect_all();
         (*entry, block)
     });
-    made.filter(|(entry, block)| random::when(entry, &**block) == when)
+    made.filter(|(entry, block)| verilog_support::when(entry, &**block) == when)
         .collect()
 }
 
 fn leaves_of(of: &str) {
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     on_large_stack(|| compare_bank(made(of, When::Always), of, seed));
 }
 
@@ -360,7 +359,7 @@ fn blocks_with_children() {
         println!("skipped: set ZERONIC_LONG=1; it builds a model of each block and takes an hour");
         return;
     }
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     let differ = on_large_stack(|| compare_long(seed));
     assert_eq!(differ, [""; 0], "replay with ZERONIC_SEED={seed}");
 }

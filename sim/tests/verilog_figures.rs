@@ -17,15 +17,14 @@ use hdl::ports::{ports_of, Port, PortDirection};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rust_hdl_core::prelude::*;
-use sim::area::flat::Flat;
-use sim::area::netlist::Netlist;
-use sim::area::synthesis::{synthesize, Part};
-use sim::area::usage;
-use sim::design::{Design, Options};
-use sim::verilated::{Model, PortId};
-
-#[path = "verilog_support/stock.rs"]
-mod stock;
+use verilate::area::flat::Flat;
+use verilate::area::netlist::Netlist;
+use verilate::area::synthesis::{synthesize, Part};
+use verilate::area::usage;
+use verilate::design::Design;
+use verilate::options::Options;
+use verilate::stock;
+use verilate::verilated::{Model, PortId};
 
 /// Inputs prepared once, so that the measured loop only copies them.
 const PATTERNS: usize = 64;
@@ -74,7 +73,7 @@ struct Text {
 }
 
 impl Text {
-    /// The same behind a comment that makes it new to every cache.
+    /// Its text after a comment that makes it new to every cache.
     fn stamped(&self) -> Text {
         let stamp = format!("// {:?}\n", Instant::now());
         let parts = self.parts.iter().cloned().map(|mut part| {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use hdl::emit::on_large_stack;
-use sim::toolchain::{slang_python, Toolchain, Yosys};
+use verilate::toolchain::{slang_python, Toolchain, Yosys};
 
 /// The stages with a module of their own, as the registry names them.
 const STAGES: [&str; 6] = [

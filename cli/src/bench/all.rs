@@ -1,8 +1,8 @@
 //! `bench all`: every row of the page.
 //!
 //! Each row is a command line, run as a user would run it; several can run at a time, as figures
-//! are in simulated time. The page is written anew after each row, so that what was measured stays
-//! when a long run is ended.
+//! are in simulated time. The page is rewritten after each row, so that the rows
+//! measured so far are kept when a long run is interrupted.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::demo::ConfigName;
 use crate::options::time_us;
 use crate::output::print;
 
-/// Goodput of one flow that is to be reached, over its limit: 98.5 of 99.0 Gb/s.
+/// Goal of one flow, over its limit: 98.5 of 99.0 Gb/s.
 const ONE_FLOW: f64 = 0.995;
 /// Each direction of both at once, over the figure of one.
 const BOTH: f64 = 0.97;
@@ -76,7 +76,7 @@ impl Section {
             }
             Section::Frames => "Frame sizes at wire speed",
             Section::Owners => {
-                "Two owners on one wire: what one has no room for costs the other nothing"
+                "Two owners on one wire: a full header queue of one costs the other nothing"
             }
             Section::Dma => "The DMA engines alone",
             Section::Latency => "Latency",
@@ -86,7 +86,7 @@ impl Section {
     }
 }
 
-/// What to measure.
+/// Arguments of `zeronic bench all`.
 #[derive(Clone, Debug, Args)]
 pub struct AllArguments {
     /// Folder for benchmarks.md, benchmarks.html and benchmarks.json
@@ -95,17 +95,17 @@ pub struct AllArguments {
     /// Only these groups of rows
     #[arg(long, value_enum, value_delimiter = ',', value_name = "SECTION")]
     only: Vec<Section>,
-    /// Simulated time of each row at least, in microseconds
+    /// Least simulated time of each row, in microseconds
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
-    /// Leave out the area and many flows, whose lists take up to 95 ms to wrap twice, and do not
-    /// wait for other lists either: a few minutes instead of fifteen (two cores, --jobs 2)
+    /// Skip the area and rows with many flows, whose lists take up to 95 ms to wrap twice, and do
+    /// not wait for lists to wrap: a few minutes instead of fifteen (two cores, --jobs 2)
     #[arg(long)]
     quick: bool,
-    /// Rows that are measured at a time, each on a core
+    /// Rows that are measured in parallel, each on one core
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     jobs: u16,
-    /// Figures that `bench area --json` wrote, instead of mapping the card
+    /// Use the figures that `bench area --json` wrote, instead of mapping the card
     #[arg(long, value_name = "FILE")]
     area: Option<PathBuf>,
     /// Sizes of the card's tables
@@ -120,7 +120,7 @@ struct Line {
     throughput: ThroughputArguments,
 }
 
-/// A command line and the share of its limit that is to be reached, where one was set.
+/// A command line and its goal as a share of its limit, where there is one.
 type Goal = (String, Option<f64>);
 
 /// Flows that the tables of a configuration take, each with a region for each direction.
@@ -232,7 +232,7 @@ fn measure(line: &str, goal: Option<f64>, arguments: &AllArguments) -> Result<Ro
     let words: Vec<&str> = line.split_whitespace().collect();
     let parsed = Line::try_parse_from(&words)?.throughput;
     let (receive, send) = (words[0] != "tx", words[0] != "rx");
-    // Bars of several rows would write over each other.
+    // Progress bars of parallel rows would overwrite each other.
     let bar = match arguments.jobs {
         1 => progress_bar()?,
         _ => ProgressBar::hidden(),
@@ -258,7 +258,7 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         area,
         ..Page::default()
     };
-    // Alone: the speed of the simulation is measured by the clock on the wall.
+    // Alone: the speed of the simulation is measured in wall-clock time.
     for section in &sections {
         match section {
             Section::Latency => {
@@ -335,7 +335,7 @@ fn measure_rows(
                 while let Some(task) = next() {
                     let row = measure(&task.line, task.goal, arguments);
                     let row = row.with_context(|| task.line.clone());
-                    // Nobody listens any more when another row has failed.
+                    // The receiver is gone when another row has failed.
                     if done.send((task.section, task.row, row)).is_err() {
                         break;
                     }

@@ -1,4 +1,4 @@
-//! `zeronic bench area`: what the card takes of the device, and its longest paths.
+//! `zeronic bench area`: the area of the card on the device, and its longest paths.
 //!
 //! ```text
 //!   card ──> Verilog ──> Yosys ──┬─> LUTs, BRAM, URAM by block ──> table, JSON, text
@@ -13,9 +13,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use hdl::emit::emit_card;
 use serde::{Deserialize, Serialize};
-use sim::area::report::{Report, DOMAINS, XCVU9P};
+use verilate::area::report::{Report, DOMAINS, XCVU9P};
 
-use super::table;
+use super::table::table;
 use crate::options::UsageError;
 use crate::output::{json_file, print, ResultFile};
 
@@ -33,11 +33,11 @@ pub struct AreaArguments {
     report: Option<PathBuf>,
 }
 
-/// The card's budget, in percent of the device.
+/// Budget of LUTs, in percent of the device.
 pub const LUT_PERCENT_MAX: f64 = 6.0;
-/// Of block RAM.
+/// Budget of block RAM, in percent.
 pub const BRAM_PERCENT_MAX: f64 = 20.0;
-/// Of UltraRAM.
+/// Budget of UltraRAM, in percent.
 pub const URAM_PERCENT_MAX: f64 = 40.0;
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -57,22 +57,22 @@ struct BlockFigures {
     levels: Levels,
 }
 
-/// What the card takes of the device.
+/// Area of the card.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Figures {
     ok: bool,
-    /// Of the device's LUTs.
+    /// LUTs, in percent of the device.
     pub lut_percent: f64,
-    /// Of its block RAM.
+    /// Block RAM, in percent of the device.
     pub bram_percent: f64,
-    /// Of its UltraRAM.
+    /// UltraRAM, in percent of the device.
     pub uram_percent: f64,
     levels: Levels,
     blocks: Vec<BlockFigures>,
 }
 
 impl Figures {
-    /// Longest paths at 250 and at 322 MHz, and what they may be.
+    /// Longest paths at 250 and at 322 MHz, and their limits.
     pub fn levels(&self) -> [(f64, u32, u32); 2] {
         let found = [self.levels.core, self.levels.mac];
         let each = |at: usize| (DOMAINS[at].frequency_mhz, found[at], DOMAINS[at].levels_max);
@@ -94,7 +94,7 @@ impl Figures {
                 .strip_prefix(outer)
                 .is_some_and(|rest| rest.starts_with('/'))
         };
-        // The largest is cut into its parts as long as it has some and there is a place for them.
+        // The largest is split into its parts as long as it has some and they fit.
         let children = |path: &str| -> Vec<&BlockFigures> {
             let inside = self.blocks.iter().filter(|block| match path {
                 "" => !block.path.is_empty() && !block.path.contains('/'),
@@ -165,7 +165,7 @@ fn map(config: &str) -> Result<Report> {
     let card = card.context("the card has no Verilog")?;
     let modules = card.design.modules.into_iter();
     let modules: Vec<(String, String)> = modules.map(|m| (m.name, m.text)).collect();
-    Ok(sim::area::measure(card.top, &modules)?)
+    Ok(verilate::area::measure(card.top, &modules)?)
 }
 
 /// Maps the card; its figures alone.

@@ -1,24 +1,24 @@
-//! `bench dma`: the read and the write engine alone, without the card around them.
+//! `bench dma`: the read and the write engine alone, without the rest of the card.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use measure::engines::{both_works, measure as measure_work, read_works, write_works, Work};
 use serde::Serialize;
-use sim::measure::engines::{both_works, measure as measure_work, read_works, write_works, Work};
 
-use super::print_judged;
+use super::table::{print_judged, table};
 use crate::options::time_us;
 use crate::output::json_file;
 
-/// Payload, GB/s, that the best published engines write on this link, and read.
+/// Payload, GB/s, that the best published engines write and read on this link.
 const WRITE_GOAL: f64 = 13.2;
 const READ_GOAL: f64 = 12.2;
-/// Sizes of completions and how many of their headers the hard block holds.
+/// Completion sizes and completion headers of the hard block.
 const SLOTS: [(u32, u32); 4] = [(256, 256), (128, 256), (64, 256), (256, 128)];
 
-/// What to measure.
+/// Arguments of `zeronic bench dma`.
 #[derive(Clone, Debug, Args)]
 pub struct DmaArguments {
     /// Simulated time of each row, in microseconds
@@ -32,7 +32,7 @@ pub struct DmaArguments {
 /// The rate of one engine at one kind of work.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// What was asked for.
+    /// Name of the work.
     pub work: String,
     /// `write` or `read`.
     pub engine: &'static str,
@@ -40,9 +40,9 @@ pub struct Row {
     pub gigabytes_per_second: f64,
     /// What link, port and completion buffer allow.
     pub limit_gigabytes_per_second: f64,
-    /// Figure over limit.
+    /// Figure divided by limit.
     pub ratio: f64,
-    /// What is to be reached, where something was set.
+    /// Goal, where there is one.
     pub goal_gigabytes_per_second: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// Simulated time of each work that was measured.
     pub sim_time_ns: u64,
-    /// The first of what is wrong.
+    /// The first problems.
     pub problems: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ pub fn run(arguments: &DmaArguments) -> Result<bool> {
     if let Some(json) = json {
         json.write_json(&report)?;
     }
-    let mut table = super::table(&HEAD);
+    let mut table = table(&HEAD);
     for row in &report.rows {
         table.add_row(row.cells());
     }

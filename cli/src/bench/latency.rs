@@ -4,23 +4,23 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use serde::Serialize;
-use sim::measure::latency::{
+use measure::latency::{
     receive_alone, receive_loaded, send_alone, Latencies, LOAD, RECEIVE_BYTES, SEND_BYTES,
 };
-use sim::measure::scenario::{Scenario, Size};
+use measure::scenario::{Scenario, Size};
+use serde::Serialize;
 
-use super::print_judged;
+use super::table::{print_judged, table};
 use crate::demo::ConfigName;
 use crate::options::time_us;
 use crate::output::json_file;
 
 /// Time that a payload of 64 bytes may take from the wire to the PCIe port.
 const RECEIVE_GOAL_NS: f64 = 300.0;
-/// What sending may take beside two round trips on PCIe.
+/// Time that sending may take beside two round trips on PCIe.
 const SEND_GOAL_NS: f64 = 300.0;
 
-/// What to measure.
+/// Arguments of `zeronic bench latency`.
 #[derive(Clone, Debug, Args)]
 pub struct LatencyArguments {
     /// Simulated time of each part, in microseconds
@@ -39,11 +39,11 @@ pub struct LatencyArguments {
 pub struct Spread {
     /// Shortest, ns.
     pub min: f64,
-    /// Half take no longer.
+    /// Median, ns.
     pub p50: f64,
-    /// 99 of 100 take no longer.
+    /// 99th percentile, ns.
     pub p99: f64,
-    /// Longest.
+    /// Longest, ns.
     pub max: f64,
     /// Packets.
     pub packets: usize,
@@ -70,7 +70,7 @@ pub struct Report {
     pub rx_ns: Spread,
     /// Doorbell, its descriptor with it, to the first beat of a frame with 1 KiB of payload.
     pub tx_ns: Spread,
-    /// The same where the card reads the descriptor from its ring.
+    /// Doorbell to the first beat of a frame, where the card reads the descriptor from its ring.
     pub tx_fetched_ns: Spread,
     /// Last beat to the first beat of the header entry.
     pub rx_entry_ns: Spread,
@@ -80,16 +80,16 @@ pub struct Report {
     pub rx_loaded_entry_ns: Spread,
     /// That load, in millions of packets a second.
     pub rx_loaded_mpps: f64,
-    /// What receiving may take.
+    /// Goal of receiving, ns.
     pub rx_goal_ns: f64,
-    /// What sending may take.
+    /// Goal of sending, ns.
     pub tx_goal_ns: f64,
-    /// The first of what is wrong.
+    /// The first problems.
     pub problems: Vec<String>,
     /// Every latency of received packets, for plots.
     #[serde(skip)]
     pub curves: Vec<(&'static str, Vec<f64>)>,
-    /// Of sent ones.
+    /// Every latency of sent packets, for plots.
     #[serde(skip)]
     pub send_curves: Vec<(&'static str, Vec<f64>)>,
 }
@@ -181,7 +181,7 @@ pub fn run(arguments: &LatencyArguments) -> Result<bool> {
     if let Some(json) = json {
         json.write_json(&report)?;
     }
-    let mut table = super::table(&["ns", "min", "p50", "p99", "max", "goal"]);
+    let mut table = table(&["ns", "min", "p50", "p99", "max", "goal"]);
     for (name, spread, goal) in report.rows() {
         let times = [spread.min, spread.p50, spread.p99, spread.max, goal];
         let cells = times.iter().map(|time| format!("{time:.0}"));

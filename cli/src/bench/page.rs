@@ -1,4 +1,4 @@
-//! The page of `bench all`: Markdown, and HTML with plots that needs nothing else.
+//! The page of `bench all`: Markdown, and self-contained HTML with plots.
 //!
 //! ```text
 //!   rows, latencies, rates, area ──┬── tables.rs ──► Markdown, HTML
@@ -25,7 +25,7 @@ use crate::output::ResultFile;
 pub struct Row {
     /// Words after `zeronic bench`.
     pub line: String,
-    /// Share of the limit that is to be reached, where one was set.
+    /// Goal as a share of the limit, where there is one.
     pub goal: Option<f64>,
     /// Figures.
     pub report: Report,
@@ -52,7 +52,7 @@ pub struct PageFiles {
 }
 
 impl PageFiles {
-    /// Makes the folder, and removes a page that is there.
+    /// Makes the folder and removes an existing page.
     pub fn prepare(folder: &Path) -> Result<Self, UsageError> {
         let failed = |error| UsageError(format!("folder {}: {error}", folder.display()));
         fs::create_dir_all(folder).map_err(failed)?;
@@ -88,7 +88,7 @@ const INTRODUCTION: &str =
      every flow has had its turn before, then at least a millisecond is measured, in which every \
      list of segments wraps at least twice and every flow has at least eight packets. Of both \
      directions at once the slower is shown. Limits are the formulas of \
-     `sim/src/measure/limits.rs`: the wire, the lanes of PCIe each way, the requester port of the \
+     `sim/measure/src/limits.rs`: the wire, the lanes of PCIe each way, the requester port of the \
      hard block, reads in flight. One flow sends up to 64 KiB in a descriptor, many flows two \
      packets, as one ACK releases them; on the wire to the card flows take turns packet by packet.";
 

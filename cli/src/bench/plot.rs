@@ -37,9 +37,9 @@ pub struct Series {
 
 /// One bar and the limit beside it.
 pub struct Bar {
-    /// What stands below, lines separated by commas.
+    /// Label below the bar; commas separate its lines.
     pub name: String,
-    /// How high.
+    /// Height.
     pub value: f64,
     /// The limit, drawn as a line across.
     pub limit: f64,
@@ -202,7 +202,7 @@ fn dash(is_limit: bool) -> &'static str {
 fn ticks(from: f64, to: f64, is_log: bool) -> Vec<f64> {
     if is_log {
         let powers = (0..20).map(|n| f64::from(1 << n));
-        // The last power leaves room for the name of the end.
+        // The last power of two is left out where it would overlap the label of the end.
         let mut marks: Vec<f64> = powers.filter(|v| (from..to / 1.15).contains(v)).collect();
         marks.push(to);
         return marks;

@@ -5,21 +5,21 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use measure::run::Measurement;
+use measure::scenario::{Scenario, Size};
 use serde::Serialize;
 use sim::card::Profile;
-use sim::design::Options;
-use sim::measure::run::Measurement;
-use sim::measure::scenario::{Scenario, Size};
+use verilate::options::Options;
 
-use super::print_judged;
+use super::table::{print_judged, table};
 use crate::demo::ConfigName;
 use crate::options::time_us;
 use crate::output::json_file;
 
-/// Cycles a second that are to be reached.
+/// Goal, in cycles per second.
 pub const SPEED_GOAL: f64 = 150_000.0;
 
-/// What to measure.
+/// Arguments of `zeronic bench sim`.
 #[derive(Clone, Debug, Args)]
 pub struct SpeedArguments {
     /// Simulated time, in microseconds
@@ -38,20 +38,20 @@ pub struct SpeedArguments {
 pub struct Report {
     /// Every byte, count and rule is right.
     pub ok: bool,
-    /// Cycles of 250 MHz for each second of the wall, all checks on.
+    /// Cycles of 250 MHz for each second of wall-clock time, all checks on.
     pub cycles_per_second: f64,
-    /// The same for each second that the process had a core: what the wall would show on a machine
-    /// that does nothing else. Linux alone tells.
+    /// Cycles for each second in which the process had a core: the speed on an otherwise idle
+    /// machine. Only Linux reports it.
     pub cycles_per_core_second: Option<f64>,
     /// Share of the time in the Verilated model, both clocks.
     pub model: f64,
-    /// In link, root complex, IOMMU and memories.
+    /// Share of the time in link, root complex, IOMMU and memories.
     pub link: f64,
-    /// In the MAC and the wire.
+    /// Share of the time in the MAC and the wire.
     pub wire: f64,
-    /// In host, peer and the judging of bytes and frames.
+    /// Share of the time in host, peer and the judging of bytes and frames.
     pub parties: f64,
-    /// The first of what is wrong.
+    /// The first problems.
     pub problems: Vec<String>,
 }
 
@@ -114,7 +114,7 @@ pub fn run(arguments: &SpeedArguments) -> Result<bool> {
     if let Some(json) = json {
         json.write_json(&report)?;
     }
-    let mut table = super::table(&["simulation", "duplex, MTU 1500, all checks"]);
+    let mut table = table(&["simulation", "duplex, MTU 1500, all checks"]);
     let speed = format!("{:.0} cycles/s of 250 MHz", report.cycles_per_second);
     table.add_row(["speed".to_owned(), speed]);
     if let Some(speed) = report.cycles_per_core_second {

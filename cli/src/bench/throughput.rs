@@ -8,18 +8,18 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use measure::limits::{tightest, Limit};
+use measure::run::{Figures, Measurement, Outcome};
+use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
 use serde::Serialize;
-use sim::design::Options;
-use sim::measure::limits::{tightest, Limit};
-use sim::measure::run::{Figures, Measurement, Outcome};
-use sim::measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
+use verilate::options::Options;
 
-use super::print_judged;
+use super::table::{print_judged, table};
 use crate::demo::ConfigName;
 use crate::options::{one_of, time_us, UsageError};
 use crate::output::json_file;
 
-/// Most payload of one send descriptor where one flow sends alone.
+/// Most payload of one send descriptor where a single flow sends.
 const DESCRIPTOR_BYTES_MAX: usize = 65_535;
 
 /// Order of packets.
@@ -43,9 +43,9 @@ enum FamilyName {
 /// Acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AckName {
-    /// They ride in data.
+    /// In the data of the other direction.
     Data,
-    /// One frame of its own for every two segments.
+    /// A frame of its own for every two segments.
     Pure,
 }
 
@@ -54,7 +54,7 @@ enum AckName {
 enum RivalName {
     /// Its header queue is never emptied.
     Undrained,
-    /// Its queue is emptied, but all frames together are more than the link carries.
+    /// Its header queue is emptied, but all frames together exceed the link.
     Greedy,
 }
 
@@ -74,48 +74,49 @@ impl FromStr for FrameSizes {
     }
 }
 
-/// What to measure.
+/// Arguments of `zeronic bench rx`, `tx` and `duplex`.
 #[derive(Clone, Debug, Args)]
 pub struct ThroughputArguments {
-    /// Full TCP segments in packets of that many bytes. Short ones both ways are more than the link
-    /// to the host carries: its limit is then shown, and what is lost
+    /// Full TCP segments in packets of that many bytes. Short packets both ways exceed the link to
+    /// the host: its limit and the losses are then shown
     #[arg(long, default_value_t = 1500, value_name = "BYTES")]
     mtu: u32,
-    /// Frames of that many bytes (FCS included) at wire speed instead, 64 to 9216; of two numbers,
-    /// as in 64-9216, every size from the first to the second in turn, received
+    /// Frames of that many bytes (FCS included) at wire speed instead, 64 to 9216; with two
+    /// numbers, as in 64-9216, every size from the first to the second in turn (received only)
     #[arg(long, value_name = "BYTES")]
     frame: Option<FrameSizes>,
     /// Flows, used round robin
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=16384))]
     flows: u16,
-    /// A second owner with as many flows, to whom three of four frames go; the figures are the
-    /// first's, and it may lose nothing. For received frames of 64 bytes
+    /// Add a second owner with as many flows, which gets three of four frames; the figures are
+    /// those of the first, which may lose nothing. For received frames of 64 bytes
     #[arg(long, value_enum, value_name = "KIND")]
     rival: Option<RivalName>,
     /// Order of each flow's packets
     #[arg(long, value_enum, default_value_t = OrderName::InOrder)]
     order: OrderName,
-    /// IP version; random order means mixed unless said otherwise
+    /// IP version; mixed by default where the order is random
     #[arg(long, value_name = "VERSION")]
     ip: Option<FamilyName>,
     /// Where acknowledgements travel
     #[arg(long, value_enum, default_value_t = AckName::Data)]
     acks: AckName,
     /// Packets of a flow in a row, and in one send descriptor [default: 1 in a row; 2 in a
-    /// descriptor, as one ACK releases them; one flow alone sends up to 64 KiB]
+    /// descriptor, as one ACK releases them; a single flow sends up to 64 KiB]
     #[arg(long, value_name = "PACKETS")]
     burst: Option<u32>,
-    /// Simulated time that is measured at least, in microseconds, from 10; the host looks four
-    /// times in each, so that figures of a short time are coarse
+    /// Least simulated time that is measured, in microseconds, from 10; the host polls four times
+    /// in each, so that figures of a short time are coarse
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
-    /// Passes over each list of segments at least
+    /// Least passes over each list of segments
     #[arg(long, default_value_t = 2)]
     wraps: u64,
-    /// Size at whose multiples the host cuts read completions: 64, 128 or 256
+    /// The host cuts read completions at multiples of this size: 64, 128 or 256
     #[arg(long, default_value_t = 256, value_name = "BYTES", value_parser = one_of([64, 128, 256]))]
     completion: u32,
-    /// Completion headers that the hard block's buffer holds, 8 to 256; the card is built for them
+    /// Completion headers that the buffer of the hard block holds, 8 to 256; the card is built for
+    /// it
     #[arg(long, default_value_t = 256, value_name = "COUNT")]
     completion_headers: u32,
     /// Sizes of the card's tables
@@ -172,7 +173,7 @@ impl ThroughputArguments {
         scenario
     }
 
-    /// Measures; `bar` shows how far it is.
+    /// Measures; `bar` shows the progress.
     pub fn measure(&self, receive: bool, send: bool, bar: &ProgressBar) -> Result<Report> {
         let scenario = self.scenario(receive, send);
         scenario
@@ -220,11 +221,11 @@ fn measure(scenario: &Scenario, bar: &ProgressBar) -> Result<Outcome> {
 pub struct Report {
     /// Every byte, count and rule is right.
     pub ok: bool,
-    /// Payload; of both directions the slower.
+    /// Payload; the slower of both directions.
     pub goodput_gbps: f64,
     /// What physics allows, each direction.
     pub limit_gbps: f64,
-    /// Packets a second, in millions; of both directions the slower.
+    /// Packets per second, in millions; the slower of both directions.
     pub mpps: f64,
     /// What physics allows, each direction.
     pub limit_mpps: f64,
@@ -232,7 +233,7 @@ pub struct Report {
     pub limited_by: &'static str,
     /// Every limit, in millions of packets a second.
     pub limits_mpps: BTreeMap<&'static str, f64>,
-    /// Figure over limit.
+    /// Figure divided by limit.
     pub ratio: f64,
     /// Frames without a header entry; a rival's not counted.
     pub frames_lost: u64,
@@ -248,7 +249,7 @@ pub struct Report {
     pub ack_policy: &'static str,
     /// Payload of both directions.
     pub rx_goodput_gbps: Option<f64>,
-    /// The same.
+    /// Payload of both directions, by direction.
     pub tx_goodput_gbps: Option<f64>,
     /// Packets on the wire to the card, in millions a second.
     pub rx_offered_mpps: Option<f64>,
@@ -264,9 +265,9 @@ pub struct Report {
     pub rq_stall_cycles: u64,
     /// The card's own counters, zeros left out.
     pub counters: BTreeMap<&'static str, u64>,
-    /// The first of what is wrong.
+    /// The first problems.
     pub problems: Vec<String>,
-    /// Cycles of 250 MHz simulated for each second of the wall, setup included.
+    /// Cycles of 250 MHz for each second of wall-clock time, setup included.
     pub cycles_per_second: f64,
 }
 
@@ -311,7 +312,7 @@ impl Report {
     }
 
     fn print(&self) -> Result<()> {
-        let mut table = super::table(&[]);
+        let mut table = table(&[]);
         let mut row = |name: &str, value: String| {
             table.add_row([name.to_owned(), value]);
         };

@@ -36,7 +36,7 @@ const BELOW_BYTES: u64 = 1 << 31;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Positions {
-    /// The byte behind the first SYN of that direction in the capture.
+    /// The byte after the first SYN of that direction in the capture.
     #[default]
     Relative,
     /// 0: positions are sequence numbers.
@@ -47,7 +47,8 @@ pub enum Positions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Accept {
-    /// Whatever has landed without a gap: the floor follows each packet, as a transport's would.
+    /// All bytes that have landed without a gap: the floor follows each packet, as with a
+    /// transport.
     #[default]
     InOrder,
     /// Nothing: the floor stays.
@@ -105,7 +106,7 @@ pub struct FlowPlan {
     pub positions: Positions,
     /// First position that software has not accepted yet; sending: that the peer has not.
     pub floor: u64,
-    /// What software accepts during the run.
+    /// Bytes that software accepts during the run.
     pub accept: Accept,
     /// Lowest and highest ACK number, counted like positions of the other direction.
     pub acks: Option<(u64, u64)>,
@@ -117,7 +118,7 @@ pub struct FlowPlan {
     pub segments: Vec<SegmentPlan>,
 }
 
-/// Everything that a flow file says.
+/// The content of a flow file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Ethernet address of the card; learned from the flows' packets if the file names none.
@@ -218,7 +219,7 @@ pub fn read_plan(path: &Path) -> Result<Plan, UsageError> {
     checker.plan()
 }
 
-/// Knows the file's name and text, so that an error can say where it is.
+/// The name and text of the file, so that errors name their line.
 struct Checker<'a> {
     name: String,
     text: &'a str,
@@ -351,7 +352,7 @@ impl Checker<'_> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if text.is_empty() || text.starts_with('.') || !text.chars().all(is_plain) {
             let message = format!(
-                "flow name {text:?} names files: letters, digits, '-', '_', '.' behind the first"
+                "flow name {text:?} names files: letters, digits, '-', '_', '.' after the first"
             );
             return Err(self.error(name.span(), message));
         }
@@ -464,7 +465,7 @@ impl Checker<'_> {
         Ok(segment)
     }
 
-    /// Whether a segment's sequence numbers are no other bytes' of the flow.
+    /// Whether the sequence numbers of a segment are unique in the flow.
     fn reach(
         &self,
         span: Range<usize>,

@@ -6,7 +6,7 @@
 //! ```
 //! Each frame is replayed when the one before it is done, so that the result does not depend on
 //! time. In a flow that accepts in order, the floor follows the bytes that have landed, and its
-//! fence is awaited before the next frame.
+//! confirmation is awaited before the next frame.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use host::driver::bus::Bus;
 use host::driver::rings::HeaderEntry;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use sim::mac::Frame;
+use sim::harness::mac::Frame;
 
 use super::entries::{disposition, flow_index, line};
 use super::flows::{Accept, Plan};
@@ -27,7 +27,7 @@ use super::results::Results;
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
 
-/// Rounds after which a frame without an entry is looked for among the drops.
+/// Rounds after which a frame without an entry is searched among the drops.
 const ROUNDS_BEFORE_TOTALS: u32 = 8;
 
 /// One application buffer after the run.
@@ -42,7 +42,7 @@ pub struct BufferReport {
     sha256: String,
 }
 
-/// What the run brought about.
+/// The result of the run.
 #[derive(Debug, Serialize)]
 pub struct ReceiveReport {
     /// All frames accounted for, all other bytes untouched, no rule broken.

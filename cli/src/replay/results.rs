@@ -1,7 +1,7 @@
 //! The files of a replay.
 //!
 //! ```text
-//!   before the run   Results::prepare ── every result of an earlier run goes, of either side
+//!   before the run   Results::prepare ── removes every result of an earlier run, of either side
 //!                    Results::expect ─── one buffer for each segment
 //!   after it         entries, sent, buffers, and the summary last
 //! ```
@@ -30,8 +30,8 @@ pub struct Results {
 }
 
 impl Results {
-    /// Makes room in `out`: what an earlier run has left there must not be taken for a result of
-    /// this one, not even where this one fails.
+    /// Removes the results of an earlier run from `out`: they must not be taken for results of this
+    /// run, not even if it fails.
     pub fn prepare(out: &Path, sends: bool) -> Result<Self, UsageError> {
         let folder = |error| UsageError(format!("folder {}: {error}", out.display()));
         std::fs::create_dir_all(out).map_err(folder)?;

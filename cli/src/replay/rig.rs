@@ -26,16 +26,16 @@ use host::driver::rings::HeaderEntry;
 use host::memory::ApplicationMapping;
 use sim::card::SimulatedCard;
 use sim::golden_card::GoldenCard;
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use super::flows::{FlowPlan, Plan, RegionPlan};
 use crate::options::UsageError;
 
-/// Times the card is given to work before it counts as stuck.
+/// Rounds without progress after which the card counts as stuck.
 pub const ROUNDS_MAX: u32 = 4000;
 
-/// What a model tells about itself.
-pub trait Model: Card {
+/// What a model of the card reports.
+pub trait Model: NetworkSide {
     /// Rules that the card broke.
     fn violations(&self) -> Vec<String>;
     /// Simulated time, if there is any.
@@ -69,7 +69,7 @@ pub struct Installed {
     pub name: FlowName,
     /// Sequence number of position 0.
     pub base: u32,
-    /// What software accepts now.
+    /// Ranges that software accepts now.
     pub acceptance: Acceptance,
 }
 
@@ -92,7 +92,7 @@ pub struct Rig<B: Bus, C: Model> {
 /// Sums of the card's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets whose header went up.
+    /// Packets with a header entry.
     pub entries: u64,
     /// Frames that were dropped.
     pub drops: u64,
@@ -219,7 +219,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
         let limit = 1 << self.device.sizes().segment_bits;
         if end > limit {
             let name = &flow.name;
-            let message = format!("flow '{name}': no room for {segments} segments in {limit}");
+            let message = format!("flow '{name}': {segments} segments do not fit in {limit}");
             return Err(UsageError(message).into());
         }
         self.pool_next = end;
@@ -282,7 +282,7 @@ impl<B: Bus, C: Model> Rig<B, C> {
         Ok(entries)
     }
 
-    /// Sums of the counters: of packets that went up and of those that were dropped.
+    /// Sums of the counters: packets with a header entry, and dropped frames.
     pub fn totals(&mut self) -> Result<Totals> {
         let counters = self.device.counters()?;
         let sum = |names: Vec<&str>| {

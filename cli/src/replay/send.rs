@@ -5,7 +5,7 @@
 //!           └ headers ──► send descriptors ──► card ◄─────────────┘
 //!                                                └─► sent.pcapng, compared with the capture
 //! ```
-//! Checksums are left out of the descriptors: the card has to make them. With `join_bytes`,
+//! Descriptors carry no checksums: the card has to compute them. With `join_bytes`,
 //! consecutive packets of a flow that differ only as segmentation makes them differ become one
 //! descriptor, and the card has to cut them apart again.
 
@@ -21,8 +21,8 @@ use host::control::packet::{clear_checksums, parse_tcp, TcpHeader};
 use host::driver::bus::Bus;
 use host::transport::header::{ones_sum, tcp_checksum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use serde::Serialize;
-use sim::mac::Frame;
-use sim::pcapng::CaptureWriter;
+use sim::harness::mac::Frame;
+use sim::harness::pcapng::CaptureWriter;
 
 use super::entries::line;
 use super::flows::{FlowPlan, Plan};
@@ -31,7 +31,7 @@ use super::rig::{Model, Rig};
 use super::traffic::{flow_of, Numbered, Traffic, Way};
 use crate::options::UsageError;
 
-/// Rounds without a frame after which the card counts as done.
+/// Rounds without a frame after which the card is done.
 const IDLE_ROUNDS_MAX: u32 = 200;
 
 const FIN_PSH: u8 = 0x09;
@@ -46,7 +46,7 @@ pub struct Difference {
     byte: usize,
 }
 
-/// What the run brought about.
+/// The result of the run.
 #[derive(Debug, Serialize)]
 pub struct SendReport {
     /// The frames are those of the capture, byte for byte, and no rule was broken.
@@ -74,11 +74,11 @@ struct Outgoing {
     header_bytes: usize,
     packet: Numbered,
     payload: std::ops::Range<usize>,
-    /// In the flow's counting; below 0 if it lies before the stream's first byte.
+    /// Position of the flow; below 0 if it lies before the first byte of the stream.
     position: i64,
 }
 
-/// A descriptor to be: a first packet and those that were joined to it.
+/// A descriptor to make: a first packet and those that were joined to it.
 struct Train {
     first: Outgoing,
     payload_bytes: usize,
@@ -266,8 +266,8 @@ fn take_apart(
     }))
 }
 
-/// Whether a descriptor can say what a packet is: host stacks hand captures packets longer than
-/// any wire carries.
+/// Whether a descriptor can describe a packet: host stacks capture packets that are longer than any
+/// frame on the wire.
 fn check_lengths(number: usize, header_bytes: usize, bytes: usize) -> Result<(), UsageError> {
     let most = MSS_BYTES.max();
     if bytes as u64 > most {
@@ -283,7 +283,8 @@ fn check_lengths(number: usize, header_bytes: usize, bytes: usize) -> Result<(),
     Ok(())
 }
 
-/// Puts a packet's payload where the flow's segments want it; a retransmission must say the same.
+/// Puts a packet's payload where the flow's segments want it; a retransmission must carry the same
+/// bytes.
 fn fill<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     flow: &FlowPlan,
@@ -352,14 +353,14 @@ fn send_whole(work: &mut Work, frame: &Numbered, header: Option<&TcpHeader>) {
 }
 
 /// What the card has to send for a packet: its frame, with the checksums that the capture lacks
-/// when it was taken in front of a card that makes them.
+/// when it was taken before a card that computes them.
 fn expect(work: &mut Work, packet: &Outgoing) {
     let mut expected = packet.packet.clone();
     work.checksums_completed += usize::from(complete_checksums(&mut expected.bytes));
     work.expected.push(expected);
 }
 
-/// Puts in right checksums; true if one was wrong.
+/// Corrects the checksums; true if one was wrong.
 fn complete_checksums(frame: &mut [u8]) -> bool {
     let Ok(layout) = TcpLayout::parse(frame) else {
         return false;

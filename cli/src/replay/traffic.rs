@@ -8,7 +8,7 @@ use std::path::Path;
 use abi::config::FRAME_BYTES_MIN;
 use host::control::packet::{parse_tcp, TcpHeader};
 use host::transport::header::SYN;
-use sim::pcapng::read_capture;
+use sim::harness::pcapng::read_capture;
 
 use super::flows::{FlowPlan, Plan, Positions};
 use crate::options::UsageError;
@@ -84,7 +84,7 @@ impl Traffic {
         Ok(Traffic { incoming, outgoing })
     }
 
-    /// What a flow's positions count from, in one direction: a sequence number.
+    /// The sequence number of position 0 of a flow, in one direction.
     pub fn base(&self, flow: &FlowPlan, way: Way) -> Result<u32, UsageError> {
         if flow.positions == Positions::Absolute {
             return Ok(0);

@@ -99,7 +99,7 @@ fn files_that_are_not_there_or_something_else() {
     let none = file.to_str().expect("a path");
     run(none, &flows, here, &["file", "empty"]);
     let header = out.join("header.pcapng");
-    let writer = sim::pcapng::CaptureWriter::create(&header, &["wire"]);
+    let writer = sim::harness::pcapng::CaptureWriter::create(&header, &["wire"]);
     writer.and_then(|it| it.finish()).expect("a file");
     let header = header.to_str().expect("a path");
     run(header, &flows, here, &["header.pcapng", "no frames"]);

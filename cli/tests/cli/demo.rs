@@ -6,7 +6,7 @@ use std::io::BufReader;
 
 use fst_reader::{FstFilter, FstReader, FstSignalValue};
 use serde_json::Value;
-use sim::pcapng::read_capture;
+use sim::harness::pcapng::read_capture;
 
 use crate::run::{accepted, folder, refused};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use sim::pcapng::{read_capture, CaptureWriter};
+use sim::harness::pcapng::{read_capture, CaptureWriter};
 
 use crate::run::{example, folder, zeronic};
 

@@ -1,6 +1,6 @@
 //! Flow files with a mistake: the line and the value are named.
 
-use sim::pcapng::CaptureWriter;
+use sim::harness::pcapng::CaptureWriter;
 
 use crate::run::{example, folder, refused};
 

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use sim::pcapng::parse_capture;
+use sim::harness::pcapng::parse_capture;
 
 use crate::run::{accepted, command, example, folder, refused};
 

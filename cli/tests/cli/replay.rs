@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use host::transport::peer::RandomBytes;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use sim::pcapng::read_capture;
+use sim::harness::pcapng::read_capture;
 
 use crate::run::{accepted, example, folder};
 

@@ -24,13 +24,6 @@ pub fn address(host: u8, ipv6: bool, port: u16) -> SocketAddr {
     }
 }
 
-/// The seed of this run: `ZERONIC_SEED`, or the test's own.
-pub fn seed(default: u64) -> u64 {
-    let seed = std::env::var("ZERONIC_SEED").map_or(default, |text| text.parse().unwrap());
-    println!("ZERONIC_SEED={seed}");
-    seed
-}
-
 /// The application on our side, on one stream.
 struct Run {
     stream: StreamId,

@@ -7,8 +7,8 @@
 //! Framing rules, each reported when broken:
 //! 1. an offered beat stays until it is taken, and `tvalid` does not fall inside a packet;
 //! 2. `tkeep` is all ones but on the last beat, where it has no holes;
-//! 3. the packet has as many dwords as its descriptor announces, a refusal five more than its
-//!    descriptor.
+//! 3. the packet has as many dwords as its descriptor announces; a completion with error status has
+//!    five more than its descriptor.
 //!
 //! Source: PG213, completer completion interface, 512 bit, straddle off; Completions with Error
 //! Status.
@@ -19,8 +19,8 @@ use crate::violation::{Log, Stream, Violation};
 
 /// Dwords of the descriptor.
 pub(crate) const DESCRIPTOR_DWORDS: usize = 3;
-/// Dwords behind the descriptor of a refusal: byte enables and request descriptor, for the log of
-/// the hard block. They do not go over the link.
+/// Dwords after the descriptor of a completion with error status: byte enables and request
+/// descriptor, for the log of the hard block. They are not sent over the link.
 const REFUSAL_DWORDS: usize = 5;
 
 /// Receiver of the stream.
@@ -33,7 +33,7 @@ pub(crate) struct CcReceiver {
 }
 
 impl CcReceiver {
-    /// Looks at one cycle; returns the packet that ends in it.
+    /// Samples one cycle; returns the packet that ends in it.
     pub fn sample(&mut self, beat: &CcBeat, tready: bool, log: &mut Log) -> Option<Vec<u32>> {
         if self.held.take().is_some_and(|held| held != *beat) {
             log.push(Violation::OfferChanged(Stream::Cc));
@@ -88,7 +88,7 @@ impl CcReceiver {
         Some(words[..on_link.min(words.len())].to_vec())
     }
 
-    /// Forgets everything, as in reset.
+    /// Clears all state, as reset does.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

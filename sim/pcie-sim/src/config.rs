@@ -27,7 +27,7 @@ pub struct Bar {
     pub bytes: u64,
 }
 
-/// Lanes and what does not carry payload.
+/// Lanes and their overhead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkConfig {
     /// Number of lanes.
@@ -67,7 +67,7 @@ pub struct PcieConfig {
     pub mrrs_bytes: u32,
     /// Read completion boundary, 64 or 128 bytes.
     pub rcb_bytes: u32,
-    /// Size at whose multiples the root complex cuts completions, in bytes.
+    /// The root complex cuts completions at multiples of this size, in bytes.
     pub completion_payload_bytes: u32,
     /// Chance to cut at an earlier read completion boundary, parts per thousand.
     pub random_split_permille: u32,
@@ -79,7 +79,7 @@ pub struct PcieConfig {
     pub dram_write_ns: u64,
     /// Time from arrival at the root complex to visibility for a write to GPU memory, in ns.
     pub gpu_write_ns: u64,
-    /// Time that a read of GPU memory takes longer than one of DRAM, in ns.
+    /// Additional latency of a read of GPU memory over one of DRAM, in ns.
     pub gpu_read_extra_ns: u64,
     /// Largest random addition to the latency of each read and each write, in ns; writes on one
     /// path stay in order.
@@ -103,7 +103,7 @@ pub struct PcieConfig {
     pub checks_completions: bool,
     /// Whether promising more completions than the buffer holds is a violation by itself.
     pub check_reservation: bool,
-    /// Beats that the hard block stores of RQ and CC before it lowers `tready`.
+    /// Beats of RQ and CC that the hard block buffers before it lowers `tready`.
     pub transmit_beats: u32,
     /// Non-posted requests that wait for credits inside the hard block.
     pub nonposted_queue: usize,
@@ -115,12 +115,12 @@ pub struct PcieConfig {
     pub idle_permille: u32,
     /// Time after which the hard block reports a read as timed out; `None`: never.
     pub completion_timeout_ns: Option<u64>,
-    /// Time after which the host gives up on a register read, in ns.
+    /// Time after which the host times a register read out, in ns.
     pub mmio_timeout_ns: u64,
     /// Time after loss of bus mastering (or of interrupts) in which requests (or interrupts)
     /// that were under way are no violation, in ns.
     pub quiesce_ns: u64,
-    /// First bus address of the window whose writes are interrupts.
+    /// First bus address of the interrupt window: writes to it are interrupts.
     pub interrupt_base: u64,
     /// Size of that window in bytes.
     pub interrupt_bytes: u64,

@@ -49,7 +49,7 @@ pub(crate) struct CqSender {
 }
 
 impl CqSender {
-    /// Adds a request behind the others.
+    /// Queues a request.
     pub fn push(&mut self, packet: CqPacket) {
         self.queue.push_back(packet);
     }
@@ -59,7 +59,7 @@ impl CqSender {
         self.admitted
     }
 
-    /// Looks at one cycle: `shown` becomes the next beat; returns the request taken whole.
+    /// Samples one cycle: `shown` becomes the next beat; returns the request taken whole.
     pub fn step(
         &mut self,
         shown: &mut CqBeat,
@@ -103,7 +103,7 @@ impl CqSender {
         self.queue.pop_front()
     }
 
-    /// Forgets everything, as in reset.
+    /// Clears all state, as reset does.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

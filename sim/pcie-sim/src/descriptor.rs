@@ -142,8 +142,6 @@ pub mod cq {
     pub const REQUESTER_ID: Field = Field::at(80, 16);
     /// Tag.
     pub const TAG: Field = Field::at(96, 8);
-    /// Target function.
-    pub const FUNCTION: Field = Field::at(104, 8);
     /// BAR that was hit.
     pub const BAR_ID: Field = Field::at(112, 3);
     /// Binary logarithm of the size of that BAR.

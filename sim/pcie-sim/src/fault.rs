@@ -1,17 +1,17 @@
-//! Faults: those that the test injects into reads, and the log of those that the host saw.
+//! Faults that a test injects into reads, and the log of accesses that the host refused.
 //!
 //! ```text
 //!   inject(fault, target) -> Injector -> read at the root complex
 //!   refused access -> FaultRecord -> fault log
 //! ```
 //!
-//! Invariant: a refused posted write leaves its trace here and nowhere else.
+//! Invariant: a refused posted write is recorded here and nowhere else.
 
 use crate::iommu::Refusal;
 use crate::random::Random;
 use std::ops::Range;
 
-/// What happens to the completion of a read.
+/// Fault in the completion of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The payload is marked as wrong (and is wrong).
@@ -37,7 +37,7 @@ pub enum Target {
     Nth(u64),
     /// The next read that touches this range of bus addresses.
     Address(Range<u64>),
-    /// Each read with a chance in parts per million, for ever.
+    /// Each read with a chance in parts per million, without end.
     Random {
         /// The chance.
         per_million: u32,
@@ -47,7 +47,7 @@ pub enum Target {
 /// An access of the card that the host refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultRecord {
-    /// When.
+    /// Cycle of the access.
     pub cycle: u64,
     /// Bus address of the first dword.
     pub bus_address: u64,
@@ -55,28 +55,28 @@ pub struct FaultRecord {
     pub bytes: u32,
     /// A posted write, or else a read.
     pub write: bool,
-    /// Why.
+    /// Reason of the refusal.
     pub refusal: Refusal,
 }
 
-/// The injections that wait for their read.
+/// The armed injections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Injector {
     armed: Vec<(Fault, Target)>,
 }
 
 impl Injector {
-    /// Arms one more.
+    /// Arms an injection.
     pub fn arm(&mut self, fault: Fault, target: Target) {
         self.armed.push((fault, target));
     }
 
-    /// Removes all.
+    /// Removes all injections.
     pub fn clear(&mut self) {
         self.armed.clear();
     }
 
-    /// Tells of an arriving read and learns what shall happen to it.
+    /// The fault that is to hit an arriving read, if any.
     pub fn strike(&mut self, bytes: Range<u64>, random: &mut Random) -> Option<Fault> {
         let mut hit = None;
         for (i, (fault, target)) in self.armed.iter_mut().enumerate() {

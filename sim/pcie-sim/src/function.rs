@@ -1,4 +1,4 @@
-//! Configuration space of the card's one function, as far as a driver needs it.
+//! The part of the configuration space of the card's function that a driver needs.
 //!
 //! ```text
 //!   host methods --> Function --> cfg_* ports, limits of the request check
@@ -34,7 +34,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Whether requests of the card are carried.
+    /// Whether bus mastering is on: requests of the card are carried.
     pub fn is_bus_master(&self) -> bool {
         self.bus_master
     }
@@ -86,7 +86,7 @@ impl Function {
         };
     }
 
-    /// Shows the state on the ports.
+    /// Drives the state on the ports.
     pub fn drive(&self, config: &PcieConfig, inputs: &mut CardInputs) {
         inputs.cfg_max_payload = (config.mps_bytes.ilog2() - SMALLEST_LOG2) as u8;
         inputs.cfg_max_read_req = (config.mrrs_bytes.ilog2() - SMALLEST_LOG2) as u8;

@@ -42,7 +42,7 @@ pub(crate) struct HardBlock {
     reset_until: u64,
     random: Random,
     issued: Vec<Issued>,
-    /// Requests that were dropped in this cycle since bus mastering is off.
+    /// Requests that were dropped in this cycle because bus mastering is off.
     pub dropped: Vec<Request>,
     pub rq_stall_cycles: u64,
 }
@@ -76,7 +76,7 @@ impl HardBlock {
         self.link_up
     }
 
-    /// Takes what the card drives in this cycle.
+    /// Samples what the card drives in this cycle.
     pub fn sample(
         &mut self,
         now: u64,
@@ -124,7 +124,7 @@ impl HardBlock {
         self.config_space.step(card, inputs, config, log);
     }
 
-    /// A write into the interrupt window needs MSI-X on; it is carried all the same.
+    /// A write into the interrupt window with MSI-X off is a violation, but still carried.
     fn check_interrupt(&self, now: u64, request: &Request, config: &PcieConfig, log: &mut Log) {
         let inside = request.address.wrapping_sub(config.interrupt_base);
         let off = self.function.cycles_without_interrupts(now);
@@ -137,7 +137,7 @@ impl HardBlock {
         }
     }
 
-    /// Without bus mastering a write vanishes and a read ends as unsupported.
+    /// With bus mastering off a write is dropped and a read ends as unsupported.
     fn drop_request(&mut self, now: u64, request: &Request, config: &PcieConfig, log: &mut Log) {
         let cycles_off = self.function.cycles_without_mastering(now);
         if cycles_off > cycles(config.quiesce_ns) {
@@ -165,7 +165,7 @@ impl HardBlock {
         }
     }
 
-    /// A register access has come over the link.
+    /// A register access has arrived over the link.
     pub fn receive_request(&mut self, packet: CqPacket, mmio: &mut Mmio) {
         if self.function.memory_enable {
             self.cq.push(packet);
@@ -242,7 +242,7 @@ impl HardBlock {
         self.requester.function_reset();
     }
 
-    /// The link goes down: everything inside is lost.
+    /// The link goes down: everything in flight is lost.
     pub fn link_down(&mut self, now: u64, inputs: &mut CardInputs, config: &PcieConfig) {
         self.requester.reset(config);
         self.transmitter.reset(config);

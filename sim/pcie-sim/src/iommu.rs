@@ -62,7 +62,7 @@ pub enum IommuError {
     Memory(#[from] MemoryError),
 }
 
-/// Why the bus was refused.
+/// Why an access of the card was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// No mapping covers the whole access.
@@ -71,7 +71,7 @@ pub enum Refusal {
     Rights,
     /// The GPU's BAR does not reach this far.
     BeyondBar,
-    /// A write into the interrupt window that is no aligned 4-byte write.
+    /// A write into the interrupt window that is not an aligned 4-byte write.
     MalformedInterrupt,
     /// The payload was poisoned.
     Poisoned,
@@ -142,7 +142,7 @@ impl Iommu {
         self.denied.push(bus_addresses);
     }
 
-    /// Where an access of the bus leads.
+    /// The memory that an access of the card reaches.
     pub fn translate(
         &self,
         bus_address: u64,
@@ -158,7 +158,7 @@ impl Iommu {
         }
     }
 
-    /// Where the host finds the memory behind a bus address, whatever the card may do with it.
+    /// The memory behind a bus address, whatever the rights of the card.
     pub fn locate(&self, bus_address: u64, bytes: u64) -> Result<(MemoryId, u64), IommuError> {
         let found = self.covering(bus_address, bytes);
         let (start, mapping) = found.ok_or(IommuError::NotMapped(bus_address))?;

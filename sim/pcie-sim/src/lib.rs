@@ -36,7 +36,7 @@
 //!
 //! - One physical function, traffic class 0, dword-aligned streams, client-managed tags.
 //! - RQ and RC straddle on (two and four TLPs a beat), CQ and CC straddle off, parity off.
-//! - The hard block stores a TLP before it sends it; data link layer errors do not happen.
+//! - The hard block buffers a whole TLP before it sends it; data link layer errors do not happen.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! One direction of the link: lanes that serialise, then a flight of constant time.
+//! One direction of the link: serialising lanes, then a constant latency.
 //!
 //! ```text
 //!   send(bytes, tlp) --> [ lanes: bytes per cycle ] --> [ latency ] --> receive(now)
@@ -60,7 +60,7 @@ impl<T> Link<T> {
         self.flight.is_empty()
     }
 
-    /// Loses everything in flight.
+    /// Drops everything in flight.
     pub fn clear(&mut self) {
         self.flight.clear();
     }

@@ -1,4 +1,4 @@
-//! Memories that bus addresses can lead to: host DRAM and, behind a resizable BAR each, GPU memory.
+//! Memories that the bus can reach: host DRAM, and GPU memories, each behind a resizable BAR.
 //!
 //! ```text
 //!   bus address --IOMMU--> (MemoryId, offset) --> Dram | Gpu(n)
@@ -24,7 +24,7 @@ pub enum MemoryId {
     Gpu(usize),
 }
 
-/// An access that the memory does not have.
+/// An access outside the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MemoryError {
     /// No GPU with this number.
@@ -46,7 +46,7 @@ pub enum MemoryError {
     Exhausted(u64),
 }
 
-/// The bytes of a memory: a vector, or pages that others map, too.
+/// The bytes of a memory: a vector, or pages that others map as well.
 pub type MemoryBytes = Box<dyn DerefMut<Target = [u8]>>;
 
 /// One memory and the part of it that the bus can reach.
@@ -72,7 +72,7 @@ pub struct Memories {
 }
 
 impl Memories {
-    /// Memories of the configured sizes, whose bytes `bytes` provides.
+    /// Memories of the configured sizes, with the bytes that `bytes` provides.
     pub fn new<E>(
         dram_bytes: usize,
         gpus: &[GpuConfig],
@@ -116,7 +116,7 @@ impl Memories {
         }
     }
 
-    /// Copies out of a memory what is visible in it now.
+    /// Copies the visible content of a memory.
     pub fn read(&self, memory: MemoryId, offset: u64, into: &mut [u8]) -> Result<(), MemoryError> {
         let bank = self.bank(memory)?;
         let range = range_of(offset, into.len() as u64, bank.bytes.len() as u64)?;
@@ -167,7 +167,7 @@ impl Memories {
         self.allocated.get(&offset).copied()
     }
 
-    /// Gives an allocation back.
+    /// Releases an allocation.
     pub fn free(&mut self, offset: u64) {
         self.allocated.remove(&offset);
     }

@@ -24,7 +24,7 @@ const TAGS: usize = 32;
 /// Longest access in bytes: one write-combined line.
 const ACCESS_BYTES_MAX: usize = 64;
 
-/// A register read under way.
+/// A register read in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MmioRead(u64);
 
@@ -42,19 +42,19 @@ pub enum MmioError {
     /// Longer than a line, empty, or across a line.
     #[error("an access of {0} bytes is empty, exceeds a line or crosses one")]
     Length(usize),
-    /// The card, or the hard block with memory decoding off, answered "unsupported request".
+    /// The card, or the hard block with memory decoding off, completed it as unsupported request.
     #[error("unsupported request")]
     UnsupportedRequest,
-    /// The card answered "completer abort".
+    /// The card completed it as completer abort.
     #[error("completer abort")]
     CompleterAbort,
     /// The card marked the data as wrong.
     #[error("poisoned completion")]
     Poisoned,
-    /// No answer in time.
+    /// No completion in time.
     #[error("no completion in time")]
     Timeout,
-    /// The link went down before the answer.
+    /// The link went down before the completion.
     #[error("link down")]
     LinkDown,
 }
@@ -88,7 +88,7 @@ struct Outstanding {
     deadline: u64,
     /// The card has sent the last completion; the result travels.
     ended: bool,
-    /// The host gave up before the hard block could deliver the read; the tag stays taken.
+    /// The read timed out before the hard block could deliver it; the tag stays in use.
     abandoned: bool,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Mmio {
 }
 
 impl Mmio {
-    /// Nothing under way.
+    /// No accesses.
     pub fn new(config: &PcieConfig) -> Self {
         Self {
             waiting: VecDeque::new(),
@@ -153,7 +153,7 @@ impl Mmio {
         self.waiting.push_back(Access { request, bar, read });
     }
 
-    /// Whether no access waits or is under way.
+    /// Whether no access is queued or in flight.
     pub fn is_idle(&self) -> bool {
         let used = &self.used;
         self.waiting.is_empty()
@@ -268,7 +268,7 @@ impl Mmio {
         }
     }
 
-    /// Gives up on reads that the card has not completed in time.
+    /// Times out reads that the card has not completed in time.
     pub fn expire(&mut self, now: u64, log: &mut Log) {
         if self.outstanding_count == 0 {
             return;
@@ -302,7 +302,7 @@ impl Mmio {
         }
     }
 
-    /// Ends everything, as a link that goes down does.
+    /// Ends every access, as link-down does.
     pub fn reset(&mut self, config: &PcieConfig) {
         let waiting = self.waiting.iter().filter_map(|access| access.read);
         let outstanding = self.outstanding.iter().flatten().map(|o| o.read);
@@ -449,7 +449,7 @@ fn find_bar(bars: &[Bar], address: u64, bytes: usize) -> Result<Bar, MmioError> 
         .ok_or(MmioError::NoBar { address, bytes })
 }
 
-/// The packet that the hard block makes of an access.
+/// The CQ packet of an access.
 fn packet_of(access: Access) -> CqPacket {
     let (request, bar) = (access.request, access.bar);
     let kind = match request.kind {

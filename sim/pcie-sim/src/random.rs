@@ -1,4 +1,4 @@
-//! The one source of random choices: SplitMix64, so that a seed replays on every machine for ever.
+//! The one source of random choices: SplitMix64, so that a seed replays on every machine.
 
 /// A seeded generator (SplitMix64, Steele et al. 2014).
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 //! Timing: the beat is registered; it stays until taken; no idle cycle inside a packet.
 //!
 //! Invariants: `tkeep` is all ones and `tlast` is 0; a TLP starts at the first multiple of four
-//! dwords behind the one before it, if it had arrived when the beat was made.
+//! dwords after the one before it, if it had arrived when the beat was made.
 //!
 //! Source: PG213, requester completion interface, 512 bit, straddle with four TLPs.
 
@@ -29,12 +29,12 @@ pub(crate) struct RcPacket {
     pub valid_bytes: u32,
     /// Tag that is free once the card has taken the packet.
     pub frees_tag: Option<u8>,
-    /// Room that it takes in the receive buffer.
+    /// Space that it occupies in the receive buffer.
     pub headers: u32,
     pub data: u32,
 }
 
-/// What became of a packet that the card took.
+/// Outcome of a packet that the card took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Delivered {
     pub frees_tag: Option<u8>,
@@ -53,12 +53,12 @@ pub(crate) struct RcSender {
 }
 
 impl RcSender {
-    /// Adds a packet behind the others.
+    /// Queues a packet.
     pub fn push(&mut self, packet: RcPacket) {
         self.queue.push_back(packet);
     }
 
-    /// Looks at one cycle: what was taken goes to `sink`, and `shown` becomes the next beat.
+    /// Samples one cycle: what was taken goes to `sink`, and `shown` becomes the next beat.
     pub fn step(
         &mut self,
         shown: &mut RcBeat,

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A request that breaks a rule is still carried where that has a meaning, so that one mistake
-//! yields one report and not a hundred.
+//! yields one report only.
 //!
 //! Source: PCI Express Base 3.0, 2.2.5 (byte enables), 2.2.7 (memory requests); PG213.
 
@@ -14,7 +14,7 @@ use crate::rq::{RqPacket, DESCRIPTOR_DWORDS};
 use crate::tlp::{Request, RequestKind};
 use crate::violation::{Log, Stream, Violation};
 
-/// Dwords up to which a request may go: the next 4 KiB boundary.
+/// Most dwords of a request: up to the next 4 KiB boundary.
 const PAGE: u64 = 4096;
 
 /// What the host has configured.

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Invariants:
-//! 1. a completion enters the buffer only if a header and its data fit, else it is lost;
-//! 2. the room is given back when the card has taken the completion's last beat;
+//! 1. a completion enters the buffer only if a header and its data fit, otherwise it is lost;
+//! 2. the space is released when the card has taken the last beat of the completion;
 //! 3. a completion that does not continue its request where it stopped ends the request.
 //!
 //! Source: PG213, requester interfaces, error codes; buffer size: two measured numbers in the
@@ -23,7 +23,7 @@ use crate::tags::{Read, Room, TagError, Tags};
 use crate::tlp::{Completion, Request, RequestKind};
 use crate::violation::{Log, Violation};
 
-/// A checked request and the sequence number under which the card wants to hear of it.
+/// A checked request and the sequence number to report to the card.
 #[derive(Clone, Debug)]
 pub(crate) struct Issued {
     pub request: Request,
@@ -42,7 +42,7 @@ pub(crate) struct Requester {
     checks_completions: bool,
     timeout_cycles: Option<u64>,
     card_id: u16,
-    /// Lives of the function; completions of former ones are discarded.
+    /// Number of function level resets; completions of reads from before one are discarded.
     epoch: u32,
     /// Most tags in flight so far.
     pub in_flight_peak: u32,
@@ -72,7 +72,7 @@ impl Requester {
         }
     }
 
-    /// Looks at the RC port of one cycle and makes the next beat.
+    /// Samples the RC port of one cycle and makes the next beat.
     pub fn step_rc(&mut self, shown: &mut RcBeat, tready: bool, idle: bool) {
         let (tags, stored) = (&mut self.tags, &mut self.stored);
         self.rc.step(shown, tready, idle, |delivered: Delivered| {
@@ -84,7 +84,7 @@ impl Requester {
         });
     }
 
-    /// Looks at the RQ port of one cycle; complete requests go to `sink`.
+    /// Samples the RQ port of one cycle; complete requests go to `sink`.
     pub fn sample_rq(
         &mut self,
         now: u64,
@@ -133,7 +133,7 @@ impl Requester {
         });
     }
 
-    /// A completion has come over the link.
+    /// A completion has arrived over the link.
     pub fn receive(&mut self, completion: Completion, log: &mut Log) {
         let tag = completion.tag;
         if completion.epoch != self.epoch {
@@ -215,7 +215,7 @@ impl Requester {
         self.push_header(descriptor(&header, error, true), Some(tag));
     }
 
-    /// Tells the card of an end that no completion brought.
+    /// Reports to the card that a read has ended without a completion.
     fn report(&mut self, tag: u8, error: u8, completed: bool) {
         let mut words = vec![0; DESCRIPTOR_DWORDS];
         rc::ERROR_CODE.set(&mut words, u64::from(error));
@@ -252,7 +252,7 @@ impl Requester {
         }
     }
 
-    /// Forgets everything, as in reset; the peaks stay.
+    /// Clears all state, as reset does; the peaks stay.
     pub fn reset(&mut self, config: &PcieConfig) {
         let Self {
             in_flight_peak,

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Invariants:
-//! 1. on one path writes become visible in order of arrival, but a relaxed-ordering write to DRAM
-//!    may pass; paths know nothing of each other;
+//! 1. on one path writes become visible in order of arrival, except that a relaxed-ordering write
+//!    to DRAM may pass; there is no order between paths;
 //! 2. a read sees every write of its path that arrived before it: a read of GPU memory that has
 //!    completed proves all earlier writes to that memory visible;
 //! 3. completions of one read arrive in order, cut at the read completion boundary; those of
@@ -53,7 +53,7 @@ enum Effect {
     Result(Done),
 }
 
-/// One posted path: its head waits for its time, and all behind it wait for the head.
+/// One posted path, a FIFO: an entry becomes visible at its time, after all before it.
 #[derive(Clone, Debug)]
 struct Path {
     queue: VecDeque<(u64, u64, Effect)>,
@@ -91,7 +91,7 @@ impl Path {
     }
 }
 
-/// A read that is being answered.
+/// A read that is being completed.
 #[derive(Clone, Debug)]
 struct ActiveRead {
     request: Request,
@@ -238,7 +238,7 @@ impl RootComplex {
         }
     }
 
-    /// Notes an access that was refused.
+    /// Logs an access that was refused.
     pub fn refuse(&mut self, now: u64, request: &Request, refusal: Refusal) {
         self.refusal_count += 1;
         self.fault_log.push(FaultRecord {
@@ -317,12 +317,12 @@ impl RootComplex {
             .map(|(i, _)| i)
     }
 
-    /// Whether nothing waits to become visible or to be answered.
+    /// Whether no write is still invisible and no read incomplete.
     pub fn is_idle(&self) -> bool {
         self.reads.is_empty() && self.paths.iter().all(|path| path.queue.is_empty())
     }
 
-    /// Forgets every read, as when the link to their requester is lost.
+    /// Drops every read, as when the link to the requester goes down.
     pub fn cancel_reads(&mut self) {
         self.reads.clear();
     }

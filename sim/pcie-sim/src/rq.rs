@@ -10,7 +10,7 @@
 //! 3. a packet ends where its descriptor's length says, and `is_eop` names exactly the ends;
 //! 4. `tkeep` is all ones; `tlast` has no meaning.
 //!
-//! On error the descriptor's length decides where the packet ends; a start that cannot be is
+//! On error the descriptor's length decides where the packet ends; an illegal start is
 //! dropped with the rest of its beat.
 //!
 //! Source: PG213, requester request interface, 512 bit, straddle.
@@ -55,7 +55,7 @@ pub(crate) struct RqReceiver {
 }
 
 impl RqReceiver {
-    /// Looks at one cycle; a packet that ends in it goes to `sink`.
+    /// Samples one cycle; a packet that ends in it goes to `sink`.
     pub fn sample(
         &mut self,
         beat: &RqBeat,
@@ -122,7 +122,7 @@ impl RqReceiver {
         }
     }
 
-    /// Adds the dwords of the beat from `from` on; returns the position behind the packet.
+    /// Adds the dwords of the beat from `from` on; returns the position after the packet.
     fn append(
         &mut self,
         mut packet: RqPacket,

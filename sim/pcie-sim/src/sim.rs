@@ -24,7 +24,7 @@ use crate::transmit::Upstream;
 use crate::violation::{Log, Report};
 use std::ops::Range;
 
-/// What travels to the card.
+/// What is sent to the card.
 #[derive(Clone, Debug)]
 enum Downstream {
     Completion(Completion),
@@ -53,7 +53,7 @@ impl PcieSim {
         Ok(Self::powered_on(config, memories))
     }
 
-    /// The same with memories whose bytes `bytes` provides, zeroed and of the size asked for.
+    /// Power on with memories whose bytes `bytes` provides, zeroed and of the requested size.
     pub fn with_memories<E: From<ConfigError>>(
         config: PcieConfig,
         bytes: &mut dyn FnMut(MemoryId, usize) -> Result<MemoryBytes, E>,
@@ -144,7 +144,7 @@ impl PcieSim {
         mmio.expire(now, &mut self.log);
     }
 
-    /// Gives the lanes to the card what may go in this cycle, register accesses first.
+    /// Starts on the lanes to the card what may be sent in this cycle, register accesses first.
     fn send_downstream(&mut self, now: u64) {
         while self.down.is_free(now) {
             let (payload, overhead, tlp) = if let Some(packet) = self.mmio.next(now) {
@@ -171,7 +171,7 @@ impl PcieSim {
         }
     }
 
-    /// Whether nothing is under way in either direction: no request, completion, register access
+    /// Whether nothing is in flight in either direction: no request, completion, register access
     /// or write that is not yet visible. What the card still holds is not counted.
     pub fn is_idle(&self) -> bool {
         self.hard_block.transmitter.is_idle()
@@ -221,7 +221,7 @@ impl PcieSim {
         self.hard_block.function.set_msix(self.cycle, enable, mask);
     }
 
-    /// Maximum payload size; completions become no longer than that.
+    /// Maximum payload size; completions are at most as long.
     pub fn set_max_payload(&mut self, bytes: u32) -> Result<(), ConfigError> {
         let completion_payload_bytes = self.config.completion_payload_bytes.min(bytes);
         self.reconfigure(PcieConfig {
@@ -237,11 +237,6 @@ impl PcieSim {
             mrrs_bytes: bytes,
             ..self.copy()
         })
-    }
-
-    /// Extended tags: 256 instead of 32.
-    pub fn set_extended_tags(&mut self, on: bool) {
-        self.config.extended_tags = on;
     }
 
     fn copy(&self) -> PcieConfig {
@@ -316,7 +311,7 @@ impl PcieSim {
         Ok(())
     }
 
-    /// Lets the IOMMU refuse every access of the card to these bus addresses from now on; the host
+    /// Makes the IOMMU refuse every access of the card to these bus addresses from now on; the host
     /// still reaches the memory behind them. Writes that were translated before land.
     pub fn deny(&mut self, bus_addresses: Range<u64>) {
         self.root.iommu.deny(bus_addresses);
@@ -340,7 +335,7 @@ impl PcieSim {
         mapped.map(|()| bus_base + offset)
     }
 
-    /// Unmaps what [`Self::allocate`] returned and gives its pages back, content and all.
+    /// Unmaps what [`Self::allocate`] returned and releases its pages; their content stays.
     pub fn free(&mut self, bus_address: u64) -> Result<(), IommuError> {
         let (_, offset) = self.root.iommu.locate(bus_address, 1)?;
         let allocated = self.root.memories.allocated(offset);
@@ -457,7 +452,7 @@ impl PcieSim {
         &self.root.fault_log
     }
 
-    /// Hands the fault log out and starts it anew.
+    /// Takes the fault log and clears it.
     pub fn take_fault_log(&mut self) -> Vec<FaultRecord> {
         std::mem::take(&mut self.root.fault_log)
     }
@@ -467,7 +462,7 @@ impl PcieSim {
         self.log.reports()
     }
 
-    /// Hands the violations out and starts anew.
+    /// Takes the violations and clears them.
     pub fn take_violations(&mut self) -> Vec<Report> {
         self.log.take()
     }

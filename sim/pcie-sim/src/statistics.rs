@@ -1,15 +1,15 @@
-//! Counters of what travelled, per direction.
+//! Traffic counters, per direction.
 
 /// Traffic in one direction of the link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Direction {
     /// TLPs of every kind.
     pub tlps: u64,
-    /// Memory reads among them.
+    /// Memory reads.
     pub reads: u64,
-    /// Memory writes among them.
+    /// Memory writes.
     pub writes: u64,
-    /// Completions among them.
+    /// Completions.
     pub completions: u64,
     /// Bytes of payload.
     pub payload_bytes: u64,
@@ -41,7 +41,7 @@ pub struct Statistics {
     pub downstream_utilisation: f64,
     /// Reads of the card that wait for completions now.
     pub reads_in_flight: u32,
-    /// Most of them so far.
+    /// Most reads waiting so far.
     pub reads_in_flight_peak: u32,
     /// Most completion headers in the hard block's receive buffer so far.
     pub completion_headers_peak: u32,

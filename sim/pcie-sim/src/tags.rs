@@ -1,4 +1,4 @@
-//! Outstanding reads of the card, by tag, and the room in the completion buffer they may need.
+//! Outstanding reads of the card, by tag, and the completion buffer space that they may need.
 //!
 //! ```text
 //!   issue(tag) -> Active -> advance(bytes) ... -> Completing -> free (the card took the last one)
@@ -76,7 +76,7 @@ impl Tags {
         }
     }
 
-    /// Room that the active reads may still need.
+    /// Completion buffer space that the active reads may still need.
     pub fn promised(&self) -> Room {
         self.promised
     }
@@ -86,7 +86,7 @@ impl Tags {
         self.in_flight
     }
 
-    /// Starts a read; on error the tag keeps its former request.
+    /// Starts a read; on error the tag keeps its previous request.
     pub fn issue(
         &mut self,
         tag: u8,

@@ -1,4 +1,4 @@
-//! The transaction layer packets that travel, and the arithmetic of byte enables and boundaries.
+//! Transaction layer packets, and the arithmetic of byte enables and boundaries.
 //!
 //! ```text
 //!   Request  (memory read or write)   --up-->   <--down--   (register read or write)
@@ -33,7 +33,7 @@ pub struct Request {
     pub last_be: u8,
     /// Tag; without meaning for a write.
     pub tag: u8,
-    /// Who asks.
+    /// Requester id.
     pub requester_id: u16,
     /// Traffic class.
     pub traffic_class: u8,
@@ -41,7 +41,7 @@ pub struct Request {
     pub attributes: u8,
     /// Payload of a write.
     pub payload: Vec<u32>,
-    /// Life of the function in which it was issued; function level reset begins the next.
+    /// Number of function level resets before it was issued.
     pub(crate) epoch: u32,
 }
 
@@ -121,9 +121,9 @@ impl Request {
 /// A completion of a memory request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Who asked.
+    /// Requester id.
     pub requester_id: u16,
-    /// Who answers.
+    /// Completer id.
     pub completer_id: u16,
     /// Tag of the request.
     pub tag: u8,

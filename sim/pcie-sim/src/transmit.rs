@@ -23,7 +23,7 @@ use crate::statistics::Direction;
 use crate::tlp::{Request, RequestKind};
 use std::collections::VecDeque;
 
-/// What travels to the host.
+/// What is sent to the host.
 #[derive(Clone, Debug)]
 pub(crate) enum Upstream {
     Request(Request),
@@ -88,29 +88,29 @@ impl Transmitter {
         }
     }
 
-    /// Room for one more beat of RQ.
+    /// Whether one more beat of RQ fits.
     pub fn takes_requests(&self) -> bool {
         self.stored_dwords + 16 <= self.capacity_dwords
     }
 
-    /// Room for one more beat of CC.
+    /// Whether one more beat of CC fits.
     pub fn takes_completions(&self) -> bool {
         self.completion_dwords + 16 <= self.capacity_dwords
     }
 
-    /// Adds a request behind the others.
+    /// Queues a request.
     pub fn push_request(&mut self, issued: Issued) {
         self.stored_dwords += dwords_of(&issued.request);
         self.requests.push_back(issued);
     }
 
-    /// Adds a completion with `dwords` dwords of payload behind the others.
+    /// Adds a completion with `dwords` dwords of payload.
     pub fn push_completion(&mut self, dwords: u32, done: Option<Done>) {
         self.completion_dwords += dwords + 3;
         self.completions.push_back((dwords, done));
     }
 
-    /// Gives the lanes what may go in this cycle.
+    /// Starts on the lanes what may be sent in this cycle.
     pub fn transmit(&mut self, now: u64) {
         self.collect_returns(now);
         while self.link.is_free(now) {
@@ -271,7 +271,7 @@ impl Transmitter {
             && self.link.is_empty()
     }
 
-    /// Loses everything, as a link that goes down does; the statistics stay.
+    /// Drops everything, as link-down does; the statistics stay.
     pub fn reset(&mut self, config: &PcieConfig) {
         *self = Self {
             statistics: self.statistics,

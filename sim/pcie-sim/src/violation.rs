@@ -36,7 +36,7 @@ pub enum Violation {
         /// The value.
         tkeep: u16,
     },
-    /// `is_sop` names a start that cannot be: second without first, or inside a packet.
+    /// `is_sop` names an illegal start: second without first, or inside a packet.
     #[error("RQ: is_sop {is_sop:#b} does not fit (packet running: {running})")]
     StartFlags {
         /// The field.
@@ -179,7 +179,7 @@ pub enum Violation {
         /// Units of 16 bytes stored and still to come.
         data: u32,
     },
-    /// A completion arrived and found no room: it is lost.
+    /// A completion arrived at a full completion buffer and is lost.
     #[error("completion buffer overrun by tag {tag}: {headers} headers, {data} data units")]
     BufferOverrun {
         /// Tag of the lost completion.
@@ -269,7 +269,7 @@ impl Log {
         self.total
     }
 
-    /// Hands the reports out and starts anew.
+    /// Takes the reports and clears them.
     pub fn take(&mut self) -> Vec<Report> {
         self.total = 0;
         std::mem::take(&mut self.reports)

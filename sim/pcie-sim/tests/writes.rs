@@ -6,8 +6,9 @@
 
 mod card;
 
-use card::{seed, Bench};
+use card::Bench;
 use pcie_sim::{FaultRecord, MemoryId, PcieConfig, Random, Refusal, Request, Rights, PAGE_BYTES};
+use seed::seed_or;
 
 const BUS: u64 = 0x10_0000_0000;
 const GPU_BUS: u64 = 0x30_0000_0000;
@@ -34,7 +35,7 @@ fn byte_at(bench: &Bench, address: u64) -> u8 {
 
 #[test]
 fn random_writes_land_byte_exact_between_untouched_bytes() {
-    let seed = seed(5);
+    let seed = seed_or(5);
     let config = PcieConfig {
         seed,
         rq_stall_permille: 300,
@@ -144,7 +145,7 @@ fn gpu_write_is_visible_after_a_later_dram_write_until_a_read_has_flushed_it() {
 
 #[test]
 fn one_flush_covers_all_earlier_writes_of_its_memory_whatever_their_delay() {
-    let seed = seed(3);
+    let seed = seed_or(3);
     let config = PcieConfig {
         seed,
         jitter_ns: 3_000,

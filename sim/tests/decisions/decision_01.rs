@@ -5,9 +5,9 @@ use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow};
-use sim::traffic::{Layer4, PacketSpec};
+use sim::faults::Fault;
+use sim::harness::traffic::{Layer4, PacketSpec};
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 /// A frame, the MAC's verdict, and what must become of it.

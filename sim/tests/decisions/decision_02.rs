@@ -6,9 +6,9 @@ use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, GUARD};
-use sim::traffic::Layer4;
+use sim::faults::Fault;
+use sim::harness::traffic::Layer4;
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 const FLOOR: u32 = 2000;

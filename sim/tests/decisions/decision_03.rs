@@ -5,8 +5,8 @@ use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{Flow, GUARD};
+use sim::faults::Fault;
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 fn check(rig: &mut Rig) -> Found {

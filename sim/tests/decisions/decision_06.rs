@@ -6,8 +6,8 @@ use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow};
+use sim::faults::Fault;
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 const PACKETS: usize = 6;

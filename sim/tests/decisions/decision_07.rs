@@ -6,8 +6,8 @@ use host::control::commands::{region_install, Direction, RegionInstall};
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Direct, Flow, GUARD};
+use sim::faults::Fault;
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 const REGION_BYTES: usize = 8192;

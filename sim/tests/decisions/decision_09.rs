@@ -6,8 +6,8 @@ use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, HEADER_BYTES};
+use sim::faults::Fault;
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 const STREAM_BYTES: usize = 32 << 10;

@@ -13,9 +13,9 @@ use host::transport::header::{ACK, SYN};
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::harness::mac::Frame;
+use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
-use sim::mac::Frame;
-use sim::wire::Disturbance;
 
 use crate::rig::Found;
 use crate::wrapped::{Seen, Wrapped, Wrong};

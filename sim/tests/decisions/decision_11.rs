@@ -9,8 +9,8 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::driver::rings::{Completion, CompletionRing, PostRing};
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Direct, Flow};
+use sim::faults::Fault;
 
-use crate::faults::Fault;
 use crate::rig::{pattern, proves, Found, Rig};
 
 const RING_BITS: u32 = 4;

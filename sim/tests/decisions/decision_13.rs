@@ -12,10 +12,10 @@ use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
+use sim::harness::mac::Frame;
+use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status, BUFFER_BYTES};
-use sim::mac::Frame;
-use sim::wire::Disturbance;
+use verilate::options::Options;
 
 use crate::rig::Found;
 use crate::wrapped::{Seen, Wrapped, Wrong};

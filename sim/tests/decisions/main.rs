@@ -5,12 +5,11 @@
 //!   check ──► card, no fault switched on: must hold
 //!        └──► the same card with the fault that breaks the rule: must be refuted
 //! ```
-//! Rules of the card are broken where two stages meet, in the emitted Verilog ([`faults`]); rules
-//! of the host by a bus that does not do what the host asked for ([`wrapped`]).
+//! Rules of the card are broken where two stages meet, in the emitted Verilog ([`sim::faults`]);
+//! rules of the host by a bus that does not do what the host asked for ([`wrapped`]).
 
 #[macro_use]
 mod rig;
-mod faults;
 mod wrapped;
 
 mod decision_01;

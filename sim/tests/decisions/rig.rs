@@ -6,11 +6,11 @@ use host::driver::device::DeviceConfig;
 use host::driver::rings::RingSizes;
 use pcie_sim::PcieConfig;
 use sim::card::SimulatedCard;
-use sim::design::Design;
 use sim::direct::Direct;
 use sim::planted::FAULT_PORT;
+use verilate::design::Design;
 
-use crate::faults::{planted, Fault};
+use sim::faults::{planted, Fault};
 
 /// What a check finds: `Err` says how the rule is broken.
 pub type Found = Result<(), String>;

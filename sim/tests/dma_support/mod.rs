@@ -6,8 +6,8 @@
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::requester::{Rig, Write};
-use sim::stall::Stall;
+use sim::dma_rig::{Rig, Write};
+use sim::harness::stall::Stall;
 
 /// A requester in a slot, its clients stalling at random as told.
 pub fn open(config: PcieConfig, source: Stall, sink: Stall) -> Rig {
@@ -32,7 +32,7 @@ pub fn check(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write]) {
     check_pushed(rig, base, memory_bytes, writes);
 }
 
-/// The same for writes that are queued.
+/// Waits for queued writes and compares all of the memory.
 fn check_pushed(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write]) {
     let mut expected = rig.slot.bytes(base, memory_bytes);
     for write in writes {

@@ -4,7 +4,7 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
 use crate::rig::{assert_clean, golden, verilated, Rig};
@@ -19,7 +19,10 @@ fn bytes_of(seed: u64, bytes: u64) -> Vec<u8> {
 }
 
 /// Memory for `bytes` bytes, and a peer that sends as many on every connection.
-fn prepare<B: Bus, C: Card>(rig: &mut Rig<B, C>, bytes: u64) -> (RegionId, ApplicationMapping) {
+fn prepare<B: Bus, C: NetworkSide>(
+    rig: &mut Rig<B, C>,
+    bytes: u64,
+) -> (RegionId, ApplicationMapping) {
     let script = Script {
         send_bytes: bytes,
         seed: PEER_SEED,
@@ -35,13 +38,13 @@ fn prepare<B: Bus, C: Card>(rig: &mut Rig<B, C>, bytes: u64) -> (RegionId, Appli
     (region, memory)
 }
 
-fn connect<B: Bus, C: Card>(rig: &mut Rig<B, C>) -> ConnectionId {
+fn connect<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) -> ConnectionId {
     rig.provider
         .connect(ApplicationId::FIRST, peer_address(5001))
         .expect("it starts")
 }
 
-fn forty_each_way<B: Bus, C: Card>(rig: &mut Rig<B, C>) {
+fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     const REQUESTS: u64 = 40;
     const BYTES: u64 = 1000;
     let all = REQUESTS * BYTES;

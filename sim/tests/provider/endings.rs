@@ -5,7 +5,7 @@ use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::header::{ACK, RST};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::ListenerId;
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
 use crate::rig::{golden, slow_commands, GoldenRig};

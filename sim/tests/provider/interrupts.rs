@@ -11,7 +11,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use crate::owners::frame;
 use crate::rig::{assert_clean, verilated_card};
@@ -39,7 +39,7 @@ fn take(device: &mut Device<SimulatedBus>) -> usize {
 
 #[test]
 fn no_wake_up_is_lost() {
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     let mut random = SmallRng::seed_from_u64(seed);
     let (mut device, mut card) = open();
     assert!(!device.wait(PATIENCE).expect("it waits"), "nothing to see");

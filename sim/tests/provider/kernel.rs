@@ -18,9 +18,9 @@ use host::transport::header::{ones_sum, ACK, FIN, RST, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{Clock, LinuxTransport, ListenerId};
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+use sim::network_side::NetworkSide;
 
 use crate::rig::link;
 

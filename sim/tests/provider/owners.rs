@@ -18,9 +18,9 @@ use host::driver::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::network_side::NetworkSide;
 
 use crate::rig::{assert_clean, verilated_card};
 
@@ -49,14 +49,14 @@ pub fn frame(number: u8, position: u32, payload: &[u8]) -> Frame {
     }
 }
 
-struct Bench<B: Bus, C: Card> {
+struct Bench<B: Bus, C: NetworkSide> {
     device: Device<B>,
     card: C,
     regions: Regions,
     keys: KeyTable,
 }
 
-impl<B: Bus, C: Card> Bench<B, C> {
+impl<B: Bus, C: NetworkSide> Bench<B, C> {
     fn new(bus: B, card: C) -> Self {
         let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
         let sizes = device.sizes();
@@ -167,7 +167,7 @@ fn disposition(entry: &HeaderEntry) -> Option<Disposition> {
     Disposition::from_code(header_entry::DISPOSITION.get(&entry.metadata) as u8)
 }
 
-fn isolation<B: Bus, C: Card>(bus: B, card: C) {
+fn isolation<B: Bus, C: NetworkSide>(bus: B, card: C) {
     let mut bench = Bench::new(bus, card);
     let (region_1, flow_1) = bench.give(1);
     let (region_2, flow_2) = bench.give(2);
@@ -215,7 +215,7 @@ fn isolation<B: Bus, C: Card>(bus: B, card: C) {
 }
 
 /// Owner 2 sends from the flow of owner 1: it gets the event, the wire gets nothing.
-fn sends_are_kept_apart<B: Bus, C: Card>(bench: &mut Bench<B, C>, flow_1: FlowName) {
+fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1: FlowName) {
     let stolen = frame(1, 0, b"stolen").bytes;
     let parsed = parse_tcp(&stolen).expect("TCP");
     let payload = Payload {

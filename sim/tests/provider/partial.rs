@@ -3,7 +3,7 @@
 use host::driver::bus::{Bus, MemoryKind};
 use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use crate::rig::{assert_clean, golden, verilated, Rig};
 
@@ -21,7 +21,7 @@ fn received(request: u64) -> impl Fn(&Completion) -> bool {
 
 /// Accepts the peer's connection and, warmed up, asks for bytes with `posted` buffers: the
 /// peer's second packet is late, so its third one lands beyond the end of the first buffer's bytes.
-fn early_end<B: Bus, C: Card>(rig: &mut Rig<B, C>, posted: u64) {
+fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     let local = ([10, 77, 0, 1], 80).into();
     let listener = rig
         .provider

@@ -4,7 +4,7 @@ use host::driver::bus::MemoryKind;
 use host::driver::rings::RingSizes;
 use host::provider::{ApplicationId, Completion};
 use host::transport::peer::{Script, WirePeer};
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
 use crate::rig::{golden, slow_commands};

@@ -16,11 +16,11 @@ use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Transpor
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::network_side::NetworkSide;
+use verilate::options::Options;
 
 /// Rounds after which a test is stuck.
 const ROUNDS_MAX: u32 = 20_000;
@@ -34,7 +34,7 @@ pub type GoldenRig = Rig<GoldenBus, Rc<RefCell<GoldenCard>>>;
 pub type VerilatedRig = Rig<SimulatedBus, Rc<RefCell<SimulatedCard>>>;
 
 /// Our side, the card and the peer.
-pub struct Rig<B: Bus, C: Card> {
+pub struct Rig<B: Bus, C: NetworkSide> {
     pub provider: Provider<B, Box<dyn Transport>>,
     pub card: C,
     pub peer: SmoltcpPeer,
@@ -126,7 +126,7 @@ pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
     assert!(violations.is_empty(), "{violations:#?}");
 }
 
-impl<B: Bus, C: Card> Rig<B, C> {
+impl<B: Bus, C: NetworkSide> Rig<B, C> {
     pub fn new(bus: B, card: C) -> Self {
         Self::with(bus, card, DeviceConfig::default())
     }

@@ -17,7 +17,7 @@ use host::driver::rings::RingSizes;
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
+use sim::network_side::NetworkSide;
 
 use crate::owners::frame;
 use crate::rig::{assert_clean, verilated_card};
@@ -63,7 +63,7 @@ fn events<B: Bus>(device: &mut Device<B>) -> Vec<u32> {
     positions
 }
 
-fn harms_itself_alone<B: Bus, C: Card>(bus: B, mut card: C) -> Device<B> {
+fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> {
     let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
     let small = RingSizes {
         header_bits: QUEUE_BITS,

@@ -6,8 +6,8 @@ use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::header::{ACK, RST, SYN};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use host::transport::ListenerId;
-use sim::lab::Card;
-use sim::mac::Frame;
+use sim::harness::mac::Frame;
+use sim::network_side::NetworkSide;
 
 use crate::rig::{golden, GoldenRig};
 

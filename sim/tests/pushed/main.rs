@@ -16,14 +16,16 @@ use abi::config::SLOT_BYTES;
 use abi::registers as r;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::payload::field;
-use sim::sink::{MessageSink, PacketSink};
-use sim::source::{Packet, PacketSource};
-use sim::stall::{seed, Stall};
-use sim::verilated::Model;
+use seed::seed;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::field;
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::source::{Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::{ReadJob, RingFetch};
+use verilate::verilated::Model;
 
 use block::{PushedRing, OWNER_BITS};
 

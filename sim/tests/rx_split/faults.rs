@@ -2,7 +2,7 @@
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-use sim::stall::Stall;
+use sim::harness::stall::Stall;
 
 use crate::held::{fences, long_flush, memories, mixed, short_slots, silence};
 use crate::shared::{tails, two_memories};

@@ -1,7 +1,8 @@
 //! Entries that wait for flush reads, and what goes on meanwhile.
 
 use abi::header_entry as h;
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use stream::messages::Confirmation;
 
 use crate::frames::Frame;

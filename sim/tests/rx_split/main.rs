@@ -20,7 +20,8 @@ use golden::checksum::{fold, sum};
 use golden::packet::parse;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use stream::messages::Confirmation;
 use world::{command, Output, Stalls, World};
 

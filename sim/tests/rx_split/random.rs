@@ -2,7 +2,8 @@
 
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 
 use crate::frames::{options, payload, Frame};
 use crate::world::{Stalls, World};

@@ -1,7 +1,7 @@
 //! How fast the receive path is, in cycles of 250 MHz, and what it drops when it is too slow.
 
 use abi::reason::DropReason;
-use sim::stall::Stall;
+use sim::harness::stall::Stall;
 
 use crate::frames::Frame;
 use crate::world::{Output, Pace, Stalls, World};

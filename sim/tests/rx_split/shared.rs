@@ -1,7 +1,8 @@
 //! Beats that the tail of a payload and the metadata behind it have in common.
 
 use abi::config::BEAT_BYTES;
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use stream::messages::SHARED_TAIL_BYTES_MAX;
 
 use crate::frames::Frame;

@@ -17,15 +17,16 @@ use abi::{registers as r, send_descriptor as d};
 use golden::device::{GoldenDevice, Memory};
 use golden::tables::{Segment, Tables};
 use rx_split::RxSplit;
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::payload::field;
-use sim::shared_beat;
-use sim::sink::{MessageSink, PacketSink};
-use sim::source::{MessageSource, Packet, PacketSource};
-use sim::stall::Stall;
-use sim::verilated::Model;
+use sim::dma_rig::shared_beat;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::field;
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::source::{MessageSource, Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::*;
+use verilate::verilated::Model;
 
 use crate::judge;
 
@@ -280,7 +281,7 @@ impl World {
         World::around(bench, stalls, seed)
     }
 
-    /// The same around a block whose Verilog has `original`, which stands there once, replaced.
+    /// A world around a block in whose Verilog `original`, which occurs once, is replaced.
     pub fn with_fault(original: &str, planted: &str, stalls: Stalls) -> World {
         let mut block = RxSplit::<10, 2, 4>::default();
         let bench = Bench::with_fault(&mut block, "rx_split", original, planted);

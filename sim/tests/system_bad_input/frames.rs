@@ -9,12 +9,12 @@ use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::direct::{disposition, Direct, Flow, GUARD};
 use sim::golden_card::{GoldenBus, GoldenCard};
-use sim::lab::Card;
-use sim::mac::Frame;
-use sim::traffic::{Addresses, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+use sim::network_side::NetworkSide;
+use verilate::options::Options;
 
 use DropReason as D;
 
@@ -74,7 +74,7 @@ fn packet(ipv6: bool, udp: bool, payload_bytes: usize) -> Vec<u8> {
     spec.frame(0)
 }
 
-/// The same with some bytes changed, the IPv4 header's checksum right again.
+/// A frame with some bytes changed and the IPv4 header checksum corrected.
 fn changed(frame: &[u8], changes: &[(usize, u8)]) -> Vec<u8> {
     let mut frame = frame.to_vec();
     for &(at, value) in changes {
@@ -301,7 +301,7 @@ fn spoiled(random: &mut SmallRng) -> Frame {
 
 #[test]
 fn a_storm_of_spoiled_frames_is_counted_as_on_the_golden_card_and_places_nothing() {
-    let mut random = SmallRng::seed_from_u64(sim::stall::seed());
+    let mut random = SmallRng::seed_from_u64(seed::seed());
     let mut direct = direct();
     let flow = Flow::new(3, 1000);
     let region = direct.region(MemoryKind::Application, 4096, 0);

@@ -10,8 +10,8 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::card::SimulatedCard;
-use sim::design::Options;
 use sim::direct::{disposition, Direct, Flow, GUARD, HEADER_BYTES};
+use verilate::options::Options;
 
 const STREAM_BYTES: usize = 12 << 10;
 const MSS: usize = 1000;

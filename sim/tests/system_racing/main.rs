@@ -18,8 +18,6 @@
 //! `ZERONIC_LONG=1` runs the default sizes as long as the small ones.
 
 mod arena;
-#[path = "../decisions/faults.rs"]
-mod faults;
 mod history;
 mod receive;
 mod send;
@@ -46,12 +44,12 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
-use sim::design::Options;
+use sim::faults::{planted, Fault};
+use sim::harness::wire::{Disturbance, Wire};
 use sim::planted::FAULT_PORT;
-use sim::wire::{Disturbance, Wire};
+use verilate::options::Options;
 
 use arena::Arena;
-use faults::{planted, Fault};
 use history::{History, GROUP_SLOTS};
 use receive::{Given, Receives};
 use send::Sends;
@@ -362,7 +360,7 @@ fn is_long() -> bool {
 
 #[test]
 fn ten_thousand_packets_race_with_commands_in_the_small_card() {
-    let mut world = World::new(&SMALL, sim::stall::seed());
+    let mut world = World::new(&SMALL, seed::seed());
     world.run(10_240);
     assert!(world.send.lost > 0, "every failed send had room to be told");
 }
@@ -370,13 +368,13 @@ fn ten_thousand_packets_race_with_commands_in_the_small_card() {
 #[test]
 fn packets_race_with_commands_in_the_default_card() {
     let packets = if is_long() { 10_240 } else { 2_048 };
-    World::new(&DEFAULT, sim::stall::seed()).run(packets);
+    World::new(&DEFAULT, seed::seed()).run(packets);
 }
 
 #[test]
 fn the_judges_of_the_race_catch_planted_faults() {
     let design = planted().build();
-    let seed = sim::stall::seed();
+    let seed = seed::seed();
     for fault in [
         Fault::FenceSkipped,
         Fault::FloorIgnored,

@@ -14,7 +14,7 @@ use host::control::packet::parse_tcp;
 use host::driver::rings::HeaderEntry;
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::mac::Frame;
+use sim::harness::mac::Frame;
 
 use crate::history::{History, GROUP_SLOTS};
 use crate::slots::{content, Phase, Transport};

@@ -8,7 +8,7 @@ use abi::flow_key::KEY_BYTES;
 use host::control::commands::{Acceptance, Direction, FlowName};
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::traffic::Addresses;
+use sim::harness::traffic::Addresses;
 
 /// Flows.
 pub const SLOTS: usize = 64;

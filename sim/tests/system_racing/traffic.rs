@@ -8,8 +8,8 @@ use golden::packet::Profile;
 use host::control::commands::Direction;
 use rand::rngs::SmallRng;
 use rand::Rng;
-use sim::mac::Frame;
-use sim::traffic::{timestamp_option, Layer4, PacketSpec};
+use sim::harness::mac::Frame;
+use sim::harness::traffic::{timestamp_option, Layer4, PacketSpec};
 
 use crate::slots::{content, Slot, Transport};
 
@@ -37,7 +37,7 @@ pub fn profiles() -> [Profile; 4] {
     all
 }
 
-/// The same as register writes.
+/// The profiles as register writes.
 pub fn profile_registers() -> Vec<(u32, u32)> {
     use abi::profile as p;
     let write = |(number, fields): (usize, &[usize; 5])| {

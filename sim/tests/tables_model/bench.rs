@@ -7,15 +7,16 @@ use abi::field::Field;
 use abi::flow_key::{KEY_BYTES, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use abi::registers::{HASH_SECRET, HASH_SECRET_STRIDE};
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::payload::{bytes_of, field};
-use sim::sink::MessageSink;
-use sim::source::{MessageSource, Packet, PacketSource};
-use sim::stall::Stall;
-use sim::verilated::Model as Verilated;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::{bytes_of, field};
+use sim::harness::sink::MessageSink;
+use sim::harness::source::{MessageSource, Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::*;
 use tables::SmallTables;
+use verilate::verilated::Model as Verilated;
 
 use super::{Access, Command, Flow, Segment, SegmentAnswer};
 
@@ -192,7 +193,7 @@ pub struct Tables {
 impl Tables {
     pub fn new(source: Stall, sink: Stall, seed: u64) -> Tables {
         let bench = Bench::of(&mut SmallTables::default(), "tables").expect("builds");
-        sim::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
+        verilate::width::lint_width_warnings(bench.model.design().warnings()).expect("only casts");
         Tables::around(bench, source, sink, seed)
     }
 

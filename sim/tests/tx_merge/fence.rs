@@ -1,7 +1,8 @@
 //! Confirmations against the reads in flight, and what stop and reset leave behind.
 
 use abi::registers::CONTROL_TX;
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use stream::messages::CONFIRMATIONS_MAX;
 
 use crate::records::{plain_memory, World};

@@ -19,7 +19,8 @@ use rand::rngs::SmallRng;
 use rand::SeedableRng;
 use records::{plain_memory, Record, World};
 use rig::{Rig, CALM};
-use sim::stall::{seed, Stall};
+use seed::seed;
+use sim::harness::stall::Stall;
 use world::Tables;
 
 #[test]
@@ -106,7 +107,7 @@ fn largest_send_in_the_smallest_pages() {
     let mut rig = Rig::new(world.tables(), plain_memory(), 100, CALM, 1);
     rig.post(
         &world
-            .tcp_send((1 << 18) - 1, FRAME_PAYLOAD_BYTES_MAX)
+            .tcp_send((1 << 18) - 1, FRAME_PAYLOAD_BYTES_MAX as u32)
             .bytes(),
         1,
     );

@@ -10,15 +10,15 @@ use std::rc::Rc;
 
 use abi::config::SEND_READ_BYTES_MAX;
 use rust_hdl_core::prelude::Synth;
-use sim::bench::Agent;
-use sim::payload::field;
-use sim::sink::MessageSink;
-use sim::source::{MessageSource, Packet, PacketSource};
-use sim::stall::Stall;
-use sim::verilated::{Model, PortId};
+use sim::harness::agent::Agent;
+use sim::harness::payload::field;
+use sim::harness::sink::MessageSink;
+use sim::harness::source::{MessageSource, Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::{
     ReadJob, RegionReply, RegionRequest, SegmentReply, SegmentRequest, SendFlowReply,
 };
+use verilate::verilated::{Model, PortId};
 
 use golden::tables::{Segment, Tables};
 
@@ -69,7 +69,7 @@ impl Responder {
                     floor: u64::from(flow.send_floor).into(),
                 },
             };
-            sim::payload::bytes_of(reply)
+            sim::harness::payload::bytes_of(reply)
         };
         Responder::new(model, "flow", stall, seed, Box::new(answer))
     }
@@ -101,7 +101,7 @@ impl Responder {
                     offset: segment.offset.into(),
                 },
             };
-            sim::payload::bytes_of(reply)
+            sim::harness::payload::bytes_of(reply)
         };
         Responder::new(model, "segment", stall, seed, Box::new(answer))
     }
@@ -127,7 +127,7 @@ impl Responder {
                     memory: u64::from(memory).into(),
                 },
             };
-            sim::payload::bytes_of(reply)
+            sim::harness::payload::bytes_of(reply)
         };
         Responder::new(model, "region", stall, seed, Box::new(answer))
     }

@@ -189,7 +189,7 @@ fn zero_copy(random: &mut SmallRng, tables: &Tables, payload_max: u32) -> (Recor
     let inside = random.random_range(0..=segment.bytes);
     let position = segment.position.wrapping_add(inside);
     let header = header(random, position);
-    let mss = edge_length(random, FRAME_PAYLOAD_BYTES_MAX);
+    let mss = edge_length(random, FRAME_PAYLOAD_BYTES_MAX as u32);
     let payload = match random.random_range(0..8) {
         0 => 0,
         1 => edge_length(random, 65_535).min(mss * 40),

@@ -12,12 +12,13 @@ use std::rc::Rc;
 use abi::reason::SendError;
 use abi::registers::{CONTROL, CONTROL_TX};
 use abi::send_descriptor as at;
-use sim::bench::{Agent, Bench};
-use sim::monitor::StreamMonitor;
-use sim::payload::{bytes_of, field};
-use sim::sink::{MessageSink, PacketSink};
-use sim::source::{MessageSource, Packet, PacketSource};
-use sim::stall::Stall;
+use sim::harness::agent::Agent;
+use sim::harness::bench::Bench;
+use sim::harness::monitor::StreamMonitor;
+use sim::harness::payload::{bytes_of, field};
+use sim::harness::sink::{MessageSink, PacketSink};
+use sim::harness::source::{MessageSource, Packet, PacketSource};
+use sim::harness::stall::Stall;
 use stream::messages::{Confirmation, RegisterWrite, RingFetch, SendEvent};
 use tx_merge::TxMerge;
 
@@ -91,7 +92,7 @@ impl<M: Memory> Rig<M> {
         Rig::around(bench, tables, memory, latency, stalls, seed)
     }
 
-    /// The same without stalls and with a fault.
+    /// A rig without stalls and with a fault.
     pub fn with_fault(tables: Tables, memory: M, fault: &Fault) -> Self {
         Rig::around(fault.bench(), tables, memory, 10, CALM, 1)
     }

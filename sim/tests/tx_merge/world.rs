@@ -57,7 +57,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The same in the golden model.
+    /// Tables of the golden model with the same content.
     pub fn build(&self) -> golden::tables::Tables {
         let mut tables = golden::tables::Tables::new(DEFAULT);
         let mut page = 0;

@@ -4,7 +4,7 @@ use super::tables::AREA_PARTS;
 use super::{Page, Row};
 use crate::bench::plot::{self, bars, lines, Bar, Series};
 
-/// Limits beyond that many times the wire's are not drawn: they would press the rest flat.
+/// Limits beyond this multiple of the wire's are not drawn: they would flatten the rest.
 const LIMIT_SHOWN: f64 = 1.5;
 
 impl Page {
@@ -54,7 +54,7 @@ impl Page {
             let Some(rest) = rest.filter(|rest| !rest.contains("--rival")) else {
                 continue;
             };
-            // Of a sweep, whose sizes have no figure each, nothing is drawn.
+            // A sweep is not drawn: it has one figure for all its sizes.
             let Ok(bytes) = rest.split(' ').next().unwrap_or("").parse::<f64>() else {
                 continue;
             };

@@ -67,16 +67,6 @@ pub struct Card {
     random: Option<Random>,
 }
 
-/// The seed of this run: from the environment, or the given one; printed for a replay.
-pub fn seed(default: u64) -> u64 {
-    let given = std::env::var("ZERONIC_SEED")
-        .ok()
-        .and_then(|text| text.parse().ok());
-    let seed = given.unwrap_or(default);
-    println!("ZERONIC_SEED={seed}");
-    seed
-}
-
 impl Bench {
     /// A slot with the device enabled and past its reset.
     pub fn new(config: PcieConfig) -> Self {

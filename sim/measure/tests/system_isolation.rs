@@ -1,0 +1,89 @@
+//! Two owners on one wire: what one has no room for costs the other nothing.
+//!
+//! ```text
+//!   wire speed, 64-byte frames ──► card ──┬──► header queue of owner 0, emptied: every frame
+//!     of both owners                      └──► of owner 1, the rival: what does not fit is counted
+//! ```
+//! Proven: with a rival that never empties its queue, and with one that is sent more than the link
+//! carries, the first owner gets an entry for every frame, and every other frame is one
+//! `header_queue_full`. With either rule broken in the card, packets judged by the room of the
+//! rival, the same check fails.
+
+use measure::limits::tightest;
+use measure::run::{Measurement, Outcome};
+use measure::scenario::{Rival, Scenario, Size};
+use sim::card::SimulatedCard;
+use sim::planted::{Planted, FAULT_PORT};
+use verilate::design::Design;
+
+/// A broken rule, by the number that switches it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    None = 0,
+    /// A packet is judged by the share of the packet store that the rival holds.
+    RivalsShare = 1,
+    /// A packet is judged by the room in the rival's header queue.
+    RivalsQueue = 2,
+}
+
+/// Looks of the host until the rival's 4,096 slots are full: 102 us at some 60 million a second.
+const FILL_STEPS: u32 = 400;
+
+fn planted() -> Design {
+    let mut card = Planted::card("small");
+    let rival = |_: &str| "8'd1".to_owned();
+    let (share, queue) = (Fault::RivalsShare as u8, Fault::RivalsQueue as u8);
+    card.at_input(share, ["share_check", "shares", "owner"], rival);
+    card.at_input(queue, ["admit", "owners", "room_owner"], rival);
+    card.build()
+}
+
+fn run(design: &Design, rival: Rival, fault: Fault) -> Outcome {
+    let scenario = Scenario {
+        card: "small".to_owned(),
+        receive: true,
+        flows: 2,
+        rival: Some(rival),
+        time_ns: 40_000,
+        wraps_min: 0,
+        packets_min: 1,
+        ..Scenario::new(Size::Frame(64))
+    };
+    let build = |pcie| SimulatedCard::of(design, pcie);
+    let mut measurement = Measurement::with_card(&scenario, build).expect("it opens");
+    for _ in 0..FILL_STEPS {
+        measurement.step().expect("a step");
+    }
+    {
+        let model = &mut measurement.host.card.borrow_mut().model;
+        let port = model.port(FAULT_PORT);
+        model.set(port, fault as u64);
+    }
+    measurement.run(&mut |_| {}).expect("a verdict")
+}
+
+fn isolates(design: &Design, rival: Rival, fault: Fault) {
+    let outcome = run(design, rival, Fault::None);
+    assert!(outcome.is_ok(), "{rival:?}: {:#?}", outcome.problems.first);
+    assert_eq!(outcome.frames_lost, 0);
+    let of_rival = outcome.rival.expect("figures of the rival");
+    let counted = outcome.counters.iter().find(|c| c.0 == "header_queue_full");
+    assert_eq!(counted.map(|c| c.1), Some(of_rival.frames_lost));
+    let (reached, limit) = (outcome.receive.expect("figures"), tightest(&outcome.limits));
+    assert!(
+        (0.99..1.01).contains(&(reached.mpps / limit.mpps)),
+        "{rival:?}: {reached:?}, {limit:?}"
+    );
+
+    let outcome = run(design, rival, fault);
+    assert!(outcome.frames_lost > 0, "{fault:?} went unnoticed");
+    assert!(!outcome.is_ok());
+    println!("{fault:?} is caught: {} frames lost", outcome.frames_lost);
+}
+
+#[test]
+fn a_full_header_queue_costs_its_owner_alone() {
+    let design = planted();
+    isolates(&design, Rival::Undrained, Fault::RivalsQueue);
+    isolates(&design, Rival::Greedy, Fault::RivalsShare);
+}

@@ -1,0 +1,44 @@
+//! The seed of a random test: taken from `ZERONIC_SEED` where that is set, printed in every case.
+//!
+//! ```text
+//!   ZERONIC_SEED ──> seed ──> standard output: replay with ZERONIC_SEED=n
+//!   otherwise: a fresh one, or the test's own
+//! ```
+
+/// `ZERONIC_SEED` if set, otherwise a fresh seed; printed either way.
+///
+/// # Panics
+/// If `ZERONIC_SEED` is not a number.
+pub fn seed() -> u64 {
+    printed(given().unwrap_or_else(fresh))
+}
+
+/// `ZERONIC_SEED` if set, otherwise `default`; printed either way.
+///
+/// # Panics
+/// If `ZERONIC_SEED` is not a number.
+pub fn seed_or(default: u64) -> u64 {
+    printed(given().unwrap_or(default))
+}
+
+/// Whether `ZERONIC_SEED` asks for a replay.
+pub fn is_replay() -> bool {
+    given().is_some()
+}
+
+fn given() -> Option<u64> {
+    let text = std::env::var("ZERONIC_SEED").ok()?;
+    let number = text.parse();
+    Some(number.unwrap_or_else(|_| panic!("ZERONIC_SEED={text} is not a number")))
+}
+
+fn printed(seed: u64) -> u64 {
+    println!("replay with ZERONIC_SEED={seed}");
+    seed
+}
+
+/// From the randomness with which the standard library keys its hash maps.
+fn fresh() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::hash::RandomState::new().build_hasher().finish() >> 32
+}

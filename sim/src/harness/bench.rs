@@ -1,0 +1,159 @@
+//! A model, its clock and the agents around it, stepped a cycle at a time.
+//!
+//! ```text
+//!   cycle:  every agent samples ──> clock rises ──> every agent drives ──> clock falls
+//! ```
+//!
+//! A block with a second clock, `mac_clock`, gets it at the MAC's rate and with a drifting phase. A
+//! cycle is then one of `clock`; agents of the MAC's clock are stepped within it.
+//!
+//! Invariants
+//! 1. The block sees what an agent drives after an edge at the next edge: there are no races, so
+//!    the order of agents in the slice does not matter.
+
+use std::path::Path;
+
+use hdl::ports::{emit, ports_of};
+use rust_hdl_core::prelude::Block;
+use verilate::block::{design_of, BlockError};
+use verilate::clocks::{ClockId, Clocks, Edge};
+use verilate::design::Design;
+use verilate::options::Options;
+use verilate::verilated::Model;
+use verilate::wave::WaveError;
+
+use crate::harness::agent::Agent;
+use crate::harness::mac;
+
+/// Options from the environment: `ZERONIC_WAVES=FOLDER` turns waveforms on.
+fn options_from_environment() -> Options {
+    Options {
+        trace: std::env::var_os("ZERONIC_WAVES").is_some(),
+    }
+}
+
+/// First rise of `mac_clock`, ps.
+const MAC_PHASE_PS: u64 = 1000;
+
+/// What agents do on one side of an edge of their clock.
+fn act(agents: &mut [&mut dyn Agent], model: &mut Model, edge: Edge) {
+    match edge {
+        Edge::Before => agents.iter_mut().for_each(|agent| agent.sample(model)),
+        Edge::After => agents.iter_mut().for_each(|agent| agent.drive(model)),
+    }
+}
+
+/// A model with its clock, or two.
+pub struct Bench {
+    /// The model; set and read its other ports freely between cycles.
+    pub model: Model,
+    clocks: Clocks,
+    clock: ClockId,
+}
+
+impl Bench {
+    /// Builds a block whose clock port is `clock` and starts it with all other inputs zero.
+    ///
+    /// With `ZERONIC_WAVES=FOLDER` the run is recorded in `FOLDER/TOP_NAME-THREAD.fst`.
+    pub fn of<B: Block>(block: &mut B, top_name: &str) -> Result<Bench, BlockError> {
+        let design = design_of(block, top_name, options_from_environment())?;
+        let mut bench = Bench::new(design.model());
+        if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
+            let thread = std::thread::current();
+            let test = thread.name().unwrap_or("main").replace("::", ".");
+            let path = Path::new(&folder).join(format!("{top_name}-{test}.fst"));
+            if let Err(error) = bench.record(&path) {
+                eprintln!("zeronic: no waveform {}: {error}", path.display());
+            }
+        }
+        Ok(bench)
+    }
+
+    /// Builds a block with a fault: `original`, which occurs once in the Verilog, becomes
+    /// `planted`. No waveform is recorded and widths are not judged: the text is meant to be wrong.
+    ///
+    /// # Panics
+    /// If `original` does not occur exactly once: the fault would not be planted.
+    pub fn with_fault<B: Block>(
+        block: &mut B,
+        top_name: &str,
+        original: &str,
+        planted: &str,
+    ) -> Result<Bench, BlockError> {
+        let verilog = emit(block, top_name)?;
+        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
+        let faulty = verilog.replace(original, planted);
+        let options = options_from_environment();
+        let design = Design::build(top_name, &faulty, &ports_of(block), options)?;
+        Ok(Bench::new(design.model()))
+    }
+
+    /// Starts a model whose clock port is `clock`, 250 MHz, with all other inputs zero. If it has
+    /// a `mac_clock`, it runs at the MAC's rate.
+    pub fn new(mut model: Model) -> Bench {
+        model.clear_inputs();
+        let mut clocks = Clocks::new();
+        let clock = clocks.add(&mut model, "clock", 4000, 2000);
+        if model.find_port("mac_clock").is_some() {
+            clocks.add(&mut model, "mac_clock", mac::CLOCK_PS, MAC_PHASE_PS);
+        }
+        model.eval();
+        Bench {
+            model,
+            clocks,
+            clock,
+        }
+    }
+
+    /// Records waveforms from now on.
+    pub fn record(&mut self, path: &Path) -> Result<(), WaveError> {
+        self.model.open_wave(path)
+    }
+
+    /// One clock cycle.
+    pub fn cycle(&mut self, agents: &mut [&mut dyn Agent]) {
+        self.cycle_with_mac(agents, &mut []);
+    }
+
+    /// One cycle of `clock` with its agents, and the edges of `mac_clock` in it with theirs.
+    pub fn cycle_with_mac(
+        &mut self,
+        agents: &mut [&mut dyn Agent],
+        mac_agents: &mut [&mut dyn Agent],
+    ) {
+        let (clock, end) = (self.clock, self.now() + 1);
+        while self.now() < end {
+            self.clocks.step(
+                &mut self.model,
+                &mut |model, tick| match tick.clock == clock {
+                    true => act(agents, model, tick.edge),
+                    false => act(mac_agents, model, tick.edge),
+                },
+            );
+        }
+    }
+
+    /// Several clock cycles.
+    pub fn cycles(&mut self, count: u64, agents: &mut [&mut dyn Agent]) {
+        for _ in 0..count {
+            self.cycle(agents);
+        }
+    }
+
+    /// How many cycles have passed.
+    pub fn now(&self) -> u64 {
+        self.clocks.cycles(self.clock)
+    }
+
+    /// Sets a port of up to 64 bits by name and settles the design.
+    pub fn set(&mut self, port: &str, value: u64) {
+        let port = self.model.port(port);
+        self.model.set(port, value);
+        self.model.eval();
+    }
+
+    /// Reads a port of up to 64 bits by name.
+    pub fn get(&self, port: &str) -> u64 {
+        self.model.get(self.model.port(port))
+    }
+}

@@ -1,0 +1,15 @@
+//! The network side of a card, in RTL or as a model: frames in, frames out.
+
+use crate::harness::mac::Frame;
+
+/// A card's network side.
+pub trait NetworkSide {
+    /// A frame arrives from the wire.
+    fn receive(&mut self, frame: Frame);
+    /// Moves the frames that the card has sent into `into`.
+    fn take_sent(&mut self, into: &mut Vec<Frame>);
+    /// Every frame handed in has entered the card.
+    fn is_quiet(&self) -> bool;
+    /// How long the wire to the card is still busy with the frames handed in, in simulated ps.
+    fn wire_busy_ps(&self) -> u64;
+}

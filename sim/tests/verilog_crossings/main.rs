@@ -1,0 +1,187 @@
+//! Where the card's two clocks meet, in its emitted Verilog: only where `docs/hardware.md` says.
+//!
+//! ```text
+//!   default card ──> text of each module ─┬─> ASYNC_REG on both registers of a synchronizer
+//!                                         ├─> no register reads a net of the other clock
+//!                                         └─> blocks and crossings ──> tables of docs/hardware.md
+//! ```
+//! Each check fails on a text with a fault of its kind.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use verilate::area::report::DOMAINS;
+
+mod domains;
+
+use domains::{ClockId, Crossing, Domain, Domains};
+
+/// Names and texts of the card's modules.
+type Modules = Vec<(String, String)>;
+
+fn card() -> Modules {
+    let card = hdl::emit::emit_card("default").expect("a configuration");
+    let modules = card.expect("emits").design.modules.into_iter();
+    modules.map(|module| (module.name, module.text)).collect()
+}
+
+fn domains_of(modules: &Modules) -> Domains {
+    let domains = DOMAINS.map(|domain| Domain {
+        clock: domain.port,
+        prefixes: domain.prefixes,
+    });
+    Domains::of(modules, &domains)
+}
+
+/// Synchronizers of which a register is not marked, and how many there are in all.
+fn unmarked(modules: &Modules) -> (Vec<&str>, usize) {
+    let is_synchronizer = |(name, _): &&(String, String)| name.starts_with("synchronizer");
+    let synchronizers = Vec::from_iter(modules.iter().filter(is_synchronizer));
+    let is_marked = |text: &str| {
+        let lines = text.lines().map(str::trim);
+        let marks = lines.filter_map(|line| line.strip_prefix("(* ASYNC_REG = \"TRUE\" *) reg "));
+        let names = marks.filter_map(|declaration| declaration.split(' ').next_back());
+        names.eq(["first;", "second;"])
+    };
+    let wrong = synchronizers.iter().filter(|(_, text)| !is_marked(text));
+    let wrong = wrong.map(|(name, _)| name.as_str()).collect();
+    (wrong, synchronizers.len())
+}
+
+/// The card with one text in a module for another.
+fn planted(module: &str, from: &str, to: &str) -> Modules {
+    let mut modules = card();
+    let it = modules.iter_mut().find(|(name, _)| name == module);
+    let (_, text) = it.unwrap_or_else(|| panic!("no module {module}"));
+    assert_eq!(text.matches(from).count(), 1, "`{from}` in {module}");
+    *text = text.replace(from, to);
+    modules
+}
+
+#[test]
+fn both_registers_of_every_synchronizer_are_marked() {
+    let modules = card();
+    let (wrong, count) = unmarked(&modules);
+    assert_eq!(wrong, [""; 0]);
+    // Single bits, and pointers of both depths.
+    assert_eq!(count, 3);
+    let elsewhere = modules
+        .iter()
+        .filter(|(_, text)| text.contains("ASYNC_REG"));
+    assert_eq!(elsewhere.count(), count, "marked outside a synchronizer");
+    let bare = planted(
+        "synchronizer_7",
+        "(* ASYNC_REG = \"TRUE\" *) reg [6:0] second",
+        "reg [6:0] second",
+    );
+    assert_eq!(unmarked(&bare).0, ["synchronizer_7"]);
+}
+
+#[test]
+fn no_register_reads_a_net_of_the_other_clock() {
+    let domains = domains_of(&card());
+    assert_eq!(domains.violations(), [""; 0]);
+    // Blocks of registers, and inputs of blocks with one clock: it was looked at something.
+    for (clock, domain) in DOMAINS.iter().enumerate() {
+        let count = domains.readers_of(clock);
+        assert!(count > 50, "{count} read with {}", domain.port);
+    }
+}
+
+#[test]
+fn each_way_around_a_crossing_is_found() {
+    for (module, from, to, found) in [
+        // A pointer past its synchronizer, a pointer that is not the gray-coded one.
+        (
+            "async_fifo_4_7",
+            "read_gray == write_seen_q",
+            "read_gray == write_gray",
+            "store/refusals/read_gray,read_pointer reads /datapath/rx_split/front/store/refusals/",
+        ),
+        (
+            "value_crossing_5",
+            "turn_seen_q != answer",
+            "turn != answer",
+            "front/gate/answer,seen reads /datapath/rx_split/front/gate/turn",
+        ),
+        // A register, through logic.
+        (
+            "mac_send",
+            "cut_short <= ~crossing_sink_ready",
+            "cut_short <= ~crossing_source_valid",
+            "/mac_send/cut_short,in_frame reads /mac_send/crossing_source_valid",
+        ),
+        // An input of a block that has one clock; a block that has got the wrong one.
+        (
+            "store",
+            ".dropped(dropped)",
+            ".dropped(has_room)",
+            "store/tally.dropped reads /datapath/rx_split/front/store/has_room",
+        ),
+        (
+            "front",
+            "    parse parse (\n        .clock(mac_clock)",
+            "    parse parse (\n        .clock(clock)",
+            "front/parse.sink_valid reads /datapath/rx_split/front/",
+        ),
+        // The side of the memory that the other clock has.
+        (
+            "store",
+            ".write_enable(beats_valid)",
+            ".write_enable(read_enable)",
+            "store/memory.write reads /datapath/rx_split/front/store/read_enable",
+        ),
+        // A port of the card.
+        (
+            "zeronic",
+            ".tx_axis_tready(tx_axis_tready)",
+            ".tx_axis_tready(user_lnk_up)",
+            "/mac_send/fifo.source_ready reads /mac_send/tx_axis_tready",
+        ),
+    ] {
+        let violations = domains_of(&planted(module, from, to)).violations();
+        let is_found = violations.iter().any(|violation| violation.contains(found));
+        assert!(is_found, "{to}: {violations:#?}");
+    }
+}
+
+/// Words between backquotes in a table cell.
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// A clock by the name of its port.
+fn clock(port: &str) -> ClockId {
+    let place = DOMAINS.iter().position(|domain| domain.port == port);
+    place.unwrap_or_else(|| panic!("no clock {port}"))
+}
+
+#[test]
+fn the_tables_of_the_clocks_are_those_of_the_card() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/hardware.md");
+    let text = std::fs::read_to_string(path).expect("docs/hardware.md is there");
+    let (_, text) = text
+        .split_once("\n## Clocks\n")
+        .expect("a section of clocks");
+    let (mut blocks, mut crossings) = (BTreeMap::new(), BTreeSet::new());
+    for line in text.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let paths = quoted(cells[0]).into_iter().map(str::to_owned);
+        match (cells.len(), quoted(cells[1])[0]) {
+            (3, port) => blocks.extend(paths.map(|path| (path, clock(port)))),
+            (_, block) => {
+                let [from, to] = quoted(cells[2])[..] else {
+                    panic!("from a clock to a clock: {line}");
+                };
+                crossings.extend(paths.map(|path| Crossing {
+                    path,
+                    block: block.to_owned(),
+                    clocks: (clock(from), clock(to)),
+                }));
+            }
+        }
+    }
+    let domains = domains_of(&card());
+    assert_eq!(blocks, domains.blocks);
+    assert_eq!(crossings, domains.crossings);
+}

@@ -1,0 +1,23 @@
+//! Makes models from Verilog: pinned tools, compiled designs, running models, clocks, waveforms.
+//!
+//! ```text
+//!   Verilog ──> design ──> verilated::Model <── clocks ──> wave
+//!      │          └─ toolchain, shim, compile
+//!      └──────> area: LUTs, memories, longest paths
+//! ```
+#![deny(unsafe_code)]
+
+pub mod area;
+pub mod block;
+pub mod clocks;
+mod compile;
+pub mod design;
+pub mod error;
+mod library;
+pub mod options;
+mod shim;
+pub mod stock;
+pub mod toolchain;
+pub mod verilated;
+pub mod wave;
+pub mod width;

