@@ -40,7 +40,7 @@ pub enum HostError {
     BadSize {
         /// Name of the setting.
         name: &'static str,
-        /// Its value.
+        /// Value of the setting.
         value: u64,
         /// Smallest allowed value.
         min: u64,
