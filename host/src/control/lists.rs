@@ -62,7 +62,7 @@ impl ListPool {
             bits += 1;
         }
         let fresh = self.free[bits].insert(base);
-        assert!(fresh, "list at {base} was given back twice");
+        assert!(fresh, "list at {base} was returned twice");
     }
 
     /// Entries that are not lent.

@@ -67,7 +67,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             let flow = header_entry::FLOW.get(&entry.metadata) as u16;
             let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
             return match self.connection_of(flow, generation) {
-                Some(id) => self.fail(id, format!("flow {flow}: its memory answers no flush")),
+                Some(id) => self.fail(
+                    id,
+                    format!("flow {flow}: no flush read of its memory completed"),
+                ),
                 None => Ok(()),
             };
         }
