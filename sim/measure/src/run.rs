@@ -365,7 +365,11 @@ impl Measurement {
             .iter()
             .filter(|reason| of(reason.name()) > 0)
         {
-            let allowed = may_lose(&self.scenario) && *reason == DropReason::HeaderQueueFull;
+            let is_overload = matches!(
+                reason,
+                DropReason::HeaderQueueFull | DropReason::BufferShareFull
+            );
+            let allowed = may_lose(&self.scenario) && is_overload;
             if !allowed {
                 let (name, count) = (reason.name(), of(reason.name()));
                 problems.add(|| format!("{count} frames dropped: {name}"));

@@ -302,5 +302,8 @@ fn small_frames_are_all_accounted_for() {
         found.map_or(0, |counter| counter.1)
     };
     assert!(outcome.is_ok(), "{:#?}", outcome.problems.first);
-    assert_eq!(outcome.frames_lost, of("header_queue_full"));
+    assert_eq!(
+        outcome.frames_lost,
+        of("header_queue_full") + of("buffer_share_full")
+    );
 }

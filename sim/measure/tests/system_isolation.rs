@@ -5,10 +5,12 @@
 //!     of both owners                      └──► of owner 1, the rival: what does not fit is counted
 //! ```
 //! Proven: with a rival that never empties its queue, and with one that is sent more than the link
-//! carries, the first owner gets an entry for every frame, and every other frame is one
-//! `header_queue_full`. With either rule broken in the card, packets judged by the room of the
+//! carries, the first owner gets an entry for every frame, and every other frame is counted: as
+//! `header_queue_full` where the rival's queue has no free slot, as `buffer_share_full` where its
+//! packets hold their share of the packet buffer. With either rule broken in the card, packets judged by the room of the
 //! rival, the same check fails.
 
+use abi::reason::DropReason;
 use measure::limits::tightest;
 use measure::run::{Measurement, Outcome};
 use measure::scenario::{Rival, Scenario, Size};
@@ -20,7 +22,7 @@ use verilate::design::Design;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None = 0,
-    /// A packet is judged by the share of the packet store that the rival holds.
+    /// A packet is judged by the share of the packet buffer that the rival holds.
     RivalsShare = 1,
     /// A packet is judged by the room in the rival's header queue.
     RivalsQueue = 2,
@@ -62,12 +64,12 @@ fn run(design: &Design, rival: Rival, fault: Fault) -> Outcome {
     measurement.run(&mut |_| {}).expect("a verdict")
 }
 
-fn isolates(design: &Design, rival: Rival, fault: Fault) {
+fn isolates(design: &Design, rival: Rival, reason: DropReason, fault: Fault) {
     let outcome = run(design, rival, Fault::None);
     assert!(outcome.is_ok(), "{rival:?}: {:#?}", outcome.problems.first);
     assert_eq!(outcome.frames_lost, 0);
     let of_rival = outcome.rival.expect("figures of the rival");
-    let counted = outcome.counters.iter().find(|c| c.0 == "header_queue_full");
+    let counted = outcome.counters.iter().find(|c| c.0 == reason.name());
     assert_eq!(counted.map(|c| c.1), Some(of_rival.frames_lost));
     let (reached, limit) = (outcome.receive.expect("figures"), tightest(&outcome.limits));
     assert!(
@@ -84,6 +86,16 @@ fn isolates(design: &Design, rival: Rival, fault: Fault) {
 #[test]
 fn a_full_header_queue_costs_its_owner_alone() {
     let design = planted();
-    isolates(&design, Rival::Undrained, Fault::RivalsQueue);
-    isolates(&design, Rival::Greedy, Fault::RivalsShare);
+    isolates(
+        &design,
+        Rival::Undrained,
+        DropReason::HeaderQueueFull,
+        Fault::RivalsQueue,
+    );
+    isolates(
+        &design,
+        Rival::Greedy,
+        DropReason::BufferShareFull,
+        Fault::RivalsShare,
+    );
 }

@@ -185,6 +185,11 @@ fn counter(outcome: &Outcome, name: &str) -> u64 {
     found.map_or(0, |counter| counter.1)
 }
 
+/// Frames that were dropped since their owner had no free slot, or no share left.
+fn refused(outcome: &Outcome) -> u64 {
+    counter(outcome, "header_queue_full") + counter(outcome, "buffer_share_full")
+}
+
 fn assert_right(outcome: &Outcome, side: Side) {
     let problems = &outcome.problems.first;
     assert!(outcome.is_ok(), "{}: {problems:#?}", side.name);
@@ -242,19 +247,14 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
         assert_right(&outcome, side);
         let (found, lost) = (gbps(&outcome), outcome.frames_lost);
         assert!(found < most * LESS, "{}: {found} of {most}", side.name);
-        assert_eq!(
-            lost,
-            counter(&outcome, "header_queue_full"),
-            "{}",
-            side.name
-        );
+        assert_eq!(lost, refused(&outcome), "{}", side.name);
     }
-    // A link that takes a twentieth of what comes: frames that were refused lie in the packet store
-    // between those that wait, until these have left, so that the door finds it full as well.
+    // A link that takes a twentieth of what comes: frames that were refused lie in the packet
+    // buffer between those that wait, until these have left, so that the ingress gate finds it full.
     for side in [CREDITS, ALL] {
         let outcome = run(&receiving(side, seed), side);
         let full = counter(&outcome, "rx_fifo_full");
-        let lost = full + counter(&outcome, "header_queue_full");
+        let lost = full + refused(&outcome);
         let allowed = [format!("{full} frames dropped: rx_fifo_full")];
         assert_eq!(outcome.problems.first, allowed, "{}", side.name);
         assert_eq!(outcome.frames_lost, lost, "{}", side.name);

@@ -145,7 +145,7 @@ fn small_frames_beyond_the_link_are_dropped_for_their_queue_only() {
         world.send(&frame(flow, 0, 0), false);
     }
     world.run();
-    let full = world.pulses.drops[DropReason::HeaderQueueFull as usize];
+    let full = world.pulses.drops[DropReason::BufferShareFull as usize];
     assert_eq!(
         world.pulses.drops.iter().sum::<u64>(),
         full,
@@ -273,7 +273,7 @@ fn frames_that_find_no_room_are_dropped_whole_at_the_door() {
         );
         assert!(full > dropped, "the store has room for all");
         // Those that waited come to the share check all at once.
-        let shed = world.pulses.drops[DropReason::HeaderQueueFull as usize];
+        let shed = world.pulses.drops[DropReason::BufferShareFull as usize];
         let drops: u64 = world.pulses.drops.iter().sum();
         let entries: u64 = world.pulses.dispositions.iter().sum();
         assert_eq!(drops, full + shed, "no other reason");

@@ -223,7 +223,8 @@ impl Receives {
             assert!(missing <= left, "{missing} {} uncounted", reason.name());
             left -= missing;
         }
-        let full = count("header_queue_full") + count("slow_buffer_full");
+        let full =
+            count("header_queue_full") + count("slow_buffer_full") + count("buffer_share_full");
         assert_eq!(unseen, full + left, "good frames that vanished");
         let drops = DropReason::ALL.iter().map(|reason| count(reason.name()));
         let ends = Disposition::ALL.iter().map(|end| count(end.name()));
