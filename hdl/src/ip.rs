@@ -1,2 +1,0 @@
-//! Blocks that serve several owners.
-
