@@ -10,10 +10,15 @@
 //! | words | none of `BANNED` | every Rust file, this one apart |
 //! | unsafe | a `SAFETY` comment before it | every Rust file |
 //! | circle | none of `use` between files | code outside tests |
+//! | doc | none of `FILLERS` as a whole doc comment | every Rust file, this one apart |
+//! | block head | states `Timing:`, has no port table | files with a block |
+//! | module | `name.rs` beside `name/`, no `mod.rs` | code outside tests |
+//! | folder | 25 files | code outside tests |
 //!
 //! Tests are files in a folder `tests` or called `tests.rs`, and items under `#[cfg(test)]`.
 //! There is no list of exceptions.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,6 +60,20 @@ const BANNED: &[(&str, &str)] = &[
     ("#[ignore", "delete the test, or make it fast enough to run"),
 ];
 
+/// Doc comments that say nothing where they are shown alone.
+const FILLERS: &[&str] = &[
+    "Likewise.",
+    "The same.",
+    "This.",
+    "Clock.",
+    "Whose.",
+    "Its tag.",
+    "Reset.",
+];
+
+/// Most source files in a folder.
+const FOLDER_FILES_MAX: usize = 25;
+
 /// Whether a line of code decides or repeats anything.
 fn decides(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or("");
@@ -89,7 +108,47 @@ pub fn check_workspace() -> anyhow::Result<Vec<Finding>> {
         findings.extend(check_file(file, &text));
     }
     findings.extend(circles::find(root, &files)?.iter().map(circle_finding));
+    findings.extend(check_folders(&files));
     Ok(findings)
+}
+
+/// Judges how files lie in folders.
+fn check_folders(files: &[PathBuf]) -> Vec<Finding> {
+    let sources = files.iter().filter(|file| !is_test_file(file));
+    let mut counts: BTreeMap<&Path, usize> = BTreeMap::new();
+    let mut findings = Vec::new();
+    for file in sources {
+        *counts.entry(file.parent().unwrap_or(file)).or_default() += 1;
+        if file.ends_with("mod.rs") {
+            let message = "`mod.rs`: call it by the module's name, beside its folder".to_owned();
+            let file = file.clone();
+            findings.push(Finding {
+                file,
+                line: 1,
+                message,
+            });
+        }
+    }
+    for (folder, count) in counts {
+        if count > FOLDER_FILES_MAX {
+            let message = format!(
+                "{count} source files, limit {FOLDER_FILES_MAX}: make a folder for what belongs \
+                 together"
+            );
+            let file = folder.to_path_buf();
+            findings.push(Finding {
+                file,
+                line: 1,
+                message,
+            });
+        }
+    }
+    findings
+}
+
+fn is_test_file(file: &Path) -> bool {
+    file.components().any(|part| part.as_os_str() == "tests")
+        || file.file_name().is_some_and(|name| name == "tests.rs")
 }
 
 fn circle_finding(circle: &circles::Circle) -> Finding {
@@ -108,10 +167,8 @@ fn circle_finding(circle: &circles::Circle) -> Finding {
 /// Judges one file.
 pub fn check_file(file: &Path, text: &str) -> Vec<Finding> {
     let source = Source::new(text);
-    let is_test_file = file.components().any(|part| part.as_os_str() == "tests")
-        || file.file_name().is_some_and(|name| name == "tests.rs");
     let mut is_test = source.test_lines();
-    if is_test_file {
+    if is_test_file(file) {
         is_test.fill(true);
     }
     let mut judge = Judge {
@@ -121,11 +178,13 @@ pub fn check_file(file: &Path, text: &str) -> Vec<Finding> {
         findings: Vec::new(),
     };
     judge.head();
+    judge.block_head();
     judge.file_length();
     judge.function_lengths();
     for index in 0..source.text.len() {
         judge.columns(index);
         judge.words(index);
+        judge.filler(index);
         judge.unwrap(index);
         judge.safety(index);
     }
@@ -159,6 +218,46 @@ impl Judge<'_> {
             self.report(
                 0,
                 "no head: start with one `//!` sentence that says what this is".into(),
+            );
+        }
+    }
+
+    /// A block's head lets a stranger write its test bench: ports are documented at the fields.
+    fn block_head(&mut self) {
+        let is_block = |line: &String| line.starts_with("#[derive(LogicBlock");
+        let in_hardware = self.file.starts_with("hdl") && !is_test_file(self.file);
+        if !in_hardware || !self.source.code.iter().any(is_block) {
+            return;
+        }
+        let text = &self.source.text;
+        let head: Vec<String> = text
+            .iter()
+            .take_while(|line| line.starts_with("//!"))
+            .cloned()
+            .collect();
+        if !head.iter().any(|line| line.contains("Timing:")) {
+            let message = "no `Timing:` in the head: say latency and throughput, or that it is \
+                           combinational";
+            self.report(0, message.into());
+        }
+        if let Some(index) = head.iter().position(|line| line.starts_with("//! | port")) {
+            let message = "a table of ports: say it at the fields, which are the list of ports";
+            self.report(index, message.into());
+        }
+    }
+
+    fn filler(&mut self, index: usize) {
+        if self.file.ends_with("ci/src/tidy.rs") {
+            return;
+        }
+        let lines = &self.source.text;
+        let doc = |line: Option<&String>| line.and_then(|it| it.trim().strip_prefix("/// "));
+        let is_alone = index == 0 || doc(lines.get(index - 1)).is_none();
+        let text = doc(lines.get(index)).filter(|_| is_alone);
+        if let Some(text) = text.filter(|text| FILLERS.contains(text)) {
+            self.report(
+                index,
+                format!("`{text}` says nothing where it is shown alone"),
             );
         }
     }
@@ -333,6 +432,42 @@ mod tests {
             );
         }
         assert!(messages("a.rs", "//! H TODOS\nfn mastodon_todo() {}\n").is_empty());
+    }
+
+    #[test]
+    fn doc_that_says_nothing_is_found_where_it_stands_alone() {
+        for filler in FILLERS {
+            let text = format!("//! H\n/// {filler}\npub fn f() {{}}\n");
+            assert!(one(&text).contains("says nothing"), "{filler}");
+            let text = format!("//! H\n/// Two lines,\n/// {filler}\npub fn f() {{}}\n");
+            assert!(messages("a/src/lib.rs", &text).is_empty(), "{filler}");
+        }
+    }
+
+    #[test]
+    fn head_of_a_block_states_its_timing_and_lists_no_ports() {
+        let block =
+            |head: &str| format!("//! H\n{head}\n#[derive(LogicBlock)]\npub struct B {{}}\n");
+        let found = |head: &str| messages("hdl/dma/src/b.rs", &block(head));
+        assert!(found("")[0].contains("no `Timing:`"));
+        assert!(found("//! Timing: combinational.").is_empty());
+        let table = "//! | port | duty |\n//! Timing: combinational.";
+        assert!(found(table)[0].contains("a table of ports"));
+        assert!(messages("sim/src/b.rs", &block("")).is_empty());
+    }
+
+    #[test]
+    fn full_folder_and_mod_file_are_found() {
+        let file = |number: usize| PathBuf::from(format!("a/src/f{number}.rs"));
+        let files: Vec<PathBuf> = (0..FOLDER_FILES_MAX).map(file).collect();
+        assert!(check_folders(&files).is_empty());
+        let more: Vec<PathBuf> = (0..=FOLDER_FILES_MAX).map(file).collect();
+        assert!(check_folders(&more)[0]
+            .message
+            .starts_with("26 source files"));
+        let found = check_folders(&["a/src/b/mod.rs".into(), "a/tests/b/mod.rs".into()]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.starts_with("`mod.rs`"));
     }
 
     #[test]

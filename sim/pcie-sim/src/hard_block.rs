@@ -12,10 +12,10 @@
 //!
 //! Source: PG213.
 
-use crate::cc::CcReceiver;
+use crate::ports::cc::CcReceiver;
 use crate::config::{cycles, PcieConfig};
 use crate::config_space::ConfigSpace;
-use crate::cq::{CqPacket, CqSender, Taken};
+use crate::ports::cq::{CqPacket, CqSender, Taken};
 use crate::descriptor::status;
 use crate::function::{limits, Function};
 use crate::mmio::Mmio;
@@ -171,7 +171,7 @@ impl HardBlock {
             self.cq.push(packet);
             return;
         }
-        let dwords = packet.words.len() - crate::cq::DESCRIPTOR_DWORDS;
+        let dwords = packet.words.len() - crate::ports::cq::DESCRIPTOR_DWORDS;
         let taken = packet
             .nonposted
             .map_or(Taken::Write { dwords }, Taken::Read);

@@ -40,10 +40,8 @@
 
 #![forbid(unsafe_code)]
 
-mod cc;
 mod config;
 mod config_space;
-mod cq;
 pub mod descriptor;
 mod fault;
 mod function;
@@ -54,11 +52,9 @@ mod memory;
 mod mmio;
 mod ports;
 mod random;
-mod rc;
 mod request_check;
 mod requester;
 mod root_complex;
-mod rq;
 mod sim;
 mod statistics;
 mod tags;

@@ -12,7 +12,7 @@
 //! Source: PCI Express Base 3.0, 2.3.1 (completion rules).
 
 use crate::config::{cycles, Bar, Credits, PcieConfig};
-use crate::cq::{CqPacket, Taken};
+use crate::ports::cq::{CqPacket, Taken};
 use crate::descriptor::{cc, cq, request_type, status};
 use crate::tlp::{Request, RequestKind};
 use crate::violation::{Log, Stream, Violation};
@@ -456,7 +456,7 @@ fn packet_of(access: Access) -> CqPacket {
         RequestKind::Read => request_type::MEMORY_READ,
         RequestKind::Write => request_type::MEMORY_WRITE,
     };
-    let mut words = vec![0; crate::cq::DESCRIPTOR_DWORDS];
+    let mut words = vec![0; crate::ports::cq::DESCRIPTOR_DWORDS];
     cq::ADDRESS.set(&mut words, request.address >> 2);
     cq::DWORD_COUNT.set(&mut words, u64::from(request.dword_count));
     cq::TYPE.set(&mut words, u64::from(kind));

@@ -13,6 +13,11 @@
 //!
 //! Source: PG213, port descriptions.
 
+pub(crate) mod cc;
+pub(crate) mod cq;
+pub(crate) mod rc;
+pub(crate) mod rq;
+
 /// Dwords of one 512-bit beat.
 pub const BEAT_DWORDS: usize = 16;
 

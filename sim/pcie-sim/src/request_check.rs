@@ -10,7 +10,7 @@
 //! Source: PCI Express Base 3.0, 2.2.5 (byte enables), 2.2.7 (memory requests); PG213.
 
 use crate::descriptor::{request_type, rq};
-use crate::rq::{RqPacket, DESCRIPTOR_DWORDS};
+use crate::ports::rq::{RqPacket, DESCRIPTOR_DWORDS};
 use crate::tlp::{Request, RequestKind};
 use crate::violation::{Log, Stream, Violation};
 

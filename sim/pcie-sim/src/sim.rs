@@ -9,7 +9,7 @@
 //! Invariant: the same configuration and the same calls give the same behaviour, cycle by cycle.
 
 use crate::config::{ConfigError, PcieConfig, CYCLE_NS};
-use crate::cq::CqPacket;
+use crate::ports::cq::CqPacket;
 use crate::fault::{Fault, FaultRecord, Target};
 use crate::hard_block::HardBlock;
 use crate::iommu::{IommuError, Refusal, Rights, PAGE_BYTES};
