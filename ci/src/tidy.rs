@@ -251,9 +251,8 @@ impl Judge<'_> {
             return;
         }
         let lines = &self.source.text;
-        let doc = |line: Option<&String>| line.and_then(|it| it.trim().strip_prefix("/// "));
-        let is_alone = index == 0 || doc(lines.get(index - 1)).is_none();
-        let text = doc(lines.get(index)).filter(|_| is_alone);
+        let is_alone = index == 0 || doc_text(&lines[index - 1]).is_none();
+        let text = doc_text(&lines[index]).filter(|_| is_alone);
         if let Some(text) = text.filter(|text| FILLERS.contains(text)) {
             self.report(
                 index,
@@ -333,6 +332,11 @@ impl Judge<'_> {
             self.report(index, message.into());
         }
     }
+}
+
+/// The text of a line that is a doc comment.
+fn doc_text(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("/// ")
 }
 
 /// True if `word` stands in `line` and is not the middle or end of a longer word.
