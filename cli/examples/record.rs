@@ -20,14 +20,12 @@ use anyhow::{bail, Context, Result};
 use clap::Parser;
 use host::control::packet::{parse_tcp, TcpHeader};
 use host::transport::header::{ACK, SYN};
+use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Progress, Script, WirePeer};
 use host::transport::{LinkConfig, Tuning};
 use sim::harness::mac::Frame;
 use sim::harness::pcapng::CaptureWriter;
 use sim::harness::wire::{Disturbance, Wire};
-
-/// Longest that one recording may take.
-const LIMIT: Duration = Duration::from_secs(60);
 
 /// One connection: the server's port, the bytes that its data side sends, its VLAN tags.
 #[derive(Clone, Copy)]
@@ -194,7 +192,8 @@ fn record(side: Side, path: &Path) -> Result<String> {
 impl Recorder {
     fn run(&mut self) -> Result<()> {
         let mut idle_since = Instant::now();
-        while self.start.elapsed() < LIMIT {
+        let mut patience = Patience::new(Vec::new());
+        while !patience.is_over(self.progress()) {
             if self.carry()? {
                 idle_since = Instant::now();
             } else if idle_since.elapsed() > Duration::from_millis(5) {
@@ -210,7 +209,16 @@ impl Recorder {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        bail!("the connections did not end in {LIMIT:?}")
+        bail!("the connections do not end")
+    }
+
+    /// Bytes that either end has received.
+    fn progress(&self) -> Vec<u64> {
+        let ends = [self.card.conversations(), self.peer.conversations()];
+        ends.iter()
+            .flatten()
+            .map(|one| one.received_bytes)
+            .collect()
     }
 
     /// Moves the frames that wait. True if there was one.

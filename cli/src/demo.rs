@@ -32,8 +32,6 @@ use crate::output::{complain, json_file, print, ResultFile};
 use crate::report::Report;
 
 const PORT: u16 = 5001;
-/// Rounds without progress, each a millisecond or more, after which the demo fails.
-const IDLE_ROUNDS_MAX: u32 = 60_000;
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -253,7 +251,6 @@ fn exchange(arguments: &DemoArguments) -> Exchange {
             MemoryName::Dram => MemoryKind::Application,
             MemoryName::Gpu => MemoryKind::Gpu,
         },
-        idle_rounds_max: IDLE_ROUNDS_MAX,
     }
 }
 

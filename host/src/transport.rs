@@ -44,7 +44,9 @@ pub mod header;
 mod link;
 mod linux;
 mod open;
+pub mod patience;
 pub mod peer;
+pub mod permitted;
 mod smol;
 mod stream;
 

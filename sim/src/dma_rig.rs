@@ -147,6 +147,8 @@ pub struct Pulses {
     pub read_tlp: u64,
     /// Beats offered on RQ.
     pub rq_offers: u64,
+    /// Cycles in which RC offered a beat.
+    pub rc_offers: u64,
     /// Reads that timed out.
     pub read_timeout: u64,
     /// Reads that ended with an error.
@@ -158,6 +160,7 @@ struct SidePorts {
     write_tlp: PortId,
     read_tlp: PortId,
     rq_valid: PortId,
+    rc_valid: PortId,
     read_timeout: PortId,
     read_error: PortId,
     bus_master: PortId,
@@ -171,6 +174,7 @@ impl SidePorts {
             write_tlp: model.port("write_tlp"),
             read_tlp: model.port("read_tlp"),
             rq_valid: model.port("s_axis_rq_tvalid"),
+            rc_valid: model.port("m_axis_rc_tvalid"),
             read_timeout: model.port("read_timeout"),
             read_error: model.port("read_error"),
             bus_master: model.port("bus_master"),
@@ -230,6 +234,7 @@ impl Agent for Slot {
         self.pulses.read_timeout += high(self.side_ports.read_timeout);
         self.pulses.read_error += high(self.side_ports.read_error);
         self.pulses.rq_offers += high(self.side_ports.rq_valid);
+        self.pulses.rc_offers += high(self.side_ports.rc_valid);
         self.activity.sample(model, &self.activity_ports);
         self.ports.sample(model, &mut self.outputs);
         self.outputs.cfg_flr_done = u8::from(self.function_reset_done);
@@ -453,7 +458,11 @@ impl Rig {
         while quiet < QUIET_CYCLES {
             self.cycle();
             quiet = if self.is_quiet() { quiet + 1 } else { 0 };
-            assert!(self.bench.now() < limit, "writes do not end");
+            if self.bench.now() >= limit {
+                // What broke a rule is the cause.
+                self.assert_clean();
+                panic!("writes do not end");
+            }
         }
     }
 
@@ -462,13 +471,12 @@ impl Rig {
         let limit = self.bench.now() + 2_000_000;
         while (0..4).any(|client| self.clients.answers[client].packets.len() < counts[client]) {
             self.cycle();
-            let have: Vec<usize> = self
-                .clients
-                .answers
-                .iter()
-                .map(|a| a.packets.len())
-                .collect();
-            assert!(self.bench.now() < limit, "{have:?} replies of {counts:?}");
+            if self.bench.now() >= limit {
+                self.assert_clean();
+                let answers = self.clients.answers.iter();
+                let have: Vec<usize> = answers.map(|a| a.packets.len()).collect();
+                panic!("{have:?} replies of {counts:?}");
+            }
         }
     }
 

@@ -14,6 +14,7 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::driver::error::HostError;
 use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use host::transport::patience::{Patience, PATIENCE};
 use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
 use host::transport::{Transport, TransportError};
 use sha2::{Digest, Sha256};
@@ -51,11 +52,12 @@ pub enum LabError {
     /// The peer's connection failed.
     #[error("peer's connection failed with error {0}")]
     PeerConnection(i32),
-    /// No progress for too many rounds.
-    #[error("no progress for {rounds} rounds: {received} of {bytes} bytes received, {sent} sent")]
+    /// Nothing happened for too long.
+    #[error(
+        "no progress for {} s: {received} of {bytes} bytes received, {sent} sent",
+        PATIENCE.as_secs()
+    )]
     Stuck {
-        /// Rounds without progress.
-        rounds: u32,
         /// Bytes received so far.
         received: u64,
         /// Bytes acknowledged so far.
@@ -79,9 +81,6 @@ pub struct Exchange {
     pub disturbance: Disturbance,
     /// Where the application's buffers lie.
     pub memory: MemoryKind,
-    /// Rounds without progress after which the run is stuck; a round without work sleeps for a
-    /// while.
-    pub idle_rounds_max: u32,
 }
 
 /// What was moved.
@@ -234,6 +233,7 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
         observer: &mut dyn Observer,
     ) -> Result<(), LabError> {
         let mut idle = 0;
+        let mut patience = Patience::new(None);
         loop {
             let mut moved = application.post_sends(self.provider, exchange.bytes)?;
             for completion in self.provider.poll()? {
@@ -257,10 +257,11 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
                 return Ok(());
             }
             idle = if moved { 0 } else { idle + 1 };
-            if idle > exchange.idle_rounds_max {
-                let Status { received, sent } = status;
+            let Status { received, sent } = status;
+            let of_peer = conversations.last();
+            let of_peer = of_peer.map(|c| (c.received_bytes, c.sent_bytes));
+            if patience.is_over(Some((received, sent, of_peer))) {
                 return Err(LabError::Stuck {
-                    rounds: idle,
                     received,
                     sent,
                     bytes: exchange.bytes,

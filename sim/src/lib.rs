@@ -9,6 +9,7 @@
 
 pub mod bus;
 pub mod card;
+pub mod caught;
 pub mod direct;
 pub mod dma_rig;
 pub mod faults;

@@ -304,6 +304,20 @@ fn owner_that_is_not_enabled_gets_no_entry() {
     test.confirm(2, 0, CommandStatus::Ok);
     test.drain();
     assert!(test.write.messages.is_empty());
+    // Enabled, it gets the entries of what is confirmed from then on, and none of before.
+    enable(&mut test.settings, 2, registers::CONTEXT_COMPLETION_BASE, 2);
+    test.cycles(600);
+    assert!(test.write.messages.is_empty(), "an entry of before");
+    test.confirm(2, 1, CommandStatus::Ok);
+    test.drain();
+    let entry = test.write.messages.pop_front().expect("an entry");
+    let mut ring = HostRing {
+        size_bits: 2,
+        read: 0,
+        commands: VecDeque::from([(1, CommandStatus::Ok)]),
+    };
+    assert_eq!(ring.take(2, &entry), 1);
+    assert!(test.write.messages.is_empty(), "one entry only");
 }
 
 #[test]

@@ -8,37 +8,30 @@
 
 mod dma_support;
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-
-use dma_support::{check_pairs, generator, open, random_bytes};
+use dma_support::{check, check_pairs, generator, open, random_bytes};
 use pcie_sim::{Fault, MemoryId, PcieConfig, Rights, Target};
 use rand::Rng;
+use sim::caught::caught_by;
 use sim::dma_rig::{Read, Rig, Write};
 use sim::harness::stall::Stall;
 
-/// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
-fn catches(original: &str, planted: &str, config: &PcieConfig, scenario: impl Fn(&mut Rig)) {
-    catches_from(
-        (Stall::None, Stall::None),
-        original,
-        planted,
-        config,
-        scenario,
-    );
+/// Runs a scenario with a fault, expects `checker` to end it, and without it, expects it to pass.
+fn catches(checker: &str, fault: (&str, &str), config: &PcieConfig, scenario: impl Fn(&mut Rig)) {
+    let stalls = (Stall::None, Stall::None);
+    catches_from(stalls, checker, fault, config, scenario);
 }
 
 /// The same with clients that stall, as sources and as sinks.
 fn catches_from(
     stalls: (Stall, Stall),
-    original: &str,
-    planted: &str,
+    checker: &str,
+    (original, planted): (&str, &str),
     config: &PcieConfig,
     scenario: impl Fn(&mut Rig),
 ) {
     let faulty = Rig::with_fault(original, planted, config.clone(), stalls);
     let mut faulty = faulty.expect("it builds");
-    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
-    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
+    caught_by(checker, planted, || scenario(&mut faulty));
     scenario(&mut open(config.clone(), stalls.0, stalls.1));
 }
 
@@ -46,22 +39,18 @@ fn catches_from(
 fn scattered_writes(rig: &mut Rig) {
     let mut random = generator(7);
     let base = rig.slot.memory(1 << 18);
-    let mut expected = vec![0; 1 << 18];
+    let mut writes = Vec::new();
     for index in 0..60 {
         let length = random.random_range(1..1500);
         let at = index * 4096 + 4096 - random.random_range(0..length.min(1400));
-        let bytes = random_bytes(&mut random, length);
-        expected[at..at + length].copy_from_slice(&bytes);
-        rig.push_write(&Write {
+        writes.push(Write {
             client: index % 3,
             address: base + at as u64,
-            bytes,
+            bytes: random_bytes(&mut random, length),
             relaxed: true,
         });
     }
-    rig.finish_writes();
-    rig.assert_clean();
-    assert!(rig.slot.bytes(base, expected.len()) == expected);
+    check(rig, base, 1 << 18, &writes);
 }
 
 /// `count` reads of `bytes` bytes; all must come back right.
@@ -85,7 +74,7 @@ fn reads(rig: &mut Rig, count: u64, bytes: usize) {
         let packet = rig.answer(2);
         let at = place(index);
         let right = packet.bytes == content[at..at + bytes];
-        assert!(packet.abort || right, "read {index}");
+        assert!(packet.abort || right, "read {index} brings other bytes");
         assert!(!packet.abort, "read {index} is aborted");
     }
     rig.assert_clean();
@@ -193,7 +182,7 @@ fn misplaced(rig: &mut Rig) {
     for index in 0..4 {
         let packet = rig.answer(1);
         let at = 4096 * index;
-        assert_eq!(packet.abort, index == 1, "read {index}");
+        assert_eq!(packet.abort, index == 1, "read {index} is aborted, or not");
         assert!(packet.abort || packet.bytes == content[at..at + 256]);
     }
     rig.assert_clean();
@@ -208,8 +197,8 @@ const STRICT: (&str, &str) = (
 #[test]
 fn a_skipped_split_at_4_kib_is_caught() {
     catches(
-        "line = 7'd64;",
-        "line = cut;",
+        "PageCrossing",
+        ("line = 7'd64;", "line = cut;"),
         &PcieConfig::default(),
         scattered_writes,
     );
@@ -222,8 +211,11 @@ fn a_reused_tag_is_caught() {
         ..PcieConfig::default()
     };
     catches(
-        "assign is_used = issued_read_data_0 ^",
-        "assign is_used = retired_read_data ^",
+        "TagReused",
+        (
+            "assign is_used = issued_read_data_0 ^",
+            "assign is_used = retired_read_data ^",
+        ),
         &config,
         |rig| {
             reads(rig, 200, 64);
@@ -234,8 +226,11 @@ fn a_reused_tag_is_caught() {
 #[test]
 fn a_missing_check_of_the_completion_buffer_is_caught() {
     catches(
-        "assign fits = headers_fits",
-        "assign fits = 1'd1 | headers_fits",
+        "BufferOversubscribed",
+        (
+            "assign fits = headers_fits",
+            "assign fits = 1'd1 | headers_fits",
+        ),
         &PcieConfig::default(),
         |rig| reads(rig, 100, 512),
     );
@@ -248,8 +243,11 @@ fn room_that_comes_back_before_the_last_completion_is_caught() {
         ..PcieConfig::default()
     };
     catches(
-        "assign due_0 = ((event_0_valid & event_0_payload[0])",
-        "assign due_0 = ((event_0_valid & 1'd1)",
+        "BufferOversubscribed",
+        (
+            "assign due_0 = ((event_0_valid & event_0_payload[0])",
+            "assign due_0 = ((event_0_valid & 1'd1)",
+        ),
         &config,
         |rig| reads(rig, 100, 512),
     );
@@ -259,8 +257,8 @@ fn room_that_comes_back_before_the_last_completion_is_caught() {
 fn beats_to_reorder_in_that_are_given_out_twice_are_caught() {
     catches_from(
         (Stall::None, Stall::Random(0.9)),
-        "used <= 10'd496",
-        "used <= 10'd1023",
+        "brings other bytes",
+        ("used <= 10'd496", "used <= 10'd1023"),
         &PcieConfig::default(),
         |rig| reads(rig, 200, 512),
     );
@@ -273,8 +271,8 @@ fn a_missing_check_of_the_lower_address_is_caught() {
         ..PcieConfig::default()
     };
     catches(
-        "(descriptor[11:0] == address)",
-        "(address == address)",
+        "read 1 is aborted, or not",
+        ("(descriptor[11:0] == address)", "(address == address)"),
         &config,
         misplaced,
     );
@@ -286,7 +284,9 @@ fn a_relaxed_header_entry_is_caught() {
         relaxed_pass_permille: 500,
         ..PcieConfig::default()
     };
-    catches(STRICT.0, STRICT.1, &config, |rig| published(rig, 0));
+    catches("came before its payload", STRICT, &config, |rig| {
+        published(rig, 0)
+    });
 }
 
 #[test]
@@ -295,14 +295,16 @@ fn a_confirmation_that_overtakes_a_write_is_caught() {
         relaxed_pass_permille: 500,
         ..PcieConfig::default()
     };
-    catches(STRICT.0, STRICT.1, &config, |rig| published(rig, 1));
+    catches("came before its payload", STRICT, &config, |rig| {
+        published(rig, 1)
+    });
 }
 
 #[test]
 fn a_flush_that_overtakes_a_write_is_caught() {
     catches(
-        "passed <= armed & ",
-        "passed <= armed | ",
+        "the flush came back before the write",
+        ("passed <= armed & ", "passed <= armed | "),
         &PcieConfig::default(),
         flushed,
     );
@@ -312,8 +314,8 @@ fn a_flush_that_overtakes_a_write_is_caught() {
 fn a_write_without_its_payload_is_caught() {
     catches_from(
         (Stall::Random(0.8), Stall::None),
-        "assign is_stored = ",
-        "assign is_stored = 1'd1 | ",
+        "is neither old nor new",
+        ("assign is_stored = ", "assign is_stored = 1'd1 | "),
         &PcieConfig::default(),
         scattered_writes,
     );
@@ -331,8 +333,8 @@ fn short_pairs(rig: &mut Rig) {
 #[test]
 fn a_job_that_is_shifted_with_the_tail_before_it_is_caught() {
     catches(
-        "rear_shift = 5'd0;",
-        "rear_shift = shift;",
+        "is neither old nor new",
+        ("rear_shift = 5'd0;", "rear_shift = shift;"),
         &PcieConfig::default(),
         short_pairs,
     );
@@ -341,8 +343,8 @@ fn a_job_that_is_shifted_with_the_tail_before_it_is_caught() {
 #[test]
 fn another_client_between_two_jobs_of_one_beat_is_caught() {
     catches(
-        "if ((advance & (~job[81])) | ",
-        "if (advance | ",
+        "is neither old nor new",
+        ("if ((advance & (~job[81])) | ", "if (advance | "),
         &PcieConfig::default(),
         short_pairs,
     );
@@ -352,8 +354,11 @@ fn another_client_between_two_jobs_of_one_beat_is_caught() {
 fn a_second_write_of_a_beat_without_its_payload_is_caught() {
     catches_from(
         (Stall::Random(0.8), Stall::None),
-        "((sink_valid & (~moves)) & next_end_passed) &",
-        "(sink_valid & (~moves)) &",
+        "is neither old nor new",
+        (
+            "((sink_valid & (~moves)) & next_end_passed) &",
+            "(sink_valid & (~moves)) &",
+        ),
         &PcieConfig::default(),
         short_pairs,
     );
@@ -362,8 +367,11 @@ fn a_second_write_of_a_beat_without_its_payload_is_caught() {
 #[test]
 fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {
     catches(
-        "assign counts = takes_write | took_two;",
-        "assign counts = takes_write;",
+        "writes in flight of 32",
+        (
+            "assign counts = takes_write | took_two;",
+            "assign counts = takes_write;",
+        ),
         &PcieConfig::default(),
         short_pairs,
     );

@@ -392,14 +392,37 @@ fn fetch_in_flight_over_an_enable_is_dropped() {
 #[test]
 fn reset_disables_every_ring() {
     let mut test = Test::new(COMMAND_RING, Stall::None, Stall::None, seed());
-    test.host.enable(0, &mut test.settings);
-    test.cycles(20);
+    let ring = |test: &mut Test, owner: u32, producer: u32| {
+        test.host.producer[owner as usize] = producer;
+        let doorbell = COMMAND_RING.doorbell;
+        test.settings.doorbell(owner, doorbell, producer);
+        test.cycles(500);
+    };
+    let all = |count| Vec::from_iter((0..OWNERS).map(|owner| (owner, count)));
+    for owner in 0..OWNERS {
+        test.host.enable(owner, &mut test.settings);
+        test.cycles(20);
+        ring(&mut test, owner, 2);
+    }
+    assert_eq!(Vec::from_iter(test.check_content()), all(2), "before");
     test.bench.set("reset", 1);
     test.cycles(16);
     test.bench.set("reset", 0);
-    test.settings.doorbell(0, COMMAND_RING.doorbell, 2);
-    test.cycles(200);
-    assert!(test.host.log.is_empty());
+    test.host.log.clear();
+    (0..OWNERS).for_each(|owner| ring(&mut test, owner, 4));
+    assert_eq!(test.host.log, [], "read while disabled");
+    let model = &test.bench.model;
+    assert_eq!(model.get(model.port("stopped")), 0, "disabled, not stopped");
+    // Enabled again, each ring begins at its first entry.
+    test.got.clear();
+    test.read_index.clear();
+    for owner in 0..OWNERS {
+        test.host.enable(owner, &mut test.settings);
+        test.cycles(20);
+        ring(&mut test, owner, 3);
+    }
+    assert_eq!(Vec::from_iter(test.check_content()), all(3), "after");
+    test.assert_clean();
 }
 
 /// Reads that take 900 ns: what is in flight must cover them, even for a single ring. Behind each

@@ -16,7 +16,8 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
-use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
+use host::transport::permitted::permitted;
+use host::transport::{LinkConfig, LinuxTransport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -106,17 +107,6 @@ fn a_raw_frame_goes_out_as_it_was_given() {
     }
 }
 
-fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
-    match result {
-        Ok(value) => Some(value),
-        Err(error) if error.is_refusal() => {
-            println!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
-
 fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKind) {
     let seed = seed::seed();
     let Some(transport) = permitted(LinuxTransport::open(&LinkConfig::lab(
@@ -148,7 +138,6 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
         seed,
         disturbance,
         memory,
-        idle_rounds_max: 10_000,
     };
     let outcome = lab.run(remote.parse().expect("an address"), &plan, &mut Blind);
     card.borrow_mut().run(2_000);

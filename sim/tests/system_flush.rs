@@ -8,6 +8,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::header_entry as h;
 use host::control::commands::Direction;
@@ -15,7 +16,7 @@ use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
+use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use pcie_sim::{Fault, PcieConfig, Target};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -25,6 +26,8 @@ use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
 use verilate::options::Options;
 
+/// Time that the protocols' clock moves on in a round.
+const ROUND: Duration = Duration::from_micros(100);
 /// Payload of each packet.
 const BYTES: usize = 1000;
 
@@ -107,6 +110,8 @@ fn a_flush_that_fails_twice_marks_its_entries_and_other_flows_go_on() {
 
 /// Breaks all flush reads once data flows.
 struct Breaker {
+    /// The clock of both TCPs.
+    time: ManualClock,
     card: Rc<RefCell<SimulatedCard>>,
     flush: u64,
     is_broken: bool,
@@ -115,6 +120,7 @@ struct Breaker {
 
 impl Observer for Breaker {
     fn round(&mut self, status: Status) -> Result<(), LabError> {
+        self.time.advance(ROUND);
         self.received = status.received;
         if !self.is_broken && status.received > 0 {
             self.is_broken = true;
@@ -132,7 +138,8 @@ impl Observer for Breaker {
 
 #[test]
 fn a_memory_that_answers_no_flush_ends_its_connection() {
-    let clock = || Clock::Wall { divisor: 1 };
+    let time = ManualClock::default();
+    let clock = || Clock::Manual(time.clone());
     let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
         .expect("a transport");
     let mut peer =
@@ -142,6 +149,7 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
     let flush = bus.flush_address(MemoryKind::Gpu);
     let mut breaker = Breaker {
+        time,
         card: card.clone(),
         flush: flush.expect("GPU memory is flushed"),
         is_broken: false,
@@ -153,7 +161,6 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
         seed: 6,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Gpu,
-        idle_rounds_max: 2_000,
     };
     let mut lab = Lab {
         provider: &mut provider,

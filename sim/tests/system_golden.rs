@@ -14,7 +14,8 @@ use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
-use host::transport::{LinkConfig, LinuxTransport, TransportError, Tuning};
+use host::transport::permitted::permitted;
+use host::transport::{LinkConfig, LinuxTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab};
@@ -24,17 +25,6 @@ const TUNING: Tuning = Tuning {
     retransmission_timeout_min: Duration::from_millis(20),
     ..Tuning::REAL_TIME
 };
-
-fn permitted<T>(result: Result<T, TransportError>) -> Option<T> {
-    match result {
-        Ok(value) => Some(value),
-        Err(error) if error.is_refusal() => {
-            println!("skipped: {error}");
-            None
-        }
-        Err(error) => panic!("{error}"),
-    }
-}
 
 fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) {
     let seed = seed::seed_or(11);
@@ -59,7 +49,6 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
         seed,
         disturbance,
         memory: MemoryKind::Application,
-        idle_rounds_max: 10_000,
     };
     let outcome = lab
         .run(remote.parse().expect("an address"), &plan, &mut Blind)

@@ -2,12 +2,11 @@
 
 mod tables_model;
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-
 use abi::command::*;
 use abi::config::EPOCH_MAX;
 use abi::flow_key::KEY_BYTES;
 use abi::reason::CommandStatus;
+use sim::caught::caught_by;
 use sim::harness::stall::Stall;
 use tables_model::bench::*;
 use tables_model::{Access, Command, SegmentAnswer};
@@ -47,11 +46,10 @@ fn set_up(mut tables: Tables) -> Tables {
     tables
 }
 
-/// Runs a scenario with a fault, expects it to fail, and without it, expects it to pass.
-fn catches(original: &str, planted: &str, scenario: impl Fn(&mut Tables)) {
+/// Runs a scenario with a fault, expects `checker` to end it, and without it, expects it to pass.
+fn catches(checker: &str, original: &str, planted: &str, scenario: impl Fn(&mut Tables)) {
     let faulty = Tables::with_fault(original, planted);
-    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut set_up(faulty))));
-    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
+    caught_by(checker, planted, || scenario(&mut set_up(faulty)));
     scenario(&mut set_up(Tables::new(Stall::None, Stall::None, 1)));
 }
 
@@ -80,12 +78,14 @@ fn flow_is_found(tables: &mut Tables) -> bool {
 #[test]
 fn generation_that_is_not_compared_is_caught() {
     catches(
+        "the generation is stale",
         "(~flow[0]) | (installed[7:0] != generation)",
         "~flow[0]",
         |tables| {
             let mut stale = floor(FLOW_ID, 1_100, 1);
             GENERATION.set(&mut stale, 8);
-            assert_eq!(status_of(tables, 0, stale), CommandStatus::BadFlow);
+            let status = status_of(tables, 0, stale);
+            assert_eq!(status, CommandStatus::BadFlow, "the generation is stale");
         },
     );
 }
@@ -93,89 +93,128 @@ fn generation_that_is_not_compared_is_caught() {
 #[test]
 fn owner_that_is_not_compared_is_caught() {
     catches(
+        "the owner is another",
         "(of_flow & stranger) & (installed[15:8] != owner)",
         "1'd0",
         |tables| {
             let status = status_of(tables, 2, floor(FLOW_ID, 1_100, 1));
-            assert_eq!(status, CommandStatus::NotOwner);
+            assert_eq!(status, CommandStatus::NotOwner, "the owner is another");
         },
     );
 }
 
 #[test]
 fn domain_that_is_not_compared_is_caught() {
-    catches(" & (region[31:16] == request[47:32])}", "}", |tables| {
-        let domain = ACCESS.domain + 1;
-        assert!(is_granted(tables, ACCESS));
-        assert!(!is_granted(tables, Access { domain, ..ACCESS }));
-    });
+    catches(
+        "granted to another domain",
+        " & (region[31:16] == request[47:32])}",
+        "}",
+        |tables| {
+            let domain = ACCESS.domain + 1;
+            assert!(is_granted(tables, ACCESS));
+            let granted = is_granted(tables, Access { domain, ..ACCESS });
+            assert!(!granted, "granted to another domain");
+        },
+    );
 }
 
 #[test]
 fn region_key_that_is_not_compared_is_caught() {
-    catches(" & (region[15:0] == request[31:16])", "", |tables| {
-        let key = ACCESS.key + 1;
-        assert!(!is_granted(tables, Access { key, ..ACCESS }));
-    });
+    catches(
+        "granted with another key",
+        " & (region[15:0] == request[31:16])",
+        "",
+        |tables| {
+            let key = ACCESS.key + 1;
+            let granted = is_granted(tables, Access { key, ..ACCESS });
+            assert!(!granted, "granted with another key");
+        },
+    );
 }
 
 #[test]
 fn right_that_is_not_compared_is_caught() {
-    catches("right = region[33];", "right = 1'd1;", |tables| {
-        let write = false;
-        assert!(!is_granted(tables, Access { write, ..ACCESS }));
-    });
+    catches(
+        "granted without the right",
+        "right = region[33];",
+        "right = 1'd1;",
+        |tables| {
+            let write = false;
+            let granted = is_granted(tables, Access { write, ..ACCESS });
+            assert!(!granted, "granted without the right");
+        },
+    );
 }
 
 #[test]
 fn epoch_that_is_not_compared_is_caught() {
-    catches("{384'd0, slots_read_epoch}", "{384'd0, epoch}", |tables| {
-        tables.start_epoch(2);
-        tables.execute(install(FLOW_ID, (40, 3)));
-        assert!(!flow_is_found(tables), "its key is of the epoch before");
-    });
+    catches(
+        "its key is of the epoch before",
+        "{384'd0, slots_read_epoch}",
+        "{384'd0, epoch}",
+        |tables| {
+            tables.start_epoch(2);
+            tables.execute(install(FLOW_ID, (40, 3)));
+            assert!(!flow_is_found(tables), "its key is of the epoch before");
+        },
+    );
 }
 
 #[test]
 fn epoch_that_comes_again_unscrubbed_is_caught() {
-    catches("walking <= 1'd1;", "walking <= 1'd0;", |tables| {
-        tables.start_epoch(EPOCH_MAX);
-        tables.start_epoch(1);
-        assert!(!flow_is_found(tables));
-    });
+    catches(
+        "its key is of an epoch long past",
+        "walking <= 1'd1;",
+        "walking <= 1'd0;",
+        |tables| {
+            tables.start_epoch(EPOCH_MAX);
+            tables.start_epoch(1);
+            assert!(!flow_is_found(tables), "its key is of an epoch long past");
+        },
+    );
 }
 
 #[test]
 fn bounds_off_by_one_are_caught() {
     catches(
+        "granted beyond the bounds",
         "checked[0] & (checked[49:1] <= {1'd0, checked[97:50]})",
         "checked[0] & (checked[49:1] <= ({1'd0, checked[97:50]} + 49'd1))",
         |tables| {
             let at = |offset| Access { offset, ..ACCESS };
             assert!(is_granted(tables, at(4_096 - 64)));
-            assert!(!is_granted(tables, at(4_096 - 63)));
+            let granted = is_granted(tables, at(4_096 - 63));
+            assert!(!granted, "granted beyond the bounds");
         },
     );
 }
 
 #[test]
 fn floor_that_does_not_trim_the_list_is_caught() {
-    catches("after[55:40] = change[34:19];", "", |tables| {
-        assert!(matches!(segment(tables, 1_050), SegmentAnswer::Found(0, _)));
-        tables.execute(floor(FLOW_ID, 1_200, 2));
-        assert_eq!(segment(tables, 1_050), SegmentAnswer::Missing);
-        tables.execute(post(FLOW_ID, 8, 1_800, 100));
-    });
+    catches(
+        "below the floor",
+        "after[55:40] = change[34:19];",
+        "",
+        |tables| {
+            assert!(matches!(segment(tables, 1_050), SegmentAnswer::Found(0, _)));
+            tables.execute(floor(FLOW_ID, 1_200, 2));
+            let found = segment(tables, 1_050);
+            assert_eq!(found, SegmentAnswer::Missing, "below the floor");
+            tables.execute(post(FLOW_ID, 8, 1_800, 100));
+        },
+    );
 }
 
 #[test]
 fn list_that_is_never_full_is_caught() {
     catches(
+        "the list is full",
         "full = (change[34:19] != list[71:56]) | (extent > list[39:24]);",
         "full = change[34:19] != list[71:56];",
         |tables| {
             let ninth = post(FLOW_ID, 8, 1_800, 100);
-            assert_eq!(status_of(tables, 0, ninth), CommandStatus::ListFull);
+            let status = status_of(tables, 0, ninth);
+            assert_eq!(status, CommandStatus::ListFull, "the list is full");
         },
     );
 }
@@ -186,25 +225,32 @@ fn update_that_is_visible_after_its_confirmation_is_caught() {
     always @(posedge clock) late <= {late[14:0], state_pending_valid};
     assign state_write_valid = late[15];";
     catches(
+        "below the new floor",
         "assign state_write_valid = state_pending_valid;",
         late,
         |tables| {
             // The request goes out in the cycle after the confirmation.
             tables.execute(floor(FLOW_ID, 1_200, 2));
-            assert_eq!(segment(tables, 1_050), SegmentAnswer::Missing);
+            let found = segment(tables, 1_050);
+            assert_eq!(found, SegmentAnswer::Missing, "below the new floor");
         },
     );
 }
 
 #[test]
 fn move_that_forgets_its_entries_is_caught() {
-    catches("write_entry = ~grows;", "write_entry = 1'd0;", |tables| {
-        tables.execute(list_move(FLOW_ID, 1_024, 5));
-        for n in 0..8 {
-            let SegmentAnswer::Found(index, found) = segment(tables, 1_000 + 100 * n) else {
-                panic!("segment {n} is gone");
-            };
-            assert_eq!((u32::from(index), found.position), (n, 1_000 + 100 * n));
-        }
-    });
+    catches(
+        "segment 0 is gone",
+        "write_entry = ~grows;",
+        "write_entry = 1'd0;",
+        |tables| {
+            tables.execute(list_move(FLOW_ID, 1_024, 5));
+            for n in 0..8 {
+                let SegmentAnswer::Found(index, found) = segment(tables, 1_000 + 100 * n) else {
+                    panic!("segment {n} is gone");
+                };
+                assert_eq!((u32::from(index), found.position), (n, 1_000 + 100 * n));
+            }
+        },
+    );
 }

@@ -27,6 +27,45 @@ pub struct Memory {
     send_start: Option<u32>,
     /// Sequence number of the first byte received.
     receive_start: Option<u32>,
+    /// What our side has shown of itself.
+    pub ours: Shown,
+    /// What the peer has shown of itself.
+    pub theirs: Shown,
+}
+
+/// What the headers of one end show of its TCP.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
+    /// Sequence number behind the last byte sent.
+    next: u32,
+    /// The last window offered.
+    window: Option<u16>,
+    /// Probes of the other end's window while it was closed. Who probes has sent all that it may:
+    /// its timer is the only thing left to it.
+    pub probes: u32,
+}
+
+impl Shown {
+    /// The other end offers no window.
+    pub fn is_closed(&self) -> bool {
+        self.window == Some(0)
+    }
+
+    /// Takes a header of this end, whose payload has `bytes`; `other` is what the other end shows.
+    fn note(&mut self, tcp: &[u8], bytes: u32, other: &Shown) {
+        let sequence = long(tcp, 4);
+        let flags = tcp[13];
+        // RFC 9293, 3.8.6.1: at most a byte, and no acknowledgement that comes for its own sake.
+        let is_probe = bytes <= 1 && (bytes == 1 || sequence != self.next);
+        if other.is_closed() && is_probe && flags & (SYN | FIN) == 0 {
+            self.probes += 1;
+        }
+        let end = sequence.wrapping_add(bytes + u32::from(flags & SYN != 0));
+        if flags & SYN != 0 || end.wrapping_sub(self.next) as i32 > 0 {
+            self.next = end;
+        }
+        self.window = Some(word(tcp, 14));
+    }
 }
 
 #[derive(Default)]
@@ -63,6 +102,7 @@ impl Card {
         let ports = (word(tcp, 0), word(tcp, 2));
         let sequence = long(tcp, 4);
         let memory = self.memory.entry(ports).or_default();
+        memory.ours.note(tcp, header.payload_bytes, &memory.theirs);
         if tcp[13] & SYN != 0 {
             memory.send_start = Some(sequence.wrapping_add(1));
         }
@@ -100,6 +140,9 @@ impl Card {
         );
         let tcp = &frame[layout.segment..];
         let memory = self.memory.entry((word(tcp, 2), word(tcp, 0))).or_default();
+        memory
+            .theirs
+            .note(tcp, layout.payload_bytes as u32, &memory.ours);
         if tcp[13] & SYN != 0 {
             memory.receive_start = Some(long(tcp, 4).wrapping_add(1));
         }

@@ -1,19 +1,16 @@
 //! A transport, a perfect card, a wire with faults and a peer, run until all is said.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use host::transport::patience::Patience;
 use host::transport::peer::{digest_of, Conversation, Progress, RandomBytes, WirePeer};
 use host::transport::{Event, ManualClock, StreamId, StreamInfo, Transport};
 use sha2::{Digest, Sha256};
 
-use crate::card::Card;
+use crate::card::{Card, Memory};
 use crate::wire::{Faults, Wire};
 
-/// Rounds without any progress, about a millisecond each, after which a test is stuck.
-const IDLE_ROUNDS_MAX: u32 = 60_000;
-/// Rounds without any progress, about a millisecond each, after which all have come to rest.
-const REST_ROUNDS: u32 = 100;
 const BURST: usize = 64;
 
 /// A socket address of the machine `host`.
@@ -50,6 +47,9 @@ pub struct Rig {
     pub events: Vec<Event>,
     /// The application has no buffers.
     pub drain_nothing: bool,
+    /// Longest time from one step to the next: how long this machine has kept us from running.
+    pub longest_pause: Duration,
+    stepped: Option<Instant>,
     runs: Vec<Run>,
 }
 
@@ -70,6 +70,8 @@ impl Rig {
             info: Vec::new(),
             events: Vec::new(),
             drain_nothing: false,
+            longest_pause: Duration::ZERO,
+            stepped: None,
             runs: Vec::new(),
         }
     }
@@ -99,39 +101,44 @@ impl Rig {
         self.judge();
     }
 
-    /// Runs for some rounds without any progress: until everybody waits for somebody else.
-    pub fn run_to_rest(&mut self) {
-        let mut idle = 0;
-        while idle < REST_ROUNDS {
-            match self.step() || self.to_peer.release() || self.to_card.release() {
-                true => idle = 0,
-                false => idle += 1,
-            }
-            self.rest();
-        }
-    }
-
     /// Runs until a condition holds.
     pub fn run_until(&mut self, mut holds: impl FnMut(&mut Self) -> bool) {
-        let mut idle = 0;
+        let mut patience = Patience::new(self.progress());
         while !holds(self) {
-            match self.step() {
-                true => idle = 0,
-                false => idle += 1,
-            }
+            let moved = self.step();
             assert!(
-                idle < IDLE_ROUNDS_MAX,
+                !patience.is_over(self.progress()),
                 "stuck: {:?}",
                 self.peer.conversations()
             );
-            if idle > 0 && !self.to_peer.release() && !self.to_card.release() {
+            if !moved && !self.to_peer.release() && !self.to_card.release() {
                 self.rest();
             }
         }
     }
 
+    /// How far all are: it changes with each byte that an application sends or receives, and with
+    /// each event.
+    fn progress(&self) -> (u64, usize, Vec<Conversation>) {
+        let bytes = self
+            .runs
+            .iter()
+            .map(|run| run.fed_bytes + run.drained_bytes);
+        (bytes.sum(), self.events.len(), self.peer.conversations())
+    }
+
+    /// What the connection of a stream has shown on the wire.
+    pub fn memory(&self, stream: StreamId) -> &Memory {
+        let (local, remote) = self.transport.addresses(stream).unwrap();
+        &self.card.memory[&(local.port(), remote.port())]
+    }
+
     /// Moves what can be moved now; says whether anything was.
     pub fn step(&mut self) -> bool {
+        let now = Instant::now();
+        let pause = self.stepped.map_or(Duration::ZERO, |before| now - before);
+        self.longest_pause = self.longest_pause.max(pause);
+        self.stepped = Some(now);
         let mut moved = self.applications();
         for _ in 0..BURST {
             let Some(header) = self.transport.poll_header().unwrap() else {

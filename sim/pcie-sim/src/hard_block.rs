@@ -12,13 +12,13 @@
 //!
 //! Source: PG213.
 
-use crate::ports::cc::CcReceiver;
 use crate::config::{cycles, PcieConfig};
 use crate::config_space::ConfigSpace;
-use crate::ports::cq::{CqPacket, CqSender, Taken};
 use crate::descriptor::status;
 use crate::function::{limits, Function};
 use crate::mmio::Mmio;
+use crate::ports::cc::CcReceiver;
+use crate::ports::cq::{CqPacket, CqSender, Taken};
 use crate::ports::{CardInputs, CardOutputs};
 use crate::random::Random;
 use crate::requester::{Issued, Requester};

@@ -12,8 +12,8 @@
 //! Source: PCI Express Base 3.0, 2.3.1 (completion rules).
 
 use crate::config::{cycles, Bar, Credits, PcieConfig};
-use crate::ports::cq::{CqPacket, Taken};
 use crate::descriptor::{cc, cq, request_type, status};
+use crate::ports::cq::{CqPacket, Taken};
 use crate::tlp::{Request, RequestKind};
 use crate::violation::{Log, Stream, Violation};
 use std::collections::{HashMap, VecDeque};

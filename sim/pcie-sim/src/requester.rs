@@ -15,10 +15,10 @@
 
 use crate::config::{cycles, PcieConfig};
 use crate::descriptor::{error_code, rc, status};
-use crate::ports::{CardOutputs, RcBeat};
 use crate::ports::rc::{Delivered, RcPacket, RcSender, DESCRIPTOR_DWORDS};
-use crate::request_check::{check, Limits};
 use crate::ports::rq::RqReceiver;
+use crate::ports::{CardOutputs, RcBeat};
+use crate::request_check::{check, Limits};
 use crate::tags::{Read, Room, TagError, Tags};
 use crate::tlp::{Completion, Request, RequestKind};
 use crate::violation::{Log, Violation};

@@ -9,13 +9,13 @@
 //! Invariant: the same configuration and the same calls give the same behaviour, cycle by cycle.
 
 use crate::config::{ConfigError, PcieConfig, CYCLE_NS};
-use crate::ports::cq::CqPacket;
 use crate::fault::{Fault, FaultRecord, Target};
 use crate::hard_block::HardBlock;
 use crate::iommu::{IommuError, Refusal, Rights, PAGE_BYTES};
 use crate::link::Link;
 use crate::memory::{Memories, MemoryBytes, MemoryError, MemoryId};
 use crate::mmio::{Mmio, MmioError, MmioRead, MmioResult};
+use crate::ports::cq::CqPacket;
 use crate::ports::{CardInputs, CardOutputs};
 use crate::root_complex::{Interrupt, RootComplex};
 use crate::statistics::{Direction, Statistics};

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use abi::config::SMALL;
 use host::control::packet::parse_tcp;
@@ -11,7 +12,7 @@ use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
+use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
 use sim::harness::wire::Disturbance;
@@ -20,8 +21,13 @@ use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
 use crate::rig::Found;
 use crate::wrapped::{Seen, Wrapped, Wrong};
 
+/// Time that the protocols' clock moves on in a round.
+const ROUND: Duration = Duration::from_micros(100);
+
 /// Watches what the card's side offers to its peer.
 struct Windows {
+    /// The clock of both TCPs.
+    time: ManualClock,
     seen: Rc<RefCell<Seen>>,
     shift: u8,
     edge: Option<u32>,
@@ -71,6 +77,7 @@ impl Windows {
 
 impl Observer for Windows {
     fn round(&mut self, _status: Status) -> Result<(), LabError> {
+        self.time.advance(ROUND);
         match &self.broken {
             Some(broken) => Err(LabError::Stopped(broken.clone())),
             None => Ok(()),
@@ -85,7 +92,8 @@ impl Observer for Windows {
 }
 
 fn check(wrong: Wrong) -> Found {
-    let clock = || Clock::Wall { divisor: 1 };
+    let time = ManualClock::default();
+    let clock = || Clock::Manual(time.clone());
     let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
         .expect("a transport");
     let mut peer =
@@ -95,6 +103,7 @@ fn check(wrong: Wrong) -> Found {
     let bus = Wrapped::new(GoldenBus::new(card.clone()), wrong, seen.clone());
     let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
     let mut windows = Windows {
+        time,
         seen,
         shift: 0,
         edge: None,
@@ -106,7 +115,6 @@ fn check(wrong: Wrong) -> Found {
         seed: 10,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
-        idle_rounds_max: 10_000,
     };
     let mut lab = Lab {
         provider: &mut provider,

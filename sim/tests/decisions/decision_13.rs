@@ -3,12 +3,13 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, SmoltcpTransport, Tuning};
+use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
@@ -20,11 +21,15 @@ use verilate::options::Options;
 use crate::rig::Found;
 use crate::wrapped::{Seen, Wrapped, Wrong};
 
+/// Time that the protocols' clock moves on in a round.
+const ROUND: Duration = Duration::from_micros(100);
 /// Bytes received before the memory goes.
 const RECEIVED_BEFORE: u64 = 2 * BUFFER_BYTES as u64;
 
 /// Denies the card its receive buffers once data flows, and watches what is announced after.
 struct Denial {
+    /// The clock of both TCPs.
+    time: ManualClock,
     card: Rc<RefCell<SimulatedCard>>,
     seen: Rc<RefCell<Seen>>,
     is_denied: bool,
@@ -33,6 +38,7 @@ struct Denial {
 
 impl Observer for Denial {
     fn round(&mut self, status: Status) -> Result<(), LabError> {
+        self.time.advance(ROUND);
         let seen = self.seen.borrow();
         if seen.faults > 0 && status.received > self.announced {
             let bytes = status.received - self.announced;
@@ -55,7 +61,8 @@ impl Observer for Denial {
 }
 
 fn check(wrong: Wrong) -> Found {
-    let clock = || Clock::Wall { divisor: 1 };
+    let time = ManualClock::default();
+    let clock = || Clock::Manual(time.clone());
     let transport = SmoltcpTransport::open(&LinkConfig::lab(1, 1500, Tuning::REAL_TIME), clock())
         .expect("a transport");
     let mut peer =
@@ -68,6 +75,7 @@ fn check(wrong: Wrong) -> Found {
     let bus = Wrapped::new(bus, wrong, seen.clone());
     let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
     let mut denial = Denial {
+        time,
         card: card.clone(),
         seen: seen.clone(),
         is_denied: false,
@@ -78,7 +86,6 @@ fn check(wrong: Wrong) -> Found {
         seed: 13,
         disturbance: Disturbance::default(),
         memory: MemoryKind::Application,
-        idle_rounds_max: 2_000,
     };
     let mut lab = Lab {
         provider: &mut provider,

@@ -9,6 +9,9 @@ use rand::{Rng, SeedableRng};
 use sim::dma_rig::{Rig, Write};
 use sim::harness::stall::Stall;
 
+/// Cycles after which what has landed is looked at, whether or not all has.
+const EARLY_CYCLES: u64 = 5_000;
+
 /// A requester in a slot, its clients stalling at random as told.
 pub fn open(config: PcieConfig, source: Stall, sink: Stall) -> Rig {
     Rig::new(config, source, sink).expect("it builds")
@@ -34,20 +37,32 @@ pub fn check(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write]) {
 
 /// Waits for queued writes and compares all of the memory.
 fn check_pushed(rig: &mut Rig, base: u64, memory_bytes: usize, writes: &[Write]) {
-    let mut expected = rig.slot.bytes(base, memory_bytes);
+    let old = rig.slot.bytes(base, memory_bytes);
+    let mut expected = old.clone();
     for write in writes {
         let at = (write.address - base) as usize;
         expected[at..at + write.bytes.len()].copy_from_slice(&write.bytes);
     }
+    let judge = |rig: &Rig, what: &str, is_wrong: &dyn Fn(u8, usize) -> bool| {
+        let actual = rig.slot.bytes(base, memory_bytes);
+        if let Some(at) = (0..memory_bytes).find(|&at| is_wrong(actual[at], at)) {
+            let address = base + at as u64;
+            let near = writes.iter().rfind(|w| w.address <= address);
+            let near = near.map(|w| (w.address, w.bytes.len(), w.client));
+            panic!("byte at {address:#x} {what}, after write {near:x?}");
+        }
+    };
+    // A wrong byte shows before a write that never ends.
+    rig.cycles(EARLY_CYCLES);
+    rig.assert_clean();
+    let in_flight = rig.slot.activity.writes_in_flight;
+    assert!(in_flight <= 32, "{in_flight} writes in flight of 32");
+    judge(rig, "is neither old nor new", &|byte, at| {
+        byte != old[at] && byte != expected[at]
+    });
     rig.finish_writes();
     rig.assert_clean();
-    let actual = rig.slot.bytes(base, memory_bytes);
-    if let Some(at) = (0..memory_bytes).find(|&at| actual[at] != expected[at]) {
-        let address = base + at as u64;
-        let near = writes.iter().rfind(|w| w.address <= address);
-        let near = near.map(|w| (w.address, w.bytes.len(), w.client));
-        panic!("byte at {address:#x} differs, after write {near:x?}");
-    }
+    judge(rig, "differs", &|byte, at| byte != expected[at]);
 }
 
 /// Two writes of one client that may share a beat, the first of `bytes`, at `alignment`; each in

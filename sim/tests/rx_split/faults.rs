@@ -1,7 +1,6 @@
 //! The judges catch faults planted in the Verilog; every scenario here passes without its fault.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-
+use sim::caught::caught_by;
 use sim::harness::stall::Stall;
 
 use crate::held::{fences, long_flush, memories, mixed, short_slots, silence};
@@ -14,23 +13,23 @@ const SLOW_SINK: Stalls = Stalls {
     sink: Stall::Random(0.8),
 };
 
-/// Runs a scenario on a prepared card with a fault, expects it to fail, and without it, expects it
-/// to pass.
+/// Runs a scenario on a prepared card with a fault, expects `checker` to end it, and without it,
+/// expects it to pass.
 fn caught(
+    checker: &str,
     prepare: impl Fn(World) -> World,
     (original, planted): (&str, &str),
     stalls: Stalls,
     scenario: impl Fn(&mut World),
 ) {
     let mut faulty = prepare(World::with_fault(original, planted, stalls));
-    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut faulty)));
-    assert!(outcome.is_err(), "the fault `{planted}` went unnoticed");
+    caught_by(checker, planted, || scenario(&mut faulty));
     scenario(&mut prepare(World::new(stalls, 1)));
 }
 
 /// With one flow; see [`caught`].
-fn catches(original: &str, planted: &str, stalls: Stalls, scenario: impl Fn(&mut World)) {
-    caught(set_up, (original, planted), stalls, scenario);
+fn catches(checker: &str, fault: (&str, &str), stalls: Stalls, scenario: impl Fn(&mut World)) {
+    caught(checker, set_up, fault, stalls, scenario);
 }
 
 fn burst(world: &mut World) {
@@ -47,8 +46,11 @@ fn burst(world: &mut World) {
 #[test]
 fn confirmation_that_overtakes_data_is_caught() {
     catches(
-        "assign direct = waiting_source_valid & (~ahead[7]);",
-        "assign direct = waiting_source_valid;",
+        "confirmation 0",
+        (
+            "assign direct = waiting_source_valid & (~ahead[7]);",
+            "assign direct = waiting_source_valid;",
+        ),
         SLOW_SINK,
         tight_fence,
     );
@@ -57,8 +59,8 @@ fn confirmation_that_overtakes_data_is_caught() {
 #[test]
 fn wrong_checksum_that_passes_is_caught() {
     catches(
-        "assign bad_l4 = ",
-        "assign bad_l4 = 1'd0 & ",
+        "drops",
+        ("assign bad_l4 = ", "assign bad_l4 = 1'd0 & "),
         NO_STALLS,
         burst,
     );
@@ -67,8 +69,11 @@ fn wrong_checksum_that_passes_is_caught() {
 #[test]
 fn cursor_that_stays_is_caught() {
     catches(
-        "assign cursor_write_valid = accepted & judgement_in_order;",
-        "assign cursor_write_valid = 1'd0;",
+        "dispositions",
+        (
+            "assign cursor_write_valid = accepted & judgement_in_order;",
+            "assign cursor_write_valid = 1'd0;",
+        ),
         NO_STALLS,
         burst,
     );
@@ -77,8 +82,11 @@ fn cursor_that_stays_is_caught() {
 #[test]
 fn bytes_of_other_packets_in_an_entry_are_caught() {
     catches(
-        "slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;",
-        "slot[102:89] = slot_bytes;",
+        "write 1 to 0x",
+        (
+            "slot[102:89] = {6'd0, packet[49:42]} + metadata_bytes;",
+            "slot[102:89] = slot_bytes;",
+        ),
         NO_STALLS,
         burst,
     );
@@ -87,6 +95,7 @@ fn bytes_of_other_packets_in_an_entry_are_caught() {
 #[test]
 fn short_slot_that_takes_a_beat_too_many_is_caught() {
     caught(
+        "bytes at 0x",
         |world| world,
         (
             "assign is_single = ~(bytes[7] | (bytes[6] & (|bytes[5:0])));",
@@ -100,8 +109,8 @@ fn short_slot_that_takes_a_beat_too_many_is_caught() {
 #[test]
 fn metadata_that_are_missing_in_a_shared_beat_are_caught() {
     catches(
-        "beat[1295] = is_shared;",
-        "beat[1295] = 1'd0;",
+        "write 1 to 0x",
+        ("beat[1295] = is_shared;", "beat[1295] = 1'd0;"),
         NO_STALLS,
         tails,
     );
@@ -110,6 +119,7 @@ fn metadata_that_are_missing_in_a_shared_beat_are_caught() {
 #[test]
 fn beat_that_is_shared_with_a_held_entry_is_caught() {
     caught(
+        "a third job in the packet",
         |world| world,
         (
             "routed_payload[439] = job[439] & (~owner_holds);",
@@ -121,15 +131,15 @@ fn beat_that_is_shared_with_a_held_entry_is_caught() {
 }
 
 /// On flows in four memories; see [`caught`].
-fn catches_held(original: &str, planted: &str, scenario: impl Fn(&mut World)) {
-    caught(memories, (original, planted), NO_STALLS, scenario);
+fn catches_held(checker: &str, fault: (&str, &str), scenario: impl Fn(&mut World)) {
+    caught(checker, memories, fault, NO_STALLS, scenario);
 }
 
 #[test]
 fn flush_that_covers_later_writes_too_is_caught() {
     catches_held(
-        "ticket = started_count + 24'd1;",
-        "ticket = started_count;",
+        "before memory 1 was flushed",
+        ("ticket = started_count + 24'd1;", "ticket = started_count;"),
         long_flush,
     );
 }
@@ -137,8 +147,11 @@ fn flush_that_covers_later_writes_too_is_caught() {
 #[test]
 fn entry_that_passes_those_of_its_owner_is_caught() {
     catches_held(
-        "assign queues = (is_slot & ((|memories) | owner_holds))",
-        "assign queues = (is_slot & (|memories))",
+        "address of write 0",
+        (
+            "assign queues = (is_slot & ((|memories) | owner_holds))",
+            "assign queues = (is_slot & (|memories))",
+        ),
         mixed,
     );
 }
@@ -146,13 +159,20 @@ fn entry_that_passes_those_of_its_owner_is_caught() {
 #[test]
 fn fence_that_does_not_wait_for_what_is_held_is_caught() {
     catches_held(
-        "assign fences = (is_confirmation & of_owner_0) & any_held;",
-        "assign fences = 1'd0;",
+        "owner 0's fence was skipped",
+        (
+            "assign fences = (is_confirmation & of_owner_0) & any_held;",
+            "assign fences = 1'd0;",
+        ),
         fences,
     );
 }
 
 #[test]
 fn silence_of_a_memory_that_is_not_told_is_caught() {
-    catches_held("gave_up <= failed;", "gave_up <= 1'd0;", silence);
+    catches_held(
+        "what a silent memory leaves",
+        ("gave_up <= failed;", "gave_up <= 1'd0;"),
+        silence,
+    );
 }

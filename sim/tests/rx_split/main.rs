@@ -545,72 +545,44 @@ fn malformed_and_wrong_checksums_drop() {
         ..good(1000, 300)
     }
     .build();
-    let spoil = |frame: &[u8], at: usize, value: u8| {
-        let mut frame = frame.to_vec();
+    // Places of the headers, behind an Ethernet header of 14 bytes.
+    const IP: usize = 14;
+    const V4_L4: usize = IP + 20;
+    const V6_L4: usize = IP + 40;
+    /// The checksum of the IPv4 header, over what was changed.
+    const RIGHT: bool = true;
+    /// What it was before the change; of IPv6 there is none.
+    const AS_IT_WAS: bool = false;
+    use DropReason::{IpChecksum, L4Checksum, MalformedIp, MalformedL4};
+    #[rustfmt::skip]
+    let table = [
+        // What is wrong, and in which frame; the byte, its new value, the header's checksum; why.
+        ("version 5", &v4, IP, 0x55, RIGHT, MalformedIp),
+        ("IP header of 4 words", &v4, IP, 0x44, RIGHT, MalformedIp),
+        ("IP length beyond 32 KiB", &v4, IP + 2, 0x80, RIGHT, MalformedIp),
+        ("IP length one too large", &v4, IP + 3, 0x55, RIGHT, MalformedIp),
+        ("IPv6 of version 4", &v6, IP, 0x40, AS_IT_WAS, MalformedIp),
+        ("IPv6 length beyond 4 KiB", &v6, IP + 4, 0x10, AS_IT_WAS, MalformedIp),
+        ("another time to live", &v4, IP + 8, 3, AS_IT_WAS, IpChecksum),
+        ("TCP header of 4 words", &v4, V4_L4 + 12, 0x40, AS_IT_WAS, MalformedL4),
+        ("TCP header of 4 words in IPv6", &v6, V6_L4 + 12, 0x40, AS_IT_WAS, MalformedL4),
+        ("UDP length beyond the packet", &udp, V4_L4 + 4, 0xff, AS_IT_WAS, MalformedL4),
+        ("last payload byte", &v4, V4_L4 + 319, 0, AS_IT_WAS, L4Checksum),
+        ("a payload byte in IPv6", &v6, V6_L4 + 46, 0, AS_IT_WAS, L4Checksum),
+        ("another destination port of UDP", &udp, V4_L4 + 2, 0xff, AS_IT_WAS, L4Checksum),
+        ("no UDP checksum in IPv6", &udp6, 0, udp6[0], AS_IT_WAS, L4Checksum),
+    ];
+    for (what, good, at, value, checksum, reason) in table {
+        println!("{what}");
+        let mut frame = good.clone();
         frame[at] = value;
-        frame
-    };
-    // The IPv4 header with a field changed and its checksum made right again.
-    let reseal = |at: usize, value: u8| {
-        let mut frame = spoil(&v4, at, value);
-        frame[24..26].copy_from_slice(&[0, 0]);
-        let sum = !fold(sum(&frame[14..34]));
-        frame[24..26].copy_from_slice(&sum.to_be_bytes());
-        frame
-    };
-    for frame in [
-        reseal(14, 0x55),
-        reseal(14, 0x44),
-        reseal(16, 0x80),
-        reseal(17, 0x55),
-        spoil(&v6, 14, 0x40),
-        spoil(&v6, 18, 0x10),
-    ] {
-        expect_drop(&mut world, &frame, false, DropReason::MalformedIp);
+        if checksum == RIGHT {
+            frame[IP + 10..IP + 12].copy_from_slice(&[0, 0]);
+            let sum = !fold(sum(&frame[IP..V4_L4]));
+            frame[IP + 10..IP + 12].copy_from_slice(&sum.to_be_bytes());
+        }
+        expect_drop(&mut world, &frame, false, reason);
     }
-    expect_drop(
-        &mut world,
-        &spoil(&v4, 22, 3),
-        false,
-        DropReason::IpChecksum,
-    );
-    expect_drop(
-        &mut world,
-        &spoil(&v4, 46, 0x40),
-        false,
-        DropReason::MalformedL4,
-    );
-    expect_drop(
-        &mut world,
-        &spoil(&v6, 66, 0x40),
-        false,
-        DropReason::MalformedL4,
-    );
-    expect_drop(
-        &mut world,
-        &spoil(&udp, 38, 0xff),
-        false,
-        DropReason::MalformedL4,
-    );
-    expect_drop(
-        &mut world,
-        &spoil(&v4, 353, 0),
-        false,
-        DropReason::L4Checksum,
-    );
-    expect_drop(
-        &mut world,
-        &spoil(&v6, 100, 0),
-        false,
-        DropReason::L4Checksum,
-    );
-    expect_drop(
-        &mut world,
-        &spoil(&udp, 36, 0xff),
-        false,
-        DropReason::L4Checksum,
-    );
-    expect_drop(&mut world, &udp6, false, DropReason::L4Checksum);
 }
 
 #[test]

@@ -1,23 +1,22 @@
 //! The judge catches faults planted in the Verilog: every scenario here passes without its fault
 //! (the other tests of this folder) and must fail with it.
 
-use std::panic::{catch_unwind, AssertUnwindSafe};
-
 use abi::reason::SendError;
+use sim::caught::caught_by;
 
 use crate::records::{plain_memory, Pattern, World};
 use crate::rig::{Fault, Rig};
 
-/// Runs a scenario against the block with a fault; the scenario must panic.
+/// Runs a scenario against the block with a fault; `checker` must end it.
 fn must_be_caught(
+    checker: &str,
     world: &World,
     memory: Pattern,
     fault: &Fault,
     scenario: impl Fn(&mut Rig<Pattern>),
 ) {
     let mut rig = Rig::with_fault(world.tables(), memory, fault);
-    let outcome = catch_unwind(AssertUnwindSafe(|| scenario(&mut rig)));
-    assert!(outcome.is_err(), "`{}` went unnoticed", fault.planted);
+    caught_by(checker, fault.planted, || scenario(&mut rig));
 }
 
 #[test]
@@ -28,10 +27,16 @@ fn confirmation_that_skips_the_fence() {
     };
     let world = World::one_segment(1 << 16, 0);
     let record = world.tcp_send(9_000, 1448).bytes();
-    must_be_caught(&world, plain_memory(), &fault, |rig| {
-        rig.post(&record, 1);
-        rig.assert_confirmation_waits();
-    });
+    must_be_caught(
+        "it overtook a read",
+        &world,
+        plain_memory(),
+        &fault,
+        |rig| {
+            rig.post(&record, 1);
+            rig.assert_confirmation_waits();
+        },
+    );
 }
 
 #[test]
@@ -43,11 +48,17 @@ fn refused_range_that_is_read() {
     let mut world = World::crumbs(4);
     world.flow.segments[3].region_key ^= 1;
     let record = world.tcp_send(4, 1448).bytes();
-    must_be_caught(&world, plain_memory(), &fault, |rig| {
-        rig.post(&record, 1);
-        assert_eq!(rig.judge(5_000), [Some(SendError::SendRegionRefused)]);
-        assert_eq!(rig.reads.jobs_seen, 0);
-    });
+    must_be_caught(
+        "reads of a refused range",
+        &world,
+        plain_memory(),
+        &fault,
+        |rig| {
+            rig.post(&record, 1);
+            assert_eq!(rig.judge(5_000), [Some(SendError::SendRegionRefused)]);
+            assert_eq!(rig.reads.jobs_seen, 0, "reads of a refused range");
+        },
+    );
 }
 
 #[test]
@@ -62,7 +73,7 @@ fn payload_that_was_not_read_but_sent() {
         bad: vec![(address, address + 1)],
     };
     let record = world.tcp_send(1_000, 1448).bytes();
-    must_be_caught(&world, memory, &fault, |rig| {
+    must_be_caught("an event", &world, memory, &fault, |rig| {
         rig.post(&record, 1);
         rig.judge(5_000);
     });
@@ -76,8 +87,14 @@ fn checksum_that_is_not_inverted() {
     };
     let world = World::one_segment(1 << 16, 0);
     let record = world.tcp_send(1_000, 1448).bytes();
-    must_be_caught(&world, plain_memory(), &fault, |rig| {
-        rig.post(&record, 1);
-        rig.judge(5_000);
-    });
+    must_be_caught(
+        "frame 0 of descriptor",
+        &world,
+        plain_memory(),
+        &fault,
+        |rig| {
+            rig.post(&record, 1);
+            rig.judge(5_000);
+        },
+    );
 }

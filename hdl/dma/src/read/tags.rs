@@ -243,6 +243,8 @@ impl Logic for TagTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::rngs::SmallRng;
+    use rand::{Rng, SeedableRng};
     use std::collections::BTreeMap;
 
     /// What is known of a tag in use.
@@ -356,18 +358,60 @@ mod tests {
         dut.event_1.payload.next = payload(&cycle.events[1]);
     }
 
-    /// Few tags, so that events of one tag meet, with reads that nobody ends and resets.
-    #[test]
-    fn tags_live_as_the_invariants_say() {
+    /// Tags in use: few, so that events of one tag meet.
+    const TAGS_USED: [u64; 6] = [0, 1, 16, 17, 200, 255];
+    const CYCLES: u32 = 24_000;
+
+    /// A cycle: what the table shows in it, and what its invariants say.
+    struct Moment<'a> {
+        number: u32,
+        cycle: &'a Cycle,
+        /// The tag that every port asks for.
+        asked: u64,
+        dut: &'a TagTable,
+        golden: &'a Golden,
+    }
+
+    impl Moment<'_> {
+        #[track_caller]
+        fn expect(&self, port: &str, shown: bool, expected: bool) {
+            let Moment { number, asked, .. } = self;
+            assert_eq!(shown, expected, "{port} in cycle {number}, tag {asked}");
+        }
+    }
+
+    /// What happens in a cycle, drawn from `random`: reads that somebody or nobody ends, resets.
+    fn traffic(random: &mut SmallRng, number: u32, golden: &Golden) -> Cycle {
+        let mut cycle = Cycle::default();
+        let tag = |random: &mut SmallRng| TAGS_USED[random.random_range(0..TAGS_USED.len())];
+        let one_in = |random: &mut SmallRng, count: u32| random.random_range(0..count) == 0;
+        let quiet = number % 6_000 < 2_500;
+        for event in &mut cycle.events {
+            if one_in(random, if quiet { 400 } else { 6 }) {
+                let flags = [2, 4, 400].map(|count| one_in(random, count));
+                *event = Some((tag(random), flags));
+            }
+        }
+        let (issues, retires) = (tag(random), tag(random));
+        let free = golden.known(issues);
+        cycle.reset = number % 4_000 == 2_300;
+        cycle.link_reset = number % 12_000 > 11_000 && number % 12_000 < 11_004;
+        let runs = !golden.draining && !cycle.reset && !cycle.link_reset;
+        if runs && !free.busy && !free.lost && one_in(random, 2) {
+            cycle.issue = Some(issues);
+        }
+        let ended = golden.known(retires);
+        if runs && ended.busy && !ended.waits && one_in(random, 3) {
+            cycle.retire = Some(retires);
+        }
+        cycle
+    }
+
+    /// Drives a table at random and shows every cycle to `law`.
+    fn in_every_cycle(mut law: impl FnMut(&Moment)) {
         let seed = std::env::var("ZERONIC_SEED").map_or(1, |seed| seed.parse().expect("a seed"));
-        println!("ZERONIC_SEED={seed}");
-        let mut state: u64 = seed;
-        let mut random = move |below: u64| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (state >> 33) % below
-        };
+        println!("replay with ZERONIC_SEED={seed}");
+        let mut random = SmallRng::seed_from_u64(seed);
         let mut dut = TagTable::new(TIMEOUT_CYCLES_MIN);
         dut.connect_all();
         check_all(&dut).expect("is connected");
@@ -379,98 +423,116 @@ mod tests {
             draining: false,
             cut_off: false,
         };
-        const TAGS_USED: [u64; 6] = [0, 1, 16, 17, 200, 255];
-        let (mut timeouts, mut drained, mut quarantined, mut drain_cycles) = (0, 0, 0, 0);
-        for number in 0..24_000 {
-            let mut cycle = Cycle::default();
-            let tag = |random: &mut dyn FnMut(u64) -> u64| TAGS_USED[random(6) as usize];
-            let quiet = number % 6_000 < 2_500;
-            for event in &mut cycle.events {
-                if random(if quiet { 400 } else { 6 }) == 0 {
-                    let flags = [random(2) == 0, random(4) == 0, random(24) == 0];
-                    *event = Some((tag(&mut random), flags));
-                }
-            }
-            let (issues, retires) = (tag(&mut random), tag(&mut random));
-            let free = golden.known(issues);
-            cycle.reset = number % 4_000 == 3_000;
-            cycle.link_reset = number % 12_000 > 11_000 && number % 12_000 < 11_004;
-            let runs = !golden.draining && !cycle.reset && !cycle.link_reset;
-            if runs && !free.busy && !free.lost && random(2) == 0 {
-                cycle.issue = Some(issues);
-            }
-            let ended = golden.known(retires);
-            if runs && ended.busy && !ended.waits && random(3) == 0 {
-                cycle.retire = Some(retires);
-            }
+        let (mut timeouts, mut drained) = (0, 0);
+        for number in 0..CYCLES {
+            let cycle = traffic(&mut random, number, &golden);
             drive(&mut dut, &cycle);
-            let asked = tag(&mut random);
+            let asked = TAGS_USED[random.random_range(0..TAGS_USED.len())];
             dut.candidate.next = asked.to_bits();
             dut.completion_tag.next = asked.to_bits();
             dut.tail_tag.next = asked.to_bits();
             dut.sampled_tag.next = asked.to_bits();
             dut.answer_tag.next = asked.to_bits();
             assert!(simulate(&mut dut, 100));
-
-            let known = golden.known(asked);
-            let waits = golden.waits(asked);
-            assert_eq!(dut.draining.val(), golden.draining, "cycle {number}");
-            assert_eq!(
-                dut.completion_known.val(),
-                waits,
-                "cycle {number} tag {asked}"
-            );
-            assert_eq!(dut.tail_known.val(), waits, "cycle {number} tag {asked}");
-            assert_eq!(dut.sampled_waits.val(), waits, "cycle {number} tag {asked}");
-            for (at, event) in cycle.events.iter().enumerate() {
-                let waits = event.is_some_and(|(tag, _)| golden.waits(tag));
-                assert_eq!(
-                    dut.event_known[at].val(),
-                    waits,
-                    "cycle {number} event {at}"
-                );
-            }
-            if !golden.draining {
-                assert_eq!(
-                    dut.answer_done.val(),
-                    !known.waits,
-                    "cycle {number} tag {asked}"
-                );
-                assert_eq!(
-                    dut.answer_failed.val(),
-                    known.failed,
-                    "cycle {number} tag {asked}"
-                );
-                let busy = known.busy || known.lost;
-                assert_eq!(dut.candidate_busy.val(), busy, "cycle {number} tag {asked}");
-                let lost = dut.candidate_quarantined.val();
-                assert_eq!(lost, known.lost, "cycle {number} tag {asked}");
-                quarantined += u32::from(lost);
+            law(&Moment {
+                number,
+                cycle: &cycle,
+                asked,
+                dut: &dut,
+                golden: &golden,
+            });
+            // That it may be over now is a law of its own.
+            if golden.draining && !dut.draining.val() {
+                golden.tags.clear();
+                (golden.draining, golden.cut_off) = (false, false);
+                drained += 1;
             }
             golden.step(&cycle);
             dut.clock.next = Clock { clk: true };
             assert!(simulate(&mut dut, 100));
             timeouts += u32::from(dut.timed_out.val());
-
-            // It lasts a round of all tags at least, and no longer than two without one that waits.
-            if golden.draining {
-                drain_cycles += 1;
-                let waiting = golden.tags.values().any(|known| known.waits) && !golden.cut_off;
-                if waiting {
-                    drain_cycles = 0;
-                }
-                assert!(drain_cycles <= 2 * TAGS as u32 + 4, "cycle {number}");
-                if !dut.draining.val() {
-                    assert!(!waiting, "cycle {number}: drained with reads that wait");
-                    golden.tags.clear();
-                    (golden.draining, golden.cut_off) = (false, false);
-                    (drained, drain_cycles) = (drained + 1, 0);
-                }
-            }
         }
-        assert!(
-            timeouts > 10 && drained >= 6 && quarantined > 100,
-            "{timeouts} {drained}"
-        );
+        assert!(timeouts > 10, "{timeouts} reads timed out");
+        assert!(drained >= 6, "drained {drained} times");
+    }
+
+    #[test]
+    fn a_tag_is_outstanding_from_its_issue_to_its_end() {
+        in_every_cycle(|moment| {
+            let (dut, golden) = (moment.dut, moment.golden);
+            let waits = golden.waits(moment.asked);
+            moment.expect("completion", dut.completion_known.val(), waits);
+            moment.expect("tail", dut.tail_known.val(), waits);
+            moment.expect("sampled", dut.sampled_waits.val(), waits);
+            for (known, event) in dut.event_known.iter().zip(&moment.cycle.events) {
+                let waits = event.is_some_and(|(tag, _)| golden.waits(tag));
+                moment.expect("event", known.val(), waits);
+            }
+        });
+    }
+
+    /// The same for laws that say nothing of tags that are being cleared.
+    fn unless_draining(mut law: impl FnMut(&Moment, Known)) {
+        in_every_cycle(|moment| {
+            if !moment.golden.draining {
+                law(moment, moment.golden.known(moment.asked));
+            }
+        });
+    }
+
+    #[test]
+    fn done_means_that_the_read_has_ended() {
+        unless_draining(|moment, known| {
+            moment.expect("done", moment.dut.answer_done.val(), !known.waits);
+        });
+    }
+
+    #[test]
+    fn a_failure_stays_until_the_tag_is_retired() {
+        unless_draining(|moment, known| {
+            moment.expect("failed", moment.dut.answer_failed.val(), known.failed);
+        });
+    }
+
+    #[test]
+    fn a_tag_is_busy_until_it_is_retired_and_for_good_when_it_is_lost() {
+        unless_draining(|moment, known| {
+            let busy = known.busy || known.lost;
+            moment.expect("busy", moment.dut.candidate_busy.val(), busy);
+        });
+    }
+
+    #[test]
+    fn a_read_that_times_out_quarantines_its_tag() {
+        let mut quarantined = 0;
+        unless_draining(|moment, known| {
+            let shown = moment.dut.candidate_quarantined.val();
+            moment.expect("quarantined", shown, known.lost);
+            quarantined += u32::from(shown);
+        });
+        assert!(quarantined > 100, "{quarantined} seen");
+    }
+
+    /// It lasts a round of all tags at least, and no longer than two without one that waits.
+    #[test]
+    fn draining_lasts_until_the_reads_have_ended_and_the_tags_are_cleared() {
+        let (mut cycles, mut idle_cycles) = (0, 0);
+        in_every_cycle(|moment| {
+            let Moment { dut, golden, .. } = moment;
+            if !golden.draining {
+                moment.expect("draining", dut.draining.val(), false);
+                (cycles, idle_cycles) = (0, 0);
+                return;
+            }
+            let waiting = golden.tags.values().any(|known| known.waits) && !golden.cut_off;
+            if dut.draining.val() {
+                (cycles, idle_cycles) = (cycles + 1, if waiting { 0 } else { idle_cycles + 1 });
+                assert!(idle_cycles <= 2 * TAGS + 4, "cycle {}", moment.number);
+            } else {
+                let number = moment.number;
+                assert!(!waiting, "cycle {number}: drained with reads that wait");
+                assert!(cycles >= TAGS, "cycle {number}: only {cycles} cycles");
+            }
+        });
     }
 }

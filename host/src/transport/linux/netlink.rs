@@ -21,6 +21,8 @@ const RTA_METRICS: u16 = 8;
 const RTAX_LOCK: u16 = 1;
 const RTAX_INITCWND: u16 = 11;
 const RTAX_RTO_MIN: u16 = 13;
+/// Place of a route's kind in a route message: after the netlink header, byte 7 of an `rtmsg`.
+const ROUTE_KIND_AT: usize = 16 + 7;
 /// No duplicate address detection, and no route added by the kernel.
 const ADDRESS_FLAGS: u32 = 0x02 | 0x200;
 
@@ -82,6 +84,31 @@ impl RouteSocket {
         request.attribute(IFA_ADDRESS, &octets);
         request.attribute(IFA_FLAGS, &ADDRESS_FLAGS.to_ne_bytes());
         self.execute(request)
+    }
+
+    /// Whether packets to `address` are this machine's. It is so some time after
+    /// [`Self::add_address`]: the kernel adds the route of an IPv6 address by a worker of its own.
+    pub fn is_local(&mut self, address: IpAddr) -> io::Result<bool> {
+        let mut request = Request::new(libc::RTM_GETROUTE, 0);
+        let octets = octets(address);
+        let bits = 8 * octets.len() as u8;
+        // An `rtmsg`: family, length of the destination, and nothing else that is asked for.
+        request.bytes(&[family(address), bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        request.attribute(RTA_DST, &octets);
+        self.sequence += 1;
+        sys::send(self.socket.as_fd(), &request.finish(self.sequence))?;
+        let mut reply = [0; 1024];
+        let bytes = sys::receive(self.socket.as_fd(), &mut reply, 0)?;
+        let reply = &reply[..bytes];
+        let kind = reply.get(4..6).ok_or(io::ErrorKind::InvalidData)?;
+        if u16::from_ne_bytes([kind[0], kind[1]]) != libc::RTM_NEWROUTE {
+            return Ok(false);
+        }
+        // The route is followed by an acknowledgement.
+        sys::receive(self.socket.as_fd(), &mut [0; 1024], 0)?;
+        // A netlink header of 16 bytes, then the `rtmsg`.
+        let kind = reply.get(ROUTE_KIND_AT).ok_or(io::ErrorKind::InvalidData)?;
+        Ok(*kind == libc::RTN_LOCAL)
     }
 
     /// Adds a route to `destination` over an interface, directly or through a gateway.

@@ -4,10 +4,12 @@ use std::ffi::CStr;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use super::namespace::Namespace;
 use super::netlink::{RouteMetrics, RouteSocket};
 use super::sys;
+use crate::transport::patience::Patience;
 use crate::transport::{LinkConfig, Result, TransportError, Tuning};
 
 /// Name of the interface, as C string for the driver and as path component.
@@ -38,6 +40,10 @@ pub struct Tap {
 impl Tap {
     /// Creates and configures the namespace and the device.
     pub fn open(link: &LinkConfig, mode: TapMode) -> Result<Self> {
+        Self::open_with_route(link, mode).map(|(tap, _)| tap)
+    }
+
+    fn open_with_route(link: &LinkConfig, mode: TapMode) -> Result<(Self, RouteSocket)> {
         let namespace = Namespace::create()?;
         let device = open_device(&namespace, mode)?;
         let mut tap = Self {
@@ -50,8 +56,8 @@ impl Tap {
                 tap.refused.push((name, error));
             }
         }
-        tap.configure(link)?;
-        Ok(tap)
+        let route = tap.configure(link)?;
+        Ok((tap, route))
     }
 
     /// Descriptor on which frames are read and written.
@@ -83,7 +89,7 @@ impl Tap {
         Ok(socket)
     }
 
-    fn configure(&mut self, link: &LinkConfig) -> Result<()> {
+    fn configure(&mut self, link: &LinkConfig) -> Result<RouteSocket> {
         let failed = |step| move |source| TransportError::Interface { step, source };
         let mut route = RouteSocket::open(&self.namespace).map_err(failed("route socket"))?;
         let probe = self.namespace.socket(libc::AF_INET, libc::SOCK_DGRAM, 0);
@@ -114,8 +120,24 @@ impl Tap {
                 .add_route(index, any, 0, Some(gateway), metrics)
                 .map_err(failed("gateway"))?;
         }
-        Ok(())
+        for entry in &link.addresses {
+            await_address(&mut route, entry.address).map_err(failed("address in use"))?;
+        }
+        Ok(route)
     }
+}
+
+/// Waits until the kernel takes packets to `address` for its own: a worker of the kernel sees to
+/// that, in its own time, and what comes earlier is dropped.
+fn await_address(route: &mut RouteSocket, address: IpAddr) -> io::Result<()> {
+    let mut patience = Patience::new(());
+    while !route.is_local(address)? {
+        if patience.is_over(()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }
 
 fn open_device(namespace: &Namespace, mode: TapMode) -> Result<OwnedFd> {
@@ -198,6 +220,22 @@ fn subnet(address: IpAddr, prefix: u8) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::permitted::permitted;
+
+    /// Frames that come right after the device was opened are not dropped.
+    #[test]
+    fn every_address_is_in_use_when_the_device_is_open() {
+        let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
+        for _ in 0..20 {
+            let opened = Tap::open_with_route(&link, TapMode::Plain);
+            let Some((_tap, mut route)) = permitted(opened) else {
+                return;
+            };
+            for entry in &link.addresses {
+                assert!(route.is_local(entry.address).unwrap(), "{entry:?}");
+            }
+        }
+    }
 
     #[test]
     fn a_subnet_keeps_the_prefix_alone() {
