@@ -235,7 +235,7 @@ impl Judge<'_> {
             .take_while(|line| line.starts_with("//!"))
             .cloned()
             .collect();
-        if !head.iter().any(|line| line.contains("Timing:")) {
+        if !head.iter().any(|line| line.contains("Timing")) {
             let message = "no `Timing:` in the head: say latency and throughput, or that it is \
                            combinational";
             self.report(0, message.into());

@@ -1,4 +1,4 @@
-//! The card: every part once, joined in packet order; nothing else.
+//! The card: every part once, joined in packet order.
 //!
 //! ```text
 //!  rx_axis ─► mac_receive ─► datapath ─► mac_send ─► tx_axis
@@ -6,14 +6,15 @@
 //!                              ║ ▼
 //!                        host_interface ══ RQ RC CQ CC
 //! ```
-//! | port | what |
-//! |---|---|
-//! | `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*`, `cfg_*` | user side of the PCIe hard block |
-//! | `gt_txusrclk2`, `rx_axis_*`, `tx_axis_*` | user side of the 100G MAC |
+//! The block only connects: it drives one constant (`pcie_cq_np_req`) and has no other logic.
+//!
+//! The ports `user_*`, `s_axis_*`, `m_axis_*`, `pcie_*` and `cfg_*` are the user side of the PCIe
+//! hard block; `gt_txusrclk2`, `rx_axis_*` and `tx_axis_*` are the user side of the 100G MAC.
+//!
+//! Timing: see the blocks.
 //!
 //! Invariants:
 //! 1. Port names and layouts are those of the vendor's product guides; no port name contains `$`.
-//! 2. There is no logic here but wires: what a stage decides is in the stage's file.
 //!
 //! Source: PG213 (PCIe, 512 bit, 250 MHz), PG203 (CMAC, 322.265625 MHz).
 
@@ -53,9 +54,9 @@ pub type SmallCard = Card<
     { SMALL.owner_bits + 2 },
 >;
 
-/// The card. See the module's head.
+/// The card, for a PCIe hard block with this completion `buffer`. See the module's head.
 ///
-/// The card, for a hard block with this completion buffer.
+/// The build stops if no card of these sizes is possible.
 #[derive(LogicBlock, BlockDefault)]
 #[new(buffer: CompletionBuffer)]
 pub struct Card<
@@ -68,52 +69,52 @@ pub struct Card<
     const OWNERS: usize,
     const TABLE_BITS: usize,
 > {
-    /// User clock of the hard block, 250 MHz.
+    /// PCIe user clock, 250 MHz.
     pub user_clk: Signal<In, Clock>,
-    /// User reset of the hard block.
+    /// Reset of the PCIe hard block: it has lost every TLP.
     pub user_reset: Signal<In, Bit>,
-    /// The link is up.
+    /// The PCIe link is up.
     pub user_lnk_up: Signal<In, Bit>,
     /// Requests of the card.
     pub s_axis_rq: RequestPort,
     /// Completions for the card.
     pub m_axis_rc: CompletionPort,
-    /// Requests for the card.
+    /// Requests of the host.
     pub m_axis_cq: HostRequestPort,
     /// Completions of the card.
     pub s_axis_cc: HostReplyPort,
-    /// Requests that have left.
+    /// Sequence numbers of the requests that have left the hard block.
     pub pcie_rq_seq: SequencePort,
-    /// What the host has configured, and credits.
+    /// Settings of the host, and flow control credits.
     pub cfg: Configuration,
-    /// Access to the configuration space.
+    /// Access to the configuration space of the card's own function.
     pub cfg_mgmt: ConfigurationSpace,
-    /// Non-posted header credits, up to 15.
+    /// Non-posted header credits available, at most 15.
     pub pcie_tfc_nph_av: Signal<In, Bits<4>>,
-    /// Always 1: non-posted requests are welcome.
+    /// Accepts non-posted requests of the host: always 1.
     pub pcie_cq_np_req: Signal<Out, Bits<2>>,
 
-    /// User clock of the MAC, both directions.
+    /// MAC clock, 322 MHz, for both directions.
     pub gt_txusrclk2: Signal<In, Clock>,
-    /// Received bytes.
+    /// Bytes of a received frame, byte 0 in bits 7:0.
     pub rx_axis_tdata: Signal<In, Bits<512>>,
-    /// Bytes valid.
+    /// Valid bytes of the received beat, contiguous from bit 0.
     pub rx_axis_tkeep: Signal<In, Bits<64>>,
-    /// A beat is there.
+    /// A received beat is present. There is no ready: the port cannot be stalled.
     pub rx_axis_tvalid: Signal<In, Bit>,
-    /// Last beat of a frame.
+    /// Last beat of the received frame.
     pub rx_axis_tlast: Signal<In, Bit>,
-    /// The frame is bad.
+    /// The received frame is bad. Valid on the last beat.
     pub rx_axis_tuser: Signal<In, Bit>,
-    /// Bytes to send.
+    /// Bytes of the frame to send, byte 0 in bits 7:0.
     pub tx_axis_tdata: Signal<Out, Bits<512>>,
-    /// Bytes valid.
+    /// Valid bytes of the beat to send, contiguous from bit 0.
     pub tx_axis_tkeep: Signal<Out, Bits<64>>,
-    /// A beat is offered.
+    /// A beat to send is offered. It does not fall inside a frame.
     pub tx_axis_tvalid: Signal<Out, Bit>,
-    /// Last beat of a frame.
+    /// Last beat of the frame to send.
     pub tx_axis_tlast: Signal<Out, Bit>,
-    /// The frame is to be sent bad; never.
+    /// The frame to send is to be marked bad: always 0.
     pub tx_axis_tuser: Signal<Out, Bit>,
     /// The MAC takes the beat.
     pub tx_axis_tready: Signal<In, Bit>,
@@ -122,45 +123,23 @@ pub struct Card<
     datapath:
         Datapath<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS, OWNERS>,
     mac_send: MacSend,
-    #[value(HostInterface::new(&Self::CONFIG, buffer))]
+    #[value(HostInterface::new(
+        &const {
+            let config = CardConfig {
+                name: "",
+                flow_bits: FLOW_BITS,
+                bucket_bits: BUCKET_BITS,
+                segment_bits: SEGMENT_BITS,
+                region_bits: REGION_BITS,
+                page_bits: PAGE_BITS,
+                owner_bits: OWNER_BITS,
+            };
+            config.assert_possible();
+            config
+        },
+        buffer,
+    ))]
     host_interface: HostInterface<OWNER_BITS, OWNERS, TABLE_BITS>,
-}
-
-impl<
-        const FLOW_BITS: usize,
-        const BUCKET_BITS: usize,
-        const SEGMENT_BITS: usize,
-        const REGION_BITS: usize,
-        const PAGE_BITS: usize,
-        const OWNER_BITS: usize,
-        const OWNERS: usize,
-        const TABLE_BITS: usize,
-    >
-    Card<
-        FLOW_BITS,
-        BUCKET_BITS,
-        SEGMENT_BITS,
-        REGION_BITS,
-        PAGE_BITS,
-        OWNER_BITS,
-        OWNERS,
-        TABLE_BITS,
-    >
-{
-    /// Its sizes. The build stops where a card of such sizes would be wrong.
-    const CONFIG: CardConfig = {
-        let config = CardConfig {
-            name: "",
-            flow_bits: FLOW_BITS,
-            bucket_bits: BUCKET_BITS,
-            segment_bits: SEGMENT_BITS,
-            region_bits: REGION_BITS,
-            page_bits: PAGE_BITS,
-            owner_bits: OWNER_BITS,
-        };
-        config.assert_possible();
-        config
-    };
 }
 
 impl<
@@ -287,8 +266,8 @@ impl<
         );
         self.host_interface.send_event_lost.next = self.datapath.send_event_lost.val();
         self.host_interface.tables_busy.next = self.datapath.tables_busy.val();
-        self.host_interface.rx_store_beats.next = self.datapath.store_beats_peak.val();
-        self.host_interface.rx_crowded.next = self.datapath.store_crowded.val();
+        self.host_interface.rx_buffer_beats.next = self.datapath.buffer_beats_peak.val();
+        self.host_interface.rx_almost_full.next = self.datapath.buffer_almost_full.val();
         self.host_interface.tx_fifo_beats.next = self.mac_send.beats_peak.val();
         self.host_interface.rx_frame.next = self.datapath.frame_done.val();
         self.host_interface.tx_frame.next = self.mac_send.frame_done.val();

@@ -6,15 +6,16 @@
 //!                  ▼               │          ▼ │
 //!        confirmation: tables ─► rx_split ─► tx_merge ─► out
 //! ```
-//! Invariants: those of the blocks. There is no logic here but wires.
+//! Timing and invariants: those of the blocks. There is no logic here, only joins, and one AND:
+//! `tables.fence_passed` is the handshake of `confirmation`.
 
 use rx_split::RxSplit;
 use stream::prelude::*;
 use tables::Tables;
 use tx_merge::TxMerge;
 
-/// Packet store of the receive path: log2 beats. 128 KiB hold 14 of the longest frames.
-const PACKET_STORE_BITS: usize = 11;
+/// Packet buffer of the receive path: log2 beats. 128 KiB hold 14 of the longest frames.
+const PACKET_BUFFER_BITS: usize = 11;
 
 /// The data path. See the module's head.
 #[derive(LogicBlock, Default)]
@@ -27,15 +28,16 @@ pub struct Datapath<
     const OWNER_BITS: usize,
     const OWNERS: usize,
 > {
-    /// Clock of the MAC: that of `rx_frames`.
+    /// MAC clock, 322 MHz: the clock of `rx_frames`.
     pub mac_clock: Signal<In, Clock>,
-    /// Clock of all else.
+    /// PCIe user clock, 250 MHz: the clock of all other ports.
     pub clock: Signal<In, Clock>,
-    /// An epoch begins.
+    /// Start of an epoch: no owner is enabled and everything in flight is forgotten; counters are
+    /// kept.
     pub reset: Signal<In, Bit>,
-    /// Epoch.
+    /// Number of the epoch.
     pub epoch: Signal<In, Bits<16>>,
-    /// Register writes.
+    /// Register writes, to every block that keeps settings.
     pub settings: PulseSink<RegisterWrite>,
 
     /// Frames from the MAC side.
@@ -43,60 +45,60 @@ pub struct Datapath<
     /// Frames for the MAC side.
     pub tx_frames: PacketSource,
 
-    /// Whose commands follow.
+    /// Owner and index of the commands that follow.
     pub command_fetch: MessageSink<RingFetch>,
-    /// Commands.
+    /// Commands, one packet for each fetch.
     pub commands: PacketSink,
-    /// Whose descriptor follows.
+    /// Owner and index of the descriptor that follows.
     pub descriptor_fetch: MessageSink<RingFetch>,
-    /// Send descriptors.
+    /// Send descriptors, one packet each.
     pub descriptors: PacketSink,
     /// Commands whose fence has passed.
     pub confirmation: MessageSource<Confirmation>,
-    /// Descriptors taken over.
+    /// Descriptors that were taken over, with owner and index.
     pub taken: PulseSource<RingFetch>,
 
     /// Writes of payload and header entries.
     pub write_job: MessageSource<WriteJob>,
-    /// Their bytes.
+    /// Bytes of the writes.
     pub write_data: PacketSource,
-    /// Flush reads.
+    /// Flush reads of memories other than 0.
     pub flush_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of the flush reads, in order.
     pub flush_data: PacketSink,
     /// Reads of payload.
     pub payload_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of the payload reads, in order.
     pub payload_data: PacketSink,
 
     /// Producer index of an owner's header queue, for interrupts.
     pub header_produced: PulseSource<RingFetch>,
-    /// DropReason of dropped frames.
+    /// One pulse for each frame that is dropped, with its DropReason.
     pub drop_count: PulseSource<DropCode>,
-    /// Disposition of packets.
+    /// One pulse for each packet whose header entry is delivered, with its Disposition.
     pub disposition_count: PulseSource<DispositionCode>,
-    /// SendError of failed sends.
+    /// One pulse for each failed send, with its SendError.
     pub send_error_count: PulseSource<SendErrorCode>,
-    /// The event of one found no room.
+    /// The event of a failed send found no free space in its owner's header queue.
     pub send_event_lost: Signal<Out, Bit>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<Out, Bit>,
-    /// A frame came in.
+    /// One pulse for each frame that came in.
     pub frame_done: Signal<Out, Bit>,
-    /// Beats in use in the packet store, the highest of an interval.
-    pub store_beats_peak: Signal<Out, Bits<16>>,
-    /// A quarter of it or more is in use.
-    pub store_crowded: Signal<Out, Bit>,
-    /// A verified packet was taken for classification.
+    /// Beats in use in the packet buffer: the highest of an interval.
+    pub buffer_beats_peak: Signal<Out, Bits<16>>,
+    /// The packet buffer is almost full: a quarter of it or more is in use.
+    pub buffer_almost_full: Signal<Out, Bit>,
+    /// A verified packet is taken in this cycle, to be classified.
     pub packet_taken: Signal<Out, Bit>,
-    /// One waits to be.
+    /// A verified packet is offered in this cycle and not taken.
     pub packet_stalled: Signal<Out, Bit>,
-    /// A descriptor ended.
+    /// One pulse for each descriptor that ended.
     pub descriptor_done: Signal<Out, Bit>,
-    /// A command ended.
+    /// One pulse for each command that ended.
     pub command_done: Signal<Out, Bit>,
 
-    rx_split: RxSplit<PACKET_STORE_BITS, OWNER_BITS, OWNERS>,
+    rx_split: RxSplit<PACKET_BUFFER_BITS, OWNER_BITS, OWNERS>,
     tables: Tables<FLOW_BITS, BUCKET_BITS, SEGMENT_BITS, REGION_BITS, PAGE_BITS, OWNER_BITS>,
     tx_merge: TxMerge,
 }
@@ -139,7 +141,7 @@ impl<
         );
         PacketSink::link(&mut self.descriptors, &mut self.tx_merge.descriptors);
 
-        // One fence for both directions; the tables hear when it has passed.
+        // One fence for both directions; the tables get a pulse when it has passed.
         self.tables.fence_passed.next =
             self.tx_merge.confirmation_source.valid.val() & self.confirmation.ready.val();
         MessageSource::<Confirmation>::join(
@@ -238,8 +240,8 @@ impl<
         self.send_event_lost.next = self.rx_split.send_event_lost.val();
         self.tables_busy.next = self.tables.busy.val();
         self.frame_done.next = self.rx_split.frame_done.val();
-        self.store_beats_peak.next = self.rx_split.store_beats_peak.val();
-        self.store_crowded.next = self.rx_split.store_crowded.val();
+        self.buffer_beats_peak.next = self.rx_split.buffer_beats_peak.val();
+        self.buffer_almost_full.next = self.rx_split.buffer_almost_full.val();
         self.packet_taken.next = self.rx_split.packet_taken.val();
         self.packet_stalled.next = self.rx_split.packet_stalled.val();
         self.descriptor_done.next = self.tx_merge.descriptor_done.val();

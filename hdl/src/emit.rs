@@ -1,4 +1,9 @@
 //! The Verilog of a whole card, in a named configuration.
+//!
+//! ```text
+//!   name ──► Card::new ──► ports::design ──► EmittedCard
+//! ```
+//! A card is large, so it is made and walked on a stack of its own.
 
 use ip::board::CompletionBuffer;
 use rust_hdl_core::prelude::*;
@@ -6,10 +11,10 @@ use rust_hdl_core::prelude::*;
 use crate::card::{DefaultCard, SmallCard};
 use crate::ports::{design, ports_of, EmitError, Port};
 
-/// The card as a Rust value is large: it is made and walked on a stack of its own.
+/// The card is large as a Rust value: it is made and walked on a stack of its own.
 const STACK_BYTES: usize = 1 << 30;
 
-/// A configuration of the card, emitted.
+/// The emitted card of one configuration.
 #[derive(Clone, Debug)]
 pub struct EmittedCard {
     /// Name of the top module.
@@ -20,24 +25,25 @@ pub struct EmittedCard {
     pub ports: Vec<Port>,
 }
 
-/// Why there is no Verilog of a card.
+/// Why a card cannot be emitted.
 #[derive(Debug, thiserror::Error)]
 pub enum CardEmitError {
-    /// The system does not give a thread its stack.
+    /// The system cannot provide the stack of the thread.
     #[error("no thread with a stack of {STACK_BYTES} bytes: {0}; is `ulimit -v` set?")]
     Stack(std::io::Error),
-    /// The card has none.
+    /// The card has no Verilog.
     #[error(transparent)]
     Emit(#[from] EmitError),
 }
 
-/// Emits the card in a named configuration, for the hard block's usual completion buffer; `None`
-/// for a name that is not one.
+/// Emits the card in a named configuration, for the default completion buffer; `None` if there is
+/// no such configuration.
 pub fn emit_card(config: &str) -> Option<Result<EmittedCard, CardEmitError>> {
     emit_card_for(config, CompletionBuffer::default())
 }
 
-/// The same, for a hard block with this completion buffer.
+/// Emits the card in a named configuration, for a PCIe hard block with this completion buffer;
+/// `None` if there is no such configuration.
 pub fn emit_card_for(
     config: &str,
     buffer: CompletionBuffer,
@@ -55,7 +61,7 @@ pub fn emit_card_for(
 
 fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, EmitError> {
     let design = design(card, top)?;
-    // At the top, a port has the vendor's name alone.
+    // At the top, a port has exactly the vendor's name.
     let flat = |port: Port| Port {
         name: port.verilog_name(),
         ..port
@@ -64,13 +70,13 @@ fn emitted<B: Block>(card: &mut B, top: &'static str) -> Result<EmittedCard, Emi
     Ok(EmittedCard { top, design, ports })
 }
 
-/// Runs `work` on a stack of its own, a gigabyte of address space: for whatever makes or walks a
-/// card, or a large stage of it, as a Rust value. A panic goes on in the caller.
+/// Runs `work` on a stack of its own, a gigabyte of address space: for code that makes or walks a
+/// card, or a large stage of it, as a Rust value. A panic is resumed in the caller.
 pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     try_on_large_stack(work).expect("the system gives a thread a gigabyte of address space")
 }
 
-/// The same; an error where the system does not give the stack.
+/// As [`on_large_stack`], but returns an error if the system cannot provide the stack.
 fn try_on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> std::io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()

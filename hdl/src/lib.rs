@@ -1,4 +1,4 @@
-//! The assembled card: the top block that only connects, and its Verilog.
+//! The assembled card: the top block, which only connects, and its Verilog.
 
 pub mod card;
 pub mod datapath;

@@ -1,20 +1,20 @@
-//! Refuses expressions whose emitted Verilog may not mean what the Rust means.
+//! Refuses expressions whose emitted Verilog may differ in meaning from the Rust.
 //!
 //! ```text
-//!   block ── kernels' syntax trees ──> rules 1-4 ──> [Finding]
+//!   block ── syntax trees of the kernels ──► rules 1-4 ──► [Finding]
 //! ```
 //!
 //! The emitter prints operators without adding parentheses, casts as an AND with a mask, and
 //! literals 32 bits wide; Verilog then widens what Rust wraps. The rules:
-//! 1. A binary operator directly under a different one needs parentheses: Rust and Verilog bind
+//! 1. A binary operator directly below a different one needs parentheses: Rust and Verilog bind
 //!    `&`, `^`, `|` and comparisons differently.
-//! 2. Nothing that wraps (`+ - * << !` and negation) may stand where its width is decided by
-//!    something else than an assignment: below a comparison, a cast, a shift, a reduction, a bit
-//!    or slice offset, a `match`. It goes into a local signal of its own width first.
+//! 2. An operation that wraps (`+ - * << !` and negation) must not stand where anything other than
+//!    an assignment decides its width: below a comparison, a cast, a shift, a reduction, a bit or
+//!    slice offset, a `match`. It is assigned to a local signal of its own width first.
 //! 3. Bits and slices are taken of signals only; Verilog has no slice of an expression.
-//! 4. No signal or block bears a name that Verilog or SystemVerilog reserves.
+//! 4. No signal or block has a name that Verilog or SystemVerilog reserves.
 //!
-//! `Verilog::Custom` and `Verilog::Wrapper` text is not judged.
+//! The text of `Verilog::Custom` and `Verilog::Wrapper` is not checked.
 
 use std::fmt;
 use std::mem::discriminant;
@@ -32,13 +32,13 @@ use verilog::{is_reserved, show};
 /// The rule that an expression or a name breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// Rule 1.
+    /// Rule 1: a binary operator below a different one, without parentheses.
     MixedOperators,
-    /// Rule 2.
+    /// Rule 2: an operation that wraps, at a width that is not its own.
     UnsizedWrap,
-    /// Rule 3.
+    /// Rule 3: a bit or a slice of an expression.
     SliceOfExpression,
-    /// Rule 4.
+    /// Rule 4: a name that Verilog or SystemVerilog reserves.
     ReservedName,
 }
 
@@ -54,14 +54,14 @@ impl Rule {
     }
 }
 
-/// One breach of a rule.
+/// One violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// Path of the block, parts joined by `$`: the name of its Verilog module.
     pub block: String,
-    /// The rule.
+    /// The rule that is violated.
     pub rule: Rule,
-    /// The expression, close to the Rust it came from, or the name.
+    /// The expression, printed close to its Rust source, or the name.
     pub expression: String,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Judges every kernel and every name below `block`.
+/// Checks every kernel and every name in `block` and below it.
 pub fn lint(block: &dyn Block, top_name: &str) -> Vec<Finding> {
     let mut probe = LintProbe::default();
     block.accept(top_name, &mut probe);
@@ -225,12 +225,12 @@ impl VerilogVisitor for KernelLint {
     }
 }
 
-/// A part of an expression that is put together for a finding.
+/// A part of an expression that is assembled for a finding.
 fn boxed(part: &Expression) -> Box<Expression> {
     Box::new(part.clone())
 }
 
-/// True if something in the same width context as `expression` can carry out of its own width.
+/// True if an operation in the width context of `expression` can carry out of its own width.
 fn wraps(expression: &Expression) -> bool {
     match expression {
         Expression::Paren(inner) => wraps(inner),

@@ -1,16 +1,17 @@
-//! From a block to its Verilog text and the table of its ports.
+//! From a block to its Verilog text and the list of its ports.
 //!
 //! ```text
-//!   block ──┬── ports_of ──> [Port]     name as in the Verilog, direction, bits
-//!           └── design, emit > Verilog  connect, check, lint, print
+//!   block ──┬── ports_of ──────► [Port]     name as in the Verilog, direction, bits
+//!           └── design, emit ──► Verilog    connect, check, lint, print
 //! ```
 //!
-//! Invariants
-//! 1. The order of the table is the order of the fields, bundles expanded in place.
+//! Invariants:
+//! 1. The order of the list is the order of the fields, bundles expanded in place.
 //! 2. A port is named by its field, `packet$valid` for field `valid` of bundle `packet`; in the
 //!    Verilog it is `packet_valid` ([`Port::verilog_name`]).
-//! 3. `emit` gives no Verilog for a block with an open input, a logic loop, a written input,
-//!    an ambiguous expression or a name that Verilog reserves.
+//!
+//! On error: `emit` and `design` return an error for a block with an open input, a logic loop, an
+//! input that the block itself writes, an ambiguous expression or a name that Verilog reserves.
 
 use std::fmt;
 
@@ -19,14 +20,14 @@ use rust_hdl_core::prelude::*;
 
 use crate::lint::{self, Finding};
 
-/// Which way a port carries its value, seen from the block.
+/// Direction of a port, seen from the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PortDirection {
     /// Driven from outside.
     Input,
     /// Driven by the block.
     Output,
-    /// Both: a pad.
+    /// Driven from both sides: a pad.
     InOut,
 }
 
@@ -35,7 +36,7 @@ pub enum PortDirection {
 pub struct Port {
     /// Path of the field; parts of a bundle are joined by `$`.
     pub name: String,
-    /// Seen from the block.
+    /// Direction, seen from the block.
     pub direction: PortDirection,
     /// Width in bits, at least 1.
     pub bits: usize,
@@ -50,7 +51,7 @@ impl Port {
     }
 }
 
-/// Why a block has no Verilog.
+/// Why a block cannot be emitted.
 #[derive(Debug, thiserror::Error)]
 pub enum EmitError {
     /// Signals that nothing drives.
@@ -59,13 +60,13 @@ pub enum EmitError {
     /// Signals on a combinational loop.
     #[error("{} signals in a logic loop, first {}", .0.len(), .0[0])]
     Loop(Vec<String>),
-    /// Inputs that their own block writes.
+    /// Inputs that the block itself writes.
     #[error("{} inputs written from inside, first {}", .0.len(), .0[0])]
     WrittenInput(Vec<String>),
     /// Expressions whose Verilog may differ from the Rust, and reserved names.
     #[error("{} lint findings:\n{}", .0.len(), Lines(.0))]
     Lint(Vec<Finding>),
-    /// What Verilog cannot say as Rust means it.
+    /// A construct that Verilog cannot express as Rust means it.
     #[error(transparent)]
     Verilog(#[from] verilog::EmitError),
 }

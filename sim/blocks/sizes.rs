@@ -49,7 +49,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("RingIndices", "::<2>", "new(0)"),
     ("OwnerWord", "::<2>", "new(0)"),
     ("OwnerAddress", "::<2>", "new(0)"),
-    ("Unanswered", "", "new(16)"),
+    ("PendingReplies", "", "new(16)"),
     ("Identity", "", "new(&abi::config::SMALL)"),
     ("Csr", "", "new(&abi::config::SMALL)"),
     ("Card", "", "new(ip::board::CompletionBuffer::default())"),
@@ -66,15 +66,23 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("StepMeets", "::<4>", "default()"),
     ("SamePlace", "::<4>", "default()"),
     ("GrayLap", "::<4>", "default()"),
-    ("OwnerBehind", "::<2, 4>", "default()"),
+    ("FollowingOwner", "::<2, 4>", "default()"),
     ("FifoPointers", "::<3>", "default()"),
-    ("RoomLeft", "::<6>", "new(20)"),
-    ("TagTimer", "", "new(dma::read::tags::TIMEOUT_CYCLES_MIN)"),
-    ("TagTable", "", "new(dma::read::tags::TIMEOUT_CYCLES_MIN)"),
+    ("CreditLeft", "::<6>", "new(20)"),
+    (
+        "TagTimer",
+        "",
+        "new(dma::read::tag_timer::TIMEOUT_CYCLES_MIN)",
+    ),
+    (
+        "TagTable",
+        "",
+        "new(dma::read::tag_timer::TIMEOUT_CYCLES_MIN)",
+    ),
     (
         "ReadEngine",
         "",
-        "new(dma::read::tags::TIMEOUT_CYCLES_MIN, ip::board::CompletionBuffer::default())",
+        "new(dma::read::tag_timer::TIMEOUT_CYCLES_MIN, ip::board::CompletionBuffer::default())",
     ),
 ];
 
@@ -91,7 +99,7 @@ const PARAMETERS: &[(&str, &str)] = &[
     ("O", "{ abi::config::SMALL.owner_bits }"),
     ("B", "{ abi::config::SMALL.owner_bits }"),
     ("N", "{ 1 << abi::config::SMALL.owner_bits }"),
-    ("A", "10"),
+    ("BUFFER_BITS", "10"),
 ];
 
 /// Parameters in angle brackets, and the call that makes the block.

@@ -1,10 +1,9 @@
-//! A requester in a simulated slot, with sources and sinks for its clients.
+//! The DMA engines alone in a simulated slot, with sources and sinks for their clients.
 //!
 //! ```text
 //!   jobs, packets ──► Requester (Verilator) ── RQ ──► PcieSim: hard block, root complex, memory
 //!   read data     ◄──                       ◄── RC ──
 //! ```
-//! For tests and figures of the DMA engines alone, without the rest of the card.
 
 pub mod shared_beat;
 

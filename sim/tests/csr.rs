@@ -290,7 +290,7 @@ fn peaks_keep_the_highest_level_of_an_epoch() {
         "activity$writes_in_flight",
         "activity$write_beats",
         "activity$tags_quarantined",
-        "rx_store_beats",
+        "rx_buffer_beats",
         "tx_fifo_beats",
     ];
     assert_eq!(levels.len(), n::PEAKS.len());

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 
 use dma::byte_enables::ByteEnables;
 use dma::messages::{Piece, RequestTlp};
-use dma::pack::ready_write::PlannedTlp;
-use dma::pack::step::BeatPlan;
-use dma::read::completion_room::{CompletionRoom, ReadRoom, RoomAccount};
+use dma::packer::beat_planner::BeatPlanner;
+use dma::packer::ready_write::FittedTlp;
+use dma::read::completion_credit::{CompletionCredit, CreditAccount, ReadCredit};
 use dma::read::messages::ReadRecord;
 use dma::read::rc_descriptor::{DescriptorCheck, DescriptorRead};
 use dma::read::rc_split::{LaneMask, RcMarks, RcStart};
@@ -103,9 +103,9 @@ fn lane_mask() {
 }
 
 #[test]
-fn completion_room() {
+fn completion_credit() {
     let random = &mut SmallRng::seed_from_u64(seed());
-    let mut twin = Twin::<CompletionRoom>::new("completion_room");
+    let mut twin = Twin::<CompletionCredit>::new("completion_credit");
     for _ in 0..3000 {
         let (address, bytes) = (random.random::<u64>(), random.random_range(1..=512u64));
         let rcb = random.random::<bool>();
@@ -117,10 +117,10 @@ fn completion_room() {
         twin.set("piece", piece, |b| &mut b.piece);
         twin.set("rcb", rcb, |b| &mut b.rcb);
         twin.settle();
-        twin.check("room", |b| b.room.val());
+        twin.check("credit", |b| b.credit.val());
         let boundary = if rcb { 128 } else { 64 };
         let headers = (address % boundary + bytes).div_ceil(boundary);
-        let room = twin.rust.room.val();
+        let room = twin.rust.credit.val();
         assert_eq!(room.headers.to_u64(), headers);
         assert_eq!(room.data.to_u64(), (address % 16 + bytes).div_ceil(16));
     }
@@ -129,9 +129,9 @@ fn completion_room() {
 /// Reads of random sizes, which come back now and then: what is in use never exceeds the room, and
 /// a read that fits waits for one cycle at most.
 #[test]
-fn room_account() {
+fn credit_account() {
     let random = &mut SmallRng::seed_from_u64(seed());
-    let mut twin = Twin::<RoomAccount>::new("room_account");
+    let mut twin = Twin::<CreditAccount>::new("credit_account");
     let all = CompletionBuffer::default();
     let read = |random: &mut SmallRng| {
         let data = random.random_range(1..=33u32);
@@ -148,7 +148,7 @@ fn room_account() {
             true => in_flight.pop_front().unwrap_or((0, 0)),
             false => (0, 0),
         };
-        let room = |(headers, data): (u32, u32)| ReadRoom {
+        let room = |(headers, data): (u32, u32)| ReadCredit {
             headers: headers.to_bits(),
             data: data.to_bits(),
         };
@@ -156,7 +156,7 @@ fn room_account() {
         twin.set("reset", cycle < 2, |b| &mut b.reset);
         twin.set("is_wanted", wanted.is_some(), |b| &mut b.is_wanted);
         twin.set("wanted", room(wanted.unwrap_or((0, 0))), |b| &mut b.wanted);
-        twin.set("behind", room(behind), |b| &mut b.behind);
+        twin.set("following", room(behind), |b| &mut b.following);
         twin.set("give_back_headers", returned.0.to_bits(), |b| {
             &mut b.give_back_headers
         });
@@ -270,9 +270,9 @@ fn start_of_a_completion() {
 }
 
 #[test]
-fn beat_plan() {
+fn beat_planner() {
     let random = &mut SmallRng::seed_from_u64(seed());
-    let mut twin = Twin::<BeatPlan>::new("beat_plan");
+    let mut twin = Twin::<BeatPlanner>::new("beat_planner");
     for _ in 0..2000 {
         let tlp = RequestTlp {
             header: wide(random),
@@ -280,7 +280,7 @@ fn beat_plan() {
             start: random.random_range(0..=0xffffu64).into(),
             ..RequestTlp::default()
         };
-        let planned = PlannedTlp {
+        let planned = FittedTlp {
             tlp,
             fits: random.random(),
             rest: wide(random),
@@ -303,10 +303,10 @@ fn beat_plan() {
         twin.set("is_open", random.random(), |b| &mut b.is_open);
         twin.set("position", wide(random), |b| &mut b.position);
         twin.set("starts", random.random(), |b| &mut b.starts);
-        twin.set("planned", planned, |b| &mut b.planned);
+        twin.set("fitted", planned, |b| &mut b.fitted);
         twin.set("number", wide(random), |b| &mut b.number);
         twin.settle();
-        twin.check("step", |b| b.step.val());
+        twin.check("plan", |b| b.plan.val());
         twin.check("rest_after", |b| b.rest_after.val());
         twin.check("is_open_after", |b| b.is_open_after.val());
         twin.check("is_long_after", |b| b.is_long_after.val());

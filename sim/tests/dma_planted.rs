@@ -369,8 +369,8 @@ fn a_second_write_of_a_beat_that_nobody_counts_is_caught() {
     catches(
         "writes in flight of 32",
         (
-            "assign counts = takes_write | took_two;",
-            "assign counts = takes_write;",
+            "assign counted = takes_write | took_two;",
+            "assign counted = takes_write;",
         ),
         &PcieConfig::default(),
         short_pairs,

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use abi::config::SLOT_BYTES;
 use abi::send_descriptor::TWO_SLOTS;
 use host_interface::ring::slot_failure::SlotFailure;
-use host_interface::ring::slots::SlotSplitter;
+use host_interface::ring::slot_splitter::SlotSplitter;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;

@@ -344,7 +344,7 @@ fn the_stores_at_the_mac_say_how_full_they_were() {
     let flows = two_flows(&mut bed);
     let peaks = |bed: &mut Bed| {
         let counters = bed.counters();
-        ["rx_store_beats_peak", "tx_fifo_beats_peak"].map(|name| counters[name])
+        ["rx_buffer_beats_peak", "tx_fifo_beats_peak"].map(|name| counters[name])
     };
     assert_eq!(peaks(&mut bed), [0, 0]);
     // Of no known protocol: each frame is stored to its end before anything of it is read.

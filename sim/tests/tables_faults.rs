@@ -164,8 +164,8 @@ fn epoch_that_is_not_compared_is_caught() {
 fn epoch_that_comes_again_unscrubbed_is_caught() {
     catches(
         "its key is of an epoch long past",
-        "walking <= 1'd1;",
-        "walking <= 1'd0;",
+        "scrubbing <= 1'd1;",
+        "scrubbing <= 1'd0;",
         |tables| {
             tables.start_epoch(EPOCH_MAX);
             tables.start_epoch(1);

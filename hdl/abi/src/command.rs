@@ -1,10 +1,12 @@
 //! Commands: how an owner changes the card's tables. One command is one 64-byte ring entry, one
 //! beat.
 //!
-//! A command takes effect in ring order. It is confirmed (see [`crate::completion`]) when its fence
-//! has passed: every packet and every fetch that was checked against the old state has left, with
-//! its writes in front of the confirmation. Opcodes from [`PRIVILEGED_FIRST`] on are accepted from
+//! Commands take effect in ring order. A command is confirmed (see [`crate::completion`]) when its
+//! fence has passed: every packet and every fetch that was checked against the old state has left,
+//! and its writes precede the confirmation. Opcodes from [`PRIVILEGED_FIRST`] on are accepted from
 //! owner 0 alone; the others from the flow's owner and from owner 0.
+//!
+//! Source: docs/specification.md, Commands.
 
 use crate::field::Field;
 
@@ -26,7 +28,8 @@ pub const KEY_CLEAR: u8 = 17;
 pub const FLOW_INSTALL: u8 = 18;
 /// Opcode: remove a flow entry.
 pub const FLOW_REMOVE: u8 = 19;
-/// Opcode: give a list another place and size; the host has posted nothing since it copied.
+/// Opcode: give a list another place and size; the host has posted nothing to it since it copied
+/// the entries.
 pub const LIST_MOVE: u8 = 20;
 /// Opcode: install a region.
 pub const REGION_INSTALL: u8 = 21;
@@ -53,12 +56,12 @@ pub const FLOW: Field = Field::new("flow", 16, 16, "flow id");
 pub const OWNER: Field = Field::new("owner", 32, 8, "flow_install: owner of the flow");
 /// flow_install: header profile.
 pub const PROFILE: Field = Field::new("profile", 40, 2, "flow_install: header profile");
-/// flow_install: packets without a timestamp option are deferred.
+/// flow_install: packets without a timestamp option, or with one below its floor, are deferred.
 pub const TIMESTAMP_CHECK: Field = Field::new(
     "timestamp_check",
     42,
     1,
-    "flow_install: 1: a timestamp not older than its floor is demanded",
+    "flow_install: 1: packets need a timestamp not older than its floor",
 );
 /// flow_install: protection domain.
 pub const DOMAIN: Field = Field::new("domain", 48, 16, "flow_install: protection domain");
@@ -155,7 +158,7 @@ pub const SEGMENT_BYTES: Field = Field::new(
     "segment_bytes",
     96,
     31,
-    "length, 1 to 2^30 (truncate: from 0, never growing)",
+    "length, 1 to 2^30 (truncate: 0 to 2^30, never more than before)",
 );
 /// segment_post: region index.
 pub const SEGMENT_REGION: Field = Field::new("segment_region", 128, 16, "region index");
@@ -187,7 +190,7 @@ pub const REGION_MEMORY: Field = Field::new(
     "region_memory",
     82,
     2,
-    "memory: 0 host DRAM; others are flushed before publication",
+    "memory: 0 host DRAM; others: a flush read precedes the header entry",
 );
 /// region_install: log2 bytes of a page.
 pub const REGION_PAGE_BITS: Field =

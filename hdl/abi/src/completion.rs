@@ -1,9 +1,11 @@
-//! A completion entry: the card's answer in an owner's completion ring.
+//! A completion entry: the card's reply to commands, in an owner's completion ring.
 //!
 //! The ring has as many entries as the owner's command ring. An entry with status `ok` confirms
-//! every command up to its index (coalesced); a command that failed always has an entry of its own,
-//! and the commands before it are confirmed by it too. It cannot overflow: no command yields two
-//! entries, and the host frees a command's slot only when it has seen its confirmation.
+//! every command up to its index. A command that failed always has an entry of its own, which also
+//! confirms the commands before it. The ring cannot overflow: no command makes two entries, and the
+//! host reuses a command's slot only after its confirmation.
+//!
+//! Source: docs/specification.md, Rings.
 
 use crate::field::Field;
 

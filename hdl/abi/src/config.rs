@@ -6,8 +6,8 @@ pub const BEAT_BYTES: usize = 64;
 pub const FRAME_BYTES_MIN: usize = 60;
 /// Largest Ethernet frame without FCS, bytes.
 pub const FRAME_BYTES_MAX: usize = 9_216;
-/// Largest payload of a frame, bytes: what the shortest headers with a position leave (Ethernet,
-/// IPv4, TCP). The largest `mss_bytes` of a send descriptor.
+/// Largest payload of a frame, bytes: the largest frame without the shortest headers that have a
+/// position (Ethernet, IPv4, TCP). The largest `mss_bytes` of a send descriptor.
 pub const FRAME_PAYLOAD_BYTES_MAX: usize = FRAME_BYTES_MAX - (14 + 20 + 20);
 /// Longest packet header (Ethernet with two VLAN tags, IPv4 with options, TCP with options), bytes.
 pub const HEADER_BYTES_MAX: usize = 14 + 8 + 60 + 60;
@@ -31,16 +31,16 @@ pub const BUCKET_WAYS: usize = 4;
 pub const FLOW_BANKS: usize = 2;
 /// Most pieces (segment and page ends) one packet may be placed in.
 pub const PIECES_MAX: usize = 16;
-/// Most pieces of one send descriptor's payload; each ends with its segment, if not before.
+/// Most pieces of one send descriptor's payload; each ends at or before its segment's end.
 pub const SEND_PIECES_MAX: usize = 128;
-/// Longest piece, bytes; pieces end at its multiples.
+/// Longest piece of a send, bytes; pieces end at its multiples.
 pub const SEND_PIECE_BYTES_MAX: usize = 4_096;
-/// Longest read of payload, bytes; reads end at its multiples. A failed one takes along what it
-/// feeds.
+/// Longest read of payload, bytes; reads end at its multiples. A failed read aborts the frames that
+/// it feeds.
 pub const SEND_READ_BYTES_MAX: usize = 512;
-/// Largest epoch; after it comes 1 again. 0 and 0xffff are of no epoch.
+/// Largest epoch; 1 follows it. 0 and 0xffff are never an epoch.
 pub const EPOCH_MAX: u16 = 0xfffe;
-/// Least cycles (of 4 ns) of a reset within the card: it goes through registers.
+/// Least length of a reset within the card, cycles of 4 ns: it passes registers on its way.
 pub const RESET_CYCLES: u64 = 16;
 /// Most flows, regions or page entries, log2: an index to one has 16 bits in commands and tables.
 pub const INDEX_BITS_MAX: usize = 16;
@@ -102,14 +102,14 @@ pub const SMALL: CardConfig = CardConfig {
 };
 
 impl CardConfig {
-    /// Stops the build, or panics, where a card or a model of these sizes would be wrong.
+    /// Stops the build, or panics, if a card or a model of these sizes would be wrong.
     pub const fn assert_possible(&self) {
         // Any set of flows must fit: at least twice as many key slots as flows.
         assert!(
             (FLOW_BANKS * BUCKET_WAYS) << self.bucket_bits >= 2 << self.flow_bits,
             "bucket_bits: fewer than two key slots a flow"
         );
-        // The committed segments of all flows leave at least as many for the pool.
+        // The pool is at least as large as the committed segments of all flows.
         assert!(
             self.segment_bits > self.flow_bits + SEGMENTS_COMMITTED_BITS,
             "segment_bits: the pool is smaller than the committed segments"
@@ -124,7 +124,7 @@ impl CardConfig {
     }
 }
 
-/// Stops the build, or panics, where 2^`bits` things have no index: it would be truncated.
+/// Stops the build, or panics, if an index of `bits` bits would be truncated.
 pub const fn assert_index_bits(bits: usize) {
     assert!(
         bits <= INDEX_BITS_MAX,

@@ -5,10 +5,10 @@
 //! 0x8100 dispositions 0x8800 peaks
 //! 0x8200 send errors
 //! ```
-//! All are 64-bit, low word first; reading a low word latches its high word. Counters start at 0
-//! with power and are never reset: readers take differences. A stage counter may be seen up to 16
-//! cycles late. Peaks start again with each epoch. A card of another version has more or fewer
-//! groups and peaks than these tables: [`COUNTERS_INFO`] says how many.
+//! All are 64-bit, low word first; reading a low word latches its high word. Counters start at 0 at
+//! power-up and are never reset: readers take differences. A stage counter may be seen up to 16
+//! cycles late. Peaks start again with each epoch. A card of another version may have more or fewer
+//! groups and peaks than these tables: [`COUNTERS_INFO`] holds their numbers.
 
 /// Drop counters, 8 bytes for each [`crate::reason::DropReason`].
 pub const COUNTERS_DROP: u32 = 0x8000;
@@ -21,7 +21,7 @@ pub const COUNTERS_SEND_ERROR: u32 = 0x8200;
 pub const COUNTERS_STAGE: u32 = 0x8300;
 /// Highest levels since the epoch began, 8 bytes for each of [`PEAKS`].
 pub const COUNTERS_PEAK: u32 = 0x8800;
-/// What the card has: groups of stage counters 7:0, peaks 15:8.
+/// How many the card has: groups of stage counters 7:0, peaks 15:8.
 pub const COUNTERS_INFO: u32 = 0x8f00;
 /// Bytes between groups of stage counters.
 pub const COUNTER_GROUP_STRIDE: u32 = 64;
@@ -33,7 +33,7 @@ pub const COUNTER_GROUP_SIZE: usize = 8;
 pub struct Counter {
     /// Name; `_cycles` are cycles of 4 ns.
     pub name: &'static str,
-    /// What moves it.
+    /// What moves the counter, or what the peak is of.
     pub meaning: &'static str,
 }
 
@@ -42,7 +42,7 @@ pub struct Counter {
 pub struct CounterGroup {
     /// The part.
     pub name: &'static str,
-    /// Its counters in order.
+    /// The counters of the part, in order.
     pub counters: &'static [Counter],
 }
 
@@ -59,25 +59,25 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
         counters: counters! {
             rx_frames: "frames that the receive path took from the MAC side",
             tx_frames: "frames handed to the MAC side",
-            tx_descriptors: "send descriptors that ended, well or not",
-            commands: "commands that took effect or were refused",
+            tx_descriptors: "send descriptors that ended, failed ones included",
+            commands: "commands carried out, refused ones included",
             write_tlps: "memory write requests sent",
             read_tlps: "memory read requests sent",
-            read_timeouts: "reads given up; each takes its tag out of use until the next epoch",
-            read_errors: "completions that were wrong or that nobody waited for",
+            read_timeouts: "reads given up; the tag of each is quarantined until the next epoch",
+            read_errors: "completions that were wrong or unexpected",
         },
     },
     CounterGroup {
         name: "faults",
         counters: counters! {
-            registers_malformed: "register writes of part of a dword, too long, or cut off",
+            registers_malformed: "register writes of part of a dword, too long, or incomplete",
             registers_unsupported: "requests of the host that were refused",
-            registers_unmapped: "writes where no register can be written",
-            command_rings_stopped: "command rings that a failed read or a wrong index stopped",
-            send_rings_stopped: "send rings that a failed read or a wrong index stopped",
+            registers_unmapped: "writes to offsets without a register that can be written",
+            command_rings_stopped: "command rings stopped by a failed read or a wrong index",
+            send_rings_stopped: "send rings stopped by a failed read or a wrong index",
             payload_reads_failed: "reads of payload to send that ended with an error",
             flushes_failed: "flush reads that ended with an error",
-            completions_unexpected: "completions whose tag nobody waited for",
+            completions_unexpected: "completions whose tag no read in flight has",
         },
     },
     CounterGroup {
@@ -86,10 +86,10 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             rq_beats: "beats that the hard block took from the card",
             rq_stall_cycles: "a beat waited for the hard block",
             posted_credit_stall_cycles: "of these, with less posted credit than 256 bytes need",
-            nonposted_credit_stall_cycles: "no credit for a read was left",
-            write_window_stall_cycles: "a write waited: 32 were on their way inside the hard block",
+            nonposted_credit_stall_cycles: "a read waited for non-posted credit",
+            write_window_stall_cycles: "a write waited: 32 writes were inside the hard block",
             write_data_stall_cycles: "a write waited for its bytes",
-            write_jobs: "writes that the card's stages asked for",
+            write_jobs: "writes that the card's stages requested",
             write_job_stall_cycles: "the receive path waited to hand over a write",
         },
     },
@@ -99,11 +99,11 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             rc_beats: "beats that the card took from the hard block",
             rc_stall_cycles: "a beat waited for the card",
             tag_stall_cycles: "a read waited for a free tag",
-            completion_room_stall_cycles: "a read waited for room for its completions",
-            read_jobs: "reads that the card's stages asked for",
+            completion_room_stall_cycles: "a read waited for credit for its completions",
+            read_jobs: "reads that the card's stages requested",
             read_job_stall_cycles: "the send path waited to hand over a read",
             flush_wait_cycles: "a flush waited for the writes before it",
-            answer_stall_cycles: "an answer waited for the stage that had asked",
+            answer_stall_cycles: "read data waited for the stage that had requested them",
         },
     },
     CounterGroup {
@@ -122,29 +122,29 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
     CounterGroup {
         name: "ends of the data path, in the card's clock",
         counters: counters! {
-            rx_packets: "verified packets that were taken to be classified",
+            rx_packets: "verified packets taken for classification",
             rx_packet_stall_cycles: "a verified packet waited for classification",
             tx_beats: "beats that the send path handed over",
             tx_stall_cycles: "a beat of the send path waited for the MAC side",
             send_slots_pushed: "send slots taken from a push window instead of their ring",
-            send_events_lost: "failed sends whose owner's header queue had no room for the event",
+            send_events_lost: "failed sends whose event found no free space in the header queue",
         },
     },
 ];
 
 /// The peaks in order.
 pub const PEAKS: &[Counter] = counters! {
-    reads_in_flight_peak: "requests without an answer handed on",
+    reads_in_flight_peak: "read requests whose data are not yet handed on",
     completion_headers_peak: "completion headers that reads in flight may need, of 256",
-    completion_data_peak: "completion data that they may need, of 1,792 times 16 bytes",
+    completion_data_peak: "completion data that they may need, of 1,792 units of 16 bytes",
     writes_in_flight_peak: "writes inside the hard block, of 32",
-    write_beats_peak: "beats that wait to be written, of 64",
-    tags_quarantined_peak: "tags out of use",
-    rx_store_beats_peak: "beats of received frames in the packet store, of 2,048",
-    tx_fifo_beats_peak: "beats of frames to send that wait for the MAC, of 512",
+    write_beats_peak: "beats waiting to be written, of 64",
+    tags_quarantined_peak: "tags quarantined after timeouts",
+    rx_buffer_beats_peak: "beats of received frames in the packet buffer, of 2,048",
+    tx_fifo_beats_peak: "beats of frames waiting for the MAC, of 512",
 };
 
-/// Stage counters and peaks with their offsets, as far as a card has them.
+/// Stage counters and peaks with their offsets, of a card with so many groups and peaks.
 pub fn stage_counters(groups: u32, peaks: u32) -> impl Iterator<Item = (u32, &'static Counter)> {
     let group = |(at, group): (usize, &'static CounterGroup)| {
         let base = COUNTERS_STAGE + COUNTER_GROUP_STRIDE * at as u32;

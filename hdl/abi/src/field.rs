@@ -9,7 +9,7 @@ pub struct Field {
     pub offset: usize,
     /// Width in bits, 1 to 64.
     pub bits: usize,
-    /// Meaning, unit and duty in one sentence.
+    /// Meaning and unit in one sentence.
     pub meaning: &'static str,
 }
 

@@ -1,7 +1,7 @@
 //! The key that the flow table matches exactly, and its keyed hashes.
 //!
-//! A key is 48 bytes, assembled from wire bytes without reordering, so that host and parser cannot
-//! disagree about endianness.
+//! A key is 48 bytes, taken from the packet in wire order, so that host and parser cannot disagree
+//! about endianness.
 
 /// Bytes of a key.
 pub const KEY_BYTES: usize = 48;
@@ -17,10 +17,10 @@ pub const LOCAL_PORT: core::ops::Range<usize> = 34..36;
 pub const PROTOCOL: usize = 36;
 /// IP version (4 or 6) in the lower nibble, header profile in the upper.
 pub const FAMILY_PROFILE: usize = 37;
-/// Message key of the header profile, zero where it has none.
+/// Message key of the header profile, zero if the profile has none.
 pub const MESSAGE_KEY: core::ops::Range<usize> = 38..46;
 
-/// Bits of one bank's hash secret: one key window for each of 16 hash bits.
+/// Bits of one bank's hash secret: a window as long as the key for each of 16 hash bits.
 pub const SECRET_BITS: usize = KEY_BYTES * 8 + 16;
 /// 32-bit words of one bank's hash secret, least significant first; the last is half used.
 pub const SECRET_WORDS: usize = SECRET_BITS.div_ceil(32);

@@ -4,13 +4,16 @@
 //! slot 0: | metadata 32 B | header bytes 0..96 |
 //! slot 1: | metadata 32 B | header bytes 64..160 |      (only if two_slots)
 //! ```
-//! The second slot repeats the metadata, with the phase of its own pass: so that what is left of it
-//! never looks like an entry of a later pass.
-//! A two-slot entry is written second slot first, so that the phase in slot 0 publishes both. The
-//! phase starts at 1 after the queue is enabled and flips at every wrap of the queue. A slot is one
-//! PCIe write of metadata and header alone: what lies behind the header keeps what it held, and an
-//! event is 32 bytes. A machine may show the 64-byte lines of a write one after the other: a driver
-//! that finds the phase makes sure that the second line is there, too, if the header reaches it.
+//! - The second slot repeats the metadata, with the phase of its own pass. So what is left of it
+//!   never looks like an entry of a later pass.
+//! - A two-slot entry is written second slot first: the phase in slot 0 publishes both.
+//! - The phase starts at 1 after the queue is enabled and flips at every wrap of the queue.
+//! - A slot is one PCIe write of metadata and header alone; an event is 32 bytes. The bytes of the
+//!   slot after the header keep their old value.
+//! - A machine may show the 64-byte lines of a write one after the other. A driver that finds the
+//!   phase makes sure that the second line is there as well, if the header reaches it.
+//!
+//! Source: docs/specification.md, Delivery.
 
 use crate::field::Field;
 
@@ -37,17 +40,17 @@ pub const TWO_SLOTS: Field =
 pub const PROFILE: Field = Field::new("profile", 18, 2, "header profile");
 /// The L4 checksum was verified.
 pub const VERIFIED: Field = Field::new("verified", 20, 1, "1: all checksums were verified");
-/// The placed payload's memory answered no flush read, twice: nobody knows whether the payload is
-/// visible. A confirmation behind this entry says nothing about that memory either.
+/// Two flush reads of the placed payload's memory failed: the payload may not be visible. A
+/// confirmation after this entry does not prove writes to that memory visible either.
 pub const UNFLUSHED: Field = Field::new(
     "unflushed",
     21,
     1,
-    "1: placed, but two flush reads of its memory failed: perhaps not visible",
+    "1: placed, but two flush reads of its memory failed: it may not be visible",
 );
 /// Generation of the flow entry.
 pub const GENERATION: Field = Field::new("generation", 24, 8, "generation of the flow entry");
-/// Flow id, 0xffff without a flow.
+/// Flow id; 0xffff: none.
 pub const FLOW: Field = Field::new("flow", 32, 16, "flow id; 0xffff: none");
 /// Header bytes in the entry: all bytes before the payload.
 pub const HEADER_BYTES: Field = Field::new(
@@ -63,7 +66,7 @@ pub const PAYLOAD_BYTES: Field = Field::new(
     "payload_bytes",
     80,
     16,
-    "payload length as received; padding is not counted",
+    "payload length as received, without padding",
 );
 /// Stream position of the first payload byte, before any trim.
 pub const POSITION: Field = Field::new(
@@ -79,7 +82,7 @@ pub const TRIMMED_BYTES: Field = Field::new(
     16,
     "payload bytes below the floor, not written",
 );
-/// Slow buffer that holds the payload, 0xffff none.
+/// Slow buffer that holds the payload; 0xffff: none.
 pub const SLOW_BUFFER: Field = Field::new(
     "slow_buffer",
     144,
@@ -93,14 +96,19 @@ pub const SEGMENT_INDEX: Field = Field::new(
     "segment_index",
     192,
     16,
-    "list index of the first segment written",
+    "list index of the segment that holds the first byte written",
 );
 /// Pieces written.
-pub const PIECES: Field = Field::new("pieces", 208, 8, "pieces the payload was written in");
+pub const PIECES: Field = Field::new(
+    "pieces",
+    208,
+    8,
+    "number of pieces in which the payload was written",
+);
 /// Byte offset of the L4 header.
 pub const L4_OFFSET: Field =
     Field::new("l4_offset", 216, 8, "byte offset of the L4 header; 0: none");
-/// Event value: the list index or position an event speaks of.
+/// Event value: the list index or position that an event is about.
 pub const EVENT_VALUE: Field =
     Field::new("event_value", 224, 32, "event: the descriptor's position");
 

@@ -1,7 +1,7 @@
 //! The contract across the bus, written once.
 //!
 //! Every register, ring entry, table size and reason that hardware, host and golden model share is
-//! a constant or a small type of this crate. It has no dependencies and holds no behaviour beyond
+//! a constant or a small type of this crate. It has no dependencies, and no behaviour except
 //! packing and unpacking fields. All records are little-endian; packet headers inside them are as
 //! on the wire. The register manual is generated from these tables (`docs/registers.md`).
 

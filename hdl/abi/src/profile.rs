@@ -1,7 +1,7 @@
 //! Header profiles: where a transport keeps its position, so that a new protocol needs no new RTL.
 //!
 //! Profile 0 is TCP and fixed. Profiles 1 to 3 are transports over UDP, selected by destination
-//! port: the transport header follows the UDP header and is `header_bytes` long.
+//! port. The transport header follows the UDP header and is `header_bytes` long.
 
 use crate::field::Field;
 
@@ -14,12 +14,12 @@ pub const PORT: Field = Field::new(
 );
 /// Word 0: the profile is in use.
 pub const ENABLE: Field = Field::new("enable", 16, 1, "1: the profile is in use");
-/// Word 1: bytes of the transport header behind the UDP header, 0 to 64.
+/// Word 1: bytes of the transport header after the UDP header, 0 to 64.
 pub const HEADER_BYTES: Field = Field::new(
     "header_bytes",
     0,
     7,
-    "bytes of the transport header behind the UDP header, 0 to 64",
+    "bytes of the transport header after the UDP header, 0 to 64",
 );
 /// Word 1: offset of the 4-byte big-endian position field in the transport header.
 pub const POSITION_OFFSET: Field = Field::new(

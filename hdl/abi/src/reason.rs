@@ -35,7 +35,8 @@ macro_rules! codes {
 }
 
 codes! {
-    /// Why a received frame was dropped. Nothing of it reached memory; exactly one counter moved.
+    /// Why a received frame was dropped. None of its bytes reached memory; exactly one counter
+    /// moved.
     DropReason: 4 bits {
         /// The packet buffer had no free space for the frame.
         RxFifoFull = 0, "rx_fifo_full";
@@ -53,19 +54,19 @@ codes! {
         MalformedL4 = 6, "malformed_l4";
         /// TCP or UDP checksum wrong.
         L4Checksum = 7, "l4_checksum";
-        /// The owner's header queue has no free slot for the entry, or is not enabled.
+        /// The owner's header queue has too few free slots for the entry, or is not enabled.
         HeaderQueueFull = 8, "header_queue_full";
         /// The owner has no free slow buffer for the payload.
         SlowBufferFull = 9, "slow_buffer_full";
         /// The receive direction is stopped.
         Stopped = 10, "stopped";
-        /// The packets of its owner hold their share of the packet buffer.
+        /// The owner's packets have used up the owner's share of the packet buffer.
         BufferShareFull = 11, "buffer_share_full";
     }
 }
 
 codes! {
-    /// What became of the payload of a packet whose header went up.
+    /// What became of the payload of a packet whose header was delivered to the host.
     Disposition: 4 bits {
         /// Written at the cursor; the cursor advanced.
         PlacedInOrder = 0, "placed_in_order";
@@ -83,17 +84,17 @@ codes! {
         NoSegment = 6, "no_segment";
         /// Beyond the resident list or the reach of the flow; deferred.
         AheadOfWindow = 7, "ahead_of_window";
-        /// A flag outside ACK, PSH, FIN, ECE, CWR, or ACK missing; deferred.
+        /// A flag other than ACK, PSH, FIN, ECE and CWR is set, or ACK is not; deferred.
         Flags = 8, "flags";
         /// ACK number outside the range that software set; deferred.
         AckOutOfRange = 9, "ack_out_of_range";
-        /// Timestamp older than its floor, or missing where the flow demands one; deferred.
+        /// Timestamp older than its floor, or missing where the flow requires one; deferred.
         TimestampOld = 10, "timestamp_old";
-        /// The region of a segment is gone, has another key, domain, right or bounds; deferred.
+        /// A segment's region is removed, or has another key, domain, right or bounds; deferred.
         RegionRefused = 11, "region_refused";
         /// More pieces than [`crate::config::PIECES_MAX`]; deferred.
         TooManyPieces = 12, "too_many_pieces";
-        /// A fragment, or UDP without checksum: cannot be verified; deferred.
+        /// A fragment, or UDP without checksum, which cannot be verified; deferred.
         Unverified = 13, "unverified";
         /// Neither IPv4 nor IPv6, or no transport that the parser knows; deferred.
         NotTransport = 14, "not_transport";
@@ -115,7 +116,7 @@ codes! {
         NotOwner = 3, "not_owner";
         /// The flow is not installed, or has another generation.
         BadFlow = 4, "bad_flow";
-        /// The list is full: the segment's index is not below head + capacity, or not the tail.
+        /// The segment's index is not the tail, or not below head + capacity: the list is full.
         ListFull = 5, "list_full";
         /// A length, position or reach outside its limit.
         BadRange = 6, "bad_range";

@@ -33,8 +33,8 @@ pub const FEATURE_PROFILES: u32 = 1 << 2;
 pub const FEATURE_PUSH: u32 = 1 << 3;
 /// Current epoch, bits 15:0: 1 to 0xfffe, then 1 again.
 pub const EPOCH: u32 = 0x0014;
-/// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (everything is
-/// invalid after).
+/// Bit 0: receive runs; bit 1: send runs; bit 2: write 1 to start a new epoch (all tables and rings
+/// are invalid after it).
 pub const CONTROL: u32 = 0x0018;
 /// [`CONTROL`] bit: receive runs.
 pub const CONTROL_RX: u32 = 1 << 0;
@@ -42,19 +42,19 @@ pub const CONTROL_RX: u32 = 1 << 0;
 pub const CONTROL_TX: u32 = 1 << 1;
 /// [`CONTROL`] bit: start a new epoch.
 pub const CONTROL_RESET: u32 = 1 << 2;
-/// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: PCIe link is up; bit 3: the card
-/// writes its own tables, see [`STATUS_TABLES_BUSY`].
+/// Bit 0: a tag is quarantined; bit 1: bus mastering is on; bit 2: the PCIe link is up; bit 3: the
+/// card writes its own tables, see [`STATUS_TABLES_BUSY`].
 pub const STATUS: u32 = 0x001c;
-/// [`STATUS`] bit: commands wait until the card has written its tables. It does that at power-up
-/// and after a write of a hash secret, and when the number of an epoch comes again.
+/// [`STATUS`] bit: commands wait until the card has written its tables: at power-up, after a write
+/// of a hash secret, and when the number of an epoch comes again.
 pub const STATUS_TABLES_BUSY: u32 = 1 << 3;
-/// Least time between two interrupts of an owner, in cycles of 4 ns; 0: none. Write only.
+/// Least time between two interrupts of an owner, in cycles of 4 ns; 0: no limit. Write only.
 pub const INTERRUPT_INTERVAL: u32 = 0x0020;
 /// Unseen header slots that interrupt an owner before the interval is over; 0: never. Write only.
 pub const INTERRUPT_ENTRIES: u32 = 0x0024;
 
-/// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; bank 1 [`HASH_SECRET_STRIDE`]
-/// further.
+/// Hash secret of bank 0: [`crate::flow_key::SECRET_WORDS`] words; that of bank 1 starts
+/// [`HASH_SECRET_STRIDE`] bytes later.
 pub const HASH_SECRET: u32 = 0x1000;
 /// Distance between the secrets of two banks, bytes.
 pub const HASH_SECRET_STRIDE: u32 = 0x40;
@@ -87,7 +87,7 @@ pub const CONTEXT_SLOW_BASE: u32 = 0x28;
 pub const CONTEXT_SIZES: u32 = 0x30;
 /// Context: bit 0 enables the owner; writing 1 sets all its indices to 0 and all phases to 1.
 pub const CONTEXT_ENABLE: u32 = 0x34;
-/// Smallest and largest log2 ring size.
+/// Smallest log2 ring size.
 pub const RING_BITS_MIN: u32 = 2;
 /// Largest log2 ring size.
 pub const RING_BITS_MAX: u32 = 15;
@@ -99,7 +99,7 @@ pub const MSIX_PENDING: u32 = 0x1_8000;
 
 /// Doorbells: owner n at `DOORBELLS + n * DOORBELL_STRIDE`.
 pub const DOORBELLS: u32 = 0x10_0000;
-/// One page per owner.
+/// Distance between the doorbell pages of two owners, bytes.
 pub const DOORBELL_STRIDE: u32 = 0x1000;
 /// Doorbell: command ring producer index, free running.
 pub const DOORBELL_COMMAND: u32 = 0x00;
@@ -107,23 +107,23 @@ pub const DOORBELL_COMMAND: u32 = 0x00;
 pub const DOORBELL_SEND: u32 = 0x04;
 /// Doorbell: header queue consumer index in slots, free running.
 pub const DOORBELL_HEADER: u32 = 0x08;
-/// Doorbell: slow buffer consumer index, free running: buffers are given back in the order of their
-/// use.
+/// Doorbell: slow buffer consumer index, free running: buffers are returned in the order in which
+/// they were used.
 pub const DOORBELL_SLOW: u32 = 0x0c;
 /// Doorbell: arm the interrupt with the last header index seen.
 pub const DOORBELL_ARM: u32 = 0x10;
-/// Doorbell page, read only: bit 0: the command ring has stopped; bit 1: the send ring has. A ring
-/// stops when a read of it failed or its producer index was wrong, until the context is enabled
-/// again.
+/// Doorbell page, read only: bit 0: the command ring has stopped; bit 1: the send ring has stopped.
+/// A ring stops when a read of it failed or its producer index was wrong, and stays stopped until
+/// the context is enabled again.
 pub const DOORBELL_STATUS: u32 = 0x14;
 /// [`DOORBELL_STATUS`] bit: the command ring has stopped.
 pub const STATUS_COMMAND_STOPPED: u32 = 1 << 0;
 /// [`DOORBELL_STATUS`] bit: the send ring has stopped.
 pub const STATUS_SEND_STOPPED: u32 = 1 << 1;
 /// Doorbell page, write only: a copy of the send slot that the next [`DOORBELL_SEND`] produces
-/// last, so that the card need not read it. Two writes of 64 bytes, the first half first, each as
-/// one request; what comes otherwise has no effect. The slot stands in the ring too: the card reads
-/// it there whenever the copy does not serve.
+/// last, so that the card need not read it. It is written as two requests of 64 bytes each, the
+/// first half first; any other write has no effect. The slot is in the ring as well: the card reads
+/// it there when it does not use the copy.
 pub const PUSH_WINDOW: u32 = 0x80;
 /// Bytes of one write to [`PUSH_WINDOW`].
 pub const PUSH_BYTES: usize = 64;

@@ -3,9 +3,11 @@
 //! ```text
 //! slot 0: | metadata 32 B | header bytes 0..96 |   slot 1 (if two_slots): | header bytes 96.. |
 //! ```
-//! The header is a template as on the wire. With payload longer than `mss_bytes` the card cuts it
-//! into frames (TSO): sequence number, IPv4 id, lengths, FIN/PSH (last frame only), CWR (first
-//! only) and checksums are set for each.
+//! The header is a template as on the wire. The card cuts payload longer than `mss_bytes` into
+//! frames (TSO). It sets sequence number, IPv4 id, lengths, FIN and PSH (last frame only), CWR
+//! (first frame only) and checksums of each.
+//!
+//! Source: docs/specification.md, Descriptors; Segmentation.
 
 use crate::config::FRAME_PAYLOAD_BYTES_MAX;
 use crate::field::Field;

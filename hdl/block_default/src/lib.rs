@@ -30,11 +30,13 @@
 //!
 //! | field | attribute | is made by |
 //! |---|---|---|
-//! | `Constant<T>` | `#[value(EXPR)]`, required | `Constant::new(EXPR.into())`: a number is a `u64` |
-//! | `[Constant<T>; N]` | `#[value(\|index\| EXPR)]`, required | the same for each index, a `usize` |
+//! | `Constant<T>` | `#[value(EXPR)]` | `Constant::new(EXPR.into())` |
+//! | `[Constant<T>; N]` | `#[value(\|index\| EXPR)]` | the same for each index, a `usize` |
 //! | any other | `#[value(EXPR)]` | `EXPR` |
 //! | `[T; N]` | none | `Default::default()` for each entry, for any `N` |
 //! | any other | none | `Default::default()` |
+//!
+//! A constant must have a value: for a `Constant<Bits<N>>` a `u64` or a `Bits<N>`, else a `T`.
 //!
 //! Attributes of the block stand below the derive:
 //!
@@ -75,7 +77,8 @@ mod expand;
 use proc_macro::TokenStream;
 use syn::{parse_macro_input, DeriveInput};
 
-/// Derives `Default` for a block, or `new` for one with arguments; see the [crate] for the attributes.
+/// Derives `Default` for a block, or `new` for one with arguments; the [crate] describes the
+/// attributes.
 ///
 /// A constant without a value does not compile:
 ///

@@ -1,4 +1,4 @@
-//! Dwords of a request and which bytes of its first and last one count.
+//! Number of dwords of a request, and the byte enables of its first and its last dword.
 //!
 //! ```text
 //!   address 0x1003, 6 bytes:  -- -- -- b0 │ b1 b2 b3 b4 │ b5 -- -- --   enables 8, 1
@@ -12,18 +12,18 @@ use stream::prelude::*;
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ByteEnables {
-    /// Address of the first byte.
+    /// Bus address of the first byte.
     pub address: Signal<In, Bits<64>>,
-    /// Length, 1 to 1,024.
+    /// Length in bytes, 1 to 1,024.
     pub bytes: Signal<In, Bits<11>>,
 
-    /// Address of the first dword.
+    /// Bus address of the first dword.
     pub dword_address: Signal<Out, Bits<64>>,
-    /// Dwords, 1 to 256.
+    /// Number of dwords, 1 to 256.
     pub dwords: Signal<Out, Bits<9>>,
     /// Byte enables of the first dword.
     pub first_be: Signal<Out, Bits<4>>,
-    /// Byte enables of the last dword; 0 when there is only one.
+    /// Byte enables of the last dword; 0 for a request of one dword.
     pub last_be: Signal<Out, Bits<4>>,
 
     offset: Signal<Local, Bits<2>>,
@@ -41,7 +41,7 @@ impl Logic for ByteEnables {
     #[hdl_gen]
     fn update(&mut self) {
         self.offset.next = bit_cast::<2, 64>(self.address.val());
-        // Bytes from the first dword's first one on, rounded up to dwords, in one sum.
+        // Bytes from the start of the first dword on, rounded up to dwords, in one sum.
         self.padding.next = bit_cast::<3, 2>(self.offset.val()) + 3;
         self.bytes_padded.next =
             bit_cast::<12, 11>(self.bytes.val()) + bit_cast::<12, 3>(self.padding.val());
@@ -49,7 +49,7 @@ impl Logic for ByteEnables {
         self.last_byte.next = bit_cast::<2, 12>(self.bytes_padded.val());
         self.all.next = 15.into();
         self.first_mask.next = self.all.val() << self.offset.val();
-        // The sum is 4 above the last byte's place: equal in these bits.
+        // The sum is 4 above the place of the last byte: the two low bits are equal.
         self.last_shift.next = bits::<2>(3) - self.last_byte.val();
         self.last_mask.next = self.all.val() >> self.last_shift.val();
 

@@ -1,4 +1,5 @@
-//! Memory requests to PCIe packets: the read and the write engine behind the requester port.
+//! Memory requests to PCIe packets: the read engine and the write engine on the requester interface
+//! of the PCIe hard block.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
@@ -6,9 +7,9 @@
 
 pub mod activity;
 pub mod byte_enables;
-pub mod cut;
+pub mod cutter;
 pub mod messages;
-pub mod pack;
+pub mod packer;
 pub mod read;
 pub mod requester;
 pub mod write;

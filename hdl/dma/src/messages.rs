@@ -1,21 +1,21 @@
-//! What the blocks of the requester hand to each other.
+//! Messages between the blocks of the requester.
 //!
 //! ```text
-//!   job ──► Cutter ── Piece ──► write maker, read issue ── RequestTlp ──► RequestPacker ──► RQ
+//!   job ──► CutJob ──► Cutter ──► Piece ──► WriteMaker, ReadIssue ──► RequestTlp ──► Packer ──► RQ
 //! ```
 
 use stream::prelude::*;
 
-/// A job of a client, ready to be cut into pieces.
+/// A client's job, ready to be cut into pieces.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct CutJob {
     /// Bus address of the first byte.
     pub address: Bits<64>,
     /// Length, 1 to 16,384.
     pub bytes: Bits<16>,
-    /// Relaxed ordering allowed.
+    /// Relaxed ordering is allowed.
     pub relaxed: Bit,
-    /// Of a write: the next job begins in the middle of the beat in which it ends.
+    /// For a write: the next job begins in the middle of the beat in which this job ends.
     pub shares: Bit,
     /// Client that gave the job.
     pub client: Bits<2>,
@@ -26,15 +26,15 @@ pub struct CutJob {
 pub struct Piece {
     /// Bus address of the first byte.
     pub address: Bits<64>,
-    /// Length, 1 to 1,024; never across a boundary of the largest piece.
+    /// Length, 1 to 1,024. The piece stays within the boundaries that [`crate::cutter`] keeps.
     pub bytes: Bits<11>,
-    /// First piece of its job.
+    /// This is the first piece of its job.
     pub first: Bit,
-    /// Last piece of its job.
+    /// This is the last piece of its job.
     pub last: Bit,
-    /// Relaxed ordering allowed.
+    /// Relaxed ordering is allowed.
     pub relaxed: Bit,
-    /// Of a write: the next job begins in the middle of the beat in which this one ends.
+    /// For a write: the next job begins in the middle of the beat in which this job ends.
     pub shares: Bit,
     /// Client that gave the job.
     pub client: Bits<2>,
@@ -43,18 +43,19 @@ pub struct Piece {
 /// A request ready for the RQ port.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RequestTlp {
-    /// RQ descriptor.
+    /// RQ descriptor, without the fields that the side band carries.
     pub header: Bits<128>,
-    /// Payload dwords, 1 to 256; 0 for a read.
+    /// Number of payload dwords, 1 to 256; 0 for a read.
     pub dwords: Bits<9>,
-    /// Position of the first payload dword among all dwords of the aligned beats.
+    /// Position of the first payload dword: its number among all dwords of the beats that entered
+    /// the payload memory, modulo 2^16. The beat is `position / 16`, the lane `position mod 16`.
     pub start: Bits<16>,
-    /// Beat that holds the last payload dword.
+    /// Number of the beat that holds the last payload dword, modulo 2^12.
     pub end_beat: Bits<12>,
     /// Byte enables of the first dword.
     pub first_be: Bits<4>,
-    /// Byte enables of the last dword; 0 when there is only one.
+    /// Byte enables of the last dword; 0 for a request of one dword.
     pub last_be: Bits<4>,
-    /// Last TLP of its job.
+    /// This is the last TLP of its job.
     pub last: Bit,
 }

@@ -1,82 +1,78 @@
-//! Turns read jobs of four clients into memory read requests and their completions into packets.
+//! The read engine: turns read jobs of four clients into memory read requests, and their
+//! completions into packets.
 //!
 //! ```text
 //!  client 0..3 job ──► ReadSelect ──► Cutter ──► ReadIssue ──► tlp
-//!                                                 │      └── order ──┐
-//!                                                 ▼                  ▼
-//!                                   TagTable ◄── RcCheck          Gather ──► Realign ──► 0..3 data
-//!                                                 ▲  └─► ReorderMemory ─┘
-//!                                   rc_* ──► RcSplit
+//!                                                 │   └── order ────────┐
+//!                                                 ▼                     ▼
+//!                                   TagTable ◄── RcCheck            ReorderRead ──► Realign ─┐
+//!                                                 ▲ └─► ReorderMemory ──┘                    │
+//!                                   rc_* ──► RcSplit           client 0..3 data ◄────────────┘
 //! ```
-//! <!-- ports -->
-//! | Port | Direction | Bits | Meaning and duty |
-//! |---|---|---|---|
-//! | client_N_job | sink | | reads; those of client 3, flushes, wait for the writes before |
-//! | client_N_data | source | | one packet for each job, in job order over all clients |
-//! | tlp | source | | read requests |
-//! | rc_tdata, rc_tuser, rc_tvalid, rc_tready | | | the vendor's RC port, straddle of four |
-//! | max_read_request | in | 3 | 128 << max_read_request bytes; at most 512 are asked for |
-//! | extended_tags | in | 1 | the host allows 8-bit tags: 256 are used, else 32 |
-//! | rcb | in | 1 | completions are cut at 128 bytes instead of 64 |
-//! | read_timeout, read_error | out | 1 | pulses: a request timed out; a completion was wrong |
-//! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
-//! <!-- ports -->
-//! Timing: one request a cycle; completions as fast as RC brings them (see [`rc_split`]);
-//! one beat of answers a cycle.
+//! Timing: one request per cycle; completions as fast as RC brings them (see [`rc_split`]); one
+//! beat of read data per cycle.
 //!
 //! Invariants:
-//! 1. Each job gets exactly one packet of exactly its bytes, from byte 0 of the first beat; `abort`
-//!    when any part of the read failed.
-//! 2. Answers leave in the order in which jobs were accepted. Every client must be able to take its
-//!    answers without waiting for another's.
+//! 1. Each job gets exactly one packet of exactly its bytes, from byte 0 of the first beat.
+//! 2. Read data leave in the order in which jobs were accepted, over all clients. Every client must
+//!    be able to take its read data without waiting for those of another.
 //! 3. A request stays inside an aligned window of min(512, largest read request) bytes, so inside 4
 //!    KiB.
 //! 4. Requests in flight never need more completion buffer than the hard block has.
-//! 5. After `reset` no answer to an earlier job leaves, and no request goes out until all earlier
-//!    ones have ended, so that a late completion cannot be taken for a new one.
+//! 5. A job of client 3, a flush, waits until all writes accepted before it was offered are on the
+//!    RQ port.
+//! 6. After `reset` no read data of an earlier job leave, and no request is sent until all earlier
+//!    ones have ended, so that a late completion cannot be taken for one of a new request.
 //!
-//! Source: PG213, requester completion interface.
+//! On error: a packet ends with `abort` if any part of the read failed: wrong completion, error
+//! status or timeout. The tag of a timed-out request is quarantined until reset.
+//!
+//! Source: docs/specification.md, Reads; PG213, requester completion interface.
 
-pub mod answer_wait;
-pub mod completion_room;
-pub mod deliver;
+pub mod completion_credit;
+pub mod credit_return;
+pub mod data_wait;
 pub mod messages;
 pub mod rc_check;
 pub mod rc_descriptor;
 pub mod rc_lookup;
 pub mod rc_split;
 pub mod read_activity;
-pub mod read_answers;
 pub mod read_issue;
 pub mod read_latency;
 pub mod read_requests;
+pub mod read_return;
 pub mod read_select;
-pub mod reorder;
+pub mod realign;
+pub mod reorder_memory;
+pub mod reorder_read;
 pub mod reorder_ring;
-pub mod room_return;
 pub mod tag;
+pub mod tag_arbiter;
 pub mod tag_state;
 pub mod tag_sweep;
-pub mod tag_turn;
+pub mod tag_timer;
 pub mod tag_verdicts;
 pub mod tags;
 
 use crate::messages::RequestTlp;
 use crate::read::messages::ReadOrder;
 use crate::read::read_activity::ReadActivity;
-use crate::read::read_answers::ReadAnswers;
 use crate::read::read_requests::ReadRequests;
+use crate::read::read_return::ReadReturn;
 use crate::read::tag::{Tag, TagEvent};
 use crate::read::tags::TagTable;
 use ip::board::CompletionBuffer;
 use stream::prelude::*;
 
-/// Gives a packet to one of four clients.
+/// Passes a packet to one of four clients.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct ClientDemux {
-    /// Packets in.
+    /// Packets.
     pub packet: PacketSink,
-    /// Client of the packet.
+    /// Client that gets the packet. It must not change within a packet.
     pub client: Signal<In, Bits<2>>,
 
     /// Packets of client 0.
@@ -127,85 +123,85 @@ impl Logic for ClientDemux {
 
 /// The engine. See the module's head.
 ///
-/// Gives a read up after `timeout_cycles`, asks no more than fits into `buffer`.
+/// A read is given up after `timeout_cycles`. Reads in flight never need more than `buffer`.
 #[derive(LogicBlock, BlockDefault)]
 #[new(timeout_cycles: u32, buffer: CompletionBuffer)]
 pub struct ReadEngine {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets all jobs.
+    /// Forgets all jobs. Requests in flight are waited for before new ones are sent.
     pub reset: Signal<In, Bit>,
-    /// The hard block is in reset: nothing is outstanding.
+    /// The PCIe hard block is in reset: no completion of an earlier request is expected.
     pub link_reset: Signal<In, Bit>,
 
-    /// Jobs of client 0.
+    /// Read jobs of client 0.
     pub client_0_job: MessageSink<ReadJob>,
-    /// Answers to client 0.
+    /// Read data for client 0: one packet for each job, in order.
     pub client_0_data: PacketSource,
-    /// Jobs of client 1.
+    /// Read jobs of client 1.
     pub client_1_job: MessageSink<ReadJob>,
-    /// Answers to client 1.
+    /// Read data for client 1: one packet for each job, in order.
     pub client_1_data: PacketSource,
-    /// Jobs of client 2.
+    /// Read jobs of client 2.
     pub client_2_job: MessageSink<ReadJob>,
-    /// Answers to client 2.
+    /// Read data for client 2: one packet for each job, in order.
     pub client_2_data: PacketSource,
-    /// Jobs of client 3.
+    /// Flush reads of client 3: each waits for the writes that were accepted before it was offered.
     pub client_3_job: MessageSink<ReadJob>,
-    /// Answers to client 3.
+    /// Read data for client 3: one packet for each job, in order.
     pub client_3_data: PacketSource,
 
-    /// Requests out.
+    /// Read requests.
     pub tlp: MessageSource<RequestTlp>,
-    /// RC data.
+    /// Data of the RC port.
     pub rc_tdata: Signal<In, Bits<512>>,
-    /// RC side band.
+    /// Side band of the RC port, straddle of four TLPs.
     pub rc_tuser: Signal<In, Bits<161>>,
-    /// RC beat is offered.
+    /// A beat is offered on the RC port.
     pub rc_tvalid: Signal<In, Bit>,
-    /// RC beat is taken.
+    /// The beat is taken.
     pub rc_tready: Signal<Out, Bit>,
 
-    /// Largest read request: 128 << max_read_request bytes.
+    /// Largest read request set by the host: 128 << max_read_request bytes; at most 512 are used.
     pub max_read_request: Signal<In, Bits<3>>,
-    /// Completions are cut at 128 bytes instead of 256.
+    /// Read completion boundary: high is 128 bytes, low is 64.
     pub rcb: Signal<In, Bit>,
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
+    /// The host allows 8-bit tags: 256 tags are used, otherwise 32.
     pub extended_tags: Signal<In, Bit>,
-    /// Write jobs accepted, modulo 2^16.
+    /// Number of write jobs accepted, modulo 2^16.
     pub writes_accepted: Signal<In, Bits<16>>,
-    /// Write jobs put on the RQ port, modulo 2^16.
+    /// Number of write jobs whose last TLP was taken for the RQ port, modulo 2^16.
     pub writes_issued: Signal<In, Bits<16>>,
-    /// A request timed out.
+    /// A request timed out. One pulse per request.
     pub read_timeout: Signal<Out, Bit>,
     /// A completion was wrong or unexpected.
     pub read_error: Signal<Out, Bit>,
-    /// A tag is out of use until reset.
+    /// At least one timed-out tag is out of use until reset.
     pub tag_quarantined: Signal<Out, Bit>,
 
-    /// Events of the reads.
+    /// Events of reads, for counters.
     pub events: Signal<Out, ReadEvents>,
-    /// Buckets of their latency.
+    /// Bucket of the latency of a sampled read.
     pub latency: Signal<Out, LatencyEvents>,
-    /// A read of client 2 failed.
+    /// A read of client 2, payload to send, failed.
     pub payload_failed: Signal<Out, Bit>,
-    /// A read of client 3 failed.
+    /// A read of client 3, a flush, failed.
     pub flush_failed: Signal<Out, Bit>,
-    /// A completion that nobody waits for.
+    /// A completion came that belongs to no outstanding read.
     pub unexpected: Signal<Out, Bit>,
-    /// Requests in flight.
+    /// Number of requests that were sent and whose read data have not been delivered.
     pub in_flight: Signal<Out, Bits<16>>,
-    /// Tags out of use.
+    /// Number of tags that are out of use until reset.
     pub quarantined: Signal<Out, Bits<16>>,
-    /// Completion headers that reads in flight may need.
+    /// Completion headers that the requests in flight may need.
     pub headers_level: Signal<Out, Bits<10>>,
-    /// Completion data that they may need.
+    /// Completion data that the requests in flight may need, in units of 16 bytes.
     pub data_level: Signal<Out, Bits<12>>,
 
     activity: ReadActivity,
     #[value(ReadRequests::new(buffer))]
     requests: ReadRequests,
-    answers: ReadAnswers,
+    read_return: ReadReturn,
     #[value(TagTable::new(timeout_cycles))]
     tags: TagTable,
     demux: ClientDemux,
@@ -218,11 +214,11 @@ impl Logic for ReadEngine {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, has_quarantined);
-        clock!(self, clock, requests, answers, tags, activity);
+        clock!(self, clock, requests, read_return, tags, activity);
         self.requests.reset.next = self.reset.val();
-        self.answers.reset.next = self.reset.val();
+        self.read_return.reset.next = self.reset.val();
         self.tags.reset.next = self.reset.val();
-        self.answers.link_reset.next = self.link_reset.val();
+        self.read_return.link_reset.next = self.link_reset.val();
         self.tags.link_reset.next = self.link_reset.val();
 
         MessageSink::<ReadJob>::link(&mut self.client_0_job, &mut self.requests.client_0_job);
@@ -230,7 +226,7 @@ impl Logic for ReadEngine {
         MessageSink::<ReadJob>::link(&mut self.client_2_job, &mut self.requests.client_2_job);
         MessageSink::<ReadJob>::link(&mut self.client_3_job, &mut self.requests.client_3_job);
         MessageSource::<RequestTlp>::link(&mut self.tlp, &mut self.requests.tlp);
-        MessageSource::<ReadOrder>::join(&mut self.requests.order, &mut self.answers.order);
+        MessageSource::<ReadOrder>::join(&mut self.requests.order, &mut self.read_return.order);
         self.requests.max_read_request.next = self.max_read_request.val();
         self.requests.extended_tags.next = self.extended_tags.val();
         self.requests.rcb.next = self.rcb.val();
@@ -241,73 +237,73 @@ impl Logic for ReadEngine {
         self.requests.candidate_busy.next = self.tags.candidate_busy.val();
         self.requests.candidate_quarantined.next = self.tags.candidate_quarantined.val();
 
-        // A tag lives from issue to retirement.
+        // A tag is in use from issue to retirement.
         self.tags.issue.next = self.requests.issue.val();
         self.tags.issue_tag.next = self.requests.issue_tag.val();
-        PulseSource::<TagEvent>::join(&mut self.answers.event_0, &mut self.tags.event_0);
-        PulseSource::<TagEvent>::join(&mut self.answers.event_1, &mut self.tags.event_1);
-        self.requests.event_0.valid.next = self.answers.event_0.valid.val();
-        self.requests.event_0.payload.next = self.answers.event_0.payload.val();
-        self.requests.event_1.valid.next = self.answers.event_1.valid.val();
-        self.requests.event_1.payload.next = self.answers.event_1.payload.val();
+        PulseSource::<TagEvent>::join(&mut self.read_return.event_0, &mut self.tags.event_0);
+        PulseSource::<TagEvent>::join(&mut self.read_return.event_1, &mut self.tags.event_1);
+        self.requests.event_0.valid.next = self.read_return.event_0.valid.val();
+        self.requests.event_0.payload.next = self.read_return.event_0.payload.val();
+        self.requests.event_1.valid.next = self.read_return.event_1.valid.val();
+        self.requests.event_1.payload.next = self.read_return.event_1.payload.val();
         self.requests.event_known[0].next = self.tags.event_known[0].val();
         self.requests.event_known[1].next = self.tags.event_known[1].val();
-        self.tag.next = self.answers.retire.payload.val().tag;
-        self.tags.retire.next = self.answers.retire.valid.val();
+        self.tag.next = self.read_return.retire.payload.val().tag;
+        self.tags.retire.next = self.read_return.retire.valid.val();
         self.tags.retire_tag.next = self.tag.val();
-        self.requests.delivered.valid.next = self.answers.retire.valid.val();
-        self.requests.delivered.payload.next = self.answers.retire.payload.val();
+        self.requests.delivered.valid.next = self.read_return.retire.valid.val();
+        self.requests.delivered.payload.next = self.read_return.retire.payload.val();
         self.read_timeout.next = self.tags.timed_out.val();
-        self.read_error.next = self.answers.unexpected.val() | self.tags.wrong.val();
+        self.read_error.next = self.read_return.unexpected.val() | self.tags.wrong.val();
         self.has_quarantined.d.next = self.tags.has_quarantined.val();
         self.tag_quarantined.next = self.has_quarantined.q.val();
 
-        self.answers.issue.next = self.requests.issue.val();
-        self.answers.issue_tag.next = self.requests.issue_tag.val();
-        self.answers.record.next = self.requests.record.val();
-        self.tags.completion_tag.next = self.answers.start_tag.val();
-        self.answers.start_outstanding.next = self.tags.completion_known.val();
-        self.tags.tail_tag.next = self.answers.tail_tag.val();
-        self.answers.tail_outstanding.next = self.tags.tail_known.val();
-        self.tags.answer_tag.next = self.answers.answer_tag.val();
-        self.answers.done.next = self.tags.answer_done.val();
-        self.answers.failed.next = self.tags.answer_failed.val();
-        self.answers.rc_tdata.next = self.rc_tdata.val();
-        self.answers.rc_tuser.next = self.rc_tuser.val();
-        self.answers.rc_tvalid.next = self.rc_tvalid.val();
-        self.rc_tready.next = self.answers.rc_tready.val();
+        self.read_return.issue.next = self.requests.issue.val();
+        self.read_return.issue_tag.next = self.requests.issue_tag.val();
+        self.read_return.record.next = self.requests.record.val();
+        self.tags.completion_tag.next = self.read_return.start_tag.val();
+        self.read_return.start_outstanding.next = self.tags.completion_known.val();
+        self.tags.tail_tag.next = self.read_return.tail_tag.val();
+        self.read_return.tail_outstanding.next = self.tags.tail_known.val();
+        self.tags.answer_tag.next = self.read_return.oldest_tag.val();
+        self.read_return.done.next = self.tags.answer_done.val();
+        self.read_return.failed.next = self.tags.answer_failed.val();
+        self.read_return.rc_tdata.next = self.rc_tdata.val();
+        self.read_return.rc_tuser.next = self.rc_tuser.val();
+        self.read_return.rc_tvalid.next = self.rc_tvalid.val();
+        self.rc_tready.next = self.read_return.rc_tready.val();
 
         self.activity.reset.next = self.reset.val();
         self.activity.rc_valid.next = self.rc_tvalid.val();
-        self.activity.rc_ready.next = self.answers.rc_tready.val();
+        self.activity.rc_ready.next = self.read_return.rc_tready.val();
         self.activity.tag_stall.next = self.requests.tag_stall.val();
-        self.activity.room_stall.next = self.requests.room_stall.val();
+        self.activity.credit_stall.next = self.requests.credit_stall.val();
         self.activity.job_taken.next = self.requests.job_taken.val();
         self.activity.job_stall.next = self.requests.job_stall.val();
         self.activity.flush_wait.next = self.requests.flush_wait.val();
-        self.activity.answer_valid.next = self.answers.packet.valid.val();
-        self.activity.answer_ready.next = self.demux.packet.ready.val();
-        self.activity.answer_failed.next =
-            self.answers.packet.last.val() & self.answers.packet.abort.val();
-        self.activity.client.next = self.answers.client.val();
+        self.activity.data_valid.next = self.read_return.packet.valid.val();
+        self.activity.data_ready.next = self.demux.packet.ready.val();
+        self.activity.data_failed.next =
+            self.read_return.packet.last.val() & self.read_return.packet.abort.val();
+        self.activity.client.next = self.read_return.client.val();
         self.activity.issue.next = self.requests.issue.val();
         self.activity.issue_tag.next = self.requests.issue_tag.val();
         self.tags.sampled_tag.next = self.activity.sampled_tag.val();
         self.activity.outstanding.next = self.tags.sampled_waits.val();
-        self.activity.retire.next = self.answers.retire.valid.val();
+        self.activity.retire.next = self.read_return.retire.valid.val();
         self.activity.timed_out.next = self.tags.timed_out.val();
         self.events.next = self.activity.events.val();
         self.latency.next = self.activity.latency.val();
         self.payload_failed.next = self.activity.payload_failed.val();
         self.flush_failed.next = self.activity.flush_failed.val();
-        self.unexpected.next = self.answers.unexpected.val();
+        self.unexpected.next = self.read_return.unexpected.val();
         self.in_flight.next = self.activity.in_flight.val();
         self.quarantined.next = self.activity.quarantined.val();
         self.headers_level.next = self.requests.headers_level.val();
         self.data_level.next = self.requests.data_level.val();
 
-        PacketSource::join(&mut self.answers.packet, &mut self.demux.packet);
-        self.demux.client.next = self.answers.client.val();
+        PacketSource::join(&mut self.read_return.packet, &mut self.demux.packet);
+        self.demux.client.next = self.read_return.client.val();
         PacketSource::link(&mut self.client_0_data, &mut self.demux.client_0);
         PacketSource::link(&mut self.client_1_data, &mut self.demux.client_1);
         PacketSource::link(&mut self.client_2_data, &mut self.demux.client_2);

@@ -1,43 +1,33 @@
-//! All of the card's own memory accesses: the write and the read engine on the hard block's
-//! requester ports.
+//! All memory accesses of the card: the write engine and the read engine on the requester ports of
+//! the PCIe hard block.
 //!
 //! ```text
 //!  receive, completion, interrupt ──► WriteEngine ── tlp, beat ──►┐
-//!                                                                 ├─► RequestPacker ──► s_axis_rq
+//!                                                                 ├─► Packer ──► s_axis_rq
 //!  command, send_ring, payload, flush ──► ReadEngine ── tlp ─────►┘
-//!                 ◄── answers ───────────────┘◄─────────────────────────────────────── m_axis_rc
+//!                 ◄── read data ─────────────┘◄──────────────────────────────── m_axis_rc
 //! ```
-//! <!-- ports -->
-//! | Port | Direction | Bits | Meaning and duty |
-//! |---|---|---|---|
-//! | receive, completion, interrupt: `_job`, `_data` | sink | | write jobs and their packets |
-//! | command, send_ring, payload, flush: `_job` | sink | | read jobs |
-//! | command, send_ring, payload, flush: `_data` | source | | their answers |
-//! | s_axis_rq, m_axis_rc, pcie_rq_seq | | | the hard block's user side, straddle |
-//! | cfg_max_payload, cfg_max_read_req, cfg_rcb_status | in | 2, 3, 1 | configured by the host |
-//! | extended_tags | in | 1 | 8-bit tags allowed (device control, bit 8): 256 are used, else 32 |
-//! | user_reset | in | 1 | the hard block's reset: it has forgotten every TLP |
-//! | bus_master | in | 1 | without it no request starts, from the next cycle on |
-//! | write_tlp, read_tlp, read_timeout, read_error | out | 1 | pulses for counters |
-//! | tag_quarantined | out | 1 | a timed-out tag is out of use until reset |
-//! <!-- ports -->
-//! Timing: see the engines. A write of up to 64 bytes is on the port 7 cycles after its job was
-//! taken, if its data came with it.
+//! Timing: see [`crate::write`], [`crate::read`] and [`crate::packer`]. A write of up to 64 bytes
+//! is on the port 7 cycles after its job was taken, if its data came with the job.
 //!
 //! Invariants:
-//! 1. Writes are put on the port in the order in which their jobs were accepted. A flush read
-//!    follows every write accepted before it was offered. Other reads may pass writes.
+//! 1. Writes appear on the port in the order in which their jobs were accepted. A flush read
+//!    follows every write whose job was accepted before the flush was offered. Other reads may pass
+//!    writes.
 //! 2. A TLP that has begun is finished, whatever `reset` and `bus_master` do; only `user_reset`
 //!    cuts it off.
-//! 3. With `reset` every job is forgotten, unanswered; clients are reset with the same signal.
-//!    Sinks are not ready until the TLP at hand is out, and no read goes out until all earlier ones
-//!    have ended.
+//! 3. `reset` forgets every job without a reply; clients are reset by the same signal. The job
+//!    ports are not ready until the current TLP has left, and no read is sent until all earlier
+//!    reads have ended.
 //!
-//! Source: PG213, requester interfaces.
+//! On error: a read that fails in any part returns all its bytes with `abort` set. A timed-out read
+//! quarantines its tag until reset.
+//!
+//! Source: docs/specification.md, Writes and Reads; decision 09; PG213, requester interfaces.
 
 use crate::activity::ActivitySource;
 use crate::messages::RequestTlp;
-use crate::pack::RequestPacker;
+use crate::packer::Packer;
 use crate::read::ReadEngine;
 use crate::write::WriteEngine;
 use ip::board::CompletionBuffer;
@@ -47,18 +37,21 @@ use stream::prelude::*;
 /// Completion timeout: 50 ms in cycles of 4 ns.
 pub const TIMEOUT_CYCLES: u32 = 12_500_000;
 
-/// Counts the writes among the sequence numbers that come back in a cycle; bit 5 is set for reads.
+/// Counts the writes among the sequence numbers that return in a cycle. Bit 5 of a number is set
+/// for reads.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct ReturnedWrites {
-    /// A sequence number.
+    /// First sequence number of the cycle.
     pub number_0: Signal<In, Bits<6>>,
-    /// It is there.
+    /// The first sequence number is valid.
     pub valid_0: Signal<In, Bit>,
-    /// Another one.
+    /// Second sequence number of the cycle.
     pub number_1: Signal<In, Bits<6>>,
-    /// It is there.
+    /// The second sequence number is valid.
     pub valid_1: Signal<In, Bit>,
-    /// Writes among them, 0 to 2.
+    /// Number of writes among the valid sequence numbers, 0 to 2.
     pub writes: Signal<Out, Bits<2>>,
 
     is_write_0: Signal<Local, Bit>,
@@ -81,85 +74,87 @@ impl Logic for ReturnedWrites {
 
 /// The block. See the module's head.
 ///
-/// Gives a read up after `timeout_cycles`, normally [`TIMEOUT_CYCLES`]; asks no more than fits
-/// into the hard block's `buffer`.
+/// A read is given up after `timeout_cycles`, normally [`TIMEOUT_CYCLES`]. Reads in flight never
+/// need more than the hard block's completion `buffer`.
 #[derive(LogicBlock, BlockDefault)]
 #[new(timeout_cycles: u32, buffer: CompletionBuffer)]
 pub struct Requester {
-    /// Clock: the hard block's user clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Starts an epoch: every job is forgotten.
+    /// Starts an epoch: every job is forgotten without a reply. A TLP that has begun is finished
+    /// first; reads in flight are waited for.
     pub reset: Signal<In, Bit>,
-    /// The hard block is in reset.
+    /// Reset of the PCIe hard block: it has lost every TLP. The current TLP is cut off; no
+    /// completion of an earlier read is expected.
     pub user_reset: Signal<In, Bit>,
-    /// Requests are allowed.
+    /// Bus mastering is enabled. Without it no request starts, from the next cycle on.
     pub bus_master: Signal<In, Bit>,
 
     /// Write jobs of the receive path.
     pub receive_job: MessageSink<WriteJob>,
-    /// Their packets.
+    /// Packets of the receive path's write jobs: one for each job, in order.
     pub receive_data: PacketSink,
     /// Write jobs of the completion rings.
     pub completion_job: MessageSink<WriteJob>,
-    /// Their packets.
+    /// Packets of the completion rings' write jobs: one for each job, in order.
     pub completion_data: PacketSink,
     /// Write jobs of the interrupts.
     pub interrupt_job: MessageSink<WriteJob>,
-    /// Their packets.
+    /// Packets of the interrupts' write jobs: one for each job, in order.
     pub interrupt_data: PacketSink,
 
     /// Read jobs of the command rings.
     pub command_job: MessageSink<ReadJob>,
-    /// Their answers.
+    /// Read data for the command rings: one packet for each job, in order.
     pub command_data: PacketSource,
     /// Read jobs of the send rings.
     pub send_ring_job: MessageSink<ReadJob>,
-    /// Their answers.
+    /// Read data for the send rings: one packet for each job, in order.
     pub send_ring_data: PacketSource,
     /// Read jobs for payload to send.
     pub payload_job: MessageSink<ReadJob>,
-    /// Their answers.
+    /// Read data of payload to send: one packet for each job, in order.
     pub payload_data: PacketSource,
-    /// Flush reads.
+    /// Flush reads: each follows every write that was accepted before it was offered.
     pub flush_job: MessageSink<ReadJob>,
-    /// Their answers.
+    /// Read data of flush reads: one packet for each job, in order.
     pub flush_data: PacketSource,
 
-    /// Requests.
+    /// Requester request interface of the hard block, straddle on.
     pub s_axis_rq: RequestPort,
-    /// Completions.
+    /// Requester completion interface of the hard block, straddle on.
     pub m_axis_rc: CompletionPort,
-    /// Requests that have left.
+    /// Sequence numbers of the requests that have left the hard block.
     pub pcie_rq_seq: SequencePort,
-    /// Largest payload: 128 << n bytes.
+    /// Maximum payload size set by the host: 128 << n bytes.
     pub cfg_max_payload: Signal<In, Bits<2>>,
-    /// Largest read request: 128 << n bytes.
+    /// Maximum read request size set by the host: 128 << n bytes; at most 512 are used.
     pub cfg_max_read_req: Signal<In, Bits<3>>,
-    /// Completions are cut at 128 bytes instead of 256.
+    /// Read completion boundary set by the host: high is 128 bytes, low is 64.
     pub cfg_rcb_status: Signal<In, Bit>,
 
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
+    /// The host allows 8-bit tags (device control, bit 8): 256 tags are used, otherwise 32.
     pub extended_tags: Signal<In, Bit>,
-    /// What is received piles up: writes go before reads.
-    pub rx_crowded: Signal<In, Bit>,
+    /// The packet buffer is almost full: writes go before reads.
+    pub rx_almost_full: Signal<In, Bit>,
 
-    /// A write TLP was sent.
+    /// A write TLP was taken for the RQ port. One pulse per TLP.
     pub write_tlp: Signal<Out, Bit>,
-    /// A read TLP was sent.
+    /// A read TLP was taken for the RQ port. One pulse per TLP.
     pub read_tlp: Signal<Out, Bit>,
-    /// A read timed out.
+    /// A read timed out. One pulse per read.
     pub read_timeout: Signal<Out, Bit>,
-    /// A completion was wrong or unexpected.
+    /// A completion was wrong or unexpected. One pulse per cycle with such a completion.
     pub read_error: Signal<Out, Bit>,
-    /// A tag is out of use until reset.
+    /// At least one timed-out tag is out of use until reset.
     pub tag_quarantined: Signal<Out, Bit>,
-    /// For counters.
+    /// Events and levels for counters and peaks.
     pub activity: ActivitySource,
 
     write: WriteEngine,
     #[value(ReadEngine::new(timeout_cycles, buffer))]
     read: ReadEngine,
-    packer: RequestPacker,
+    packer: Packer,
     returned: ReturnedWrites,
     flushing: DFF<Bit>,
     runs: DFF<Bit>,
@@ -184,7 +179,7 @@ impl Logic for Requester {
         dff_setup!(self, clock, flushing, runs);
         clock!(self, clock, write, read, packer);
 
-        // A reset lasts inside until the TLP at hand is out, and begins a cycle later.
+        // Inside, a reset begins one cycle later and lasts until the current TLP has left.
         self.stop.next = self.flushing.q.val();
         self.stops.next = self.reset.val()
             | self.user_reset.val()
@@ -197,7 +192,7 @@ impl Logic for Requester {
         self.packer.link_reset.next = self.user_reset.val();
         self.packer.flush.next = self.stop.val();
         self.packer.run.next = self.runs.q.val();
-        self.packer.rx_crowded.next = self.rx_crowded.val();
+        self.packer.rx_almost_full.next = self.rx_almost_full.val();
 
         MessageSink::<WriteJob>::link(&mut self.receive_job, &mut self.write.client_0_job);
         PacketSink::link(&mut self.receive_data, &mut self.write.client_0_data);

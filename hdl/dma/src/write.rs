@@ -1,63 +1,60 @@
-//! Turns write jobs of three clients into memory write requests and the beats that they carry.
+//! The write engine: turns write jobs of three clients into memory write requests and the beats
+//! that carry their payload.
 //!
 //! ```text
 //!  client 0..2 job ──► WriteSelect ──┬─► Cutter ──► WriteMaker ──► tlp   (descriptor, position)
 //!                                    └─► DwordAligner ──────────► beat  (payload, dword aligned)
 //!  client 0..2 data ─────────────────────────┘
 //! ```
-//! <!-- ports -->
-//! | Port | Direction | Bits | Meaning and duty |
-//! |---|---|---|---|
-//! | client_N_job, client_N_data | sink | | job, and its packet of exactly `bytes` bytes |
-//! | tlp | source | | requests, in the order of the jobs |
-//! | beat | source | 512 | their payload, each job from a fresh beat or a shared one's middle |
-//! | written | in | 12 | beats stored so far; after reset, positions count from there |
-//! | max_payload | in | 2 | largest payload: 128 << max_payload bytes |
-//! | jobs_accepted | out | 16 | jobs whose handshake has happened, modulo 2^16 |
-//! <!-- ports -->
-//! Timing: one beat a cycle, one TLP a cycle, no idle cycle between jobs. Outputs are functions of
-//! registers and, for `beat`, of the client's data.
+//! Timing: one beat and one TLP per cycle, no idle cycle between jobs. Outputs depend on registers
+//! and, for `beat`, on the client's data in the same cycle.
 //!
 //! Invariants:
-//! 1. Jobs are served whole, in the order of their handshakes; clients that wait take turns.
-//! 2. A TLP is as long as the largest payload allows, ends at a line of 64 bytes if it is not its
-//!    job's last, and never crosses 4 KiB.
+//! 1. Jobs are served whole, in the order of their handshakes; waiting clients are granted in turn.
+//! 2. A TLP is as long as the largest payload allows. It ends at a line of 64 bytes if it is not
+//!    the last of its job, and never crosses 4 KiB.
 //! 3. Exactly the bytes of the job are enabled.
-//! 4. Relaxed ordering is set where the job allows it; no snoop never.
-//! 5. Behind a job that shares its last beat comes the next one of the same client, from the middle
-//!    of that beat on.
+//! 4. Relaxed ordering is set if the job allows it; no snoop is never set.
+//! 5. A job that shares its last beat is followed by the next job of the same client, from the
+//!    middle of that beat on; the two jobs have one packet.
 //!
-//! A client's `abort` has no effect: whoever hands over a write job answers for its bytes.
+//! A client's `abort` has no effect: a client that hands over a write job guarantees its bytes.
 //!
-//! Source: PG213, requester request descriptor; PCI Express Base 3.0, 2.2.5 (byte enables).
+//! Source: docs/specification.md, Writes; PG213, requester request descriptor; PCI Express Base
+//! 3.0, 2.2.5 (byte enables).
 
-pub mod align;
+pub mod dword_aligner;
 pub mod write_select;
 
 use crate::byte_enables::ByteEnables;
-use crate::cut::Cutter;
+use crate::cutter::Cutter;
 use crate::messages::{CutJob, Piece, RequestTlp};
-use crate::write::align::{AlignJob, DwordAligner};
+use crate::write::dword_aligner::{AlignJob, DwordAligner};
 use crate::write::write_select::WriteSelect;
 use stream::messages::SHARED_AT_BYTE;
 use stream::prelude::*;
 
-/// The last dword of a beat before those of a second job that shares it.
+/// The last dword of a shared beat that belongs to its first job.
 const HALF_END: u64 = SHARED_AT_BYTE as u64 / 4 - 1;
 
-/// Makes a write request of each piece: descriptor, byte enables, place of its payload.
+/// Makes a write request of each piece: descriptor, byte enables, position of its payload.
+///
+/// Timing: `tlp` is combinational from `piece`; one request per cycle.
+///
+/// Invariants: the payload of a job is contiguous. The next job starts at the next beat, or in the
+/// middle of the last beat if that is shared.
 #[derive(LogicBlock, BlockDefault)]
 pub struct WriteMaker {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Starts positions at `written`.
+    /// Sets the position of the next payload to the beat `written`.
     pub reset: Signal<In, Bit>,
-    /// Beats stored so far.
+    /// Number of payload beats stored so far, modulo 2^12.
     pub written: Signal<In, Bits<12>>,
 
-    /// Pieces in.
+    /// Pieces, in job order.
     pub piece: MessageSink<Piece>,
-    /// Requests out.
+    /// A request for each piece.
     pub tlp: MessageSource<RequestTlp>,
 
     enables: ByteEnables,
@@ -74,8 +71,6 @@ pub struct WriteMaker {
     half_end: Constant<Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
-    #[value(0)]
-    none: Constant<Bits<16>>,
     #[value((1u128 << 75).to_bits::<128>())]
     memory_write: Constant<Bits<128>>,
     #[value(0)]
@@ -93,9 +88,8 @@ impl Logic for WriteMaker {
         self.enables.bytes.next = self.piece.payload.val().bytes;
         self.dwords.next = self.enables.dwords.val();
 
-        // Payload is contiguous inside a job; the next job starts at the next beat, or in the
-        // middle of this one. What is kept is the position before the next dword, so that the last
-        // one needs no second sum; inverted, so that it is that of position 0 at power-up.
+        // The register holds the position before the next dword, so that the last dword needs no
+        // second sum. It is inverted, so that the next position is 0 at power-up.
         self.place_before.next = !self.inverted.q.val();
         self.position_last.next = self.place_before.val() + bit_cast::<16, 9>(self.dwords.val());
 
@@ -127,7 +121,7 @@ impl Logic for WriteMaker {
             }
         }
         if self.reset.val() {
-            self.inverted.d.next = self.none.val() - (bit_cast::<16, 12>(self.written.val()) << 4);
+            self.inverted.d.next = bits::<16>(0) - (bit_cast::<16, 12>(self.written.val()) << 4);
         }
     }
 }
@@ -135,36 +129,36 @@ impl Logic for WriteMaker {
 /// The engine. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct WriteEngine {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets all jobs.
+    /// Forgets all jobs. Positions continue at the beat `written`.
     pub reset: Signal<In, Bit>,
 
-    /// Jobs of client 0.
+    /// Write jobs of client 0.
     pub client_0_job: MessageSink<WriteJob>,
-    /// Packets of client 0.
+    /// Packets of client 0: one for each job, in order, of exactly the job's bytes.
     pub client_0_data: PacketSink,
-    /// Jobs of client 1.
+    /// Write jobs of client 1.
     pub client_1_job: MessageSink<WriteJob>,
-    /// Packets of client 1.
+    /// Packets of client 1: one for each job, in order, of exactly the job's bytes.
     pub client_1_data: PacketSink,
-    /// Jobs of client 2.
+    /// Write jobs of client 2.
     pub client_2_job: MessageSink<WriteJob>,
-    /// Packets of client 2.
+    /// Packets of client 2: one for each job, in order, of exactly the job's bytes.
     pub client_2_data: PacketSink,
 
-    /// Requests out.
+    /// Write requests, in the order of the jobs.
     pub tlp: MessageSource<RequestTlp>,
-    /// Their payload.
+    /// Payload of the requests. Each job begins with a new beat, or in the middle of a shared one.
     pub beat: MessageSource<Bits<512>>,
 
-    /// Beats stored so far.
+    /// Number of beats that the payload memory has stored so far, modulo 2^12.
     pub written: Signal<In, Bits<12>>,
-    /// Largest payload: 128 << max_payload bytes.
+    /// Largest payload of a TLP: 128 << max_payload bytes.
     pub max_payload: Signal<In, Bits<2>>,
-    /// Jobs accepted, modulo 2^16.
+    /// Number of jobs accepted since reset, modulo 2^16.
     pub jobs_accepted: Signal<Out, Bits<16>>,
-    /// A job was taken.
+    /// A job was accepted.
     pub job_taken: Signal<Out, Bit>,
 
     select: WriteSelect,
@@ -208,7 +202,7 @@ impl Logic for WriteEngine {
         self.jobs_accepted.next = self.select.jobs_accepted.val();
         self.job_taken.next = self.select.job_taken.val();
 
-        // The packet of the oldest job is the one that is drawn.
+        // The packet of the oldest job is taken from its client.
         self.client.next = self.aligner.client.val();
         self.client_0_data.ready.next = false;
         self.client_1_data.ready.next = false;

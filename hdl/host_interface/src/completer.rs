@@ -1,37 +1,30 @@
 //! Carries out what the host does to BAR 0: register writes and reads.
 //!
 //! ```text
-//!  CQ ──► [request] ──► write: one dword a cycle ──────────────► register_write
-//!                  ├──► write of a line to a push window ───────► pushed
+//!  CQ ──► [request] ──► write: one dword per cycle ────────────► register_write
+//!                  ├──► write of a line to a push window ──────► pushed
 //!                  └──► read:  read_request ──► read_reply ──► [reply] ──► CC
 //! ```
-//! | port | meaning and duty |
-//! |---|---|
-//! | `m_axis_cq`, `s_axis_cc` | the core's ports, straddle off, dword aligned |
-//! | `register_write` | one full dword written, in order |
-//! | `pushed` | 64 bytes written at once to one half of an owner's push window |
-//! | `read_request`, `read_reply` | byte address of a dword, and its value; one at a time |
-//! | `malformed` | a dword or packet was ignored (one cycle) |
-//! | `unsupported` | a request was refused (one cycle) |
-//!
-//! Timing: a write takes effect 3 cycles after its last beat, then one dword a cycle; a line is
-//! pushed 1 cycle after its last beat, and at least 3 cycles after a register write before it; a
-//! read waits for `read_reply`. One request at a time.
+//! Timing: a write takes effect 3 cycles after its last beat, then one dword per cycle. A line is
+//! pushed 1 cycle after its last beat, and at least 3 cycles after a register write before it. A
+//! read waits for `read_reply`. One request is in work at a time.
 //!
 //! Invariants:
-//! 1. Requests take effect in the order they came; a read is answered after every earlier write
-//!    took effect.
+//! 1. Requests take effect in the order in which they came. A read is carried out after every
+//!    earlier write took effect.
 //! 2. Memory writes of 1 to 16 dwords: a dword with all four byte enables is written, one with none
-//!    is not touched, one with some is ignored and counted as malformed. Registers have no part
-//!    writes.
-//!    Exactly 64 aligned bytes to a push window are one pulse of `pushed` instead.
-//! 3. Memory reads of 1 to 16 dwords get one completion; a read of no byte is answered without a
-//!    read.
-//! 4. Every other non-posted request, and every one to another BAR, is refused. Every other posted
-//!    one (longer writes, messages) and what the core discontinued is ignored and counted as
-//!    malformed.
+//!    is not touched, one with some is ignored and counted as malformed. Registers have no partial
+//!    writes. Exactly 64 aligned bytes to a push window are one pulse of `pushed` instead.
+//! 3. Memory reads of 1 to 16 dwords get one completion. A read of no byte gets a completion
+//!    without a register read.
+//! 4. Every other non-posted request, and every one to another BAR, is refused.
+//! 5. Every other posted request (longer writes, messages) and what the hard block discontinued is
+//!    ignored and counted as malformed.
 //!
-//! Source: PG213, completer interface; `docs/specification.md`.
+//! On error: `malformed` and `unsupported` pulse; a refused request gets a completion with status
+//! Unsupported Request.
+//!
+//! Source: PG213, completer interface; `docs/specification.md`, Settings and Pushed slots.
 
 pub mod completer_check;
 pub mod completer_execute;
@@ -51,27 +44,27 @@ use stream::prelude::*;
 /// The completer. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Completer {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets the request in work.
     pub reset: Signal<In, Bit>,
 
-    /// Requests of the host.
+    /// Completer requests of the hard block: straddle off, dword aligned.
     pub m_axis_cq: HostRequestPort,
-    /// Completions.
+    /// Completer completions to the hard block: straddle off, dword aligned.
     pub s_axis_cc: HostReplyPort,
 
-    /// Registers written.
+    /// Full dwords that the host wrote, in order.
     pub register_write: PulseSource<RegisterWrite>,
-    /// Lines pushed.
+    /// Lines of 64 bytes, each written at once to one half of an owner's push window.
     pub pushed: PulseSource<PushedLine>,
-    /// Registers read.
+    /// Byte offset in BAR 0 of a dword to read; one at a time.
     pub read_request: MessageSource<Bits<24>>,
-    /// Their values.
+    /// Value of the dword requested.
     pub read_reply: MessageSink<Bits<32>>,
-    /// Something was ignored.
+    /// A dword or a packet was ignored (one cycle).
     pub malformed: Signal<Out, Bit>,
-    /// A request was refused.
+    /// A request was refused (one cycle).
     pub unsupported: Signal<Out, Bit>,
 
     request: CompleterRequest,
@@ -99,7 +92,7 @@ impl Logic for Completer {
         self.m_axis_cq.tready.next = self.request.tready.val();
         MessageSource::<HostRequest>::join(&mut self.request.request, &mut self.execute.request);
 
-        // Half the card decodes what is written: it leaves in registers.
+        // Half the card decodes what is written, so it leaves in registers.
         self.write_valid.d.next = self.execute.register_write.valid.val() & !self.reset.val();
         if self.execute.register_write.valid.val() {
             self.write.d.next = self.execute.register_write.payload.val();
@@ -112,12 +105,8 @@ impl Logic for Completer {
         self.register_write.payload.next = self.write.q.val();
         self.pushed.valid.next = self.line_valid.q.val();
         self.pushed.payload.next = self.line.q.val();
-        self.read_request.valid.next = self.execute.read_request.valid.val();
-        self.read_request.payload.next = self.execute.read_request.payload.val();
-        self.execute.read_request.ready.next = self.read_request.ready.val();
-        self.execute.read_reply.valid.next = self.read_reply.valid.val();
-        self.execute.read_reply.payload.next = self.read_reply.payload.val();
-        self.read_reply.ready.next = self.execute.read_reply.ready.val();
+        MessageSource::<Bits<24>>::link(&mut self.read_request, &mut self.execute.read_request);
+        MessageSink::<Bits<32>>::link(&mut self.read_reply, &mut self.execute.read_reply);
         self.malformed.next = self.execute.malformed.val();
         self.unsupported.next = self.execute.unsupported.val();
 

@@ -4,29 +4,23 @@
 //!  confirmation ─┬► [merge] ──► ring place, phase ──► write (one entry of 16 bytes)
 //!                └► [pause] ───────────┘
 //! ```
-//! | port | meaning and duty |
-//! |---|---|
-//! | `confirmation` | commands in their fenced order |
-//! | `write` | an entry, relaxed ordering off, on the stream that carries the writes before it |
-//!
-//! Timing: an entry is offered 5 cycles after its confirmation when nothing waits; up to a pause
-//! (see [`completion_pause`]) after the entry before it as long as every confirmation that
-//! comes can share it.
+//! Timing: an entry is offered 5 cycles after its confirmation when nothing waits. While every
+//! confirmation that comes can share it, it is offered up to a pause (see [`completion_pause`])
+//! after the entry before it.
 //!
 //! Invariants:
-//! 1. The entries of an owner name its commands in order; each command is confirmed by the first
+//! 1. The entries of an owner name its commands in order. Each command is confirmed by the first
 //!    entry with its index or a later one.
 //! 2. A command that failed has an entry of its own. One that did not may be confirmed by the next
-//!    one of the same owner, if that came before its entry was begun. None waits for the pause
-//!    behind another owner's or a failed one, nor do those wait.
+//!    one of the same owner, if that came before its entry was begun. No confirmation waits for the
+//!    pause once one of another owner, or a failed one, has come; nor does that one wait.
 //! 3. The phase is 1 on the first pass over a ring after its enable word was written, and flips at
 //!    each end of the ring. The ring has as many entries as the command ring.
-//! 4. Confirmations for an owner that is not enabled vanish.
+//! 4. Confirmations for an owner that is not enabled are dropped.
+//! 5. The host enables an owner again only when nothing of it is in flight: an older confirmation
+//!    would appear in the new ring.
 //!
-//! The host enables an owner anew only when nothing of it is under way: an older confirmation would
-//! appear in the new ring.
-//!
-//! Source: `abi::completion`; `docs/specification.md`, Rings.
+//! Source: `abi::completion`; `docs/specification.md`, Rings and Fence.
 
 pub mod completion_merge;
 pub mod completion_pause;
@@ -56,23 +50,24 @@ pub enum CompletionPhase {
 /// The writer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 #[require(abi::completion::INDEX.offset == 0)]
-pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct CompletionWriter<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets every confirmation and disables every owner.
     pub reset: Signal<In, Bit>,
-    /// Current epoch.
+    /// Current epoch, written into each entry.
     pub epoch: Signal<In, Bits<16>>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Commands whose fence has passed.
+    /// Confirmations whose fence has passed, in fenced order.
     pub confirmation: MessageSink<Confirmation>,
-    /// Entries.
+    /// Completion entries to write, with relaxed ordering off, on the stream that carries the
+    /// writes confirmed by them.
     pub write: MessageSource<SmallWrite>,
 
     merge: CompletionMerge,
-    ring: CompletionRing<O, OWNERS>,
+    ring: CompletionRing<OWNER_BITS, OWNERS>,
     pause: CompletionPause,
     phase: DFF<CompletionPhase>,
     current: DFF<Confirmation>,
@@ -92,7 +87,7 @@ pub struct CompletionWriter<const O: usize, const OWNERS: usize> {
     epoch_offset: Constant<Bits<7>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionWriter<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, current, entry);
@@ -100,13 +95,12 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionWriter<O, OWNERS> 
         self.merge.reset.next = self.reset.val();
         self.ring.reset.next = self.reset.val();
         self.pause.reset.next = self.reset.val();
-        self.ring.settings.valid.next = self.settings.valid.val();
-        self.ring.settings.payload.next = self.settings.payload.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.ring.settings);
         self.merge.confirmation.valid.next = self.confirmation.valid.val();
         self.merge.confirmation.payload.next = self.confirmation.payload.val();
         self.confirmation.ready.next = self.merge.confirmation.ready.val();
 
-        self.ring.owner.next = bit_cast::<O, 8>(self.current.q.val().owner);
+        self.ring.owner.next = bit_cast::<OWNER_BITS, 8>(self.current.q.val().owner);
         self.ring.advance.next = self.phase.q.val() == CompletionPhase::Advance;
         self.ring.start.next = self.phase.q.val() == CompletionPhase::Locate;
         self.index_word.next = self.current.q.val().index;

@@ -1,33 +1,34 @@
-//! Says when the link's flow control holds the card's requests back.
+//! Reports when the link's flow control holds back the card's requests.
 //!
 //! ```text
-//!  requests (bits 0, 1, 4 to 7) ─┐
-//!  fc_ph, fc_pd, nph_av ─────────┴──► events: with bits 2 and 3
+//!  requests ─────────────┐
+//!  fc_ph, fc_pd, nph_av ─┴──► events: requests, with the two credit stalls filled in
 //! ```
-//! Timing: combinational; the hard block shows credits some cycles late.
+//! Timing: combinational. The hard block shows its credits some cycles late.
 //!
 //! Invariants:
-//! 1. Bit 2: a beat waits for the hard block while posted credit for a write of 256 bytes is short.
-//! 2. Bit 3: the hard block has no credit for a read left. Real hardware may show 0 there always:
-//!    nothing but this counter depends on it.
+//! 1. `posted_credit_stall_cycles`: a beat waits for the hard block while posted credit for a write
+//!    of 256 bytes is short.
+//! 2. `nonposted_credit_stall_cycles`: the hard block has no credit for a read left. Real hardware
+//!    may always show 0 there; nothing except this counter depends on it.
 //!
 //! Source: PG213, flow control (`cfg_fc_sel` 4: available for sending); `abi::counters`, group
 //! "requests".
 
 use stream::prelude::*;
 
-/// The block. See the module's head.
+/// The credit stalls. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CreditStalls {
-    /// Events of the requester.
+    /// Events of the requester in this cycle.
     pub requests: Signal<In, RequestEvents>,
-    /// Posted header credits.
+    /// Posted header credits that the link partner offers.
     pub fc_ph: Signal<In, Bits<8>>,
-    /// Posted data credits.
+    /// Posted data credits that the link partner offers, in units of 16 bytes.
     pub fc_pd: Signal<In, Bits<12>>,
-    /// Non-posted header credits, up to 15.
+    /// Non-posted header credits that the link partner offers, up to 15.
     pub nph_av: Signal<In, Bits<4>>,
-    /// Events with those of the credits.
+    /// Events of the requester together with the credit stalls.
     pub events: Signal<Out, RequestEvents>,
 
     all: Signal<Local, RequestEvents>,

@@ -5,14 +5,14 @@
 //!  read_request ►│ Csr │──► read_reply
 //!  counts ──────►└─────┘◄─► msix_read (table of the interrupt block)
 //! ```
-//! Timing: a read is taken one cycle after it was offered and answered one cycle later.
+//! Timing: a read is taken one cycle after it was offered; its value is offered one cycle later.
 //!
 //! Invariants:
-//! 1. No read is answered while `reset` is high: who has read EPOCH after CONTROL_RESET may write
-//!    registers.
-//! 2. A register that does not exist reads as 0; a write to one is counted.
+//! 1. No read is taken while `reset` is high: software that has read EPOCH after CONTROL_RESET may
+//!    write registers.
+//! 2. A register that does not exist reads as 0. A write to one is counted.
 //!
-//! Source: `abi::registers`, `abi::counters`.
+//! Source: `abi::registers`, `abi::counters`; `docs/specification.md`, Settings and Reset.
 
 pub mod card_counters;
 pub mod epochs;
@@ -33,76 +33,76 @@ use crate::csr::register_map::RegisterMap;
 use dma::activity::ActivitySink;
 use stream::prelude::*;
 
-/// The block. See the module's head.
+/// The registers. See the module's head.
 ///
 /// The registers of a card with these sizes.
 #[derive(LogicBlock, BlockDefault)]
 #[new(config: &CardConfig)]
 pub struct Csr {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// The hard block is in reset or the link is down.
+    /// The hard block is in reset or the link is down: holds `reset`. Counters keep their values.
     pub user_reset: Signal<In, Bit>,
     /// A function level reset runs.
     pub flr_in_process: Signal<In, Bit>,
-    /// It has had its epoch.
+    /// The function level reset has had its epoch.
     pub flr_done: Signal<Out, Bit>,
-    /// The host allows requests.
+    /// The host allows the card to send requests.
     pub bus_master: Signal<In, Bit>,
-    /// The link is up.
+    /// The PCIe link is up.
     pub link_up: Signal<In, Bit>,
-    /// A tag is quarantined.
+    /// A tag is in quarantine.
     pub tag_quarantined: Signal<In, Bit>,
     /// Commands wait for the tables.
     pub tables_busy: Signal<In, Bit>,
 
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// Lines pushed.
+    /// Lines pushed by software, checked for an owner that exists.
     pub pushed: PulseSink<PushedLine>,
-    /// Register reads: byte offsets.
+    /// Byte offsets in BAR 0 of the registers to read.
     pub read_request: MessageSink<Bits<24>>,
-    /// Their values.
+    /// Values of the registers read, in request order.
     pub read_reply: MessageSource<Bits<32>>,
-    /// Offset of the MSI-X table word that is asked for.
+    /// Byte offset in BAR 0 of the MSI-X table word that is read.
     pub msix_read_address: Signal<Out, Bits<24>>,
-    /// That word, in the same cycle.
+    /// MSI-X table word at `msix_read_address`, in the same cycle.
     pub msix_read_data: Signal<In, Bits<32>>,
 
-    /// Epoch, never 0.
+    /// Current epoch, never 0.
     pub epoch: Signal<Out, Bits<16>>,
-    /// An epoch begins.
+    /// High for 16 cycles at least at the start of an epoch.
     pub reset: Signal<Out, Bit>,
 
-    /// DropReason of dropped frames.
+    /// Reason of each dropped frame.
     pub drop_count: PulseSink<DropCode>,
-    /// Disposition of packets.
+    /// Disposition of each delivered packet.
     pub disposition_count: PulseSink<DispositionCode>,
-    /// SendError of failed sends.
+    /// Error of each failed send.
     pub send_error_count: PulseSink<SendErrorCode>,
-    /// Work done.
+    /// Events of the counter group "work".
     pub work: Signal<In, WorkEvents>,
-    /// A register write of part of a dword, too long, or cut off.
+    /// A register write covers a part of a dword, is too long, or was cut off (one cycle).
     pub registers_malformed: Signal<In, Bit>,
-    /// A request of the host was refused.
+    /// A request of the host was refused (one cycle).
     pub registers_unsupported: Signal<In, Bit>,
-    /// A command ring stopped.
+    /// A command ring stopped (one cycle).
     pub command_rings_stopped: Signal<In, Bit>,
-    /// A send ring stopped.
+    /// A send ring stopped (one cycle).
     pub send_rings_stopped: Signal<In, Bit>,
-    /// The requester port, credits included.
+    /// Events of the requester port, credit stalls included.
     pub requests: Signal<In, RequestEvents>,
-    /// The ends of the data path.
+    /// Events at the ends of the data path.
     pub path_ends: Signal<In, PathEndEvents>,
-    /// Beats in use in the packet store.
-    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats in use in the packet buffer of the receive side.
+    pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
     pub tx_fifo_beats: Signal<In, Bits<16>>,
-    /// What the requester reports.
+    /// Events and levels of the requester.
     pub activity: ActivitySink,
     /// Owner whose doorbell page is read.
     pub status_owner: Signal<Out, Bits<8>>,
-    /// Its rings that have stopped, in the same cycle: commands, sends.
+    /// Rings of `status_owner` that have stopped, in the same cycle: bit 0 commands, bit 1 sends.
     pub status: Signal<In, Bits<2>>,
 
     counters: CardCounters,
@@ -134,7 +134,7 @@ impl Logic for Csr {
         self.counters.work.next = self.work.val();
         self.counters.requests.next = self.requests.val();
         self.counters.path_ends.next = self.path_ends.val();
-        self.counters.rx_store_beats.next = self.rx_store_beats.val();
+        self.counters.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.counters.tx_fifo_beats.next = self.tx_fifo_beats.val();
         self.map.settings.valid.next = self.settings.valid.val();
         self.map.settings.payload.next = self.settings.payload.val();

@@ -8,10 +8,19 @@
 //!  CQ CC ══ completer ──► settings (pulse) to all, pushed (pulse) to ring_side
 //!               └ reads ─► csr ──► epoch, reset
 //! ```
-//! Invariants: those of the blocks. There is no logic here but wires.
+//! Only instances and joins: the counter events of other stages are assembled into the structs of
+//! their groups, and bits of the configuration are picked.
+//!
+//! Timing: that of the blocks; nothing is registered here.
+//!
+//! Invariants: those of the blocks.
+//!
+//! On error: failed reads, refused requests and stopped rings are counted by [`crate::csr`].
+//!
+//! Source: PG213 for the ports; `docs/specification.md`, Stages and Settings.
 
 use crate::completer::Completer;
-use crate::config_space::ConfigSpaceReader;
+use crate::config_space_reader::ConfigSpaceReader;
 use crate::credit_stalls::CreditStalls;
 use crate::interrupt::Interrupt;
 use abi::config::CardConfig;
@@ -27,84 +36,88 @@ use stream::prelude::*;
 use crate::csr::Csr;
 use crate::ring_side::RingSide;
 
-/// The host interface of 2^OWNER_BITS owners: OWNERS is that number, TABLE_BITS is OWNER_BITS + 2
-/// (the interrupt table has four words an owner). See the module's head.
+/// The host interface of `OWNERS` = 2^`OWNER_BITS` owners. `TABLE_BITS` is `OWNER_BITS` + 2: the
+/// MSI-X table has four words for each owner. See the module's head.
 ///
-/// The host interface of a card with these sizes, for a hard block with this buffer.
+/// The host interface of a card with these sizes, for a hard block with this completion buffer.
 #[derive(LogicBlock, BlockDefault)]
 #[new(config: &CardConfig, buffer: CompletionBuffer)]
 pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> {
-    /// User clock of the hard block.
+    /// User clock of the PCIe hard block, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// User reset of the hard block.
+    /// User reset of the hard block: an epoch begins, and requests of the host are forgotten.
+    /// Counters keep their values.
     pub user_reset: Signal<In, Bit>,
-    /// The link is up.
+    /// The PCIe link is up; read in STATUS.
     pub user_lnk_up: Signal<In, Bit>,
-    /// Requests of the card.
+    /// Requester requests: memory writes and reads of the card.
     pub s_axis_rq: RequestPort,
-    /// Completions for the card.
+    /// Requester completions: read data for the card.
     pub m_axis_rc: CompletionPort,
-    /// Requests for the card.
+    /// Completer requests: register accesses of the host.
     pub m_axis_cq: HostRequestPort,
-    /// Completions of the card.
+    /// Completer completions: values of the registers that the host reads.
     pub s_axis_cc: HostReplyPort,
-    /// Requests that have left.
+    /// Sequence numbers of the requests that have left the hard block.
     pub pcie_rq_seq: SequencePort,
-    /// What the host has configured, and credits.
+    /// Configuration and status of the hard block: sizes, bus mastering, function level reset,
+    /// MSI-X, flow control credits.
     pub cfg: Configuration,
-    /// Access to the configuration space.
+    /// Access port to the configuration space.
     pub cfg_mgmt: ConfigurationSpace,
-    /// Non-posted header credits, up to 15.
+    /// Non-posted header credits that the link partner offers, up to 15.
     pub pcie_tfc_nph_av: Signal<In, Bits<4>>,
 
-    /// An epoch begins.
+    /// High for one or more cycles at the start of an epoch.
     pub reset: Signal<Out, Bit>,
-    /// Epoch.
+    /// Current epoch, never 0. It changes in the first cycle of `reset`.
     pub epoch: Signal<Out, Bits<16>>,
-    /// Register writes.
+    /// Register writes of the host, to every block that keeps settings.
     pub settings: PulseSource<RegisterWrite>,
 
-    /// Whose commands follow.
+    /// Owner and first index of the commands that follow on `commands`, one message for each
+    /// packet.
     pub command_fetch: MessageSource<RingFetch>,
-    /// Commands.
+    /// Entries of command rings, one beat each.
     pub commands: PacketSource,
-    /// Whose descriptor follows.
+    /// Owner and first slot index of the descriptor that follows on `descriptors`.
     pub descriptor_fetch: MessageSource<RingFetch>,
-    /// Send descriptors.
+    /// Send descriptors: 2 beats, or 4 for two slots; aborted when its ring stopped.
     pub descriptors: PacketSource,
-    /// Commands whose fence has passed.
+    /// Confirmations whose fence has passed in both directions.
     pub confirmation: MessageSink<Confirmation>,
-    /// Descriptors taken over.
+    /// Owner, and the slot index after a send descriptor that was taken over.
     pub taken: PulseSink<RingFetch>,
 
     /// Writes of payload and header entries.
     pub write_job: MessageSink<WriteJob>,
-    /// Their bytes.
+    /// Bytes of those writes, one packet for each job.
     pub write_data: PacketSink,
     /// Flush reads.
     pub flush_job: MessageSink<ReadJob>,
-    /// Their answers.
+    /// Read data of flush reads, one packet for each job.
     pub flush_data: PacketSource,
-    /// Reads of payload.
+    /// Reads of send payload.
     pub payload_job: MessageSink<ReadJob>,
-    /// Their answers.
+    /// Read data of payload reads, one packet for each job.
     pub payload_data: PacketSource,
 
-    /// Commands wait for the tables.
+    /// Commands wait for the tables; read in STATUS.
     pub tables_busy: Signal<In, Bit>,
-    /// Producer index of an owner's header queue.
+    /// Owner and producer index of a header queue that grew, after the entry's write job was
+    /// accepted.
     pub header_produced: PulseSink<RingFetch>,
-    /// DropReason of dropped frames.
+    /// Reason of each dropped frame.
     pub drop_count: PulseSink<DropCode>,
-    /// Disposition of packets.
+    /// Disposition of each delivered packet.
     pub disposition_count: PulseSink<DispositionCode>,
-    /// SendError of failed sends.
+    /// Error of each failed send.
     pub send_error_count: PulseSink<SendErrorCode>,
-    /// The event of one found no room.
+    /// The event of a failed send found no free space in its header queue and was dropped.
     pub send_event_lost: Signal<In, Bit>,
     /// The receive path took a frame from the MAC side.
     pub rx_frame: Signal<In, Bit>,
-    /// A frame was handed to the MAC side.
+    /// The send path handed a frame to the MAC side.
     pub tx_frame: Signal<In, Bit>,
     /// A send descriptor ended.
     pub tx_descriptor: Signal<In, Bit>,
@@ -112,16 +125,16 @@ pub struct HostInterface<const OWNER_BITS: usize, const OWNERS: usize, const TAB
     pub command: Signal<In, Bit>,
     /// A verified packet was taken to be classified.
     pub rx_packet: Signal<In, Bit>,
-    /// One waits to be classified.
+    /// A verified packet waits to be classified.
     pub rx_packet_stall: Signal<In, Bit>,
-    /// The send path handed over a beat.
+    /// The send path handed a beat to the MAC side.
     pub tx_beat: Signal<In, Bit>,
-    /// A beat of it waits for the MAC side.
+    /// A beat of the send path waits for the MAC side.
     pub tx_stall: Signal<In, Bit>,
-    /// Beats in use in the packet store.
-    pub rx_store_beats: Signal<In, Bits<16>>,
-    /// The packet store fills: writes go before reads.
-    pub rx_crowded: Signal<In, Bit>,
+    /// Beats in use in the packet buffer of the receive side.
+    pub rx_buffer_beats: Signal<In, Bits<16>>,
+    /// The packet buffer is almost full: writes go before reads.
+    pub rx_almost_full: Signal<In, Bit>,
     /// Beats that wait for the MAC.
     pub tx_fifo_beats: Signal<In, Bits<16>>,
 
@@ -158,7 +171,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.config_space.reset.next = self.user_reset.val();
         ConfigurationSpace::link(&mut self.cfg_mgmt, &mut self.config_space.cfg_mgmt);
         self.requester.extended_tags.next = self.config_space.extended_tags.val();
-        self.requester.rx_crowded.next = self.rx_crowded.val();
+        self.requester.rx_almost_full.next = self.rx_almost_full.val();
         self.cfg.fc_sel.next = bits::<3>(4);
         self.credit_stalls.requests.next = self.requester.activity.requests.val();
         self.credit_stalls.fc_ph.next = self.cfg.fc_ph.val();
@@ -199,7 +212,7 @@ impl<const OWNER_BITS: usize, const OWNERS: usize, const TABLE_BITS: usize> Logi
         self.path_ends.next.send_slots_pushed = self.ring_side.slot_served.val();
         self.path_ends.next.send_events_lost = self.send_event_lost.val();
         self.csr.path_ends.next = self.path_ends.val();
-        self.csr.rx_store_beats.next = self.rx_store_beats.val();
+        self.csr.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.csr.tx_fifo_beats.next = self.tx_fifo_beats.val();
         ActivitySource::join(&mut self.requester.activity, &mut self.csr.activity);
         self.ring_side.status_owner.next = self.csr.status_owner.val();

@@ -7,25 +7,19 @@
 //!                                                                 ▼
 //!                                             [writer] ──► write_job, write_data (4 bytes)
 //! ```
-//! | port | meaning and duty |
-//! |---|---|
-//! | `header_produced` | owner and producer index, after the entry's write job was accepted |
-//! | `msix_enable`, `msix_mask` | the core's `cfg_interrupt_msix_enable` and `_mask` |
-//! | `write_job`, `write_data` | a client of `dma.write`: the message stays behind the entries |
-//! | `msix_read_address`, `_data` | BAR offset of a word of table or pending bits, its value |
-//!
-//! Timing: an owner is looked at every 3 * OWNERS cycles while no message is being written. The
+//! Timing: an owner is looked at every 3 * `OWNERS` cycles while no message is being written. The
 //! read port is combinational.
 //!
 //! Invariants:
-//! 1. An armed owner whose producer index is beyond the one it armed with gets one message, now or
-//!    when the next entry comes; then it is disarmed.
-//! 2. While the vector or the function is masked the interrupt is pending instead, and its message
-//!    is written when neither is. With MSI-X disabled it waits, armed.
-//! 3. Messages of an owner keep the distance of [`interrupt_pace`]; a pending one does not
-//!    wait for it.
+//! 1. An armed owner whose producer index is beyond the one that it armed with gets one message,
+//!    now or when the next entry comes. Then it is disarmed.
+//! 2. While the vector or the function is masked the interrupt is pending instead; its message is
+//!    written when neither is masked. While MSI-X is disabled it waits, armed.
+//! 3. Messages of an owner keep the distance of [`interrupt_pace`]. A pending one does not wait for
+//!    it.
 //!
-//! Source: PCI Local Bus 3.0, 6.8.2; `abi::registers::DOORBELL_ARM`.
+//! Source: PCI Local Bus 3.0, 6.8.2; `abi::registers::DOORBELL_ARM`; `docs/specification.md`,
+//! Interrupts.
 
 pub mod interrupt_arm;
 pub mod interrupt_pace;
@@ -37,41 +31,46 @@ use crate::interrupt::msix_table::MsixTable;
 use crate::small_write::{SmallWrite, SmallWriter};
 use stream::prelude::*;
 
-/// The interrupts. W must be O + 2. See the module's head.
+/// The interrupts of `OWNERS` = 2^`OWNER_BITS` owners. `TABLE_BITS` must be `OWNER_BITS` + 2. See
+/// the module's head.
 #[derive(LogicBlock, Default)]
-pub struct Interrupt<const O: usize, const W: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct Interrupt<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disarms and masks every owner, forgets what is pending.
+    /// Disarms and masks every owner, and forgets what is pending. The messages of the table are
+    /// kept.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// A header queue grew.
+    /// Owner and producer index of a header queue that grew, after the entry's write job was
+    /// accepted.
     pub header_produced: PulseSink<RingFetch>,
-    /// The host has enabled MSI-X.
+    /// The host has enabled MSI-X: `cfg_interrupt_msix_enable` of the hard block.
     pub msix_enable: Signal<In, Bit>,
-    /// The host has masked the function.
+    /// The host has masked the function: `cfg_interrupt_msix_mask` of the hard block.
     pub msix_mask: Signal<In, Bit>,
 
-    /// Jobs.
+    /// Writes of messages: a client of `dma.write`, so a message stays after the entries.
     pub write_job: MessageSource<WriteJob>,
-    /// Their data, one beat each.
+    /// Data of the jobs: one packet of one beat each.
     pub write_data: PacketSource,
 
-    /// Offset in BAR 0 of a word of the table or the pending bits.
+    /// Byte offset in BAR 0 of a word of the MSI-X table or of the pending bits.
     pub msix_read_address: Signal<In, Bits<24>>,
-    /// Its value.
+    /// Value of the word at `msix_read_address`, in the same cycle.
     pub msix_read_data: Signal<Out, Bits<32>>,
 
-    scan: InterruptScan<O, OWNERS>,
-    vectors: MsixTable<O, W, OWNERS>,
+    scan: InterruptScan<OWNER_BITS, OWNERS>,
+    vectors: MsixTable<OWNER_BITS, TABLE_BITS, OWNERS>,
     writer: SmallWriter,
 
     pending: Signal<Local, Bits<256>>,
     pending_place: Signal<Local, Bits<8>>,
 }
 
-impl<const O: usize, const W: usize, const OWNERS: usize> Logic for Interrupt<O, W, OWNERS> {
+impl<const OWNER_BITS: usize, const TABLE_BITS: usize, const OWNERS: usize> Logic
+    for Interrupt<OWNER_BITS, TABLE_BITS, OWNERS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, scan, vectors, writer);
@@ -82,8 +81,7 @@ impl<const O: usize, const W: usize, const OWNERS: usize> Logic for Interrupt<O,
         self.scan.settings.payload.next = self.settings.payload.val();
         self.vectors.settings.valid.next = self.settings.valid.val();
         self.vectors.settings.payload.next = self.settings.payload.val();
-        self.scan.header_produced.valid.next = self.header_produced.valid.val();
-        self.scan.header_produced.payload.next = self.header_produced.payload.val();
+        PulseSink::<RingFetch>::link(&mut self.header_produced, &mut self.scan.header_produced);
         self.scan.msix_enable.next = self.msix_enable.val();
         self.scan.msix_mask.next = self.msix_mask.val();
 
@@ -95,7 +93,7 @@ impl<const O: usize, const W: usize, const OWNERS: usize> Logic for Interrupt<O,
         MessageSource::<WriteJob>::link(&mut self.write_job, &mut self.writer.write_job);
         PacketSource::link(&mut self.write_data, &mut self.writer.write_data);
 
-        self.vectors.read_index.next = self.msix_read_address.val().get_bits::<W>(2);
+        self.vectors.read_index.next = self.msix_read_address.val().get_bits::<TABLE_BITS>(2);
         self.pending.next = bit_cast::<256, OWNERS>(self.scan.pending.val());
         self.pending_place.next =
             bit_cast::<8, 3>(self.msix_read_address.val().get_bits::<3>(2)) << 5;

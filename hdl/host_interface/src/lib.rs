@@ -13,7 +13,7 @@
 
 pub mod completer;
 pub mod completion;
-pub mod config_space;
+pub mod config_space_reader;
 pub mod credit_stalls;
 pub mod csr;
 pub mod host_interface;

@@ -1,4 +1,4 @@
-//! Blocks that serve several owners.
+//! Blocks that keep something for each owner.
 
 pub mod owner_index;
 pub mod owner_registers;

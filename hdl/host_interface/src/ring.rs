@@ -1,162 +1,142 @@
 //! Fetches the entries of every owner's ring of one kind: command rings or send rings.
 //!
 //! ```text
-//!  settings ──► [state] ◄── scan, one owner a cycle
+//!  settings ──► [state] ◄── scan, one owner per cycle
 //!                  │ work found
 //!                  ▼
 //!        scan ► locate ► offer ──► read_job          ┌──► fetched
-//!                           │                         │
+//!                           │                        │
 //!                           └──► in flight ──► [fetch_buffer] ──► entries
-//!                                read_data ───────────┘
+//!                                read_data ──────────┘
 //! ```
-//! | port | what it carries |
-//! |---|---|
-//! | `read_job`, `read_data` | one client of `dma.read` |
-//! | `read_of` | owner and first index of the entries that `read_job` reads |
-//! | `fetched` | owner and first index of each packet of `entries`, no later than its first beat |
-//! | `entries` | the entries of one fetch, 64 bytes a beat; never aborted |
-//! | `ring_failed` | owner of a ring that stopped |
-//!
-//! Timing: the doorbell of an owner is found at once while no ring has work, else within a turn of
-//! all owners; its read leaves 4 cycles later. Up to 16 fetches of up to 2 KiB are in flight.
-//! Answers are always taken: their room is reserved before the read is asked for.
+//! Timing: while no ring has work, the doorbell of an owner is found at once, else within one scan
+//! of all owners. Its read leaves 4 cycles later. Up to 16 fetches of up to 2 KiB are in flight.
+//! Read data are always taken: their space is reserved before the read is requested. `stopped` is a
+//! register.
 //!
 //! Invariants:
 //! 1. Entries of one ring leave in index order, each once. A fetch never crosses the ring's end.
-//! 2. Owners with work are served in turn, one fetch each.
+//! 2. Owners with work are served round robin, one fetch each.
 //! 3. Nothing of an aborted fetch is handed on. It stops its ring, with whatever of that ring is in
-//!    flight, until the context's enable word is written; other rings go on. So does a producer
-//!    index more than a ring's size ahead.
+//!    flight, until the context's enable word is written; other rings go on. A producer index more
+//!    than the ring's size ahead stops the ring as well.
 //! 4. What returns after its ring's enable word was written again is dropped. What was already
 //!    handed to `entries` still leaves.
 //!
-//! Source: `docs/specification.md`, Rings.
+//! On error: `ring_failed` names the owner of a ring that stopped.
+//!
+//! Source: `docs/specification.md`, Rings and Stopped rings.
 
 pub mod fetch_buffer;
-pub mod pushed_answer;
+pub mod first_slots;
+pub mod held_beat;
+pub mod pushed_data_mux;
 pub mod pushed_hold;
 pub mod pushed_slot;
+pub mod ring_arbiter;
 pub mod ring_indices;
 pub mod ring_plan;
 pub mod ring_return;
 pub mod ring_span;
 pub mod ring_state;
-pub mod ring_turn;
 pub mod send_status;
-pub mod slot_carry;
 pub mod slot_control;
 pub mod slot_failure;
-pub mod slot_track;
-pub mod slots;
+pub mod slot_splitter;
 
 use crate::ring::ring_plan::{FetchInFlight, RingPlan};
 use crate::ring::ring_return::RingReturn;
 use crate::ring::ring_state::{RingKind, RingState};
 use stream::prelude::*;
 
-/// The fetcher. See the module's head.
+/// The fetcher of one kind of ring. `OWNERS` is 2^`OWNER_BITS`. See the module's head.
 ///
 /// The fetcher of one kind of ring.
 #[derive(LogicBlock, BlockDefault)]
 #[new(kind: RingKind)]
 #[require(kind.entries_max << kind.entry_bits <= 2048, "a fetch takes up to 32 beats")]
-pub struct Ring<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct Ring<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets every ring and fetch.
+    /// Forgets every ring and fetch: no ring is enabled.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Reads.
+    /// Reads of ring entries: one client of `dma.read`.
     pub read_job: MessageSource<ReadJob>,
-    /// Which entries `read_job` reads.
+    /// Owner, first index and generation of the entries that `read_job` reads.
     pub read_of: Signal<Out, FetchInFlight>,
-    /// Their answers.
+    /// Read data, one packet for each `read_job`, in order; always taken.
     pub read_data: PacketSink,
 
-    /// Whose entries follow.
+    /// Owner and first index of each packet of `entries`, offered no later than its first beat.
     pub fetched: MessageSource<RingFetch>,
-    /// The entries.
+    /// Entries of one fetch, 64 bytes in each beat; never aborted.
     pub entries: PacketSource,
-    /// A ring stopped.
+    /// Owner of a ring that stops in this cycle.
     pub ring_failed: PulseSource<Bits<8>>,
     /// Rings that have stopped; bit n is owner n.
     pub stopped: Signal<Out, Bits<OWNERS>>,
 
     #[value(RingState::new(kind))]
-    state: RingState<O, OWNERS>,
+    state: RingState<OWNER_BITS, OWNERS>,
     #[value(RingPlan::new(kind))]
-    plan: RingPlan<O>,
-    answers: RingReturn<O>,
+    plan: RingPlan<OWNER_BITS>,
+    returns: RingReturn<OWNER_BITS>,
 
     aborted: Signal<Local, Bit>,
-    failed_owner: Signal<Local, Bits<O>>,
+    failed_owner: Signal<Local, Bits<OWNER_BITS>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for Ring<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Ring<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, state, plan, answers);
+        clock!(self, clock, state, plan, returns);
         self.state.reset.next = self.reset.val();
         self.plan.reset.next = self.reset.val();
-        self.answers.reset.next = self.reset.val();
-        self.state.settings.valid.next = self.settings.valid.val();
-        self.state.settings.payload.next = self.settings.payload.val();
+        self.returns.reset.next = self.reset.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.state.settings);
 
-        // The plan looks at one ring after the other.
+        // The planner looks at one ring after the other.
         self.state.scan.next = self.plan.owner.val();
         self.plan.view.next = self.state.view.val();
-        PulseSource::<Bits<O>>::join(&mut self.state.rung, &mut self.plan.rung);
-        self.plan.anew.valid.next = self.state.anew.valid.val();
-        self.plan.anew.payload.next = self.state.anew.payload.val();
-        self.answers.anew.valid.next = self.state.anew.valid.val();
-        self.answers.anew.payload.next = self.state.anew.payload.val();
+        PulseSource::<Bits<OWNER_BITS>>::join(&mut self.state.rung, &mut self.plan.rung);
+        self.plan.reenabled.valid.next = self.state.reenabled.valid.val();
+        self.plan.reenabled.payload.next = self.state.reenabled.payload.val();
+        self.returns.reenabled.valid.next = self.state.reenabled.valid.val();
+        self.returns.reenabled.payload.next = self.state.reenabled.payload.val();
         self.plan.advance_ready.next = self.state.ready.val();
         self.state.advance.next = self.plan.advance.val();
         self.state.advance_to.next = self.plan.advance_to.val();
 
-        // Out.
-        self.plan.room.next = self.answers.room.val();
-        self.read_job.valid.next = self.plan.read_job.valid.val();
-        self.read_job.payload.next = self.plan.read_job.payload.val();
-        self.plan.read_job.ready.next = self.read_job.ready.val();
+        // Reads leave.
+        self.plan.has_space.next = self.returns.has_space.val();
+        MessageSource::<ReadJob>::link(&mut self.read_job, &mut self.plan.read_job);
         self.read_of.next = self.plan.issued.payload.val();
-        self.answers.issued.valid.next = self.plan.issued.valid.val();
-        self.answers.issued.payload.next = self.plan.issued.payload.val();
+        self.returns.issued.valid.next = self.plan.issued.valid.val();
+        self.returns.issued.payload.next = self.plan.issued.payload.val();
 
-        // Back.
-        self.answers.read_data.valid.next = self.read_data.valid.val();
-        self.answers.read_data.data.next = self.read_data.data.val();
-        self.answers.read_data.byte_count.next = self.read_data.byte_count.val();
-        self.answers.read_data.last.next = self.read_data.last.val();
-        self.answers.read_data.abort.next = self.read_data.abort.val();
-        self.read_data.ready.next = self.answers.read_data.ready.val();
-        self.state.check.next = self.answers.check.val();
-        self.state.check_generation.next = self.answers.check_generation.val();
-        self.answers.check_runs.next = self.state.check_runs.val();
-        self.answers.check_same.next = self.state.check_same.val();
-        self.fetched.valid.next = self.answers.fetched.valid.val();
-        self.fetched.payload.next = self.answers.fetched.payload.val();
-        self.answers.fetched.ready.next = self.fetched.ready.val();
-        self.entries.valid.next = self.answers.entries.valid.val();
-        self.entries.data.next = self.answers.entries.data.val();
-        self.entries.byte_count.next = self.answers.entries.byte_count.val();
-        self.entries.last.next = self.answers.entries.last.val();
-        self.entries.abort.next = self.answers.entries.abort.val();
-        self.answers.entries.ready.next = self.entries.ready.val();
+        // Read data return.
+        PacketSink::link(&mut self.read_data, &mut self.returns.read_data);
+        self.state.check.next = self.returns.check.val();
+        self.state.check_generation.next = self.returns.check_generation.val();
+        self.returns.check_runs.next = self.state.check_runs.val();
+        self.returns.check_same.next = self.state.check_same.val();
+        MessageSource::<RingFetch>::link(&mut self.fetched, &mut self.returns.fetched);
+        PacketSource::link(&mut self.entries, &mut self.returns.entries);
 
         // An aborted fetch stops its ring, and so does a refused plan in a cycle without one.
-        self.aborted.next = self.answers.failed.val();
+        self.aborted.next = self.returns.failed.val();
         self.failed_owner.next = self.plan.owner.val();
         if self.aborted.val() {
-            self.failed_owner.next = self.answers.check.val();
+            self.failed_owner.next = self.returns.check.val();
         }
         self.plan.refuse_ready.next = !self.aborted.val();
         self.state.fail.next = self.aborted.val() | self.plan.refuse.val();
         self.state.fail_owner.next = self.failed_owner.val();
         self.stopped.next = self.state.stopped.val();
         self.ring_failed.valid.next = self.aborted.val() | self.plan.refuse.val();
-        self.ring_failed.payload.next = bit_cast::<8, O>(self.failed_owner.val());
+        self.ring_failed.payload.next = bit_cast::<8, OWNER_BITS>(self.failed_owner.val());
     }
 }

@@ -2,72 +2,81 @@
 //!
 //! ```text
 //!  command_job, command_data ◄─► command_ring ──► command_fetch, commands
-//!  send_ring_job, send_ring_data ◄─► pushed_slot ◄─► send_ring ─► slots, failures
+//!  send_ring_job, send_ring_data ◄─► pushed_slot ◄─► send_ring ─► splitter, failures
 //!                         pushed ──────┘      descriptor_fetch, descriptors ◄┘
 //!  confirmation ─► completion ─┐
 //!  taken ─► send_status ───────┴─► write_mux ──► completion_job, completion_data
 //! ```
-//! Invariants: those of the blocks. There is no logic here but wires.
+//! Only instances and joins; one owner's bit is picked from the sets of stopped rings.
+//!
+//! Timing: that of the blocks; `status` is combinational from `status_owner`.
+//!
+//! Invariants: those of the blocks.
+//!
+//! On error: a ring whose fetch failed stops; see [`crate::ring`].
+//!
+//! Source: `docs/specification.md`, Rings.
 
 use crate::completion::CompletionWriter;
 use crate::ring::pushed_slot::PushedSlot;
 use crate::ring::ring_state::{COMMAND_RING, SEND_RING};
 use crate::ring::send_status::SendStatus;
 use crate::ring::slot_failure::SlotFailure;
-use crate::ring::slots::SlotSplitter;
+use crate::ring::slot_splitter::SlotSplitter;
 use crate::ring::Ring;
 use crate::small_write::SmallWrite;
 use crate::write_mux::WriteMux;
 use stream::prelude::*;
 
-/// The rings of 2^OWNER_BITS owners; OWNERS is that number. See the module's head.
+/// The rings of `OWNERS` = 2^`OWNER_BITS` owners. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// An epoch begins.
+    /// An epoch begins: every ring is disabled, and all fetches, confirmations and pushed slots are
+    /// forgotten.
     pub reset: Signal<In, Bit>,
-    /// Epoch.
+    /// Current epoch, written into completion entries.
     pub epoch: Signal<In, Bits<16>>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// Send slots pushed with their doorbell.
+    /// Halves of send slots that software pushes with its doorbell.
     pub pushed: PulseSink<PushedLine>,
 
     /// Reads of command rings.
     pub command_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of command rings.
     pub command_data: PacketSink,
     /// Reads of send rings.
     pub send_ring_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of send rings.
     pub send_ring_data: PacketSink,
-    /// Writes of completions and send status.
+    /// Writes of completion entries and send status.
     pub completion_job: MessageSource<WriteJob>,
-    /// Their bytes.
+    /// Data of `completion_job`, one beat each.
     pub completion_data: PacketSource,
 
-    /// Whose commands follow.
+    /// Owner and first index of the commands that follow on `commands`.
     pub command_fetch: MessageSource<RingFetch>,
-    /// Commands.
+    /// Entries of command rings, one beat each.
     pub commands: PacketSource,
-    /// Whose descriptor follows.
+    /// Owner and first slot index of the descriptor that follows on `descriptors`.
     pub descriptor_fetch: MessageSource<RingFetch>,
-    /// Send descriptors.
+    /// Send descriptors: 2 beats, or 4 for two slots; aborted when its ring stopped.
     pub descriptors: PacketSource,
-    /// Commands whose fence has passed.
+    /// Confirmations whose fence has passed.
     pub confirmation: MessageSink<Confirmation>,
-    /// Descriptors taken over.
+    /// Owner, and the slot index after a send descriptor that was taken over.
     pub taken: PulseSink<RingFetch>,
-    /// A command ring stopped.
+    /// A command ring stopped (one cycle).
     pub command_failed: Signal<Out, Bit>,
-    /// A send ring stopped.
+    /// A send ring stopped (one cycle).
     pub send_failed: Signal<Out, Bit>,
-    /// A pushed slot spared a read.
+    /// A fetch was served from a pushed slot, without a read (one cycle).
     pub slot_served: Signal<Out, Bit>,
-    /// Owner to tell of.
+    /// Owner whose `status` is requested.
     pub status_owner: Signal<In, Bits<8>>,
-    /// Its rings that have stopped: commands, sends.
+    /// Rings of `status_owner` that have stopped: bit 0 commands, bit 1 sends.
     pub status: Signal<Out, Bits<2>>,
 
     #[value(Ring::new(COMMAND_RING))]
@@ -75,7 +84,7 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
     #[value(Ring::new(SEND_RING))]
     send_ring: Ring<OWNER_BITS, OWNERS>,
     pushed_slot: PushedSlot<OWNER_BITS>,
-    slots: SlotSplitter<OWNER_BITS, OWNERS>,
+    splitter: SlotSplitter<OWNER_BITS, OWNERS>,
     failures: SlotFailure,
     completion: CompletionWriter<OWNER_BITS, OWNERS>,
     send_status: SendStatus<OWNER_BITS, OWNERS>,
@@ -89,12 +98,12 @@ pub struct RingSide<const OWNER_BITS: usize, const OWNERS: usize> {
 impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clock, command_ring, send_ring, pushed_slot, slots);
+        clock!(self, clock, command_ring, send_ring, pushed_slot, splitter);
         clock!(self, clock, failures, completion, send_status, write_mux);
         self.command_ring.reset.next = self.reset.val();
         self.send_ring.reset.next = self.reset.val();
         self.pushed_slot.reset.next = self.reset.val();
-        self.slots.reset.next = self.reset.val();
+        self.splitter.reset.next = self.reset.val();
         self.failures.reset.next = self.reset.val();
         self.completion.reset.next = self.reset.val();
         self.send_status.reset.next = self.reset.val();
@@ -129,17 +138,17 @@ impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingSide<OWNER_BITS
         MessageSource::<ReadJob>::link(&mut self.send_ring_job, &mut self.pushed_slot.read_job);
         PacketSink::link(&mut self.send_ring_data, &mut self.pushed_slot.read_data);
         self.slot_served.next = self.pushed_slot.served.val();
-        MessageSource::<RingFetch>::join(&mut self.send_ring.fetched, &mut self.slots.fetched);
-        PacketSource::join(&mut self.send_ring.entries, &mut self.slots.entries);
+        MessageSource::<RingFetch>::join(&mut self.send_ring.fetched, &mut self.splitter.fetched);
+        PacketSource::join(&mut self.send_ring.entries, &mut self.splitter.entries);
         PulseSource::<Bits<8>>::join(
             &mut self.send_ring.ring_failed,
             &mut self.failures.ring_failed,
         );
         MessageSource::<RingFetch>::join(
-            &mut self.slots.descriptor_fetch,
+            &mut self.splitter.descriptor_fetch,
             &mut self.failures.slots_fetch,
         );
-        PacketSource::join(&mut self.slots.descriptor, &mut self.failures.slots);
+        PacketSource::join(&mut self.splitter.descriptor, &mut self.failures.slots);
         MessageSource::<RingFetch>::link(
             &mut self.descriptor_fetch,
             &mut self.failures.descriptor_fetch,

@@ -1,41 +1,44 @@
-//! Writes of up to 16 bytes: the message, the joining of two senders, and the way to `dma.write`.
+//! Writes of up to 16 bytes: the message, an arbiter between two senders, and the way to
+//! `dma.write`.
 //!
 //! ```text
 //!  first  ──►┐
-//!            ├─► [SmallWriteJoin] ──► [SmallWriter] ──► write_job, then one beat of write_data
+//!            ├─► [SmallWriteArbiter] ──► [SmallWriter] ──► write_job, then one beat of write_data
 //!  second ──►┘
 //! ```
-//! Timing: a write is offered one cycle after its message came and takes two handshakes.
+//! Timing: the arbiter is combinational. The writer offers a job one cycle after it took a message,
+//! then its beat: two handshakes for each write.
 //!
 //! Invariants:
-//! 1. Writes leave in the order in which their messages were taken; the senders take turns.
+//! 1. Writes leave in the order in which their messages were taken. While both senders wait, they
+//!    are granted alternately.
 //! 2. Relaxed ordering is off: whatever was written before is visible first.
 
 use stream::prelude::*;
 
-/// Write the first `bytes` bytes of `data`.
+/// A write of the first `bytes` bytes of `data`.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SmallWrite {
-    /// Bus address.
+    /// Bus address of the first byte.
     pub address: Bits<64>,
     /// Length, 1 to 16.
     pub bytes: Bits<5>,
-    /// Byte 0 in bits 7:0.
+    /// Bytes to write, byte 0 in bits 7:0.
     pub data: Bits<128>,
 }
 
-/// Two senders of small writes become one. See the module's head.
+/// Merges two senders of small writes into one. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct SmallWriteJoin {
-    /// Clock.
+pub struct SmallWriteArbiter {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets whose write is offered.
+    /// Forgets which sender is offered; which one was granted last is kept.
     pub reset: Signal<In, Bit>,
-    /// First sender.
+    /// Writes of the first sender.
     pub first: MessageSink<SmallWrite>,
-    /// Second sender.
+    /// Writes of the second sender.
     pub second: MessageSink<SmallWrite>,
-    /// Both.
+    /// Writes of both senders.
     pub joined: MessageSource<SmallWrite>,
 
     holds_second: DFF<Bit>,
@@ -45,7 +48,7 @@ pub struct SmallWriteJoin {
     offers: Signal<Local, Bit>,
 }
 
-impl Logic for SmallWriteJoin {
+impl Logic for SmallWriteArbiter {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, holds_second, is_held, served_first);
@@ -85,18 +88,18 @@ pub enum SmallWritePhase {
     Data,
 }
 
-/// Turns messages into write jobs. See the module's head.
+/// Turns small writes into write jobs. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct SmallWriter {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets the write in work.
     pub reset: Signal<In, Bit>,
-    /// Writes.
+    /// Writes to carry out.
     pub write: MessageSink<SmallWrite>,
-    /// Jobs.
+    /// Write jobs, one for each message.
     pub write_job: MessageSource<WriteJob>,
-    /// Their data, one beat each.
+    /// Data of the jobs: one packet of one beat each.
     pub write_data: PacketSource,
 
     phase: DFF<SmallWritePhase>,

@@ -1,25 +1,22 @@
-//! Between the 100G MAC's AXI4-Stream ports and the card's packet streams; sending, with the clock
-//! crossing.
+//! Between the AXI4-Stream ports of the 100G MAC and the card's packet streams; in the send
+//! direction with the clock-domain crossing.
 //!
 //! ```text
 //!  rx_axis ─► byte count ─► frames                                            [MacReceive]
 //!  frames  ─► guard ─► AsyncFifo ─► FrameFifo (whole frames) ─► tx_axis       [MacSend]
 //!             └ clock ┘           └────── mac_clock ─────┘
 //! ```
-//! | port of the MAC | duty |
-//! |---|---|
-//! | `rx_axis_*` | 512 bit, no ready: cannot be stalled. `tuser` on the last beat: bad frame |
-//! | `tx_axis_*` | 512 bit, `tvalid` stays up inside a frame of 60 bytes or more, FCS excluded |
+//! The receive direction stays in the MAC's clock domain: it crosses in the packet buffer of
+//! `rx_split`.
 //!
-//! Receiving stays in the MAC's clock: the packet store of `rx_split` is where it crosses.
-//!
-//! Timing: receive adds a cycle, send stores the whole frame. One beat a cycle; sending, of the
-//! slower clock.
+//! Timing: receive has a latency of one cycle. Send stores the whole frame before it offers the
+//! first beat. One beat per cycle; in the send direction, of the slower clock. The receive port of
+//! the MAC cannot be stalled.
 //!
 //! Invariants:
-//! 1. A received beat is offered for one cycle: whoever takes `frames` is always ready.
-//! 2. A bad frame passes with its abort: the receive stages count it.
-//! 3. `tx_axis_tvalid` does not fall inside a frame. A frame that `reset` cut short never leaves.
+//! 1. A received beat is offered for one cycle: the block that takes `frames` must always be ready.
+//! 2. A bad frame passes with `abort` set on its last beat: the receive stages count it.
+//! 3. `tx_axis_tvalid` does not fall inside a frame. A frame that `reset` cut off is never sent.
 //!
 //! Source: PG203 (CMAC UltraScale+), AXI4-Stream user interface.
 
@@ -27,29 +24,29 @@ use stream::prelude::*;
 
 use super::keep_count::KeepCount;
 
-/// Send FIFO: log2 beats.
+/// Depth of the send FIFO: log2 of its beats.
 const TX_BEATS_BITS: usize = 9;
-/// Crossing: log2 beats.
+/// Depth of the clock crossing: log2 of its beats.
 const CROSSING_BITS: usize = 4;
 
 /// From the MAC's receive port to the card.
 #[derive(LogicBlock, Default)]
 pub struct MacReceive {
-    /// Clock of the MAC.
+    /// MAC clock, 322 MHz.
     pub mac_clock: Signal<In, Clock>,
 
-    /// Frame bytes.
+    /// Frame bytes, byte 0 in bits 7:0.
     pub rx_axis_tdata: Signal<In, Bits<512>>,
-    /// Bytes valid, contiguous from bit 0; all but on the last beat.
+    /// Valid bytes, contiguous from bit 0; all ones except on the last beat.
     pub rx_axis_tkeep: Signal<In, Bits<64>>,
-    /// A beat is there.
+    /// A beat is present. There is no ready: the port cannot be stalled.
     pub rx_axis_tvalid: Signal<In, Bit>,
-    /// Last beat.
+    /// Last beat of the frame.
     pub rx_axis_tlast: Signal<In, Bit>,
-    /// On the last beat: the frame is bad.
+    /// The frame is bad. Valid on the last beat.
     pub rx_axis_tuser: Signal<In, Bit>,
 
-    /// Frames, in the MAC's clock.
+    /// Received frames, in the MAC's clock domain. The sink must always be ready.
     pub frames: PacketSource,
 
     beat: DFF<PacketBeat>,
@@ -78,33 +75,34 @@ impl Logic for MacReceive {
 /// From the card to the MAC's send port.
 #[derive(LogicBlock, BlockDefault)]
 pub struct MacSend {
-    /// Clock of the card.
+    /// PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Clock of the MAC.
+    /// MAC clock, 322 MHz.
     pub mac_clock: Signal<In, Clock>,
-    /// A new epoch begins: a frame begun on `frames` will not be finished.
+    /// An epoch begins: a frame begun on `frames` is not finished and is discarded. Frames that
+    /// have crossed are still sent.
     pub reset: Signal<In, Bit>,
 
-    /// Frames, in the card's clock.
+    /// Frames to send, in the domain of `clock`.
     pub frames: PacketSink,
-    /// A frame went over to the MAC's clock.
+    /// The last beat of a frame crosses to the MAC's clock domain; aborted frames are not counted.
     pub frame_done: Signal<Out, Bit>,
-    /// A beat was taken from the card.
+    /// A beat of `frames` was taken.
     pub beat_taken: Signal<Out, Bit>,
-    /// A beat of the card waits.
+    /// A beat of `frames` waits.
     pub beat_stalled: Signal<Out, Bit>,
-    /// Beats that wait for the MAC, the highest of an interval, in the card's clock.
+    /// Highest number of beats that waited for the MAC in an interval, in the domain of `clock`.
     pub beats_peak: Signal<Out, Bits<16>>,
 
-    /// Frame bytes.
+    /// Frame bytes, byte 0 in bits 7:0. A frame has at least 60 bytes, without FCS.
     pub tx_axis_tdata: Signal<Out, Bits<512>>,
-    /// Bytes valid.
+    /// Valid bytes, contiguous from bit 0.
     pub tx_axis_tkeep: Signal<Out, Bits<64>>,
-    /// A beat is offered.
+    /// A beat is offered. It does not fall inside a frame.
     pub tx_axis_tvalid: Signal<Out, Bit>,
-    /// Last beat.
+    /// Last beat of the frame.
     pub tx_axis_tlast: Signal<Out, Bit>,
-    /// Always 0: no frame is marked bad.
+    /// The frame is to be marked bad: always 0.
     pub tx_axis_tuser: Signal<Out, Bit>,
     /// The MAC takes the beat.
     pub tx_axis_tready: Signal<In, Bit>,
@@ -139,7 +137,7 @@ impl Logic for MacSend {
         self.level.level.next = bit_cast::<16, 10>(self.fifo.level.val());
         self.beats_peak.next = self.level.peak.val();
 
-        // Guard: a frame that a reset cut short is closed with an aborted beat.
+        // Guard: a frame that a reset cuts off is closed with an aborted beat.
         self.closing.next = self.cut_short.q.val();
         self.beat.next.data = self.frames.data.val();
         self.beat.next.byte_count = self.frames.byte_count.val();

@@ -1,23 +1,25 @@
 //! Counts the bytes that an AXI4-Stream keep mask marks.
 //!
-//! Timing: combinational: the mask is contiguous from bit 0, so its last one is found, one bit of
-//! 64, and encoded. Of any other mask the result is some count from 0 to 127.
+//! The mask is contiguous from bit 0, so its last set bit is isolated and encoded. For any other
+//! mask the result is undefined, from 0 to 127.
+//!
+//! Timing: combinational.
 
 use stream::prelude::*;
 
-/// From `tkeep` of 64 bits to a byte count.
+/// The block. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct KeepCount {
-    /// The mask.
+    /// Keep mask, contiguous from bit 0.
     pub keep: Signal<In, Bits<64>>,
-    /// Bytes it marks, 0 to 64.
+    /// Number of bytes that the mask marks, 0 to 64.
     pub byte_count: Signal<Out, Bits<7>>,
 
     last: Signal<Local, Bits<64>>,
     above: Signal<Local, Bits<64>>,
     not_above: Signal<Local, Bits<64>>,
     hits: [Signal<Local, Bit>; 7],
-    /// For each bit of the count, the last ones that set it.
+    /// For each bit of the count, the positions of the last set bit that set it.
     #[value(|bit| {
         let of_place = |place: u64| (place + 1) >> bit & 1;
         let mask = (0..64).fold(0u64, |mask, place| mask | of_place(place) << place);

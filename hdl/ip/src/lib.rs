@@ -1,4 +1,4 @@
-//! The sides of the vendor's hard blocks that face the card, and the boards that have them.
+//! The user side of the vendor's hard blocks, and the boards that have them.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]

@@ -4,7 +4,7 @@
 //!   bundle s_axis_rq, field tdata  ──►  port s_axis_rq_tdata of the emitted Verilog
 //! ```
 //! Invariants:
-//! 1. A bundle named as in the table of ports, anywhere down the hierarchy, emits exactly the
+//! 1. A bundle with the name that the table gives, anywhere in the hierarchy, emits exactly the
 //!    vendor's names, widths and directions.
 //!
 //! | bundle | name |
@@ -24,133 +24,133 @@ use stream::prelude::*;
 /// Byte offset of the PCI Express capability in the configuration space (PG213).
 pub const PCIE_CAPABILITY_BYTES: u64 = 0x70;
 
-/// Requests of the card, straddle on.
+/// Requester request interface (RQ): requests of the card, straddle on.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct RequestPort {
-    /// Data.
+    /// Request beat: descriptors and payload.
     pub tdata: Signal<Out, Bits<512>>,
-    /// Dwords valid: all.
+    /// Valid dwords: always all.
     pub tkeep: Signal<Out, Bits<16>>,
-    /// Side band.
+    /// Side band: starts, ends, byte enables, sequence numbers.
     pub tuser: Signal<Out, Bits<137>>,
     /// A beat is offered.
     pub tvalid: Signal<Out, Bit>,
-    /// Without meaning: straddle is on.
+    /// Ignored by the hard block: straddle is on.
     pub tlast: Signal<Out, Bit>,
     /// The hard block takes the beat; four copies of one signal.
     pub tready: Signal<In, Bits<4>>,
 }
 
-/// Completions for the card, straddle on.
+/// Requester completion interface (RC): completions for the card, straddle on.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct CompletionPort {
-    /// Data.
+    /// Completion beat: descriptors and payload.
     pub tdata: Signal<In, Bits<512>>,
-    /// Dwords valid.
+    /// Valid dwords; the card ignores it.
     pub tkeep: Signal<In, Bits<16>>,
-    /// Side band.
+    /// Side band: starts, ends, discontinue.
     pub tuser: Signal<In, Bits<161>>,
     /// A beat is offered.
     pub tvalid: Signal<In, Bit>,
-    /// Without meaning: straddle is on.
+    /// Ignored by the card: straddle is on.
     pub tlast: Signal<In, Bit>,
     /// The card takes the beat.
     pub tready: Signal<Out, Bit>,
 }
 
-/// Requests for the card, straddle off.
+/// Completer request interface (CQ): requests of the host, straddle off.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct HostRequestPort {
-    /// Data.
+    /// Request beat: descriptor and payload.
     pub tdata: Signal<In, Bits<512>>,
-    /// Dwords valid.
+    /// Valid dwords.
     pub tkeep: Signal<In, Bits<16>>,
-    /// Side band.
+    /// Side band: byte enables, start, discontinue.
     pub tuser: Signal<In, Bits<183>>,
     /// A beat is offered.
     pub tvalid: Signal<In, Bit>,
-    /// Last beat of a packet.
+    /// Last beat of a request.
     pub tlast: Signal<In, Bit>,
     /// The card takes the beat.
     pub tready: Signal<Out, Bit>,
 }
 
-/// Completions of the card, straddle off.
+/// Completer completion interface (CC): completions of the card, straddle off.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct HostReplyPort {
-    /// Data.
+    /// Completion beat: descriptor and payload.
     pub tdata: Signal<Out, Bits<512>>,
-    /// Dwords valid.
+    /// Valid dwords.
     pub tkeep: Signal<Out, Bits<16>>,
     /// Side band.
     pub tuser: Signal<Out, Bits<81>>,
     /// A beat is offered.
     pub tvalid: Signal<Out, Bit>,
-    /// Last beat of a packet.
+    /// Last beat of a completion.
     pub tlast: Signal<Out, Bit>,
     /// The hard block takes the beat; four copies of one signal.
     pub tready: Signal<In, Bits<4>>,
 }
 
-/// Sequence numbers of requests that have left.
+/// Sequence numbers of requests that have left the hard block.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct SequencePort {
-    /// First number of the cycle.
+    /// First sequence number of the cycle.
     pub num0: Signal<In, Bits<6>>,
-    /// It is valid.
+    /// The first sequence number is valid.
     pub num_vld0: Signal<In, Bit>,
-    /// Second number of the cycle.
+    /// Second sequence number of the cycle.
     pub num1: Signal<In, Bits<6>>,
-    /// It is valid.
+    /// The second sequence number is valid.
     pub num_vld1: Signal<In, Bit>,
 }
 
-/// What the host has configured, and the flow control credits.
+/// Settings of the host, and flow control credits.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct Configuration {
-    /// Maximum payload size: 128 bytes shifted by this.
+    /// Maximum payload size: 128 bytes shifted left by this.
     pub max_payload: Signal<In, Bits<2>>,
-    /// Maximum read request size: 128 bytes shifted by this.
+    /// Maximum read request size: 128 bytes shifted left by this.
     pub max_read_req: Signal<In, Bits<3>>,
-    /// Read completion boundary of each function: 0 is 64 bytes.
+    /// Read completion boundary of each function: 0 is 64 bytes, 1 is 128.
     pub rcb_status: Signal<In, Bits<4>>,
-    /// Four bits a function: I/O, memory, bus master, interrupt disable.
+    /// Four bits for each function: I/O, memory, bus master, interrupt disable.
     pub function_status: Signal<In, Bits<16>>,
-    /// Function level reset of each function.
+    /// Function level reset of each function is in progress.
     pub flr_in_process: Signal<In, Bits<4>>,
-    /// Its end.
+    /// The card has finished the function level reset of each function.
     pub flr_done: Signal<Out, Bits<4>>,
     /// MSI-X enable of each function.
     pub interrupt_msix_enable: Signal<In, Bits<4>>,
     /// MSI-X mask of each function.
     pub interrupt_msix_mask: Signal<In, Bits<4>>,
-    /// Which credits the hard block shows; always 4: available for sending.
+    /// Kind of credits that the hard block reports; always 4: available for sending.
     pub fc_sel: Signal<Out, Bits<3>>,
-    /// Posted header credits.
+    /// Posted header credits available.
     pub fc_ph: Signal<In, Bits<8>>,
-    /// Posted data credits, 16 bytes each.
+    /// Posted data credits available, 16 bytes each.
     pub fc_pd: Signal<In, Bits<12>>,
 }
 
-/// Access to the function's own configuration space.
+/// Access to the configuration space of the card's own function.
 #[derive(Clone, Debug, Default, LogicInterface)]
 pub struct ConfigurationSpace {
-    /// Dword address.
+    /// Dword address of the access.
     pub addr: Signal<Out, Bits<10>>,
-    /// Function.
+    /// Number of the function.
     pub function_number: Signal<Out, Bits<8>>,
-    /// Read; held until done.
+    /// Read request; it is held until the access is done.
     pub read: Signal<Out, Bit>,
-    /// What was read, with done.
+    /// Data of a read; valid with `read_write_done`.
     pub read_data: Signal<In, Bits<32>>,
     /// The access is done.
     pub read_write_done: Signal<In, Bit>,
-    /// Write; never.
+    /// Write request; always 0.
     pub write: Signal<Out, Bit>,
-    /// What to write.
+    /// Data to write.
     pub write_data: Signal<Out, Bits<32>>,
     /// Bytes to write.
     pub byte_enable: Signal<Out, Bits<4>>,
-    /// Write read-only fields; never.
+    /// Allows writes to read-only fields; always 0.
     pub debug_access: Signal<Out, Bit>,
 }

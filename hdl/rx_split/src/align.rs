@@ -1,26 +1,18 @@
-//! The one shared realigner: shifts a run of beats down by a number of bytes.
+//! The realigner: shifts a run of beats down by a number of bytes, to the place in the beat that
+//! their bus address needs.
 //!
 //! ```text
-//!  two beats ──► each lane of the one it needs ──► turn by 4 bytes x n ──► register
-//!            ──► turn by 0..3 bytes ──► source
+//!  two beats ──► each lane of the one it needs ──► rotate by 4 bytes x n ──► register
+//!            ──► rotate by 0..3 bytes ──► source
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | sink | in | beats of a run, each with the one behind it, or with metadata in front |
-//! | source | out | one beat for each |
-//! | shared, metadata | out | that beat's second half is these; in `source` it means nothing |
-//! | hold, held, hold_beat | out | a beat of a held slot is there, for the hold memory; its place |
-//! | hold_memories | out | memories that the held slot waits for |
-//! | published | out | the last beat of a header entry was taken |
+//! A lane is a byte of a beat. Lanes from `shift` on come from the beat, those below from the next
+//! one: so 64 bytes are rotated, not 128 shifted.
 //!
-//! A lane is a byte of a beat. Lanes from `shift` on come from the beat, those below from the one
-//! behind it: so 64 bytes are turned, not 128 shifted.
-//!
-//! Timing: one beat a cycle, latency one cycle; `sink.ready` follows `source.ready`
+//! Timing: one beat per cycle, latency one cycle; `sink.ready` follows `source.ready`
 //! combinationally.
 //!
 //! Invariants:
-//! 1. Bytes beyond `byte_count` are any: whoever takes a beat uses none of them.
+//! 1. Bytes beyond `byte_count` are undefined; consumers ignore them.
 //! 2. `reset` forgets what is inside.
 
 use stream::prelude::*;
@@ -28,70 +20,72 @@ use stream::prelude::*;
 /// A beat to realign.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct AlignBeat {
-    /// The beat, and the one behind it in the packet store.
+    /// The beat, and the next one in the packet buffer.
     pub pair: BeatPair,
-    /// The metadata stand in front of the beat; the one behind it has no meaning. `shift` is 32.
+    /// The metadata stand before the beat's first byte, and the next beat is not used; `shift` is
+    /// 32.
     pub head: Bit,
-    /// These, or those that share the beat.
+    /// Metadata that stand before the beat, or that share it.
     pub metadata: Bits<256>,
     /// Bytes to shift down, the same for the whole run.
     pub shift: Bits<6>,
-    /// Bytes used of the beat that this one completes.
+    /// Bytes used of the beat that is made of this one.
     pub byte_count: Bits<7>,
-    /// Its second half is the metadata, and the run's packet goes on with the next run.
+    /// The second half of the beat that is made is the metadata, and the run's packet continues
+    /// with the next run.
     pub shared: Bit,
-    /// It is the last of the packet.
+    /// The beat is the last of its packet.
     pub last: Bit,
     /// With `last`: a header entry ends here.
     pub publish: Bit,
-    /// Owner of that entry.
+    /// Owner of the header entry.
     pub owner: Bits<8>,
-    /// Producer index behind it.
+    /// Producer index after the header entry.
     pub index: Bits<32>,
-    /// It belongs to a slot that is held.
+    /// The beat belongs to a slot that is held.
     pub held: Bit,
-    /// With `held`: its slot's place in the hold memory.
+    /// With `held`: place of its slot in the hold memory.
     pub held_at: Bits<8>,
-    /// With `held`: the memories but 0 that its packet's payload lies in, a bit each.
+    /// With `held`: the memories except 0 that its packet's payload lies in, one bit each.
     pub memories: Bits<4>,
 }
 
-/// Two beats that follow each other, as the packet store shows them.
+/// Two consecutive beats, as the packet buffer returns them.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct BeatPair {
-    /// The beat of even address.
+    /// Beat of even address.
     pub even: Bits<512>,
-    /// The beat of odd address.
+    /// Beat of odd address.
     pub odd: Bits<512>,
-    /// The odd one is the earlier.
+    /// The beat of odd address is the earlier one.
     pub odd_first: Bit,
 }
 
 /// The realigner. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Align {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: beats inside are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Beats of a run.
+    /// Beats of a run, each with the next one, or with metadata before it.
     pub sink: MessageSink<AlignBeat>,
-    /// Realigned packets.
+    /// Realigned packets: one beat for each beat of `sink` that is not held.
     pub source: PacketSource,
-    /// The second half of the beat offered is `metadata`.
+    /// The second half of the beat at `source` is `metadata`; in `source` that half is undefined.
     pub shared: Signal<Out, Bit>,
-    /// Metadata of its packet.
+    /// Metadata of the packet at `source`.
     pub metadata: Signal<Out, Bits<256>>,
-    /// A beat of a held slot is there; `source` does not offer it.
+    /// A beat of a held slot is at `held`; `source` does not offer it. It is not stalled.
     pub hold: Signal<Out, Bit>,
-    /// That beat.
+    /// Beat of a held slot, with `hold`.
     pub held: Signal<Out, Bits<512>>,
-    /// Its place in the hold memory; bit 0 is set for the last beat.
+    /// Place of that beat in the hold memory; bit 0 is set for the last one of its slot.
     pub hold_beat: Signal<Out, Bits<9>>,
-    /// Memories that its slot waits for, a bit each.
+    /// Memories that its slot waits for, one bit each.
     pub hold_memories: Signal<Out, Bits<4>>,
-    /// A header entry was handed over.
+    /// One pulse for each header entry whose last beat is taken at `source`.
     pub published: PulseSource<RingFetch>,
 
     #[value(RotateStage::new(16))]
@@ -145,7 +139,7 @@ impl Logic for Align {
         self.published.payload.next.owner = self.beat.q.val().owner;
         self.published.payload.next.index = self.beat.q.val().index;
 
-        // Each lane from the beat that it needs, then turned by multiples of 4 bytes.
+        // Each lane from the beat that it needs, then rotated by multiples of 4 bytes.
         self.pair.next = self.sink.payload.val().pair;
         self.shift.next = self.sink.payload.val().shift;
         self.shift_bits.next = bit_cast::<9, 6>(self.shift.val()) << 3;
@@ -170,7 +164,7 @@ impl Logic for Align {
         self.by_4.data.next = self.by_16.result.val();
         self.by_4.times.next = self.shift.val().get_bits::<2>(2);
 
-        // Turned by the rest.
+        // Rotated by the rest.
         self.rest.next = bit_cast::<2, 6>(self.beat.q.val().shift);
         self.by_1.data.next = self.turned.q.val();
         self.by_1.times.next = self.rest.val();

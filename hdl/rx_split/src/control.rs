@@ -1,13 +1,12 @@
-//! The settings that belong to no owner: receive runs, and where each memory is flushed.
+//! The settings that belong to no owner: whether receive runs, and where each memory is flushed.
 //!
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | settings | in | register writes |
-//! | running | out | receive runs |
-//! | memory, flush_address | in, out | flush read address of a memory, in the same cycle |
+//! Timing: a setting holds from the cycle after its register write; `flush_address` follows
+//! `memory` in the same cycle.
 //!
 //! Invariants:
 //! 1. `reset` stops receive until `CONTROL` is written again; flush addresses stay.
+//!
+//! Source: `abi::registers`, CONTROL and FLUSH; docs/specification.md, Settings.
 
 use abi::registers::{CONTROL, FLUSH};
 use stream::prelude::*;
@@ -15,18 +14,18 @@ use stream::prelude::*;
 /// The settings. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Control {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: receive is stopped; flush addresses are kept.
     pub reset: Signal<In, Bit>,
 
-    /// Register writes.
+    /// Register writes; `CONTROL` and the flush addresses are kept.
     pub settings: PulseSink<RegisterWrite>,
     /// Receive runs.
     pub running: Signal<Out, Bit>,
-    /// Whose flush address to show.
+    /// Memory whose flush address is shown.
     pub memory: Signal<In, Bits<2>>,
-    /// That address.
+    /// Address of the flush read of `memory`, in the same cycle.
     pub flush_address: Signal<Out, Bits<64>>,
 
     flush_low: LutRam<Bits<32>, 2>,

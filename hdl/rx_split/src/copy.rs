@@ -1,4 +1,4 @@
-//! The copy engine: reads the packet store, realigns and writes, job by job.
+//! The copy engine: reads the packet buffer, realigns and writes, job by job.
 //!
 //! ```text
 //!  jobs ──► hold ──► queue (8) ──► announce ──► feed ──► align ──┬─► join ──► write_data
@@ -8,26 +8,16 @@
 //!            │                       └─► fences ─► confirmation
 //!            └─► flush reads, confirmation
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | jobs, next_owner | in | what to do, in order; owner of the job of the next cycle |
-//! | slot_passes | out | a slot that waits for no memory is taken, if it is offered |
-//! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
-//! | write_job, write_data | out | to `dma.write` |
-//! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
-//! | flush_job, flush_data | out, in | to `dma.read` |
-//! | confirmation | out | confirmations, behind the last beat of every job before them |
-//! | release | out | the packet was read for the last time |
-//! | published | out | a header entry was handed over |
-//!
 //! Timing: a write of n beats takes n cycles when nothing stalls; there is no pause between jobs.
-//! Latency from job to the first beat: four cycles.
+//! Latency from a job to its first beat: four cycles.
 //!
 //! Invariants:
 //! 1. A job's data are offered only after its `write_job` was taken.
 //! 2. Confirmations wait until the last beat of every earlier job was taken, or is held; what
 //!    follows them does not wait. For what is held, see [`crate::hold`].
 //! 3. `reset` forgets the jobs inside.
+//!
+//! Source: docs/specification.md, Delivery, Fence, Hold and Writes; decision 6.
 
 pub mod announce;
 pub mod feed;
@@ -45,50 +35,51 @@ use crate::messages::{CopyJob, CopyKind, Release};
 use stream::prelude::*;
 use stream::pulse_merge::PulseMerge;
 
-/// The engine: 2^A beats of packet store, 2^B owners; N must be 2^B. See the module's head.
+/// The engine, for a packet buffer of 2^BUFFER_BITS beats and 2^OWNER_BITS owners; OWNERS must be
+/// 2^OWNER_BITS. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct Copy<const A: usize, const B: usize, const N: usize> {
-    /// Clock.
+pub struct Copy<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: all jobs inside, held ones too, are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Jobs.
+    /// Jobs in order.
     pub jobs: MessageSink<CopyJob>,
     /// Owner of the job that is offered in the next cycle, if one is.
     pub next_owner: Signal<In, Bits<8>>,
-    /// A slot that waits for no memory is taken, if it is offered.
+    /// A slot that waits for no memory is taken if it is offered; from registers.
     pub slot_passes: Signal<Out, Bit>,
     /// Memory to flush.
     pub memory: Signal<Out, Bits<2>>,
-    /// Where it is flushed.
+    /// Address of the flush read of `memory`, in the same cycle.
     pub flush_address: Signal<In, Bits<64>>,
-    /// Beat to read.
-    pub read_address: Signal<Out, Bits<A>>,
-    /// It is read; without it the beat read last stays.
+    /// Beat of the packet buffer to read.
+    pub read_address: Signal<Out, Bits<BUFFER_BITS>>,
+    /// Reads `read_address`; without it `read_data` must keep its value.
     pub read_enable: Signal<Out, Bit>,
-    /// That beat and the next, one cycle later.
+    /// Beat that was read and the one after it, one cycle after `read_enable`.
     pub read_data: Signal<In, BeatPair>,
-    /// What the packet store may forget.
+    /// Packets that were read for the last time: the beats before the pointer are free.
     pub release: PulseSource<Release>,
 
-    /// Write jobs.
+    /// Jobs to `dma.write`.
     pub write_job: MessageSource<WriteJob>,
-    /// Their bytes.
+    /// Bytes of the write jobs, one packet for each job, or one for two jobs that share a beat.
     pub write_data: PacketSource,
-    /// Flush reads.
+    /// Flush reads to `dma.read`.
     pub flush_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of the flush reads, in order.
     pub flush_data: PacketSink,
-    /// Confirmations.
+    /// Confirmations, each after the last beat of every job before it.
     pub confirmation: MessageSource<Confirmation>,
-    /// A header entry was handed over.
+    /// One pulse for each header entry that was handed over.
     pub published: PulseSource<RingFetch>,
 
-    hold: Hold<B, N>,
+    hold: Hold<OWNER_BITS, OWNERS>,
     queue: Fifo<CopyJob, 3, 4>,
     announce: Announce,
-    feed: Feed<A>,
+    feed: Feed<BUFFER_BITS>,
     align: Align,
     fences: Fences,
     writes: WriteJoin,
@@ -99,7 +90,9 @@ pub struct Copy<const A: usize, const B: usize, const N: usize> {
     is_confirmation: Signal<Local, Bit>,
 }
 
-impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
+impl<const BUFFER_BITS: usize, const OWNER_BITS: usize, const OWNERS: usize> Logic
+    for Copy<BUFFER_BITS, OWNER_BITS, OWNERS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, hold, queue, announce, feed, align, fences);
@@ -146,10 +139,10 @@ impl<const A: usize, const B: usize, const N: usize> Logic for Copy<A, B, N> {
         self.feed.jobs.payload.next = self.job.val();
         self.feed.jobs.valid.next = self.offered.val() & !self.is_confirmation.val();
         self.announce.announced.ready.next = self.feed.jobs.ready.val();
-        self.announce.fence_room.next = self.fences.room.val();
+        self.announce.fence_has_space.next = self.fences.has_space.val();
         self.fences.job.next = self.job.val();
         self.fences.passes.next = self.offered.val() & self.is_confirmation.val();
-        // Two jobs that share a beat are one packet.
+        // Two jobs that share a beat make one packet.
         self.fences.fed.next = self.feed.jobs.valid.val()
             & self.feed.jobs.ready.val()
             & self.job.val().writes

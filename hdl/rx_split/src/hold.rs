@@ -6,49 +6,37 @@
 //!                        ▲ tickets                └─► write_job, write_data, confirmation
 //!                     flusher ─► flush_job
 //! ```
-//! Payload in a memory other than 0 is visible when a flush read behind it was answered; until then
-//! its header entry is held here, a queue for each memory, and one flush read releases all that
-//! came before it. Entries that need none pass, but for those of an owner of whom something is
-//! held: its entries stay in order.
+//! Payload in a memory other than 0 is visible when a flush read that followed it has returned.
+//! Until then its header entry is held here, in one queue for each memory, and one flush read
+//! releases everything that came before it. Entries that need no flush read pass, except those of
+//! an owner of whom something is held: its entries stay in order.
 //!
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | jobs, routed | in, out | copy jobs; held slots are marked, held confirmations stay here |
-//! | next_owner | in | owner of the job of the next cycle |
-//! | drained | in | every routed job was announced |
-//! | hold, hold_beat, hold_data | in | a beat of a held slot and its place |
-//! | hold_memories | in | memories that the slot waits for |
-//! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
-//! | flush_job, flush_data | out, in | to `dma.read` |
-//! | write_job, write_data | out | released slots |
-//! | confirmation | out | released confirmations |
-//! | published | out | a released slot was handed over |
-//!
-//! Timing: a job passes in the same cycle. A slot leaves eight cycles after its flush read was
-//! answered, if it is alone; five cycles each behind others.
+//! Timing: a job passes in the same cycle. A slot leaves eight cycles after its flush read has
+//! returned, if it is alone; further ones every five cycles.
 //!
 //! Invariants:
-//! 1. A slot leaves when a flush read of every memory its payload lies in, begun behind that
-//!    payload, has ended: it takes its tickets when it lands in the hold memory, where it follows
-//!    the payload.
-//! 2. An owner's slots and confirmations leave in order; owner 0's confirmations behind everything
-//!    that was held before.
-//! 3. 63 items a queue and 16 fences: the job that finds its own full waits, and with it what
-//!    follows. This lasts as long as a flush read at most.
+//! 1. A slot leaves when a flush read of every memory that its payload lies in, started after that
+//!    payload, has ended: the slot takes its tickets when it lands in the hold memory, where it
+//!    follows the payload.
+//! 2. An owner's slots and confirmations leave in order; owner 0's confirmations after everything
+//!    that was held before them.
+//! 3. There are 63 items per queue and 16 fences. A job that finds its queue full waits, and with
+//!    it all later jobs: for one flush read at most.
 //! 4. `reset` forgets what is held.
 //!
-//! On error: a slot whose memory did not answer, twice, leaves with `unflushed` in its metadata.
+//! On error: a slot whose flush read failed twice leaves with `unflushed` in its metadata.
 //!
-//! N must be 2^B. Source: decision 6.
+//! Source: docs/specification.md, Hold; decision 6.
 
 pub mod flush_ticket;
 pub mod flusher;
 pub mod held_fences;
 pub mod held_owners;
 pub mod held_queue;
+pub mod hold_arbiter;
 pub mod hold_release;
 pub mod hold_route;
-pub mod hold_turn;
+pub mod messages;
 
 use crate::hold::flusher::Flusher;
 use crate::hold::held_fences::HeldFences;
@@ -59,17 +47,17 @@ use crate::hold::hold_route::HoldRoute;
 use crate::messages::CopyJob;
 use stream::prelude::*;
 
-/// The hold. See the module's head.
+/// The hold, for 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct Hold<const B: usize, const N: usize> {
-    /// Clock.
+pub struct Hold<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: all that is held is forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Jobs.
+    /// Copy jobs in order.
     pub jobs: MessageSink<CopyJob>,
-    /// Jobs for the copy engine.
+    /// Jobs for the copy engine: held slots are marked, held confirmations are left out.
     pub routed: MessageSource<CopyJob>,
     /// Owner of the job that is offered in the next cycle, if one is.
     pub next_owner: Signal<In, Bits<8>>,
@@ -77,34 +65,34 @@ pub struct Hold<const B: usize, const N: usize> {
     pub owner_holds: Signal<Out, Bit>,
     /// Every routed job was announced.
     pub drained: Signal<In, Bit>,
-    /// A beat of a held slot.
+    /// A beat of a held slot is written to the hold memory.
     pub hold: Signal<In, Bit>,
-    /// Its place; bit 0 is set for the last one.
+    /// Place of that beat in the hold memory; bit 0 is set for the last one of its slot.
     pub hold_beat: Signal<In, Bits<9>>,
-    /// The beat.
+    /// Beat of a held slot, with `hold`.
     pub hold_data: Signal<In, Bits<512>>,
-    /// Memories that its slot waits for, a bit each.
+    /// Memories that its slot waits for, one bit each.
     pub hold_memories: Signal<In, Bits<4>>,
     /// Memory to flush.
     pub memory: Signal<Out, Bits<2>>,
-    /// Where it is flushed.
+    /// Address of the flush read of `memory`, in the same cycle.
     pub flush_address: Signal<In, Bits<64>>,
 
-    /// Flush reads.
+    /// Flush reads to `dma.read`.
     pub flush_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of the flush reads, in order.
     pub flush_data: PacketSink,
-    /// Released slots.
+    /// Write jobs of released slots.
     pub write_job: MessageSource<WriteJob>,
-    /// Their bytes.
+    /// Bytes of released slots.
     pub write_data: PacketSource,
     /// Released confirmations.
     pub confirmation: MessageSource<Confirmation>,
-    /// A released slot was handed over.
+    /// One pulse for each header entry of a released slot that was handed over.
     pub published: PulseSource<RingFetch>,
 
     route: HoldRoute,
-    owners: HeldOwners<B, N>,
+    owners: HeldOwners<OWNER_BITS, OWNERS>,
     queue_1: HeldQueue<1>,
     queue_2: HeldQueue<2>,
     queue_3: HeldQueue<3>,
@@ -120,7 +108,7 @@ pub struct Hold<const B: usize, const N: usize> {
     some_held: Signal<Local, Bit>,
 }
 
-impl<const B: usize, const N: usize> Logic for Hold<B, N> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Hold<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, owners, queue_1, queue_2, queue_3, fences);
@@ -147,16 +135,16 @@ impl<const B: usize, const N: usize> Logic for Hold<B, N> {
         self.owners.push_queue.next = self.route.push_queue.val();
         self.owners.pop.next = self.handout.pop.val().any();
         self.owners.pop_owner.next = self.handout.popped_owner.val();
-        self.route.room.next = (bit_cast::<4, 1>(self.queue_1.room.val().into()) << 1)
-            | (bit_cast::<4, 1>(self.queue_2.room.val().into()) << 2)
-            | (bit_cast::<4, 1>(self.queue_3.room.val().into()) << 3);
+        self.route.queue_space.next = (bit_cast::<4, 1>(self.queue_1.has_space.val().into()) << 1)
+            | (bit_cast::<4, 1>(self.queue_2.has_space.val().into()) << 2)
+            | (bit_cast::<4, 1>(self.queue_3.has_space.val().into()) << 3);
         self.route.places.next = bit_cast::<24, 8>(self.queue_1.at.val())
             | (bit_cast::<24, 8>(self.queue_2.at.val()) << 8)
             | (bit_cast::<24, 8>(self.queue_3.at.val()) << 16);
         self.some_held.next =
             self.queue_1.holds.val() | self.queue_2.holds.val() | self.queue_3.holds.val();
         self.route.any_held.next = self.some_held.val() | !self.fences.empty.val();
-        self.route.fence_room.next = self.fences.room.val();
+        self.route.fence_has_space.next = self.fences.has_space.val();
 
         // Beats of held slots land in the order of their items; the last one takes the tickets.
         self.slots.write_enable.next = self.hold.val();

@@ -1,45 +1,44 @@
-//! The door: admits frames beat by beat and judges them as the MAC does.
+//! The ingress gate: admits received frames beat by beat and judges what the MAC knows of them.
 //!
 //! ```text
-//!  frames ──► [room?] ──► count, first/last, full, stopped, runt, giant, bad FCS ──► beats
+//!  frames ──► [free space?] ──► count, first/last, full, stopped, runt, giant, bad FCS ──► beats
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | frames | in | whole frames; `abort` is a bad FCS; never held back |
-//! | room | in | the packet store can take all that is on its way, and one beat more |
-//! | gate | in | receive runs, and how many epochs have begun |
-//! | beats | out | numbered beats; `refused` on the last one of a frame to be dropped |
-//!
-//! Timing: one beat a cycle, latency one cycle. It is the MAC's clock: a MAC waits for nobody.
+//! Timing: one beat per cycle, latency one cycle, no back-pressure: a MAC cannot be stalled.
 //!
 //! Invariants:
-//! 1. Every frame that comes in leaves at least its last beat in `beats`: it is counted further on.
+//! 1. Every frame that enters leaves at least its last beat in `beats`, so it is counted later.
 //! 2. The beats of a frame in `beats` are numbered from 0 without a gap; the first has `first`.
-//! 3. No frame leaves more than 145 beats: a giant is cut, its last beat tells.
-//! 4. A frame that finds no room for one of its beats leaves only its last from there on, refused.
+//! 3. No frame leaves more than 145 beats: a giant is cut, and its last beat is refused.
+//! 4. A frame that finds no space for one of its beats leaves only its last beat from there on,
+//!    refused.
 //! 5. A frame that began while receive was stopped, or before the latest epoch known here, is
 //!    refused as `stopped`.
-//! 6. The first check that fails names the reason: rx_fifo_full, stopped, giant, runt, bad_fcs.
+//! 6. The first check that fails is the reason: rx_fifo_full, stopped, giant, runt, bad_fcs.
+//!
+//! On error: the frame is marked with `refused` and its reason; it is dropped after the last beat.
+//!
+//! Source: docs/specification.md, Checks and Reset.
 
 use crate::messages::{Gate, RxBeat};
 use abi::config::{BEAT_BYTES, FRAME_BYTES_MAX, FRAME_BYTES_MIN};
 use abi::reason::DropReason;
 use stream::prelude::*;
 
-/// The door. See the module's head.
+/// The ingress gate. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Ingress {
-    /// Clock of the MAC.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Frames from the MAC.
+    /// Whole frames from the MAC without FCS, never stalled; `abort` marks a bad FCS.
     pub frames: PacketSink,
-    /// Beats to the parser.
+    /// Numbered beats to the parser; `refused` is set on the last beat of a frame that is to be
+    /// dropped.
     pub beats: PulseSource<RxBeat>,
 
-    /// The store has room for one beat more.
-    pub room: Signal<In, Bit>,
-    /// Whether receive runs, and in which epoch.
+    /// The packet buffer has space for everything on its way and for one beat more.
+    pub has_space: Signal<In, Bit>,
+    /// State of the ingress gate: whether receive runs, and how many epochs have begun.
     pub gate: Signal<In, Gate>,
 
     index: DFF<Bits<8>>,
@@ -94,10 +93,10 @@ impl Logic for Ingress {
         // What is decided at the first beat, or by an epoch that begins within the frame, stays.
         self.stop.next =
             self.stopped.q.val() | (self.gate.val().epoch_begins != self.epoch_begins.q.val());
-        self.is_full.next = self.full.q.val() | !self.room.val();
+        self.is_full.next = self.full.q.val() | !self.has_space.val();
         if !self.in_frame.q.val() {
             self.stop.next = !self.gate.val().running;
-            self.is_full.next = !self.room.val();
+            self.is_full.next = !self.has_space.val();
             self.epoch_begins.d.next = self.gate.val().epoch_begins;
         }
         self.first_beat.next = self.index.q.val() == 0;
@@ -138,7 +137,7 @@ impl Logic for Ingress {
             self.stopped.d.next = self.stop.val();
             self.full.d.next = self.is_full.val();
             if self.frames.last.val() {
-                self.index.d.next = bits::<8>(0);
+                self.index.d.next = 0.into();
             } else if self.passes.val() {
                 self.index.d.next = self.index.q.val() + 1;
             }

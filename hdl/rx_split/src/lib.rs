@@ -2,48 +2,42 @@
 //! queue.
 //!
 //! ```text
-//!  mac_clock                                                │ clock
-//!  frames ─► ingress ─► parse, window, transport, verify ─► store ─► classify ─► share check ─┐
-//!               └───────◄────────── room ──────────◄──────────┘   flow table                  │
-//!  dma.write ◄── copy ◄── split ◄── admit ◄── walks ◄── backlog ◄─────────────────────────────┘
+//!  mac_clock                                         │ clock
+//!  frames ─► ingress ─► parse, window, ─► verify ─► packet ─► classify ─► share check ─┐
+//!               ▲       transport                   buffer     flow table              │
+//!               └──────────── free space ◄────────────┘                                │
+//!  dma.write ◄── copy ◄── split ◄── admit ◄── walks ◄── backlog ◄──────────────────────┘
 //!                 └── release, confirmation     └── lists, regions
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | epoch, reset | in | start of an epoch: nothing is in flight behind it; counters stay |
-//! | settings | in | register writes |
-//! | frames | in | whole frames without FCS, in `mac_clock`, never held back; `abort`: bad FCS |
-//! | flow_lookup, flow_reply | out, in | the flow table |
-//! | cursor_flow, cursor, cursor_write | out, in, out | cursors: shown two cycles later; written |
-//! | segment_request, segment_reply | out, in | the receive lists |
-//! | region_request, region_reply | out, in | the region table |
-//! | write_job, write_data | out | to `dma.write` |
-//! | flush_job, flush_data | out, in | to `dma.read`: flush reads of memories other than 0 |
-//! | confirmation_sink, confirmation_source | in, out | the fence |
-//! | send_event | in | failed sends, for the owner's header queue |
-//! | drop_count, disposition_count, frame_done | out | one pulse for each frame: in = out + drops |
-//! | send_event_lost | out | a failed send found no room in its owner's header queue |
-//! | store_beats_peak | out | beats in use in the packet store, the highest of an interval |
-//! | store_crowded | out | a quarter of the packet store or more is in use |
-//! | packet_taken, packet_stalled | out | a verified packet is taken to be classified; one waits |
-//! | header_produced | out | an entry was handed over: owner and slots produced |
+//! The stages: [`ingress`] admits frames, [`parse`], [`parse::window`] and [`transport`] read the
+//! headers, [`verify`] judges lengths and checksums, [`packet_buffer`] keeps what is good (together
+//! [`intake`]). [`classify`] finds the flow, [`share_check`] bounds what an owner may keep there,
+//! [`walks`] finds the memory, [`admit`] reserves ring space ([`placement`]). [`split`] makes copy
+//! jobs, [`copy`] carries them out, [`hold`] keeps header entries until their payload is visible
+//! ([`delivery`]). [`RxSplit`] joins all of it.
 //!
-//! Timing: frames come in at one beat a cycle of the MAC's clock; what finds no room is dropped and
-//! counted. From the packet store on it is the card's clock; one packet a cycle is
-//! classified, one every other cycle admitted; what an owner's share of the packet store does not
-//! hold is dropped in between. Writes leave at one beat a cycle.
+//! Timing: frames enter at one beat per cycle of the MAC's clock; frames that find no free space
+//! are dropped and counted. From the packet buffer on everything runs with the card's clock: one
+//! packet per cycle is classified, one every other cycle admitted. Packets beyond their owner's
+//! share of the packet buffer are dropped in between. Writes leave at one beat per cycle.
 //!
 //! Invariants:
 //! 1. Not one byte of a frame is written before all its checks are known to be good.
 //! 2. A packet is placed completely or deferred completely; what it needs is reserved before its
 //!    first write.
 //! 3. Frames in = dispositions + drops, across resets too.
-//! 4. A confirmation leaves behind the last write of every packet whose lookup was requested before
+//! 4. A confirmation leaves after the last write of every packet whose look-up was requested before
 //!    it came.
 //! 5. Entries of one owner are in order of arrival.
-//! 6. Entries whose payload lies in a memory other than 0 wait for a flush read behind it; entries
-//!    of other owners pass them.
-//! 7. A `send_event` waits for its turn among the packets, never for room in a header queue.
+//! 6. Entries whose payload lies in a memory other than 0 wait for a flush read that follows it;
+//!    entries of other owners pass them.
+//! 7. A `send_event` waits until it is granted among the packets, never for free space in a header
+//!    queue.
+//!
+//! On error: a frame or packet that fails a check, or finds no space, is dropped and counted with
+//! its reason.
+//!
+//! Source: docs/specification.md, Receive, Fence and Hold; decisions 1 to 7 and 12.
 
 // The derive macros of rust-hdl generate methods without documentation.
 #![allow(missing_docs)]
@@ -51,20 +45,21 @@
 
 pub mod admit;
 pub mod align;
-pub mod back;
 pub mod classify;
 pub mod control;
 pub mod copy;
-pub mod front;
+pub mod delivery;
+pub mod drop_select;
 pub mod hold;
 pub mod ingress;
-pub mod lost;
+pub mod intake;
 pub mod messages;
-pub mod middle;
+pub mod packet_buffer;
 pub mod parse;
+pub mod placement;
+pub mod reset_drops;
 pub mod share_check;
 pub mod split;
-pub mod store;
 pub mod transport;
 pub mod verify;
 pub mod walks;

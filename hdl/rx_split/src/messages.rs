@@ -1,14 +1,15 @@
-//! What flows between the stages of the receive path.
+//! Messages between the stages of the receive path. Messages inside one stage are in that stage's
+//! own `messages.rs`.
 
 use stream::prelude::*;
 
-/// One beat on its way from the door to the packet store. No back-pressure: room was checked at the
-/// door.
+/// One beat on its way from the ingress gate to the packet buffer. There is no back-pressure: the
+/// ingress gate has checked that there is space.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RxBeat {
     /// Bytes of the beat.
     pub data: Bits<512>,
-    /// Bytes used.
+    /// Bytes used, 1 to 64.
     pub byte_count: Bits<7>,
     /// Number of the beat in its frame, from 0.
     pub index: Bits<8>,
@@ -16,13 +17,13 @@ pub struct RxBeat {
     pub first: Bit,
     /// Last beat of the frame.
     pub last: Bit,
-    /// With `last`: the frame is dropped, whatever it holds.
+    /// With `last`: the frame is to be dropped, whatever it holds.
     pub refused: Bit,
     /// With `refused`: the DropReason.
     pub reason: DropCode,
 }
 
-/// What the door has to know.
+/// The state of the ingress gate that software and resets determine.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Gate {
     /// Receive runs.
@@ -31,28 +32,28 @@ pub struct Gate {
     pub epoch_begins: Bits<4>,
 }
 
-/// What the first beat tells: Ethernet, VLAN tags and the IP header.
+/// What the first beat of a frame holds: Ethernet, VLAN tags and the IP header.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct NetworkInfo {
-    /// Byte offset of the first byte behind the Ethernet header and the VLAN tags.
+    /// Byte offset of the first byte after the Ethernet header and the VLAN tags.
     pub l3_offset: Bits<8>,
-    /// IPv4.
+    /// The packet is IPv4.
     pub ipv4: Bit,
-    /// IPv6.
+    /// The packet is IPv6.
     pub ipv6: Bit,
     /// Version, header length or total length contradict each other.
     pub malformed: Bit,
-    /// A fragment.
+    /// The packet is a fragment.
     pub fragment: Bit,
-    /// TCP, not a fragment.
+    /// The packet is TCP, and not a fragment.
     pub tcp: Bit,
-    /// UDP, not a fragment.
+    /// The packet is UDP, and not a fragment.
     pub udp: Bit,
     /// Byte offset of the L4 header.
     pub l4_offset: Bits<8>,
-    /// Bytes of L4 header and payload.
+    /// Bytes of L4 header and payload together.
     pub l4_bytes: Bits<16>,
-    /// Byte offset of the first byte behind the IP packet.
+    /// Byte offset of the first byte after the IP packet.
     pub ip_end: Bits<17>,
     /// Source address; IPv4 in the low 32 bits.
     pub remote: Bits<128>,
@@ -71,26 +72,26 @@ pub struct FlowKey {
     pub ports: Bits<32>,
     /// IP protocol.
     pub protocol: Bits<8>,
-    /// 4 or 6.
+    /// IP version, 4 or 6.
     pub version: Bits<4>,
     /// Header profile.
     pub profile: Bits<4>,
     /// Message key.
     pub message_key: Bits<64>,
-    /// Zero.
+    /// Always zero.
     pub padding: Bits<16>,
 }
 
-/// Everything that the later stages know about a packet.
+/// Everything that the later stages use of a packet's headers.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PacketInfo {
     /// Flow key.
     pub key: Bits<384>,
-    /// TCP or UDP, not a fragment.
+    /// The packet is TCP or UDP, and not a fragment.
     pub transport: Bit,
-    /// TCP.
+    /// The packet is TCP.
     pub tcp: Bit,
-    /// Fragment, or UDP without checksum.
+    /// The packet is a fragment, or UDP without checksum: its payload cannot be verified.
     pub unverified: Bit,
     /// L4 lengths contradict each other.
     pub malformed: Bit,
@@ -112,35 +113,36 @@ pub struct PacketInfo {
     pub flags: Bits<8>,
     /// TCP options, first byte in bits 7:0.
     pub options: Bits<320>,
-    /// Bytes of options, 0 to 40.
+    /// Bytes of TCP options, 0 to 40.
     pub option_bytes: Bits<6>,
 }
 
 /// What the parser found, and what it leaves to be checked at the frame's end.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ParsedPacket {
-    /// The packet; `frame_bytes` and the payload without transport are still open.
+    /// What is known of the packet; `frame_bytes`, and the payload length without transport, are
+    /// still missing.
     pub info: PacketInfo,
-    /// IPv4 or IPv6.
+    /// The packet is IPv4 or IPv6.
     pub ip: Bit,
-    /// IPv4.
+    /// The packet is IPv4.
     pub ipv4: Bit,
     /// The IP header contradicts itself.
     pub malformed_ip: Bit,
     /// UDP over IPv6 with checksum 0.
     pub checksum_missing: Bit,
-    /// Byte offset of the first byte behind the IP packet.
+    /// Byte offset of the first byte after the IP packet.
     pub ip_end: Bits<17>,
 }
 
 /// A stored, verified packet.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StoredPacket {
-    /// Pointer of its first beat in the packet store, with wrap bits.
+    /// Pointer of the packet's first beat in the packet buffer, with wrap bits.
     pub start: Bits<16>,
-    /// Pointer behind its last beat.
+    /// Pointer past the packet's last beat.
     pub stop: Bits<16>,
-    /// What is known about it.
+    /// What is known of the packet's headers.
     pub info: PacketInfo,
 }
 
@@ -166,14 +168,15 @@ pub struct Word32 {
     pub byte0: Bits<8>,
 }
 
-/// What goes through the stages after the lookup.
+/// What an item on its way through the placement stages is.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
-pub enum PlacementKind {
+pub enum RxItemKind {
     /// A verified packet.
     Packet,
-    /// What dropped packets give back: their place in the packet buffer.
+    /// A release for packets that the share check or `admit` dropped: it frees their beats of the
+    /// packet buffer.
     Release,
-    /// A failed send, for its owner's header queue.
+    /// The event of a failed send, for its owner's header queue.
     Event,
     /// A confirmation on its way through the fence.
     Confirmation,
@@ -184,23 +187,23 @@ pub enum PlacementKind {
 pub enum CopyKind {
     /// Write bytes of the packet, metadata, or both.
     Write,
-    /// Write nothing: give back the packet's place in the packet buffer.
+    /// Write nothing, and free the packet's beats of the packet buffer.
     Release,
     /// Pass a confirmation on.
     Confirm,
 }
 
-/// What goes through the stages behind the lookup, in one order: packets, confirmations, releases
-/// of dropped packets, events.
+/// What goes through the stages after the flow look-up, in one order: packets, confirmations,
+/// releases of dropped packets, events.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct Placement {
-    /// What it is.
-    pub kind: PlacementKind,
-    /// Pointer of the first beat in the packet store.
+pub struct RxItem {
+    /// What the item is.
+    pub kind: RxItemKind,
+    /// Pointer of the packet's first beat in the packet buffer.
     pub start: Bits<16>,
-    /// Pointer behind the last beat.
+    /// Pointer past the packet's last beat.
     pub stop: Bits<16>,
-    /// What the packet takes of its owner's share of the packet store, until its release.
+    /// Beats that the packet takes of its owner's share of the packet buffer until its release.
     pub charge: Bits<8>,
     /// Bytes before the payload.
     pub header_bytes: Bits<8>,
@@ -212,83 +215,42 @@ pub struct Placement {
     pub l4_offset: Bits<8>,
     /// Header profile.
     pub profile: Bits<2>,
-    /// All checksums were verified.
+    /// All checksums of the packet were verified.
     pub verified: Bit,
-    /// Stream position of the first payload byte; of an event its value, of a confirmation the
-    /// index of the command.
+    /// Stream position of the first payload byte. Event: its value. Confirmation: index of the
+    /// command.
     pub position: Bits<32>,
     /// A flow was found.
     pub hit: Bit,
     /// Flow id; 0xffff without a flow.
     pub flow: Bits<16>,
-    /// Generation of the flow; of a confirmation the status.
+    /// Generation of the flow. Confirmation: its status.
     pub generation: Bits<8>,
-    /// Whose header queue.
+    /// Owner of the header queue, or of the command.
     pub owner: Bits<8>,
     /// Protection domain of the flow.
     pub domain: Bits<16>,
-    /// The payload is to be placed: if the list allows, behind `admit` it is.
+    /// The payload is to be placed: before `admit`, if the list allows it; after `admit`, for
+    /// certain.
     pub walk: Bit,
-    /// It has the walk slot `slot`.
+    /// The packet has the walk slot `slot`.
     pub slotted: Bit,
-    /// Its walk slot.
+    /// Walk slot of the packet, with `slotted`.
     pub slot: Bits<4>,
-    /// Disposition; of an event the SendError.
+    /// Disposition of the packet. Event: its SendError.
     pub disposition: DispositionCode,
     /// First stream position to place.
     pub place_position: Bits<32>,
     /// Bytes to place.
     pub place_bytes: Bits<14>,
-    /// Bytes below the floor.
+    /// Bytes of the payload below the floor.
     pub trimmed_bytes: Bits<14>,
-    /// The flow's floor, up to `admit`; nothing after it needs the floor.
+    /// The flow's floor, up to `admit`; no later stage needs it.
     pub floor: Bits<32>,
     /// List index of the first segment.
     pub segment_index: Bits<16>,
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: Bits<5>,
-}
-
-/// What waits for its flow before the rules look at it.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct RuleInput {
-    /// The packet as far as it is known, or a confirmation.
-    pub packet: Placement,
-    /// Its flow was asked for.
-    pub asked: Bit,
-    /// TCP.
-    pub tcp: Bit,
-    /// TCP flags.
-    pub flags: Bits<8>,
-    /// TCP acknowledgement number.
-    pub ack: Bits<32>,
-    /// TCP options, first byte in bits 7:0.
-    pub options: Bits<320>,
-    /// Bytes of options.
-    pub option_bytes: Bits<6>,
-    /// They begin with NOP, NOP, timestamp.
-    pub usual: Bit,
-}
-
-/// A packet with its flow.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct RuleCase {
-    /// The packet, or a confirmation.
-    pub packet: Placement,
-    /// Its flow was asked for.
-    pub asked: Bit,
-    /// The answer.
-    pub flow: FlowReply,
-    /// TCP.
-    pub tcp: Bit,
-    /// TCP flags.
-    pub flags: Bits<8>,
-    /// TCP acknowledgement number.
-    pub ack: Bits<32>,
-    /// It has a timestamp.
-    pub timestamp_found: Bit,
-    /// The timestamp.
-    pub timestamp: Bits<32>,
 }
 
 /// What a walk found.
@@ -296,80 +258,22 @@ pub struct RuleCase {
 pub struct WalkOutcome {
     /// The payload cannot be placed.
     pub failed: Bit,
-    /// Why; a Disposition.
+    /// With `failed`: the Disposition that says why.
     pub disposition: DispositionCode,
     /// List index of the first segment.
     pub segment_index: Bits<16>,
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: Bits<5>,
 }
 
-/// The end of a walk.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct WalkEnd {
-    /// Its slot.
-    pub slot: Bits<4>,
-    /// What it found.
-    pub outcome: WalkOutcome,
-}
-
-/// A walk on its way to the segment list.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct WalkToken {
-    /// Its slot.
-    pub slot: Bits<4>,
-    /// Flow id.
-    pub flow: Bits<16>,
-    /// Protection domain of the flow.
-    pub domain: Bits<16>,
-    /// Stream position reached.
-    pub position: Bits<32>,
-    /// Bytes left to place.
-    pub rest: Bits<14>,
-    /// Pieces granted.
-    pub count: Bits<5>,
-    /// Ask for the segment `index`, not for the one that holds `position`.
-    pub by_index: Bit,
-    /// List index: of the segment to ask for, then of the one at hand.
-    pub index: Bits<16>,
-    /// List index of the first segment.
-    pub first_index: Bits<16>,
-}
-
-/// A walk with a segment at hand, on its way to the region table.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct SegmentToken {
-    /// The walk.
-    pub walk: WalkToken,
-    /// Region index.
-    pub region: Bits<16>,
-    /// Region key.
-    pub region_key: Bits<16>,
-    /// Byte offset of the position in the region.
-    pub offset: Bits<48>,
-    /// Bytes of the segment from the position on.
-    pub left: Bits<32>,
-}
-
-/// A piece and where the walk keeps it.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct PieceWrite {
-    /// Slot of the walk.
-    pub slot: Bits<4>,
-    /// Number of the piece.
-    pub number: Bits<4>,
-    /// The piece.
-    pub piece: Piece,
-}
-
-/// The packet store may forget what lies before a pointer.
+/// A packet was read for the last time: its beats of the packet buffer, and its charge, are free.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Release {
-    /// The pointer.
+    /// Pointer past the packet: all beats before it are free.
     pub pointer: Bits<16>,
-    /// Owner whose packet it was.
+    /// Owner of the packet.
     pub owner: Bits<8>,
-    /// What it gives back of its owner's share.
+    /// Beats that are given back of the owner's share.
     pub charge: Bits<8>,
 }
 
@@ -378,137 +282,86 @@ pub struct Release {
 pub struct Piece {
     /// Bus address.
     pub address: Bits<64>,
-    /// Length.
+    /// Length of the piece in bytes.
     pub bytes: Bits<14>,
-    /// Memory it lies in.
+    /// Memory in which the piece lies; 0 is host DRAM.
     pub memory: Bits<2>,
 }
 
-/// What the copy engine does next.
+/// One job of the copy engine.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct CopyJob {
-    /// What it does.
+    /// What the job does.
     pub kind: CopyKind,
-    /// Pointer of the first beat to read in the packet store.
+    /// Pointer of the first beat to read in the packet buffer.
     pub start: Bits<16>,
-    /// The metadata go in front of the packet's first byte.
+    /// The job is a header slot: the metadata go before the packet's bytes.
     pub head: Bit,
-    /// Bytes to leave out at the start.
+    /// Bytes of the first beat to leave out.
     pub shift: Bits<6>,
-    /// Bus address.
+    /// Bus address of the first byte to write.
     pub address: Bits<64>,
     /// Bytes to write.
     pub bytes: Bits<14>,
     /// Metadata of the header entry.
     pub metadata: Bits<256>,
-    /// The packet store may forget what lies before `release_pointer`.
+    /// The job is the packet's last: beats before `release_pointer` are free after it.
     pub release: Bit,
-    /// Pointer behind the packet.
+    /// Pointer past the packet.
     pub release_pointer: Bits<16>,
-    /// What the release gives back of the owner's share.
+    /// Beats that the release gives back of the owner's share.
     pub charge: Bits<8>,
-    /// This write publishes a header entry.
+    /// The write makes a header entry valid.
     pub publish: Bit,
     /// Owner of the entry, or of the command confirmed.
     pub owner: Bits<8>,
-    /// Producer index behind the entry, or index of the command confirmed.
+    /// Producer index after the entry, or index of the command confirmed.
     pub index: Bits<32>,
     /// Status of the command confirmed.
     pub status: StatusCode,
-    /// Of a slot: the memories but 0 that its packet's payload lies in, a bit each.
+    /// Header slots: the memories except 0 that the packet's payload lies in, one bit each.
     pub memories: Bits<4>,
     /// The slot is held: it goes to the hold memory, not to the bus.
     pub held: Bit,
-    /// It goes to the bus: a write that is not held.
+    /// The job writes to the bus: it is a write that is not held.
     pub writes: Bit,
-    /// Of the last bytes of a payload: the metadata behind them lie in the second half of their
-    /// last beat, where the slot, the next job, begins.
+    /// The job is the last of a payload, and the metadata after it lie in the second half of its
+    /// last beat, where the next job, the slot, begins.
     pub shares: Bit,
-    /// One beat holds its bytes; known once it is announced.
+    /// One beat holds the job's bytes; set when the job is announced.
     pub fits_beat: Bit,
-    /// With `held`: its place there.
+    /// With `held`: place of the slot in the hold memory.
     pub held_at: Bits<8>,
 }
 
-/// A slot or a confirmation that waits for flush reads, or behind one that does.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct HeldItem {
-    /// A confirmation; otherwise a slot.
-    pub confirms: Bit,
-    /// Owner of the entry, or of the command confirmed.
-    pub owner: Bits<8>,
-    /// Producer index behind the entry, or index of the command confirmed.
-    pub index: Bits<32>,
-    /// Status of the command confirmed.
-    pub status: StatusCode,
-    /// Bus address of the slot.
-    pub address: Bits<64>,
-    /// Bytes that are written of it, 1 to 128.
-    pub bytes: Bits<8>,
-    /// The slot publishes its entry.
-    pub publish: Bit,
-    /// Memories to be flushed before, a bit each.
-    pub memories: Bits<4>,
-}
-
-/// The oldest item of a queue.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct HeldHead {
-    /// The item.
-    pub item: HeldItem,
-    /// Its place in the hold memory.
-    pub at: Bits<8>,
-    /// It waits no longer.
-    pub ready: Bit,
-    /// A flush read that it waited for failed.
-    pub unflushed: Bit,
-}
-
-/// A confirmation that waits for everything held before it.
-#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct HeldFence {
-    /// Owner of the command.
-    pub owner: Bits<8>,
-    /// Its index.
-    pub index: Bits<32>,
-    /// Its status.
-    pub status: StatusCode,
-    /// Items that queue 1 had been given before.
-    pub behind_1: Bits<32>,
-    /// Items that queue 2 had been given before.
-    pub behind_2: Bits<32>,
-    /// Items that queue 3 had been given before.
-    pub behind_3: Bits<32>,
-}
-
-/// A packet, an event or a confirmation, with everything reserved for it.
+/// A packet, an event, a confirmation or a release, with everything that is reserved for it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Plan {
-    /// The packet.
-    pub packet: Placement,
+    /// The packet, event, confirmation or release.
+    pub packet: RxItem,
     /// The entry takes two slots.
     pub two_slots: Bit,
     /// The payload goes to the slow buffer.
     pub needs_slow: Bit,
     /// The flow's cursor after the packet.
     pub cursor: Bits<32>,
-    /// What is reserved.
+    /// Addresses in the owner's rings that are reserved.
     pub place: Reservation,
 }
 
-/// Where in its owner's rings a packet goes.
+/// The addresses in its owner's rings that a packet gets.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Reservation {
-    /// First slot.
+    /// Bus address of the entry's first slot.
     pub slot_address: Bits<64>,
-    /// Second slot.
+    /// Bus address of the entry's second slot, if it takes two.
     pub second_address: Bits<64>,
-    /// Slow buffer.
+    /// Bus address of the slow buffer.
     pub slow_address: Bits<64>,
-    /// Its index.
+    /// Index of the slow buffer.
     pub slow_index: Bits<16>,
-    /// Phase of the entry.
+    /// Phase bit of the entry.
     pub phase: Bit,
-    /// Slots produced behind the entry.
+    /// Slots produced after the entry.
     pub header_producer: Bits<32>,
 }

@@ -3,42 +3,35 @@
 //! ```text
 //!  beats ──► VLAN: shift by 0, 4 or 8 bytes ──► IP fields ──► offsets, lengths ──► beats, network
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | sink | in | numbered beats from the door |
-//! | source | out | the same beats, three cycles later |
-//! | network | out | what the first beat told; valid from the first to the last beat of a frame |
-//!
-//! Timing: one beat a cycle, latency three cycles, no back-pressure.
+//! Timing: one beat per cycle, latency three cycles, no back-pressure.
 //!
 //! Invariants:
 //! 1. `network` belongs to the frame of the beat that `source` shows, and holds until the next
 //!    first beat.
-//! 2. Lengths beyond the frame are not seen here: `ip_end` is compared with the frame's end by
-//!    `verify`.
+//! 2. Lengths beyond the frame are not found here: `verify` compares `ip_end` with the frame's end.
 //!
-//! Source: RFC 791, RFC 8200, IEEE 802.1Q.
+//! Source: docs/specification.md, Parsing; RFC 791, RFC 8200, IEEE 802.1Q.
 
 pub mod ethernet;
-pub mod ip_fields;
+pub mod ip_step;
 pub mod window;
 
 use crate::messages::{NetworkInfo, RxBeat};
 use crate::parse::ethernet::Ethernet;
-use crate::parse::ip_fields::{IpFields, IpStep};
+use crate::parse::ip_step::{IpFields, IpStep};
 use stream::prelude::*;
 
 /// The first part of the parser. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Parse {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Beats from the door.
+    /// Numbered beats from the ingress gate.
     pub sink: PulseSink<RxBeat>,
-    /// The same beats.
+    /// Beats of `sink`, three cycles later.
     pub source: PulseSource<RxBeat>,
-    /// What the frame's first beat told.
+    /// What the frame's first beat holds, from the first to the last beat of the frame at `source`.
     pub network: Signal<Out, NetworkInfo>,
 
     ethernet: Ethernet,

@@ -1,70 +1,68 @@
-//! Drops the packets of an owner whose packets hold more than their share of the packet store.
+//! Drops the packets of an owner whose packets hold more than their share of the packet buffer.
 //!
 //! ```text
 //!  sink ──► [beats, held by its owner] ──► held + charge > free? ─┬─► no ──► source
 //!             shares ◄── release                                  └─► yes ─► drop_count
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | sink | in | packets and confirmations, in order |
-//! | source | out | the same, less what was dropped; now and then a release of dropped packets |
-//! | drop_count, drop_busy | out, in | drops; another one is counted in this cycle: wait |
-//! | release | in | packets that left the store, with what they had taken |
+//! An owner may hold as much as is free after it (a dynamic threshold): alone half of the shared
+//! beats, and with k owners that do not get their packets off the card, each 1/(k + 1) of them. A
+//! stalled owner cannot exhaust the buffer for others, nor for ingress.
 //!
-//! An owner may hold as much as is free after it (a dynamic threshold): alone half of the room, and
-//! with k owners that do not get their packets off the card each 1/(k + 1) of it. What one owner
-//! leaves lying never takes the room of another, and the frames of the MAC always find some.
-//!
-//! Timing: one packet a cycle, latency one cycle. The accounts that a packet is judged by may miss
-//! the packet before it.
+//! Timing: one packet per cycle, latency one cycle. The accounts that a packet is judged by may
+//! miss the packet before it.
 //!
 //! Invariants:
 //! 1. A packet passes whole or is dropped whole, before anything is reserved for it.
-//! 2. Of dropped packets at most [`DROPPED_BEATS_MAX`] beats wait for a release.
+//! 2. At most [`DROPPED_BEATS_MAX`] beats of dropped packets wait for a release.
 //! 3. Confirmations always pass.
+//!
+//! On error: the packet is dropped as `buffer_share_full`; its beats are freed by the release of a
+//! later packet, or by a release of its own once 64 dropped beats wait.
+//!
+//! Source: docs/specification.md, Share of the packet buffer; decision 7.
 
 pub mod shares;
 
-use crate::messages::{Placement, PlacementKind, Release};
+use crate::messages::{Release, RxItem, RxItemKind};
 use crate::share_check::shares::{Shares, COMMON_BEATS};
 use abi::config::{BEAT_BYTES, FRAME_BYTES_MAX};
 use abi::reason::DropReason;
 use stream::prelude::*;
 
-/// Least charge of a packet, beats: bounds the packets behind the check.
+/// Least charge of a packet, in beats: bounds the number of packets after the check.
 pub const CHARGE_MIN: usize = 8;
 const _: () = assert!(CHARGE_MIN == 1 << 3);
-/// Dropped beats after which a release is sent.
+/// Dropped beats from which on a release is sent.
 const RELEASE_BEATS: usize = 64;
 const _: () = assert!(RELEASE_BEATS == 1 << 6);
 /// Most dropped beats without a release.
 pub const DROPPED_BEATS_MAX: usize = RELEASE_BEATS + FRAME_BYTES_MAX / BEAT_BYTES;
 const _: () = assert!(DROPPED_BEATS_MAX < COMMON_BEATS && DROPPED_BEATS_MAX < 1 << 8);
 
-/// What may happen to the packet at hand if it is kept, and if it is refused: known before it is
-/// known which of both it is.
+/// What may happen to the packet at hand if it is kept, and if it is refused: computed before it is
+/// known which of the two it is.
 #[derive(LogicBlock, Default)]
 pub struct ShareWays {
-    /// There is a packet.
+    /// There is a packet at hand.
     pub valid: Signal<In, Bit>,
-    /// Refused, it makes a release due.
+    /// Refused, the packet makes a release due.
     pub releases: Signal<In, Bit>,
     /// No drop can be counted in this cycle.
     pub drop_busy: Signal<In, Bit>,
     /// `source` takes what is offered.
     pub source_ready: Signal<In, Bit>,
-    /// Nothing comes in.
+    /// The accounts are being cleared: nothing enters.
     pub clearing: Signal<In, Bit>,
 
-    /// Kept, it leaves in this cycle,
+    /// If the packet is kept, it leaves in this cycle.
     pub kept_leaves: Signal<Out, Bit>,
-    /// and then there is room for the next one.
+    /// If the packet is kept, the next one may enter in this cycle.
     pub kept_accepts: Signal<Out, Bit>,
-    /// Refused, it leaves,
+    /// If the packet is refused, it leaves in this cycle.
     pub refused_leaves: Signal<Out, Bit>,
-    /// there is room for the next one,
+    /// If the packet is refused, the next one may enter in this cycle.
     pub refused_accepts: Signal<Out, Bit>,
-    /// and a release is offered.
+    /// If the packet is refused, a release is offered in its place.
     pub refused_offers: Signal<Out, Bit>,
 
     kept: Signal<Local, Bit>,
@@ -89,19 +87,19 @@ impl Logic for ShareWays {
 /// Whether what an owner would hold with one packet more exceeds what is free.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ShareDemand {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// The packet comes to hand.
+    /// The next packet comes to hand in this cycle.
     pub offered: Signal<In, Bit>,
-    /// Beats that its owner holds.
+    /// Beats that the owner of the packet offered holds.
     pub held: Signal<In, Bits<16>>,
-    /// Its beats.
+    /// Beats of the packet offered.
     pub beats: Signal<In, Bits<16>>,
-    /// They are fewer than the least charge.
+    /// The packet offered has fewer beats than the least charge.
     pub is_few: Signal<Out, Bit>,
-    /// Beats that are free.
+    /// Beats of the packet buffer that are free.
     pub free: Signal<In, Bits<16>>,
-    /// The packet at hand wants more.
+    /// The packet at hand exceeds its owner's share.
     pub exceeds: Signal<Out, Bit>,
 
     of_many: DFF<Bits<16>>,
@@ -130,43 +128,46 @@ impl Logic for ShareDemand {
         if self.was_few.q.val() {
             self.demand.next = self.of_few.q.val();
         }
-        // Both are less than 2^15: the sign tells.
+        // Both are less than 2^15, so the sign decides.
         self.left.next = self.free.val() - self.demand.val();
         self.exceeds.next = self.left.val().get_bit(15);
     }
 }
 
-/// The check. See the module's head.
+/// The check, for a packet buffer of 2^BUFFER_BITS beats and 2^OWNER_BITS owners. See the module's
+/// head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct ShareCheck<const A: usize, const B: usize> {
-    /// Clock.
+pub struct ShareCheck<const BUFFER_BITS: usize, const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: packets inside and all accounts are forgotten. For 2^OWNER_BITS cycles
+    /// after it nothing enters.
     pub reset: Signal<In, Bit>,
 
-    /// Packets and confirmations.
-    pub sink: MessageSink<Placement>,
-    /// Those that pass.
-    pub source: MessageSource<Placement>,
-    /// Packets dropped.
+    /// Packets and confirmations in order.
+    pub sink: MessageSink<RxItem>,
+    /// Packets and confirmations that pass, in order, and releases of dropped packets among them.
+    pub source: MessageSource<RxItem>,
+    /// One pulse for each packet dropped, with its DropReason.
     pub drop_count: PulseSource<DropCode>,
-    /// Another drop is counted in this cycle.
+    /// Another drop is counted in this cycle: none is made here.
     pub drop_busy: Signal<In, Bit>,
-    /// Packets that left the store.
+    /// Packets that left the packet buffer, with the charge that they give back.
     pub release: PulseSink<Release>,
 
-    shares: Shares<A, B>,
+    shares: Shares<BUFFER_BITS, OWNER_BITS>,
     ways: ShareWays,
     valid: DFF<Bit>,
-    packet: DFF<Placement>,
+    packet: DFF<RxItem>,
     beats: DFF<Bits<8>>,
     charge: DFF<Bits<8>>,
     demand: ShareDemand,
     dropped: DFF<Bits<8>>,
 
-    offered: Signal<Local, Placement>,
+    offered: Signal<Local, RxItem>,
     offered_beats: Signal<Local, Bits<16>>,
     taken: Signal<Local, Bits<8>>,
+    is_packet: Signal<Local, Bit>,
     refused: Signal<Local, Bit>,
     dropped_now: Signal<Local, Bits<8>>,
     releases: Signal<Local, Bit>,
@@ -174,13 +175,13 @@ pub struct ShareCheck<const A: usize, const B: usize> {
     accepts: Signal<Local, Bit>,
     #[value(CHARGE_MIN as u64)]
     charge_min: Constant<Bits<16>>,
-    #[value(0)]
-    no_beats: Constant<Bits<8>>,
     #[value(DropReason::BufferShareFull as u64)]
     buffer_share_full: Constant<DropCode>,
 }
 
-impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
+impl<const BUFFER_BITS: usize, const OWNER_BITS: usize> Logic
+    for ShareCheck<BUFFER_BITS, OWNER_BITS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, valid, packet, beats, charge, dropped);
@@ -189,8 +190,8 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         PulseSink::<Release>::link(&mut self.release, &mut self.shares.give);
 
         // At hand: pass or drop.
-        self.refused.next =
-            (self.packet.q.val().kind == PlacementKind::Packet) & self.demand.exceeds.val();
+        self.is_packet.next = self.packet.q.val().kind == RxItemKind::Packet;
+        self.refused.next = self.is_packet.val() & self.demand.exceeds.val();
         self.dropped_now.next = self.dropped.q.val() + self.beats.q.val();
         self.releases.next = self.dropped.q.val().get_bits::<2>(6).any();
         self.ways.valid.next = self.valid.q.val();
@@ -209,25 +210,23 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         self.source.payload.next = self.packet.q.val();
         self.source.payload.next.charge = self.charge.q.val();
         if self.refused.val() {
-            self.source.payload.next.kind = PlacementKind::Release;
+            self.source.payload.next.kind = RxItemKind::Release;
             self.source.payload.next.walk = false;
-            self.source.payload.next.charge = bits::<8>(0);
+            self.source.payload.next.charge = 0.into();
         }
         self.drop_count.valid.next = self.leaves.val() & self.refused.val();
         self.drop_count.payload.next = self.buffer_share_full.val();
-        self.shares.take.next = self.leaves.val()
-            & !self.refused.val()
-            & (self.packet.q.val().kind == PlacementKind::Packet);
+        self.shares.take.next = self.leaves.val() & !self.refused.val() & self.is_packet.val();
         self.shares.take_owner.next = self.packet.q.val().owner;
         self.shares.take_charge.next = self.charge.q.val();
-        if self.leaves.val() & (self.packet.q.val().kind == PlacementKind::Packet) {
-            self.dropped.d.next = self.no_beats.val();
+        if self.leaves.val() & self.is_packet.val() {
+            self.dropped.d.next = 0.into();
             if self.refused.val() & !self.releases.val() {
                 self.dropped.d.next = self.dropped_now.val();
             }
         }
 
-        // Behind it: what the next packet takes, and what its owner holds.
+        // Before it: what the next packet takes, and what its owner holds.
         self.offered.next = self.sink.payload.val();
         self.offered_beats.next = self.offered.val().stop - self.offered.val().start;
         self.demand.free.next = self.shares.free.val();
@@ -250,7 +249,7 @@ impl<const A: usize, const B: usize> Logic for ShareCheck<A, B> {
         }
         if self.reset.val() {
             self.valid.d.next = false;
-            self.dropped.d.next = self.no_beats.val();
+            self.dropped.d.next = 0.into();
         }
     }
 }

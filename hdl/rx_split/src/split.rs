@@ -4,33 +4,27 @@
 //!  plans ──┬─► pieces or slow buffer ─► second slot ─► first slot ─┬─► jobs
 //!          └─► release of a dropped packet, confirmation ──────────┘
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | plans | in | packets, events, confirmations, releases |
-//! | piece_slot, piece_number, piece | out, in | where a placed payload goes, in the same cycle |
-//! | slot_freed | out | the walk slot of the plan is no longer needed |
-//! | jobs, next_owner | out | to the copy engine; owner of the job of the next cycle |
-//! | slot_passes | in | a slot that waits for no memory is taken, if it is offered |
-//!
-//! Timing: one job a cycle. A plan is loaded with the job of a slot that is taken for certain, so
-//! that its own follow without a pause; behind others a cycle later.
+//! Timing: one job per cycle. A plan is loaded together with the job of a slot that is taken for
+//! certain, so that its own jobs follow without a pause; after other jobs one cycle later.
 //!
 //! Invariants:
-//! 1. The jobs of a packet are contiguous, in the order of the plans.
-//! 2. The slots of a packet name every memory but 0 that a piece of it lies in.
-//! 3. A dropped packet yields its release and nothing else.
+//! 1. The jobs of a packet are consecutive, in the order of the plans.
+//! 2. The slots of a packet name every memory except 0 that a piece of it lies in.
+//! 3. A dropped packet makes its release and no other job.
 //! 4. Every plan with a walk slot frees it once.
-//! 5. Behind a job that shares its last beat comes the slot that begins there.
+//! 5. A job that shares its last beat is followed by the slot that begins there.
+//!
+//! Source: docs/specification.md, Delivery; decision 6.
 
 pub mod entry;
-pub mod job;
+pub mod job_maker;
 pub mod progress;
 pub mod split_control;
 pub mod split_state;
 
-use crate::messages::{CopyJob, Piece, Placement, Plan};
+use crate::messages::{CopyJob, Piece, Plan, RxItem};
 use crate::split::entry::Entry;
-use crate::split::job::JobMaker;
+use crate::split::job_maker::JobMaker;
 use crate::split::progress::Progress;
 use crate::split::split_control::{SplitControl, StepEffects};
 use crate::split::split_state::SplitState;
@@ -39,26 +33,26 @@ use stream::prelude::*;
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Split {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: the plan inside is forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// What to write.
+    /// Packets, events, confirmations and releases in order.
     pub plans: MessageSink<Plan>,
-    /// Walk slot of the plan.
+    /// Walk slot of the plan at hand.
     pub piece_slot: Signal<Out, Bits<4>>,
-    /// Number of the piece.
+    /// Number of the piece that is requested.
     pub piece_number: Signal<Out, Bits<4>>,
-    /// That piece.
+    /// Piece that `piece_slot` and `piece_number` name, in the same cycle.
     pub piece: Signal<In, Piece>,
-    /// The plan's walk slot is no longer needed.
+    /// The walk slot of the plan is no longer needed.
     pub slot_freed: Signal<Out, Bit>,
-    /// To the copy engine.
+    /// Jobs to the copy engine.
     pub jobs: MessageSource<CopyJob>,
     /// Owner of the job that is offered in the next cycle, if one is.
     pub next_owner: Signal<Out, Bits<8>>,
-    /// A slot that waits for no memory is taken, if it is offered: known from registers.
+    /// A slot that waits for no memory is taken if it is offered; from registers.
     pub slot_passes: Signal<In, Bit>,
 
     control: SplitControl,
@@ -69,8 +63,8 @@ pub struct Split {
     plan: DFF<Plan>,
 
     state: Signal<Local, SplitState>,
-    packet: Signal<Local, Placement>,
-    new_packet: Signal<Local, Placement>,
+    packet: Signal<Local, RxItem>,
+    new_packet: Signal<Local, RxItem>,
     loads: Signal<Local, Bit>,
     takes_piece: Signal<Local, Bit>,
     offered: Signal<Local, Bit>,
@@ -116,7 +110,7 @@ impl Logic for Split {
         self.control.taken.next = self.jobs.ready.val() & self.offered.val();
         self.control.last_piece.next = self.progress.last_piece.val();
 
-        // The slot: freed with the last piece, or at once where none is placed.
+        // The walk slot is freed with the last piece, or at once where none is placed.
         self.takes_piece.next = (self.state.val() == SplitState::Pieces) & self.jobs.ready.val();
         self.piece_slot.next = self.packet.val().slot;
         self.piece_number.next = self.progress.number.val();

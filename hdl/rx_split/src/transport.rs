@@ -3,32 +3,26 @@
 //! ```text
 //!  header ──► fields, profile ──► lengths ──► position, message key ──► flow key ──► info
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | settings | in | register writes for the profiles |
-//! | header | in | L4 header and network fields, once a frame |
-//! | info | out | everything about the packet but `frame_bytes` |
-//!
-//! Timing: one packet a cycle, latency four cycles, no back-pressure.
+//! Timing: one packet per cycle, latency four cycles, no back-pressure.
 //!
 //! Invariants:
 //! 1. One `info` for each `header`, in order.
 //! 2. Without transport, `payload_bytes` is left 0: `verify` knows the frame's end.
 //! 3. A profile header that does not fit the UDP payload makes the packet plain UDP.
 //!
-//! Source: RFC 9293, RFC 768; `abi::profile`, `abi::flow_key`.
+//! Source: docs/specification.md, Parsing; `abi::profile`, `abi::flow_key`; RFC 9293, RFC 768.
 
-pub mod key;
 pub mod key_fields;
-pub mod layout;
+pub mod key_step;
+pub mod layout_step;
 pub mod messages;
 pub mod profile_fields;
 pub mod profiles;
 
 use crate::messages::{NetworkInfo, ParsedPacket, Word16};
 use crate::parse::window::TransportHeader;
-use crate::transport::key::KeyStep;
-use crate::transport::layout::LayoutStep;
+use crate::transport::key_step::KeyStep;
+use crate::transport::layout_step::LayoutStep;
 use crate::transport::messages::LayoutDraft;
 use crate::transport::messages::TransportDraft;
 use crate::transport::profiles::Profiles;
@@ -37,16 +31,16 @@ use stream::prelude::*;
 /// The third part of the parser. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Transport {
-    /// Clock of the settings.
+    /// PCIe user clock, 250 MHz: the clock of `settings`.
     pub clock: Signal<In, Clock>,
-    /// Clock of all else.
+    /// MAC clock, 322 MHz: the clock of all other ports.
     pub mac_clock: Signal<In, Clock>,
 
-    /// Register writes.
+    /// Register writes; those of the header profiles are kept.
     pub settings: PulseSink<RegisterWrite>,
-    /// L4 header.
+    /// L4 header and what the headers before it hold, one pulse for each frame.
     pub header: PulseSink<TransportHeader>,
-    /// What was found.
+    /// Everything about the packet except `frame_bytes`, one pulse for each frame.
     pub info: PulseSource<ParsedPacket>,
 
     profiles: Profiles,
@@ -72,22 +66,22 @@ impl Logic for Transport {
     }
 }
 
-/// First step: the lengths in the L4 header, and the profile of its port.
+/// First step of the transport parser: the lengths in the L4 header, and the profile of its port.
 #[derive(LogicBlock, Default)]
 pub struct TransportFields {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// L4 header.
+    /// L4 header and what the headers before it hold.
     pub header: PulseSink<TransportHeader>,
-    /// The header with its profile.
+    /// Header with its profile, one cycle later.
     pub draft: PulseSource<TransportDraft>,
 
     /// Destination port, to the profiles.
     pub port: Signal<Out, Bits<16>>,
-    /// Profile of that port.
+    /// Profile of `port`, in the same cycle.
     pub profile: Signal<In, Bits<2>>,
-    /// Its layout.
+    /// Layout of that profile.
     pub layout: Signal<In, Bits<32>>,
 
     valid: DFF<Bit>,
@@ -125,7 +119,7 @@ impl Logic for TransportFields {
             self.held.d.next.layout = self.layout.val();
             self.held.d.next.tcp_bytes = bit_cast::<16, 4>(self.data_offset.val()) << 2;
             self.held.d.next.udp_bytes = self.udp_word.val().into();
-            self.held.d.next.udp_room = bit_cast::<17, 16>(self.l4_bytes.val()) - 8;
+            self.held.d.next.udp_payload_bytes = bit_cast::<17, 16>(self.l4_bytes.val()) - 8;
         }
     }
 }

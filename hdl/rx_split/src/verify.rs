@@ -6,64 +6,58 @@
 //!         └─► sum of L4 + pseudo header ► fold ─┴► verdict ──► beats, info
 //!  parsed ──► FIFO ─────────────────────────────┘
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | beats, network | in | beats behind the first part of the parser, and what the first told |
-//! | parsed | in | what the parser found, within seven cycles of the frame's last beat |
-//! | source | out | the beats; the last one has `refused` and `reason` |
-//! | info | out | everything about the packet, valid with the last beat |
-//!
-//! Timing: one beat a cycle, latency nine cycles, no back-pressure.
+//! Timing: one beat per cycle, latency nine cycles, no back-pressure.
 //!
 //! Invariants:
-//! 1. The first check that fails names the reason: the door's, malformed_ip, ip_checksum,
-//!    malformed_l4,
-//!    l4_checksum.
+//! 1. The first check that fails is the reason: that of the ingress gate, malformed_ip,
+//!    ip_checksum, malformed_l4, l4_checksum.
 //! 2. Ethernet padding counts in no sum: the range ends where the IP length says.
+//!
+//! On error: the last beat leaves with `refused` and the reason.
+//!
+//! Source: docs/specification.md, Checks; decision 3.
 
 pub mod beat_sum;
+pub mod checksum_fold;
 pub mod delay;
-pub mod fold;
-pub mod pseudo;
+pub mod pseudo_sum;
 pub mod quarter_sum;
 pub mod range_mask;
 pub mod verdict;
 
 use crate::messages::{NetworkInfo, PacketInfo, ParsedPacket, RxBeat};
 use crate::verify::beat_sum::BeatSum;
+use crate::verify::checksum_fold::ChecksumFold;
 use crate::verify::delay::Delay;
-use crate::verify::fold::Fold;
-use crate::verify::pseudo::Pseudo;
+use crate::verify::pseudo_sum::PseudoSum;
 use crate::verify::verdict::Verdict;
 use stream::prelude::*;
 
-/// The judge. See the module's head.
+/// The judge of frames. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Verify {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Beats of the frame.
+    /// Beats after the first part of the parser.
     pub beats: PulseSink<RxBeat>,
-    /// What the first beat told.
+    /// What the frame's first beat holds, from its first to its last beat.
     pub network: Signal<In, NetworkInfo>,
-    /// What the parser found.
+    /// What the parser found, one pulse for each frame, within seven cycles of its last beat.
     pub parsed: PulseSink<ParsedPacket>,
-    /// Beats, judged.
+    /// Beats with their verdict: the last one of a frame has `refused` and `reason`.
     pub source: PulseSource<RxBeat>,
-    /// The packet, valid with its last beat.
+    /// Everything about the packet, valid with its last beat at `source`.
     pub info: Signal<Out, PacketInfo>,
 
     delay: Delay,
     ip_sum: BeatSum,
-    ip_fold: Fold,
+    ip_fold: ChecksumFold,
     l4_sum: BeatSum,
-    l4_fold: Fold,
-    pseudo: Pseudo,
+    l4_fold: ChecksumFold,
+    pseudo: PseudoSum,
     waiting: Fifo<ParsedPacket, 4, 5>,
     verdict: Verdict,
-    #[value(0)]
-    zero: Constant<Bits<32>>,
 }
 
 impl Logic for Verify {
@@ -82,7 +76,7 @@ impl Logic for Verify {
         self.l4_sum.range_stop.next = self.network.val().ip_end;
         self.pseudo.network.next = self.network.val();
         self.ip_fold.sum.next = self.ip_sum.sum.val();
-        self.ip_fold.extra.next = self.zero.val();
+        self.ip_fold.extra.next = 0.into();
         self.l4_fold.sum.next = self.l4_sum.sum.val();
         self.l4_fold.extra.next = self.pseudo.sum.val();
 

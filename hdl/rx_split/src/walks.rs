@@ -6,33 +6,29 @@
 //!        └─► slot, token ─► segment step ◄──► region step ─► outcome, pieces of the slot
 //!                                └── next page, [next segment] ─┘
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | sink | in | packets; those with `walk` have a range to place; others pass |
-//! | segment_request, segment_reply | out, in | the flow's list |
-//! | region_request, region_reply | out, in | check and translation |
-//! | source, outcome | out | the same packets in the same order, when their walk has ended |
-//! | piece_slot, piece_number, piece | in, out | a slot's pieces, in the same cycle |
-//! | slot_freed | in | the oldest slot is no longer needed |
+//! A walk is a token that goes from table to table and carries everything it needs.
 //!
-//! A walk is a token that goes from table to table: whatever it needs goes with it.
-//!
-//! Timing: one packet a cycle in and out; a walk takes six cycles and the tables' latency, for
-//! each further page three, for each further segment six, and the latency again.
+//! Timing: one packet per cycle in and out. A walk takes six cycles and the latency of the tables;
+//! each further page three more, each further segment six more, and the latency again.
 //!
 //! Invariants:
 //! 1. `source` offers a packet with a walk when its outcome is known.
 //! 2. The pieces of a walk that has not failed follow each other in the stream without a gap.
 //! 3. A slot is in use from the packet's arrival to `slot_freed`; slots are freed in order.
+//!
+//! On error: a walk that cannot place the range ends with `failed` and the Disposition that says
+//! why; the packet is deferred by `admit`.
+//!
+//! Source: docs/specification.md, Placement, rule 11; decisions 4 and 7.
 
+pub mod messages;
 pub mod region_grant;
 pub mod region_step;
 pub mod segment_step;
 pub mod walk_slots;
 
-use crate::messages::{
-    Piece, PieceWrite, Placement, SegmentToken, WalkEnd, WalkOutcome, WalkToken,
-};
+use crate::messages::{Piece, RxItem, WalkOutcome};
+use crate::walks::messages::{PieceWrite, SegmentToken, WalkEnd, WalkToken};
 use crate::walks::region_step::RegionStep;
 use crate::walks::segment_step::SegmentStep;
 use crate::walks::walk_slots::WalkSlots;
@@ -42,35 +38,35 @@ use stream::pulse_merge::PulseMerge;
 /// The walks. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Walks {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: packets, walks and pieces inside are forgotten, all slots are free.
     pub reset: Signal<In, Bit>,
 
-    /// Packets.
-    pub sink: MessageSink<Placement>,
-    /// The same.
-    pub source: MessageSource<Placement>,
+    /// Packets in order: those with `walk` have a range to place, others pass.
+    pub sink: MessageSink<RxItem>,
+    /// Packets of `sink` in the same order, each when its walk has ended.
+    pub source: MessageSource<RxItem>,
     /// What the walk of the packet at `source` found.
     pub outcome: Signal<Out, WalkOutcome>,
-    /// To the segment list.
+    /// Requests to the receive lists.
     pub segment_request: MessageSource<SegmentRequest>,
-    /// From the segment list.
+    /// Replies of the receive lists, in the order of the requests.
     pub segment_reply: MessageSink<SegmentReply>,
-    /// To the region table.
+    /// Requests to the region table.
     pub region_request: MessageSource<RegionRequest>,
-    /// From the region table.
+    /// Replies of the region table, in the order of the requests.
     pub region_reply: MessageSink<RegionReply>,
     /// Slot of the piece to show.
     pub piece_slot: Signal<In, Bits<4>>,
-    /// Its number.
+    /// Number of the piece to show.
     pub piece_number: Signal<In, Bits<4>>,
-    /// That piece.
+    /// Piece that `piece_slot` and `piece_number` name, in the same cycle.
     pub piece: Signal<Out, Piece>,
     /// The oldest slot is no longer needed.
     pub slot_freed: Signal<In, Bit>,
 
-    order: Fifo<Placement, 4, 5>,
+    order: Fifo<RxItem, 4, 5>,
     slots: WalkSlots,
     segments: SegmentStep,
     regions: RegionStep,
@@ -83,8 +79,8 @@ pub struct Walks {
     located: PulseMerge<SegmentToken>,
     ends: PulseMerge<WalkEnd>,
 
-    packet: Signal<Local, Placement>,
-    oldest: Signal<Local, Placement>,
+    packet: Signal<Local, RxItem>,
+    oldest: Signal<Local, RxItem>,
     may_start: Signal<Local, Bit>,
     takes: Signal<Local, Bit>,
     starts: Signal<Local, Bit>,
@@ -92,7 +88,7 @@ pub struct Walks {
     start: Signal<Local, WalkToken>,
     write: Signal<Local, PieceWrite>,
     #[value(WalkToken::default())]
-    blank: Constant<WalkToken>,
+    none: Constant<WalkToken>,
 }
 
 impl Logic for Walks {
@@ -127,7 +123,7 @@ impl Logic for Walks {
         self.order.sink.payload.next = self.packet.val();
         self.order.sink.payload.next.slotted = self.packet.val().walk;
         self.order.sink.payload.next.slot = self.slots.slot.val();
-        self.start.next = self.blank.val();
+        self.start.next = self.none.val();
         self.start.next.slot = self.slots.slot.val();
         self.start.next.flow = self.packet.val().flow;
         self.start.next.domain = self.packet.val().domain;

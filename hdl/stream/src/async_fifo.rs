@@ -1,4 +1,5 @@
-//! A clock crossing for messages: 2^A deep, gray-coded pointers, any two clocks.
+//! A clock crossing for messages: a buffer 2^ADDRESS_BITS deep with gray-coded pointers, for any
+//! two clocks.
 //!
 //! ```text
 //!  write_clock │                 │ read_clock
@@ -6,16 +7,18 @@
 //!            full? ◄─ synchronizer ◄─gray─ read pointer
 //!                    distributed RAM (written left, read right)
 //! ```
-//! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message a cycle
-//! of the slower clock in steady state when 2^A is at least 8. `level` follows a message written
-//! after two cycles of `write_clock`, one read after five and more.
+//! Timing: a message is visible 3 to 4 `read_clock` cycles after its handshake; one message per
+//! cycle of the slower clock in steady state when the depth is at least 8. `level` follows a
+//! message written after two cycles of `write_clock`, one read after five and more.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated, whatever the phases.
 //! 2. Only gray-coded pointers cross, each through two flip-flops marked `ASYNC_REG`.
-//! 3. There is no reset: a crossing never forgets what one side believes the other will see.
+//! 3. There is no reset: neither side ever loses what the other one relies on.
 //!
-//! P must be A + 1. Source: gray-code FIFO as in Cummings, SNUG 2002.
+//! POINTER_BITS must be ADDRESS_BITS + 1.
+//!
+//! Source: the gray-code FIFO of Cummings, SNUG 2002.
 
 use std::collections::HashMap;
 
@@ -28,7 +31,8 @@ use rust_hdl_widgets::dff_setup;
 
 type Store<T> = Box<HashMap<usize, T>>;
 
-/// Two flip-flops in a row that Vivado keeps together.
+/// Two flip-flops in a row that Vivado keeps together: `q` follows `d` by two cycles. It has no
+/// reset.
 #[derive(LogicBlock, Default)]
 pub struct Synchronizer<T: Synth> {
     /// Clock of the receiving side.
@@ -71,25 +75,27 @@ always @(*) q = second;
     }
 }
 
-/// Memory written with one clock and read without one.
+/// Memory of 2^ADDRESS_BITS entries, written with one clock and read combinationally in another's
+/// domain.
 #[derive(LogicBlock, Default)]
-pub struct CrossingRam<T: Synth, const A: usize> {
+pub struct CrossingRam<T: Synth, const ADDRESS_BITS: usize> {
     /// Clock of the writing side.
     pub clock: Signal<In, Clock>,
     /// Entry to read.
-    pub read_address: Signal<In, Bits<A>>,
-    /// That entry; stable because its writer finished before the pointer crossed.
+    pub read_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// The entry read, in the same cycle; stable because its write ended before the pointer
+    /// crossed.
     pub read_data: Signal<Out, T>,
     /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its new value.
+    pub write_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// New value of the entry.
     pub write_data: Signal<In, T>,
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,
     _store: Store<T>,
 }
 
-impl<T: Synth, const A: usize> Logic for CrossingRam<T, A> {
+impl<T: Synth, const ADDRESS_BITS: usize> Logic for CrossingRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.write_enable.val() {
             self._store
@@ -113,27 +119,27 @@ always @(posedge clock) begin
 end
 ",
             top = T::BITS - 1,
-            last = (1usize << A) - 1,
+            last = (1usize << ADDRESS_BITS) - 1,
         ))
     }
 }
 
 /// Whether the writer is a lap ahead: the two gray pointers differ in their top two bits alone. A
-/// block of its own, so that tools find the answer before what it is chosen by.
+/// block of its own, so that tools compute it before what it is chosen by. Combinational.
 #[derive(LogicBlock, BlockDefault)]
-pub struct GrayLap<const P: usize> {
-    /// The writer's pointer.
-    pub written: Signal<In, Bits<P>>,
-    /// The reader's.
-    pub read: Signal<In, Bits<P>>,
+pub struct GrayLap<const POINTER_BITS: usize> {
+    /// Gray-coded pointer of the writer.
+    pub written: Signal<In, Bits<POINTER_BITS>>,
+    /// Gray-coded pointer of the reader.
+    pub read: Signal<In, Bits<POINTER_BITS>>,
     /// All places are taken.
     pub is_full: Signal<Out, Bit>,
 
-    #[value(3 << (P - 2))]
-    top: Constant<Bits<P>>,
+    #[value(3 << (POINTER_BITS - 2))]
+    top: Constant<Bits<POINTER_BITS>>,
 }
 
-impl<const P: usize> Logic for GrayLap<P> {
+impl<const POINTER_BITS: usize> Logic for GrayLap<POINTER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         self.is_full.next = self.written.val() == (self.read.val() ^ self.top.val());
@@ -142,50 +148,52 @@ impl<const P: usize> Logic for GrayLap<P> {
 
 /// The crossing. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[require(P == A + 1, "pointer width must be address width + 1")]
-#[require(P <= 8, "the level is found in three steps")]
-pub struct AsyncFifo<T: Synth, const A: usize, const P: usize> {
+#[require(POINTER_BITS == ADDRESS_BITS + 1, "pointer width must be address width + 1")]
+#[require(POINTER_BITS <= 8, "the level is found in three steps")]
+pub struct AsyncFifo<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> {
     /// Clock of `sink`.
     pub write_clock: Signal<In, Clock>,
     /// Clock of `source`.
     pub read_clock: Signal<In, Clock>,
 
-    /// Messages in.
+    /// Messages in, in `write_clock`.
     pub sink: MessageSink<T>,
-    /// Messages out.
+    /// Messages out, in `read_clock`.
     pub source: MessageSource<T>,
-    /// Messages inside, in `write_clock`: those written two cycles ago, less those known as read.
-    pub level: Signal<Out, Bits<P>>,
+    /// Messages held, in `write_clock`: those written two cycles ago, less those known as read.
+    pub level: Signal<Out, Bits<POINTER_BITS>>,
 
-    memory: CrossingRam<T, A>,
-    write_pointer: DFF<Bits<P>>,
-    write_gray: DFF<Bits<P>>,
-    /// Of the place behind; right from the second cycle on, when there is room.
-    gray_ahead: DFF<Bits<P>>,
-    read_pointer: DFF<Bits<P>>,
-    read_gray: DFF<Bits<P>>,
-    write_seen: Synchronizer<Bits<P>>,
-    read_seen: Synchronizer<Bits<P>>,
-    read_known: DFF<Bits<P>>,
-    held: DFF<Bits<P>>,
-    has_room: DFF<Bit>,
-    stays: GrayLap<P>,
-    fills: GrayLap<P>,
+    memory: CrossingRam<T, ADDRESS_BITS>,
+    write_pointer: DFF<Bits<POINTER_BITS>>,
+    write_gray: DFF<Bits<POINTER_BITS>>,
+    /// Gray code of the next place; valid from the second cycle on, while there is space.
+    gray_ahead: DFF<Bits<POINTER_BITS>>,
+    read_pointer: DFF<Bits<POINTER_BITS>>,
+    read_gray: DFF<Bits<POINTER_BITS>>,
+    write_seen: Synchronizer<Bits<POINTER_BITS>>,
+    read_seen: Synchronizer<Bits<POINTER_BITS>>,
+    read_known: DFF<Bits<POINTER_BITS>>,
+    held: DFF<Bits<POINTER_BITS>>,
+    has_space: DFF<Bit>,
+    stays: GrayLap<POINTER_BITS>,
+    fills: GrayLap<POINTER_BITS>,
 
     stores: Signal<Local, Bit>,
-    write_after: Signal<Local, Bits<P>>,
+    write_after: Signal<Local, Bits<POINTER_BITS>>,
     is_empty: Signal<Local, Bit>,
-    write_next: Signal<Local, Bits<P>>,
-    read_next: Signal<Local, Bits<P>>,
-    read_pairs: Signal<Local, Bits<P>>,
-    read_fours: Signal<Local, Bits<P>>,
+    write_next: Signal<Local, Bits<POINTER_BITS>>,
+    read_next: Signal<Local, Bits<POINTER_BITS>>,
+    read_pairs: Signal<Local, Bits<POINTER_BITS>>,
+    read_fours: Signal<Local, Bits<POINTER_BITS>>,
     #[value(1)]
-    one: Constant<Bits<P>>,
+    one: Constant<Bits<POINTER_BITS>>,
     #[value(2)]
-    two: Constant<Bits<P>>,
+    two: Constant<Bits<POINTER_BITS>>,
 }
 
-impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
+impl<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> Logic
+    for AsyncFifo<T, ADDRESS_BITS, POINTER_BITS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
@@ -196,7 +204,7 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
             gray_ahead,
             read_known,
             held,
-            has_room
+            has_space
         );
         dff_setup!(self, read_clock, read_pointer, read_gray);
         clock!(self, write_clock, memory, read_seen);
@@ -204,7 +212,7 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
         self.write_seen.d.next = self.write_gray.q.val();
         self.read_seen.d.next = self.read_gray.q.val();
 
-        // Both answers are there before it is known whether a message is stored.
+        // Both results are there before it is known whether a message is stored.
         self.write_next.next = self.write_pointer.q.val() + self.one.val();
         self.write_after.next = self.write_pointer.q.val() + self.two.val();
         self.gray_ahead.d.next = self.write_next.val() ^ (self.write_next.val() >> 1);
@@ -212,18 +220,20 @@ impl<T: Synth, const A: usize, const P: usize> Logic for AsyncFifo<T, A, P> {
         self.stays.read.next = self.read_seen.q.val();
         self.fills.written.next = self.gray_ahead.q.val();
         self.fills.read.next = self.read_seen.q.val();
-        self.stores.next = self.sink.valid.val() & self.has_room.q.val();
-        self.has_room.d.next = !self.stays.is_full.val();
+        self.stores.next = self.sink.valid.val() & self.has_space.q.val();
+        self.has_space.d.next = !self.stays.is_full.val();
         if self.stores.val() {
-            self.has_room.d.next = !self.fills.is_full.val();
+            self.has_space.d.next = !self.fills.is_full.val();
         }
         self.is_empty.next = self.read_gray.q.val() == self.write_seen.q.val();
-        self.sink.ready.next = self.has_room.q.val();
+        self.sink.ready.next = self.has_space.q.val();
         self.source.valid.next = !self.is_empty.val();
         self.source.payload.next = self.memory.read_data.val();
 
-        self.memory.read_address.next = bit_cast::<A, P>(self.read_pointer.q.val());
-        self.memory.write_address.next = bit_cast::<A, P>(self.write_pointer.q.val());
+        self.memory.read_address.next =
+            bit_cast::<ADDRESS_BITS, POINTER_BITS>(self.read_pointer.q.val());
+        self.memory.write_address.next =
+            bit_cast::<ADDRESS_BITS, POINTER_BITS>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.stores.val();
 

@@ -2,20 +2,17 @@
 //! two registers that such a memory has.
 //!
 //! ```text
-//!  write_address ─┐            ┌─ read_address
-//!  write_data    ─┤  2^A x T   ├─ read_enable ─────► latch
-//!  write_enable  ─┘            └─ register_enable ─► register ─► read_data
+//!  write_address ─┐             ┌─ read_address
+//!  write_data    ─┤  DEPTH x T  ├─ read_enable ─────► latch
+//!  write_enable  ─┘             └─ register_enable ─► register ──► read_data
 //! ```
 //! With `read_enable` an entry is latched; with `register_enable` what was latched before moves on
-//! to `read_data`, two cycles behind its address. So no logic ever stands behind the slow output of
-//! a BRAM or URAM. Reading the address that is written in the same cycle latches the old value. The
-//! memory powers up undefined: whoever reads it keeps validity elsewhere (an epoch, a range).
-//! [`BlockRam::zeroed`] powers up as zeros: the place for such an epoch.
+//! to `read_data`. So no logic ever follows the slow output of a BRAM or URAM directly.
 //!
-//! The attribute `ram_style` says what each is to become: URAM where 4,096 entries of 64 bits and
-//! more fill one, else BRAM. What is deeper than one of those is cut into banks of its depth, each
-//! with its own registers: those that are not read latch zeros (UG573, synchronous reset of the
-//! output latches), so that a sum takes the place of a choice among all of them:
+//! The attribute `ram_style` fixes what each memory becomes: URAM where 4,096 entries of 64 bits
+//! and more fill one, else BRAM. A memory that is deeper than one of those is cut into banks of its
+//! depth, each with its own registers. Banks that are not read latch zeros (UG573, synchronous
+//! reset of the output latches), so that a sum takes the place of a choice among all of them:
 //!
 //! ```text
 //!  read_address ─┬─► bank 0: entry, or 0 ─► register ─┐
@@ -23,7 +20,14 @@
 //!                └─► bank n: entry, or 0 ─► register ─┘
 //! ```
 //! A BRAM has latch and register inside, each with a reset of its own. The one reset of a URAM
-//! clears both, so that the register of a URAM in a bank stands in flip-flops directly behind it.
+//! clears both, so the second register of a URAM in a bank is made of flip-flops next to it.
+//!
+//! Timing: `read_data` follows its address by two cycles.
+//!
+//! Invariants:
+//! 1. Reading the address that is written in the same cycle latches the old value.
+//! 2. The memory powers up undefined: users keep validity elsewhere (an epoch, a range).
+//!    [`BlockRam::zeroed`] powers up as zeros: the place for such an epoch.
 
 use crate::memory::{zeros, Store};
 use rust_hdl_core::prelude::*;
@@ -99,7 +103,7 @@ struct Banks {
     bits: usize,
     /// Address bits of the memory.
     address_bits: usize,
-    /// Those of a bank.
+    /// Address bits of a bank.
     low: usize,
 }
 
@@ -171,22 +175,22 @@ end endgenerate
 /// What stands in place of the zeros of a memory that has none.
 const UNDEFINED: &str = "// Undefined at power-up.";
 
-/// The memory, 2^A entries of T. See the module's head.
+/// The memory, 2^ADDRESS_BITS entries of T. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct BlockRam<T: Synth, const A: usize> {
-    /// Clock.
+pub struct BlockRam<T: Synth, const ADDRESS_BITS: usize> {
+    /// Clock of both ports.
     pub clock: Signal<In, Clock>,
     /// Entry to read.
-    pub read_address: Signal<In, Bits<A>>,
-    /// Latch it.
+    pub read_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// Latch the entry at `read_address`.
     pub read_enable: Signal<In, Bit>,
     /// What was latched before moves on to `read_data`.
     pub register_enable: Signal<In, Bit>,
-    /// The entry that moved on last, from the cycle behind on.
+    /// The entry that moved on last, from the next cycle on.
     pub read_data: Signal<Out, T>,
     /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its new value.
+    pub write_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// New value of the entry at `write_address`.
     pub write_data: Signal<In, T>,
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,
@@ -195,7 +199,7 @@ pub struct BlockRam<T: Synth, const A: usize> {
     _zeroed: bool,
 }
 
-impl<T: Synth, const A: usize> BlockRam<T, A> {
+impl<T: Synth, const ADDRESS_BITS: usize> BlockRam<T, ADDRESS_BITS> {
     /// A memory that powers up as zeros.
     pub fn zeroed() -> Self {
         Self {
@@ -205,7 +209,7 @@ impl<T: Synth, const A: usize> BlockRam<T, A> {
     }
 }
 
-impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
+impl<T: Synth, const ADDRESS_BITS: usize> Logic for BlockRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() {
             if self.register_enable.val() {
@@ -227,13 +231,13 @@ impl<T: Synth, const A: usize> Logic for BlockRam<T, A> {
     }
 
     fn hdl(&self) -> Verilog {
-        let style = style(T::BITS, A);
-        let low = bank_address_bits(T::BITS, A);
-        if low < A {
+        let style = style(T::BITS, ADDRESS_BITS);
+        let low = bank_address_bits(T::BITS, ADDRESS_BITS);
+        if low < ADDRESS_BITS {
             let banks = Banks {
                 style,
                 bits: T::BITS,
-                address_bits: A,
+                address_bits: ADDRESS_BITS,
                 low,
             };
             let text = if self._zeroed {
@@ -260,9 +264,9 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            last = (1usize << A) - 1,
+            last = (1usize << ADDRESS_BITS) - 1,
             at_power_up = if self._zeroed {
-                zeros("memory", T::BITS, 1 << A)
+                zeros("memory", T::BITS, 1 << ADDRESS_BITS)
             } else {
                 UNDEFINED.to_owned()
             },

@@ -1,6 +1,7 @@
-//! What moves the stage counters: a struct for each group of `abi::counters::COUNTER_GROUPS`.
+//! The events that move the stage counters: a struct for each group of
+//! `abi::counters::COUNTER_GROUPS`.
 //!
-//! A field has the name of its counter, so that no event can move the counter beside its own. It is
+//! A field has the name of its counter, so that no event can move another counter by mistake. It is
 //! high in each cycle that adds one.
 //!
 //! Invariants:
@@ -16,57 +17,57 @@ pub struct WorkEvents {
     pub rx_frames: Bit,
     /// Frames handed to the MAC side.
     pub tx_frames: Bit,
-    /// Send descriptors that ended, well or not.
+    /// Send descriptors that ended, failed ones included.
     pub tx_descriptors: Bit,
-    /// Commands that took effect or were refused.
+    /// Commands carried out, refused ones included.
     pub commands: Bit,
     /// Memory write requests sent.
     pub write_tlps: Bit,
     /// Memory read requests sent.
     pub read_tlps: Bit,
-    /// Reads given up; each takes its tag out of use until the next epoch.
+    /// Reads given up; the tag of each is quarantined until the next epoch.
     pub read_timeouts: Bit,
-    /// Completions that were wrong or that nobody waited for.
+    /// Completions that were wrong or unexpected.
     pub read_errors: Bit,
 }
 
-/// What went wrong, or came where nothing takes it. Group "faults".
+/// What went wrong, or came to an address where nothing takes it. Group "faults".
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FaultEvents {
-    /// Register writes of part of a dword, too long, or cut off.
+    /// Register writes of part of a dword, too long, or incomplete.
     pub registers_malformed: Bit,
     /// Requests of the host that were refused.
     pub registers_unsupported: Bit,
-    /// Writes where no register can be written.
+    /// Writes to offsets without a register that can be written.
     pub registers_unmapped: Bit,
-    /// Command rings that a failed read or a wrong index stopped.
+    /// Command rings stopped by a failed read or a wrong index.
     pub command_rings_stopped: Bit,
-    /// Send rings that a failed read or a wrong index stopped.
+    /// Send rings stopped by a failed read or a wrong index.
     pub send_rings_stopped: Bit,
     /// Reads of payload to send that ended with an error.
     pub payload_reads_failed: Bit,
     /// Flush reads that ended with an error.
     pub flushes_failed: Bit,
-    /// Completions whose tag nobody waited for.
+    /// Completions whose tag no read in flight has.
     pub completions_unexpected: Bit,
 }
 
-/// The requester port and the writes in front of it. Group "requests".
+/// The requester port and the writes before it. Group "requests".
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RequestEvents {
     /// Beats that the hard block took from the card.
     pub rq_beats: Bit,
     /// A beat waited for the hard block.
     pub rq_stall_cycles: Bit,
-    /// Of these, with less posted credit than 256 bytes need.
+    /// A beat waited for the hard block, with less posted credit than 256 bytes need.
     pub posted_credit_stall_cycles: Bit,
-    /// No credit for a read was left.
+    /// A read waited for non-posted credit.
     pub nonposted_credit_stall_cycles: Bit,
-    /// A write waited: 32 were on their way inside the hard block.
+    /// A write waited: 32 writes were inside the hard block.
     pub write_window_stall_cycles: Bit,
     /// A write waited for its bytes.
     pub write_data_stall_cycles: Bit,
-    /// Writes that the card's stages asked for.
+    /// Writes that the card's stages requested.
     pub write_jobs: Bit,
     /// The receive path waited to hand over a write.
     pub write_job_stall_cycles: Bit,
@@ -81,19 +82,20 @@ pub struct ReadEvents {
     pub rc_stall_cycles: Bit,
     /// A read waited for a free tag.
     pub tag_stall_cycles: Bit,
-    /// A read waited for room for its completions.
+    /// A read waited for credit for its completions.
     pub completion_room_stall_cycles: Bit,
-    /// Reads that the card's stages asked for.
+    /// Reads that the card's stages requested.
     pub read_jobs: Bit,
     /// The send path waited to hand over a read.
     pub read_job_stall_cycles: Bit,
     /// A flush waited for the writes before it.
     pub flush_wait_cycles: Bit,
-    /// An answer waited for the stage that had asked.
+    /// Read data waited for the stage that had requested them.
     pub answer_stall_cycles: Bit,
 }
 
-/// Read latency: the bucket of a sample. Group "read latency, one read at a time sampled, request to last byte".
+/// Read latency: the bucket of a sample. Group "read latency, one read at a time sampled, request
+/// to last byte".
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct LatencyEvents {
     /// Samples below 256 ns.
@@ -114,10 +116,10 @@ pub struct LatencyEvents {
     pub read_latency_from_16384_ns: Bit,
 }
 
-/// The ends of the data path, in the card's clock. Group "ends of the data path, in the card's clock".
+/// Group "ends of the data path, in the card's clock".
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PathEndEvents {
-    /// Verified packets that were taken to be classified.
+    /// Verified packets taken for classification.
     pub rx_packets: Bit,
     /// A verified packet waited for classification.
     pub rx_packet_stall_cycles: Bit,
@@ -127,7 +129,7 @@ pub struct PathEndEvents {
     pub tx_stall_cycles: Bit,
     /// Send slots taken from a push window instead of their ring.
     pub send_slots_pushed: Bit,
-    /// Failed sends whose owner's header queue had no room for the event.
+    /// Failed sends whose event found no free space in the header queue.
     pub send_events_lost: Bit,
 }
 

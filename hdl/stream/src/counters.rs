@@ -1,11 +1,11 @@
-//! A bank of 2^A 64-bit counters with one increment a cycle and a read port.
+//! A bank of 2^ADDRESS_BITS 64-bit counters with one increment per cycle and a read port.
 //!
-//! Timing: an increment is visible to `read_value` two cycles later: a register ends the paths of
-//! the stages that count. `read_value` is combinational from `read_index`. Counters start at zero
-//! and are never reset: readers take differences.
+//! Timing: an increment is visible at `read_value` two cycles later: a register ends the paths of
+//! the stages that count. `read_value` is combinational from `read_index`.
 //!
 //! Invariants:
-//! 1. Each pulse adds exactly one to the counter it names.
+//! 1. Each pulse adds exactly one to the counter that it names.
+//! 2. Counters start at zero and are never reset: readers take differences.
 
 use crate::memory::LutRam;
 use crate::pulse::PulseSink;
@@ -17,28 +17,28 @@ use rust_hdl_widgets::dff_setup;
 
 /// The counters. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct CounterBank<const A: usize> {
-    /// Clock.
+pub struct CounterBank<const ADDRESS_BITS: usize> {
+    /// Clock of both sides.
     pub clock: Signal<In, Clock>,
-    /// Which counter to increment.
-    pub count: PulseSink<Bits<A>>,
-    /// Counter to read.
-    pub read_index: Signal<In, Bits<A>>,
-    /// Its value.
+    /// Number of the counter to increment.
+    pub count: PulseSink<Bits<ADDRESS_BITS>>,
+    /// Number of the counter to read.
+    pub read_index: Signal<In, Bits<ADDRESS_BITS>>,
+    /// Value of the counter at `read_index`.
     pub read_value: Signal<Out, Bits<64>>,
 
-    increment_copy: LutRam<Bits<64>, A>,
-    read_copy: LutRam<Bits<64>, A>,
+    increment_copy: LutRam<Bits<64>, ADDRESS_BITS>,
+    read_copy: LutRam<Bits<64>, ADDRESS_BITS>,
 
     counts: DFF<Bit>,
-    which: DFF<Bits<A>>,
+    which: DFF<Bits<ADDRESS_BITS>>,
 
     sum: Signal<Local, Bits<64>>,
     #[value(1)]
     one: Constant<Bits<64>>,
 }
 
-impl<const A: usize> Logic for CounterBank<A> {
+impl<const ADDRESS_BITS: usize> Logic for CounterBank<ADDRESS_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, counts, which);

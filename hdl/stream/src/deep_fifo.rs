@@ -1,17 +1,18 @@
-//! A first-in first-out buffer of messages in block RAM, 2^A deep, for queues that are long.
+//! A first-in first-out buffer of messages in block RAM, 2^ADDRESS_BITS deep, for queues that are
+//! long and mostly empty.
 //!
 //! ```text
-//!   sink ─┬─► 2^A x T (block RAM) ─┬─► head (4 messages) ──► source
-//!         └── nothing on the way ──┘
+//!   sink ─┬─► DEPTH x T (block RAM) ─┬─► head (4 messages) ──► source
+//!         └─── nothing on the way ───┘
 //! ```
-//! Timing: latency one cycle through an empty buffer, else at least four; one message a cycle in
+//! Timing: latency one cycle through an empty buffer, else at least four; one message per cycle in
 //! and out. `sink.ready` and `source.valid` are registers.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
-//! 2. `reset` empties the buffer. While it lasts, and in the cycle behind it, nothing is taken.
+//! 2. While `reset` lasts, and in the cycle after it, nothing is taken.
 //!
-//! P must be A + 1: the pointers carry one wrap bit.
+//! POINTER_BITS must be ADDRESS_BITS + 1: the pointers carry one wrap bit.
 
 use crate::block_ram::BlockRam;
 use crate::fifo::Fifo;
@@ -25,9 +26,9 @@ use rust_hdl_widgets::dff_setup;
 
 /// The buffer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[require(P == A + 1, "pointer width must be address width + 1")]
-pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
-    /// Clock.
+#[require(POINTER_BITS == ADDRESS_BITS + 1, "pointer width must be address width + 1")]
+pub struct DeepFifo<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> {
+    /// Clock of both sides.
     pub clock: Signal<In, Clock>,
     /// Empties the buffer.
     pub reset: Signal<In, Bit>,
@@ -37,9 +38,9 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     /// Messages out.
     pub source: MessageSource<T>,
 
-    memory: BlockRam<T, A>,
+    memory: BlockRam<T, ADDRESS_BITS>,
     head: Fifo<T, 2, 3>,
-    pointers: FifoPointers<P>,
+    pointers: FifoPointers<POINTER_BITS>,
     read_valid: DFF<Bit>,
     held_valid: DFF<Bit>,
 
@@ -51,7 +52,9 @@ pub struct DeepFifo<T: Synth, const A: usize, const P: usize> {
     head_depth: Constant<Bits<3>>,
 }
 
-impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
+impl<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> Logic
+    for DeepFifo<T, ADDRESS_BITS, POINTER_BITS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, read_valid, held_valid);
@@ -62,14 +65,17 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.source.payload.next = self.head.source.payload.val();
         self.head.source.ready.next = self.source.ready.val();
 
-        // Nothing is in the memory or on the way: a message may go to the head, if it has room.
-        self.sink.ready.next = self.pointers.has_room.val();
+        // A message passes to the head, if that has space, while nothing is in the memory or on the
+        // way.
+        self.sink.ready.next = self.pointers.has_space.val();
         self.passes.next = !self.pointers.has_message.val()
             & !self.read_valid.q.val()
             & !self.held_valid.q.val()
             & self.head.sink.ready.val();
-        self.takes.next = self.sink.valid.val() & self.pointers.has_room.val() & !self.passes.val();
-        self.memory.write_address.next = bit_cast::<A, P>(self.pointers.write_pointer.val());
+        self.takes.next =
+            self.sink.valid.val() & self.pointers.has_space.val() & !self.passes.val();
+        self.memory.write_address.next =
+            bit_cast::<ADDRESS_BITS, POINTER_BITS>(self.pointers.write_pointer.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.takes.val();
 
@@ -80,7 +86,8 @@ impl<T: Synth, const A: usize, const P: usize> Logic for DeepFifo<T, A, P> {
         self.fetch.next =
             self.pointers.has_message.val() & (self.on_the_way.val() < self.head_depth.val());
         self.memory.read_enable.next = self.fetch.val();
-        self.memory.read_address.next = bit_cast::<A, P>(self.pointers.read_pointer.val());
+        self.memory.read_address.next =
+            bit_cast::<ADDRESS_BITS, POINTER_BITS>(self.pointers.read_pointer.val());
 
         self.pointers.write.next = self.takes.val();
         self.pointers.read.next = self.fetch.val();

@@ -1,21 +1,15 @@
 //! The pointers of a first-in first-out buffer, and whether it is empty or full.
 //!
 //! ```text
-//!  write, read ──► write pointer, read pointer ──► has_message, has_room (registers)
+//!  write, read ──► write pointer, read pointer ──► has_message, has_space (registers)
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | write | in | a message is stored at `write_pointer`; only while `has_room` |
-//! | read | in | the message at `read_pointer` leaves; only while `has_message` |
-//! | write_pointer, read_pointer | out | places, with one wrap bit above the address |
-//! | has_message, has_room | out | whether it holds any message, whether fewer than 2^(P - 1) |
-//!
 //! Timing: all outputs are registers; what a cycle writes or reads shows in the next.
 //!
 //! Invariants:
-//! 1. `write_pointer - read_pointer` is the number of messages held, 0 to 2^(P - 1).
-//! 2. While `reset` lasts it holds nothing and has no room: what is offered meanwhile is not taken.
-//!    It has room again in the second cycle behind the reset, and in the second one at power-up.
+//! 1. `write_pointer - read_pointer` is the number of messages held, 0 to 2^(POINTER_BITS - 1).
+//! 2. While `reset` lasts it holds nothing and has no space: what is offered meanwhile is not
+//!    taken. It has space again in the second cycle after the reset, and in the second one at
+//!    power-up.
 
 use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
@@ -23,37 +17,37 @@ use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
-/// Whether one step more of `from` brings it to `to`, or to where `to` is a lap later, without a
-/// chain of carries: a bit differs if it is the lowest, or the one below differs and is set in
-/// `from`.
+/// Whether one step of `from` brings it to `to`, or to where `to` is a lap later, without a chain
+/// of carries: a bit differs if it is the lowest, or if the one below differs and is set in `from`.
+/// Combinational.
 #[derive(LogicBlock, BlockDefault)]
-pub struct StepMeets<const P: usize> {
+pub struct StepMeets<const POINTER_BITS: usize> {
     /// The pointer that would step.
-    pub from: Signal<In, Bits<P>>,
-    /// The one that it would meet.
-    pub to: Signal<In, Bits<P>>,
-    /// `from + 1 == to`, or `to` and a lap of 2^(P - 1), modulo 2^P.
+    pub from: Signal<In, Bits<POINTER_BITS>>,
+    /// The pointer that it would meet.
+    pub to: Signal<In, Bits<POINTER_BITS>>,
+    /// `from + 1` equals `to`, or `to` and a lap of 2^(POINTER_BITS - 1), modulo 2^POINTER_BITS.
     pub meets: Signal<Out, Bit>,
 
-    differ: Signal<Local, Bits<P>>,
-    carried: Signal<Local, Bits<P>>,
+    differ: Signal<Local, Bits<POINTER_BITS>>,
+    carried: Signal<Local, Bits<POINTER_BITS>>,
     #[value(0)]
-    lap: Constant<Bits<P>>,
+    lap: Constant<Bits<POINTER_BITS>>,
     #[value(1)]
-    one: Constant<Bits<P>>,
+    one: Constant<Bits<POINTER_BITS>>,
 }
 
-impl<const P: usize> StepMeets<P> {
+impl<const POINTER_BITS: usize> StepMeets<POINTER_BITS> {
     /// Meets `to` where it is a lap later.
     pub fn a_lap_later() -> Self {
         Self {
-            lap: Constant::new((1u64 << (P - 1)).to_bits()),
+            lap: Constant::new((1u64 << (POINTER_BITS - 1)).to_bits()),
             ..Self::default()
         }
     }
 }
 
-impl<const P: usize> Logic for StepMeets<P> {
+impl<const POINTER_BITS: usize> Logic for StepMeets<POINTER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         self.differ.next = self.from.val() ^ self.to.val() ^ self.lap.val();
@@ -62,19 +56,19 @@ impl<const P: usize> Logic for StepMeets<P> {
     }
 }
 
-/// Whether two pointers are at the same place. A block of its own, so that tools find the answer
-/// before what it is chosen by.
+/// Whether two pointers are equal. A block of its own, so that tools compute the comparison before
+/// what it is chosen by. Combinational.
 #[derive(LogicBlock, Default)]
-pub struct SamePlace<const P: usize> {
+pub struct SamePlace<const POINTER_BITS: usize> {
     /// A pointer.
-    pub one: Signal<In, Bits<P>>,
-    /// Another.
-    pub other: Signal<In, Bits<P>>,
-    /// They are equal.
+    pub one: Signal<In, Bits<POINTER_BITS>>,
+    /// Another pointer.
+    pub other: Signal<In, Bits<POINTER_BITS>>,
+    /// The pointers are equal.
     pub same: Signal<Out, Bit>,
 }
 
-impl<const P: usize> Logic for SamePlace<P> {
+impl<const POINTER_BITS: usize> Logic for SamePlace<POINTER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         self.same.next = self.one.val() == self.other.val();
@@ -83,47 +77,45 @@ impl<const P: usize> Logic for SamePlace<P> {
 
 /// The pointers. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct FifoPointers<const P: usize> {
-    /// Clock.
+pub struct FifoPointers<const POINTER_BITS: usize> {
+    /// Clock of both sides.
     pub clock: Signal<In, Clock>,
-    /// Forgets all messages.
+    /// Removes all messages and sets both pointers to 0.
     pub reset: Signal<In, Bit>,
 
-    /// A message is stored.
+    /// A message is stored at `write_pointer`; only while `has_space` is high.
     pub write: Signal<In, Bit>,
-    /// A message leaves.
+    /// The message at `read_pointer` leaves; only while `has_message` is high.
     pub read: Signal<In, Bit>,
-    /// Where the next message goes.
-    pub write_pointer: Signal<Out, Bits<P>>,
-    /// Where the oldest message is.
-    pub read_pointer: Signal<Out, Bits<P>>,
+    /// Place of the next message, with one wrap bit above the address.
+    pub write_pointer: Signal<Out, Bits<POINTER_BITS>>,
+    /// Place of the oldest message, with one wrap bit above the address.
+    pub read_pointer: Signal<Out, Bits<POINTER_BITS>>,
     /// There is a message.
     pub has_message: Signal<Out, Bit>,
-    /// There is room for a message.
-    pub has_room: Signal<Out, Bit>,
+    /// Fewer than 2^(POINTER_BITS - 1) messages are held.
+    pub has_space: Signal<Out, Bit>,
 
-    written: DFF<Bits<P>>,
-    taken: DFF<Bits<P>>,
+    written: DFF<Bits<POINTER_BITS>>,
+    taken: DFF<Bits<POINTER_BITS>>,
     holds: DFF<Bit>,
-    room: DFF<Bit>,
-    empties: StepMeets<P>,
+    space: DFF<Bit>,
+    empties: StepMeets<POINTER_BITS>,
     #[value(StepMeets::a_lap_later())]
-    fills: StepMeets<P>,
+    fills: StepMeets<POINTER_BITS>,
 
     #[value(1)]
-    one: Constant<Bits<P>>,
-    #[value(0)]
-    zero: Constant<Bits<P>>,
+    one: Constant<Bits<POINTER_BITS>>,
 }
 
-impl<const P: usize> Logic for FifoPointers<P> {
+impl<const POINTER_BITS: usize> Logic for FifoPointers<POINTER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, written, taken, holds, room);
+        dff_setup!(self, clock, written, taken, holds, space);
         self.write_pointer.next = self.written.q.val();
         self.read_pointer.next = self.taken.q.val();
         self.has_message.next = self.holds.q.val();
-        self.has_room.next = self.room.q.val();
+        self.has_space.next = self.space.q.val();
 
         self.empties.from.next = self.taken.q.val();
         self.empties.to.next = self.written.q.val();
@@ -137,15 +129,15 @@ impl<const P: usize> Logic for FifoPointers<P> {
         }
         self.holds.d.next =
             self.write.val() | (self.holds.q.val() & !(self.read.val() & self.empties.meets.val()));
-        // No room and no message is what a reset leaves: over in the cycle behind it.
-        self.room.d.next = self.read.val()
-            | ((self.room.q.val() | !self.holds.q.val())
+        // A reset leaves neither space nor a message: that ends in the cycle after it.
+        self.space.d.next = self.read.val()
+            | ((self.space.q.val() | !self.holds.q.val())
                 & !(self.write.val() & self.fills.meets.val()));
         if self.reset.val() {
-            self.written.d.next = self.zero.val();
-            self.taken.d.next = self.zero.val();
+            self.written.d.next = 0.into();
+            self.taken.d.next = 0.into();
             self.holds.d.next = false;
-            self.room.d.next = false;
+            self.space.d.next = false;
         }
     }
 }
@@ -181,17 +173,17 @@ mod tests {
             dut.clock.next = Clock { clk: false };
             dut.reset.next = (3..7).contains(&cycle);
             assert!(simulate(&mut dut, 20));
-            dut.write.next = dut.has_room.val();
+            dut.write.next = dut.has_space.val();
             dut.read.next = false;
             assert!(simulate(&mut dut, 20));
-            room.push(dut.has_room.val());
+            room.push(dut.has_space.val());
             dut.clock.next = Clock { clk: true };
             assert!(simulate(&mut dut, 20));
         }
-        // Two are held when the reset begins; behind it four are stored in four cycles.
+        // Two are held when the reset begins; after it four are stored in four cycles.
         let none = |cycle: &usize| !room[*cycle];
         assert_eq!(Vec::from_iter((0..12).filter(none)), [0, 4, 5, 6, 7]);
         assert_eq!(dut.write_pointer.val().to_u32(), 4);
-        assert!(!dut.has_room.val() && dut.has_message.val());
+        assert!(!dut.has_space.val() && dut.has_message.val());
     }
 }

@@ -1,12 +1,12 @@
-//! What flows between blocks, and the only buffers the rest may use.
+//! The bundles between blocks, and the only buffers and clock crossings of the card.
 //!
 //! | bundle | for | back-pressure |
 //! |---|---|---|
-//! | [`packet::PacketSource`] | bytes of whole packets, 64 a beat | valid/ready |
+//! | [`packet::PacketSource`] | bytes of whole packets, up to 64 in a beat | valid/ready |
 //! | [`message::MessageSource`] | one struct per handshake | valid/ready |
 //! | [`pulse::PulseSource`] | one struct per cycle, taken at once | none |
 //!
-//! [`rotate`] and [`masked_beat`] move and blank bytes of beats, for all.
+//! [`rotate`] and [`masked_beat`] rotate and mask the bytes of beats for all crates.
 //!
 //! Blocks of the other crates import everything through [`prelude`].
 
@@ -38,7 +38,8 @@ pub mod same_bits;
 pub mod through_fifo;
 pub mod value_crossing;
 
-/// The one import of a block file: rust-hdl, its derives and ours, flip-flops, bundles, messages and buffers.
+/// The one import of a block file: rust-hdl, its derives and ours, flip-flops, bundles, messages
+/// and buffers.
 pub mod prelude {
     pub use block_default::BlockDefault;
     pub use rust_hdl_core::prelude::*;

@@ -1,4 +1,4 @@
-//! A register for a beat, of which only the bytes wanted keep their value.
+//! A register for a beat that clears the bytes which are not kept.
 //!
 //! ```text
 //!  data ──────────────► D ┌────────┐
@@ -18,18 +18,18 @@ use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 use rust_hdl_widgets::dff::DFF;
 
-/// Sixteen bytes of it.
+/// Sixteen bytes of the register. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct MaskedBlock {
-    /// Clock.
+    /// Clock of the register.
     pub clock: Signal<In, Clock>,
-    /// Takes a value.
+    /// The register takes a value.
     pub step: Signal<In, Bit>,
-    /// The value.
+    /// The value to take.
     pub data: Signal<In, Bits<128>>,
     /// Bytes that are kept, one bit each.
     pub keep: Signal<In, Bits<16>>,
-    /// The bytes kept, the others zero.
+    /// The bytes kept; the others are zero.
     pub result: Signal<Out, Bits<128>>,
 
     bytes: [DFF<Bits<8>>; 16],
@@ -77,15 +77,15 @@ impl Logic for MaskedBlock {
 /// The register. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct MaskedBeat {
-    /// Clock.
+    /// Clock of the register.
     pub clock: Signal<In, Clock>,
-    /// Takes a beat.
+    /// The register takes a beat.
     pub step: Signal<In, Bit>,
-    /// The beat.
+    /// The beat to take.
     pub data: Signal<In, Bits<512>>,
     /// Bytes that are kept, one bit each.
     pub keep: Signal<In, Bits<64>>,
-    /// The bytes kept, the others zero.
+    /// The bytes kept; the others are zero.
     pub result: Signal<Out, Bits<512>>,
 
     blocks: [MaskedBlock; 4],

@@ -1,19 +1,23 @@
-//! The memories that read at once, and the one between two clocks: one write port each, as Vivado
+//! The memories in distributed RAM, and the one between two clocks: one write port each, as Vivado
 //! and Yosys infer them.
 //!
 //! ```text
-//!  write_address ─┐            ┌─ read_address
-//!  write_data    ─┤  2^A x T   ├─ read_data
-//!  write_enable  ─┘            └─ (PairRam: one cycle later)
+//!  write_address ─┐             ┌─ read_address
+//!  write_data    ─┤  DEPTH x T  ├─ read_data
+//!  write_enable  ─┘             └─ (PairRam: one cycle later)
 //! ```
-//! [`LutRam`] reads in the same cycle (distributed RAM) and powers up as zeros, [`EightPortRam`]
-//! likewise, eight entries at a time. [`PairRam`] is a BRAM whose ports have clocks of their own
-//! (a URAM has one), and which latches two neighbours at once, in two banks; it powers up
-//! undefined. Who reads it puts them in order, and registers them. Nobody reads an entry before
-//! word of its write has crossed. Reading the address that is written in the same cycle returns the
-//! old value. For all that is larger and of one clock see [`crate::block_ram`].
+//! [`LutRam`] and [`EightPortRam`] read in the same cycle and power up as zeros; the second one
+//! reads eight entries at a time. [`PairRam`] is a BRAM whose ports have clocks of their own (a
+//! URAM has one clock). It latches two neighbours at once, in two banks, and powers up undefined;
+//! its user puts them in order and registers them, and reads an entry only when word of its write
+//! has crossed. For larger memories of one clock see [`crate::block_ram`].
 //!
-//! Each says by the attribute `ram_style` what it is to become, so that tools agree.
+//! The attribute `ram_style` fixes what each memory becomes, so that tools agree.
+//!
+//! Timing: [`LutRam`] and [`EightPortRam`]: reads are combinational. [`PairRam`]: one cycle.
+//!
+//! Invariants:
+//! 1. Reading the address that is written in the same cycle returns the old value.
 
 use std::collections::HashMap;
 
@@ -51,25 +55,25 @@ pub(crate) fn zeros(memory: &str, bits: usize, entries: usize) -> String {
     )
 }
 
-/// Memory with a read in the same cycle, 2^A entries of T.
+/// Memory with one combinational read, 2^ADDRESS_BITS entries of T.
 #[derive(LogicBlock, Default)]
-pub struct LutRam<T: Synth, const A: usize> {
-    /// Clock.
+pub struct LutRam<T: Synth, const ADDRESS_BITS: usize> {
+    /// Clock of the writes.
     pub clock: Signal<In, Clock>,
     /// Entry to read.
-    pub read_address: Signal<In, Bits<A>>,
-    /// That entry, in the same cycle.
+    pub read_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// The entry read, in the same cycle.
     pub read_data: Signal<Out, T>,
     /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its new value.
+    pub write_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// New value of the entry at `write_address`.
     pub write_data: Signal<In, T>,
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,
     _store: Store<T>,
 }
 
-impl<T: Synth, const A: usize> Logic for LutRam<T, A> {
+impl<T: Synth, const ADDRESS_BITS: usize> Logic for LutRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.write_enable.val() {
             self._store
@@ -95,8 +99,8 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            zeros = zeros("memory", T::BITS, 1 << A),
-            last = (1usize << A) - 1,
+            zeros = zeros("memory", T::BITS, 1 << ADDRESS_BITS),
+            last = (1usize << ADDRESS_BITS) - 1,
         ))
     }
 }
@@ -104,35 +108,36 @@ end
 /// Readers of an [`EightPortRam`].
 pub const EIGHT_PORT_READERS: usize = 7;
 
-/// Memory with seven reads in the same cycle, and an eighth of the entry to write, 2^A entries of
-/// T: the ports of a distributed RAM of 64 entries (UG574, octal port). A reader without use has
-/// any address.
+/// Memory with seven combinational reads, and an eighth of the entry to write, 2^ADDRESS_BITS
+/// entries of T: the ports of a distributed RAM of 64 entries (UG574, octal port). The address of
+/// an unused reader is undefined.
 #[derive(LogicBlock, Default)]
-pub struct EightPortRam<T: Synth, const A: usize> {
-    /// Clock.
+pub struct EightPortRam<T: Synth, const ADDRESS_BITS: usize> {
+    /// Clock of the writes.
     pub clock: Signal<In, Clock>,
     /// Entries to read.
-    pub read_address: [Signal<In, Bits<A>>; EIGHT_PORT_READERS],
-    /// Those entries, in the same cycle.
+    pub read_address: [Signal<In, Bits<ADDRESS_BITS>>; EIGHT_PORT_READERS],
+    /// The entries read, in the same cycle.
     pub read_data: [Signal<Out, T>; EIGHT_PORT_READERS],
     /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its value so far, in the same cycle.
+    pub write_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// Value of the entry at `write_address` before the write, in the same cycle.
     pub written: Signal<Out, T>,
-    /// Its new value.
+    /// New value of the entry at `write_address`.
     pub write_data: Signal<In, T>,
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,
     _store: Store<T>,
 }
 
-impl<T: Synth, const A: usize> Logic for EightPortRam<T, A> {
+impl<T: Synth, const ADDRESS_BITS: usize> Logic for EightPortRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.clock.pos_edge() && self.write_enable.val() {
             self._store
                 .insert(self.write_address.val().index(), self.write_data.val());
         }
-        let entry = |at: Bits<A>| self._store.get(&at.index()).copied().unwrap_or_default();
+        let entry =
+            |at: Bits<ADDRESS_BITS>| self._store.get(&at.index()).copied().unwrap_or_default();
         self.written.next = entry(self.write_address.val());
         for reader in 0..EIGHT_PORT_READERS {
             self.read_data[reader].next = entry(self.read_address[reader].val());
@@ -162,47 +167,47 @@ always @(posedge clock) begin
 end
 ",
             width = T::BITS - 1,
-            zeros = zeros("memory", T::BITS, 1 << A),
+            zeros = zeros("memory", T::BITS, 1 << ADDRESS_BITS),
             reads = reads.collect::<String>(),
-            last = (1usize << A) - 1,
+            last = (1usize << ADDRESS_BITS) - 1,
         ))
     }
 }
 
-/// Memory written with one clock and read, latched and two neighbours at a time, with another;
-/// 2^A entries of T. What was read last stays until the next read.
+/// Memory of 2^ADDRESS_BITS entries of T, written with one clock and read with another, latched and
+/// two neighbours at a time. What was read last stays until the next read.
 #[derive(LogicBlock, Default)]
-pub struct PairRam<T: Synth, const A: usize> {
+pub struct PairRam<T: Synth, const ADDRESS_BITS: usize> {
     /// Clock of the writing side.
     pub write_clock: Signal<In, Clock>,
     /// Clock of the reading side.
     pub read_clock: Signal<In, Clock>,
     /// Entry to read.
-    pub read_address: Signal<In, Bits<A>>,
+    pub read_address: Signal<In, Bits<ADDRESS_BITS>>,
     /// Read in this cycle.
     pub read_enable: Signal<In, Bit>,
-    /// Of that entry and the one behind it (behind the last comes the first) the one of even
-    /// address, one cycle of `read_clock` later.
+    /// The entry of even address among the one read and its successor (the first entry succeeds the
+    /// last), one cycle of `read_clock` later.
     pub read_even: Signal<Out, T>,
-    /// The other one.
+    /// The entry of odd address of the two, one cycle of `read_clock` later.
     pub read_odd: Signal<Out, T>,
-    /// The entry read is the odd one, that behind it the even one.
+    /// The entry read is the odd one, its successor the even one.
     pub odd_first: Signal<Out, Bit>,
     /// Entry to write.
-    pub write_address: Signal<In, Bits<A>>,
-    /// Its new value.
+    pub write_address: Signal<In, Bits<ADDRESS_BITS>>,
+    /// New value of the entry at `write_address`.
     pub write_data: Signal<In, T>,
     /// Write in this cycle of `write_clock`.
     pub write_enable: Signal<In, Bit>,
     _store: Store<T>,
 }
 
-impl<T: Synth, const A: usize> Logic for PairRam<T, A> {
+impl<T: Synth, const ADDRESS_BITS: usize> Logic for PairRam<T, ADDRESS_BITS> {
     fn update(&mut self) {
         if self.read_clock.pos_edge() && self.read_enable.val() {
             let at = self.read_address.val().index();
             let entry = |at: usize| self._store.get(&at).copied().unwrap_or_default();
-            let (this, next) = (entry(at), entry((at + 1) % (1 << A)));
+            let (this, next) = (entry(at), entry((at + 1) % (1 << ADDRESS_BITS)));
             let is_odd = at % 2 == 1;
             self.read_even.next = if is_odd { next } else { this };
             self.read_odd.next = if is_odd { this } else { next };
@@ -243,9 +248,9 @@ always @(posedge write_clock) begin
 end
 ",
             width = T::BITS - 1,
-            last = (1usize << (A - 1)) - 1,
-            top = A - 1,
-            bank_top = A - 2,
+            last = (1usize << (ADDRESS_BITS - 1)) - 1,
+            top = ADDRESS_BITS - 1,
+            bank_top = ADDRESS_BITS - 2,
         ))
     }
 }

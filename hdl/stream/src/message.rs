@@ -1,8 +1,11 @@
 //! The message stream: one struct per handshake.
 //!
+//! Timing: a message may be handed over in every cycle.
+//!
 //! Invariants:
-//! 1. A handshake is a rising clock edge with `valid` and `ready` high. While `valid` is high and
-//!    `ready` low, `payload` keeps its value. `valid` never waits for `ready`.
+//! 1. A handshake is a rising clock edge with `valid` and `ready` high.
+//! 2. While `valid` is high and `ready` low, `payload` keeps its value.
+//! 3. `valid` never waits for `ready`.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicInterface;

@@ -1,4 +1,4 @@
-//! The messages that cross crates. Every stage pair of different crates speaks one of these.
+//! The messages that cross crates. Every pair of stages in different crates uses one of these.
 
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use rust_hdl_core::prelude::*;
@@ -18,15 +18,15 @@ pub type StatusCode = Bits<{ CommandStatus::CODE_BITS }>;
 pub struct PacketBeat {
     /// Bytes of the beat.
     pub data: Bits<512>,
-    /// Bytes used.
+    /// Bytes used, 1 to 64.
     pub byte_count: Bits<7>,
-    /// Last beat of the packet.
+    /// The beat is the last of its packet.
     pub last: Bit,
-    /// The packet is invalid.
+    /// With `last`: the packet is invalid.
     pub abort: Bit,
 }
 
-/// Look a packet's flow up (rx_split to tables).
+/// Look up a packet's flow (rx_split to tables).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowLookup {
     /// The 48-byte key of `abi::flow_key`, byte 0 in bits 7:0.
@@ -36,7 +36,7 @@ pub struct FlowLookup {
 /// State of the flow found (tables to rx_split), in request order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowReply {
-    /// A valid entry of this epoch matched; without it the rest is undefined.
+    /// A valid entry of this epoch matched; otherwise all other fields are undefined.
     pub hit: Bit,
     /// Flow id.
     pub flow: Bits<16>,
@@ -46,7 +46,7 @@ pub struct FlowReply {
     pub owner: Bits<8>,
     /// Header profile that the entry selects.
     pub profile: Bits<2>,
-    /// A timestamp is demanded.
+    /// A packet must have a timestamp that is not below its floor.
     pub timestamp_check: Bit,
     /// Protection domain.
     pub domain: Bits<16>,
@@ -69,10 +69,10 @@ pub struct CursorWrite {
     pub cursor: Bits<32>,
 }
 
-/// State of a flow for sending (tables to tx_merge), asked for by flow id.
+/// State of a flow for sending (tables to tx_merge), requested by flow id.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendFlowReply {
-    /// The entry is valid in this epoch; without it the rest is undefined.
+    /// The entry is valid in this epoch; otherwise all other fields are undefined.
     pub hit: Bit,
     /// Generation of the entry.
     pub generation: Bits<8>,
@@ -84,7 +84,7 @@ pub struct SendFlowReply {
     pub floor: Bits<32>,
 }
 
-/// Ask for a segment of a flow's list, by position or by index.
+/// Request for a segment of a flow's list, by position or by index.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SegmentRequest {
     /// Flow id.
@@ -100,7 +100,7 @@ pub struct SegmentRequest {
 /// A segment, in request order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SegmentReply {
-    /// The entry exists; without it only `beyond` counts.
+    /// The entry exists; otherwise only `beyond` has a meaning.
     pub found: Bit,
     /// The position, or the index, lies at or beyond the end of the resident list.
     pub beyond: Bit,
@@ -138,7 +138,7 @@ pub struct RegionRequest {
 /// Where the access goes, in request order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RegionReply {
-    /// Key, epoch, domain, right and bounds of all `bytes` wanted are fine.
+    /// Key, epoch, domain, right and bounds of all `bytes` wanted are good.
     pub granted: Bit,
     /// Bus address of the first byte.
     pub address: Bits<64>,
@@ -153,33 +153,33 @@ pub struct RegionReply {
 /// The packet of the same client follows the message: exactly `bytes` bytes, from byte 0 of its
 /// first beat.
 ///
-/// Two jobs in a row can share a beat, and then a packet: [`SHARED_AT_BYTE`] bytes of the beat in
-/// which the first one ends are its own, the rest is where the second one begins. So metadata need
-/// no beat behind a short tail of payload.
+/// Two jobs in a row can share a beat, and then a packet: the first [`SHARED_AT_BYTE`] bytes of the
+/// beat in which the first job ends belong to it, the second job begins in the rest. So metadata
+/// need no beat of their own after a short tail of payload.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct WriteJob {
     /// Bus address of the first byte.
     pub address: Bits<64>,
     /// Length, 1 to 16,384.
     pub bytes: Bits<16>,
-    /// Relaxed ordering allowed: set for payload, clear for whatever publishes.
+    /// Relaxed ordering is allowed: set for payload, clear for every write that publishes.
     pub relaxed: Bit,
     /// The client's next job begins in the last beat of this one, at [`SHARED_AT_BYTE`], and
-    /// follows without waiting for anything. This one ends within [`SHARED_TAIL_BYTES_MAX`] bytes
-    /// of that beat; the next is longer than what it has of it, shares no further beat and begins
-    /// at a multiple of 4.
+    /// follows without waiting for anything. This job ends within [`SHARED_TAIL_BYTES_MAX`] bytes
+    /// of that beat. The next one is longer than its part of the beat, shares no further beat and
+    /// begins at a multiple of 4.
     pub shares: Bit,
 }
 
 /// Byte of a shared beat at which the second write job begins: the middle, where a PCIe request
-/// may start, too.
+/// may start as well.
 pub const SHARED_AT_BYTE: usize = 32;
 /// Most bytes of a shared beat that belong to the first job: shifted by 3 to lie in their dwords
 /// they still end before the second.
 pub const SHARED_TAIL_BYTES_MAX: usize = SHARED_AT_BYTE - 3;
 
-/// Read `bytes` bytes from `address` (any block to dma). The answer is one packet, from byte 0 of
-/// its first beat, aborted when any part of the read failed.
+/// Read `bytes` bytes from `address` (any block to dma). The read data are one packet, from byte 0
+/// of its first beat, aborted when any part of the read failed.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ReadJob {
     /// Bus address of the first byte.
@@ -189,7 +189,7 @@ pub struct ReadJob {
 }
 
 /// Most commands whose confirmation has not left the last fence. The tables take no more, and
-/// `tx_merge` has a place for each: none waits in front of a packet until descriptors are sent.
+/// `tx_merge` has a place for each: none delays a packet until descriptors are sent.
 pub const CONFIRMATIONS_MAX: usize = 512;
 
 /// The end of a command on its way through the fences (tables to rx_split to tx_merge to dma).
@@ -203,7 +203,7 @@ pub struct Confirmation {
     pub status: StatusCode,
 }
 
-/// A send that failed, for the flow owner's header queue (tx_merge to rx_split).
+/// A send that failed, for its owner's header queue (tx_merge to rx_split).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendEvent {
     /// Owner that posted the descriptor.
@@ -218,7 +218,8 @@ pub struct SendEvent {
     pub position: Bits<32>,
 }
 
-/// Whose ring entries follow (dma to tables and tx_merge), one for each packet fetched from a ring.
+/// Owner and index of ring entries that follow (host_interface to tables and tx_merge), one message
+/// for each packet fetched from a ring.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RingFetch {
     /// Owner of the ring.
@@ -241,8 +242,8 @@ pub struct RegisterWrite {
 pub struct PushedLine {
     /// Owner of the window; there may be no such owner.
     pub owner: Bits<8>,
-    /// It is the slot's second half.
+    /// The line is the slot's second half.
     pub second: Bit,
-    /// Byte 0 in bits 7:0.
+    /// Bytes of the line, byte 0 in bits 7:0.
     pub data: Bits<512>,
 }

@@ -2,14 +2,16 @@
 //!
 //! Byte i of a beat is bits `8 i + 7 : 8 i` of `data`.
 //!
+//! Timing: a beat may be handed over in every cycle.
+//!
 //! Invariants:
 //! 1. A handshake is a rising clock edge with `valid` and `ready` high. While `valid` is high and
 //!    `ready` low, every other source signal keeps its value. `valid` never waits for `ready`.
-//! 2. `byte_count` is 64 on every beat but the last, and 1 to 64 on the last. Bytes beyond it are
-//!    undefined.
+//! 2. `byte_count` is 64 on every beat except the last, and 1 to 64 on the last. Bytes beyond it
+//!    are undefined; consumers ignore them.
 //! 3. Packets are not interleaved. There are no empty packets.
-//! 4. `abort` has a meaning on the last beat only: the packet is invalid. Who receives it forwards
-//!    the abort or drops the packet and counts it.
+//! 4. `abort` has a meaning on the last beat only: the packet is invalid. The receiving block
+//!    forwards the abort, or drops the packet and counts it.
 //! 5. Where a stage needs facts about a packet, they travel as a message, one for each packet in
 //!    the same order; the block's head says whether before the first beat or after the last.
 

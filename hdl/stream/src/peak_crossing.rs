@@ -1,22 +1,18 @@
-//! A clock crossing for how full something gets: of a level that changes every cycle, the other
-//! side sees the highest values, a little later, and misses none.
+//! A clock crossing for a level that changes every cycle: the other side sees its highest values, a
+//! little later, and misses none.
 //!
 //! ```text
-//!  write_clock │                          │ read_clock
-//!   level ──► [highest since the last] ───┼─ ValueCrossing ──► peak
-//!                     ▲ taken: begin anew │
+//!  write_clock │                                  │ read_clock
+//!   level ──► [highest since the last taken] ─────┼── ValueCrossing ──► peak
+//!                        ▲ taken: starts again    │
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | level | in | the level, in `write_clock` |
-//! | peak | out | its highest value in some interval, in `read_clock` |
-//!
-//! Timing: a level shows after some eight cycles of the slower clock.
+//! Timing: a level shows after about eight cycles of the slower clock.
 //!
 //! Invariants:
-//! 1. The intervals follow each other without a gap: the highest of all that `peak` shows is the
-//!    highest that `level` was.
-//! 2. What `peak` shows was a level of its interval: while `level` stands still, both are equal.
+//! 1. The intervals follow each other without a gap: the highest of all values of `peak` is the
+//!    highest value of `level`.
+//! 2. `peak` is always a value that `level` had in its interval: while `level` does not change,
+//!    both are equal.
 
 use crate::value_crossing::ValueCrossing;
 use rust_hdl_core::prelude::*;
@@ -31,9 +27,9 @@ pub struct PeakCrossing {
     pub write_clock: Signal<In, Clock>,
     /// Clock of `peak`.
     pub read_clock: Signal<In, Clock>,
-    /// The level.
+    /// The level, in `write_clock`.
     pub level: Signal<In, Bits<16>>,
-    /// Its highest value in an interval.
+    /// The highest value of the level in an interval, in `read_clock`.
     pub peak: Signal<Out, Bits<16>>,
 
     highest: DFF<Bits<16>>,

@@ -1,5 +1,7 @@
 //! The pulse stream: one struct per cycle that the sink takes at once; there is no back-pressure.
 //!
+//! Timing: the sink takes the message in the cycle in which `valid` is high.
+//!
 //! Invariants:
 //! 1. Every cycle with `valid` high is one message. The sink must take it.
 
@@ -10,7 +12,7 @@ use rust_hdl_macros::LogicInterface;
 #[derive(Clone, Debug, Default, LogicInterface)]
 #[join = "PulseSink"]
 pub struct PulseSource<T: Synth> {
-    /// A message is there in this cycle.
+    /// There is a message in this cycle.
     pub valid: Signal<Out, Bit>,
     /// The message.
     pub payload: Signal<Out, T>,
@@ -20,7 +22,7 @@ pub struct PulseSource<T: Synth> {
 #[derive(Clone, Debug, Default, LogicInterface)]
 #[join = "PulseSource"]
 pub struct PulseSink<T: Synth> {
-    /// A message is there in this cycle.
+    /// There is a message in this cycle.
     pub valid: Signal<In, Bit>,
     /// The message.
     pub payload: Signal<In, T>,

@@ -1,9 +1,10 @@
-//! Two pulse streams of which one at most has a pulse in a cycle, as one.
+//! Merges two pulse streams, at most one of which has a pulse in a cycle, into one.
 //!
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. A pulse of `first` goes before one of `second`, which the caller then repeats.
+//! 1. Where both have a pulse in a cycle that of `first` passes; the caller repeats that of
+//!    `second`.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
@@ -13,11 +14,11 @@ use crate::pulse::{PulseSink, PulseSource};
 /// The merge. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct PulseMerge<T: Synth> {
-    /// Goes first.
+    /// Pulses that always pass.
     pub first: PulseSink<T>,
-    /// The other.
+    /// Pulses that pass in cycles without one of `first`.
     pub second: PulseSink<T>,
-    /// Both.
+    /// The pulses of both.
     pub source: PulseSource<T>,
 }
 

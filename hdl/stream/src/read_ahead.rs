@@ -1,24 +1,15 @@
-//! Reads a memory with latch and register ahead of its taker, so that the register is the head of
-//! what the memory holds.
+//! Reads a memory with latch and register ahead of its consumer, so that the register is the head
+//! of what the memory holds.
 //!
 //! ```text
-//!  stop ─► pointer ─► address ─► [latch] ─ moves ─► [register] ─► offered, ready
+//!  stop ──► pointer ──► address ──► [latch] ─ moves ──► [register] ──► offered, ready
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | stop | in | pointer behind the last entry to offer; it may go on in any cycle |
-//! | pointer | out | of the first entry that is not in the register |
-//! | address | out | what to latch, in every cycle |
-//! | moves | out | what is latched moves on to the register |
-//! | offered, ready | out, in | the register has the next entry; it is taken |
-//!
-//! Timing: an entry is offered two cycles after `stop` has passed it; one a cycle. `pointer` and
-//! `offered` are registers; `address` and `moves` follow `ready`.
+//! Timing: an entry is offered two cycles after `stop` has passed it; one per cycle. `pointer` and
+//! `offered` are registers; `address` and `moves` follow `ready` in the same cycle.
 //!
 //! Invariants:
 //! 1. Entries are offered in order, each once.
 //! 2. While entries up to `stop` are taken without a pause, they are offered without one.
-//! 3. `reset` goes back to pointer 0; nothing is offered in the next cycle.
 
 use crate::fifo_pointers::{SamePlace, StepMeets};
 use block_default::BlockDefault;
@@ -28,18 +19,18 @@ use rust_hdl_widgets::dff::DFF;
 use rust_hdl_widgets::dff_setup;
 
 /// Whether what is latched moves on to the register: where that is free, or taken. A block of its
-/// own, so that tools find the answer before what it chooses.
+/// own, so that tools compute it before what it chooses. Combinational.
 #[derive(LogicBlock, Default)]
 pub struct MovesOn {
-    /// Something is latched that has not moved on.
+    /// An entry is latched that has not moved on.
     pub latched: Signal<In, Bit>,
-    /// The register offers something.
+    /// The register offers an entry.
     pub offered: Signal<In, Bit>,
-    /// Which is taken.
+    /// The entry that the register offers is taken.
     pub ready: Signal<In, Bit>,
-    /// What is latched moves on.
+    /// What is latched moves on to the register.
     pub moves: Signal<Out, Bit>,
-    /// The register offers something in the next cycle.
+    /// The register offers an entry in the next cycle.
     pub offers: Signal<Out, Bit>,
 }
 
@@ -51,41 +42,39 @@ impl Logic for MovesOn {
     }
 }
 
-/// The reader; P is the width of the pointers. See the module's head.
+/// The reader; POINTER_BITS is the width of the pointers. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct ReadAhead<const P: usize> {
-    /// Clock.
+pub struct ReadAhead<const POINTER_BITS: usize> {
+    /// Clock of the memory and of both sides.
     pub clock: Signal<In, Clock>,
-    /// Nothing is there any more.
+    /// Sets the pointer to 0 and drops what was read; nothing is offered in the next cycle.
     pub reset: Signal<In, Bit>,
 
-    /// Behind the last entry to offer.
-    pub stop: Signal<In, Bits<P>>,
-    /// First entry that is not in the register.
-    pub pointer: Signal<Out, Bits<P>>,
-    /// Entry to latch.
-    pub address: Signal<Out, Bits<P>>,
-    /// What is latched moves on.
+    /// Pointer after the last entry to offer; it may move on in any cycle.
+    pub stop: Signal<In, Bits<POINTER_BITS>>,
+    /// Pointer of the first entry that is not in the register.
+    pub pointer: Signal<Out, Bits<POINTER_BITS>>,
+    /// Entry to latch, in every cycle.
+    pub address: Signal<Out, Bits<POINTER_BITS>>,
+    /// What is latched moves on to the register: the memory's register enable.
     pub moves: Signal<Out, Bit>,
     /// The register has the next entry.
     pub offered: Signal<Out, Bit>,
-    /// It is taken.
+    /// The entry that the register offers is taken.
     pub ready: Signal<In, Bit>,
 
-    place: DFF<Bits<P>>,
+    place: DFF<Bits<POINTER_BITS>>,
     latched: DFF<Bit>,
     offers: DFF<Bit>,
     head: MovesOn,
-    is_one_left: StepMeets<P>,
-    all_read: SamePlace<P>,
+    is_one_left: StepMeets<POINTER_BITS>,
+    all_read: SamePlace<POINTER_BITS>,
 
     #[value(1)]
-    one: Constant<Bits<P>>,
-    #[value(0)]
-    zero: Constant<Bits<P>>,
+    one: Constant<Bits<POINTER_BITS>>,
 }
 
-impl<const P: usize> Logic for ReadAhead<P> {
+impl<const POINTER_BITS: usize> Logic for ReadAhead<POINTER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, place, latched, offers);
@@ -110,7 +99,7 @@ impl<const P: usize> Logic for ReadAhead<P> {
         self.place.d.next = self.address.val();
         self.pointer.next = self.place.q.val();
         if self.reset.val() {
-            self.place.d.next = self.zero.val();
+            self.place.d.next = 0.into();
             self.latched.d.next = false;
             self.offers.d.next = false;
         }

@@ -1,4 +1,4 @@
-//! A register between two blocks: neither sees the other's logic in its cycle.
+//! A register between two blocks: no path leads through it from one block to the other.
 //!
 //! ```text
 //!   sink ──► one message ──► source
@@ -9,7 +9,7 @@
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
-//! 2. `reset` empties it. While it lasts, and in the cycle behind it, nothing is taken.
+//! 2. While `reset` lasts, and in the cycle after it, nothing is taken.
 //!
 //! A [`Fifo`](crate::fifo::Fifo) of two takes a message every cycle, at the cost of a memory.
 
@@ -22,9 +22,9 @@ use rust_hdl_widgets::dff_setup;
 /// The register. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct RegisterSlice<T: Synth> {
-    /// Clock.
+    /// Clock of both sides.
     pub clock: Signal<In, Clock>,
-    /// Empties it.
+    /// Drops the message.
     pub reset: Signal<In, Bit>,
 
     /// Messages in.
@@ -51,7 +51,7 @@ impl<T: Synth> Logic for RegisterSlice<T> {
         self.is_held.d.next = !self.reset.val()
             & ((self.is_free.q.val() & self.sink.valid.val())
                 | (self.is_held.q.val() & !self.source.ready.val()));
-        // Neither held nor free is what a reset leaves, and power-up.
+        // A reset, and power-up, leave the register neither held nor free.
         self.is_free.d.next = !self.reset.val()
             & ((self.is_free.q.val() & !self.sink.valid.val())
                 | (self.is_held.q.val() & self.source.ready.val())
@@ -84,7 +84,7 @@ mod tests {
                 got += 1;
             }
             if cycle == 39 {
-                assert_eq!(got, 19, "one every two cycles, but for the first");
+                assert_eq!(got, 19, "one every two cycles, except the first");
             }
             dut.clock.next = Clock { clk: true };
             assert!(simulate(&mut dut, 20));

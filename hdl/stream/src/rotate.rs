@@ -1,32 +1,30 @@
-//! Turns bytes round: byte i of the result is byte (i + bytes) of the data, modulo its length.
+//! Rotates bytes: byte i of the result is byte (i + bytes) of the data, modulo its length.
 //!
 //! ```text
-//!                ┌─────────────── Rotate ────────────────┐
-//!   data, 512 ──►│ 0 to 3 x 16 ──► 0 to 3 x 4 ──► 0 to 3 │──► result
-//!                └─ RotateDwords ───────────┘
+//!                ┌──────────────── Rotate ─────────────────┐
+//!   data, 512 ──►│ 0 to 3 x 16 ──► 0 to 3 x 4 ──► 0 to 3   │──► result
+//!                └─ RotateDwords ───────────┘──────────────┘
 //!   data, 128 ──► 0 to 3 x 4 ──► 0 to 3 ──► result                           RotateBlock
 //! ```
-//! A stage chooses one of four for each bit, what a look-up table of six inputs does at once. Each
-//! is a block of its own, so that tools that keep the hierarchy map it as such.
+//! A stage chooses one of four for each bit, which takes one look-up table of six inputs. Each is a
+//! block of its own, so that tools that keep the hierarchy map it as such.
 //!
-//! Timing: combinational, one level a stage.
+//! Timing: combinational, one level of LUTs for each stage.
 
 use block_default::BlockDefault;
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::{hdl_gen, LogicBlock};
 
-/// One stage: turns `W` bits by 0 to 3 times a fixed number of bytes.
-///
-/// A stage that turns by `bytes` and its multiples.
+/// One stage: rotates the data by 0 to 3 times a fixed number of bytes, the argument of `new`.
 #[derive(LogicBlock, BlockDefault)]
 #[new(bytes: usize)]
-pub struct RotateStage<const W: usize> {
-    /// What to turn.
-    pub data: Signal<In, Bits<W>>,
-    /// How many times.
+pub struct RotateStage<const BITS: usize> {
+    /// Data to rotate.
+    pub data: Signal<In, Bits<BITS>>,
+    /// How many times the fixed number of bytes to rotate by.
     pub times: Signal<In, Bits<2>>,
-    /// The turned data.
-    pub result: Signal<Out, Bits<W>>,
+    /// The rotated data.
+    pub result: Signal<Out, Bits<BITS>>,
 
     #[value(8 * bytes as u64)]
     once: Constant<Bits<9>>,
@@ -34,15 +32,15 @@ pub struct RotateStage<const W: usize> {
     twice: Constant<Bits<9>>,
     #[value(8 * bytes as u64 * 3)]
     thrice: Constant<Bits<9>>,
-    #[value(W as u64 - 8 * bytes as u64)]
+    #[value(BITS as u64 - 8 * bytes as u64)]
     once_round: Constant<Bits<9>>,
-    #[value(W as u64 - 8 * (bytes * 2) as u64)]
+    #[value(BITS as u64 - 8 * (bytes * 2) as u64)]
     twice_round: Constant<Bits<9>>,
-    #[value(W as u64 - 8 * (bytes * 3) as u64)]
+    #[value(BITS as u64 - 8 * (bytes * 3) as u64)]
     thrice_round: Constant<Bits<9>>,
 }
 
-impl<const W: usize> Logic for RotateStage<W> {
+impl<const BITS: usize> Logic for RotateStage<BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         self.result.next = self.data.val();
@@ -61,14 +59,14 @@ impl<const W: usize> Logic for RotateStage<W> {
     }
 }
 
-/// Turns a beat by dwords. See the module's head.
+/// Rotates a beat by dwords. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RotateDwords {
-    /// The beat.
+    /// Beat to rotate.
     pub data: Signal<In, Bits<512>>,
-    /// Dwords to turn by.
+    /// Dwords to rotate by.
     pub dwords: Signal<In, Bits<4>>,
-    /// The turned beat.
+    /// The rotated beat.
     pub result: Signal<Out, Bits<512>>,
 
     #[value(RotateStage::new(16))]
@@ -88,14 +86,14 @@ impl Logic for RotateDwords {
     }
 }
 
-/// Turns a beat by bytes. See the module's head.
+/// Rotates a beat by bytes. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Rotate {
-    /// The beat.
+    /// Beat to rotate.
     pub data: Signal<In, Bits<512>>,
-    /// Bytes to turn by.
+    /// Bytes to rotate by.
     pub bytes: Signal<In, Bits<6>>,
-    /// The turned beat.
+    /// The rotated beat.
     pub result: Signal<Out, Bits<512>>,
 
     by_dwords: RotateDwords,
@@ -114,14 +112,14 @@ impl Logic for Rotate {
     }
 }
 
-/// Turns 16 bytes by bytes. See the module's head.
+/// Rotates 16 bytes by bytes. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RotateBlock {
-    /// The block.
+    /// Block of 16 bytes to rotate.
     pub data: Signal<In, Bits<128>>,
-    /// Bytes to turn by.
+    /// Bytes to rotate by.
     pub bytes: Signal<In, Bits<4>>,
-    /// The turned block.
+    /// The rotated block.
     pub result: Signal<Out, Bits<128>>,
 
     #[value(RotateStage::new(4))]
@@ -146,15 +144,15 @@ mod tests {
     use super::*;
 
     /// Bytes 1, 2, 3, ... as one value.
-    fn counted<const W: usize>() -> Bits<W> {
-        (0..W / 8).rev().fold(Bits::default(), |all, byte| {
-            (all << 8) | bit_cast::<W, 8>((byte as u64 + 1).to_bits())
+    fn counted<const BITS: usize>() -> Bits<BITS> {
+        (0..BITS / 8).rev().fold(Bits::default(), |all, byte| {
+            (all << 8) | bit_cast::<BITS, 8>((byte as u64 + 1).to_bits())
         })
     }
 
-    fn check<const W: usize>(result: Bits<W>, bytes: usize) {
-        for byte in 0..W / 8 {
-            let expected = (byte + bytes) % (W / 8) + 1;
+    fn check<const BITS: usize>(result: Bits<BITS>, bytes: usize) {
+        for byte in 0..BITS / 8 {
+            let expected = (byte + bytes) % (BITS / 8) + 1;
             assert_eq!(result.get_bits::<8>(8 * byte).index(), expected);
         }
     }

@@ -1,10 +1,10 @@
-//! Whether two values of many bits are equal.
+//! Compares two values of many bits.
 //!
 //! ```text
-//!  one, other ─► do three bits differ? ─► ... six of those? ─► ... ─► same
+//!  one, other ──► do three bits differ? ──► ... six of those? ──► ... ──► same
 //! ```
-//! Timing: combinational, 1 + ceil(log6(N / 3)) levels of LUTs. The values between have names that
-//! tools keep: left alone, mapping takes half as many LUTs and levels again.
+//! Timing: combinational, 1 + ceil(log6(BITS / 3)) levels of LUTs. The values between have names
+//! that tools keep: left alone, mapping takes half as many LUTs and levels again.
 
 use rust_hdl_core::prelude::*;
 use rust_hdl_macros::LogicBlock;
@@ -14,14 +14,14 @@ const PAIRS: usize = 3;
 /// Inputs of a LUT.
 const LUT_INPUTS: usize = 6;
 
-/// The comparison of N bits. See the module's head.
+/// The comparison of two values of BITS bits. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct SameBits<const N: usize> {
+pub struct SameBits<const BITS: usize> {
     /// A value.
-    pub one: Signal<In, Bits<N>>,
-    /// Another.
-    pub other: Signal<In, Bits<N>>,
-    /// They are equal.
+    pub one: Signal<In, Bits<BITS>>,
+    /// Another value.
+    pub other: Signal<In, Bits<BITS>>,
+    /// The values are equal.
     pub same: Signal<Out, Bit>,
 }
 
@@ -45,7 +45,7 @@ fn or_of_slices(from: &str, bits: usize, parts: usize, to: &str) -> (String, usi
     (text, width)
 }
 
-impl<const N: usize> Logic for SameBits<N> {
+impl<const BITS: usize> Logic for SameBits<BITS> {
     fn update(&mut self) {
         self.same.next = self.one.val() == self.other.val();
     }
@@ -55,7 +55,7 @@ impl<const N: usize> Logic for SameBits<N> {
     }
 
     fn hdl(&self) -> Verilog {
-        let (mut levels, mut bits) = or_of_slices("one ^ other", N, PAIRS, "differ_0");
+        let (mut levels, mut bits) = or_of_slices("one ^ other", BITS, PAIRS, "differ_0");
         let mut level = 0;
         while bits > LUT_INPUTS {
             let (text, width) = or_of_slices(

@@ -1,21 +1,21 @@
-//! A [`Fifo`] that is not there while it is empty: a message passes in the same cycle if its taker
-//! is ready, and waits in the buffer if not.
+//! A [`Fifo`] that is bypassed while it is empty: a message passes in the same cycle if `source` is
+//! ready, and otherwise waits in the buffer.
 //!
 //! ```text
-//!   sink ─┬─► 2^A x T ─┬─► source
-//!         └── empty ───┘
+//!   sink ─┬─► DEPTH x T ─┬─► source
+//!         └─── empty ────┘
 //! ```
-//! Timing: no latency through an empty buffer, else one message a cycle in and out. `source.valid`
-//! and `source.payload` follow `sink` in the same cycle; `sink.ready` and `level` are functions of
-//! registers.
+//! Timing: no latency through an empty buffer, else one message per cycle in and out.
+//! `source.valid` and `source.payload` follow `sink` in the same cycle; `sink.ready` and `level`
+//! are functions of registers.
 //!
 //! Invariants:
 //! 1. Messages leave in the order they came; none is lost or repeated.
-//! 2. A message that was offered and not taken is offered again in the next cycle, though `sink`
-//!    has nothing any more: its producer needs to offer it only once.
-//! 3. `reset` empties the buffer. While it lasts, and in the cycle behind it, nothing passes.
+//! 2. A message that was offered and not taken is offered again in the next cycle, from the buffer:
+//!    its producer needs to offer it only once.
+//! 3. While `reset` lasts, and in the cycle after it, nothing passes.
 //!
-//! P must be A + 1.
+//! POINTER_BITS must be ADDRESS_BITS + 1, as in the [`Fifo`]; the depth is 2^ADDRESS_BITS.
 
 use crate::fifo::Fifo;
 use crate::message::{MessageSink, MessageSource};
@@ -24,8 +24,8 @@ use rust_hdl_macros::{hdl_gen, LogicBlock};
 
 /// The buffer. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct ThroughFifo<T: Synth, const A: usize, const P: usize> {
-    /// Clock.
+pub struct ThroughFifo<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> {
+    /// Clock of both sides.
     pub clock: Signal<In, Clock>,
     /// Empties the buffer.
     pub reset: Signal<In, Bit>,
@@ -35,12 +35,14 @@ pub struct ThroughFifo<T: Synth, const A: usize, const P: usize> {
     /// Messages out.
     pub source: MessageSource<T>,
     /// Messages held.
-    pub level: Signal<Out, Bits<P>>,
+    pub level: Signal<Out, Bits<POINTER_BITS>>,
 
-    waiting: Fifo<T, A, P>,
+    waiting: Fifo<T, ADDRESS_BITS, POINTER_BITS>,
 }
 
-impl<T: Synth, const A: usize, const P: usize> Logic for ThroughFifo<T, A, P> {
+impl<T: Synth, const ADDRESS_BITS: usize, const POINTER_BITS: usize> Logic
+    for ThroughFifo<T, ADDRESS_BITS, POINTER_BITS>
+{
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, waiting);

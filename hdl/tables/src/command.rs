@@ -6,36 +6,27 @@
 //!                       query ◄──► flow ──┼─► region, page         (region table)
 //!                                         └─► confirmations (8) ──► confirmation
 //! ```
-//!
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `commands`, `command_fetch` | in | see [`crate::command::command_batch`] |
-//! | `confirmation` | out | exactly one for each command taken, in order |
-//! | `command_done` | out | pulse: a confirmation was handed out |
-//! | `command_read_failed` | out | pulse: a packet was given up, nothing of it is confirmed |
-//! | `query`, `queried` | out, in | the flow that the command names |
-//! | `rx_list`, `tx_list` | both | changes of lists; see [`crate::segment_list::list_control`] |
-//! | `hold` | in | no command is taken from the next cycle on: the tables are being scrubbed or the
-//! | | | hashes rewritten |
-//! | `fence_passed` | in | pulse: a confirmation has left the last fence |
-//! | others | out | updates |
-//!
 //! Timing: a command takes 8 cycles, a refused one 7; `region_remove` about 5 more,
 //! `segment_truncate` about 10 more, `list_move` as long as its list's updater. A floor that lifts
-//! the cursor waits for a cycle without a cursor move. Confirmations wait for their taker in a
-//! FIFO: their taker does not hold up the next commands until 7 wait, nor do the fences until
-//! `CONFIRMATIONS_MAX` are under way.
+//! the cursor waits for a cycle without a cursor move. Confirmations wait in a FIFO: their consumer
+//! does not hold up the next commands until 7 wait, nor do the fences until `CONFIRMATIONS_MAX` are
+//! in flight.
 //!
 //! Invariants:
 //! 1. A refused command changes nothing.
-//! 2. `confirmation` is offered after the last memory was written: a lookup requested later sees
+//! 2. `confirmation` is offered after the last memory was written: a look-up requested later sees
 //!    the change.
-//! 3. `floor_set` moves head and floor, `flow_install` empties both lists and makes the flow valid,
-//!    in one cycle; a packet whose flow was looked up before and its list searched after is
-//!    deferred at worst.
+//! 3. `floor_set` moves head and floor, and `flow_install` empties both lists and makes the flow
+//!    valid, in one cycle. A packet whose flow was looked up before that cycle and whose list is
+//!    searched after it is deferred at worst.
 //! 4. `reset` forgets the command in work and the confirmations that wait.
 //! 5. At most `CONFIRMATIONS_MAX` commands were taken whose confirmation has not left the last
-//!    fence: so commands wait for descriptors that are long under way, and packets do not.
+//!    fence: so commands wait for descriptors that take long, and packets do not.
+//!
+//! On error: a refused command is confirmed with its status. A packet of commands that was aborted
+//! is dropped whole, without confirmations.
+//!
+//! Source: `docs/specification.md`, Commands and Fence; decision 11.
 
 pub mod command_batch;
 pub mod command_check;
@@ -62,45 +53,46 @@ pub struct CommandProcessor<
     const PAGE_BITS: usize,
     const OWNER_BITS: usize,
 > {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the command in work and the confirmations that wait.
     pub reset: Signal<In, Bit>,
-    /// Current epoch.
+    /// Epoch that is written into new entries.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Pieces of command rings.
+    /// Commands of a fetch: packets of 1 to 16 beats, one command each.
     pub commands: PacketSink,
-    /// Whose they are.
+    /// Owner and first index of the next packet of `commands`, one message for each.
     pub command_fetch: MessageSink<RingFetch>,
-    /// The end of each command.
+    /// Confirmations, exactly one for each command taken, in order.
     pub confirmation: MessageSource<Confirmation>,
-    /// A confirmation was handed out.
+    /// A confirmation was handed out (one cycle).
     pub command_done: Signal<Out, Bit>,
-    /// A piece was given up.
+    /// A packet of commands was dropped: none of it is carried out or confirmed (one cycle).
     pub command_read_failed: Signal<Out, Bit>,
 
-    /// Flow that the command names.
+    /// Flow id that the command names.
     pub query: PulseSource<Bits<16>>,
-    /// Its state.
+    /// State of the flow of `query`.
     pub queried: PulseSink<FlowControl>,
-    /// Key slot to write.
+    /// Key slots to write.
     pub key_update: PulseSource<KeyUpdate>,
     /// Flow state to write.
     pub change: MessageSource<FlowUpdate>,
-    /// Receive lists.
+    /// Changes of receive lists; see [`crate::segment_list::list_control`].
     pub rx_list: ListControlSource,
-    /// Send lists.
+    /// Changes of send lists; see [`crate::segment_list::list_control`].
     pub tx_list: ListControlSource,
-    /// Region to write.
+    /// Regions to write.
     pub region: PulseSource<RegionUpdate>,
-    /// Page entry to write.
+    /// Page entries to write.
     pub page: PulseSource<PageUpdate>,
-    /// A region's removal is under way.
+    /// The removal of a region is in progress.
     pub region_busy: Signal<In, Bit>,
-    /// Take no command.
+    /// Take no command from the next cycle on: the tables are being scrubbed or the hashes
+    /// rewritten.
     pub hold: Signal<In, Bit>,
-    /// A confirmation has left the last fence.
+    /// A confirmation has left the last fence (one cycle).
     pub fence_passed: Signal<In, Bit>,
 
     batch: CommandBatch,
@@ -116,9 +108,9 @@ pub struct CommandProcessor<
 
     confirmations: Fifo<Confirmation, 3, 4>,
 
-    has_room: DFF<Bit>,
+    has_space: DFF<Bit>,
 
-    asked: Signal<Local, Bits<512>>,
+    command_data: Signal<Local, Bits<512>>,
     act_ready: Signal<Local, Bit>,
     commit: Signal<Local, Bit>,
     acts: Signal<Local, Bit>,
@@ -165,8 +157,8 @@ impl<
             ended_valid: Default::default(),
             done: Default::default(),
             confirmations: Default::default(),
-            has_room: Default::default(),
-            asked: Default::default(),
+            has_space: Default::default(),
+            command_data: Default::default(),
             act_ready: Default::default(),
             commit: Default::default(),
             acts: Default::default(),
@@ -187,7 +179,7 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, beat, flow, ended, ended_valid, done, has_room);
+        dff_setup!(self, clock, beat, flow, ended, ended_valid, done, has_space);
         clock!(self, clock, batch, work, steps, confirmations);
         self.batch.reset.next = self.reset.val();
         self.work.epoch.next = self.epoch.val();
@@ -197,17 +189,18 @@ impl<
         MessageSink::<RingFetch>::link(&mut self.command_fetch, &mut self.batch.command_fetch);
         self.command_read_failed.next = self.batch.command_read_failed.val();
 
-        // A command is taken when its confirmation will have a place, beside one on its way there.
-        self.has_room.d.next = (self.confirmations.level.val() < self.enough.val())
+        // A command is taken when its confirmation will have a place, beside one that is still
+        // in its register.
+        self.has_space.d.next = (self.confirmations.level.val() < self.enough.val())
             & self.steps.has_places.val()
             & !self.hold.val();
         self.steps.fence_passed.next = self.fence_passed.val();
         self.steps.command_valid.next = self.batch.command.valid.val();
-        self.steps.has_room.next = self.has_room.q.val();
+        self.steps.has_space.next = self.has_space.q.val();
         self.batch.command.ready.next = self.steps.take.val();
-        self.asked.next = self.batch.command.payload.val().data;
+        self.command_data.next = self.batch.command.payload.val().data;
         self.query.valid.next = self.steps.take.val();
-        self.query.payload.next = self.asked.val().get_bits::<16>(16);
+        self.query.payload.next = self.command_data.val().get_bits::<16>(16);
 
         // The command and its flow are kept while the sequence works on them.
         if self.steps.take.val() {

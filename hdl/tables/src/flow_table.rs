@@ -5,73 +5,65 @@
 //!  send_flow_request, query ──► by_id ──► send_flow_reply, queried
 //!  cursor_write, change ──► writer ──► lookup, by_id
 //! ```
-//!
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `flow_lookup`, `flow_reply` | in, out | one lookup a cycle, replies in order |
-//! | `cursor_write` | in | pulses; visible to a read of the cursor one cycle later |
-//! | `cursor_flow`, `cursor` | in, out | a flow's cursor as last written, two cycles later |
-//! | `send_flow_request`, `send_flow_reply` | in, out | state by flow id, replies in order |
-//! | `query`, `queried` | in, out | for commands; the reply comes two cycles later |
-//! | `busy` | out | the hash secrets have changed; look-ups do not follow yet, they find nothing |
-//! | `key_update`, `change` | in | updates; visible to every lookup requested after it |
-//!
-//! Timing: see [`flow_lookup`] (8 cycles, one a cycle) and [`flow_query`] (3 cycles).
-//! Lookups are never stalled by updates.
+//! Timing: see [`flow_lookup_pipe`] (8 cycles, one look-up per cycle) and [`flow_query_port`] (3
+//! cycles). Look-ups are never stalled by updates. A cursor write is visible to a read of the
+//! cursor one cycle later, another update to every look-up requested after it.
 //!
 //! Invariants:
 //! 1. A hit is a slot and a flow entry written by commands of the current epoch.
-//! 2. One reply for each request, in order.
+//! 2. There is one reply for each request, in order.
+//!
+//! Source: `docs/specification.md`, Keys, Hash secrets and Epochs.
 
 pub mod flow_copies;
-pub mod flow_lookup;
-pub mod flow_query;
-pub mod flow_writer;
+pub mod flow_lookup_pipe;
+pub mod flow_query_port;
+pub mod flow_state_writer;
 pub mod key_table;
 pub mod key_way;
-pub mod toeplitz;
 pub mod toeplitz_fill;
+pub mod toeplitz_hash;
 
-use crate::flow_table::flow_lookup::FlowLookupPipe;
-use crate::flow_table::flow_query::FlowQueryPort;
-use crate::flow_table::flow_writer::FlowStateWriter;
+use crate::flow_table::flow_lookup_pipe::FlowLookupPipe;
+use crate::flow_table::flow_query_port::FlowQueryPort;
+use crate::flow_table::flow_state_writer::FlowStateWriter;
 use crate::messages::{FlowControl, FlowUpdate, KeyUpdate};
 use stream::prelude::*;
 
 /// The table. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct FlowTable<const FLOW_BITS: usize, const BUCKET_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the look-ups in flight.
     pub reset: Signal<In, Bit>,
-    /// Current epoch.
+    /// Epoch that entries are compared with.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Register writes: the hash secrets.
+    /// Register writes of the host; the hash secrets are taken from them.
     pub settings: PulseSink<RegisterWrite>,
-    /// Keys of packets.
+    /// Keys of received packets.
     pub flow_lookup: MessageSink<FlowLookup>,
-    /// Their flows.
+    /// State of the flow found for each key.
     pub flow_reply: MessageSource<FlowReply>,
-    /// Cursor moves.
+    /// Moves of a flow's cursor.
     pub cursor_write: PulseSink<CursorWrite>,
-    /// Flow whose cursor to read.
+    /// Flow id whose cursor is read.
     pub cursor_flow: Signal<In, Bits<16>>,
-    /// That cursor, two cycles later.
+    /// Cursor of `cursor_flow` as last written, two cycles later.
     pub cursor: Signal<Out, Bits<32>>,
-    /// The hash secrets have changed and look-ups do not follow yet.
+    /// The hash secrets have changed and the hash tables do not follow yet: look-ups find nothing.
     pub busy: Signal<Out, Bit>,
     /// Flow ids of sends.
     pub send_flow_request: MessageSink<Bits<16>>,
-    /// Their state.
+    /// State of the flow for each of the `send_flow_request`.
     pub send_flow_reply: MessageSource<SendFlowReply>,
 
-    /// Flow id of a command.
+    /// Flow id that a command names.
     pub query: PulseSink<Bits<16>>,
-    /// Its state.
+    /// State of the flow of `query`, two cycles later.
     pub queried: PulseSource<FlowControl>,
-    /// Key slot to write.
+    /// Key slots to write.
     pub key_update: PulseSink<KeyUpdate>,
     /// Flow state to write.
     pub change: MessageSink<FlowUpdate>,

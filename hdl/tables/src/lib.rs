@@ -10,11 +10,11 @@ pub mod command;
 pub mod epoch_ram;
 pub mod flow_table;
 pub mod messages;
+pub mod pending_replies;
 pub mod region_table;
 pub mod scrubber;
 pub mod segment_list;
 pub mod tables;
-pub mod unanswered;
 
 pub use tables::Tables;
 

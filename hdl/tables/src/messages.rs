@@ -1,9 +1,10 @@
-//! Messages inside the crate: what the command processor asks of the tables, and what they hold.
+//! Messages inside the crate: what the command processor requests from the tables, and what they
+//! hold.
 
 use abi::config::assert_index_bits;
 use stream::prelude::*;
 
-/// What a flow's entry says since its install.
+/// The part of a flow's entry that is constant since its install.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowInstalled {
     /// Generation of the entry.
@@ -12,13 +13,13 @@ pub struct FlowInstalled {
     pub owner: Bits<8>,
     /// Header profile.
     pub profile: Bits<2>,
-    /// A timestamp is demanded.
+    /// A timestamp option is required.
     pub timestamp_check: Bit,
     /// Protection domain.
     pub domain: Bits<16>,
 }
 
-/// What software accepts: moved by `floor_set`.
+/// The part of a flow's entry that `floor_set` moves: what software accepts.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowFloor {
     /// Receive floor.
@@ -31,22 +32,22 @@ pub struct FlowFloor {
     pub timestamp_floor: Bits<32>,
 }
 
-/// Write one key slot.
+/// A write of one key slot.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct KeyUpdate {
-    /// Bucket.
+    /// Bucket of the slot.
     pub bucket: Bits<16>,
-    /// Slot in both banks: way in bits 1:0, bank in bit 2.
+    /// Slot of the bucket in both banks: way in bits 1:0, bank in bit 2.
     pub slot: Bits<3>,
     /// Epoch to store; 0 clears the slot.
     pub epoch: Bits<16>,
-    /// Flow id.
+    /// Flow id that the key leads to.
     pub flow: Bits<16>,
-    /// The key.
+    /// Key of the slot, byte 0 in bits 7:0.
     pub key: Bits<384>,
 }
 
-/// Write parts of one flow's state, all in one cycle.
+/// A write of parts of one flow's state, all in one cycle.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowUpdate {
     /// Flow id.
@@ -57,19 +58,20 @@ pub struct FlowUpdate {
     pub write_floor: Bit,
     /// Write `send_floor`.
     pub write_send_floor: Bit,
-    /// Set the cursor to the floor. Without `write_installed`: unless it moved since the query.
+    /// Set the cursor to the floor. Without `write_installed`: unless the cursor moved since the
+    /// query.
     pub write_cursor: Bit,
     /// Epoch to store; 0 removes the flow.
     pub epoch: Bits<16>,
-    /// Installed part.
+    /// New installed part.
     pub installed: FlowInstalled,
-    /// Floor part.
+    /// New floor part.
     pub floor: FlowFloor,
-    /// Send floor.
+    /// New send floor.
     pub send_floor: Bits<32>,
 }
 
-/// A flow's state as commands need it.
+/// A flow's state as commands and sends need it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FlowControl {
     /// The entry is valid in this epoch; without it the rest is undefined.
@@ -87,9 +89,9 @@ pub struct FlowControl {
 /// Place and extent of one flow's list.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ListState {
-    /// First entry.
+    /// First entry of the list among all entries.
     pub base: Bits<24>,
-    /// Entries - 1.
+    /// Entries of the list's place, less 1.
     pub mask: Bits<16>,
     /// First list index still needed.
     pub head: Bits<16>,
@@ -102,29 +104,29 @@ pub struct ListState {
 pub struct SegmentEntry {
     /// Stream position of the first byte.
     pub position: Bits<32>,
-    /// Length in bytes.
+    /// Length of the segment in bytes.
     pub bytes: Bits<32>,
-    /// Region index.
+    /// Index of its region.
     pub region: Bits<16>,
-    /// Region key.
+    /// Key of its region.
     pub region_key: Bits<16>,
-    /// Byte offset in the region.
+    /// Byte offset of the segment in the region.
     pub offset: Bits<48>,
 }
 
-/// A posted segment as it lies in memory: with its end in place of its length, since a search asks
-/// at once whether a position lies before it.
+/// A posted segment as it is stored: with its end in place of its length, because a search compares
+/// a position with it at once.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct StoredSegment {
     /// Stream position of the first byte.
     pub position: Bits<32>,
-    /// Stream position behind the last byte.
+    /// Stream position after the last byte.
     pub end: Bits<32>,
-    /// Region index.
+    /// Index of its region.
     pub region: Bits<16>,
-    /// Region key.
+    /// Key of its region.
     pub region_key: Bits<16>,
-    /// Byte offset in the region.
+    /// Byte offset of the segment in the region.
     pub offset: Bits<48>,
 }
 
@@ -143,61 +145,61 @@ pub enum ListOperation {
     Move,
 }
 
-/// Change one flow's list.
+/// A change of one flow's list.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ListUpdate {
-    /// What to do.
+    /// Kind of the change.
     pub operation: ListOperation,
     /// Flow id.
     pub flow: Bits<16>,
-    /// List index.
+    /// List index that the change is about.
     pub index: Bits<16>,
     /// First entry of the new place.
     pub base: Bits<24>,
-    /// Entries of the new place - 1.
+    /// Entries of the new place, less 1.
     pub mask: Bits<16>,
-    /// Segment.
+    /// Segment to post, or its new length.
     pub entry: SegmentEntry,
 }
 
 /// One region.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RegionEntry {
-    /// Key.
+    /// Key that an access must carry.
     pub key: Bits<16>,
-    /// Protection domain.
+    /// Protection domain of the region.
     pub domain: Bits<16>,
-    /// The card may write.
+    /// The card may write to the region.
     pub write: Bit,
-    /// The card may read.
+    /// The card may read from the region.
     pub read: Bit,
-    /// Memory.
+    /// Number of the memory that the region lies in.
     pub memory: Bits<2>,
     /// log2 bytes of a page.
     pub page_bits: Bits<5>,
     /// First page entry.
     pub first_page: Bits<16>,
-    /// Length in bytes.
+    /// Length of the region in bytes.
     pub bytes: Bits<48>,
 }
 
-/// Write one region.
+/// A write of one region.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RegionUpdate {
     /// Region index.
     pub region: Bits<16>,
     /// Epoch to store; 0 removes the region.
     pub epoch: Bits<16>,
-    /// Only when the region has the entry's key.
+    /// Write only if the region has the entry's key.
     pub by_key: Bit,
-    /// The region.
+    /// New content of the region.
     pub entry: RegionEntry,
 }
 
-/// Write one page entry.
+/// A write of one page entry.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PageUpdate {
-    /// Page entry.
+    /// Index of the page entry.
     pub page: Bits<16>,
     /// Epoch to store.
     pub epoch: Bits<16>,
@@ -212,70 +214,71 @@ pub struct CommandBeat {
     pub owner: Bits<8>,
     /// Index of the command.
     pub index: Bits<32>,
-    /// Ring entry.
+    /// Ring entry: the 64 bytes of the command.
     pub data: Bits<512>,
 }
 
-/// A search for a segment on its way.
+/// The state of a search for a segment, as it goes round the search loop.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SearchToken {
-    /// Where the answer goes.
+    /// Reply slot of the search.
     pub slot: Bits<3>,
-    /// The entry is fetched for an update: no slot.
+    /// The entry is fetched for an update: there is no reply slot.
     pub fetch: Bit,
-    /// The entry is asked for by its index: no search.
+    /// The entry is requested by its index: there is no search.
     pub by_index: Bit,
-    /// First entry of the list.
+    /// First entry of the list among all entries.
     pub base: Bits<24>,
-    /// Entries of the list - 1.
+    /// Entries of the list's place, less 1.
     pub mask: Bits<16>,
-    /// Candidates; 0: the answer is `beyond`.
+    /// Number of candidates. 0: the result is `beyond`.
     pub count: Bits<16>,
-    /// The one to read: (count - 1) / 2 lie before it, count / 2 behind it.
+    /// Index of the candidate to read: (count - 1) / 2 candidates lie before it, count / 2 after
+    /// it.
     pub index: Bits<16>,
-    /// End of the list.
+    /// List index after the last segment.
     pub tail: Bits<16>,
     /// Position to find.
     pub position: Bits<32>,
 }
 
-/// The answer of a search.
+/// The result of a search.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SearchResult {
-    /// Reply slot.
+    /// Reply slot of the search.
     pub slot: Bits<3>,
     /// The entry exists.
     pub found: Bit,
-    /// The position or the index lies at or beyond the end.
+    /// The position or the index lies at or after the end of the list.
     pub beyond: Bit,
-    /// List index.
+    /// List index of the entry.
     pub index: Bits<16>,
-    /// The segment.
+    /// Segment found.
     pub entry: SegmentEntry,
 }
 
-/// Write one segment entry.
+/// A write of one segment entry.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EntryWrite {
-    /// Place among all entries.
+    /// Address of the entry among all entries.
     pub address: Bits<24>,
-    /// The segment.
+    /// Segment to write.
     pub entry: SegmentEntry,
 }
 
-/// Write one list's state.
+/// A write of one list's state.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ListWrite {
     /// Flow id.
     pub flow: Bits<16>,
-    /// The state.
+    /// New state of the list.
     pub state: ListState,
 }
 
-/// An access to a region with the port that asks.
+/// An access to a region, with the port that requests it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct RegionAsk {
-    /// 0: rx, 1: tx.
+pub struct RegionAccess {
+    /// Port of the request. 0: receive, 1: send.
     pub port: Bit,
     /// The access.
     pub request: RegionRequest,
@@ -284,38 +287,38 @@ pub struct RegionAsk {
 /// An access after key, domain and right were compared.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RegionChecked {
-    /// All fine so far.
+    /// Nothing refuses the access so far.
     pub granted: Bit,
-    /// First byte behind the access.
+    /// Offset after the last byte of the access.
     pub end: Bits<49>,
-    /// Length of the region.
+    /// Length of the region in bytes.
     pub length: Bits<48>,
-    /// Page of the region.
+    /// Number of the page in the region, modulo 2^16: see `region_check`.
     pub page_number: Bits<16>,
     /// First page entry of the region.
     pub first_page: Bits<16>,
     /// Bytes of a page.
     pub page_bytes: Bits<31>,
-    /// Offset in the page.
+    /// Offset of the access in the page.
     pub page_offset: Bits<31>,
-    /// Bytes wanted.
+    /// Bytes requested.
     pub bytes: Bits<32>,
-    /// Memory of the region.
+    /// Number of the memory that the region lies in.
     pub memory: Bits<2>,
 }
 
 /// An access whose page entry is known.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RegionLocated {
-    /// All fine so far.
+    /// Nothing refuses the access so far.
     pub granted: Bit,
-    /// Page entry.
+    /// Index of the page entry.
     pub page: Bits<16>,
-    /// Offset in the page.
+    /// Offset of the access in the page.
     pub page_offset: Bits<31>,
-    /// Bytes, at most to the end of the page.
+    /// Bytes granted: those requested, at most up to the end of the page.
     pub bytes: Bits<32>,
-    /// Memory of the region.
+    /// Number of the memory that the region lies in.
     pub memory: Bits<2>,
 }
 

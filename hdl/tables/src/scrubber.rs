@@ -1,35 +1,31 @@
-//! Removes every entry before an epoch number comes again; else updates pass through it.
+//! Clears all entries before an epoch's number comes again; otherwise updates pass through it.
 //!
 //! ```text
-//!  key_in, change_in, region_in, page_in ──►┌──────┐──► key_out, change_out, region_out
-//!  epoch, reset ───────────────────────────►│ walk │──► page_out, table_epoch, busy
-//!                                           └──────┘
+//!  key_in, change_in, region_in, page_in ──►┌───────┐──► key_out, change_out, region_out
+//!  epoch, reset ───────────────────────────►│ scrub │──► page_out, table_epoch, busy
+//!                                           └───────┘
 //! ```
-//! Epochs are numbered from 1 to 0xfffe and then from 1 again. An entry of the old epoch 1 that
-//! nobody has overwritten would be valid in the new one. So when a `reset` comes with a smaller
-//! epoch than the last, the walk clears all stamps, one entry of each table a cycle.
+//! Epochs are numbered from 1 to 0xfffe and then from 1 again. An entry of the old epoch 1 that was
+//! never overwritten would be valid in the new one. So when a `reset` comes with a smaller epoch
+//! than the last, a scrub clears all stamps, one entry of each table per cycle.
 //!
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `epoch`, `reset` | in | the card's epoch; `reset` is high when a new one starts |
-//! | `table_epoch` | out | the epoch that the tables compare with |
-//! | `busy` | out | the walk runs: nothing may be updated |
-//! | `*_in`, `*_out` | in, out | updates of the tables |
-//!
-//! Timing: combinational while no walk runs. A walk takes as many cycles as the largest table
-//! has entries (65,536 in the default sizes), once in 65,534 epochs. Lookups are never stalled:
-//! they find nothing.
+//! Timing: combinational while no scrub runs. A scrub takes as many cycles as the largest table has
+//! entries (65,536 in the default sizes), once in 65,534 epochs. Look-ups are never stalled: they
+//! find nothing.
 //!
 //! Invariants:
-//! 1. While `busy`, `table_epoch` is 0xffff, which no entry ever carries.
+//! 1. While `busy`, `table_epoch` is 0xffff, which no entry ever carries, and nothing may be
+//!    updated.
 //! 2. When `busy` falls no entry carries an epoch.
-//! 3. A `reset` during a walk does not end it.
+//! 3. A `reset` during a scrub does not end it.
+//!
+//! Source: `docs/specification.md`, Epochs; decision 12.
 
 use crate::messages::{FlowUpdate, KeyUpdate, PageUpdate, RegionUpdate};
 use stream::prelude::*;
 
-/// log2 cycles of one walk: the largest table, all key slots together being one.
-const fn walk_bits(tables: [usize; 4]) -> usize {
+/// log2 cycles of one scrub: the largest table, all key slots together being one.
+const fn scrub_bits(tables: [usize; 4]) -> usize {
     let [flow_bits, bucket_bits, region_bits, page_bits] = tables;
     let sizes = [flow_bits, bucket_bits + 3, region_bits, page_bits];
     let mut largest = 0;
@@ -40,7 +36,7 @@ const fn walk_bits(tables: [usize; 4]) -> usize {
         }
         at += 1;
     }
-    assert!(largest <= 16, "a walk counts in 16 bits");
+    assert!(largest <= 16, "a scrub counts in 16 bits");
     largest
 }
 
@@ -52,45 +48,43 @@ pub struct Scrubber<
     const REGION_BITS: usize,
     const PAGE_BITS: usize,
 > {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch; a scrub begins when the epoch's number is smaller than the last one.
     pub reset: Signal<In, Bit>,
-    /// Current epoch.
+    /// Current epoch of the card.
     pub epoch: Signal<In, Bits<16>>,
     /// Epoch that the tables compare with.
     pub table_epoch: Signal<Out, Bits<16>>,
-    /// The walk runs.
+    /// A scrub runs: nothing may be updated.
     pub busy: Signal<Out, Bit>,
 
-    /// Key slot to write.
+    /// Key slots to write.
     pub key_in: PulseSink<KeyUpdate>,
-    /// The same.
+    /// Key slots to write, those that a scrub clears included.
     pub key_out: PulseSource<KeyUpdate>,
     /// Flow state to write.
     pub change_in: MessageSink<FlowUpdate>,
-    /// The same.
+    /// Flow state to write, what a scrub clears included.
     pub change_out: MessageSource<FlowUpdate>,
-    /// Region to write.
+    /// Regions to write.
     pub region_in: PulseSink<RegionUpdate>,
-    /// The same.
+    /// Regions to write, those that a scrub clears included.
     pub region_out: PulseSource<RegionUpdate>,
-    /// Page entry to write.
+    /// Page entries to write.
     pub page_in: PulseSink<PageUpdate>,
-    /// The same.
+    /// Page entries to write, those that a scrub clears included.
     pub page_out: PulseSource<PageUpdate>,
 
     last: DFF<Bits<16>>,
-    walking: DFF<Bit>,
+    scrubbing: DFF<Bit>,
     at: DFF<Bits<16>>,
 
     #[value(0xffff)]
     unused: Constant<Bits<16>>,
-    #[value(0)]
-    none: Constant<Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
-    #[value((1u64 << walk_bits([FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS])) - 1)]
+    #[value((1u64 << scrub_bits([FLOW_BITS, BUCKET_BITS, REGION_BITS, PAGE_BITS])) - 1)]
     last_place: Constant<Bits<16>>,
 }
 
@@ -103,8 +97,8 @@ impl<
 {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, last, walking, at);
-        self.busy.next = self.walking.q.val();
+        dff_setup!(self, clock, last, scrubbing, at);
+        self.busy.next = self.scrubbing.q.val();
         self.table_epoch.next = self.epoch.val();
         self.key_out.valid.next = self.key_in.valid.val();
         self.key_out.payload.next = self.key_in.payload.val();
@@ -116,35 +110,35 @@ impl<
         self.page_out.valid.next = self.page_in.valid.val();
         self.page_out.payload.next = self.page_in.payload.val();
 
-        // The walk: a smaller table is walked several times.
-        if self.walking.q.val() {
+        // The scrub: a smaller table is cleared several times.
+        if self.scrubbing.q.val() {
             self.table_epoch.next = self.unused.val();
             self.key_out.valid.next = true;
             self.key_out.payload.next.slot = self.at.q.val().get_bits::<3>(0);
             self.key_out.payload.next.bucket = self.at.q.val() >> 3;
-            self.key_out.payload.next.epoch = self.none.val();
+            self.key_out.payload.next.epoch = 0.into();
             self.change_out.valid.next = true;
             self.change_out.payload.next.flow = self.at.q.val();
             self.change_out.payload.next.write_installed = true;
             self.change_out.payload.next.write_cursor = false;
-            self.change_out.payload.next.epoch = self.none.val();
+            self.change_out.payload.next.epoch = 0.into();
             self.region_out.valid.next = true;
             self.region_out.payload.next.region = self.at.q.val();
             self.region_out.payload.next.by_key = false;
-            self.region_out.payload.next.epoch = self.none.val();
+            self.region_out.payload.next.epoch = 0.into();
             self.page_out.valid.next = true;
             self.page_out.payload.next.page = self.at.q.val();
-            self.page_out.payload.next.epoch = self.none.val();
+            self.page_out.payload.next.epoch = 0.into();
             self.at.d.next = self.at.q.val() + self.one.val();
             if self.at.q.val() == self.last_place.val() {
-                self.walking.d.next = false;
-                self.at.d.next = self.none.val();
+                self.scrubbing.d.next = false;
+                self.at.d.next = 0.into();
             }
         }
         if self.reset.val() {
             self.last.d.next = self.epoch.val();
             if self.epoch.val() < self.last.q.val() {
-                self.walking.d.next = true;
+                self.scrubbing.d.next = true;
             }
         }
     }

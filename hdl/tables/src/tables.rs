@@ -7,34 +7,22 @@
 //!                ▼        └──► rx_list ◄──► rx_segment     tx_list ◄──► tx_segment
 //!          confirmation
 //! ```
-//!
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `epoch`, `reset` | in | current epoch, never 0; `reset` is high when a new one starts |
-//! | `settings` | in | register writes; the hash secrets are taken from them; see invariant 4 |
-//! | `commands`, `command_fetch` | in | one message, then its packet of up to 16 commands |
-//! | `confirmation` | out | one for each command, after its update is visible |
-//! | `fence_passed` | in | pulse: a confirmation has left the last fence |
-//! | `flow_lookup`, `flow_reply` | in, out | packet keys to flows |
-//! | `cursor_write` | in | pulses |
-//! | `cursor_flow`, `cursor` | in, out | a flow's cursor, two cycles later |
-//! | `send_flow_request`, `send_flow_reply` | in, out | flow ids to flows |
-//! | `*_segment_request`, `*_segment_reply` | in, out | segments by position or index |
-//! | `*_region_request`, `*_region_reply` | in, out | accesses checked and translated |
-//! | `busy` | out | commands wait: see invariant 4, and `scrubber` |
-//! | `command_done`, `command_read_failed` | out | pulses for the counters |
-//!
-//! Timing: earliest replies: flow 8, send flow 3, segment 9 (and 5 for each further round), region
-//! 8 cycles after the request. All replies come in request order.
+//! Timing: earliest replies after the request: flow 8, send flow 3, segment 8 (and 4 for each
+//! further round), region 8 cycles. All replies come in request order.
 //!
 //! Invariants:
-//! 1. Nothing is valid before it was installed in the current epoch, also when its number has been
-//!    used before.
-//! 2. A lookup requested after a confirmation was handed out sees the command's effect.
-//! 3. `reset` forgets everything in flight: requests unanswered then are never answered.
+//! 1. Nothing is valid before it was installed in the current epoch, also when the epoch's number
+//!    has been used before.
+//! 2. A look-up requested after a confirmation was handed out sees the command's effect.
+//! 3. `reset` forgets everything in flight: requests that are pending then never get a reply.
 //! 4. Commands wait while the hash tables are rewritten, 12,339 cycles from power-up and from each
 //!    write of a secret: no flow is confirmed that look-ups would not find. Software writes the
-//!    secrets before it installs the first flow; those of before are lost to look-ups.
+//!    secrets before it installs the first flow. Flows of an earlier secret are no longer found.
+//!
+//! On error: a packet of commands that could not be read pulses `command_read_failed`; none of it
+//! is carried out.
+//!
+//! Source: `docs/specification.md`, Commands, Hash secrets and Epochs.
 
 use crate::command::CommandProcessor;
 use crate::flow_table::FlowTable;
@@ -55,61 +43,62 @@ pub struct Tables<
     const PAGE_BITS: usize,
     const OWNER_BITS: usize,
 > {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets everything in flight. Secrets and hash tables are kept.
     pub reset: Signal<In, Bit>,
-    /// Current epoch.
+    /// Current epoch, never 0.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Register writes.
+    /// Register writes of the host; the hash secrets are taken from them.
     pub settings: PulseSink<RegisterWrite>,
-    /// Pieces of command rings.
+    /// Commands of a fetch: packets of 1 to 16 beats, one command each.
     pub commands: PacketSink,
-    /// Whose they are.
+    /// Owner and first index of the next packet of `commands`, one message for each.
     pub command_fetch: MessageSink<RingFetch>,
-    /// The end of each command.
+    /// Confirmations, one for each command, offered after its update is visible.
     pub confirmation: MessageSource<Confirmation>,
-    /// A confirmation has left the last fence.
+    /// A confirmation has left the last fence (one cycle).
     pub fence_passed: Signal<In, Bit>,
 
-    /// Keys of packets.
+    /// Keys of received packets.
     pub flow_lookup: MessageSink<FlowLookup>,
-    /// Their flows.
+    /// State of the flow found for each key.
     pub flow_reply: MessageSource<FlowReply>,
-    /// Cursor moves.
+    /// Moves of a flow's cursor.
     pub cursor_write: PulseSink<CursorWrite>,
-    /// Flow whose cursor to read.
+    /// Flow id whose cursor is read.
     pub cursor_flow: Signal<In, Bits<16>>,
-    /// That cursor, two cycles later.
+    /// Cursor of `cursor_flow`, two cycles later.
     pub cursor: Signal<Out, Bits<32>>,
-    /// Segments for received payload.
+    /// Positions or indices of segments for received payload.
     pub rx_segment_request: MessageSink<SegmentRequest>,
-    /// The segments.
+    /// Segment found for each of the `rx_segment_request`.
     pub rx_segment_reply: MessageSource<SegmentReply>,
-    /// Accesses for received payload.
+    /// Accesses to regions for received payload.
     pub rx_region_request: MessageSink<RegionRequest>,
-    /// Where they go.
+    /// Grant and bus address for each of the `rx_region_request`.
     pub rx_region_reply: MessageSource<RegionReply>,
 
     /// Flow ids of sends.
     pub send_flow_request: MessageSink<Bits<16>>,
-    /// Their state.
+    /// State of the flow for each of the `send_flow_request`.
     pub send_flow_reply: MessageSource<SendFlowReply>,
-    /// Segments for sends.
+    /// Positions or indices of segments for sends.
     pub tx_segment_request: MessageSink<SegmentRequest>,
-    /// The segments.
+    /// Segment found for each of the `tx_segment_request`.
     pub tx_segment_reply: MessageSource<SegmentReply>,
-    /// Accesses for sends.
+    /// Accesses to regions for sends.
     pub tx_region_request: MessageSink<RegionRequest>,
-    /// Where they go.
+    /// Grant and bus address for each of the `tx_region_request`.
     pub tx_region_reply: MessageSource<RegionReply>,
 
-    /// Commands wait: the hash tables do not belong to the secrets yet, or entries are cleared.
+    /// Commands wait: the hash tables do not belong to the secrets yet, or entries are being
+    /// cleared.
     pub busy: Signal<Out, Bit>,
-    /// A command was confirmed.
+    /// A confirmation was handed out (one cycle).
     pub command_done: Signal<Out, Bit>,
-    /// A piece of a ring could not be read; none of it was carried out.
+    /// A packet of commands could not be read; none of it was carried out (one cycle).
     pub command_read_failed: Signal<Out, Bit>,
 
     command:
@@ -168,7 +157,7 @@ impl<
         PulseSource::<PageUpdate>::join(&mut self.command.page, &mut self.scrubber.page_in);
         PulseSource::<PageUpdate>::join(&mut self.scrubber.page_out, &mut self.regions.page);
 
-        // Lookups of both directions.
+        // Look-ups of both directions.
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.flows.settings);
         MessageSink::<FlowLookup>::link(&mut self.flow_lookup, &mut self.flows.flow_lookup);
         MessageSource::<FlowReply>::link(&mut self.flow_reply, &mut self.flows.flow_reply);

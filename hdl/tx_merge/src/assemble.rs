@@ -1,40 +1,43 @@
 //! Makes frames of plans, header templates and payload.
 //!
 //! ```text
-//!  plan, numbers ──┬─► segment ─┬─► cuts ─────┬─► merge ─► checksum ─► frames
-//!  template ───────┘            └─► headers ──┤     │         ▲
-//!  answers and their facts ───────────────────┘     ├─ facts ─┘ (4)
-//!                                                   └─► ended (4)
+//!  plan, numbers ──┬──► segment ─┬──► cuts ──────┬──► merge ──► checksum ──► frames
+//!  template ───────┘             └──► headers ───┤      │          ▲
+//!  payload and read facts ───────────────────────┘      ├─ facts ──┘ (4)
+//!                                                       └──► ended (4)
 //! ```
-//! Timing: segment works on headers of later frames while merge sends earlier ones.
+//! Timing: segment makes the headers of later frames while merge sends earlier ones. One beat per
+//! cycle at `frames`.
+//!
+//! Invariants: those of [`crate::segment`], [`crate::merge`] and [`crate::checksum`].
 
 use crate::checksum::Checksum;
 use crate::merge::Merge;
-use crate::messages::{AnswerFacts, FrameCut, HeaderLayout, HeaderNumbers, SendPlan};
+use crate::messages::{FrameCut, HeaderLayout, HeaderNumbers, ReadFacts, SendPlan};
 use crate::segment::Segment;
 use stream::prelude::*;
 
-/// The stages, connected. See the module's head.
+/// The stages that make frames, joined. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Assemble {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Flushes all plans, templates and frames.
     pub reset: Signal<In, Bit>,
 
-    /// Plans.
+    /// One plan for each descriptor, in ring order.
     pub plan: MessageSink<SendPlan>,
-    /// What their header templates hold.
+    /// Numbers of the header template, one message for each plan.
     pub numbers: MessageSink<HeaderNumbers>,
-    /// Their header templates.
+    /// Beats of the header templates; those of a plan come no later than the plan.
     pub template: MessageSink<Bits<512>>,
-    /// Their payload.
-    pub answers: PacketSink,
-    /// How long its answers are, and whether they failed.
-    pub answer_facts: MessageSink<AnswerFacts>,
-    /// A descriptor's frames are made; 1: some could not be read.
+    /// Data of the reads, in the order of the plans.
+    pub payload: PacketSink,
+    /// Length and verdict of each read, no earlier than its last beat is stored.
+    pub read_facts: MessageSink<ReadFacts>,
+    /// One message for each plan when its frames are made; 1: some payload could not be read.
     pub ended: MessageSource<Bits<1>>,
-    /// Complete good frames.
+    /// Complete good frames, at least 60 bytes each.
     pub frames: PacketSource,
 
     segment: Segment,
@@ -60,8 +63,8 @@ impl Logic for Assemble {
         MessageSink::<Bits<512>>::link(&mut self.template, &mut self.segment.template);
         MessageSource::<FrameCut>::join(&mut self.segment.cut, &mut self.merge.cut);
         MessageSource::<Bits<512>>::join(&mut self.segment.header, &mut self.merge.header);
-        PacketSink::link(&mut self.answers, &mut self.merge.answers);
-        MessageSink::<AnswerFacts>::link(&mut self.answer_facts, &mut self.merge.answer_facts);
+        PacketSink::link(&mut self.payload, &mut self.merge.payload);
+        MessageSink::<ReadFacts>::link(&mut self.read_facts, &mut self.merge.read_facts);
         MessageSource::<Bits<1>>::join(&mut self.merge.ended, &mut self.ended_queue.sink);
         MessageSource::<Bits<1>>::link(&mut self.ended, &mut self.ended_queue.source);
         MessageSource::<HeaderLayout>::join(&mut self.merge.facts, &mut self.facts_queue.sink);

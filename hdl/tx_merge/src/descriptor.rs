@@ -6,36 +6,31 @@
 //!  settings ────────────►│ 32 bytes   │──► numbers
 //!                        └────────────┘──► taken
 //! ```
-//! | Port | Direction | Bits | Meaning and duty |
-//! |---|---|---|---|
-//! | `settings` | in | pulse | register writes; `CONTROL` bit 1 starts and stops |
-//! | `descriptor_fetch` | in | message | owner and index, no later than the packet's first beat |
-//! | `descriptors` | in | packet | 2 or 4 beats |
-//! | `taken` | out | pulse | owner and the index behind the descriptor: its slots are free |
-//! | `fields` | out | message | one for each descriptor |
-//! | `header` | out | message | as many beats as `header_bytes` needs, 1 to 4 |
-//! | `numbers` | out | message | one for each descriptor |
-//!
-//! Timing: one beat a cycle, so that a descriptor of n beats takes n cycles; its fields leave the
-//! cycle after its last beat, its numbers two cycles later.
+//! Timing: one beat per cycle, so a descriptor of n beats takes n cycles. Its fields leave the
+//! cycle after its last beat, its numbers two cycles later. `header` follows `descriptors`, and
+//! `descriptors.ready` follows `header.ready`, in the same cycle.
 //!
 //! Invariants:
 //! 1. Nothing is taken while the send direction is stopped; a descriptor begun is taken to its end.
 //! 2. The fields of a descriptor come no earlier than the last of its header beats.
-//! 3. A packet with `abort` is passed on as `unread`; no slot of it is free.
+//!
+//! On error: a packet with `abort` is passed on as `unread`, and none of its slots becomes free. A
+//! descriptor that fails its checks is passed on as `malformed`.
+//!
+//! Source: docs/specification.md, Descriptors; Descriptor checks.
 
 pub mod descriptor_check;
 pub mod descriptor_control;
-pub mod descriptor_name;
 pub mod descriptor_numbers;
+pub mod fetch_holder;
 pub mod layers_check;
 pub mod send_switch;
 pub mod window_take;
 
 use crate::descriptor::descriptor_check::DescriptorCheck;
 use crate::descriptor::descriptor_control::DescriptorControl;
-use crate::descriptor::descriptor_name::DescriptorName;
 use crate::descriptor::descriptor_numbers::DescriptorNumbers;
+use crate::descriptor::fetch_holder::FetchHolder;
 use crate::descriptor::send_switch::SendSwitch;
 use crate::messages::{HeaderLayout, HeaderNumbers, SendFields};
 use stream::prelude::*;
@@ -43,31 +38,31 @@ use stream::prelude::*;
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Descriptor {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything and stops.
+    /// Drops the descriptor under way and all numbers, and stops the send direction.
     pub reset: Signal<In, Bit>,
 
-    /// Register writes.
+    /// Register writes; bit 1 of `CONTROL` starts and stops the send direction.
     pub settings: PulseSink<RegisterWrite>,
-    /// Whose descriptor follows.
+    /// Owner and index of the next descriptor, no later than its packet's first beat.
     pub descriptor_fetch: MessageSink<RingFetch>,
-    /// The descriptors.
+    /// Descriptors as packets of 2 or 4 beats.
     pub descriptors: PacketSink,
-    /// Slots that are free.
+    /// Owner, and the index after the descriptor: its slots are free.
     pub taken: PulseSource<RingFetch>,
 
-    /// Fields of each descriptor.
+    /// Checked fields, one message for each descriptor.
     pub fields: MessageSource<SendFields>,
-    /// Header beats of each descriptor.
+    /// Header beats of each descriptor: as many as `header_bytes` needs, 1 to 4.
     pub header: MessageSource<Bits<512>>,
-    /// Numbers in the header of each descriptor.
+    /// Numbers in the header, one message for each descriptor.
     pub numbers: MessageSource<HeaderNumbers>,
 
     check: DescriptorCheck,
     control: DescriptorControl,
     capture: DescriptorNumbers,
-    name: DescriptorName,
+    fetch: FetchHolder,
     switch: SendSwitch,
     unread: DFF<Bit>,
     has_places: DFF<Bit>,
@@ -82,8 +77,8 @@ impl Logic for Descriptor {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, unread, has_places, metadata, upper);
-        clock!(self, clock, name, switch, control, capture, check);
-        self.name.reset.next = self.reset.val();
+        clock!(self, clock, fetch, switch, control, capture, check);
+        self.fetch.reset.next = self.reset.val();
         self.switch.reset.next = self.reset.val();
         self.control.reset.next = self.reset.val();
         self.capture.reset.next = self.reset.val();
@@ -91,9 +86,12 @@ impl Logic for Descriptor {
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.capture.numbers);
 
         // Beats in.
-        MessageSink::<RingFetch>::link(&mut self.descriptor_fetch, &mut self.name.descriptor_fetch);
-        self.name.running.next = self.switch.running.val();
-        self.name.take.next = self.control.first.val();
+        MessageSink::<RingFetch>::link(
+            &mut self.descriptor_fetch,
+            &mut self.fetch.descriptor_fetch,
+        );
+        self.fetch.running.next = self.switch.running.val();
+        self.fetch.take.next = self.control.first.val();
         self.control.may_begin.next = self.switch.running.val();
         self.control.beat_valid.next = self.descriptors.valid.val();
         self.control.beat_last.next = self.descriptors.last.val();
@@ -124,19 +122,19 @@ impl Logic for Descriptor {
 
         // The end: fields, numbers, and the slots are free.
         self.check.metadata.next = self.metadata.q.val();
-        self.check.owner.next = self.name.fetch.val().owner;
+        self.check.owner.next = self.fetch.fetch.val().owner;
         self.check.unread.next = self.unread.q.val();
         self.check.template_beats.next = self.control.template_beats.val();
         // A descriptor takes two beats at least: what the one before it took shows by then.
-        self.has_places.d.next = self.fields.ready.val() & self.capture.room.val();
+        self.has_places.d.next = self.fields.ready.val() & self.capture.has_space.val();
         self.control.fields_ready.next = self.has_places.q.val();
         self.fields.valid.next = self.control.close.val();
         self.fields.payload.next = self.check.fields.val();
         self.taken.valid.next = self.control.close.val() & !self.unread.q.val();
-        self.taken.payload.next.owner = self.name.fetch.val().owner;
-        self.taken.payload.next.index = self.name.fetch.val().index + 1;
+        self.taken.payload.next.owner = self.fetch.fetch.val().owner;
+        self.taken.payload.next.index = self.fetch.fetch.val().index + 1;
         if self.check.two_slots.val() {
-            self.taken.payload.next.index = self.name.fetch.val().index + 2;
+            self.taken.payload.next.index = self.fetch.fetch.val().index + 2;
         }
     }
 }

@@ -1,49 +1,51 @@
-//! Holds each confirmation until every descriptor begun before it has had its last answer.
+//! Holds each confirmation until all descriptors begun before it are finished.
 //!
 //! ```text
 //!  confirmation_sink ──► 512 confirmations, each with `started` ──► confirmation_source
 //!                                          released when `finished` has reached it ▲
 //! ```
-//! Timing: four cycles when nothing is in flight, of which the queue takes three; one confirmation
-//! every other cycle.
+//! Timing: four cycles when nothing is in flight, three of them in the queue; one confirmation
+//! every other cycle. `confirmation_source.valid` is a register.
 //!
 //! Invariants:
 //! 1. Confirmations keep their order.
-//! 2. Descriptors begun later do not hold one back.
-//! 3. There is a place for every confirmation that may be under way: none waits at
-//!    `confirmation_sink`, where it would hold up what was received behind it. At 94 Gb/s each way
-//!    and a post and a floor for every other packet a hundred wait, for a descriptor takes 4 us
-//!    from its look-up to its last frame.
+//! 2. Descriptors that begin later do not hold a confirmation back.
+//! 3. The queue has a place for every confirmation that may be under way: none waits at
+//!    `confirmation_sink`, where it would delay what was received after it. At 94 Gb/s each way,
+//!    and with a post and a floor for every other packet, a hundred wait, because a descriptor
+//!    takes 4 us from its look-up to its last frame.
+//!
+//! Source: docs/specification.md, Fence.
 
 use stream::prelude::*;
 
 // The queue below has 2^9 places.
 const _: () = assert!(CONFIRMATIONS_MAX <= 1 << 9);
 
-/// A confirmation and what it waits for.
+/// A confirmation and the descriptors that it waits for.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Stamped {
     /// The confirmation.
     pub confirmation: Confirmation,
-    /// Descriptors begun when it came, modulo 2^16: fewer than 2^15 are in flight.
+    /// Descriptors begun when the confirmation came, modulo 2^16: fewer than 2^15 are in flight.
     pub stamp: Bits<16>,
 }
 
 /// The fence. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Fence {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops all confirmations.
     pub reset: Signal<In, Bit>,
 
     /// Confirmations in.
     pub confirmation_sink: MessageSink<Confirmation>,
-    /// Confirmations out.
+    /// Confirmations out, in order.
     pub confirmation_source: MessageSource<Confirmation>,
-    /// Descriptors begun.
+    /// Descriptors begun since reset, modulo 2^32.
     pub started: Signal<In, Bits<32>>,
-    /// Descriptors finished.
+    /// Descriptors finished since reset, modulo 2^32.
     pub finished: Signal<In, Bits<32>>,
 
     queue: BlockFifo<Stamped, 9, 10>,

@@ -1,58 +1,52 @@
-//! Puts frames together: for each cut its header's beats, then payload out of the answers of the
-//! reads.
+//! Puts frames together: the beats of each frame's header, then its payload out of the read data.
 //!
 //! ```text
-//!  cut ───────────┐                       ┌──► facts (layers, for checksum)
-//!  answer_facts ──┴──► items (which bytes) ┴──► ended (to report)
+//!  cut ─────────┐                         ┌──► facts (layers, for checksum)
+//!  read_facts ──┴──► items (which bytes) ─┴──► ended (to report)
 //!                        │ (2)
-//!  header, answers ──────┴──► align ──► frames
+//!  header, payload ──────┴──► align ──► frames
 //! ```
-//! | Port | Direction | Bits | Meaning and duty |
-//! |---|---|---|---|
-//! | `cut` | in | message | one for each frame and refused descriptor |
-//! | `header` | in | message | header beats; there before their cut |
-//! | `answers` | in | packet | payload |
-//! | `answer_facts` | in | message | one for each answer |
-//! | `facts` | out | message | one for each frame, before its first beat |
-//! | `frames` | out | packet | frames, aborted when a part could not be read |
-//! | `ended` | out | message | see [`crate::merge::merge_item`] |
-//!
-//! Timing: one item a cycle: every header beat, every answer beat once for each frame that it is
-//! part of. Which bytes an item has is decided from lengths alone, a cycle before its beat is used.
+//! Timing: one item per cycle: every header beat, and every beat of read data once for each frame
+//! that it is part of. Which bytes an item has is decided from lengths alone, a cycle before its
+//! beat is used. `header.ready` and `payload.ready` follow `frames.ready`, and each other's
+//! `valid`, in the same cycle.
 //!
 //! Invariants: those of [`crate::merge::merge_item`].
+//!
+//! On error: a frame with payload that could not be read ends with `abort`.
 
 pub mod align;
 pub mod align_join;
-pub mod merge_hand;
+pub mod frame_progress;
 pub mod merge_item;
+pub mod read_progress;
 
 use crate::merge::align::Align;
 use crate::merge::merge_item::MergeItem;
-use crate::messages::{AnswerFacts, FrameCut, HeaderLayout, ItemCut};
+use crate::messages::{FrameCut, HeaderLayout, ItemCut, ReadFacts};
 use stream::prelude::*;
 
 /// The stage. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Merge {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the frame under construction and all items.
     pub reset: Signal<In, Bit>,
 
-    /// Frames to put together.
+    /// Frames to put together, and the ends of refused descriptors, in ring order.
     pub cut: MessageSink<FrameCut>,
-    /// Their headers.
+    /// Header beats, no later than their cut.
     pub header: MessageSink<Bits<512>>,
-    /// Their payload.
-    pub answers: PacketSink,
-    /// What is known of it.
-    pub answer_facts: MessageSink<AnswerFacts>,
-    /// What checksum needs to know.
+    /// Data of the reads, in the order of the cuts.
+    pub payload: PacketSink,
+    /// Length and verdict of each read, in order, when its data are complete.
+    pub read_facts: MessageSink<ReadFacts>,
+    /// Layers and insertions of each frame, before its first beat.
     pub facts: MessageSource<HeaderLayout>,
-    /// The frames.
+    /// Frames, aborted where a part could not be read.
     pub frames: PacketSource,
-    /// A descriptor is finished; 1: failed.
+    /// One message for each descriptor at its end; 1: a frame of it was aborted.
     pub ended: MessageSource<Bits<1>>,
 
     item: MergeItem,
@@ -71,26 +65,26 @@ impl Logic for Merge {
         self.items.reset.next = self.reset.val();
         self.align.reset.next = self.reset.val();
         MessageSink::<FrameCut>::link(&mut self.cut, &mut self.item.cut);
-        MessageSink::<AnswerFacts>::link(&mut self.answer_facts, &mut self.item.answer);
+        MessageSink::<ReadFacts>::link(&mut self.read_facts, &mut self.item.read_facts);
         MessageSource::<HeaderLayout>::link(&mut self.facts, &mut self.item.facts);
         MessageSource::<Bits<1>>::link(&mut self.ended, &mut self.item.ended);
         MessageSource::<ItemCut>::join(&mut self.item.item, &mut self.items.sink);
         PacketSource::link(&mut self.frames, &mut self.align.frames);
 
-        // An item goes when its beat is there.
+        // An item is appended when its beat is there.
         self.chosen.next = self.items.source.payload.val();
         self.beat_valid.next = (self.chosen.val().in_header & self.header.valid.val())
-            | (!self.chosen.val().in_header & self.answers.valid.val());
+            | (!self.chosen.val().in_header & self.payload.valid.val());
         self.align.item.valid.next = self.items.source.valid.val() & self.beat_valid.val();
         self.items.source.ready.next = self.beat_valid.val() & self.align.item.ready.val();
         self.header.ready.next = self.items.source.valid.val()
             & self.chosen.val().in_header
             & self.align.item.ready.val();
-        self.answers.ready.next = self.items.source.valid.val()
-            & self.chosen.val().answer_done
+        self.payload.ready.next = self.items.source.valid.val()
+            & self.chosen.val().read_beat_done
             & self.align.item.ready.val();
 
-        self.align.item.payload.next.data = self.answers.data.val();
+        self.align.item.payload.next.data = self.payload.data.val();
         if self.chosen.val().in_header {
             self.align.item.payload.next.data = self.header.payload.val();
         }

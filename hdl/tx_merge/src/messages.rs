@@ -2,7 +2,7 @@
 
 use stream::prelude::*;
 
-/// Where the layers of a frame lie and what is to be inserted.
+/// Where the layers of a frame lie and which checksums are to be inserted.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct HeaderLayout {
     /// Bytes of the header template, or of the whole raw frame.
@@ -26,7 +26,7 @@ pub struct HeaderLayout {
 pub struct SendFields {
     /// Owner of the send ring.
     pub owner: Bits<8>,
-    /// A raw frame: nothing is looked up.
+    /// The descriptor is a raw frame: nothing is looked up.
     pub raw: Bit,
     /// The descriptor could not be read.
     pub unread: Bit,
@@ -38,9 +38,9 @@ pub struct SendFields {
     pub flow: Bits<16>,
     /// Generation of the flow.
     pub generation: Bits<8>,
-    /// Beats of the header in the template store, 1 to 4.
+    /// Beats of the header in the header buffer, 1 to 4.
     pub template_beats: Bits<3>,
-    /// Payload bytes wanted; 0 for a raw frame and for a descriptor that is not fit.
+    /// Payload bytes wanted; 0 for a raw frame, and for a descriptor that is unread or malformed.
     pub payload_bytes: Bits<18>,
     /// Largest payload of one frame.
     pub mss_bytes: Bits<14>,
@@ -50,8 +50,8 @@ pub struct SendFields {
     pub segment_index: Bits<16>,
 }
 
-/// What a header template holds at the places that segmentation counts on from (descriptor to
-/// segment), one for each descriptor.
+/// What a header template holds in the fields that segmentation counts up (descriptor to segment),
+/// one message for each descriptor.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct HeaderNumbers {
     /// TCP flags.
@@ -65,15 +65,15 @@ pub struct HeaderNumbers {
 /// What becomes of a descriptor (planner to segment), in ring order.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPlan {
-    /// Nothing is sent; of the rest only `template_beats` counts.
+    /// Nothing is sent; only `template_beats` of the other fields has a meaning.
     pub refused: Bit,
-    /// Beats of the header in the template store, 1 to 4.
+    /// Beats of the header in the header buffer, 1 to 4.
     pub template_beats: Bits<3>,
     /// Layers and insertions.
     pub layout: HeaderLayout,
-    /// More than one frame.
+    /// The payload takes more than one frame.
     pub cut: Bit,
-    /// Sequence number and lengths are set: there is payload.
+    /// Sequence number and lengths are set in each header, since there is payload.
     pub rewrite: Bit,
     /// Payload bytes after the trim.
     pub payload_bytes: Bits<18>,
@@ -83,12 +83,12 @@ pub struct SendPlan {
     pub mss_bytes: Bits<14>,
 }
 
-/// What is known of a descriptor's fate before its payload arrives (planner to report).
+/// What the look-up decided on a descriptor, kept until it is finished (planner to report).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendRecord {
-    /// Refused: the event below is due.
+    /// The descriptor is refused: the event below is due.
     pub refused: Bit,
-    /// The event; its error counts only when refused.
+    /// The event; its error is undefined unless the descriptor is refused.
     pub event_message: SendEvent,
 }
 
@@ -97,16 +97,16 @@ pub struct SendRecord {
 pub struct SendPiece {
     /// Bus address of the first byte.
     pub address: Bits<64>,
-    /// Bytes, 1 to 4,096; they do not cross a multiple of 4,096.
+    /// Bytes of the piece, 1 to 4,096; they do not cross a multiple of 4,096.
     pub bytes: Bits<13>,
 }
 
-/// One frame to put together (segment to merge); its header follows on the header stream.
+/// One frame to put together (segment to merge). Its header beats are a stream of their own.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameCut {
-    /// No frame at all, only the end of a refused descriptor.
+    /// The descriptor is refused: there is no frame, and this message is its end.
     pub refused: Bit,
-    /// Last frame of its descriptor, or instead of any.
+    /// Last frame of its descriptor, or the one message of a refused descriptor.
     pub descriptor_end: Bit,
     /// Payload bytes of this frame.
     pub payload_bytes: Bits<14>,
@@ -114,40 +114,40 @@ pub struct FrameCut {
     pub layout: HeaderLayout,
 }
 
-/// An answer of a read that is there to its end (payload to merge).
+/// Length and verdict of a read whose data are complete (payload to merge).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct AnswerFacts {
-    /// Full beats before its last beat.
+pub struct ReadFacts {
+    /// Full beats before the last beat of the read data.
     pub beats: Bits<3>,
-    /// Bytes of its last beat, 1 to 64.
+    /// Bytes of the last beat of the read data, 1 to 64.
     pub last_bytes: Bits<7>,
-    /// It could not be read.
+    /// The read failed.
     pub failed: Bit,
 }
 
-/// Which bytes to append to the frame being put together (merge_item to merge).
+/// Which bytes to append to the frame under construction (merge_item to merge).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ItemCut {
-    /// Bytes of the header's beat, which they use up; else of the answer's.
+    /// The bytes are all of a header beat; otherwise they are of the read data's current beat.
     pub in_header: Bit,
-    /// First byte to take.
+    /// First byte of the beat to take.
     pub start: Bits<6>,
     /// Bytes to take, 1 to 64 - start.
     pub byte_count: Bits<7>,
-    /// They use the answer's beat up.
-    pub answer_done: Bit,
-    /// The frame ends with them.
+    /// The bytes are the last of the read data's current beat.
+    pub read_beat_done: Bit,
+    /// The frame ends with these bytes.
     pub last: Bit,
     /// With `last`: some payload of the frame could not be read.
     pub abort: Bit,
 }
 
-/// Bytes to append to the frame being put together (merge to align).
+/// Bytes to append to the frame under construction (merge to align).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendItem {
     /// A beat that holds the bytes.
     pub data: Bits<512>,
-    /// First byte to take.
+    /// First byte of the beat to take.
     pub start: Bits<6>,
     /// Bytes to take, 1 to 64 - start.
     pub byte_count: Bits<7>,
@@ -157,20 +157,20 @@ pub struct SendItem {
     pub abort: Bit,
 }
 
-/// The checksums of a frame (checksum to insert).
+/// The checksums of a frame (checksum_fold to checksum_insert).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ChecksumPatch {
     /// Insert `ip_value` at `ip_offset`.
     pub ip_enable: Bit,
     /// Byte offset of the IPv4 header checksum.
     pub ip_offset: Bits<8>,
-    /// Its bytes, first one low.
+    /// Bytes of the IPv4 header checksum, first one low.
     pub ip_value: Bits<16>,
     /// Insert `l4_value` at `l4_offset`.
     pub l4_enable: Bit,
     /// Byte offset of the TCP or UDP checksum.
     pub l4_offset: Bits<8>,
-    /// Its bytes, first one low.
+    /// Bytes of the TCP or UDP checksum, first one low.
     pub l4_value: Bits<16>,
 }
 
@@ -189,7 +189,7 @@ pub struct SendVerdict {
     pub trim_bytes: Bits<18>,
 }
 
-/// A descriptor whose flow is known (flow to gather).
+/// The range to send of a descriptor whose flow is known (flow to gather).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendRange {
     /// What is decided so far.
@@ -198,15 +198,15 @@ pub struct SendRange {
     pub domain: Bits<16>,
     /// First stream position to send.
     pub position: Bits<32>,
-    /// There is payload to find.
+    /// The range has payload to find.
     pub wanted: Bit,
 }
 
-/// A part of a range that lies in one list entry, or the end of a range without one (gather walk to
-/// grant).
+/// What of a range lies in one list entry, or the end of a range that has no such part (gather_part
+/// to grant).
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SendPart {
-    /// There are bytes; without them only `last` counts, and it is 1.
+    /// The part has bytes; otherwise only `last` has a meaning, and it is 1.
     pub wanted: Bit,
     /// The range ends with this part.
     pub last: Bit,
@@ -218,6 +218,6 @@ pub struct SendPart {
     pub domain: Bits<16>,
     /// Byte offset in the region.
     pub offset: Bits<48>,
-    /// Bytes.
+    /// Bytes of the part.
     pub bytes: Bits<18>,
 }

@@ -5,37 +5,38 @@
 //!            ├──► record (to report, queue of 128)
 //!            └──► dropped_bytes
 //! ```
-//! Timing: one verdict a cycle; each queue adds three cycles, `dropped_bytes` comes one later. They
-//! hold the descriptors whose payload is on its way: 128 small ones last for 900 ns at two cycles a
-//! frame.
+//! Timing: one verdict per cycle; each queue adds three cycles, `dropped_bytes` comes one later.
+//! The queues hold the descriptors whose payload is on its way: 128 small ones last for 900 ns at
+//! two cycles for each frame.
 //!
 //! Invariants:
 //! 1. One plan and one record for each verdict, in the same order.
+//! 2. With more than one frame both checksums are always inserted.
 
 use crate::messages::{HeaderLayout, SendFields, SendPlan, SendRecord, SendVerdict};
 use stream::prelude::*;
 
-/// The split. See the module's head.
+/// The planner. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Planner {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Empties both queues.
     pub reset: Signal<In, Bit>,
 
-    /// What was decided.
+    /// What was decided on each descriptor.
     pub verdict: MessageSink<SendVerdict>,
-    /// Frames to make.
+    /// Frames to make of each descriptor, in ring order.
     pub plan: MessageSource<SendPlan>,
-    /// What to report.
+    /// What the end of each descriptor needs to know, in ring order.
     pub record: MessageSource<SendRecord>,
-    /// Payload of the descriptor that will not be read.
+    /// Payload of a descriptor that will not be read: what is trimmed or refused.
     pub dropped_bytes: PulseSource<Bits<18>>,
 
     plan_queue: BlockFifo<SendPlan, 7, 8>,
     record_queue: BlockFifo<SendRecord, 7, 8>,
     taken: DFF<Bit>,
-    asked_bytes: DFF<Bits<18>>,
+    descriptor_bytes: DFF<Bits<18>>,
     read_bytes: DFF<Bits<18>>,
 
     fields: Signal<Local, SendFields>,
@@ -49,7 +50,7 @@ pub struct Planner {
 impl Logic for Planner {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, taken, asked_bytes, read_bytes);
+        dff_setup!(self, clock, taken, descriptor_bytes, read_bytes);
         clock!(self, clock, plan_queue, record_queue);
         self.plan_queue.reset.next = self.reset.val();
         self.record_queue.reset.next = self.reset.val();
@@ -91,13 +92,13 @@ impl Logic for Planner {
 
         // What is cut off or refused is never read.
         self.taken.d.next = self.take.val() & !self.reset.val();
-        self.asked_bytes.d.next = self.fields.val().payload_bytes;
+        self.descriptor_bytes.d.next = self.fields.val().payload_bytes;
         self.read_bytes.d.next = self.verdict.payload.val().payload_bytes;
         if self.verdict.payload.val().refused {
             self.read_bytes.d.next = 0.into();
         }
         self.dropped_bytes.valid.next = self.taken.q.val();
-        self.dropped_bytes.payload.next = self.asked_bytes.q.val() - self.read_bytes.q.val();
+        self.dropped_bytes.payload.next = self.descriptor_bytes.q.val() - self.read_bytes.q.val();
         self.record_queue.sink.payload.next.event_message = self.event_message.val();
     }
 }

@@ -1,16 +1,19 @@
-//! Closes each descriptor: counts it, counts its error and tells the owner.
+//! Ends each descriptor: counts it, counts its error and makes its event.
 //!
 //! ```text
 //!  record ──┬──► descriptor_done, finished
 //!  ended  ──┴──► error_count, send_event        (refused, or a frame of it was aborted)
 //! ```
-//! Timing: one descriptor a cycle; one with an error when its event is taken, which waits for
-//! nothing that an owner does.
+//! Timing: one descriptor per cycle; one with an error when its event is taken, which waits for
+//! nothing that an owner does. All outputs except `finished` follow the inputs of the same cycle.
 //!
 //! Invariants:
-//! 1. One `descriptor_done` for each descriptor, in order; one `error_count` and one event for
-//!    each that failed, with the error of the look-up or `read_failed`.
-//! 2. `finished` counts them modulo 2^32.
+//! 1. One `descriptor_done` for each descriptor, in order.
+//! 2. One `error_count` and one event for each descriptor that failed, with the error of the
+//!    look-up or `read_failed`.
+//! 3. `finished` counts the descriptors modulo 2^32.
+//!
+//! Source: docs/specification.md, Failed sends.
 
 use crate::messages::SendRecord;
 use abi::reason::SendError;
@@ -22,22 +25,22 @@ const _: () = assert!(SendError::ReadFailed as u8 == 5);
 /// The stage. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Report {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Sets `finished` to 0.
     pub reset: Signal<In, Bit>,
 
-    /// What is known since the look-up.
+    /// What the look-up decided on each descriptor, in ring order.
     pub record: MessageSink<SendRecord>,
-    /// The descriptor's frames are made; 1: some could not be read.
+    /// One message for each descriptor when its frames are made; 1: some payload could not be read.
     pub ended: MessageSink<Bits<1>>,
-    /// For the owner's header queue.
+    /// Event of a failed descriptor, for its owner's header queue.
     pub send_event: MessageSource<SendEvent>,
-    /// Number of a SendError.
+    /// Number of the SendError of a failed descriptor.
     pub error_count: PulseSource<SendErrorCode>,
     /// A descriptor is finished.
     pub descriptor_done: Signal<Out, Bit>,
-    /// How many are.
+    /// Descriptors finished since reset, modulo 2^32.
     pub finished: Signal<Out, Bits<32>>,
 
     count: DFF<Bits<32>>,

@@ -1,13 +1,17 @@
 //! Decides on each descriptor: flow and floor, list and regions, then what is to be sent.
 //!
 //! ```text
-//!  fields (8) ─► flow ─► gather ─► planner ─┬─► plan   (to assemble)
-//!                 ▲ │     ▲ │               └─► record (to report)
-//!                 │ ▼     │ ├─► piece (to jobs)
-//!                 tables ─┘ ▼
+//!  fields (8) ──► flow ──► gather ──► planner ─┬──► plan   (to assemble)
+//!                  ▲ │      ▲ │                └──► record (to report)
+//!                  │ ▼      │ ├──► piece (to jobs)
+//!                  tables ──┘ ▼
 //! ```
 //! Timing: a descriptor without payload takes one cycle, one whose payload lies in one list entry
 //! three: every stage works on several descriptors at a time. See [`crate::gather`] for the others.
+//!
+//! Invariants: those of [`crate::flow`], [`crate::gather`] and [`crate::planner`].
+//!
+//! On error: the plan has no frames, and the record has the event.
 
 use crate::flow::Flow;
 use crate::gather::Gather;
@@ -15,39 +19,39 @@ use crate::messages::{SendFields, SendPiece, SendPlan, SendRange, SendRecord, Se
 use crate::planner::Planner;
 use stream::prelude::*;
 
-/// The stages, connected. See the module's head.
+/// The stages that decide, joined. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Resolve {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops all descriptors, plans and pieces, and sets `started` to 0.
     pub reset: Signal<In, Bit>,
 
-    /// Descriptors.
+    /// Checked descriptors, in ring order.
     pub fields: MessageSink<SendFields>,
-    /// Asks for a flow.
+    /// Id of a flow to look up.
     pub flow_request: MessageSource<Bits<16>>,
-    /// The flow.
+    /// State of the flow, in request order.
     pub flow_reply: MessageSink<SendFlowReply>,
-    /// Asks for a list entry.
+    /// Request for an entry of a send list.
     pub segment_request: MessageSource<SegmentRequest>,
-    /// The list entry.
+    /// Entry of the send list, in request order.
     pub segment_reply: MessageSink<SegmentReply>,
-    /// Asks for a grant.
+    /// Request to read a range of a region.
     pub region_request: MessageSource<RegionRequest>,
-    /// The grant.
+    /// Grant or refusal of the range, in request order.
     pub region_reply: MessageSink<RegionReply>,
 
-    /// Frames to make.
+    /// Frames to make of each descriptor, in ring order.
     pub plan: MessageSource<SendPlan>,
-    /// What to report.
+    /// What the end of each descriptor needs to know, in ring order.
     pub record: MessageSource<SendRecord>,
-    /// Pieces to read.
+    /// Pieces to read, in stream order.
     pub piece: MessageSource<SendPiece>,
-    /// Descriptors begun.
+    /// Descriptors whose look-ups began, modulo 2^32.
     pub started: Signal<Out, Bits<32>>,
-    /// Payload whose read was asked for.
-    pub asked_bytes: PulseSink<Bits<10>>,
+    /// Payload whose read was issued.
+    pub requested_bytes: PulseSink<Bits<10>>,
 
     fields_queue: Fifo<SendFields, 3, 4>,
     flow: Flow,
@@ -88,6 +92,6 @@ impl Logic for Resolve {
             &mut self.planner.dropped_bytes,
             &mut self.flow.dropped_bytes,
         );
-        PulseSink::<Bits<10>>::link(&mut self.asked_bytes, &mut self.flow.asked_bytes);
+        PulseSink::<Bits<10>>::link(&mut self.requested_bytes, &mut self.flow.requested_bytes);
     }
 }

@@ -1,4 +1,6 @@
 //! The send path: its stages joined. See the crate's head.
+//!
+//! Timing: see the crate's head; there is no logic here.
 
 use stream::prelude::*;
 
@@ -6,61 +8,61 @@ use crate::assemble::Assemble;
 use crate::descriptor::Descriptor;
 use crate::fence::Fence;
 use crate::jobs::Jobs;
-use crate::messages::{AnswerFacts, HeaderNumbers, SendFields, SendPiece, SendPlan, SendRecord};
+use crate::messages::{HeaderNumbers, ReadFacts, SendFields, SendPiece, SendPlan, SendRecord};
 use crate::payload::Payload;
 use crate::report::Report;
 use crate::resolve::Resolve;
 
-/// The send path. See the crate's head.
+/// The send path: all its stages, joined. Timing and invariants are in the crate's head.
 #[derive(LogicBlock, Default)]
 pub struct TxMerge {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch: forgets everything and stops.
+    /// Start of an epoch: flushes all descriptors, reads and frames, and stops the send direction.
     pub reset: Signal<In, Bit>,
-    /// Current epoch. Nothing kept here outlives a reset, so that it is not consulted.
+    /// Current epoch. It is not used: nothing kept in this block outlives a reset.
     pub epoch: Signal<In, Bits<16>>,
-    /// Register writes; `CONTROL` bit 1 starts and stops.
+    /// Register writes; bit 1 of `CONTROL` starts and stops the send direction.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Whose descriptor follows, and its index.
+    /// Owner and ring index of the next descriptor, no later than its first beat.
     pub descriptor_fetch: MessageSink<RingFetch>,
-    /// Descriptors, 2 or 4 beats each.
+    /// Descriptors, 2 or 4 beats each, in ring order.
     pub descriptors: PacketSink,
-    /// Owner and consumer index behind a descriptor that was taken over.
+    /// Owner and consumer index after a descriptor that was taken over.
     pub taken: PulseSource<RingFetch>,
 
-    /// Asks for a flow.
+    /// Id of a flow to look up.
     pub flow_request: MessageSource<Bits<16>>,
-    /// The flow.
+    /// State of the flow, in request order.
     pub flow_reply: MessageSink<SendFlowReply>,
-    /// Asks for an entry of a send list.
+    /// Request for an entry of a send list.
     pub segment_request: MessageSource<SegmentRequest>,
-    /// The entry.
+    /// Entry of the send list, in request order.
     pub segment_reply: MessageSink<SegmentReply>,
-    /// Asks for a grant.
+    /// Request to read a range of a region.
     pub region_request: MessageSource<RegionRequest>,
-    /// The grant.
+    /// Grant or refusal of the range, in request order.
     pub region_reply: MessageSink<RegionReply>,
 
     /// Reads of at most 512 bytes.
     pub read_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Data of each read as one packet, in the order of the jobs; aborted if the read failed.
     pub read_data: PacketSink,
 
     /// Confirmations in.
     pub confirmation_sink: MessageSink<Confirmation>,
-    /// Confirmations out, behind every fetch decided before them.
+    /// Confirmations out, each after all descriptors that were begun before it came.
     pub confirmation_source: MessageSource<Confirmation>,
 
-    /// A descriptor failed, for its owner.
+    /// Event of a failed descriptor, for its owner's header queue.
     pub send_event: MessageSource<SendEvent>,
-    /// A descriptor failed: number of the SendError.
+    /// Number of the SendError of a failed descriptor.
     pub error_count: PulseSource<SendErrorCode>,
-    /// A descriptor is finished.
+    /// A descriptor is finished, well or not.
     pub descriptor_done: Signal<Out, Bit>,
 
-    /// Complete good frames.
+    /// Complete good frames, in ring order.
     pub frames: PacketSource,
 
     descriptor: Descriptor,
@@ -104,11 +106,14 @@ impl Logic for TxMerge {
         self.jobs.reset.next = self.reset.val();
         MessageSource::<SendPiece>::join(&mut self.resolve.piece, &mut self.jobs.piece);
         MessageSource::<ReadJob>::link(&mut self.read_job, &mut self.jobs.read_job);
-        PulseSource::<Bits<10>>::join(&mut self.jobs.asked_bytes, &mut self.resolve.asked_bytes);
+        PulseSource::<Bits<10>>::join(
+            &mut self.jobs.requested_bytes,
+            &mut self.resolve.requested_bytes,
+        );
         self.payload.reset.next = self.reset.val();
         PacketSink::link(&mut self.read_data, &mut self.payload.read_data);
         self.jobs.beat_freed.next = self.payload.beat_freed.val();
-        self.jobs.answer_freed.next = self.payload.answer_freed.val();
+        self.jobs.read_freed.next = self.payload.read_freed.val();
 
         self.assemble.reset.next = self.reset.val();
         MessageSource::<SendPlan>::join(&mut self.resolve.plan, &mut self.assemble.plan);
@@ -117,10 +122,10 @@ impl Logic for TxMerge {
             &mut self.descriptor.numbers,
             &mut self.assemble.numbers,
         );
-        PacketSource::join(&mut self.payload.answers, &mut self.assemble.answers);
-        MessageSource::<AnswerFacts>::join(
-            &mut self.payload.facts,
-            &mut self.assemble.answer_facts,
+        PacketSource::join(&mut self.payload.payload, &mut self.assemble.payload);
+        MessageSource::<ReadFacts>::join(
+            &mut self.payload.read_facts,
+            &mut self.assemble.read_facts,
         );
         PacketSource::link(&mut self.frames, &mut self.assemble.frames);
 

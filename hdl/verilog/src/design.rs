@@ -62,6 +62,10 @@ struct Definition {
     first_instance: String,
     /// Header and body with marks for module names.
     text: String,
+    /// The text without comments; what the block itself is, apart from the number of each child.
+    code: String,
+    /// Of the code, with the digests of the children in it.
+    digest: u64,
     /// Widths of the ports.
     widths: Vec<usize>,
     fields: BTreeMap<String, String>,
@@ -91,7 +95,7 @@ pub(crate) fn build(block: &dyn Block, top_name: &str) -> Result<Design, EmitErr
 #[derive(Default)]
 struct Builder {
     definitions: Vec<Definition>,
-    by_text: BTreeMap<String, usize>,
+    by_code: BTreeMap<(String, String, String), usize>,
     externals: Vec<String>,
 }
 
@@ -124,7 +128,7 @@ impl Builder {
             place,
             reason,
         })?;
-        Ok(self.add(Definition::of(node, &body, &children)))
+        Ok(self.add(self.of(node, &body, &children)))
     }
 
     fn external(&mut self, text: &str) {
@@ -134,10 +138,39 @@ impl Builder {
         }
     }
 
+    /// The module of a node.
+    fn of(&self, node: &Node, body: &Body, children: &[usize]) -> Definition {
+        let source = source::find(node);
+        let module = header::module(OWN, body);
+        let code = code(&module);
+        let instances = body.instances.iter();
+        let instances: BTreeMap<String, usize> = instances
+            .map(|(name, child)| (name.clone(), children[*child]))
+            .collect();
+        let mut digested = source.map_or("", |source| source.file).to_owned() + &code;
+        for child in instances.values() {
+            let digest = self.definitions[*child].digest;
+            digested = digested.replace(&mark(*child), &format!("{digest:016x}"));
+        }
+        let mut lines = header::comment(source, body);
+        lines.extend(module);
+        Definition {
+            source,
+            fixed_name: None,
+            first_instance: node.name.clone(),
+            text: lines.join("\n") + "\n",
+            code,
+            digest: digest(&digested),
+            widths: body.ports.iter().map(|port| port.width).collect(),
+            fields: body.fields.clone(),
+            scopes: body.scopes.clone(),
+            instances,
+        }
+    }
+
     fn add(&mut self, definition: Definition) -> usize {
-        let key = definition.fixed_name.clone().unwrap_or_default() + &definition.text;
         let next = self.definitions.len();
-        let index = *self.by_text.entry(key).or_insert(next);
+        let index = *self.by_code.entry(definition.key()).or_insert(next);
         if index == next {
             self.definitions.push(definition);
         }
@@ -174,7 +207,7 @@ impl Builder {
     }
 
     /// The type's name; where several definitions share it, with the widths in which they differ;
-    /// then with the first instance's name; then with a digest of the text.
+    /// then with the first instance's name; then with a digest of the code.
     fn names(&self, top: usize, top_name: &str) -> Vec<String> {
         let mut names: Vec<String> = self.definitions.iter().map(Definition::stem).collect();
         names[top] = top_name.to_owned();
@@ -185,7 +218,7 @@ impl Builder {
                 widths.map(|width| format!("_{width}")).collect()
             },
             |definition, _| format!("_{}", definition.first_instance.replace('$', "_")),
-            |definition, _| format!("_{:06x}", digest(&definition.text) & 0xff_ffff),
+            |definition, _| format!("_{:06x}", definition.digest & 0xff_ffff),
         ];
         for suffix in more {
             for owners in shared(&names) {
@@ -240,6 +273,21 @@ fn digest(text: &str) -> u64 {
     })
 }
 
+/// The lines without comments and blanks at their ends, and without blank lines.
+fn code(lines: &[String]) -> String {
+    let lines = lines.iter().flat_map(|line| line.lines());
+    let lines = lines.map(|line| without_comment(line).trim_end());
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// The line up to its `//`, if one stands outside of quotation marks.
+fn without_comment(line: &str) -> &str {
+    let is_comment = |at: &usize| line[..*at].matches('"').count().is_multiple_of(2);
+    let mut places = line.match_indices("//").map(|(at, _)| at);
+    places.find(is_comment).map_or(line, |at| &line[..at])
+}
+
 impl Definition {
     fn fixed(name: &str, instance: &str) -> Definition {
         Definition {
@@ -247,6 +295,8 @@ impl Definition {
             fixed_name: Some(name.to_owned()),
             first_instance: instance.to_owned(),
             text: String::new(),
+            code: String::new(),
+            digest: digest(name),
             widths: Vec::new(),
             fields: BTreeMap::new(),
             scopes: Vec::new(),
@@ -254,30 +304,24 @@ impl Definition {
         }
     }
 
-    fn of(node: &Node, body: &Body, children: &[usize]) -> Definition {
-        let source = source::find(node);
-        let mut lines = header::comment(source, body);
-        lines.extend(header::module(OWN, body));
-        let instances = body.instances.iter();
-        Definition {
-            source,
-            fixed_name: None,
-            first_instance: node.name.clone(),
-            text: lines.join("\n") + "\n",
-            widths: body.ports.iter().map(|port| port.width).collect(),
-            fields: body.fields.clone(),
-            scopes: body.scopes.clone(),
-            instances: instances
-                .map(|(name, child)| (name.clone(), children[*child]))
-                .collect(),
+    /// Equal for what is one module: the same code of the same block, whatever is said about it.
+    fn key(&self) -> (String, String, String) {
+        let file = self.source.map_or("", |source| source.file);
+        (self.stem_of_type(), file.to_owned(), self.code.clone())
+    }
+
+    fn stem_of_type(&self) -> String {
+        match (&self.fixed_name, self.source) {
+            (Some(name), _) => name.clone(),
+            (None, Some(source)) => snake_case(source.name),
+            (None, None) => String::new(),
         }
     }
 
     fn stem(&self) -> String {
         match (&self.fixed_name, self.source) {
-            (Some(name), _) => name.clone(),
-            (None, Some(source)) => snake_case(source.name),
             (None, None) => self.first_instance.replace('$', "_"),
+            _ => self.stem_of_type(),
         }
     }
 
@@ -412,5 +456,49 @@ impl Definition {
         let stems = explain::stems(signal);
         let mut found = stems.iter().filter_map(|stem| self.fields.get(stem));
         found.next().cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names of a top and of two modules that only a digest tells apart.
+    fn names(texts: [&str; 2]) -> Vec<String> {
+        let definition = |text: &str| {
+            let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+            let code = code(&lines);
+            Definition {
+                digest: digest(&code),
+                code,
+                fixed_name: None,
+                ..Definition::fixed("", "lane")
+            }
+        };
+        let mut builder = Builder::default();
+        let top = builder.add(Definition::fixed("card", "card"));
+        for text in texts {
+            builder.add(definition(text));
+        }
+        builder.names(top, "card")
+    }
+
+    #[test]
+    fn comments_and_blank_lines_change_no_name() {
+        let plain = names(["reg a;\ninitial a = \"//\";\n", "reg b;\n"]);
+        assert_eq!(plain.len(), 3);
+        assert!(plain[1].starts_with("lane_") && plain[2].starts_with("lane_"));
+        assert_ne!(plain[1], plain[2]);
+        let commented = "// Lane: lane.rs:7\n\nreg a; // kept\ninitial a = \"//\"; // \"\n\n";
+        assert_eq!(names([commented, "//\nreg b;\n// The end."]), plain);
+        assert_ne!(names(["reg a;\ninitial a = \"/\";\n", "reg b;\n"]), plain);
+    }
+
+    #[test]
+    fn what_differs_in_comments_alone_is_one_module() {
+        assert_eq!(
+            names(["reg a; // first\n", "// second\n\nreg a;\n"]).len(),
+            2
+        );
     }
 }

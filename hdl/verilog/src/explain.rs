@@ -1,7 +1,7 @@
 //! From a hierarchical name, as a tool prints it, to the block and field that it comes from.
 //!
 //! ```text
-//!   board_i/card/rx_split/back/copy/count_reg[3]_rep__0/D
+//!   board_i/card/rx_split/delivery/copy/count_reg[3]_rep__0/D
 //!   └ above ┘    └─── instances ───┘└field┘ bit  added └ pin
 //! ```
 //! Tools add to a name what they do to it. Taken off, as often as they stand there:

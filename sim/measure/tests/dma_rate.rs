@@ -106,7 +106,7 @@ fn write_up_to(rig: &mut Rig, kinds: &[Kind], base: u64, pushed: &mut u64, count
 /// the requests for 128 + 1,448 bytes to send, with 24 bytes for each TLP.
 #[test]
 fn both_ways_at_mtu_1500() {
-    let (received, sent, waiting) = mtu_1500(8127, 1448, CROWDED_JOBS, 14_000);
+    let (received, sent, waiting) = mtu_1500(8127, 1448, ALMOST_FULL_JOBS, 14_000);
     assert!(received > 8.1 && sent > 8.1);
     assert!(waiting < 16, "{waiting} writes waited");
 }
@@ -115,10 +115,10 @@ fn both_ways_at_mtu_1500() {
 /// writes do not hold those up when they are told that writes pile up, and only then.
 #[test]
 fn reads_in_excess_hold_no_write_up() {
-    let (received, sent, waiting) = mtu_1500(12_000, 1448, CROWDED_JOBS, 14_000);
+    let (received, sent, waiting) = mtu_1500(12_000, 1448, ALMOST_FULL_JOBS, 14_000);
     assert!(received > 8.1 && sent > 7.5);
     assert!(waiting < 16, "{waiting} writes waited");
-    let (received, sent, waiting) = mtu_1500(30_000, 64, CROWDED_JOBS, 62_000);
+    let (received, sent, waiting) = mtu_1500(30_000, 64, ALMOST_FULL_JOBS, 62_000);
     assert!(received > 8.1);
     assert!(waiting < 16, "{waiting} writes waited");
     let (received, sent_untold, waiting) = mtu_1500(30_000, 64, u64::MAX, 62_000);
@@ -127,12 +127,18 @@ fn reads_in_excess_hold_no_write_up() {
 }
 
 /// Write jobs that wait from which on reads are told so.
-const CROWDED_JOBS: u64 = 4;
+const ALMOST_FULL_JOBS: u64 = 4;
 
 /// Packets received and sent, millions a second, and the most write jobs that waited, when 8.127
 /// million a second come in and `offered` thousand a second of `payload_bytes` are to be sent;
-/// `rx_crowded` from `crowded_jobs` waiting ones on. The first [`WARM_UP_CYCLES`] do not count.
-fn mtu_1500(offered: u64, payload_bytes: u64, crowded_jobs: u64, cycles: u64) -> (f64, f64, u64) {
+/// `rx_almost_full` from `almost_full_jobs` waiting ones on. The first [`WARM_UP_CYCLES`] do not
+/// count.
+fn mtu_1500(
+    offered: u64,
+    payload_bytes: u64,
+    almost_full_jobs: u64,
+    cycles: u64,
+) -> (f64, f64, u64) {
     let mut rig = open();
     let base = rig.slot.memory(SPAN_BYTES);
     let payload = Kind {
@@ -176,7 +182,8 @@ fn mtu_1500(offered: u64, payload_bytes: u64, crowded_jobs: u64, cycles: u64) ->
         write_up_to(&mut rig, &packets, base, &mut pushed, due);
         rig.cycle();
         let wait = pushed - rig.clients.jobs[0].handshakes();
-        rig.bench.set("rx_crowded", u64::from(wait >= crowded_jobs));
+        rig.bench
+            .set("rx_almost_full", u64::from(wait >= almost_full_jobs));
         waiting = waiting.max(wait);
     }
     // Two write jobs a packet.

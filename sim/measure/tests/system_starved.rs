@@ -250,7 +250,7 @@ fn beyond_what_is_left_receiving_is_slower_and_every_loss_counted() {
         assert_eq!(lost, refused(&outcome), "{}", side.name);
     }
     // A link that takes a twentieth of what comes: frames that were refused lie in the packet
-    // buffer between those that wait, until these have left, so that the ingress gate finds it full.
+    // buffer between those that wait, until these have left, so that the gate finds it full.
     for side in [CREDITS, ALL] {
         let outcome = run(&receiving(side, seed), side);
         let full = counter(&outcome, "rx_fifo_full");

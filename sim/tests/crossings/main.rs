@@ -236,8 +236,8 @@ fn a_fault_in_each_crossing_is_found() {
     let seed = seed();
     let fault = |from: &str, to: &str| vec![Change::new(from, to)];
     let around = vec![
-        Change::new("turn_seen_q != answer", "turn != answer"),
-        Change::new("answer <= turn_seen_q", "answer <= turn"),
+        Change::new("toggle_seen_q != acknowledge", "toggle != acknowledge"),
+        Change::new("acknowledge <= toggle_seen_q", "acknowledge <= toggle"),
     ];
     let unsynchronized = Change::within("synchronizer", "q = second", "q = d");
     let is_higher = "crossing_taken | (level > highest)";
@@ -259,7 +259,7 @@ fn a_fault_in_each_crossing_is_found() {
         (
             values,
             "turns",
-            fault("answer_seen_q == turn) begin", "1'd1) begin"),
+            fault("acknowledge_seen_q == toggle) begin", "1'd1) begin"),
             true,
         ),
         (values, "around", around, false),

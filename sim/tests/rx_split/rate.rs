@@ -192,8 +192,8 @@ fn failed_sends_among_packets(sink: Stall, pace: Pace) -> f64 {
     let cycles = (world.pulses.cycles - start) as f64 / f64::from(FRAMES);
     println!("{between} failed sends among {FRAMES} packets, one in {cycles:.3} cycles");
     // Two cycles for each packet at least, and three until the event is next.
-    let turns = (rx_split::admit::turn::EVENT_CYCLES as u64 + 3) / 2;
-    assert!(between >= u64::from(FRAMES) / turns, "{between}");
+    let items = (rx_split::admit::admit_arbiter::EVENT_CYCLES as u64 + 3) / 2;
+    assert!(between >= u64::from(FRAMES) / items, "{between}");
     let all_lost = u64::from(EVENTS) - 4;
     assert!(world.pulses.events_lost < all_lost, "too few");
     world.run();

@@ -96,13 +96,14 @@ fn each_way_around_a_crossing_is_found() {
             "async_fifo_4_7",
             "read_gray == write_seen_q",
             "read_gray == write_gray",
-            "store/refusals/read_gray,read_pointer reads /datapath/rx_split/front/store/refusals/",
+            "packet_buffer/refusals/read_gray,read_pointer reads \
+             /datapath/rx_split/intake/packet_buffer/refusals/",
         ),
         (
             "value_crossing_5",
-            "turn_seen_q != answer",
-            "turn != answer",
-            "front/gate/answer,seen reads /datapath/rx_split/front/gate/turn",
+            "toggle_seen_q != acknowledge",
+            "toggle != acknowledge",
+            "intake/gate/acknowledge,seen reads /datapath/rx_split/intake/gate/toggle",
         ),
         // A register, through logic.
         (
@@ -113,23 +114,24 @@ fn each_way_around_a_crossing_is_found() {
         ),
         // An input of a block that has one clock; a block that has got the wrong one.
         (
-            "store",
+            "packet_buffer",
             ".dropped(dropped)",
-            ".dropped(has_room)",
-            "store/tally.dropped reads /datapath/rx_split/front/store/has_room",
+            ".dropped(fits)",
+            "packet_buffer/tally.dropped reads /datapath/rx_split/intake/packet_buffer/fits",
         ),
         (
-            "front",
+            "intake",
             "    parse parse (\n        .clock(mac_clock)",
             "    parse parse (\n        .clock(clock)",
-            "front/parse.sink_valid reads /datapath/rx_split/front/",
+            "intake/parse.sink_valid reads /datapath/rx_split/intake/",
         ),
         // The side of the memory that the other clock has.
         (
-            "store",
+            "packet_buffer",
             ".write_enable(beats_valid)",
             ".write_enable(read_enable)",
-            "store/memory.write reads /datapath/rx_split/front/store/read_enable",
+            "packet_buffer/memory.write reads \
+             /datapath/rx_split/intake/packet_buffer/read_enable",
         ),
         // A port of the card.
         (

@@ -1,24 +1,26 @@
-//! Compares each completion with what its request may expect, and says where its payload is stored.
+//! Compares each completion with what its request expects, and decides where its payload is stored.
 //!
 //! ```text
 //!   slice ──►┌─────────┐──► placed   the beat, and for each part: place, lanes
 //!   record ─►│ RcCheck │──► event_0  end of the completion that began earlier
 //!            └─────────┘──► event_1  end of the completion that began here
 //!
-//!   RcLookup │ StartJudge │ TailTrack │      a register behind each
+//!   RcLookup │ StartJudge │ TailTrack │      a register after each
 //! ```
-//! Timing: outputs are registers, three cycles behind the slice; a slice a cycle.
+//! Timing: outputs are registers, three cycles after the slice; one slice per cycle.
 //!
 //! Invariants:
-//! 1. Only payload of outstanding tags is stored, and only in the beats of its request: of a
-//!    completion that is not as expected nothing, of one that is longer than it says the rest not.
-//! 2. A completion is as expected when its status is good, it is not poisoned, the hard block
-//!    reports no error, lower address and byte count continue where the one before ended, and as
-//!    many dwords came as its descriptor says, without exceeding what remains.
-//! 3. `finished` is the hard block's word (request completed); it is a failure when bytes are
+//! 1. Only payload of outstanding tags is stored, and only in the beats of its request. Nothing of
+//!    an unexpected completion is stored; excess dwords of an over-long one are discarded.
+//! 2. A completion is as expected if its status is good, it is not poisoned, the hard block reports
+//!    no error, lower address and byte count continue where the completion before it ended, and as
+//!    many dwords came as its descriptor announces, without exceeding what remains.
+//! 3. `finished` is what the hard block reports (request completed); it is a failure if bytes are
 //!    missing.
-//! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`; whether it is,
-//!    is seen when the completion begins and in each cycle after that.
+//! 4. A completion whose tag is not outstanding is dropped and pulses `unexpected`. Whether the tag
+//!    is outstanding is checked when the completion begins and in each later cycle of it.
+//!
+//! On error: a completion that is not as expected ends with `failed`; its request fails.
 //!
 //! Source: PG213, requester completion descriptor.
 
@@ -29,64 +31,66 @@ use crate::read::rc_split::{Slice, SlicePart};
 use crate::read::tag::{Tag, TagEvent, TAG_BITS};
 use stream::prelude::*;
 
-/// Where the part of a completion is stored.
+/// Place in the reorder memory for one part of a completion.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct PlacedPart {
     /// Lanes to write.
     pub mask: Bits<16>,
-    /// They belong to the request.
+    /// The part is as expected: it is stored.
     pub stores: Bit,
-    /// Lane of the first dword; lower lanes belong to the next beat.
+    /// Lane of the first dword. Lanes below it belong to the next beat.
     pub lane: Bits<4>,
-    /// Position in the beat minus lane, modulo 16.
+    /// Position in the RC beat minus lane, modulo 16.
     pub rotate: Bits<4>,
-    /// Beat of the memory that holds the first dword.
+    /// Beat of the reorder memory that holds the first dword.
     pub address: Bits<9>,
-    /// Beat of the lanes below the first one.
+    /// Beat for the lanes below the first one.
     pub address_next: Bits<9>,
 }
 
-/// A beat with the places of its dwords.
+/// An RC beat with the places of its dwords.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Placed {
-    /// The beat.
+    /// The RC beat.
     pub beat: Bits<512>,
-    /// Part of the completion that began earlier.
+    /// Place of the part whose completion began earlier.
     pub tail: PlacedPart,
-    /// Part of the completion that begins here.
+    /// Place of the part whose completion begins in this beat.
     pub start: PlacedPart,
 }
 
-/// A completion of which more is to come.
+/// A completion of which more parts are to come.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OpenCompletion {
-    /// Its tag is outstanding.
+    /// The tag is outstanding.
     pub known: Bit,
-    /// It is as expected so far: its payload is stored.
+    /// The completion is as expected so far: its payload is stored.
     pub stores: Bit,
-    /// What its end will mean.
+    /// Event that its end will report, unless the end itself fails.
     pub event: TagEvent,
-    /// Beat of the memory that the next dword belongs to.
+    /// Beat of the reorder memory to which the next dword belongs.
     pub beat: Bits<9>,
-    /// Payload dwords to come.
+    /// Payload dwords that have not come yet.
     pub missing: Bits<11>,
 }
 
 /// Places a part of a completion in the beats of its request.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct PartPlace {
     /// The part.
     pub part: Signal<In, SlicePart>,
-    /// Beat of the memory that holds its first dword.
+    /// Beat of the reorder memory that holds its first dword.
     pub beat: Signal<In, Bits<9>>,
-    /// It is there, and its tag outstanding.
+    /// The part is present, and its tag is outstanding.
     pub store: Signal<In, Bit>,
-    /// It belongs to the request.
+    /// The part is as expected.
     pub stores: Signal<In, Bit>,
 
-    /// Its place.
+    /// Place of the part.
     pub placed: Signal<Out, PlacedPart>,
-    /// Beat of the dword behind it.
+    /// Beat of the dword after the part.
     pub beat_after: Signal<Out, Bits<9>>,
 
     beat_next: Signal<Local, Bits<9>>,
@@ -116,28 +120,31 @@ impl Logic for PartPlace {
     }
 }
 
-/// Follows the completion that began in an earlier beat to its end.
+/// Follows the completion that began in an earlier beat up to its end.
+///
+/// Timing: combinational from the part to `placed` and `event`; the state of the completion is a
+/// register.
 #[derive(LogicBlock, Default)]
 pub struct TailTrack {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// The next part of the completion is there.
+    /// The next part of the completion is present.
     pub present: Signal<In, Bit>,
-    /// The part.
+    /// The next part of the completion.
     pub part: Signal<In, SlicePart>,
-    /// The hard block gives the completion up.
+    /// The hard block discontinues the completion.
     pub discontinue: Signal<In, Bit>,
-    /// Another completion begins and does not end in the same beat.
+    /// Another completion begins and does not end in the same beat: it is followed from now on.
     pub open: PulseSink<OpenCompletion>,
-    /// Tag of the completion.
+    /// Tag of the completion that is followed.
     pub tag: Signal<Out, Tag>,
-    /// It is outstanding.
+    /// The tag of the completion that is followed is outstanding.
     pub outstanding: Signal<In, Bit>,
 
     /// Place of the part.
     pub placed: Signal<Out, PlacedPart>,
-    /// The completion ends.
+    /// The completion that is followed ends.
     pub event: PulseSource<TagEvent>,
 
     place: PartPlace,
@@ -185,40 +192,43 @@ impl Logic for TailTrack {
     }
 }
 
-/// What became of the completion that begins.
+/// Verdict on the completion that begins.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Judged {
     /// Place of its part.
     pub placed: PlacedPart,
-    /// It ends in the same beat.
+    /// The completion ends in the same beat.
     pub ends: Bit,
-    /// What its end means then.
+    /// Event that it reports if it ends in this beat.
     pub event: TagEvent,
-    /// It goes on.
+    /// The completion continues in the next beat.
     pub opens: Bit,
-    /// What is known of it then.
+    /// State of the completion if it continues.
     pub open: OpenCompletion,
-    /// It has no request.
+    /// The tag of the completion is not outstanding.
     pub unexpected: Bit,
 }
 
-/// Judges the completion that begins and counts the bytes of its request.
+/// Judges the completion that begins, and counts the bytes of its request.
+///
+/// Timing: combinational, except for the byte count of two completions of one read in consecutive
+/// cycles, which is a register.
 #[derive(LogicBlock, Default)]
 pub struct StartJudge {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// What is known of its read.
+    /// Look-up result for the completion's read.
     pub found: Signal<In, Found>,
-    /// Its part in this beat.
+    /// Part of the completion in this beat.
     pub part: Signal<In, SlicePart>,
-    /// Its RC descriptor.
+    /// RC descriptor of the completion.
     pub descriptor: Signal<In, Bits<96>>,
-    /// The hard block gives the completion up.
+    /// The hard block discontinues the completion.
     pub discontinue: Signal<In, Bit>,
-    /// Bytes of its read that have not come.
+    /// Bytes of the read that have not come after this completion.
     pub progress: Signal<Out, Bits<10>>,
-    /// What became of it.
+    /// Verdict on the completion.
     pub judged: Signal<Out, Judged>,
 
     check: DescriptorCheck,
@@ -255,10 +265,10 @@ impl Logic for StartJudge {
         self.left.d.next = self.check.remaining_after.val();
         self.progress.next = self.check.remaining_after.val();
 
-        // What its end means, now or later.
+        // What its end will report, now or later.
         self.begun.next.finished = self.descriptor.val().get_bit(30);
         self.begun.next.failed = !self.check.good.val();
-        // Error code 9: the hard block has waited too long.
+        // Error code 9: completion timeout of the hard block.
         self.begun.next.timed_out = self.descriptor.val().get_bits::<4>(12) == 9;
         self.begun.next.tag = self.descriptor.val().get_bits::<TAG_BITS>(64);
         self.announcement.next = self.found.val().announced;
@@ -293,33 +303,33 @@ impl Logic for StartJudge {
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct RcCheck {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Slices in.
+    /// Slices of the RC beats.
     pub slice: PulseSink<Slice>,
-    /// Places out.
+    /// Beats with their places in the reorder memory.
     pub placed: PulseSource<Placed>,
-    /// End of the completion that began earlier.
+    /// The completion that began earlier ends.
     pub event_0: PulseSource<TagEvent>,
-    /// End of the completion that begins here.
+    /// The completion that begins in this slice ends in it.
     pub event_1: PulseSource<TagEvent>,
-    /// A completion without a request.
+    /// A completion came whose tag is not outstanding.
     pub unexpected: Signal<Out, Bit>,
 
     /// A read starts.
     pub issue: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the read that starts.
     pub issue_tag: Signal<In, Tag>,
-    /// What it expects.
+    /// What the read that starts expects.
     pub record: Signal<In, ReadRecord>,
     /// Tag of the completion that begins.
     pub start_tag: Signal<Out, Tag>,
-    /// It is outstanding.
+    /// The tag of the completion that begins is outstanding; combinational reply.
     pub start_outstanding: Signal<In, Bit>,
-    /// Tag of the completion that goes on.
+    /// Tag of the completion that continues.
     pub tail_tag: Signal<Out, Tag>,
-    /// It is outstanding.
+    /// The tag of the completion that continues is outstanding; combinational reply.
     pub tail_outstanding: Signal<In, Bit>,
 
     lookup: RcLookup,
@@ -379,7 +389,7 @@ impl Logic for RcCheck {
         }
         self.judged.d.next = self.start.judged.val();
 
-        // Third cycle: the completion before goes on, this one is opened.
+        // Third cycle: the earlier completion continues, this one is opened.
         self.tail_part.next = self.judged_slice.q.val().tail;
         self.tail.part.next = self.tail_part.val();
         self.tail.present.next = self.judged_valid.q.val() & self.tail_part.val().present;

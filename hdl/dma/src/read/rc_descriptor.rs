@@ -1,43 +1,45 @@
-//! Judges the descriptor of a completion against what its request may still expect.
+//! Checks the descriptor of a completion against what its request still expects.
 //!
 //! ```text
 //!   descriptor ──► DescriptorRead ──► announced ─┐
 //!                record, remaining ──────────────┴─► DescriptorCheck ──► good, remaining_after
 //! ```
-//! Timing: combinational; there is a register between the two.
+//! Timing: combinational; the user places a register between the two blocks.
 //!
 //! Invariants:
-//! 1. `good` holds when status and error code are good, lower address and byte count continue where
-//!    the completion before ended, and the announced dwords do not exceed what remains.
+//! 1. `good` is high if status and error code are good, lower address and byte count continue where
+//!    the completion before it ended, and the announced dwords do not exceed what remains.
 //!
 //! Source: PG213, requester completion descriptor.
 
 use crate::read::messages::ReadRecord;
 use stream::prelude::*;
 
-/// What a descriptor says of its completion alone.
+/// What a descriptor states about its completion, without its request.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Announced {
-    /// Payload dwords.
+    /// Number of payload dwords.
     pub dwords: Bits<11>,
-    /// There are some.
+    /// There is payload.
     pub has_dwords: Bit,
-    /// Bytes up to the end of the last dword.
+    /// Bytes from the lower address up to the end of the last dword.
     pub bytes: Bits<13>,
-    /// Four bytes less.
+    /// `bytes` less 4.
     pub bytes_less: Bits<13>,
-    /// They are not more than four.
+    /// `dwords` is at most 1, so `bytes` at most 4.
     pub is_small: Bit,
     /// No error code, good status, not poisoned.
     pub clean: Bit,
 }
 
-/// Reads a descriptor.
+/// Reads the fields of a descriptor.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct DescriptorRead {
     /// RC descriptor.
     pub descriptor: Signal<In, Bits<96>>,
-    /// What it says.
+    /// What the descriptor states.
     pub announced: Signal<Out, Announced>,
 
     count: Signal<Local, Bits<11>>,
@@ -67,21 +69,23 @@ impl Logic for DescriptorRead {
     }
 }
 
-/// Judges it.
+/// Checks the fields against the request.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct DescriptorCheck {
     /// RC descriptor.
     pub descriptor: Signal<In, Bits<96>>,
-    /// What it says.
+    /// What the descriptor states.
     pub announced: Signal<In, Announced>,
-    /// The request.
+    /// What the request expects.
     pub record: Signal<In, ReadRecord>,
-    /// Bytes of it that have not come.
+    /// Bytes of the request that have not come before this completion.
     pub remaining: Signal<In, Bits<10>>,
 
-    /// As expected.
+    /// The completion is as expected, judged by its descriptor.
     pub good: Signal<Out, Bit>,
-    /// Bytes that have not come with this completion either.
+    /// Bytes of the request that have not come after this completion.
     pub remaining_after: Signal<Out, Bits<10>>,
 
     left: Signal<Local, Bits<13>>,

@@ -1,65 +1,66 @@
-//! Looks up what is known of the read to which a completion belongs.
+//! Looks up the state of the read to which a completion belongs.
 //!
 //! ```text
-//!   issue ──► record by tag ──────────────┐
-//!   descriptor ── tag ────────────────────┼──► found
-//!   progress ──► bytes to come by tag ────┘
+//!   issue ──► record by tag ────────────────────┐
+//!   descriptor ── tag ──────────────────────────┼──► [found]
+//!   progress ──► remaining bytes by tag ────────┘
 //! ```
-//! Timing: `found` is a register; `progress` tells in the next cycle how the completion found is
-//! judged.
+//! Timing: `found` is a register. `progress` comes one cycle after the look-up, from the judge of
+//! the completion in `found`, in the same cycle as `found`.
 //!
 //! Invariants:
-//! 1. `found` is what stands after the completions before, but for one of the same read in the
-//!    cycle before: `follows` says so, and its judge knows what is left.
+//! 1. `found` is the state after all completions before this one, except for one of the same read
+//!    in the cycle before: then `follows` is set, and the judge knows the remaining bytes.
 
 use crate::read::messages::ReadRecord;
 use crate::read::rc_descriptor::{Announced, DescriptorRead};
 use crate::read::tag::{Tag, TAG_BITS};
 use stream::prelude::*;
 
-/// What is known of a completion's read.
+/// State of a completion's read.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Found {
     /// A completion begins.
     pub present: Bit,
-    /// Its tag is outstanding.
+    /// The tag of the completion is outstanding.
     pub known: Bit,
-    /// What its request expects.
+    /// What the request expects.
     pub record: ReadRecord,
-    /// Nothing has come of it.
+    /// No completion of the request has come yet: all its bytes remain.
     pub fresh: Bit,
-    /// Else: bytes that have not come.
+    /// Bytes that have not come; ignored if `fresh` or `follows`.
     pub remaining: Bits<10>,
-    /// The completion one cycle before is of the same read.
+    /// The completion of the cycle before belongs to the same read: the judge knows the remaining
+    /// bytes.
     pub follows: Bit,
-    /// What the descriptor says.
+    /// What the descriptor states.
     pub announced: Announced,
 }
 
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct RcLookup {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
     /// A completion begins.
     pub present: Signal<In, Bit>,
-    /// Its RC descriptor.
+    /// RC descriptor of the completion that begins.
     pub descriptor: Signal<In, Bits<96>>,
-    /// What is known of its read.
+    /// State of the completion's read.
     pub found: Signal<Out, Found>,
-    /// Of the completion found last: bytes of its read that have not come.
+    /// Bytes of the read in `found` that have not come after that completion.
     pub progress: Signal<In, Bits<10>>,
 
     /// A read starts.
     pub issue: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the read that starts.
     pub issue_tag: Signal<In, Tag>,
-    /// What it expects.
+    /// What the read that starts expects.
     pub record: Signal<In, ReadRecord>,
     /// Tag of the completion that begins.
     pub tag: Signal<Out, Tag>,
-    /// It is outstanding.
+    /// The tag of the completion that begins is outstanding; combinational reply.
     pub outstanding: Signal<In, Bit>,
 
     records: LutRam<ReadRecord, TAG_BITS>,
@@ -85,7 +86,7 @@ impl Logic for RcLookup {
         self.records.write_data.next = self.record.val();
         self.records.write_enable.next = self.issue.val();
 
-        // The request of the tag and how much of it has come.
+        // The request of the tag, and how much of it has come.
         self.tag_read.next = self.descriptor.val().get_bits::<TAG_BITS>(64);
         self.tag.next = self.tag_read.val();
         self.known_before.next = self.stage.q.val().known;
@@ -105,13 +106,13 @@ impl Logic for RcLookup {
         self.stage_issued.d.next = self.issued.read_data.val();
         self.found.next = self.stage.q.val();
 
-        // What comes of the completion that was found.
+        // The progress of the completion in `found` is stored.
         self.remainders.write_address.next = self.stage_tag.q.val();
         self.remainders.write_data.next = self.progress.val();
         self.remainders.write_enable.next = self.known_before.val();
 
-        // Nothing has come of a read while its two bits differ: the issue makes them, the first
-        // completion ends it.
+        // No completion of a read has come while its two bits differ: the issue makes them differ,
+        // the first completion makes them equal.
         self.issued.read_address.next = self.tag_read.val();
         self.issued.write_address.next = self.issue_tag.val();
         self.issued.write_data.next = !self.started.read_data[1].val();

@@ -8,7 +8,8 @@
 //! ```
 //! A *slice* is what one cycle handles of a beat: the end (or middle) of the completion that began
 //! earlier, and at most one completion that begins here. Both have their own place in the 16 lanes
-//! of the reorder memory; when those places overlap, they take a cycle each.
+//! of the reorder memory; if those places overlap, they take one cycle each. The *marks* are the
+//! parts of the side band that state where completions start and end.
 //!
 //! Timing: three registers from RC to the slice. A beat takes as many cycles as completions begin
 //! in it (at least one), and one more if the lanes overlap. Completions of 64 bytes or more that
@@ -16,7 +17,8 @@
 //!
 //! Invariants:
 //! 1. Every payload dword leaves in exactly one slice, in order.
-//! 2. `reset` keeps the framing: the rest of a completion is still recognised as such.
+//! 2. An epoch's reset keeps the framing (this block has `link_reset` only): the rest of a
+//!    completion is still recognised as such.
 //!
 //! Source: PG213, requester completion interface, 512 bit, straddle with four TLPs.
 
@@ -25,59 +27,61 @@ use stream::prelude::*;
 /// A part of a completion inside one beat.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SlicePart {
-    /// There is such a part.
+    /// The part is present.
     pub present: Bit,
-    /// The completion ends here.
+    /// The completion ends in this beat.
     pub ends: Bit,
-    /// Payload dwords of the part, 0 to 16.
+    /// Number of payload dwords in the part, 0 to 16.
     pub dwords: Bits<5>,
     /// Lane of its first payload dword: its address modulo 64, in dwords.
     pub lane: Bits<4>,
-    /// Position in the beat minus lane, modulo 16: turning the beat by it brings each dword to its
-    /// lane.
+    /// Position of the first payload dword in the beat minus lane, modulo 16. Rotating the beat by
+    /// it brings each dword to its lane.
     pub rotate: Bits<4>,
-    /// Lanes that it fills.
+    /// Lanes that the part fills.
     pub mask: Bits<16>,
 }
 
-/// What one cycle handles.
+/// What one cycle handles of a beat.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Slice {
-    /// The beat.
+    /// The RC beat.
     pub beat: Bits<512>,
-    /// Goes on with the completion that began earlier.
+    /// Part of the completion that began earlier.
     pub tail: SlicePart,
-    /// Begins a completion.
+    /// Part of the completion that begins here.
     pub start: SlicePart,
     /// RC descriptor of the completion that begins.
     pub descriptor: Bits<96>,
-    /// The hard block gives the completion up.
+    /// The hard block discontinues a completion of the beat.
     pub discontinue: Bit,
 }
 
-/// What the side band says of a beat.
+/// Where completions start and end in a beat, as the side band states it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RcMarks {
-    /// Completions begin: one bit for each, in order.
+    /// Completions that begin: one bit for each, in order.
     pub starts: Bits<4>,
-    /// In which quarters of the beat, two bits for each.
+    /// Quarter of the beat in which each of them begins: two bits for each.
     pub quarters: Bits<8>,
-    /// Completions end: one bit for each, in order.
+    /// Completions that end: one bit for each, in order.
     pub ends: Bits<4>,
-    /// Their last dwords, four bits for each.
+    /// Number of the last dword of each that ends: four bits for each.
     pub end_at: Bits<16>,
-    /// The hard block gives a completion up.
+    /// The hard block discontinues a completion of the beat.
     pub discontinue: Bit,
 }
 
-/// Lanes that `dwords` dwords fill from `lane` on, going round.
+/// Lanes that `dwords` dwords fill from `lane` on, modulo 16.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, BlockDefault)]
 pub struct LaneMask {
     /// First lane.
     pub lane: Signal<In, Bits<4>>,
-    /// Dwords, 0 to 16.
+    /// Number of dwords, 0 to 16.
     pub dwords: Signal<In, Bits<5>>,
-    /// One bit per lane.
+    /// Lanes that are filled, one bit per lane.
     pub mask: Signal<Out, Bits<16>>,
 
     ones: Signal<Local, Bits<16>>,
@@ -95,12 +99,14 @@ impl Logic for LaneMask {
     }
 }
 
-/// The part that goes on with the completion that began in an earlier beat.
+/// The part of the completion that began in an earlier beat.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct RcTail {
-    /// What the beat's side band says.
+    /// Marks of the beat. The part uses the first end.
     pub marks: Signal<In, RcMarks>,
-    /// There is such a part.
+    /// The beat contains such a part.
     pub present: Signal<In, Bit>,
     /// Lane of its first dword.
     pub lane: Signal<In, Bits<4>>,
@@ -119,7 +125,7 @@ pub struct RcTail {
 impl Logic for RcTail {
     #[hdl_gen]
     fn update(&mut self) {
-        // It owns the first end of the beat.
+        // The first end of the beat belongs to it.
         self.all_ends.next = self.marks.val().ends;
         self.end_at.next = self.marks.val().end_at;
         self.ends.next = self.all_ends.val().get_bit(0);
@@ -140,19 +146,21 @@ impl Logic for RcTail {
     }
 }
 
-/// Finds the part that begins with the first start that is left of the beat.
+/// The part of the completion that begins with the first start that is left in the beat.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct RcStart {
-    /// The beat.
+    /// The RC beat.
     pub data: Signal<In, Bits<512>>,
-    /// What is left of its side band.
+    /// Marks of the beat that are left: those of handled starts are shifted out.
     pub marks: Signal<In, RcMarks>,
-    /// The beat begins inside a completion.
+    /// The beat begins inside a completion: the first end left belongs to the tail.
     pub is_inside: Signal<In, Bit>,
 
-    /// The part; `present` says that there is such a start.
+    /// The part; `present` states that there is a start.
     pub part: Signal<Out, SlicePart>,
-    /// RC descriptor.
+    /// RC descriptor of the completion.
     pub descriptor: Signal<Out, Bits<96>>,
 
     lanes: LaneMask,
@@ -180,7 +188,7 @@ impl Logic for RcStart {
         self.ends.next = self.marks.val().ends;
         self.end_at.next = self.marks.val().end_at;
 
-        // Where it starts: sop_ptr counts quarters of the beat.
+        // Where it starts: the start pointers of PG213 count quarters of the beat.
         self.quarter.next = self.quarters.val().get_bits::<2>(0);
         self.data_at.next = bit_cast::<9, 2>(self.quarter.val()) << 7;
         self.header.next = self.data.val().get_bits::<96>(self.data_at.val().index());
@@ -193,7 +201,7 @@ impl Logic for RcStart {
             self.last.next = self.end_at.val().get_bits::<4>(4);
         }
 
-        // Payload lies behind the three dwords of the descriptor.
+        // Payload follows the three dwords of the descriptor.
         self.first.next = (bit_cast::<5, 2>(self.quarter.val()) << 2) + 3;
         self.dwords.next = 16 - self.first.val();
         if self.ends_here.val() {
@@ -214,32 +222,34 @@ impl Logic for RcStart {
     }
 }
 
-/// Holds a beat of RC until its last start has gone on; those that went on are shifted out.
+/// Holds an RC beat until its last start is handled; marks of handled starts are shifted out.
+///
+/// Timing: latency one cycle. `rc_tready` is combinational from `step`.
 #[derive(LogicBlock, Default)]
 pub struct RcHold {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the beat.
+    /// The PCIe hard block is in reset: the beat is forgotten.
     pub link_reset: Signal<In, Bit>,
 
-    /// RC data.
+    /// Data of the RC port.
     pub rc_tdata: Signal<In, Bits<512>>,
-    /// RC side band.
+    /// Side band of the RC port, straddle of four TLPs.
     pub rc_tuser: Signal<In, Bits<161>>,
-    /// RC beat is offered.
+    /// A beat is offered on the RC port.
     pub rc_tvalid: Signal<In, Bit>,
-    /// RC beat is taken.
+    /// The beat is taken.
     pub rc_tready: Signal<Out, Bit>,
 
     /// A beat is held.
     pub held: Signal<Out, Bit>,
-    /// Its data.
+    /// Data of the beat that is held.
     pub data: Signal<Out, Bits<512>>,
-    /// What is left of its side band.
+    /// Marks of the beat that are left.
     pub marks: Signal<Out, RcMarks>,
-    /// The first start left, or the beat if it has none, goes on.
+    /// The first start left is handled, or the beat if no start is left.
     pub step: Signal<In, Bit>,
-    /// With it the beat is finished.
+    /// The beat is finished by the next `step`.
     pub finishes: Signal<Out, Bit>,
 
     full: DFF<Bit>,
@@ -250,7 +260,7 @@ pub struct RcHold {
     ends: Signal<Local, Bits<4>>,
     end_at: Signal<Local, Bits<16>>,
     is_last: Signal<Local, Bit>,
-    has_room: Signal<Local, Bit>,
+    has_space: Signal<Local, Bit>,
 }
 
 impl Logic for RcHold {
@@ -266,9 +276,9 @@ impl Logic for RcHold {
         self.end_at.next = self.marks_stage.q.val().end_at;
         self.is_last.next = !self.starts.val().get_bit(1);
         self.finishes.next = self.is_last.val();
-        self.has_room.next = !self.full.q.val() | (self.step.val() & self.is_last.val());
-        self.rc_tready.next = self.has_room.val();
-        if self.has_room.val() {
+        self.has_space.next = !self.full.q.val() | (self.step.val() & self.is_last.val());
+        self.rc_tready.next = self.has_space.val();
+        if self.has_space.val() {
             self.full.d.next = self.rc_tvalid.val();
             self.data_stage.d.next = self.rc_tdata.val();
             self.marks_stage.d.next.starts = self.rc_tuser.val().get_bits::<4>(64);
@@ -288,17 +298,20 @@ impl Logic for RcHold {
     }
 }
 
-/// Hands a tail and a start on: together, or one after the other if they want the same lanes.
+/// Passes a tail and a start on: together, or one after the other if they need the same lanes.
+///
+/// Timing: two registers from `pair` to `slice`; one pair per cycle, two cycles if the lanes
+/// overlap.
 #[derive(LogicBlock, Default)]
 pub struct RcPair {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the pair.
+    /// The PCIe hard block is in reset: the pair is forgotten.
     pub link_reset: Signal<In, Bit>,
 
-    /// Tail and start; a pair need not have both.
+    /// Tail and start of a beat; either may be absent.
     pub pair: MessageSink<Slice>,
-    /// Slices out.
+    /// Slices, in order.
     pub slice: PulseSource<Slice>,
 
     full: DFF<Bit>,
@@ -313,7 +326,7 @@ pub struct RcPair {
     start_now: Signal<Local, SlicePart>,
     lanes: Signal<Local, Bits<16>>,
     parts: Signal<Local, Bit>,
-    has_room: Signal<Local, Bit>,
+    has_space: Signal<Local, Bit>,
     next_slice: Signal<Local, Slice>,
 }
 
@@ -352,9 +365,9 @@ impl Logic for RcPair {
         self.slice.payload.next = self.slice_stage.q.val();
 
         self.tail_done.d.next = self.parts.val();
-        self.has_room.next = !self.parts.val();
-        self.pair.ready.next = self.has_room.val();
-        if self.has_room.val() {
+        self.has_space.next = !self.parts.val();
+        self.pair.ready.next = self.has_space.val();
+        if self.has_space.val() {
             self.full.d.next = self.pair.valid.val();
             self.stage.d.next = self.pair.payload.val();
         }
@@ -369,21 +382,21 @@ impl Logic for RcPair {
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct RcSplit {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// The hard block is in reset: forgets everything.
+    /// The PCIe hard block is in reset: beats and framing are forgotten.
     pub link_reset: Signal<In, Bit>,
 
-    /// RC data.
+    /// Data of the RC port.
     pub rc_tdata: Signal<In, Bits<512>>,
-    /// RC side band.
+    /// Side band of the RC port, straddle of four TLPs.
     pub rc_tuser: Signal<In, Bits<161>>,
-    /// RC beat is offered.
+    /// A beat is offered on the RC port.
     pub rc_tvalid: Signal<In, Bit>,
-    /// RC beat is taken.
+    /// The beat is taken.
     pub rc_tready: Signal<Out, Bit>,
 
-    /// Slices out.
+    /// Slices, in order.
     pub slice: PulseSource<Slice>,
 
     beginning: RcStart,

@@ -1,11 +1,11 @@
-//! What the read engine reports of itself: events, latency, reads and tags in use.
+//! Events and levels of the read engine: stalls, latency, reads and tags in use.
 //!
-//! Timing: combinational but for the counts, which are registers, and the latency pulses, one cycle
-//! late.
+//! Timing: `in_flight` and `quarantined` are registers, `latency` comes one cycle late. The other
+//! outputs are combinational.
 //!
 //! Invariants:
-//! 1. `in_flight` is the number of requests issued and not retired since `reset`, `quarantined`
-//!    that of timeouts.
+//! 1. `in_flight` is the number of requests sent and not retired since `reset`, `quarantined` the
+//!    number of timeouts since then.
 //!
 //! Source: `abi::counters`, group "reads".
 
@@ -16,58 +16,58 @@ use stream::prelude::*;
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ReadActivity {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Every job is forgotten.
+    /// Forgets all reads: levels start at 0, the sampled read is not counted.
     pub reset: Signal<In, Bit>,
 
-    /// A beat is offered on RC.
+    /// A beat is offered on the RC port.
     pub rc_valid: Signal<In, Bit>,
-    /// It is taken.
+    /// The beat on the RC port is taken.
     pub rc_ready: Signal<In, Bit>,
     /// A read waits for a free tag.
     pub tag_stall: Signal<In, Bit>,
-    /// A read waits for room in the completion buffer or for beats to reorder in.
-    pub room_stall: Signal<In, Bit>,
-    /// A job was taken.
+    /// A read waits for completion credit, or for beats of the reorder memory.
+    pub credit_stall: Signal<In, Bit>,
+    /// A read job was accepted.
     pub job_taken: Signal<In, Bit>,
-    /// A job for payload is not taken.
+    /// A read job for payload to send waits.
     pub job_stall: Signal<In, Bit>,
-    /// A flush waits for writes.
+    /// A flush waits for the writes before it.
     pub flush_wait: Signal<In, Bit>,
-    /// An answer is offered.
-    pub answer_valid: Signal<In, Bit>,
-    /// It is taken.
-    pub answer_ready: Signal<In, Bit>,
-    /// It is the last beat of one that failed.
-    pub answer_failed: Signal<In, Bit>,
-    /// Client that it is for.
+    /// A beat of read data is offered to a client.
+    pub data_valid: Signal<In, Bit>,
+    /// The client takes the beat.
+    pub data_ready: Signal<In, Bit>,
+    /// The beat is the last one of a read that failed.
+    pub data_failed: Signal<In, Bit>,
+    /// Client that the beat is for.
     pub client: Signal<In, Bits<2>>,
 
-    /// A request goes out.
+    /// A request is sent.
     pub issue: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the request that is sent.
     pub issue_tag: Signal<In, Tag>,
-    /// Tag whose time is taken.
+    /// Tag of the read whose latency is measured.
     pub sampled_tag: Signal<Out, Tag>,
-    /// It is outstanding.
+    /// The tag of the sampled read is outstanding.
     pub outstanding: Signal<In, Bit>,
-    /// An answer has been read.
+    /// The read data of a request have been delivered.
     pub retire: Signal<In, Bit>,
     /// A read timed out.
     pub timed_out: Signal<In, Bit>,
 
-    /// Events of reads.
+    /// Events of reads, for counters.
     pub events: Signal<Out, ReadEvents>,
-    /// Latency of the sampled read.
+    /// Bucket of the latency of a sampled read.
     pub latency: Signal<Out, LatencyEvents>,
-    /// A read of payload to send failed.
+    /// A read of client 2, payload to send, failed.
     pub payload_failed: Signal<Out, Bit>,
-    /// A flush failed.
+    /// A read of client 3, a flush, failed.
     pub flush_failed: Signal<Out, Bit>,
-    /// Requests in flight.
+    /// Number of requests that were sent and whose read data have not been delivered.
     pub in_flight: Signal<Out, Bits<16>>,
-    /// Tags out of use.
+    /// Number of tags that are out of use until reset.
     pub quarantined: Signal<Out, Bits<16>>,
 
     sampler: ReadLatency,
@@ -78,7 +78,7 @@ pub struct ReadActivity {
 
     rc_taken: Signal<Local, Bit>,
     rc_stall: Signal<Local, Bit>,
-    answer_stall: Signal<Local, Bit>,
+    data_stall: Signal<Local, Bit>,
     failed: Signal<Local, Bit>,
     moved: Signal<Local, ReadEvents>,
 }
@@ -97,19 +97,18 @@ impl Logic for ReadActivity {
 
         self.rc_taken.next = self.rc_valid.val() & self.rc_ready.val();
         self.rc_stall.next = self.rc_valid.val() & !self.rc_ready.val();
-        self.answer_stall.next = self.answer_valid.val() & !self.answer_ready.val();
+        self.data_stall.next = self.data_valid.val() & !self.data_ready.val();
         self.moved.next.rc_beats = self.rc_taken.val();
         self.moved.next.rc_stall_cycles = self.rc_stall.val();
         self.moved.next.tag_stall_cycles = self.tag_stall.val();
-        self.moved.next.completion_room_stall_cycles = self.room_stall.val();
+        self.moved.next.completion_room_stall_cycles = self.credit_stall.val();
         self.moved.next.read_jobs = self.job_taken.val();
         self.moved.next.read_job_stall_cycles = self.job_stall.val();
         self.moved.next.flush_wait_cycles = self.flush_wait.val();
-        self.moved.next.answer_stall_cycles = self.answer_stall.val();
+        self.moved.next.answer_stall_cycles = self.data_stall.val();
         self.events.next = self.moved.val();
 
-        self.failed.next =
-            self.answer_valid.val() & self.answer_ready.val() & self.answer_failed.val();
+        self.failed.next = self.data_valid.val() & self.data_ready.val() & self.data_failed.val();
         self.payload_failed.next = self.failed.val() & (self.client.val() == 2);
         self.flush_failed.next = self.failed.val() & (self.client.val() == 3);
 

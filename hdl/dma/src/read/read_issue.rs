@@ -1,23 +1,26 @@
-//! Gives each piece of a read a tag and room in the hard block's completion buffer, and sends its
-//! request.
+//! Gives each piece of a read a tag, completion credit and beats of the reorder memory, and sends
+//! its request.
 //!
 //! ```text
-//!   piece ─► [two, with their room] ─► [next] ─► [request] ─┬─► tlp      read request
-//!   busy ─► TagTurn ────────────────────┤▲                  ├─► order    what to deliver, in order
-//!   returned ─► RoomAccount ────────────┤│                  └─► record   what to expect, by tag
-//!   delivered ─► ReorderRing ───────────┘└ goes when it has a tag, room and beats
+//!   piece ─► [two, with their credit] ─► [next] ─► [request] ─┬─► tlp      read request
+//!   busy ─► TagArbiter ────────────────────┤                  ├─► order    for delivery, in order
+//!   returned ─► CreditAccount ─────────────┤                  └─► record   what to expect, by tag
+//!   delivered ─► ReorderRing ──────────────┘
 //! ```
-//! Timing: three registers from piece to request; one request a cycle. Whether the next piece has
-//! room, beats and a tag is in registers, decided a cycle ahead. Order and record go out when the
-//! request is taken; the queue behind `order` has room for all tags.
+//! The next piece goes when it has a tag, credit and beats.
+//!
+//! Timing: three registers from piece to request; one request per cycle. Whether the next piece has
+//! credit, beats and a tag is in registers, decided one cycle ahead. `order`, `issue` and `record`
+//! are valid in the cycle in which the request is taken. `order.ready` is ignored: the queue that
+//! takes it has space for all tags.
 //!
 //! Invariants:
-//! 1. Completions of all requests in flight never need more than the buffer has. Room comes back
-//!    when the hard block has handed over the last completion (see [`crate::read::room_return`]),
-//!    whatever becomes of the answer after that.
-//! 2. Beats of the reorder memory are given out in a ring, as many as the window of a request
-//!    touches, and come back when the answer is delivered. No request goes out without its beats.
-//! 3. A request stays inside an aligned window of 512 bytes.
+//! 1. Completions of all requests in flight never need more than the completion buffer has. Credit
+//!    is given back when the hard block has handed over the last completion (see
+//!    [`crate::read::credit_return`]), whatever becomes of the read data after that.
+//! 2. Beats of the reorder memory are given out in a ring, as many as the request touches, and are
+//!    given back when its read data are delivered. No request is sent without its beats.
+//! 3. A request stays inside an aligned window of 512 bytes, if `piece` does.
 //!
 //! Source: PG213, receive buffer and flow control.
 
@@ -26,38 +29,40 @@ use crate::read::messages::{ReadOrder, ReadRecord};
 use ip::board::CompletionBuffer;
 
 use crate::messages::{Piece, RequestTlp};
-use crate::read::completion_room::{CompletionRoom, ReadRoom, RoomAccount};
+use crate::read::completion_credit::{CompletionCredit, CreditAccount, ReadCredit};
 use crate::read::reorder_ring::ReorderRing;
 use crate::read::tag::{Tag, TAG_BITS};
-use crate::read::tag_turn::TagTurn;
+use crate::read::tag_arbiter::TagArbiter;
 use stream::prelude::*;
 
-/// A piece and what its completions can occupy.
+/// A piece and the credit that it needs.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct RoomedPiece {
+pub struct CreditedPiece {
     /// The piece.
     pub piece: Piece,
-    /// Its room.
-    pub room: ReadRoom,
-    /// Beats of the reorder memory that it touches, 1 to 8.
+    /// Completion credit that the piece needs.
+    pub credit: ReadCredit,
+    /// Beats of the reorder memory that the piece touches, 1 to 8.
     pub beats: Bits<4>,
 }
 
 /// Makes request, delivery order and record of a piece.
+///
+/// Timing: combinational.
 #[derive(LogicBlock, Default)]
 pub struct ReadFormat {
     /// The piece.
     pub piece: Signal<In, Piece>,
-    /// Its tag.
+    /// Tag of the request.
     pub tag: Signal<In, Tag>,
-    /// Beat of the reorder memory for its first byte.
+    /// Beat of the reorder memory for the first byte.
     pub start: Signal<In, Bits<9>>,
 
     /// The request.
     pub tlp: Signal<Out, RequestTlp>,
-    /// Where the answer goes.
+    /// Where the read data lie, and which job they belong to.
     pub order: Signal<Out, ReadOrder>,
-    /// What to expect.
+    /// What the completions must look like.
     pub record: Signal<Out, ReadRecord>,
 
     enables: ByteEnables,
@@ -91,7 +96,7 @@ impl Logic for ReadFormat {
 
         self.last_byte.next =
             (bit_cast::<11, 9>(self.address.val().get_bits::<9>(0)) + self.bytes.val()) - 1;
-        // The window's start may lie before the ring's: only the touched beats are used.
+        // The window may start before the request's first beat: only touched beats are used.
         self.base.next = self.start.val() - bit_cast::<9, 3>(self.address.val().get_bits::<3>(6));
         self.next_order.next.tag = self.tag.val();
         self.next_order.next.start = self.start.val();
@@ -110,33 +115,36 @@ impl Logic for ReadFormat {
     }
 }
 
-/// The next piece and the one behind it, with their room.
+/// Holds the next piece and the one after it, with the credit that they need.
+///
+/// Timing: latency two cycles, one piece per cycle. `has_next` and `next_piece` are registers.
 #[derive(LogicBlock, Default)]
 pub struct PieceAhead {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets all pieces.
     pub reset: Signal<In, Bit>,
 
-    /// Pieces in.
+    /// Pieces, in job order.
     pub piece: MessageSink<Piece>,
-    /// Completions are cut at 128 bytes instead of 64.
+    /// Read completion boundary: high is 128 bytes, low is 64.
     pub rcb: Signal<In, Bit>,
-    /// There is a next piece: a register.
+    /// There is a next piece.
     pub has_next: Signal<Out, Bit>,
-    /// It: a register.
-    pub next_piece: Signal<Out, RoomedPiece>,
-    /// What becomes the next one if this one goes, or if there is none; anything if nothing waits.
-    pub behind: Signal<Out, RoomedPiece>,
-    /// The next one goes.
+    /// The next piece.
+    pub next_piece: Signal<Out, CreditedPiece>,
+    /// The piece that becomes the next one if the next one goes, or if there is none; undefined if
+    /// no piece waits.
+    pub following: Signal<Out, CreditedPiece>,
+    /// The next piece goes.
     pub take: Signal<In, Bit>,
 
-    room: CompletionRoom,
-    queue: Fifo<RoomedPiece, 1, 2>,
+    credit: CompletionCredit,
+    queue: Fifo<CreditedPiece, 1, 2>,
     is_held: DFF<Bit>,
-    held: DFF<RoomedPiece>,
+    held: DFF<CreditedPiece>,
 
-    roomed: Signal<Local, RoomedPiece>,
+    credited: Signal<Local, CreditedPiece>,
     refill: Signal<Local, Bit>,
 }
 
@@ -146,13 +154,13 @@ impl Logic for PieceAhead {
         dff_setup!(self, clock, is_held, held);
         clock!(self, clock, queue);
         self.queue.reset.next = self.reset.val();
-        self.room.piece.next = self.piece.payload.val();
-        self.room.rcb.next = self.rcb.val();
-        self.roomed.next.piece = self.piece.payload.val();
-        self.roomed.next.room = self.room.room.val();
-        self.roomed.next.beats = self.room.beats.val();
+        self.credit.piece.next = self.piece.payload.val();
+        self.credit.rcb.next = self.rcb.val();
+        self.credited.next.piece = self.piece.payload.val();
+        self.credited.next.credit = self.credit.credit.val();
+        self.credited.next.beats = self.credit.beats.val();
         self.queue.sink.valid.next = self.piece.valid.val();
-        self.queue.sink.payload.next = self.roomed.val();
+        self.queue.sink.payload.next = self.credited.val();
         self.piece.ready.next = self.queue.sink.ready.val();
 
         self.refill.next = self.take.val() | !self.is_held.q.val();
@@ -164,81 +172,81 @@ impl Logic for PieceAhead {
             !self.reset.val() & (self.queue.source.valid.val() | !self.refill.val());
         self.has_next.next = self.is_held.q.val();
         self.next_piece.next = self.held.q.val();
-        self.behind.next = self.queue.source.payload.val();
+        self.following.next = self.queue.source.payload.val();
     }
 }
 
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ReadIssue {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets all requests.
+    /// Forgets all pieces and requests, and all credit and beats in use.
     pub reset: Signal<In, Bit>,
-    /// Reads of before the reset have not ended: nothing is issued.
+    /// Reads from before the reset have not all ended: no request is sent.
     pub draining: Signal<In, Bit>,
 
-    /// Pieces in.
+    /// Pieces of read jobs, in job order.
     pub piece: MessageSink<Piece>,
-    /// Requests out.
+    /// Read requests.
     pub tlp: MessageSource<RequestTlp>,
-    /// The same requests, for delivery.
+    /// Each request that is sent, for delivery. Valid for one cycle; `ready` is ignored.
     pub order: MessageSource<ReadOrder>,
 
-    /// Completions are cut at 128 bytes instead of 64.
+    /// Read completion boundary: high is 128 bytes, low is 64.
     pub rcb: Signal<In, Bit>,
-    /// The host allows 8-bit tags; without it 32 tags are used instead of 256.
+    /// The host allows 8-bit tags: 256 tags are used, otherwise 32.
     pub extended_tags: Signal<In, Bit>,
     /// Tag that may be used next.
     pub candidate: Signal<Out, Tag>,
-    /// It must not be used.
+    /// The candidate is in use or quarantined; combinational reply.
     pub candidate_busy: Signal<In, Bit>,
-    /// It will not come back.
+    /// The candidate is out of use until reset; combinational reply.
     pub candidate_quarantined: Signal<In, Bit>,
-    /// A request goes out.
+    /// A request is sent.
     pub issue: Signal<Out, Bit>,
-    /// Its tag.
+    /// Tag of the request that is sent.
     pub issue_tag: Signal<Out, Tag>,
-    /// What to expect.
+    /// What the request that is sent expects.
     pub record: Signal<Out, ReadRecord>,
-    /// What its completions can occupy.
-    pub issue_room: Signal<Out, ReadRoom>,
-    /// Completion headers that come back.
+    /// Completion credit of the request that is sent.
+    pub issue_credit: Signal<Out, ReadCredit>,
+    /// Completion headers that are given back in this cycle.
     pub give_back_headers: Signal<In, Bits<5>>,
-    /// Completion data that comes back.
+    /// Completion data that is given back in this cycle, in units of 16 bytes.
     pub give_back_data: Signal<In, Bits<7>>,
-    /// This request has been delivered.
+    /// The read data of this request have been delivered: its beats are free.
     pub delivered: PulseSink<ReadOrder>,
     /// A read waits for a free tag.
     pub tag_stall: Signal<Out, Bit>,
-    /// A read waits for room in the completion buffer or for beats to reorder in.
-    pub room_stall: Signal<Out, Bit>,
-    /// Completion headers that reads in flight may need.
+    /// A read waits for completion credit, or for beats of the reorder memory.
+    pub credit_stall: Signal<Out, Bit>,
+    /// Completion headers that the requests in flight may need.
     pub headers_level: Signal<Out, Bits<10>>,
-    /// Completion data that they may need.
+    /// Completion data that the requests in flight may need, in units of 16 bytes.
     pub data_level: Signal<Out, Bits<12>>,
 
     ahead: PieceAhead,
-    account: RoomAccount,
-    tags: TagTurn,
+    account: CreditAccount,
+    tags: TagArbiter,
     ring: ReorderRing,
     format: ReadFormat,
     staged: DFF<Bit>,
     tlp_stage: DFF<RequestTlp>,
     order_stage: DFF<ReadOrder>,
     record_stage: DFF<ReadRecord>,
-    room_stage: DFF<ReadRoom>,
+    credit_stage: DFF<ReadCredit>,
 
-    has_room: Signal<Local, Bit>,
+    has_space: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
     take: Signal<Local, Bit>,
 }
 
 impl ReadIssue {
-    /// Issues reads for a hard block with this buffer.
+    /// Issues reads for a hard block with this completion buffer.
     pub fn new(buffer: CompletionBuffer) -> Self {
         Self {
-            account: RoomAccount::new(buffer),
+            account: CreditAccount::new(buffer),
             ..Self::default()
         }
     }
@@ -248,17 +256,17 @@ impl Logic for ReadIssue {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, staged, tlp_stage);
-        dff_setup!(self, clock, order_stage, record_stage, room_stage);
+        dff_setup!(self, clock, order_stage, record_stage, credit_stage);
         clock!(self, clock, ahead, account, tags, ring);
         self.ahead.reset.next = self.reset.val();
         self.account.reset.next = self.reset.val();
         self.ring.reset.next = self.reset.val();
 
-        // The next one goes when everything is there for it.
-        self.has_room.next = self.account.fits.val() & self.ring.has_room.val();
+        // The next piece goes when it has everything that it needs.
+        self.has_space.next = self.account.fits.val() & self.ring.has_space.val();
         self.take.next = self.staged.q.val() & self.tlp.ready.val() & !self.reset.val();
         self.load.next = self.ahead.has_next.val()
-            & self.has_room.val()
+            & self.has_space.val()
             & self.tags.has_tag.val()
             & !self.draining.val()
             & !self.reset.val()
@@ -268,8 +276,8 @@ impl Logic for ReadIssue {
         self.ahead.rcb.next = self.rcb.val();
         self.ahead.take.next = self.load.val();
         self.account.is_wanted.next = self.ahead.has_next.val();
-        self.account.wanted.next = self.ahead.next_piece.val().room;
-        self.account.behind.next = self.ahead.behind.val().room;
+        self.account.wanted.next = self.ahead.next_piece.val().credit;
+        self.account.following.next = self.ahead.following.val().credit;
         self.account.give_back_headers.next = self.give_back_headers.val();
         self.account.give_back_data.next = self.give_back_data.val();
         self.candidate.next = self.tags.candidate.val();
@@ -282,8 +290,8 @@ impl Logic for ReadIssue {
         self.ring.take.next = self.load.val();
         self.ring.beats.next = self.ahead.next_piece.val().beats;
         self.tag_stall.next = self.ahead.has_next.val() & !self.tags.has_tag.val();
-        self.room_stall.next =
-            self.ahead.has_next.val() & self.tags.has_tag.val() & !self.has_room.val();
+        self.credit_stall.next =
+            self.ahead.has_next.val() & self.tags.has_tag.val() & !self.has_space.val();
         self.headers_level.next = self.account.headers_level.val();
         self.data_level.next = self.account.data_level.val();
 
@@ -294,7 +302,7 @@ impl Logic for ReadIssue {
             self.tlp_stage.d.next = self.format.tlp.val();
             self.order_stage.d.next = self.format.order.val();
             self.record_stage.d.next = self.format.record.val();
-            self.room_stage.d.next = self.ahead.next_piece.val().room;
+            self.credit_stage.d.next = self.ahead.next_piece.val().credit;
         }
         self.staged.d.next =
             !self.reset.val() & (self.load.val() | (self.staged.q.val() & !self.tlp.ready.val()));
@@ -305,6 +313,6 @@ impl Logic for ReadIssue {
         self.issue.next = self.take.val();
         self.issue_tag.next = self.order_stage.q.val().tag;
         self.record.next = self.record_stage.q.val();
-        self.issue_room.next = self.room_stage.q.val();
+        self.issue_credit.next = self.credit_stage.q.val();
     }
 }

@@ -1,37 +1,37 @@
-//! Samples how long reads take: one read at a time, from its request to its last completion.
+//! Samples the latency of reads: one read at a time, from its request to its last completion.
 //!
 //! ```text
-//!   issue ──► free? follow this tag ──► no longer outstanding: one pulse in the bucket of its time
+//!   issue ──► idle? follow this tag ──► no longer outstanding: pulse in the bucket of its time
 //! ```
-//! Timing: the pulse comes two cycles after the tag's end. Buckets double: below 64 cycles (256
-//! ns), below 128, ..., from 4,096 on.
+//! Timing: the pulse comes two cycles after the tag's end. The limits of the buckets double: below
+//! 64 cycles (256 ns), below 128, ..., from 4,096 on.
 //!
 //! Invariants:
 //! 1. At most one bit of `bucket` is high in a cycle.
-//! 2. Which read is followed does not depend on how long it takes: it is the first one that starts
-//!    when no other is followed. A read cut off by `reset` is not counted.
+//! 2. The choice of the read does not depend on its latency: it is the first one that starts while
+//!    no other is followed. A read that `reset` cuts off is not counted.
 
 use crate::read::tag::Tag;
 use stream::prelude::*;
 
-/// The sampler. See the module's head.
+/// The block. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ReadLatency {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the read at hand.
+    /// Forgets the read that is followed.
     pub reset: Signal<In, Bit>,
 
     /// A read starts.
     pub issue: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the read that starts.
     pub issue_tag: Signal<In, Tag>,
     /// Tag of the read that is followed.
     pub sampled_tag: Signal<Out, Tag>,
-    /// It is outstanding, from one cycle after `issue` on.
+    /// The tag of the read that is followed is outstanding, from one cycle after `issue` on.
     pub outstanding: Signal<In, Bit>,
 
-    /// The bucket of a sample: one field high for one cycle.
+    /// Bucket of the latency of a sampled read: one field is high for one cycle.
     pub bucket: Signal<Out, LatencyEvents>,
 
     follows: DFF<Bit>,
@@ -58,7 +58,7 @@ impl Logic for ReadLatency {
         self.ended.next = self.looked.q.val() & !self.waits.q.val();
         self.looked.d.next = self.begun.q.val() & !self.ended.val();
         self.begun.d.next = self.follows.q.val() & !self.ended.val();
-        // The count stands in its last bucket.
+        // The count stops in the last bucket.
         if !self.cycles.q.val().get_bit(12) {
             self.cycles.d.next = self.cycles.q.val() + 1;
         }

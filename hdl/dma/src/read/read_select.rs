@@ -1,4 +1,4 @@
-//! Takes read jobs from four clients in turn; a flush waits for the writes before it.
+//! Accepts read jobs from four clients in turn; a flush waits for the writes before it.
 //!
 //! ```text
 //!   client 0 ──►┌────────┐
@@ -6,37 +6,42 @@
 //!   client 2 ──►│ Select │
 //!   client 3 ─?►└────────┘   ? until every write job accepted before has its TLPs on the RQ port
 //! ```
-//! Timing: combinational. A flush costs at least three cycles.
+//! Timing: combinational from the jobs to `cut`, and from `cut.ready` to the jobs' `ready`. A flush
+//! takes at least three cycles.
 //!
 //! Invariants:
-//! 1. A client that waits (and may go) is served before any other is served twice.
+//! 1. A waiting client (a flush: whose writes are issued) is served before any other is served
+//!    twice.
 //! 2. When a job of client 3 is accepted, all write jobs whose handshake came before its `valid`
-//!    rose have been put in front of it. A read never overtakes a write on the bus, so its answer
-//!    proves that those writes have arrived.
+//!    rose are on the RQ port. A read never passes a write on the bus, so its read data prove that
+//!    those writes have arrived.
 //!
-//! Source: PCI Express Base 3.0, 2.4.1 (a read does not pass a posted write).
+//! Source: docs/specification.md, Reads; PCI Express Base 3.0, 2.4.1 (a read does not pass a posted
+//! write).
 
 use crate::messages::CutJob;
 use stream::prelude::*;
 
-/// Holds a flush back until the writes before it are on their way.
+/// Holds a flush until the writes before it are on the RQ port.
+///
+/// Timing: `open` is a register, high at the earliest three cycles after `offered`.
 #[derive(LogicBlock, Default)]
 pub struct FlushGate {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the flush at hand.
+    /// Forgets the current flush.
     pub reset: Signal<In, Bit>,
 
-    /// A flush is offered.
+    /// A flush is offered. It stays offered until it is taken.
     pub offered: Signal<In, Bit>,
-    /// It was taken.
+    /// The flush was taken.
     pub taken: Signal<In, Bit>,
-    /// It may be taken.
+    /// The flush may be taken.
     pub open: Signal<Out, Bit>,
 
-    /// Write jobs accepted, modulo 2^16.
+    /// Number of write jobs accepted, modulo 2^16. A handshake is counted one cycle later.
     pub writes_accepted: Signal<In, Bits<16>>,
-    /// Write jobs put on the RQ port, modulo 2^16.
+    /// Number of write jobs whose last TLP was taken for the RQ port, modulo 2^16.
     pub writes_issued: Signal<In, Bits<16>>,
 
     seen: DFF<Bit>,
@@ -52,7 +57,8 @@ impl Logic for FlushGate {
     fn update(&mut self) {
         dff_setup!(self, clock, seen, armed, target, passed);
 
-        // `writes_accepted` shows a handshake one cycle late, so the target is read one cycle late.
+        // `writes_accepted` counts a handshake one cycle late, so the target is sampled one cycle
+        // late.
         self.missing.next = self.target.q.val() - self.writes_issued.val();
         self.passed.d.next =
             self.armed.q.val() & ((self.missing.val() == 0) | self.missing.val().get_bit(15));
@@ -75,33 +81,33 @@ impl Logic for FlushGate {
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ReadSelect {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Takes nothing while high.
+    /// Accepts nothing while high.
     pub reset: Signal<In, Bit>,
 
-    /// Jobs of client 0.
+    /// Read jobs of client 0.
     pub client_0_job: MessageSink<ReadJob>,
-    /// Jobs of client 1.
+    /// Read jobs of client 1.
     pub client_1_job: MessageSink<ReadJob>,
-    /// Jobs of client 2.
+    /// Read jobs of client 2.
     pub client_2_job: MessageSink<ReadJob>,
-    /// Jobs of client 3: flushes.
+    /// Flush reads of client 3.
     pub client_3_job: MessageSink<ReadJob>,
-    /// Jobs out.
+    /// Accepted jobs for the cutter.
     pub cut: MessageSource<CutJob>,
-    /// A job was taken.
+    /// A job was accepted.
     pub job_taken: Signal<Out, Bit>,
-    /// A flush is held back.
+    /// A flush waits for the writes before it.
     pub flush_wait: Signal<Out, Bit>,
 
-    /// Write jobs accepted, modulo 2^16.
+    /// Number of write jobs accepted, modulo 2^16. A handshake is counted one cycle later.
     pub writes_accepted: Signal<In, Bits<16>>,
-    /// Write jobs put on the RQ port, modulo 2^16.
+    /// Number of write jobs whose last TLP was taken for the RQ port, modulo 2^16.
     pub writes_issued: Signal<In, Bits<16>>,
 
     gate: FlushGate,
-    turn: DFF<Bits<2>>,
+    granted: DFF<Bits<2>>,
 
     second: Signal<Local, Bits<2>>,
     third: Signal<Local, Bits<2>>,
@@ -117,14 +123,14 @@ pub struct ReadSelect {
 impl Logic for ReadSelect {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn);
+        dff_setup!(self, clock, granted);
         clock!(self, clock, gate);
         self.gate.reset.next = self.reset.val();
         self.gate.offered.next = self.client_3_job.valid.val();
         self.gate.writes_accepted.next = self.writes_accepted.val();
         self.gate.writes_issued.next = self.writes_issued.val();
 
-        // The client behind the one served last goes first.
+        // The client after the one served last has priority.
         self.waiting.next = bit_cast::<4, 1>(self.client_0_job.valid.val().into())
             | (bit_cast::<4, 1>(self.client_1_job.valid.val().into()) << 1)
             | (bit_cast::<4, 1>(self.client_2_job.valid.val().into()) << 2);
@@ -134,10 +140,10 @@ impl Logic for ReadSelect {
                 | (bit_cast::<4, 1>(self.client_2_job.valid.val().into()) << 2)
                 | 8;
         }
-        self.second.next = self.turn.q.val() + 1;
-        self.third.next = self.turn.q.val() + 2;
-        self.fourth.next = self.turn.q.val() + 3;
-        self.chosen.next = self.turn.q.val();
+        self.second.next = self.granted.q.val() + 1;
+        self.third.next = self.granted.q.val() + 2;
+        self.fourth.next = self.granted.q.val() + 3;
+        self.chosen.next = self.granted.q.val();
         if self.waiting.val().get_bit(self.second.val().index()) {
             self.chosen.next = self.second.val();
         } else if self.waiting.val().get_bit(self.third.val().index()) {
@@ -166,7 +172,7 @@ impl Logic for ReadSelect {
         self.taken.next = 0.into();
         if self.offered.val() & self.cut.ready.val() {
             self.taken.next = bits::<4>(1) << self.chosen.val();
-            self.turn.d.next = self.chosen.val();
+            self.granted.d.next = self.chosen.val();
         }
         self.client_0_job.ready.next = self.taken.val().get_bit(0);
         self.client_1_job.ready.next = self.taken.val().get_bit(1);

@@ -1,4 +1,4 @@
-//! The tag of a read, and what the end of a completion says about it.
+//! The tag of a read, and the event that the end of a completion reports for it.
 
 use stream::prelude::*;
 
@@ -11,9 +11,9 @@ pub type Tag = Bits<TAG_BITS>;
 /// A completion has ended.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct TagEvent {
-    /// It was the last one of its request.
+    /// The completion was the last one of its request.
     pub finished: Bit,
-    /// It was not as expected.
+    /// The completion was not as expected.
     pub failed: Bit,
     /// The hard block has given the request up.
     pub timed_out: Bit,

@@ -1,40 +1,41 @@
-//! What is known of each read tag: a few bits, in distributed RAM.
+//! State of each read tag: a few bits, in distributed RAM.
 //!
-//! Several change a bit, and a RAM has one port that writes: so each of them has a RAM, and the bit
-//! is the sum of theirs, modulo 2. Who changes it turns its own.
+//! Several writers change a bit, and a RAM has one write port. So each writer has a RAM of its own,
+//! and the bit is the sum of their bits, modulo 2: a writer changes it by inverting its own.
 //!
 //! ```text
-//!   waits  = issued + ended by event 0 + by event 1 + given up      TagWaits
-//!   failed = by event 0 + by event 1 + given up + forgiven          TagFailures
-//!   used   = issued + retired                                       TagUse
-//!   lost   = by event 0, by event 1, or given up
+//!   waits       = issued + ended by event 0 + by event 1 + given up      TagWaits
+//!   failed      = by event 0 + by event 1 + given up + forgiven          TagFailures
+//!   used        = issued + retired                                       TagUse
+//!   quarantined = by event 0, by event 1, or given up
 //! ```
-//! Timing: answers in the same cycle, changes are visible in the next.
+//! Timing: look-ups are combinational, changes are visible in the next cycle.
 //!
 //! Invariants:
-//! 1. Nothing is changed by two in the same cycle: they would undo each other. The user sees to it.
-//! 2. All is zero at power-up: no tag is in use.
+//! 1. No bit is changed by two writers in the same cycle, because the changes would cancel. The
+//!    user of the block ensures it.
+//! 2. All bits are 0 at power-up: no tag is in use.
 
 use crate::read::tag::{Tag, TAG_BITS};
 use stream::prelude::*;
 
-/// Whether reads wait for completions. See the module's head.
+/// Which reads wait for completions. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct TagWaits {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
     /// Tags to look up; the last two are those of event 0 and of event 1.
     pub tag: [Signal<In, Tag>; 7],
-    /// Their reads wait for completions.
+    /// The reads of these tags wait for completions.
     pub waits: [Signal<Out, Bit>; 7],
     /// Tag of the read that is given up.
     pub given_up: Signal<In, Tag>,
-    /// The reads of event 0, of event 1, and what is given up, which wait, end.
+    /// The reads of event 0, of event 1 and of `given_up` end. Allowed only if they wait.
     pub ends: [Signal<In, Bit>; 3],
     /// A read starts.
     pub issue: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the read that starts.
     pub issue_tag: Signal<In, Tag>,
 
     issued: EightPortRam<Bit, TAG_BITS>,
@@ -72,21 +73,22 @@ impl Logic for TagWaits {
     }
 }
 
-/// Whether reads have failed. See the module's head.
+/// Which reads have failed. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct TagFailures {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Tags of event 0, of event 1, and of what is given up; tag of the oldest request.
+    /// Tags to look up: those of event 0, of event 1 and of the read that is given up, and the tag
+    /// of the oldest request.
     pub tag: [Signal<In, Tag>; 4],
-    /// Their reads have failed.
+    /// The reads of these tags have failed.
     pub failed: [Signal<Out, Bit>; 4],
-    /// Reads of the first three, which have not failed, fail.
+    /// The reads of the first three tags fail. Allowed only if they have not failed before.
     pub fails: [Signal<In, Bit>; 3],
-    /// The read has not failed any more.
+    /// The failure of a tag is cleared.
     pub forgive: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag whose failure is cleared.
     pub forgive_tag: Signal<In, Tag>,
 
     wrong_0: EightPortRam<Bit, TAG_BITS>,
@@ -132,47 +134,47 @@ impl Logic for TagFailures {
     }
 }
 
-/// Whether tags may be used. See the module's head.
+/// Which tags may be used. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct TagUse {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Tag that may be used next.
+    /// Tag to look up.
     pub candidate: Signal<In, Tag>,
-    /// It must not be used.
+    /// The candidate is in use or quarantined.
     pub busy: Signal<Out, Bit>,
-    /// It will not come back.
+    /// The candidate is quarantined.
     pub quarantined: Signal<Out, Bit>,
 
-    /// A tag is used.
+    /// A tag comes into use.
     pub issue: Signal<In, Bit>,
-    /// It.
+    /// Tag that comes into use.
     pub issue_tag: Signal<In, Tag>,
-    /// A tag is not used any more.
+    /// A tag is free again, unless it is quarantined.
     pub retire: Signal<In, Bit>,
-    /// It.
+    /// Tag that is free again.
     pub retire_tag: Signal<In, Tag>,
-    /// Tags of event 0, of event 1, and of what is given up.
+    /// Tags of event 0, of event 1 and of the read that is given up.
     pub event_tag: [Signal<In, Tag>; 3],
-    /// They are lost: no completion of them can be told from a late one.
-    pub loses: [Signal<In, Bit>; 3],
-    /// `retire_tag` is not lost any more; nothing else is lost in this cycle.
+    /// These tags are quarantined: a late completion could be taken for one of a new read.
+    pub quarantines: [Signal<In, Bit>; 3],
+    /// The quarantine of `retire_tag` ends; no tag is quarantined in this cycle.
     pub clears: Signal<In, Bit>,
 
     issued: EightPortRam<Bit, TAG_BITS>,
     retired: LutRam<Bit, TAG_BITS>,
-    lost: [LutRam<Bit, TAG_BITS>; 3],
+    quarantined_by: [LutRam<Bit, TAG_BITS>; 3],
 
     is_used: Signal<Local, Bit>,
-    is_lost: Signal<Local, Bit>,
+    is_quarantined: Signal<Local, Bit>,
 }
 
 impl Logic for TagUse {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, issued, retired);
-        // A tag is used while who retired it last has not followed who issued it last.
+        // A tag is in use while the bit that retirement copies differs from the bit of its issue.
         self.issued.write_address.next = self.issue_tag.val();
         self.issued.write_data.next = !self.issued.written.val();
         self.issued.write_enable.next = self.issue.val();
@@ -187,19 +189,20 @@ impl Logic for TagUse {
         self.is_used.next = self.issued.read_data[0].val() ^ self.retired.read_data.val();
 
         for i in 0..3 {
-            self.lost[i].clock.next = self.clock.val();
-            self.lost[i].read_address.next = self.candidate.val();
-            self.lost[i].write_address.next = self.event_tag[i].val();
+            self.quarantined_by[i].clock.next = self.clock.val();
+            self.quarantined_by[i].read_address.next = self.candidate.val();
+            self.quarantined_by[i].write_address.next = self.event_tag[i].val();
             if self.clears.val() {
-                self.lost[i].write_address.next = self.retire_tag.val();
+                self.quarantined_by[i].write_address.next = self.retire_tag.val();
             }
-            self.lost[i].write_data.next = !self.clears.val();
-            self.lost[i].write_enable.next = self.clears.val() | self.loses[i].val();
+            self.quarantined_by[i].write_data.next = !self.clears.val();
+            self.quarantined_by[i].write_enable.next =
+                self.clears.val() | self.quarantines[i].val();
         }
-        self.is_lost.next = self.lost[0].read_data.val()
-            | self.lost[1].read_data.val()
-            | self.lost[2].read_data.val();
-        self.busy.next = self.is_used.val() | self.is_lost.val();
-        self.quarantined.next = self.is_lost.val();
+        self.is_quarantined.next = self.quarantined_by[0].read_data.val()
+            | self.quarantined_by[1].read_data.val()
+            | self.quarantined_by[2].read_data.val();
+        self.busy.next = self.is_used.val() | self.is_quarantined.val();
+        self.quarantined.next = self.is_quarantined.val();
     }
 }

@@ -1,47 +1,48 @@
-//! Clears the tags after a reset, each once its read has ended.
+//! Clears all tags after a reset, each after its read has ended.
 //!
 //! ```text
-//!   reset ──► draining ── a round of tags without one that waits ──► over
-//!                 └──► clears: the tag that is looked at ──┬─► frees
-//!                                                 retire ──┘
+//!   reset ──► draining ── one round in which no tag waits ──► over
+//!                 └──► clears: the scanned tag ──┬─► frees
+//!                                       retire ──┘
 //! ```
-//! Timing: one tag a cycle, in the order of `scan_tag`, which comes round all of them. `draining`
-//! and `cut_off` are registers.
+//! Timing: one tag per cycle, in the order of `scan_tag`, which must visit all tags in turn.
+//! `draining` and `cut_off` are registers; `clears`, `frees` and `free_tag` are combinational.
 //!
 //! Invariants:
-//! 1. Each tag is cleared after its read has ended, and before `draining` is over.
-//! 2. A reset that comes meanwhile begins a new round.
+//! 1. Each tag is cleared after its read has ended, and before `draining` falls.
+//! 2. A reset while tags are drained starts a new round.
 
 use crate::read::tag::Tag;
 use stream::prelude::*;
 
-/// The round. See the module's head.
+/// The block. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct TagSweep {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Begins anew.
+    /// Starts a round.
     pub reset: Signal<In, Bit>,
-    /// So does this, and no completion comes any more.
+    /// The PCIe hard block is in reset: a round starts, and no completion of an earlier read is
+    /// expected.
     pub link_reset: Signal<In, Bit>,
 
-    /// Tag that is looked at.
+    /// Tag that is scanned in this cycle.
     pub scan_tag: Signal<In, Tag>,
-    /// It waits for completions.
+    /// The read of the scanned tag waits for completions.
     pub scan_waits: Signal<In, Bit>,
-    /// The answer to a read has been handed on.
+    /// The read data of a request have been delivered.
     pub retire: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the request whose read data have been delivered.
     pub retire_tag: Signal<In, Tag>,
-    /// Not every tag is cleared.
+    /// Not every tag has been cleared since the reset.
     pub draining: Signal<Out, Bit>,
-    /// No completion comes: what waits has ended.
+    /// No completion is expected: reads that wait have ended.
     pub cut_off: Signal<Out, Bit>,
-    /// The tag looked at is cleared.
+    /// The scanned tag is cleared.
     pub clears: Signal<Out, Bit>,
-    /// A tag is free: it is cleared, or was retired while nothing is drained.
+    /// A tag becomes free: it is cleared, or was retired while no round is in progress.
     pub frees: Signal<Out, Bit>,
-    /// That tag.
+    /// Tag that becomes free.
     pub free_tag: Signal<Out, Tag>,
 
     is_draining: DFF<Bit>,
@@ -51,8 +52,6 @@ pub struct TagSweep {
     clear: Signal<Local, Bit>,
     #[value(1)]
     one: Constant<Tag>,
-    #[value(0)]
-    none: Constant<Tag>,
 }
 
 impl Logic for TagSweep {
@@ -71,8 +70,8 @@ impl Logic for TagSweep {
             self.free_tag.next = self.scan_tag.val();
         }
 
-        // A round without a tag that waits: whatever ended before it is cleared.
-        self.cleared.d.next = self.none.val();
+        // After a full round in which no tag waits all tags are cleared.
+        self.cleared.d.next = 0.into();
         if self.clear.val() {
             self.cleared.d.next = self.cleared.q.val() + self.one.val();
             if self.cleared.q.val().all() {
@@ -82,7 +81,7 @@ impl Logic for TagSweep {
         }
         if self.reset.val() | self.link_reset.val() {
             self.is_draining.d.next = true;
-            self.cleared.d.next = self.none.val();
+            self.cleared.d.next = 0.into();
         }
         if self.link_reset.val() {
             self.is_cut_off.d.next = true;

@@ -4,160 +4,92 @@
 //!   free ── issue ──► outstanding ── finish ──► done ── retire ──► free
 //!                          └──── timeout ────► done, failed, quarantined ── reset ──► free
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | completion, tail, sampled, event_0, event_1 | in, out | a tag, and whether it is outstanding |
-//! | answer | in, out | the oldest request's tag; whether it is done, and has failed |
-//! | candidate | in, out | a tag; whether it is busy, and whether it is so for good |
-//!
-//! Timing: answers in the same cycle, every change is visible one cycle later. A timeout comes
+//! Timing: look-ups are combinational, every change is visible one cycle later. A timeout comes
 //! between `timeout_cycles` and 1.25 `timeout_cycles` + 256 cycles after the issue: ages are kept
-//! in eighths of the timeout, and one tag is looked at in each cycle.
+//! in eighths of the timeout, and one tag is scanned in each cycle.
 //!
 //! Invariants:
 //! 1. A tag is busy from issue to retirement; a quarantined tag stays busy until reset.
-//! 2. Done means that nothing more will be stored for the tag. Failed may come before it.
+//! 2. Done means that nothing more will be stored for the tag. A failure may be known before.
 //! 3. After `reset`, `draining` holds until every read issued before it has finished or timed out,
-//!    and each tag was cleared after that, one in each cycle. `link_reset` ends all of them: their
-//!    completions cannot come any more.
-//! 4. Of two events of a tag in one cycle the older ends it; a timeout that meets an event of its
-//!    tag waits for its next turn.
+//!    and each tag was cleared after that, one in each cycle. `link_reset` ends all of them: no
+//!    completion of theirs is expected.
+//! 4. Of two events of a tag in one cycle the older ends it. A timeout that meets an event of its
+//!    tag waits for the next scan of the tag.
 //!
 //! Source: PG213, tag management for non-posted transactions (client managed).
 
 use crate::read::tag::{Tag, TagEvent, TAG_BITS};
 use crate::read::tag_state::{TagFailures, TagUse, TagWaits};
 use crate::read::tag_sweep::TagSweep;
+use crate::read::tag_timer::{TagTimer, TIMEOUT_CYCLES_MIN};
 use crate::read::tag_verdicts::TagVerdicts;
 use stream::prelude::*;
 
-/// Read tags: as many as the hard block knows.
+/// Number of read tags that the hard block supports.
 pub const TAGS: usize = 1 << TAG_BITS;
-/// Least completion timeout: every tag is looked at while its age is known.
-pub const TIMEOUT_CYCLES_MIN: u32 = 4 * TAGS as u32;
-
-/// Finds the read that has waited too long.
-///
-/// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
-#[derive(LogicBlock, BlockDefault)]
-#[new(timeout_cycles: u32)]
-#[require(timeout_cycles >= TIMEOUT_CYCLES_MIN, "timeout of {timeout_cycles} cycles")]
-pub struct TagTimer {
-    /// Clock.
-    pub clock: Signal<In, Clock>,
-
-    /// A read starts.
-    pub issue: Signal<In, Bit>,
-    /// Its tag.
-    pub issue_tag: Signal<In, Tag>,
-    /// Tag that is looked at.
-    pub scan_tag: Signal<Out, Tag>,
-    /// Its read waits.
-    pub scan_waits: Signal<In, Bit>,
-
-    /// A read had waited too long one cycle ago; it may have ended since.
-    pub expired: Signal<Out, Bit>,
-    /// Its tag.
-    pub expired_tag: Signal<Out, Tag>,
-
-    started: LutRam<Bits<4>, TAG_BITS>,
-    prescaler: DFF<Bits<32>>,
-    now: DFF<Bits<4>>,
-    scan: DFF<Tag>,
-    late: DFF<Bit>,
-    late_tag: DFF<Tag>,
-
-    age: Signal<Local, Bits<4>>,
-    #[value(u64::from(timeout_cycles / 8 - 1))]
-    tick_last: Constant<Bits<32>>,
-}
-
-impl Logic for TagTimer {
-    #[hdl_gen]
-    fn update(&mut self) {
-        dff_setup!(self, clock, prescaler, now, scan, late, late_tag);
-        clock!(self, clock, started);
-        self.started.write_address.next = self.issue_tag.val();
-        self.started.write_data.next = self.now.q.val();
-        self.started.write_enable.next = self.issue.val();
-
-        self.prescaler.d.next = self.prescaler.q.val() + 1;
-        if self.prescaler.q.val() == self.tick_last.val() {
-            self.prescaler.d.next = 0.into();
-            self.now.d.next = self.now.q.val() + 1;
-        }
-        self.scan.d.next = self.scan.q.val() + 1;
-        self.started.read_address.next = self.scan.q.val();
-        self.age.next = self.now.q.val() - self.started.read_data.val();
-        self.scan_tag.next = self.scan.q.val();
-        // The eighth in which it began may have been almost over, hence nine.
-        self.late.d.next = self.scan_waits.val() & (self.age.val() >= 9);
-        self.late_tag.d.next = self.scan.q.val();
-        self.expired.next = self.late.q.val();
-        self.expired_tag.next = self.late_tag.q.val();
-    }
-}
 
 /// The block. See the module's head.
 ///
-/// Gives a read up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
+/// A read is given up after `timeout_cycles`, at least [`TIMEOUT_CYCLES_MIN`].
 #[derive(LogicBlock, BlockDefault)]
 #[new(timeout_cycles: u32)]
+#[require(timeout_cycles >= TIMEOUT_CYCLES_MIN, "timeout of {timeout_cycles} cycles")]
 pub struct TagTable {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Frees every tag once its read has ended.
+    /// Frees every tag after its read has ended.
     pub reset: Signal<In, Bit>,
-    /// The hard block is in reset: nothing is outstanding.
+    /// The PCIe hard block is in reset: no tag is outstanding.
     pub link_reset: Signal<In, Bit>,
 
     /// A read starts.
     pub issue: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the read that starts.
     pub issue_tag: Signal<In, Tag>,
     /// A completion ends; of two in one cycle the older.
     pub event_0: PulseSink<TagEvent>,
-    /// A completion ends.
+    /// A completion ends; of two in one cycle the younger.
     pub event_1: PulseSink<TagEvent>,
-    /// Their tags are outstanding.
+    /// The tags of event 0 and of event 1 are outstanding.
     pub event_known: [Signal<Out, Bit>; 2],
-    /// The answer to a read has been handed on.
+    /// The read data of a request have been delivered.
     pub retire: Signal<In, Bit>,
-    /// Its tag.
+    /// Tag of the request whose read data have been delivered.
     pub retire_tag: Signal<In, Tag>,
 
     /// Tag that may be used next.
     pub candidate: Signal<In, Tag>,
-    /// It must not be used.
+    /// The candidate is in use or quarantined.
     pub candidate_busy: Signal<Out, Bit>,
-    /// It will not come back.
+    /// The candidate is out of use until reset.
     pub candidate_quarantined: Signal<Out, Bit>,
     /// Tag of the completion that begins.
     pub completion_tag: Signal<In, Tag>,
-    /// It is outstanding.
+    /// The tag of the completion that begins is outstanding.
     pub completion_known: Signal<Out, Bit>,
-    /// Tag of the completion that goes on.
+    /// Tag of the completion that continues.
     pub tail_tag: Signal<In, Tag>,
-    /// It is outstanding.
+    /// The tag of the completion that continues is outstanding.
     pub tail_known: Signal<Out, Bit>,
-    /// Tag whose time is taken.
+    /// Tag of the read whose latency is measured.
     pub sampled_tag: Signal<In, Tag>,
-    /// It is outstanding.
+    /// The tag of the sampled read is outstanding.
     pub sampled_waits: Signal<Out, Bit>,
     /// Tag of the oldest request.
     pub answer_tag: Signal<In, Tag>,
-    /// Its answer is complete.
+    /// The read data of the oldest request are complete.
     pub answer_done: Signal<Out, Bit>,
-    /// Its answer is wrong.
+    /// The read data of the oldest request are wrong or missing in part.
     pub answer_failed: Signal<Out, Bit>,
 
-    /// Reads of before the reset have not ended.
+    /// Reads from before the reset have not all ended.
     pub draining: Signal<Out, Bit>,
-    /// A read timed out one cycle ago.
+    /// A read timed out one cycle before.
     pub timed_out: Signal<Out, Bit>,
-    /// A completion was not as expected one cycle ago.
+    /// A completion was not as expected one cycle before.
     pub wrong: Signal<Out, Bit>,
-    /// Some tag is quarantined.
+    /// At least one tag is quarantined.
     pub has_quarantined: Signal<Out, Bit>,
 
     #[value(TagTimer::new(timeout_cycles))]
@@ -218,7 +150,7 @@ impl Logic for TagTable {
             self.verdicts.failed[i].next = self.failures.failed[i].val();
             self.waits.ends[i].next = self.verdicts.ends[i].val();
             self.failures.fails[i].next = self.verdicts.fails[i].val();
-            self.tag_use.loses[i].next = self.verdicts.loses[i].val();
+            self.tag_use.quarantines[i].next = self.verdicts.quarantines[i].val();
         }
         self.timed_out.next = self.verdicts.timed_out.val();
         self.wrong.next = self.verdicts.wrong.val();

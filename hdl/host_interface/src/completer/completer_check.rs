@@ -1,4 +1,12 @@
-//! Says what is to be done with a host request.
+//! Decides what is to be done with a host request.
+//!
+//! | output | request |
+//! |---|---|
+//! | `push` | memory write of 16 whole dwords to one half of a push window |
+//! | `write` | any other memory write of 1 to 16 dwords |
+//! | `read` | memory read of 1 to 16 dwords |
+//! | `ignore` | any other posted request, and every packet that the hard block discontinued |
+//! | `refuse` | any other non-posted request |
 //!
 //! Timing: combinational.
 //!
@@ -17,7 +25,7 @@ use stream::prelude::*;
 #[require(registers::DOORBELL_STRIDE == 1 << 12)]
 #[require(registers::PUSH_WINDOW == 1 << 7, "two lines in bits 6")]
 pub struct CompleterCheck {
-    /// The request.
+    /// The request to check.
     pub request: Signal<In, HostRequest>,
 
     /// Push a line: write 16 whole dwords to one half of a push window.
@@ -26,15 +34,15 @@ pub struct CompleterCheck {
     pub write: Signal<Out, Bit>,
     /// Read 1 to 16 dwords.
     pub read: Signal<Out, Bit>,
-    /// Answer with Unsupported Request.
+    /// Reply with status Unsupported Request.
     pub refuse: Signal<Out, Bit>,
-    /// Do nothing: a posted request that is none of ours, or an invalid packet.
+    /// Do nothing: a posted request that is not for the registers, or an invalid packet.
     pub ignore: Signal<Out, Bit>,
-    /// The read asks for no byte.
+    /// The read names no byte.
     pub flush: Signal<Out, Bit>,
-    /// Byte offset in BAR 0.
+    /// Byte offset in BAR 0 of the first dword.
     pub address: Signal<Out, Bits<24>>,
-    /// Dwords.
+    /// Number of dwords.
     pub dwords: Signal<Out, Bits<5>>,
 
     descriptor: Signal<Local, Bits<128>>,
@@ -55,14 +63,10 @@ pub struct CompleterCheck {
     first_message: Constant<Bits<4>>,
     #[value(16)]
     dwords_max: Constant<Bits<11>>,
-    #[value(0)]
-    no_dwords: Constant<Bits<11>>,
     #[value(1)]
     one_dword: Constant<Bits<11>>,
     #[value(0)]
     register_bar: Constant<Bits<3>>,
-    #[value(0)]
-    no_bytes: Constant<Bits<4>>,
     #[value(0xf)]
     all_bytes: Constant<Bits<4>>,
     #[value(u64::from(registers::DOORBELLS >> 20))]
@@ -79,7 +83,7 @@ impl Logic for CompleterCheck {
         self.descriptor.next = self.request.val().descriptor;
         self.kind.next = self.descriptor.val().get_bits::<4>(75);
         self.count.next = self.descriptor.val().get_bits::<11>(64);
-        self.fits.next = (self.count.val() != self.no_dwords.val())
+        self.fits.next = (self.count.val() != bits::<11>(0))
             & (self.count.val() <= self.dwords_max.val())
             & (self.descriptor.val().get_bits::<3>(112) == self.register_bar.val());
         self.is_write.next = self.kind.val() == self.memory_write.val();
@@ -110,7 +114,7 @@ impl Logic for CompleterCheck {
         } else {
             self.refuse.next = true;
         }
-        self.flush.next = (self.request.val().first_be == self.no_bytes.val())
+        self.flush.next = (self.request.val().first_be == bits::<4>(0))
             & (self.count.val() == self.one_dword.val());
         self.address.next = bit_cast::<24, 22>(self.descriptor.val().get_bits::<22>(2)) << 2;
         self.dwords.next = self.count.val().get_bits::<5>(0);

@@ -7,8 +7,8 @@
 //!          ├─ refused ──────────────────────► Reply ──────────┤
 //!          └─ ignored ────────────────────────────────────────┘
 //! ```
-//! Timing: one dword a cycle while writing, a pushed line in one cycle. The request is held by its
-//! source until it is done.
+//! Timing: one dword per cycle while writing, a pushed line in one cycle. The source holds the
+//! request until it is done: `request.ready` is high in the last cycle.
 //!
 //! Invariants: those of [`crate::completer`].
 
@@ -35,27 +35,27 @@ pub enum ExecutePhase {
 /// The executor. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct CompleterExecute {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the request.
+    /// Forgets the request in work.
     pub reset: Signal<In, Bit>,
 
-    /// Requests.
+    /// Requests of the host, each held until it is done.
     pub request: MessageSink<HostRequest>,
 
-    /// Registers written.
+    /// Full dwords that the host wrote, in order.
     pub register_write: PulseSource<RegisterWrite>,
-    /// Lines pushed.
+    /// Lines of 64 bytes written to a push window.
     pub pushed: PulseSource<PushedLine>,
-    /// Registers read.
+    /// Byte offset in BAR 0 of a dword to read; one at a time.
     pub read_request: MessageSource<Bits<24>>,
-    /// Their values.
+    /// Value of the dword requested.
     pub read_reply: MessageSink<Bits<32>>,
-    /// Answers.
+    /// Completions to send.
     pub reply: MessageSource<HostReply>,
-    /// Something was ignored.
+    /// A dword or a packet was ignored (one cycle).
     pub malformed: Signal<Out, Bit>,
-    /// A request was refused.
+    /// A request was refused (one cycle).
     pub unsupported: Signal<Out, Bit>,
 
     check: CompleterCheck,
@@ -84,8 +84,10 @@ impl Logic for CompleterExecute {
         self.write.address.next = self.check.address.val();
         self.write.dwords.next = self.check.dwords.val();
         self.write.request.next = self.held.val();
-        self.register_write.valid.next = self.write.register_write.valid.val();
-        self.register_write.payload.next = self.write.register_write.payload.val();
+        PulseSource::<RegisterWrite>::link(
+            &mut self.register_write,
+            &mut self.write.register_write,
+        );
         self.read.start.next = self.starts.val() & self.check.read.val();
         self.read.flush.next = self.check.flush.val();
         self.read.address.next = self.check.address.val();

@@ -1,12 +1,12 @@
-//! Computes the descriptor of the completion that answers a request.
+//! Computes the descriptor of the completion of a request.
 //!
 //! Timing: combinational.
 //!
 //! Invariants:
 //! 1. Requester id, tag, traffic class, attributes and address type are those of the request.
-//! 2. The completer is named by its function alone; the core adds bus and device.
+//! 2. The completer is named by its function alone; the hard block adds bus and device.
 //!
-//! Source: PG213, completer completion descriptor; PCIe base specification 2.3.1.1.
+//! Source: PG213, completer completion descriptor; PCI Express Base 3.0, 2.3.1.1.
 
 use crate::completer::completer_request::HostRequest;
 use stream::prelude::*;
@@ -14,11 +14,11 @@ use stream::prelude::*;
 /// The computation. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompleterFields {
-    /// The request.
+    /// The request that the completion belongs to.
     pub request: Signal<In, HostRequest>,
-    /// It is refused.
+    /// The request is refused.
     pub refused: Signal<In, Bit>,
-    /// Completion descriptor, 3 dwords, in 512 bits.
+    /// Completion descriptor: 3 dwords in the low bits, zeros above.
     pub header: Signal<Out, Bits<512>>,
 
     descriptor: Signal<Local, Bits<128>>,
@@ -45,12 +45,6 @@ pub struct CompleterFields {
     #[value(4)]
     four: Constant<Bits<13>>,
     #[value(0)]
-    none: Constant<Bits<13>>,
-    #[value(0)]
-    no_address: Constant<Bits<7>>,
-    #[value(0)]
-    no_bytes: Constant<Bits<4>>,
-    #[value(0)]
     memory_read: Constant<Bits<4>>,
     #[value(1 << 11)]
     status_unsupported: Constant<Bits<32>>,
@@ -68,10 +62,10 @@ impl Logic for CompleterFields {
             self.last_be.next = self.first_be.val();
         }
 
-        // Disabled bytes in front of the first and behind the last one.
-        self.lead.next = self.none.val();
+        // Disabled bytes before the first enabled one and after the last one.
+        self.lead.next = 0.into();
         if self.first_be.val().get_bit(0) {
-            self.lead.next = self.none.val();
+            self.lead.next = 0.into();
         } else if self.first_be.val().get_bit(1) {
             self.lead.next = self.one.val();
         } else if self.first_be.val().get_bit(2) {
@@ -79,9 +73,9 @@ impl Logic for CompleterFields {
         } else if self.first_be.val().get_bit(3) {
             self.lead.next = self.three.val();
         }
-        self.trail.next = self.none.val();
+        self.trail.next = 0.into();
         if self.last_be.val().get_bit(3) {
-            self.trail.next = self.none.val();
+            self.trail.next = 0.into();
         } else if self.last_be.val().get_bit(2) {
             self.trail.next = self.one.val();
         } else if self.last_be.val().get_bit(1) {
@@ -96,10 +90,8 @@ impl Logic for CompleterFields {
             (bit_cast::<7, 5>(self.descriptor.val().get_bits::<5>(2)) << 2) | self.lead_bytes.val();
         if !self.is_read.val() {
             self.byte_count.next = self.four.val();
-            self.lower_address.next = self.no_address.val();
-        } else if (self.count.val() == self.one.val())
-            & (self.first_be.val() == self.no_bytes.val())
-        {
+            self.lower_address.next = 0.into();
+        } else if (self.count.val() == self.one.val()) & (self.first_be.val() == bits::<4>(0)) {
             self.byte_count.next = self.one.val();
         }
 

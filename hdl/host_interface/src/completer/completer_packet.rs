@@ -5,6 +5,9 @@
 //! ```
 //! Timing: combinational.
 //!
+//! Invariants:
+//! 1. A completion of more than 13 dwords of data takes two beats, any other one.
+//!
 //! Source: PG213, completer completion descriptor, Completions with Error Status.
 
 use crate::completer::completer_fields::CompleterFields;
@@ -14,22 +17,22 @@ use stream::prelude::*;
 /// The packet. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompleterPacket {
-    /// The request.
+    /// The request that the completion belongs to.
     pub request: Signal<In, HostRequest>,
-    /// What was read, dword 0 in bits 31:0.
+    /// Data that were read, dword 0 in bits 31:0.
     pub data: Signal<In, Bits<512>>,
-    /// Answer with Unsupported Request.
+    /// Reply with status Unsupported Request.
     pub refused: Signal<In, Bit>,
 
     /// First beat.
     pub first: Signal<Out, Bits<512>>,
-    /// Its dwords.
+    /// Dwords used in the first beat.
     pub first_keep: Signal<Out, Bits<16>>,
-    /// Second beat.
+    /// Second beat; undefined without `two_beats`.
     pub second: Signal<Out, Bits<512>>,
-    /// Its dwords.
+    /// Dwords used in the second beat.
     pub second_keep: Signal<Out, Bits<16>>,
-    /// There is a second beat.
+    /// The completion takes two beats.
     pub two_beats: Signal<Out, Bit>,
     /// Place of the last dword in its beat.
     pub last_dword: Signal<Out, Bits<4>>,

@@ -1,11 +1,11 @@
 //! Reads the dwords of a memory read from the registers, one after the other.
 //!
-//! Timing: asks one cycle after `start`; `done` is high for one cycle, `data` stays until the next
-//! `start`. `address` and `dwords` must stay until `done`.
+//! Timing: the first request is offered one cycle after `start`. `done` is high for one cycle;
+//! `data` stays until the next `start`. `address` and `dwords` must stay until `done`.
 //!
 //! Invariants:
-//! 1. Dword n of the read lies in bits 32 n + 31 : 32 n of `data`; the others are 0.
-//! 2. With `flush` nothing is asked for.
+//! 1. Dword n of the read lies in bits 32 n + 31 : 32 n of `data`; the other bits are 0.
+//! 2. With `flush` no register is read.
 
 use stream::prelude::*;
 
@@ -14,38 +14,38 @@ use stream::prelude::*;
 pub enum ReadPhase {
     /// Waits for `start`.
     Idle,
-    /// Asks for a dword.
-    Ask,
+    /// Requests a dword.
+    Request,
     /// Waits for the dword.
     Wait,
-    /// Says that it is done.
+    /// Reports that it is done.
     Done,
 }
 
 /// The reader. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompleterRead {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Stops.
+    /// Stops and forgets the read.
     pub reset: Signal<In, Bit>,
 
-    /// Begin.
+    /// Begin a read.
     pub start: Signal<In, Bit>,
-    /// The read asks for no byte.
+    /// The read names no byte.
     pub flush: Signal<In, Bit>,
-    /// Byte offset of the first dword.
+    /// Byte offset in BAR 0 of the first dword.
     pub address: Signal<In, Bits<24>>,
-    /// Dwords, 1 to 16.
+    /// Number of dwords, 1 to 16.
     pub dwords: Signal<In, Bits<5>>,
 
-    /// Registers read.
+    /// Byte offset in BAR 0 of a dword to read; one at a time.
     pub read_request: MessageSource<Bits<24>>,
-    /// Their values.
+    /// Value of the dword requested.
     pub read_reply: MessageSink<Bits<32>>,
-    /// What was read.
+    /// Data that were read.
     pub data: Signal<Out, Bits<512>>,
-    /// All was read.
+    /// All dwords were read.
     pub done: Signal<Out, Bit>,
 
     phase: DFF<ReadPhase>,
@@ -59,10 +59,6 @@ pub struct CompleterRead {
 
     #[value(1)]
     one: Constant<Bits<5>>,
-    #[value(0)]
-    zero: Constant<Bits<5>>,
-    #[value(0)]
-    empty: Constant<Bits<512>>,
     #[value(4)]
     dword_bytes: Constant<Bits<24>>,
 }
@@ -75,7 +71,7 @@ impl Logic for CompleterRead {
         self.is_last.next = self.index_next.val() == self.dwords.val();
         self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
 
-        self.read_request.valid.next = self.phase.q.val() == ReadPhase::Ask;
+        self.read_request.valid.next = self.phase.q.val() == ReadPhase::Request;
         self.read_request.payload.next = self.place_address.q.val();
         self.read_reply.ready.next = self.phase.q.val() == ReadPhase::Wait;
         self.data.next = self.words.q.val();
@@ -84,16 +80,16 @@ impl Logic for CompleterRead {
         match self.phase.q.val() {
             ReadPhase::Idle => {
                 if self.start.val() {
-                    self.index.d.next = self.zero.val();
+                    self.index.d.next = 0.into();
                     self.place_address.d.next = self.address.val();
-                    self.words.d.next = self.empty.val();
-                    self.phase.d.next = ReadPhase::Ask;
+                    self.words.d.next = 0.into();
+                    self.phase.d.next = ReadPhase::Request;
                     if self.flush.val() {
                         self.phase.d.next = ReadPhase::Done;
                     }
                 }
             }
-            ReadPhase::Ask => {
+            ReadPhase::Request => {
                 if self.read_request.ready.val() {
                     self.phase.d.next = ReadPhase::Wait;
                 }
@@ -104,7 +100,7 @@ impl Logic for CompleterRead {
                         | (bit_cast::<512, 32>(self.read_reply.payload.val()) << self.place.val());
                     self.index.d.next = self.index_next.val();
                     self.place_address.d.next = self.place_address.q.val() + self.dword_bytes.val();
-                    self.phase.d.next = ReadPhase::Ask;
+                    self.phase.d.next = ReadPhase::Request;
                     if self.is_last.val() {
                         self.phase.d.next = ReadPhase::Done;
                     }

@@ -3,34 +3,30 @@
 //! ```text
 //!  reply ──► [packet] ──► beat register ──► CC
 //! ```
-//! | `reply` field | meaning |
-//! |---|---|
-//! | `request` | the request answered |
-//! | `data` | what was read |
-//! | `refused` | answer with status Unsupported Request |
-//!
 //! Timing: the first beat is offered one cycle after `reply`; `tvalid` does not fall inside a
 //! packet. All CC outputs are registers.
 //!
 //! Invariants:
-//! 1. One completion for each reply, with all its data.
-//! 2. Lower address and byte count follow the byte enables (PCIe base specification, 2.3.1.1); a
-//!    read of no byte is answered with one dword and byte count 1.
+//! 1. There is one completion for each reply, with all its data.
+//! 2. Lower address and byte count follow the byte enables. A read of no byte gets one dword and
+//!    byte count 1.
 //! 3. A refusal carries the byte enables and the descriptor of the request as five dwords, which
-//!    the core logs and does not send (PG213, Completions with Error Status), and dword count 0.
+//!    the hard block logs and does not send, and dword count 0.
+//!
+//! Source: PCI Express Base 3.0, 2.3.1.1; PG213, Completions with Error Status.
 
 use crate::completer::completer_packet::CompleterPacket;
 use crate::completer::completer_request::HostRequest;
 use stream::prelude::*;
 
-/// A request to answer.
+/// A completion to send.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct HostReply {
-    /// The request.
+    /// The request that the completion belongs to.
     pub request: HostRequest,
-    /// What was read, dword 0 in bits 31:0.
+    /// Data that were read, dword 0 in bits 31:0.
     pub data: Bits<512>,
-    /// Unsupported request.
+    /// Reply with status Unsupported Request.
     pub refused: Bit,
 }
 
@@ -48,25 +44,25 @@ pub enum ReplyPhase {
 /// The sender. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct CompleterReply {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the reply.
+    /// Forgets the reply in work.
     pub reset: Signal<In, Bit>,
 
-    /// Replies.
+    /// Completions to send.
     pub reply: MessageSink<HostReply>,
 
-    /// CC data.
+    /// Data of CC.
     pub tdata: Signal<Out, Bits<512>>,
-    /// CC dwords used.
+    /// Dwords used on CC.
     pub tkeep: Signal<Out, Bits<16>>,
-    /// CC side band.
+    /// Side band of CC.
     pub tuser: Signal<Out, Bits<81>>,
-    /// CC valid.
+    /// A beat is offered on CC.
     pub tvalid: Signal<Out, Bit>,
-    /// CC last beat.
+    /// The beat on CC is the last one of its packet.
     pub tlast: Signal<Out, Bit>,
-    /// CC ready.
+    /// The hard block takes the beat on CC.
     pub tready: Signal<In, Bit>,
 
     packet: CompleterPacket,

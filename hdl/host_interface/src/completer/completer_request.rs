@@ -9,18 +9,18 @@
 //! taken. `tready` and `request.valid` are functions of registers.
 //!
 //! Invariants:
-//! 1. One message for each packet, in order. `data` holds the payload's first 16 dwords.
-//! 2. `discontinued` is set when the core took the packet back in any of its beats.
+//! 1. There is one message for each packet, in order. `data` holds the payload's first 16 dwords.
+//! 2. `discontinued` is set when the hard block took the packet back in any of its beats.
+//! 3. The hard block must be set up with straddle off and dword-aligned payload.
 //!
-//! The core must be set up with straddle off and dword-aligned payload. Source: PG213, completer
-//! request descriptor; bit positions in `docs/decisions`.
+//! Source: PG213, completer request descriptor; `docs/hardware.md` for the settings.
 
 use stream::prelude::*;
 
 /// A request of the host.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct HostRequest {
-    /// Descriptor as it came.
+    /// Request descriptor as the hard block gave it.
     pub descriptor: Bits<128>,
     /// Byte enables of the first dword.
     pub first_be: Bits<4>,
@@ -32,7 +32,7 @@ pub struct HostRequest {
     pub data: Bits<512>,
 }
 
-/// Which beat comes next.
+/// The beat that comes next.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum RequestPhase {
     /// Waits for a packet.
@@ -48,23 +48,23 @@ pub enum RequestPhase {
 /// The unpacker. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompleterRequest {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets the packet.
     pub reset: Signal<In, Bit>,
 
-    /// CQ data.
+    /// Data of CQ.
     pub tdata: Signal<In, Bits<512>>,
-    /// CQ side band.
+    /// Side band of CQ.
     pub tuser: Signal<In, Bits<183>>,
-    /// CQ valid.
+    /// A beat is offered on CQ.
     pub tvalid: Signal<In, Bit>,
-    /// CQ last beat.
+    /// The beat on CQ is the last one of its packet.
     pub tlast: Signal<In, Bit>,
-    /// CQ ready.
+    /// The beat on CQ is taken.
     pub tready: Signal<Out, Bit>,
 
-    /// Requests.
+    /// Requests of the host, one for each packet.
     pub request: MessageSource<HostRequest>,
 
     phase: DFF<RequestPhase>,

@@ -1,6 +1,6 @@
 //! Writes the dwords of a memory write to the registers.
 //!
-//! Timing: the first dword goes out one cycle after `start`, then one a cycle; `done` is high with
+//! Timing: the first dword leaves one cycle after `start`, then one per cycle; `done` is high with
 //! the last one. `request`, `address` and `dwords` must stay until then.
 //!
 //! Invariants:
@@ -13,25 +13,25 @@ use stream::prelude::*;
 /// The writer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompleterWrite {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Stops.
+    /// Stops and forgets the write.
     pub reset: Signal<In, Bit>,
 
-    /// Begin.
+    /// Begin a write.
     pub start: Signal<In, Bit>,
-    /// The write.
+    /// The request that writes.
     pub request: Signal<In, HostRequest>,
-    /// Byte offset of the first dword.
+    /// Byte offset in BAR 0 of the first dword.
     pub address: Signal<In, Bits<24>>,
-    /// Dwords, 1 to 16.
+    /// Number of dwords, 1 to 16.
     pub dwords: Signal<In, Bits<5>>,
 
-    /// Registers written.
+    /// Full dwords that the host wrote, in order.
     pub register_write: PulseSource<RegisterWrite>,
-    /// A dword was ignored.
+    /// A dword was ignored (one cycle).
     pub malformed: Signal<Out, Bit>,
-    /// The last dword.
+    /// The last dword is handled in this cycle.
     pub done: Signal<Out, Bit>,
 
     runs: DFF<Bit>,
@@ -47,14 +47,8 @@ pub struct CompleterWrite {
 
     #[value(1)]
     one: Constant<Bits<5>>,
-    #[value(0)]
-    zero: Constant<Bits<5>>,
     #[value(4)]
     dword_bytes: Constant<Bits<24>>,
-    #[value(0)]
-    none: Constant<Bits<32>>,
-    #[value(0)]
-    none_enabled: Constant<Bits<4>>,
     #[value(0xf)]
     all_enabled: Constant<Bits<4>>,
 }
@@ -66,7 +60,7 @@ impl Logic for CompleterWrite {
         self.data.next = self.request.val().data;
         self.place.next = bit_cast::<9, 5>(self.index.q.val()) << 5;
         self.enables.next = self.all_enabled.val();
-        if self.index.q.val() == self.zero.val() {
+        if self.index.q.val() == bits::<5>(0) {
             self.enables.next = self.request.val().first_be;
         } else if self.is_last.q.val() {
             self.enables.next = self.request.val().last_be;
@@ -75,17 +69,17 @@ impl Logic for CompleterWrite {
         self.register_write.valid.next =
             self.runs.q.val() & (self.enables.val() == self.all_enabled.val());
         self.register_write.payload.next.address = self.place_address.q.val();
-        self.register_write.payload.next.data = self.none.val();
+        self.register_write.payload.next.data = 0.into();
         if self.runs.q.val() {
             self.register_write.payload.next.data =
                 self.data.val().get_bits::<32>(self.place.val().index());
         }
         self.malformed.next = self.runs.q.val()
             & (self.enables.val() != self.all_enabled.val())
-            & (self.enables.val() != self.none_enabled.val());
+            & (self.enables.val() != bits::<4>(0));
         self.done.next = self.runs.q.val() & self.is_last.q.val();
 
-        self.index_now.next = self.zero.val();
+        self.index_now.next = 0.into();
         if self.runs.q.val() {
             self.index_now.next = self.index.q.val() + self.one.val();
             self.place_address.d.next = self.place_address.q.val() + self.dword_bytes.val();

@@ -1,34 +1,36 @@
-//! Holds confirmations back while the writer is busy, and joins those that one entry can tell.
+//! Holds confirmations back while the writer is busy, and merges those that one entry can confirm.
 //!
 //! ```text
 //!  confirmation ──► [16 deep] ──► held ──► merged
-//!                        └─ same owner, held one ok: takes its place
+//!                        └─ same owner, held one ok: replaces it
 //! ```
 //! Timing: two cycles from `confirmation` to `merged`.
 //!
 //! Invariants:
 //! 1. Order is kept. A confirmation is replaced only by its successor, of the same owner, and only
-//!    if its status is ok.
+//!    if its own status is ok.
+//!
+//! Source: `docs/specification.md`, Rings.
 
 use stream::prelude::*;
 
-/// The store. See the module's head.
+/// The merge. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompletionMerge {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Forgets every confirmation.
     pub reset: Signal<In, Bit>,
 
-    /// Commands whose fence has passed.
+    /// Confirmations whose fence has passed.
     pub confirmation: MessageSink<Confirmation>,
     /// There is a confirmation to write an entry for.
     pub has_merged: Signal<Out, Bit>,
-    /// It; as long as it is not taken, a later one may take its place.
+    /// Confirmation to write an entry for. Until it is taken, a later one may replace it.
     pub merged: Signal<Out, Confirmation>,
-    /// Nothing waited a cycle ago that could not take its place.
+    /// No confirmation waited in the cycle before that could not replace `merged`.
     pub may_grow: Signal<Out, Bit>,
-    /// It is taken.
+    /// `merged` is taken.
     pub take_merged: Signal<In, Bit>,
 
     waiting: Fifo<Confirmation, 4, 5>,
@@ -49,9 +51,7 @@ impl Logic for CompletionMerge {
         dff_setup!(self, clock, held, is_held, grows);
         clock!(self, clock, waiting);
         self.waiting.reset.next = self.reset.val();
-        self.waiting.sink.valid.next = self.confirmation.valid.val();
-        self.waiting.sink.payload.next = self.confirmation.payload.val();
-        self.confirmation.ready.next = self.waiting.sink.ready.val();
+        MessageSink::<Confirmation>::link(&mut self.confirmation, &mut self.waiting.sink);
 
         self.successor.next = self.waiting.source.payload.val();
         self.replaces.next = (self.held.q.val().status == self.ok.val())

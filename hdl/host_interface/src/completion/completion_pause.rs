@@ -1,18 +1,12 @@
-//! How long a completion entry waits for more confirmations that it can tell of.
+//! Decides how long a completion entry waits for more confirmations that it can confirm.
 //!
 //! ```text
 //!  confirmed ──► count ──► many? ─┐
 //!  written ───────────────────────┴─► pause ──► waits
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | confirmed | in | a confirmation is there |
-//! | written | in | an entry was written |
-//! | waits | out | the next one had better wait: a register |
-//!
-//! Timing: `waits` is high for [`PAUSE_CYCLES`] behind `written`, for twice as many if [`MANY`]
-//! confirmations or more came since the entry before: many commands cost little of the link, few do
-//! not wait long.
+//! Timing: `waits` is a register. It is high for [`PAUSE_CYCLES`] after `written`, and for twice as
+//! long if [`MANY`] confirmations or more came since the entry before: many commands cost little of
+//! the link, few do not wait long.
 //!
 //! Invariants:
 //! 1. `waits` ends without any input.
@@ -24,7 +18,7 @@ pub const PAUSE_CYCLES: usize = 128;
 const PAUSE_BITS: usize = 8;
 const _: () = assert!(2 * PAUSE_CYCLES == 1 << PAUSE_BITS);
 
-/// Confirmations between two entries behind which the next pause is twice as long.
+/// Confirmations between two entries after which the next pause is twice as long.
 pub const MANY: usize = 4;
 const COUNT_BITS: usize = 3;
 const _: () = assert!(MANY == 1 << (COUNT_BITS - 1));
@@ -32,16 +26,16 @@ const _: () = assert!(MANY == 1 << (COUNT_BITS - 1));
 /// The pause. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CompletionPause {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Nothing waits.
+    /// Nothing waits; the count of confirmations is kept.
     pub reset: Signal<In, Bit>,
 
-    /// A confirmation is there.
+    /// A confirmation is offered.
     pub confirmed: Signal<In, Bit>,
     /// An entry was written.
     pub written: Signal<In, Bit>,
-    /// The next one had better wait.
+    /// The next entry waits for more confirmations.
     pub waits: Signal<Out, Bit>,
 
     left: DFF<Bits<PAUSE_BITS>>,

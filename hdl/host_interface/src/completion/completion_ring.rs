@@ -1,11 +1,17 @@
-//! Where the next completion entry of an owner goes.
+//! Finds where the next completion entry of an owner goes.
 //!
-//! Timing: `enabled` is combinational from `owner`; `address` and `pass_is_odd` hold from the next
+//! ```text
+//!  settings ──► base, size, enabled ─┐
+//!  advance ───► entries written ─────┴─► of `owner`: enabled, address, pass_is_odd
+//! ```
+//! Timing: `enabled` is combinational from `owner`. `address` and `pass_is_odd` hold from the next
 //! cycle on, while `owner` stays. Settings count two cycles after their pulse.
 //!
 //! Invariants:
 //! 1. After `start`, `advance` moves the owner's index by one, unless its enable word was written
-//!    in between; `owner` stays from one to the other.
+//!    in between. `owner` must stay from `start` to `advance`.
+//!
+//! Source: `docs/specification.md`, Rings.
 
 use crate::owner::owner_index::OwnerIndex;
 use crate::owner::owner_registers::{OwnerAddress, OwnerRegisters, OwnerWord};
@@ -16,37 +22,38 @@ use stream::prelude::*;
 /// The rings. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 #[require(abi::config::COMPLETION_BYTES == 1 << 4)]
-pub struct CompletionRing<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct CompletionRing<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disables every owner.
+    /// Disables every owner; addresses, sizes and indices are kept until the owner is enabled
+    /// again.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Owner.
-    pub owner: Signal<In, Bits<O>>,
-    /// It is enabled.
+    /// Owner whose ring is requested.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// The owner is enabled.
     pub enabled: Signal<Out, Bit>,
-    /// Bus address of its next entry.
+    /// Bus address of the owner's next entry.
     pub address: Signal<Out, Bits<64>>,
-    /// The entry lies in an odd pass over the ring, the first being odd.
+    /// The next entry lies in an odd pass over the ring; the first pass is odd.
     pub pass_is_odd: Signal<Out, Bit>,
 
     /// An entry is begun.
     pub start: Signal<In, Bit>,
-    /// The entry is written.
+    /// The entry is written: move the owner's index.
     pub advance: Signal<In, Bit>,
-    /// `advance` is heard.
+    /// `advance` is accepted in this cycle.
     pub advance_ready: Signal<Out, Bit>,
 
-    registers: OwnerRegisters<O>,
+    registers: OwnerRegisters<OWNER_BITS>,
     #[value(OwnerAddress::new(registers::CONTEXT_COMPLETION_BASE))]
-    base: OwnerAddress<O>,
+    base: OwnerAddress<OWNER_BITS>,
     #[value(OwnerWord::new(registers::CONTEXT_SIZES))]
-    sizes: OwnerWord<O>,
-    entries_written: OwnerIndex<O>,
-    owners: OwnerSet<O, OWNERS>,
+    sizes: OwnerWord<OWNER_BITS>,
+    entries_written: OwnerIndex<OWNER_BITS>,
+    owners: OwnerSet<OWNER_BITS, OWNERS>,
     is_stale: DFF<Bit>,
     place: DFF<Bits<32>>,
     is_odd: DFF<Bit>,
@@ -54,7 +61,7 @@ pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     members: Signal<Local, Bits<OWNERS>>,
     word: Signal<Local, Bits<32>>,
     enables: Signal<Local, Bit>,
-    enabled_owner: Signal<Local, Bits<O>>,
+    enabled_owner: Signal<Local, Bits<OWNER_BITS>>,
     index: Signal<Local, Bits<32>>,
     size_bits: Signal<Local, Bits<4>>,
     beyond_mask: Signal<Local, Bits<32>>,
@@ -68,14 +75,13 @@ pub struct CompletionRing<const O: usize, const OWNERS: usize> {
     entry_shift: Constant<Bits<3>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for CompletionRing<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for CompletionRing<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, is_stale, place, is_odd);
         clock!(self, clock, registers, base, sizes, entries_written, owners);
         self.owners.reset.next = self.reset.val();
-        self.registers.write.valid.next = self.settings.valid.val();
-        self.registers.write.payload.next = self.settings.payload.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.base.changed.valid.next = self.registers.changed.valid.val();
         self.base.changed.payload.next = self.registers.changed.payload.val();
         self.sizes.changed.valid.next = self.registers.changed.valid.val();
@@ -86,7 +92,8 @@ impl<const O: usize, const OWNERS: usize> Logic for CompletionRing<O, OWNERS> {
         self.word.next = self.registers.changed.payload.val().data;
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
-        self.enabled_owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.enabled_owner.next =
+            bit_cast::<OWNER_BITS, 8>(self.registers.changed.payload.val().owner);
         self.owners.add.next = self.enables.val() & self.word.val().get_bit(0);
         self.owners.add_owner.next = self.enabled_owner.val();
         self.owners.remove.next = self.enables.val();

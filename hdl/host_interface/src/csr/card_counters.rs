@@ -1,4 +1,4 @@
-//! Every counter of the card, and what a read of one returns.
+//! Every counter of the card, and the word that a read of one returns.
 //!
 //! ```text
 //!  drop, disposition, send error ──►┌──────────────┐
@@ -9,7 +9,7 @@
 //! cycles.
 //!
 //! Invariants:
-//! 1. Each pulse is counted once; counters are never reset, peaks with each epoch.
+//! 1. Each pulse is counted once. Counters are never reset; peaks start at 0 in each epoch.
 //! 2. Reading a low word latches the high word; reading a high word returns what is latched.
 //!
 //! Source: `abi::counters`.
@@ -29,37 +29,37 @@ const _: () = assert!(GROUPS == 6, "the kernel joins six groups");
 /// The counters. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CardCounters {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// An epoch begins.
+    /// An epoch begins: peaks start at 0, counters keep their values.
     pub reset: Signal<In, Bit>,
 
-    /// DropReason of dropped frames.
+    /// Reason of each dropped frame.
     pub drop_count: PulseSink<DropCode>,
-    /// Disposition of packets.
+    /// Disposition of each delivered packet.
     pub disposition_count: PulseSink<DispositionCode>,
-    /// SendError of failed sends.
+    /// Error of each failed send.
     pub send_error_count: PulseSink<SendErrorCode>,
-    /// Work done.
+    /// Events of the counter group "work".
     pub work: Signal<In, WorkEvents>,
-    /// What went wrong.
+    /// Events of the counter group "faults".
     pub faults: Signal<In, FaultEvents>,
-    /// The requester port.
+    /// Events of the requester port.
     pub requests: Signal<In, RequestEvents>,
-    /// The ends of the data path.
+    /// Events at the ends of the data path.
     pub path_ends: Signal<In, PathEndEvents>,
-    /// Beats in use in the packet store.
-    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats in use in the packet buffer of the receive side.
+    pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
     pub tx_fifo_beats: Signal<In, Bits<16>>,
-    /// The requester's groups and levels.
+    /// Event groups and levels of the requester.
     pub activity: ActivitySink,
 
     /// Byte offset in BAR 0 of the word that is read.
     pub address: Signal<In, Bits<24>>,
-    /// A read takes place in this cycle.
+    /// A read takes place in this cycle; a low word latches its high word.
     pub reading: Signal<In, Bit>,
-    /// The word.
+    /// Counter word at the `address` of the cycle before.
     pub value: Signal<Out, Bits<32>>,
 
     drops: CounterBank<{ DropReason::CODE_BITS }>,
@@ -104,7 +104,7 @@ impl Logic for CardCounters {
         self.ends.next = self.path_ends.val().into();
         self.groups[5].events.next = bit_cast::<8, 6>(self.ends.val());
         ActivitySink::link(&mut self.activity, &mut self.peaks.activity);
-        self.peaks.rx_store_beats.next = self.rx_store_beats.val();
+        self.peaks.rx_buffer_beats.next = self.rx_buffer_beats.val();
         self.peaks.tx_fifo_beats.next = self.tx_fifo_beats.val();
 
         self.drops.read_index.next = self.address.val().get_bits::<4>(3);

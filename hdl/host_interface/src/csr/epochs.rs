@@ -1,41 +1,44 @@
-//! Begins an epoch when nothing of the last one may stay valid.
+//! Begins an epoch whenever nothing of the last one may stay valid.
 //!
 //! ```text
 //!  user_reset, flr_in_process, bus_master, command ──►┌────────┐──► epoch, reset, flr_done
 //!                                                     └────────┘
 //! ```
-//! Timing: `reset` rises one cycle after its cause, lasts 16 cycles, and as long as the cause.
+//! Timing: `reset` rises one cycle after its cause. It lasts 16 cycles at least, and as long as the
+//! cause.
 //!
 //! Invariants:
 //! 1. `command`, `user_reset`, a function level reset, or the loss of bus mastering begins one
-//!    epoch: `epoch` changes in the first cycle of `reset`. It counts from 1 to `EPOCH_MAX`.
+//!    epoch: `epoch` changes in the first cycle of `reset`. It counts from 1 to `EPOCH_MAX`, then
+//!    from 1 again.
 //! 2. `flr_done` rises when a function level reset has had its epoch, and falls with
 //!    `flr_in_process`.
 //!
-//! Source: PCIe 3.0, 6.6.2 (function level reset); decision 12.
+//! Source: PCI Express Base 3.0, 6.6.2 (function level reset); `docs/specification.md`, Reset;
+//! decision 12.
 
 use abi::config::{EPOCH_MAX, RESET_CYCLES};
 use stream::prelude::*;
 
-/// The block. See the module's head.
+/// The epochs. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Epochs {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// The hard block is in reset or the link is down.
     pub user_reset: Signal<In, Bit>,
     /// A function level reset runs.
     pub flr_in_process: Signal<In, Bit>,
-    /// The host allows requests.
+    /// The host allows the card to send requests.
     pub bus_master: Signal<In, Bit>,
-    /// Software asks for a new epoch.
+    /// Software requests a new epoch (one cycle).
     pub command: Signal<In, Bit>,
 
-    /// Epoch, 1 to `EPOCH_MAX`.
+    /// Current epoch, 1 to `EPOCH_MAX`.
     pub epoch: Signal<Out, Bits<16>>,
-    /// An epoch begins.
+    /// An epoch begins: high for 16 cycles at least.
     pub reset: Signal<Out, Bit>,
-    /// A function level reset has had its epoch.
+    /// The function level reset has had its epoch.
     pub flr_done: Signal<Out, Bit>,
 
     index: DFF<Bits<16>>,

@@ -1,15 +1,15 @@
 //! Eight 64-bit counters, each with a pulse of its own.
 //!
 //! ```text
-//!  events ──► (register) ──► 8 tallies of 4 bits ──► one a cycle ──► + ──► totals ──► value
+//!  events ──► (register) ──► 8 tallies of 4 bits ──► one per cycle ──► + ──► totals ──► value
 //!                                                     8 x 64 bits in LUT RAM
 //! ```
-//! The register ends the paths of the stages that count: none of them knows its counter.
+//! The register ends the timing paths of the stages that count.
 //!
 //! Timing: a pulse is in `value` after at most 11 cycles; `value` is combinational from `index`.
 //!
 //! Invariants:
-//! 1. Each cycle with bit i of `events` high adds one to counter i; all eight may count at once. A
+//! 1. Each cycle with bit i of `events` high adds one to counter i. All eight may count at once. A
 //!    tally is emptied every 8 cycles, so it never exceeds 8.
 //! 2. Counters start at zero and are never reset.
 
@@ -18,13 +18,13 @@ use stream::prelude::*;
 /// The counters. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct EventCounters {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// One pulse for each counter.
+    /// Bit i is high in each cycle that counter i counts.
     pub events: Signal<In, Bits<8>>,
-    /// Counter to read.
+    /// Number of the counter to read.
     pub index: Signal<In, Bits<3>>,
-    /// Its value.
+    /// Value of counter `index`.
     pub value: Signal<Out, Bits<64>>,
 
     seen: DFF<Bits<8>>,
@@ -40,8 +40,6 @@ pub struct EventCounters {
     number: [Constant<Bits<3>>; 8],
     #[value(1)]
     one: Constant<Bits<4>>,
-    #[value(0)]
-    none: Constant<Bits<4>>,
     #[value(1)]
     next: Constant<Bits<3>>,
 }
@@ -63,7 +61,7 @@ impl Logic for EventCounters {
             }
             if self.scan.q.val() == self.number[i].val() {
                 self.taken.d.next = self.tally[i].q.val();
-                self.tally[i].d.next = self.none.val();
+                self.tally[i].d.next = 0.into();
                 if self.seen.q.val().get_bit(i) {
                     self.tally[i].d.next = self.one.val();
                 }

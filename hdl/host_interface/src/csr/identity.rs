@@ -1,11 +1,14 @@
-//! Identification words: what a card is, and how it stands.
+//! Identification words: what the card is, and its state.
 //!
 //! ```text
 //!  word ──►┌──────────┐──► value
 //!  state ─►│ Identity │
 //!          └──────────┘
 //! ```
-//! Timing: combinational. Words beyond the last read as 0.
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. Words past the last one read as 0.
 //!
 //! Source: `abi::registers`, 0x0000 to 0x001c.
 
@@ -19,15 +22,15 @@ use stream::prelude::*;
 #[derive(LogicBlock, BlockDefault)]
 #[new(config: &CardConfig)]
 pub struct Identity {
-    /// Index of the 32-bit word.
+    /// Index of the 32-bit word to read.
     pub word: Signal<In, Bits<4>>,
-    /// Epoch.
+    /// Current epoch.
     pub epoch: Signal<In, Bits<16>>,
-    /// Receive and send run.
+    /// Bit 0: receive runs. Bit 1: send runs.
     pub enables: Signal<In, Bits<2>>,
-    /// STATUS word.
+    /// Value of the STATUS register.
     pub status: Signal<In, Bits<32>>,
-    /// The word.
+    /// Identification word `word`.
     pub value: Signal<Out, Bits<32>>,
 
     #[value(u64::from(r::ID_VALUE))]

@@ -1,4 +1,4 @@
-//! The highest levels that queues and windows of the requester, and the stores at the MAC, reached.
+//! The highest levels that the queues of the requester, and the buffers at the MAC, have reached.
 //!
 //! ```text
 //!  levels ──► 8 registers, each the largest value since reset ──► value of `index`
@@ -13,16 +13,16 @@
 use dma::activity::ActivitySink;
 use stream::prelude::*;
 
-/// One peak.
+/// One peak: the largest level since reset.
 #[derive(LogicBlock, Default)]
 pub struct Peak {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Starts at 0.
+    /// Sets the peak to 0.
     pub reset: Signal<In, Bit>,
-    /// Level of the cycle.
+    /// Level in this cycle.
     pub level: Signal<In, Bits<16>>,
-    /// The highest so far.
+    /// Largest level since reset, the last cycle included.
     pub highest: Signal<Out, Bits<16>>,
 
     held: DFF<Bits<16>>,
@@ -45,19 +45,19 @@ impl Logic for Peak {
 /// The peaks. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Peaks {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// An epoch begins.
+    /// An epoch begins: every peak is set to 0.
     pub reset: Signal<In, Bit>,
-    /// Levels.
+    /// Levels of the requester.
     pub activity: ActivitySink,
-    /// Beats in use in the packet store.
-    pub rx_store_beats: Signal<In, Bits<16>>,
+    /// Beats in use in the packet buffer of the receive side.
+    pub rx_buffer_beats: Signal<In, Bits<16>>,
     /// Beats that wait for the MAC.
     pub tx_fifo_beats: Signal<In, Bits<16>>,
-    /// Peak to read.
+    /// Number of the peak to read, in the order of `abi::counters::PEAKS`.
     pub index: Signal<In, Bits<3>>,
-    /// Its value.
+    /// Value of peak `index`.
     pub value: Signal<Out, Bits<16>>,
 
     reads: Peak,
@@ -66,7 +66,7 @@ pub struct Peaks {
     writes: Peak,
     beats: Peak,
     tags: Peak,
-    rx_store: Peak,
+    rx_buffer: Peak,
     tx_fifo: Peak,
 }
 
@@ -74,14 +74,14 @@ impl Logic for Peaks {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, reads, headers, data, writes, beats, tags);
-        clock!(self, clock, rx_store, tx_fifo);
+        clock!(self, clock, rx_buffer, tx_fifo);
         self.reads.reset.next = self.reset.val();
         self.headers.reset.next = self.reset.val();
         self.data.reset.next = self.reset.val();
         self.writes.reset.next = self.reset.val();
         self.beats.reset.next = self.reset.val();
         self.tags.reset.next = self.reset.val();
-        self.rx_store.reset.next = self.reset.val();
+        self.rx_buffer.reset.next = self.reset.val();
         self.tx_fifo.reset.next = self.reset.val();
         self.reads.level.next = self.activity.reads_in_flight.val();
         self.headers.level.next = self.activity.completion_headers.val();
@@ -89,7 +89,7 @@ impl Logic for Peaks {
         self.writes.level.next = self.activity.writes_in_flight.val();
         self.beats.level.next = self.activity.write_beats.val();
         self.tags.level.next = self.activity.tags_quarantined.val();
-        self.rx_store.level.next = self.rx_store_beats.val();
+        self.rx_buffer.level.next = self.rx_buffer_beats.val();
         self.tx_fifo.level.next = self.tx_fifo_beats.val();
 
         self.value.next = bits::<16>(0);
@@ -106,7 +106,7 @@ impl Logic for Peaks {
         } else if self.index.val() == bits::<3>(5) {
             self.value.next = self.tags.highest.val();
         } else if self.index.val() == bits::<3>(6) {
-            self.value.next = self.rx_store.highest.val();
+            self.value.next = self.rx_buffer.highest.val();
         } else {
             self.value.next = self.tx_fifo.highest.val();
         }

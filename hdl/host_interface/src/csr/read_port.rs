@@ -1,10 +1,10 @@
-//! Answers register reads: picks the word of the block that the offset belongs to.
+//! Takes register reads and returns the word of the block that the offset belongs to.
 //!
 //! ```text
 //!  request ──► address ──► identity, counters, interrupts, rings ──► reply
 //! ```
-//! Timing: a read is taken one cycle after it was offered, so that counters may be looked up for a
-//! cycle, and answered one cycle later.
+//! Timing: a read is taken one cycle after it was offered, since counters are looked up for one
+//! cycle. Its value is offered one cycle later.
 //!
 //! Invariants:
 //! 1. Nothing is taken while `hold` is high.
@@ -22,30 +22,30 @@ use stream::prelude::*;
 #[derive(LogicBlock, BlockDefault)]
 #[new(config: &CardConfig)]
 pub struct ReadPort {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Answers nothing.
+    /// Takes no read while high.
     pub hold: Signal<In, Bit>,
 
-    /// Reads: byte offsets.
+    /// Byte offsets in BAR 0 of the registers to read.
     pub request: MessageSink<Bits<24>>,
-    /// Their values.
+    /// Values of the registers read, in request order.
     pub reply: MessageSource<Bits<32>>,
 
-    /// Offset that is asked for.
+    /// Byte offset of the read that is offered.
     pub address: Signal<Out, Bits<24>>,
-    /// The read takes place in this cycle.
+    /// The read of `address` takes place in this cycle.
     pub reading: Signal<Out, Bit>,
-    /// Identification word of `address`.
+    /// Identification word at `address`.
     pub identity: Signal<In, Bits<32>>,
-    /// Counter word of the `address` of the cycle before.
+    /// Counter word at the `address` of the cycle before.
     pub counter: Signal<In, Bits<32>>,
-    /// Interrupt table word of `address`.
+    /// MSI-X table word at `address`.
     pub interrupts: Signal<In, Bits<32>>,
-    /// Rings of the owner of `address` that have stopped.
+    /// Rings that have stopped, of the owner at `address`: bit 0 commands, bit 1 sends.
     pub status: Signal<In, Bits<2>>,
 
-    asked: DFF<Bit>,
+    requested: DFF<Bit>,
     word: DFF<Bits<32>>,
     word_valid: DFF<Bit>,
 
@@ -65,12 +65,12 @@ pub struct ReadPort {
 impl Logic for ReadPort {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, asked, word, word_valid);
+        dff_setup!(self, clock, requested, word, word_valid);
         self.at.next = self.request.payload.val();
         self.address.next = self.at.val();
-        self.free.next = self.asked.q.val() & !self.word_valid.q.val() & !self.hold.val();
+        self.free.next = self.requested.q.val() & !self.word_valid.q.val() & !self.hold.val();
         self.take.next = self.request.valid.val() & self.free.val();
-        self.asked.d.next = self.request.valid.val() & !self.take.val();
+        self.requested.d.next = self.request.valid.val() & !self.take.val();
         self.request.ready.next = self.free.val();
         self.reading.next = self.take.val();
 

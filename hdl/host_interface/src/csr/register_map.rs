@@ -1,4 +1,4 @@
-//! Says which register writes go nowhere.
+//! Detects writes to unmapped registers.
 //!
 //! ```text
 //!  settings, pushed ──► is there a register that can be written? ── no ──► unmapped
@@ -6,11 +6,11 @@
 //! Timing: `unmapped` comes one cycle after the write.
 //!
 //! Invariants:
-//! 1. Each write to an offset where `abi::registers` has no register, or one that can only be read,
-//!    pulses `unmapped` once; so does a line pushed to an owner that the card has not; no other
-//!    write does.
+//! 1. `unmapped` pulses once for each write to an offset where `abi::registers` has no register, or
+//!    a read-only one, and for each line pushed to an owner that the card does not have. No other
+//!    write makes it pulse.
 //!
-//! Source: `abi::registers`.
+//! Source: `abi::registers`; `docs/specification.md`, Settings.
 
 use abi::config::CardConfig;
 use abi::flow_key::SECRET_WORDS;
@@ -20,13 +20,13 @@ use stream::prelude::*;
 /// The check. See the module's head.
 #[derive(LogicBlock)]
 pub struct RegisterMap {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// Lines pushed; never in the cycle of a register write.
+    /// Lines pushed by software; never in the cycle of a register write.
     pub pushed: PulseSink<PushedLine>,
-    /// A write went nowhere.
+    /// A write reached no register (one cycle).
     pub unmapped: Signal<Out, Bit>,
 
     pulse: DFF<Bit>,

@@ -1,17 +1,19 @@
-//! Knows whose header queue has grown beyond what its owner has seen.
+//! Reports which armed owners have a header queue that has grown beyond what they have seen.
 //!
 //! ```text
 //!  header_produced ──► producer ─┐
 //!  DOORBELL_ARM ─────► seen ─────┼──► of `scan`: slots unseen, armed
 //!  context enable ───► 0, unarmed┘
 //! ```
-//! Timing: `armed` is combinational from `scan`; `raises` and `unseen` hold one cycle after it
+//! Timing: `armed` is combinational from `scan`. `raises` and `unseen` hold one cycle after `scan`
 //! came, while it stays. An arming counts two cycles after its pulse, a produced entry one cycle
-//! after its.
+//! after its pulse.
 //!
 //! Invariants:
 //! 1. Writing a context's enable word sets the producer index to 0 and disarms.
 //! 2. An owner that is armed and disarmed in the same cycle stays armed.
+//!
+//! Source: `abi::registers::DOORBELL_ARM`; `docs/specification.md`, Interrupts.
 
 use crate::owner::owner_registers::OwnerRegisters;
 use crate::owner::owner_set::OwnerSet;
@@ -20,43 +22,43 @@ use stream::prelude::*;
 
 /// The state. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct InterruptArm<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct InterruptArm<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disarms every owner.
+    /// Disarms every owner and sets every producer index to 0.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
     /// Owner and producer index of a header queue that grew.
     pub header_produced: PulseSink<RingFetch>,
 
-    /// Owner asked for.
-    pub scan: Signal<In, Bits<O>>,
-    /// It waits.
+    /// Owner whose state is requested.
+    pub scan: Signal<In, Bits<OWNER_BITS>>,
+    /// The owner of `scan` is armed.
     pub armed: Signal<Out, Bit>,
-    /// It waited, and its queue had grown beyond what it has seen.
+    /// The owner of `scan` was armed a cycle ago, and its queue had grown beyond what it has seen.
     pub raises: Signal<Out, Bit>,
-    /// Slots that it has not seen.
+    /// Slots that the owner of `scan` has not seen.
     pub unseen: Signal<Out, Bits<32>>,
-    /// Disarm it, heard while `ready` is high.
+    /// Disarm the owner of `scan`; accepted while `ready` is high.
     pub disarm: Signal<In, Bit>,
     /// No owner is enabled in this cycle.
     pub ready: Signal<Out, Bit>,
 
-    registers: OwnerRegisters<O>,
-    produced: LutRam<Bits<32>, O>,
-    seen: LutRam<Bits<32>, O>,
-    has_produced: OwnerSet<O, OWNERS>,
-    waiting: OwnerSet<O, OWNERS>,
+    registers: OwnerRegisters<OWNER_BITS>,
+    produced: LutRam<Bits<32>, OWNER_BITS>,
+    seen: LutRam<Bits<32>, OWNER_BITS>,
+    has_produced: OwnerSet<OWNER_BITS, OWNERS>,
+    waiting: OwnerSet<OWNER_BITS, OWNERS>,
     ahead: DFF<Bits<32>>,
-    asked: DFF<Bit>,
+    was_armed: DFF<Bit>,
 
     changed: Signal<Local, Bit>,
-    changed_owner: Signal<Local, Bits<O>>,
+    changed_owner: Signal<Local, Bits<OWNER_BITS>>,
     enables: Signal<Local, Bit>,
     arms: Signal<Local, Bit>,
     same: Signal<Local, Bit>,
-    grown_owner: Signal<Local, Bits<O>>,
+    grown_owner: Signal<Local, Bits<OWNER_BITS>>,
     producers: Signal<Local, Bits<OWNERS>>,
     waiters: Signal<Local, Bits<OWNERS>>,
     producer: Signal<Local, Bits<32>>,
@@ -64,30 +66,28 @@ pub struct InterruptArm<const O: usize, const OWNERS: usize> {
     arm_field: Constant<Bits<12>>,
     #[value(0x8000_0000)]
     farthest: Constant<Bits<32>>,
-    #[value(0)]
-    zero: Constant<Bits<32>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for InterruptArm<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptArm<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, ahead, asked);
+        dff_setup!(self, clock, ahead, was_armed);
         clock!(self, clock, registers, produced, seen, has_produced);
         clock!(self, clock, waiting);
         self.has_produced.reset.next = self.reset.val();
         self.waiting.reset.next = self.reset.val();
-        self.registers.write.valid.next = self.settings.valid.val();
-        self.registers.write.payload.next = self.settings.payload.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
 
         self.changed.next = self.registers.changed.valid.val();
-        self.changed_owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.changed_owner.next =
+            bit_cast::<OWNER_BITS, 8>(self.registers.changed.payload.val().owner);
         self.enables.next = self.changed.val() & self.registers.changed.payload.val().enable;
         self.arms.next = self.changed.val()
             & self.registers.changed.payload.val().doorbell
             & (self.registers.changed.payload.val().field == self.arm_field.val());
 
         // A producer index counts only if it came after the enable word.
-        self.grown_owner.next = bit_cast::<O, 8>(self.header_produced.payload.val().owner);
+        self.grown_owner.next = bit_cast::<OWNER_BITS, 8>(self.header_produced.payload.val().owner);
         self.same.next = self.enables.val() & (self.grown_owner.val() == self.changed_owner.val());
         self.produced.write_address.next = self.grown_owner.val();
         self.produced.write_data.next = self.header_produced.payload.val().index;
@@ -113,16 +113,16 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptArm<O, OWNERS> {
         self.seen.read_address.next = self.scan.val();
         self.producers.next = self.has_produced.members.val();
         self.waiters.next = self.waiting.members.val();
-        self.producer.next = self.zero.val();
+        self.producer.next = 0.into();
         if self.producers.val().get_bit(self.scan.val().index()) {
             self.producer.next = self.produced.read_data.val();
         }
         self.armed.next = self.waiters.val().get_bit(self.scan.val().index());
         self.ahead.d.next = self.producer.val() - self.seen.read_data.val();
         self.unseen.next = self.ahead.q.val();
-        self.asked.d.next = self.waiters.val().get_bit(self.scan.val().index());
-        self.raises.next = self.asked.q.val()
-            & (self.ahead.q.val() != self.zero.val())
+        self.was_armed.d.next = self.waiters.val().get_bit(self.scan.val().index());
+        self.raises.next = self.was_armed.q.val()
+            & (self.ahead.q.val() != bits::<32>(0))
             & (self.ahead.q.val() < self.farthest.val());
     }
 }

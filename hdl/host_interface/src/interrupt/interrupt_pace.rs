@@ -1,4 +1,4 @@
-//! Says when an owner may be interrupted: moderation by time and by count.
+//! Decides when an owner may be interrupted: moderation by time and by count.
 //!
 //! ```text
 //!  INTERRUPT_INTERVAL, INTERRUPT_ENTRIES ──► compare with the time since `fired` and with `unseen`
@@ -9,7 +9,7 @@
 //! Invariants:
 //! 1. Two interrupts of an owner are at least the interval apart, unless the entries unseen reach
 //!    the count (0: never). The first one does not wait.
-//! 2. An owner that was silent for 2^32 cycles or more may wait one interval too long.
+//! 2. An owner without an interrupt for 2^32 cycles or more may wait one interval too long.
 //!
 //! Source: `abi::registers::INTERRUPT_INTERVAL`, `INTERRUPT_ENTRIES`.
 
@@ -19,28 +19,28 @@ use stream::prelude::*;
 
 /// The moderation. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct InterruptPace<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct InterruptPace<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// No interval, no count, no interrupt yet.
+    /// Sets interval and count to 0; no owner has been interrupted yet.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Owner asked for.
-    pub scan: Signal<In, Bits<O>>,
-    /// Entries that it has not seen, not 0.
+    /// Owner whose state is requested.
+    pub scan: Signal<In, Bits<OWNER_BITS>>,
+    /// Slots that the owner of `scan` has not seen; not 0.
     pub unseen: Signal<In, Bits<32>>,
-    /// It may be interrupted.
+    /// The owner of `scan` may be interrupted.
     pub due: Signal<Out, Bit>,
-    /// It is.
+    /// The owner of `scan` is interrupted in this cycle.
     pub fired: Signal<In, Bit>,
 
     now: DFF<Bits<32>>,
     interval: DFF<Bits<32>>,
     entries: DFF<Bits<32>>,
-    last: LutRam<Bits<32>, O>,
-    has_fired: OwnerSet<O, OWNERS>,
+    last: LutRam<Bits<32>, OWNER_BITS>,
+    has_fired: OwnerSet<OWNER_BITS, OWNERS>,
     passed: DFF<Bits<32>>,
     first: DFF<Bit>,
 
@@ -53,11 +53,9 @@ pub struct InterruptPace<const O: usize, const OWNERS: usize> {
     entries_address: Constant<Bits<24>>,
     #[value(1)]
     one: Constant<Bits<32>>,
-    #[value(0)]
-    zero: Constant<Bits<32>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptPace<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, now, interval, entries, passed, first);
@@ -73,8 +71,8 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
             self.entries.d.next = self.settings.payload.val().data;
         }
         if self.reset.val() {
-            self.interval.d.next = self.zero.val();
-            self.entries.d.next = self.zero.val();
+            self.interval.d.next = 0.into();
+            self.entries.d.next = 0.into();
         }
 
         self.last.write_address.next = self.scan.val();
@@ -90,7 +88,7 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptPace<O, OWNERS> {
         self.passed.d.next = self.now.q.val() - self.last.read_data.val();
         self.first.d.next = !self.members.val().get_bit(self.scan.val().index());
         self.enough.next =
-            (self.entries.q.val() != self.zero.val()) & (self.unseen.val() >= self.entries.q.val());
+            (self.entries.q.val() != bits::<32>(0)) & (self.unseen.val() >= self.entries.q.val());
         self.due.next =
             (self.passed.q.val() >= self.interval.q.val()) | self.enough.val() | self.first.q.val();
     }

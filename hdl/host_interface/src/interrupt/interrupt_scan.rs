@@ -1,11 +1,11 @@
-//! Goes round the owners and decides which interrupt is written.
+//! Goes through the owners in turn and decides which interrupt is written.
 //!
 //! ```text
 //!  Look ──► Compare ──► Judge ──► quiet: next owner
 //!                         ├─────► masked: pending, disarm, next owner
 //!                         └─────► Offer ──taken──► next owner
 //! ```
-//! Timing: three cycles an owner that is quiet.
+//! Timing: three cycles for an owner without an interrupt.
 //!
 //! Invariants: those of [`crate::interrupt`].
 
@@ -15,10 +15,10 @@ use crate::owner::owner_set::OwnerSet;
 use crate::small_write::SmallWrite;
 use stream::prelude::*;
 
-/// What is done.
+/// What the scan does.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum InterruptPhase {
-    /// Reads what is known of the owner.
+    /// Reads the state of the owner.
     Look,
     /// Compares it with what the owner has seen, and with the time.
     Compare,
@@ -30,41 +30,41 @@ pub enum InterruptPhase {
 
 /// The scan. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct InterruptScan<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct InterruptScan<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disarms every owner, forgets what is pending.
+    /// Disarms every owner and forgets what is pending.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// A header queue grew.
+    /// Owner and producer index of a header queue that grew.
     pub header_produced: PulseSink<RingFetch>,
     /// The host has enabled MSI-X.
     pub msix_enable: Signal<In, Bit>,
     /// The host has masked the function.
     pub msix_mask: Signal<In, Bit>,
 
-    /// Vector in question.
-    pub vector: Signal<Out, Bits<O>>,
-    /// Its message address.
+    /// Vector of the owner that is looked at.
+    pub vector: Signal<Out, Bits<OWNER_BITS>>,
+    /// Message address of `vector`.
     pub address: Signal<In, Bits<64>>,
-    /// Its message data.
+    /// Message data of `vector`.
     pub data: Signal<In, Bits<32>>,
     /// Vectors that are not masked.
     pub unmasked: Signal<In, Bits<OWNERS>>,
 
-    /// Messages.
+    /// Messages to write.
     pub write: MessageSource<SmallWrite>,
-    /// Pending bits.
+    /// Pending bits; bit n is owner n.
     pub pending: Signal<Out, Bits<OWNERS>>,
 
-    arm: InterruptArm<O, OWNERS>,
-    pace: InterruptPace<O, OWNERS>,
-    held_back: OwnerSet<O, OWNERS>,
+    arm: InterruptArm<OWNER_BITS, OWNERS>,
+    pace: InterruptPace<OWNER_BITS, OWNERS>,
+    held_back: OwnerSet<OWNER_BITS, OWNERS>,
     grows: DFF<Bit>,
     grown: DFF<RingFetch>,
     phase: DFF<InterruptPhase>,
-    current: DFF<Bits<O>>,
+    current: DFF<Bits<OWNER_BITS>>,
     raises: DFF<Bit>,
     is_pending: DFF<Bit>,
     message: DFF<SmallWrite>,
@@ -74,15 +74,15 @@ pub struct InterruptScan<const O: usize, const OWNERS: usize> {
     judges: Signal<Local, Bit>,
     due: Signal<Local, Bit>,
     fires: Signal<Local, Bit>,
-    next_owner: Signal<Local, Bits<O>>,
+    next_owner: Signal<Local, Bits<OWNER_BITS>>,
     data_word: Signal<Local, Bits<32>>,
     #[value(1)]
-    one: Constant<Bits<O>>,
+    one: Constant<Bits<OWNER_BITS>>,
     #[value(4)]
     message_bytes: Constant<Bits<5>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for InterruptScan<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, grows, grown, phase, current, raises);
@@ -108,12 +108,12 @@ impl<const O: usize, const OWNERS: usize> Logic for InterruptScan<O, OWNERS> {
         self.is_open.next =
             self.unmasked.val().get_bit(self.current.q.val().index()) & !self.msix_mask.val();
 
-        // Compared: grown since it was armed, not too soon.
+        // The queue has grown since it was armed, and the pace allows an interrupt.
         self.raises.d.next = self.arm.raises.val() & self.pace.due.val() & self.msix_enable.val();
         self.is_pending.d.next =
             self.waiting.val().get_bit(self.current.q.val().index()) & self.msix_enable.val();
         self.judges.next = (self.phase.q.val() == InterruptPhase::Judge) & self.arm.ready.val();
-        // What an enable word has disarmed meanwhile does not fire.
+        // An owner that an enable word has disarmed meanwhile is not interrupted.
         self.due.next = self.raises.q.val() & self.arm.armed.val();
         self.fires.next =
             self.judges.val() & self.is_open.val() & (self.due.val() | self.is_pending.q.val());

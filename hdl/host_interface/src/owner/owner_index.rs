@@ -1,5 +1,9 @@
-//! A running index of every owner, 0 when the owner's context is enabled.
+//! A free-running index of every owner, 0 when the owner's context is enabled.
 //!
+//! ```text
+//!  enable word: 0 ─┐
+//!  advance ────────┴─► index of each owner ──► value of `owner`
+//! ```
 //! Timing: `value` is combinational from `owner`; `advance` counts in the next cycle.
 //!
 //! Invariants:
@@ -10,31 +14,29 @@ use crate::owner::owner_registers::OwnerWrite;
 use stream::prelude::*;
 
 /// The indices. See the module's head.
-#[derive(LogicBlock, BlockDefault)]
-pub struct OwnerIndex<const O: usize> {
-    /// Clock.
+#[derive(LogicBlock, Default)]
+pub struct OwnerIndex<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Register writes of owners.
+    /// Register writes that concern an owner.
     pub changed: PulseSink<OwnerWrite>,
 
-    /// Owner asked for.
-    pub owner: Signal<In, Bits<O>>,
-    /// Its index.
+    /// Owner whose index is requested.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Index of `owner`.
     pub value: Signal<Out, Bits<32>>,
-    /// Set its index.
+    /// Set the index of `owner`.
     pub advance: Signal<In, Bit>,
-    /// To this.
+    /// New index.
     pub advance_to: Signal<In, Bits<32>>,
     /// The index can be set in this cycle.
     pub advance_ready: Signal<Out, Bit>,
 
-    indices: LutRam<Bits<32>, O>,
+    indices: LutRam<Bits<32>, OWNER_BITS>,
     enables: Signal<Local, Bit>,
-    #[value(0)]
-    zero: Constant<Bits<32>>,
 }
 
-impl<const O: usize> Logic for OwnerIndex<O> {
+impl<const OWNER_BITS: usize> Logic for OwnerIndex<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, indices);
@@ -44,8 +46,9 @@ impl<const O: usize> Logic for OwnerIndex<O> {
         self.indices.write_data.next = self.advance_to.val();
         self.indices.write_enable.next = self.enables.val() | self.advance.val();
         if self.enables.val() {
-            self.indices.write_address.next = bit_cast::<O, 8>(self.changed.payload.val().owner);
-            self.indices.write_data.next = self.zero.val();
+            self.indices.write_address.next =
+                bit_cast::<OWNER_BITS, 8>(self.changed.payload.val().owner);
+            self.indices.write_data.next = 0.into();
         }
         self.indices.read_address.next = self.owner.val();
         self.value.next = self.indices.read_data.val();

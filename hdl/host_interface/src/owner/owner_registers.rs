@@ -1,14 +1,14 @@
-//! Tells a block which owner's context or doorbell register was written, and keeps such registers.
+//! Reports which owner's context or doorbell register was written, and keeps such registers.
 //!
 //! ```text
 //!  write ──► [OwnerRegisters: two ranges] ──► changed ──┬──► [OwnerWord]    ──► value
 //!                                                       └──► [OwnerAddress] ──► address
 //! ```
-//! Timing: `changed` is a register, one cycle behind `write`; a kept word follows one cycle later.
-//! What is read is combinational from `owner`.
+//! Timing: `changed` is a register, one cycle after `write`; a kept word follows one cycle later.
+//! `value` and `address` are combinational from `owner`.
 //!
 //! Invariants:
-//! 1. `changed.valid` is high only for an owner that the card has (OWNERS = 2^O).
+//! 1. `changed.valid` is high only for an owner that the card has: there are 2^`OWNER_BITS`.
 //! 2. At most one of `context` and `doorbell` is high; `enable` implies `context`.
 //! 3. A word reads 0 until it is first written; nothing else clears it.
 //!
@@ -17,18 +17,18 @@
 use abi::registers;
 use stream::prelude::*;
 
-/// A register of an owner was written.
+/// A write to a register of an owner.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OwnerWrite {
-    /// It is a word of the owner's context.
+    /// The register is a word of the owner's context.
     pub context: Bit,
-    /// It is the context's enable word: the owner starts afresh.
+    /// The register is the context's enable word: the owner starts again.
     pub enable: Bit,
-    /// It is a doorbell of the owner.
+    /// The register is a doorbell of the owner.
     pub doorbell: Bit,
-    /// Byte offset in the context or the doorbell page.
+    /// Byte offset in the context or in the doorbell page.
     pub field: Bits<12>,
-    /// Owner.
+    /// Owner of the register.
     pub owner: Bits<8>,
     /// Value written.
     pub data: Bits<32>,
@@ -36,17 +36,17 @@ pub struct OwnerWrite {
 
 /// The decoder. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[require(O <= 8, "owner ids have 8 bits")]
+#[require(OWNER_BITS <= 8, "owner ids have 8 bits")]
 #[require(registers::CONTEXT_STRIDE == 1 << 6)]
 #[require(registers::DOORBELL_STRIDE == 1 << 12)]
-pub struct OwnerRegisters<const O: usize> {
-    /// Clock.
+pub struct OwnerRegisters<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Every register write.
+    /// Register writes of the host.
     pub write: PulseSink<RegisterWrite>,
 
-    /// The writes that concern an owner.
+    /// Register writes that concern an owner.
     pub changed: PulseSource<OwnerWrite>,
 
     seen: DFF<Bit>,
@@ -61,17 +61,17 @@ pub struct OwnerRegisters<const O: usize> {
 
     #[value(u64::from(registers::CONTEXTS))]
     contexts: Constant<Bits<24>>,
-    #[value(u64::from(registers::CONTEXT_STRIDE << O))]
+    #[value(u64::from(registers::CONTEXT_STRIDE << OWNER_BITS))]
     contexts_bytes: Constant<Bits<24>>,
     #[value(u64::from(registers::DOORBELLS))]
     doorbells: Constant<Bits<24>>,
-    #[value(u64::from(registers::DOORBELL_STRIDE << O))]
+    #[value(u64::from(registers::DOORBELL_STRIDE << OWNER_BITS))]
     doorbells_bytes: Constant<Bits<24>>,
     #[value(u64::from(registers::CONTEXT_ENABLE))]
     enable_field: Constant<Bits<12>>,
 }
 
-impl<const O: usize> Logic for OwnerRegisters<O> {
+impl<const OWNER_BITS: usize> Logic for OwnerRegisters<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, seen, seen_write);
@@ -107,26 +107,26 @@ impl<const O: usize> Logic for OwnerRegisters<O> {
 /// The word at byte `field` of the context.
 #[derive(LogicBlock, BlockDefault)]
 #[new(field: u32)]
-pub struct OwnerWord<const O: usize> {
-    /// Clock.
+pub struct OwnerWord<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Writes.
+    /// Register writes that concern an owner.
     pub changed: PulseSink<OwnerWrite>,
-    /// Owner asked for.
-    pub owner: Signal<In, Bits<O>>,
-    /// Its word.
+    /// Owner whose word is requested.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Word of `owner`.
     pub value: Signal<Out, Bits<32>>,
 
-    words: LutRam<Bits<32>, O>,
+    words: LutRam<Bits<32>, OWNER_BITS>,
     #[value(u64::from(field))]
     field: Constant<Bits<12>>,
 }
 
-impl<const O: usize> Logic for OwnerWord<O> {
+impl<const OWNER_BITS: usize> Logic for OwnerWord<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, words);
-        self.words.write_address.next = bit_cast::<O, 8>(self.changed.payload.val().owner);
+        self.words.write_address.next = bit_cast::<OWNER_BITS, 8>(self.changed.payload.val().owner);
         self.words.write_data.next = self.changed.payload.val().data;
         self.words.write_enable.next = self.changed.valid.val()
             & self.changed.payload.val().context
@@ -141,24 +141,24 @@ impl<const O: usize> Logic for OwnerWord<O> {
 /// The address at byte `field` of the context.
 #[derive(LogicBlock, BlockDefault)]
 #[new(field: u32)]
-pub struct OwnerAddress<const O: usize> {
-    /// Clock.
+pub struct OwnerAddress<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Writes.
+    /// Register writes that concern an owner.
     pub changed: PulseSink<OwnerWrite>,
-    /// Owner asked for.
-    pub owner: Signal<In, Bits<O>>,
-    /// Its address.
+    /// Owner whose address is requested.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Address of `owner`.
     pub address: Signal<Out, Bits<64>>,
 
     #[value(OwnerWord::new(field))]
-    low: OwnerWord<O>,
+    low: OwnerWord<OWNER_BITS>,
     #[value(OwnerWord::new(field + 4))]
-    high: OwnerWord<O>,
+    high: OwnerWord<OWNER_BITS>,
     high_wide: Signal<Local, Bits<64>>,
 }
 
-impl<const O: usize> Logic for OwnerAddress<O> {
+impl<const OWNER_BITS: usize> Logic for OwnerAddress<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, low, high);

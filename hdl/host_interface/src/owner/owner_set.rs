@@ -8,25 +8,25 @@
 
 use stream::prelude::*;
 
-/// The set. OWNERS must be 2^O. See the module's head.
+/// The set. `OWNERS` must be 2^`OWNER_BITS`. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[require(OWNERS == 1 << O, "OWNERS must be 2^O")]
-pub struct OwnerSet<const O: usize, const OWNERS: usize> {
-    /// Clock.
+#[require(OWNERS == 1 << OWNER_BITS, "OWNERS must be 2^OWNER_BITS")]
+pub struct OwnerSet<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Empties the set.
     pub reset: Signal<In, Bit>,
 
-    /// Add an owner.
+    /// Add `add_owner`.
     pub add: Signal<In, Bit>,
-    /// Which.
-    pub add_owner: Signal<In, Bits<O>>,
-    /// Remove an owner.
+    /// Owner to add.
+    pub add_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Remove `remove_owner`.
     pub remove: Signal<In, Bit>,
-    /// Which.
-    pub remove_owner: Signal<In, Bits<O>>,
+    /// Owner to remove.
+    pub remove_owner: Signal<In, Bits<OWNER_BITS>>,
 
-    /// The set; bit n is owner n.
+    /// Members of the set; bit n is owner n.
     pub members: Signal<Out, Bits<OWNERS>>,
 
     held: DFF<Bits<OWNERS>>,
@@ -36,26 +36,24 @@ pub struct OwnerSet<const O: usize, const OWNERS: usize> {
     kept: Signal<Local, Bits<OWNERS>>,
     #[value(1)]
     one: Constant<Bits<OWNERS>>,
-    #[value(0)]
-    none: Constant<Bits<OWNERS>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for OwnerSet<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerSet<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, held);
-        self.added.next = self.none.val();
+        self.added.next = 0.into();
         if self.add.val() {
             self.added.next = self.one.val() << self.add_owner.val();
         }
-        self.removed.next = self.none.val();
+        self.removed.next = 0.into();
         if self.remove.val() {
             self.removed.next = self.one.val() << self.remove_owner.val();
         }
         self.kept.next = !self.removed.val();
         self.held.d.next = (self.held.q.val() & self.kept.val()) | self.added.val();
         if self.reset.val() {
-            self.held.d.next = self.none.val();
+            self.held.d.next = 0.into();
         }
         self.members.next = self.held.q.val();
     }

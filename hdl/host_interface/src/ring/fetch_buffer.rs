@@ -1,4 +1,4 @@
-//! Holds fetched ring entries until the whole fetch is known to be good.
+//! Keeps fetched ring entries until the whole fetch is known to be good.
 //!
 //! ```text
 //!  sink ──►┌──────────────────────────┐──► source
@@ -6,13 +6,15 @@
 //!          │ | part being received    │──► held
 //!          └──────────────────────────┘
 //! ```
-//! Timing: a packet can leave four cycles after its last beat came; one beat a cycle in and out,
-//! none in in the cycle behind a packet.
+//! Timing: a packet can leave four cycles after its last beat came. One beat per cycle in and out,
+//! except that none is taken in the cycle after a packet. `source.valid` and `held` are functions
+//! of registers.
 //!
 //! Invariants:
-//! 1. A packet leaves whole and in order, or (aborted, or `keep` low while `finished`) not at all.
+//! 1. A packet leaves whole and in order, or not at all: when it is aborted, or `keep` is low while
+//!    `finished` is high.
 //! 2. `held` counts the beats in the buffer, those of the unfinished packet included.
-//! 3. `finished` is high in the cycle behind the one in which a last beat is taken.
+//! 3. `finished` is high in the cycle after the one in which a last beat is taken.
 
 use stream::prelude::*;
 
@@ -26,23 +28,23 @@ struct EntryBeat {
 /// The buffer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct FetchBuffer {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Empties the buffer.
     pub reset: Signal<In, Bit>,
 
-    /// Fetched entries.
+    /// Packets of fetched entries.
     pub sink: PacketSink,
-    /// The packet may be kept; read while `finished`.
+    /// The packet that has just ended may be kept; sampled while `finished` is high.
     pub keep: Signal<In, Bit>,
-    /// A packet has come to its end: a register.
+    /// A packet has ended in the cycle before (a register).
     pub finished: Signal<Out, Bit>,
-    /// It is aborted: a register.
+    /// The packet that has just ended is aborted (a register).
     pub aborted: Signal<Out, Bit>,
 
-    /// Good packets.
+    /// Packets that were kept, never aborted, 64 bytes in each beat.
     pub source: PacketSource,
-    /// Beats held.
+    /// Beats in the buffer.
     pub held: Signal<Out, Bits<10>>,
 
     memory: BlockRam<EntryBeat, 9>,
@@ -60,8 +62,6 @@ pub struct FetchBuffer {
     wrap: Constant<Bits<10>>,
     #[value(1)]
     one: Constant<Bits<10>>,
-    #[value(0)]
-    zero: Constant<Bits<10>>,
     #[value(abi::config::BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<7>>,
 }
@@ -73,7 +73,7 @@ impl Logic for FetchBuffer {
         dff_setup!(self, clock, is_full, settles, was_aborted);
         clock!(self, clock, memory, reader);
 
-        // What becomes of a packet is decided in the cycle behind its last beat.
+        // What becomes of a packet is decided in the cycle after its last beat.
         self.held.next = self.write_pointer.q.val() - self.reader.pointer.val();
         self.sink.ready.next = !self.is_full.q.val() & !self.settles.q.val();
         self.write.next = self.sink.valid.val() & !self.is_full.q.val() & !self.settles.q.val();
@@ -113,8 +113,8 @@ impl Logic for FetchBuffer {
         self.source.byte_count.next = self.beat_bytes.val();
         self.source.abort.next = false;
         if self.reset.val() {
-            self.write_pointer.d.next = self.zero.val();
-            self.commit_pointer.d.next = self.zero.val();
+            self.write_pointer.d.next = 0.into();
+            self.commit_pointer.d.next = 0.into();
             self.is_full.d.next = false;
             self.settles.d.next = false;
         }

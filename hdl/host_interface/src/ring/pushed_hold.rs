@@ -1,66 +1,61 @@
-//! Keeps the send slot that an owner pushed last, and learns from its doorbell which one it is.
+//! Keeps the send slot that was pushed last, and learns from its owner's doorbell which slot it is.
 //!
 //! ```text
 //!  pushed ──► first, second ──► (doorbell of the same owner) ──► named: owner, index
 //! ```
-//! | port | meaning and duty |
-//! |---|---|
-//! | `settings` | register writes; a line pushed after one comes at least two cycles after it |
-//! | `pushed` | one half of a slot in an owner's push window |
-//! | `locked` | the slot is read: what is pushed now is lost |
-//! | `used` | forget the slot that is named |
-//! | `named` | which slot is held whole, once a doorbell has told |
-//!
-//! Timing: all outputs are registers; a doorbell counts two cycles after its pulse.
+//! Timing: all outputs are registers. A doorbell counts two cycles after its pulse in `settings`; a
+//! line pushed after a register write must come at least two cycles after it.
 //!
 //! Invariants:
-//! 1. A slot is complete when its first half and then its second one came from the same owner with
-//!    no other push and no doorbell of that owner between. The owner's next doorbell names it: the
-//!    last slot produced.
-//! 2. `named`, `first` and `second` belong together whenever `named.valid` is high; a push makes it
+//! 1. A slot is complete when its first half and then its second half came from the same owner,
+//!    with no other push and no doorbell of that owner between them. The owner's next doorbell
+//!    names it: it is the last slot produced.
+//! 2. `named`, `first` and `second` belong together whenever `named.valid` is high. A push makes it
 //!    fall.
 //! 3. A context that is enabled, or a new epoch, forgets the slot.
+//!
+//! Source: `docs/specification.md`, Pushed slots.
 
 use crate::owner::owner_registers::OwnerRegisters;
 use abi::registers;
 use stream::prelude::*;
 
-/// Which slot is held.
+/// The slot that is kept.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct NamedSlot {
-    /// There is one; without it the rest is undefined.
+    /// A slot is kept and named; without it the other fields are undefined.
     pub valid: Bit,
     /// Owner of the send ring.
     pub owner: Bits<8>,
-    /// Free-running index in the ring.
+    /// Free-running index of the slot in the ring.
     pub index: Bits<32>,
 }
 
 /// The memory. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct PushedHold<const O: usize> {
-    /// Clock.
+pub struct PushedHold<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets the slot.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
-    /// Lines pushed.
+    /// Halves of slots, written to the push windows.
     pub pushed: PulseSink<PushedLine>,
 
-    /// The slot is read.
+    /// The slot is being read: what is pushed now is dropped.
     pub locked: Signal<In, Bit>,
-    /// The slot that is named is needed no more.
+    /// Forget the slot that is named.
     pub used: Signal<In, Bit>,
 
-    /// Which slot is held.
+    /// The slot that is kept, once a doorbell has named it.
     pub named: Signal<Out, NamedSlot>,
-    /// Its first half.
+    /// First half of the slot.
     pub first: Signal<Out, Bits<512>>,
-    /// Its second half.
+    /// Second half of the slot.
     pub second: Signal<Out, Bits<512>>,
 
-    registers: OwnerRegisters<O>,
+    registers: OwnerRegisters<OWNER_BITS>,
     first_line: DFF<Bits<512>>,
     second_line: DFF<Bits<512>>,
     has_first: DFF<Bit>,
@@ -77,7 +72,7 @@ pub struct PushedHold<const O: usize> {
     one: Constant<Bits<32>>,
 }
 
-impl<const O: usize> Logic for PushedHold<O> {
+impl<const OWNER_BITS: usize> Logic for PushedHold<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(

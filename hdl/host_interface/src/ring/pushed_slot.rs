@@ -1,4 +1,4 @@
-//! Answers the fetch of a send slot that the host has pushed along with its doorbell.
+//! Serves the fetch of a send slot from the copy that software pushed with its doorbell.
 //!
 //! ```text
 //!  pushed, settings ──► [hold] ── named: owner, index ─┐
@@ -6,28 +6,21 @@
 //!  ring_job ───────────────┼───────────── the same? ────┴─ no ──► read_job
 //!  ring_data ◄─────────────┴◄──────────────────────────────────── read_data
 //! ```
-//! | port | meaning and duty |
-//! |---|---|
-//! | `settings` | register writes; a line pushed after one comes at least two cycles after it |
-//! | `pushed` | one half of a slot in an owner's push window |
-//! | `ring_job`, `ring_of` | what the ring wants read; which entries these are, a cycle before |
-//! | `ring_data` | its answers, in order |
-//! | `read_job`, `read_data` | one client of `dma.read` |
-//! | `served` | a fetch was answered from here (one cycle) |
-//!
-//! Timing: a fetch that hits is answered in the next two cycles; the others pass in no time.
+//! Timing: a fetch that hits is served in the next two cycles. Other fetches and their read data
+//! pass combinationally.
 //!
 //! Invariants:
-//! 1. A pushed slot answers only a fetch of that one slot of that owner, once, and only when no
-//!    read of the ring is in flight and no push comes in. Whatever else happens, the ring is read:
-//!    a push can be lost, never wrong.
-//! 2. Answers keep the order of the jobs. A job that was offered to `dma.read` stays with it.
+//! 1. A pushed slot serves only a fetch of that one slot of that owner, once, and only when no read
+//!    of the ring is in flight and no push comes in this cycle. In every other case the ring is
+//!    read: a push can be dropped, but never be wrong.
+//! 2. `ring_data` keeps the order of `ring_job`. A job that was offered to `dma.read` stays with
+//!    it.
 //!
-//! On error: nothing can fail here; a slot that was pushed in any other way is not used.
+//! On error: nothing can fail here. A slot that was pushed in any other way is not used.
 //!
-//! Source: `docs/specification.md`, Rings.
+//! Source: `docs/specification.md`, Pushed slots.
 
-use crate::ring::pushed_answer::PushedAnswer;
+use crate::ring::pushed_data_mux::PushedDataMux;
 use crate::ring::pushed_hold::PushedHold;
 use crate::ring::ring_plan::FetchInFlight;
 use abi::config;
@@ -36,34 +29,34 @@ use stream::prelude::*;
 // The literal of the kernel: a slot is 2^7 bytes.
 const _: () = assert!(config::SLOT_BYTES == 1 << 7);
 
-/// The block. See the module's head.
+/// The push window of the send rings. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct PushedSlot<const O: usize> {
-    /// Clock.
+pub struct PushedSlot<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets the slot and every fetch.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host; a line pushed after one comes at least two cycles after it.
     pub settings: PulseSink<RegisterWrite>,
-    /// Lines pushed.
+    /// Halves of slots, written to the push windows.
     pub pushed: PulseSink<PushedLine>,
 
-    /// What the ring wants read.
+    /// Reads that the ring requests.
     pub ring_job: MessageSink<ReadJob>,
-    /// Which entries these are.
+    /// Entries that `ring_job` reads; valid from the cycle before the job is offered.
     pub ring_of: Signal<In, FetchInFlight>,
-    /// Its answers.
+    /// Entries for the ring, one packet for each `ring_job`, in order.
     pub ring_data: PacketSource,
 
-    /// Reads.
+    /// Reads that go to the host: one client of `dma.read`.
     pub read_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of `read_job`, in order.
     pub read_data: PacketSink,
-    /// A fetch was answered from here.
+    /// A fetch was served from the pushed slot (one cycle).
     pub served: Signal<Out, Bit>,
 
-    hold: PushedHold<O>,
-    answer: PushedAnswer,
+    hold: PushedHold<OWNER_BITS>,
+    data_mux: PushedDataMux,
     offered: DFF<Bit>,
     in_flight: DFF<Bits<5>>,
     is_wanted: DFF<Bit>,
@@ -74,47 +67,45 @@ pub struct PushedSlot<const O: usize> {
     same_owner: Signal<Local, Bit>,
     hits: Signal<Local, Bit>,
     serves: Signal<Local, Bit>,
-    asks: Signal<Local, Bit>,
+    issues: Signal<Local, Bit>,
     one_more: Signal<Local, Bits<5>>,
     one_less: Signal<Local, Bits<5>>,
 
-    #[value(0)]
-    none: Constant<Bits<5>>,
     #[value(1)]
     one: Constant<Bits<5>>,
 }
 
-impl<const O: usize> Logic for PushedSlot<O> {
+impl<const OWNER_BITS: usize> Logic for PushedSlot<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, offered, in_flight, is_wanted);
-        clock!(self, clock, hold, answer);
+        clock!(self, clock, hold, data_mux);
         self.hold.reset.next = self.reset.val();
         PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.hold.settings);
         self.hold.pushed.valid.next = self.pushed.valid.val();
         self.hold.pushed.payload.next = self.pushed.payload.val();
-        self.answer.reset.next = self.reset.val();
-        self.passes.next = self.answer.passes.val();
+        self.data_mux.reset.next = self.reset.val();
+        self.passes.next = self.data_mux.passes.val();
         self.hold.locked.next = !self.passes.val();
 
-        // A fetch that goes past the slot leaves no use for it.
+        // A fetch of its owner uses the slot or passes it: it is not needed again.
         self.same_owner.next = self.hold.named.val().owner == self.ring_of.val().owner;
         self.bytes.next = self.ring_job.payload.val().bytes;
         self.slots.next = self.bytes.val().get_bits::<5>(7);
-        // A slot that was named before is still the same: a push makes the name fall.
+        // A slot that was named a cycle ago is still the same: a push makes `named.valid` fall.
         self.is_wanted.d.next = self.hold.named.val().valid
             & self.same_owner.val()
             & (self.hold.named.val().index == self.ring_of.val().index);
         self.hits.next = self.hold.named.val().valid
             & self.is_wanted.q.val()
             & (self.slots.val() == self.one.val())
-            & (self.in_flight.q.val() == self.none.val())
+            & (self.in_flight.q.val() == bits::<5>(0))
             & !self.offered.q.val()
             & !self.pushed.valid.val();
         self.serves.next = self.ring_job.valid.val() & self.passes.val() & self.hits.val();
         self.read_job.valid.next = self.ring_job.valid.val() & self.passes.val() & !self.hits.val();
         self.read_job.payload.next = self.ring_job.payload.val();
-        self.asks.next = self.ring_job.valid.val()
+        self.issues.next = self.ring_job.valid.val()
             & self.passes.val()
             & !self.hits.val()
             & self.read_job.ready.val();
@@ -124,25 +115,25 @@ impl<const O: usize> Logic for PushedSlot<O> {
             & self.passes.val()
             & !self.hits.val()
             & !self.read_job.ready.val();
-        self.hold.used.next = self.same_owner.val() & (self.serves.val() | self.asks.val());
+        self.hold.used.next = self.same_owner.val() & (self.serves.val() | self.issues.val());
         self.served.next = self.serves.val();
 
-        // No read is in flight while the slot goes out.
-        self.answer.serve.next = self.serves.val();
-        self.answer.first.next = self.hold.first.val();
-        self.answer.second.next = self.hold.second.val();
-        PacketSink::link(&mut self.read_data, &mut self.answer.read_data);
-        PacketSource::link(&mut self.ring_data, &mut self.answer.ring_data);
+        // No read is in flight while the slot leaves.
+        self.data_mux.serve.next = self.serves.val();
+        self.data_mux.first.next = self.hold.first.val();
+        self.data_mux.second.next = self.hold.second.val();
+        PacketSink::link(&mut self.read_data, &mut self.data_mux.read_data);
+        PacketSource::link(&mut self.ring_data, &mut self.data_mux.ring_data);
         self.one_more.next = self.in_flight.q.val() + self.one.val();
         self.one_less.next = self.in_flight.q.val() - self.one.val();
-        if self.asks.val() & !self.answer.answered.val() {
+        if self.issues.val() & !self.data_mux.read_ends.val() {
             self.in_flight.d.next = self.one_more.val();
-        } else if self.answer.answered.val() & !self.asks.val() {
+        } else if self.data_mux.read_ends.val() & !self.issues.val() {
             self.in_flight.d.next = self.one_less.val();
         }
         if self.reset.val() {
             self.offered.d.next = false;
-            self.in_flight.d.next = self.none.val();
+            self.in_flight.d.next = 0.into();
         }
     }
 }

@@ -4,18 +4,23 @@
 //!  Scan ──work──► Locate ──► Limit ──► Offer ──taken──► Advance ──► Scan of the next owner
 //!                               └─producer beyond the ring─► Refuse ──┘
 //! ```
-//! Timing: one owner a cycle while scanning; five cycles a fetch when `read_job` is taken at once.
-//! When a whole turn has found no work, a doorbell's owner is looked at next.
+//! Timing: one owner per cycle while scanning; five cycles for a fetch when `read_job` is taken at
+//! once. When a scan of all owners has found no work, the owner of the next doorbell is looked at
+//! next. `advance`, `refuse` and `issued` follow the state in the same cycle.
 //!
 //! Invariants:
-//! 1. A fetch has 1 to `entries_max` entries, lies in what the host produced and does not cross the
-//!    ring's end.
+//! 1. A fetch has 1 to `entries_max` entries, lies within what the host produced and does not cross
+//!    the ring's end.
 //! 2. `issued` is high in the cycle in which `read_job` is taken.
-//! 3. A ring that was enabled anew since it was scanned is neither advanced nor refused.
+//! 3. A ring that was enabled again since it was scanned is neither advanced nor refused.
+//!
+//! On error: a producer index more than the ring's size ahead is refused: `refuse` stops the ring.
+//!
+//! Source: `docs/specification.md`, Rings and Stopped rings.
 
+use crate::ring::ring_arbiter::RingArbiter;
 use crate::ring::ring_span::RingSpan;
 use crate::ring::ring_state::{RingKind, RingView};
-use crate::ring::ring_turn::RingTurn;
 use stream::prelude::*;
 
 /// A fetch that `dma.read` has accepted.
@@ -25,7 +30,7 @@ pub struct FetchInFlight {
     pub owner: Bits<8>,
     /// Index of the first entry.
     pub index: Bits<32>,
-    /// Generation of the ring.
+    /// Generation of the ring when the fetch was planned.
     pub generation: Bits<24>,
 }
 
@@ -51,25 +56,25 @@ pub enum RingPhase {
 /// Plans for one kind of ring.
 #[derive(LogicBlock, BlockDefault)]
 #[new(kind: RingKind)]
-pub struct RingPlan<const O: usize> {
-    /// Clock.
+pub struct RingPlan<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Forgets the plan.
     pub reset: Signal<In, Bit>,
 
-    /// There is room for one more fetch.
-    pub room: Signal<In, Bit>,
-    /// Ring looked at.
-    pub owner: Signal<Out, Bits<O>>,
-    /// What is known of it.
+    /// There is free space for the entries of one more fetch.
+    pub has_space: Signal<In, Bit>,
+    /// Owner of the ring that is looked at.
+    pub owner: Signal<Out, Bits<OWNER_BITS>>,
+    /// State of the ring of `owner`, in the same cycle.
     pub view: Signal<In, RingView>,
 
-    /// Whose ring is enabled anew in this cycle; `view` shows it from the next one on.
-    pub anew: PulseSink<Bits<O>>,
-    /// Whose doorbell rings; it counts from the next cycle on.
-    pub rung: PulseSink<Bits<O>>,
+    /// Owner whose ring is enabled again in this cycle; `view` shows it from the next cycle on.
+    pub reenabled: PulseSink<Bits<OWNER_BITS>>,
+    /// Owner whose doorbell is written; its producer index counts from the next cycle on.
+    pub rung: PulseSink<Bits<OWNER_BITS>>,
 
-    /// `advance` is heard.
+    /// `advance` is accepted in this cycle.
     pub advance_ready: Signal<In, Bit>,
     /// Move the consumer index of `owner`.
     pub advance: Signal<Out, Bit>,
@@ -77,12 +82,12 @@ pub struct RingPlan<const O: usize> {
     pub advance_to: Signal<Out, Bits<32>>,
     /// Stop the ring of `owner`.
     pub refuse: Signal<Out, Bit>,
-    /// `refuse` is heard.
+    /// `refuse` is accepted in this cycle.
     pub refuse_ready: Signal<In, Bit>,
 
-    /// Reads.
+    /// Reads of ring entries.
     pub read_job: MessageSource<ReadJob>,
-    /// What was read for, one for each read.
+    /// Fetch that `read_job` reads, one pulse for each read taken.
     pub issued: PulseSource<FetchInFlight>,
 
     #[value(RingSpan::new(kind))]
@@ -92,30 +97,31 @@ pub struct RingPlan<const O: usize> {
     index_next: DFF<Bits<32>>,
     job: DFF<ReadJob>,
     same: DFF<Bit>,
-    turn: RingTurn<O>,
+    arbiter: RingArbiter<OWNER_BITS>,
 
     has_work: Signal<Local, Bit>,
 }
 
-impl<const O: usize> Logic for RingPlan<O> {
+impl<const OWNER_BITS: usize> Logic for RingPlan<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, seen, index_next, job, same);
-        clock!(self, clock, span, turn);
+        clock!(self, clock, span, arbiter);
         self.span.index.next = self.seen.q.val().consumer;
         self.span.producer.next = self.seen.q.val().producer;
         self.span.base.next = self.seen.q.val().base;
         self.span.size_bits.next = self.seen.q.val().size_bits;
-        self.owner.next = self.turn.owner.val();
+        self.owner.next = self.arbiter.owner.val();
         // Whether the ring of the next cycle is still the one that was scanned.
         self.same.d.next = (self.view.val().generation == self.seen.q.val().generation)
-            & !(self.anew.valid.val() & (self.anew.payload.val() == self.turn.owner.val()));
+            & !(self.reenabled.valid.val()
+                & (self.reenabled.payload.val() == self.arbiter.owner.val()));
 
         self.read_job.valid.next = self.phase.q.val() == RingPhase::Offer;
         self.read_job.payload.next = self.job.q.val();
         self.issued.valid.next =
             (self.phase.q.val() == RingPhase::Offer) & self.read_job.ready.val();
-        self.issued.payload.next.owner = bit_cast::<8, O>(self.turn.owner.val());
+        self.issued.payload.next.owner = bit_cast::<8, OWNER_BITS>(self.arbiter.owner.val());
         self.issued.payload.next.index = self.seen.q.val().consumer;
         self.issued.payload.next.generation = self.seen.q.val().generation;
         self.advance.next = (self.phase.q.val() == RingPhase::Advance) & self.same.q.val();
@@ -124,15 +130,15 @@ impl<const O: usize> Logic for RingPlan<O> {
 
         self.has_work.next =
             self.view.val().runs & (self.view.val().producer != self.view.val().consumer);
-        self.turn.reset.next = self.reset.val();
-        PulseSink::<Bits<O>>::link(&mut self.rung, &mut self.turn.rung);
-        self.turn.found.next = (self.phase.q.val() == RingPhase::Scan) & self.has_work.val();
-        self.turn.idle.next = (self.phase.q.val() == RingPhase::Scan) & !self.has_work.val();
-        self.turn.done.next = false;
+        self.arbiter.reset.next = self.reset.val();
+        PulseSink::<Bits<OWNER_BITS>>::link(&mut self.rung, &mut self.arbiter.rung);
+        self.arbiter.found.next = (self.phase.q.val() == RingPhase::Scan) & self.has_work.val();
+        self.arbiter.idle.next = (self.phase.q.val() == RingPhase::Scan) & !self.has_work.val();
+        self.arbiter.done.next = false;
         match self.phase.q.val() {
             RingPhase::Scan => {
                 self.seen.d.next = self.view.val();
-                if self.has_work.val() & self.room.val() {
+                if self.has_work.val() & self.has_space.val() {
                     self.phase.d.next = RingPhase::Locate;
                 }
             }
@@ -152,13 +158,13 @@ impl<const O: usize> Logic for RingPlan<O> {
             }
             RingPhase::Advance => {
                 if self.advance_ready.val() {
-                    self.turn.done.next = true;
+                    self.arbiter.done.next = true;
                     self.phase.d.next = RingPhase::Scan;
                 }
             }
             RingPhase::Refuse => {
                 if self.refuse_ready.val() {
-                    self.turn.done.next = true;
+                    self.arbiter.done.next = true;
                     self.phase.d.next = RingPhase::Scan;
                 }
             }

@@ -1,16 +1,16 @@
-//! Finds the next fetch of a ring: place, length, and where it ends.
+//! Finds the next fetch of a ring: where it lies, its length, and the index after it.
 //!
 //! ```text
 //!                 (register)
 //!  index, size ──► place, the ring's end, entries up to there ─┐
 //!  index, producer ──► pending ────────────────────────────────┴─► the nearest ─► job, index_next
-//!  index ──► entries_max behind it ────────────────────────────┘
+//!  index ──► entries_max after it ─────────────────────────────┘
 //! ```
 //! Timing: the outputs hold two cycles after the inputs came, while these stay.
 //!
 //! Invariants:
 //! 1. `job` covers 1 to `entries_max` of the entries produced and does not cross the ring's end.
-//! 2. `overrun` says that more was produced than the ring holds.
+//! 2. `overrun` is high when more was produced than the ring holds.
 
 use crate::ring::ring_state::RingKind;
 use stream::prelude::*;
@@ -21,21 +21,21 @@ use stream::prelude::*;
 #[derive(LogicBlock, BlockDefault)]
 #[new(kind: RingKind)]
 pub struct RingSpan {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Index of the next entry.
+    /// Index of the next entry to fetch.
     pub index: Signal<In, Bits<32>>,
-    /// Index behind the last entry produced, not the same.
+    /// Index after the last entry produced; it differs from `index`.
     pub producer: Signal<In, Bits<32>>,
     /// Bus address of the ring.
     pub base: Signal<In, Bits<64>>,
     /// log2 entries of the ring.
     pub size_bits: Signal<In, Bits<4>>,
 
-    /// The read.
+    /// Read of the next fetch.
     pub job: Signal<Out, ReadJob>,
-    /// Index behind its last entry.
+    /// Index after the last entry of `job`.
     pub index_next: Signal<Out, Bits<32>>,
     /// More was produced than the ring holds.
     pub overrun: Signal<Out, Bit>,

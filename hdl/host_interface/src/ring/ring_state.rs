@@ -1,20 +1,21 @@
-//! What a ring fetcher knows of every owner's ring.
+//! State of every owner's ring of one kind: settings, indices, generation, and whether it runs.
 //!
 //! ```text
 //!  settings ──► base, size, producer ─┐
 //!  advance  ──► consumer ─────────────┼──► of `scan`
 //!  fail     ──► runs ─────────────────┘
 //! ```
-//! Timing: what is said of `scan` and of `check` is combinational from them; a setting counts two
-//! cycles after its pulse.
+//! Timing: `view` is combinational from `scan`, `check_runs` and `check_same` from `check`. A
+//! setting counts two cycles after its pulse.
 //!
 //! Invariants:
 //! 1. Writing a context's enable word sets producer and consumer to 0, gives the ring a new
-//!    generation and forgets a failure; the ring runs when bit 0 was 1.
+//!    generation and forgets a failure. The ring runs when bit 0 of that word was 1.
 //! 2. `advance` has an effect only while `ready` is high. An enable word that comes with `fail` for
-//!    the same ring prevails.
+//!    the same ring takes precedence.
+//! 3. A generation number comes again after 2^24 enable writes. No fetch is in flight that long.
 //!
-//! A generation comes back after 2^24 enable writes; no fetch is in flight that long.
+//! Source: `docs/specification.md`, Rings and Stopped rings; `abi::registers`.
 
 use crate::owner::owner_registers::{OwnerAddress, OwnerRegisters, OwnerWord};
 use crate::owner::owner_set::OwnerSet;
@@ -22,7 +23,7 @@ use crate::ring::ring_indices::RingIndices;
 use abi::registers;
 use stream::prelude::*;
 
-/// What tells one kind of ring from another.
+/// What distinguishes one kind of ring from another.
 #[derive(Clone, Copy, Debug)]
 pub struct RingKind {
     /// Context field of the ring's base.
@@ -55,20 +56,20 @@ pub const SEND_RING: RingKind = RingKind {
     entries_max: 16,
 };
 
-/// What a fetcher must know of one ring.
+/// State of one ring, as the planner needs it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RingView {
-    /// It is enabled and has not failed.
+    /// The ring is enabled and has not failed.
     pub runs: Bit,
-    /// Bus address.
+    /// Bus address of the ring.
     pub base: Bits<64>,
-    /// log2 entries.
+    /// log2 entries of the ring.
     pub size_bits: Bits<4>,
-    /// Producer index.
+    /// Index after the last entry that the host produced.
     pub producer: Bits<32>,
     /// Index of the next entry to fetch.
     pub consumer: Bits<32>,
-    /// Generation.
+    /// Generation of the ring: a number that changes with every enable word.
     pub generation: Bits<24>,
 }
 
@@ -77,60 +78,62 @@ pub struct RingView {
 /// The state of all rings of one kind.
 #[derive(LogicBlock, BlockDefault)]
 #[new(kind: RingKind)]
-pub struct RingState<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct RingState<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disables every ring.
+    /// Disables every ring; addresses, sizes and indices are kept until the rings are enabled
+    /// again.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Ring to tell of.
-    pub scan: Signal<In, Bits<O>>,
-    /// What is known of it.
+    /// Owner of the ring whose state is requested.
+    pub scan: Signal<In, Bits<OWNER_BITS>>,
+    /// State of the ring of `scan`.
     pub view: Signal<Out, RingView>,
 
-    /// Whose doorbell rings; it counts from the next cycle on.
-    pub rung: PulseSource<Bits<O>>,
-    /// Whose ring is enabled anew; `view` and what `check` asks for know in the next cycle.
-    pub anew: PulseSource<Bits<O>>,
+    /// Owner whose doorbell is written; its producer index counts from the next cycle on.
+    pub rung: PulseSource<Bits<OWNER_BITS>>,
+    /// Owner whose ring is enabled again; `view`, `check_runs` and `check_same` follow in the next
+    /// cycle.
+    pub reenabled: PulseSource<Bits<OWNER_BITS>>,
 
-    /// `advance` is heard in this cycle.
+    /// `advance` is accepted in this cycle.
     pub ready: Signal<Out, Bit>,
-    /// Set the consumer index of `scan`.
+    /// Set the consumer index of the ring of `scan`.
     pub advance: Signal<In, Bit>,
     /// New consumer index.
     pub advance_to: Signal<In, Bits<32>>,
-    /// Stop a ring.
+    /// Stop the ring of `fail_owner`.
     pub fail: Signal<In, Bit>,
-    /// Which.
-    pub fail_owner: Signal<In, Bits<O>>,
-    /// Rings that have stopped.
+    /// Owner of the ring to stop.
+    pub fail_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Enabled rings that have failed; bit n is owner n.
     pub stopped: Signal<Out, Bits<OWNERS>>,
 
-    /// Ring that a finished fetch belongs to.
-    pub check: Signal<In, Bits<O>>,
-    /// Its generation when the fetch began.
+    /// Owner of the ring that a finished fetch belongs to.
+    pub check: Signal<In, Bits<OWNER_BITS>>,
+    /// Generation of the ring of `check` when the fetch was planned.
     pub check_generation: Signal<In, Bits<24>>,
-    /// It runs.
+    /// The ring of `check` runs.
     pub check_runs: Signal<Out, Bit>,
-    /// It is of that generation.
+    /// The ring of `check` is of generation `check_generation`.
     pub check_same: Signal<Out, Bit>,
 
-    registers: OwnerRegisters<O>,
+    registers: OwnerRegisters<OWNER_BITS>,
     #[value(OwnerAddress::new(kind.base))]
-    base_words: OwnerAddress<O>,
+    base_words: OwnerAddress<OWNER_BITS>,
     #[value(OwnerWord::new(registers::CONTEXT_SIZES))]
-    size_words: OwnerWord<O>,
+    size_words: OwnerWord<OWNER_BITS>,
     #[value(RingIndices::new(kind.doorbell))]
-    indices: RingIndices<O>,
-    scan_generation: LutRam<Bits<24>, O>,
-    check_copy: LutRam<Bits<24>, O>,
-    enabled: OwnerSet<O, OWNERS>,
-    sound: OwnerSet<O, OWNERS>,
+    indices: RingIndices<OWNER_BITS>,
+    scan_generation: LutRam<Bits<24>, OWNER_BITS>,
+    check_copy: LutRam<Bits<24>, OWNER_BITS>,
+    enabled: OwnerSet<OWNER_BITS, OWNERS>,
+    sound: OwnerSet<OWNER_BITS, OWNERS>,
     generation_next: DFF<Bits<24>>,
 
-    owner: Signal<Local, Bits<O>>,
+    owner: Signal<Local, Bits<OWNER_BITS>>,
     enables: Signal<Local, Bit>,
     word: Signal<Local, Bits<32>>,
     running: Signal<Local, Bits<OWNERS>>,
@@ -138,7 +141,7 @@ pub struct RingState<const O: usize, const OWNERS: usize> {
     size_bit: Constant<Bits<5>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for RingState<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, generation_next);
@@ -168,13 +171,13 @@ impl<const O: usize, const OWNERS: usize> Logic for RingState<O, OWNERS> {
         self.indices.advance.next = self.advance.val();
         self.indices.advance_to.next = self.advance_to.val();
         self.ready.next = self.indices.advance_ready.val();
-        PulseSource::<Bits<O>>::link(&mut self.rung, &mut self.indices.rung);
+        PulseSource::<Bits<OWNER_BITS>>::link(&mut self.rung, &mut self.indices.rung);
 
-        self.owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.owner.next = bit_cast::<OWNER_BITS, 8>(self.registers.changed.payload.val().owner);
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
-        self.anew.valid.next = self.enables.val();
-        self.anew.payload.next = self.owner.val();
+        self.reenabled.valid.next = self.enables.val();
+        self.reenabled.payload.next = self.owner.val();
         self.scan_generation.write_address.next = self.owner.val();
         self.scan_generation.write_data.next = self.generation_next.q.val();
         self.scan_generation.write_enable.next = self.enables.val();

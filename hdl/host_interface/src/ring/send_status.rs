@@ -1,22 +1,17 @@
-//! Tells the host how far the card has taken over each send ring.
+//! Reports to the host how far the card has taken over each send ring.
 //!
 //! ```text
-//!  taken ──► newest index of every owner, set of owners with news ──► scan ──► write (4 bytes)
+//!  taken ──► newest index of every owner, owners with a new index ──► scan ──► write (4 bytes)
 //! ```
-//! | port | meaning and duty |
-//! |---|---|
-//! | `taken` | owner and consumer index behind a descriptor that was taken over |
-//! | `write` | the index, to the owner's `CONTEXT_SEND_STATUS` |
-//!
-//! Timing: one owner a cycle is looked at; 256 cycles, in which at most 113 of the shortest frames
-//! leave, pass between two writes, so that a fast ring costs little of the link.
+//! Timing: one owner per cycle is looked at. After a write 256 cycles pass before the next one, in
+//! which at most 113 of the shortest frames leave: a fast ring costs little of the link.
 //!
 //! Invariants:
 //! 1. The last index taken of an enabled owner is always written in the end; older ones may be
 //!    skipped. Indices written for an owner never go back until its enable word is written.
-//! 2. Owners with news are served in turn.
+//! 2. Owners with a new index are served round robin.
 //!
-//! Source: `abi::registers::CONTEXT_SEND_STATUS`.
+//! Source: `abi::registers::CONTEXT_SEND_STATUS`; `docs/specification.md`, Send status.
 
 use crate::owner::owner_registers::{OwnerAddress, OwnerRegisters};
 use crate::owner::owner_set::OwnerSet;
@@ -24,84 +19,84 @@ use crate::small_write::SmallWrite;
 use abi::registers;
 use stream::prelude::*;
 
-/// What is done.
+/// What the block does.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum SendStatusPhase {
-    /// Waits for an owner with news.
+    /// Looks for an owner with a new index.
     Scan,
     /// Waits until the write is taken.
     Offer,
-    /// Waits some cycles.
+    /// Waits 256 cycles.
     Pause,
 }
 
-/// The sender. See the module's head.
+/// The status writer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct SendStatus<const O: usize, const OWNERS: usize> {
-    /// Clock.
+pub struct SendStatus<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Disables every owner.
+    /// Disables every owner and forgets which indices are new.
     pub reset: Signal<In, Bit>,
-    /// Register writes.
+    /// Register writes of the host.
     pub settings: PulseSink<RegisterWrite>,
 
-    /// Descriptors taken over.
+    /// Owner, and the consumer index after a descriptor that was taken over.
     pub taken: PulseSink<RingFetch>,
-    /// Writes.
+    /// Writes of a consumer index to its owner's `CONTEXT_SEND_STATUS`.
     pub write: MessageSource<SmallWrite>,
 
-    registers: OwnerRegisters<O>,
+    registers: OwnerRegisters<OWNER_BITS>,
     #[value(OwnerAddress::new(registers::CONTEXT_SEND_STATUS))]
-    place: OwnerAddress<O>,
-    newest: LutRam<Bits<32>, O>,
-    news: OwnerSet<O, OWNERS>,
-    owners: OwnerSet<O, OWNERS>,
+    place: OwnerAddress<OWNER_BITS>,
+    newest: LutRam<Bits<32>, OWNER_BITS>,
+    news: OwnerSet<OWNER_BITS, OWNERS>,
+    owners: OwnerSet<OWNER_BITS, OWNERS>,
     phase: DFF<SendStatusPhase>,
-    current: DFF<Bits<O>>,
+    current: DFF<Bits<OWNER_BITS>>,
     status: DFF<SmallWrite>,
     pause: DFF<Bits<8>>,
 
     word: Signal<Local, Bits<32>>,
     enables: Signal<Local, Bit>,
-    enabled_owner: Signal<Local, Bits<O>>,
+    enabled_owner: Signal<Local, Bits<OWNER_BITS>>,
     due: Signal<Local, Bits<OWNERS>>,
     serve: Signal<Local, Bit>,
     index: Signal<Local, Bits<32>>,
     #[value(4)]
     status_bytes: Constant<Bits<5>>,
     #[value(1)]
-    owner_one: Constant<Bits<O>>,
+    owner_one: Constant<Bits<OWNER_BITS>>,
     #[value(1)]
     one: Constant<Bits<8>>,
 }
 
-impl<const O: usize, const OWNERS: usize> Logic for SendStatus<O, OWNERS> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for SendStatus<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, phase, current, status, pause);
         clock!(self, clock, registers, place, newest, news, owners);
         self.news.reset.next = self.reset.val();
         self.owners.reset.next = self.reset.val();
-        self.registers.write.valid.next = self.settings.valid.val();
-        self.registers.write.payload.next = self.settings.payload.val();
+        PulseSink::<RegisterWrite>::link(&mut self.settings, &mut self.registers.write);
         self.place.changed.valid.next = self.registers.changed.valid.val();
         self.place.changed.payload.next = self.registers.changed.payload.val();
 
         self.word.next = self.registers.changed.payload.val().data;
         self.enables.next =
             self.registers.changed.valid.val() & self.registers.changed.payload.val().enable;
-        self.enabled_owner.next = bit_cast::<O, 8>(self.registers.changed.payload.val().owner);
+        self.enabled_owner.next =
+            bit_cast::<OWNER_BITS, 8>(self.registers.changed.payload.val().owner);
         self.owners.add.next = self.enables.val() & self.word.val().get_bit(0);
         self.owners.add_owner.next = self.enabled_owner.val();
         self.owners.remove.next = self.enables.val();
         self.owners.remove_owner.next = self.enabled_owner.val();
 
-        self.newest.write_address.next = bit_cast::<O, 8>(self.taken.payload.val().owner);
+        self.newest.write_address.next = bit_cast::<OWNER_BITS, 8>(self.taken.payload.val().owner);
         self.newest.write_data.next = self.taken.payload.val().index;
         self.newest.write_enable.next = self.taken.valid.val();
         self.news.add.next = self.taken.valid.val();
-        self.news.add_owner.next = bit_cast::<O, 8>(self.taken.payload.val().owner);
-        // An owner enabled anew has no news; it is served in another cycle.
+        self.news.add_owner.next = bit_cast::<OWNER_BITS, 8>(self.taken.payload.val().owner);
+        // An owner that is enabled again has no new index; it is served in another cycle.
         self.due.next = self.news.members.val() & self.owners.members.val();
         self.serve.next = (self.phase.q.val() == SendStatusPhase::Scan)
             & self.due.val().get_bit(self.current.q.val().index())

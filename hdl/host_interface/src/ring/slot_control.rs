@@ -1,39 +1,40 @@
-//! Decides, beat by beat, where the slots of a fetch go: the control of [`crate::ring::slots`].
+//! Decides, beat by beat, where the slots of a fetch go: the control of
+//! [`crate::ring::slot_splitter`].
 //!
 //! ```text
 //!  beat offered ──► beat held ──► handed on, or kept for the owner
 //!                      ▲ a kept slot goes before it
 //! ```
-//! Timing: outputs follow the registers and the inputs of the same cycle; one beat a cycle.
+//! Timing: outputs follow the registers and the inputs of the same cycle; one beat per cycle.
 //!
-//! Invariants: those of [`crate::ring::slots`], and
-//! 1. The first beat of a descriptor of two slots waits for the beat behind it, which tells whether
-//!    the second slot comes in the same fetch.
+//! Invariants: those of [`crate::ring::slot_splitter`], and
+//! 1. The first beat of a descriptor of two slots waits for the next beat, which shows whether the
+//!    second slot comes in the same fetch.
 
-use crate::ring::slot_track::{SlotInWork, SlotTrack};
+use crate::ring::held_beat::{HeldBeat, HeldBeatState};
 use stream::prelude::*;
 
-/// What is offered, and what is wanted, before it is known what is taken.
+/// What is offered and what is wanted, before it is known what is taken.
 #[derive(LogicBlock, Default)]
 pub struct SlotOffer {
-    /// The slot held.
-    pub slot: Signal<In, SlotInWork>,
-    /// A beat of the fetch is there.
+    /// The beat held.
+    pub slot: Signal<In, HeldBeatState>,
+    /// A beat of the fetch is offered.
     pub entry_valid: Signal<In, Bit>,
-    /// It is the fetch's last one.
+    /// The beat of `entry_valid` is the last one of its fetch.
     pub entry_last: Signal<In, Bit>,
     /// A fetch may begin.
     pub may_begin: Signal<In, Bit>,
 
-    /// A beat of the kept slot goes before the one held.
+    /// A beat of the kept slot goes before the beat held.
     pub at_kept: Signal<Out, Bit>,
-    /// The slot held is kept, for its second one is not in this fetch.
+    /// The slot held is kept, because its second slot is not in this fetch.
     pub splits: Signal<Out, Bit>,
     /// A beat of a descriptor is offered.
     pub offers: Signal<Out, Bit>,
-    /// It is the descriptor's first one.
+    /// The beat offered is the first one of its descriptor: the descriptor's message goes with it.
     pub names: Signal<Out, Bit>,
-    /// A beat would be held.
+    /// A beat of the fetch would be taken and held.
     pub wants: Signal<Out, Bit>,
 
     kept: Signal<Local, Bit>,
@@ -66,55 +67,56 @@ impl Logic for SlotOffer {
 /// The control. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct SlotControl {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the fetch.
+    /// Forgets the fetch in work.
     pub reset: Signal<In, Bit>,
 
-    /// Whose slots follow.
+    /// Owner and first index of the slots that follow.
     pub fetched: MessageSink<RingFetch>,
-    /// Whose descriptor follows.
+    /// Owner and first slot index of the descriptor that follows.
     pub descriptor_fetch: MessageSource<RingFetch>,
 
-    /// A beat of the fetch is there.
+    /// A beat of the fetch is offered.
     pub entry_valid: Signal<In, Bit>,
-    /// It is the fetch's last one.
+    /// The beat of `entry_valid` is the last one of its fetch.
     pub entry_last: Signal<In, Bit>,
-    /// Its two-slots flag, of meaning in a descriptor's first beat.
+    /// Two-slots flag of the beat of `entry_valid`; it has a meaning in the first beat of a
+    /// descriptor.
     pub entry_two_slots: Signal<In, Bit>,
-    /// It is taken.
+    /// The beat of `entry_valid` is taken, if it is valid.
     pub entry_ready: Signal<Out, Bit>,
-    /// It is taken and held.
+    /// The beat of `entry_valid` is taken and held.
     pub load: Signal<Out, Bit>,
 
-    /// Owner of the slot, or of the fetch that comes next.
+    /// Owner of the beat held, or of the fetch that comes next.
     pub owner: Signal<Out, Bits<8>>,
-    /// Index of the slot, or the first one of the fetch that comes next.
+    /// Index of the slot held, or of the first slot of the fetch that comes next.
     pub index: Signal<Out, Bits<32>>,
-    /// The fetch that comes next continues a kept slot: as it was a cycle before.
+    /// The fetch that comes next continues a kept slot, as of the cycle before.
     pub joins: Signal<In, Bit>,
-    /// Keep the slot.
+    /// Keep the slot held; its second beat is the one offered.
     pub save: Signal<Out, Bit>,
-    /// Forget the kept slot.
+    /// Forget the slot kept for `owner`.
     pub drop: Signal<Out, Bit>,
 
     /// A beat of a descriptor is offered.
     pub beat_valid: Signal<Out, Bit>,
-    /// It is the descriptor's last one.
+    /// The beat of `beat_valid` is the last one of its descriptor.
     pub beat_last: Signal<Out, Bit>,
-    /// It is the kept slot's first one.
+    /// The beat of `beat_valid` is the first one of the kept slot.
     pub kept_first: Signal<Out, Bit>,
-    /// It is the kept slot's second one.
+    /// The beat of `beat_valid` is the second one of the kept slot.
     pub kept_second: Signal<Out, Bit>,
-    /// It is taken.
+    /// The beat of `beat_valid` is taken.
     pub beat_ready: Signal<In, Bit>,
 
     offer: SlotOffer,
-    track: SlotTrack,
+    held: HeldBeat,
     announced: DFF<Bit>,
     known: DFF<Bit>,
 
-    slot: Signal<Local, SlotInWork>,
+    slot: Signal<Local, HeldBeatState>,
     begins: Signal<Local, Bit>,
     is_named: Signal<Local, Bit>,
     hands_on: Signal<Local, Bit>,
@@ -126,12 +128,12 @@ impl Logic for SlotControl {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, announced, known);
-        clock!(self, clock, track);
-        self.slot.next = self.track.slot.val();
-        self.owner.next = self.track.owner.val();
-        self.index.next = self.track.index.val();
+        clock!(self, clock, held);
+        self.slot.next = self.held.slot.val();
+        self.owner.next = self.held.owner.val();
+        self.index.next = self.held.index.val();
 
-        // Out: the kept slot, then the beat held.
+        // What leaves: the kept slot, then the beat held.
         self.kept_first.next = self.slot.val().kept_first;
         self.kept_second.next = self.slot.val().kept_second;
         self.offer.slot.next = self.slot.val();
@@ -160,7 +162,8 @@ impl Logic for SlotControl {
             self.announced.d.next = true;
         }
 
-        // In: the next beat is held, or kept with the held one. A fetch begins when `joins` holds.
+        // What comes: the next beat is held, or kept with the held one. A fetch begins when
+        // `joins` is known.
         self.free.next = !self.slot.val().valid | (self.hands_on.val() & !self.offer.at_kept.val());
         self.loads.next = self.free.val() & self.offer.wants.val() & self.entry_valid.val();
         self.entry_ready.next =
@@ -173,14 +176,14 @@ impl Logic for SlotControl {
         self.drop.next = self.begins.val();
         self.save.next = self.offer.splits.val();
 
-        self.track.reset.next = self.reset.val();
-        self.track.fetch.next = self.fetched.payload.val();
-        self.track.load.next = self.loads.val();
-        self.track.load_last.next = self.entry_last.val();
-        self.track.load_two_slots.next = self.entry_two_slots.val();
-        self.track.joins.next = self.joins.val();
-        self.track.keep.next = self.offer.splits.val();
-        self.track.hand_on.next = self.hands_on.val();
+        self.held.reset.next = self.reset.val();
+        self.held.fetch.next = self.fetched.payload.val();
+        self.held.load.next = self.loads.val();
+        self.held.load_last.next = self.entry_last.val();
+        self.held.load_two_slots.next = self.entry_two_slots.val();
+        self.held.joins.next = self.joins.val();
+        self.held.keep.next = self.offer.splits.val();
+        self.held.hand_on.next = self.hands_on.val();
         if self.reset.val() {
             self.announced.d.next = false;
             self.known.d.next = false;

@@ -1,23 +1,19 @@
-//! Tells the owner of a send ring that stopped: puts a descriptor that could not be read between
-//! the others.
+//! Reports a send ring that stopped to its owner: inserts a descriptor that could not be read
+//! between the others.
 //!
 //! ```text
 //!  ring_failed ──► owners (16) ──┐
 //!  slots ────────────────────────┴─► descriptor_fetch, descriptor
 //! ```
-//! | port | what it carries |
-//! |---|---|
-//! | `ring_failed` | owner of a ring that stopped |
-//! | `slots_fetch`, `slots` | from the [`crate::ring::slots::SlotSplitter`] |
-//! | `descriptor_fetch`, `descriptor` | the same, and for each failure 2 beats of zeros, aborted |
-//!
-//! Timing: combinational for what comes from the splitter; a failure costs three cycles.
+//! Timing: combinational for what comes from the splitter; a failure takes three cycles.
 //!
 //! Invariants:
-//! 1. Failures go between packets, and before the next packet even when these follow each other
-//!    without a pause.
-//! 2. A ring fails once until it is enabled anew: 16 owners wait at most; a failure beyond is
+//! 1. Failures are inserted between packets, and before the next packet even when packets follow
+//!    each other without a pause.
+//! 2. A ring fails once until it is enabled again: at most 16 owners wait. A failure past these is
 //!    dropped.
+//!
+//! Source: `docs/specification.md`, Stopped rings.
 
 use stream::prelude::*;
 
@@ -26,32 +22,33 @@ use stream::prelude::*;
 pub enum SlotFailurePhase {
     /// What comes from the splitter.
     Pass,
-    /// The owner of a failure.
+    /// The message of a failure.
     Name,
-    /// The first beat.
+    /// The first beat of a failure.
     First,
-    /// The second beat.
+    /// The second beat of a failure, aborted.
     Second,
 }
 
-/// The block. See the module's head.
+/// The insertion of failures. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct SlotFailure {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Forgets the packet in work and all failures.
     pub reset: Signal<In, Bit>,
 
-    /// A ring stopped.
+    /// Owner of a send ring that stopped.
     pub ring_failed: PulseSink<Bits<8>>,
-    /// Whose descriptor comes from the splitter.
+    /// Owner and first index of the descriptor that comes from the
+    /// [`crate::ring::slot_splitter::SlotSplitter`].
     pub slots_fetch: MessageSink<RingFetch>,
-    /// That descriptor.
+    /// Descriptors from the splitter.
     pub slots: PacketSink,
 
-    /// Whose descriptor follows.
+    /// Owner and first index of the descriptor that follows; index 0 for a failure.
     pub descriptor_fetch: MessageSource<RingFetch>,
-    /// The descriptor.
+    /// Descriptors from the splitter, and 2 beats of zeros, aborted, for each failure.
     pub descriptor: PacketSource,
 
     owners: Fifo<Bits<8>, 4, 5>,
@@ -62,8 +59,6 @@ pub struct SlotFailure {
     ends: Signal<Local, Bit>,
     begins: Signal<Local, Bit>,
     fails: Signal<Local, Bit>,
-    #[value(0)]
-    zero: Constant<Bits<512>>,
     #[value(abi::config::BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<7>>,
 }
@@ -92,12 +87,12 @@ impl Logic for SlotFailure {
             self.descriptor_fetch.payload.next.owner = self.owners.source.payload.val();
             self.descriptor_fetch.payload.next.index = 0.into();
             self.descriptor.valid.next = self.phase.q.val() != SlotFailurePhase::Name;
-            self.descriptor.data.next = self.zero.val();
+            self.descriptor.data.next = 0.into();
             self.descriptor.last.next = self.phase.q.val() == SlotFailurePhase::Second;
             self.descriptor.abort.next = self.phase.q.val() == SlotFailurePhase::Second;
         }
 
-        // A failure goes when nothing of the next packet has been offered yet.
+        // A failure is inserted when nothing of the next packet has been offered yet.
         self.begins.next =
             self.pass.val() & (self.slots_fetch.valid.val() | self.slots.valid.val());
         self.ends.next = self.pass.val()

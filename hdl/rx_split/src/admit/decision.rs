@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  candidate, standing ──► disposition ──► needs ─┬─► accept: cursor, counts, new indices
-//!  room ──────────────────────────────────────────┴─► refuse: drop
+//!  space ─────────────────────────────────────────┴─► refuse: drop
 //! ```
 //! Timing: combinational.
 //!
@@ -11,13 +11,15 @@
 //! 1. A packet with `valid` is accepted or refused, and settled; an event is accepted or lost.
 //! 2. The cursor moves only with a packet that is placed in order and accepted.
 //!
-//! Source: rules 10 to 12 of the receive specification.
+//! On error: a refused packet becomes a release, and makes one pulse of `drop_count`.
+//!
+//! Source: docs/specification.md, Placement (rules 10 to 12) and Delivery.
 
-use crate::admit::messages::{OwnerRoom, OwnerUpdate};
+use crate::admit::admit_arbiter::Candidate;
+use crate::admit::messages::{OwnerSpace, OwnerUpdate};
 use crate::admit::reserve::Taken;
-use crate::admit::standing::Standing;
-use crate::admit::turn::Candidate;
-use crate::messages::{Placement, PlacementKind, Plan, WalkOutcome};
+use crate::admit::standing_step::Standing;
+use crate::messages::{Plan, RxItem, RxItemKind, WalkOutcome};
 use abi::config::SLOT_HEADER_BYTES;
 use abi::reason::{Disposition, DropReason};
 use stream::prelude::*;
@@ -25,40 +27,40 @@ use stream::prelude::*;
 /// The decision. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Decision {
-    /// Something is at hand.
+    /// There is a candidate to decide.
     pub valid: Signal<In, Bit>,
-    /// This.
+    /// The candidate, with what its walk found.
     pub candidate: Signal<In, Candidate>,
-    /// Its standing.
+    /// Standing of the candidate.
     pub standing: Signal<In, Standing>,
-    /// What can be had for it.
-    pub room: Signal<In, OwnerRoom>,
+    /// Free space in the rings of the candidate's owner.
+    pub space: Signal<In, OwnerSpace>,
 
-    /// An event finds no room in its owner's header queue.
+    /// The candidate is an event that finds no free space in its owner's header queue.
     pub event_lost: Signal<Out, Bit>,
-    /// A packet is counted.
+    /// The candidate is a packet: it is decided in this cycle.
     pub settled: Signal<Out, Bit>,
-    /// The plan as decided, without its addresses.
+    /// Plans as decided, without their addresses.
     pub plans: PulseSource<Plan>,
-    /// What it takes of the rings.
+    /// What the candidate takes of the rings.
     pub taken: Signal<Out, Taken>,
-    /// Packets whose header goes up.
+    /// One pulse for each packet whose header entry is delivered, with its Disposition.
     pub disposition_count: PulseSource<DispositionCode>,
-    /// Packets dropped.
+    /// One pulse for each packet dropped, with its DropReason.
     pub drop_count: PulseSource<DropCode>,
-    /// New cursors.
+    /// New cursors of flows.
     pub cursor_write: PulseSource<CursorWrite>,
-    /// New producer indices.
+    /// New producer indices of the owner.
     pub update: PulseSource<OwnerUpdate>,
 
     judgement: Judgement,
 
-    packet: Signal<Local, Placement>,
+    packet: Signal<Local, RxItem>,
     is_packet: Signal<Local, Bit>,
     is_event: Signal<Local, Bit>,
     wants_two: Signal<Local, Bit>,
     wants_slow: Signal<Local, Bit>,
-    header_room: Signal<Local, Bit>,
+    header_fits: Signal<Local, Bit>,
     accepted: Signal<Local, Bit>,
     refused: Signal<Local, Bit>,
     header_next: Signal<Local, Bits<32>>,
@@ -85,8 +87,8 @@ impl Logic for Decision {
         self.judgement.candidate.next = self.candidate.val();
         self.judgement.standing.next = self.standing.val();
         self.packet.next = self.judgement.packet.val();
-        self.is_packet.next = self.packet.val().kind == PlacementKind::Packet;
-        self.is_event.next = self.packet.val().kind == PlacementKind::Event;
+        self.is_packet.next = self.packet.val().kind == RxItemKind::Packet;
+        self.is_event.next = self.packet.val().kind == RxItemKind::Event;
         self.wants_two.next = self.packet.val().header_bytes > self.slot_header_bytes.val();
         self.wants_slow.next = self.is_packet.val()
             & !self.packet.val().walk
@@ -94,17 +96,17 @@ impl Logic for Decision {
             & (self.packet.val().disposition != self.old.val())
             & (self.packet.val().disposition != self.no_payload.val());
 
-        self.header_room.next = self.room.val().enabled & self.room.val().one_slot;
+        self.header_fits.next = self.space.val().enabled & self.space.val().one_slot;
         if self.wants_two.val() {
-            self.header_room.next = self.room.val().enabled & self.room.val().two_slots;
+            self.header_fits.next = self.space.val().enabled & self.space.val().two_slots;
         }
         self.accepted.next = self.valid.val()
             & (self.is_packet.val() | self.is_event.val())
-            & self.header_room.val()
-            & (!self.wants_slow.val() | self.room.val().slow);
+            & self.header_fits.val()
+            & (!self.wants_slow.val() | self.space.val().slow);
         self.refused.next = self.valid.val() & self.is_packet.val() & !self.accepted.val();
         self.settled.next = self.valid.val() & self.is_packet.val();
-        self.event_lost.next = self.valid.val() & self.is_event.val() & !self.header_room.val();
+        self.event_lost.next = self.valid.val() & self.is_event.val() & !self.header_fits.val();
 
         self.plans.valid.next = self.valid.val() & (!self.is_event.val() | self.accepted.val());
         self.plans.payload.next.packet = self.packet.val();
@@ -115,17 +117,17 @@ impl Logic for Decision {
         self.plans.payload.next.two_slots = self.wants_two.val();
         self.plans.payload.next.needs_slow = self.wants_slow.val() & self.accepted.val();
 
-        self.header_next.next = self.room.val().header_producer + self.one.val();
+        self.header_next.next = self.space.val().header_producer + self.one.val();
         if self.wants_two.val() {
-            self.header_next.next = self.room.val().header_producer + self.two.val();
+            self.header_next.next = self.space.val().header_producer + self.two.val();
         }
-        self.slow_next.next = self.room.val().slow_producer;
+        self.slow_next.next = self.space.val().slow_producer;
         if self.wants_slow.val() {
-            self.slow_next.next = self.room.val().slow_producer + self.one.val();
+            self.slow_next.next = self.space.val().slow_producer + self.one.val();
         }
-        self.taken.next.header = self.room.val().header_producer;
+        self.taken.next.header = self.space.val().header_producer;
         self.taken.next.header_after = self.header_next.val();
-        self.taken.next.slow = self.room.val().slow_producer;
+        self.taken.next.slow = self.space.val().slow_producer;
         self.update.valid.next = self.accepted.val();
         self.update.payload.next.owner = self.packet.val().owner;
         self.update.payload.next.header_producer = self.header_next.val();
@@ -135,7 +137,7 @@ impl Logic for Decision {
         self.disposition_count.payload.next = self.packet.val().disposition;
         self.drop_count.valid.next = self.refused.val();
         self.drop_count.payload.next = self.slow_buffer_full.val();
-        if !self.header_room.val() {
+        if !self.header_fits.val() {
             self.drop_count.payload.next = self.header_queue_full.val();
         }
         self.cursor_write.valid.next = self.accepted.val() & self.judgement.in_order.val();
@@ -147,28 +149,28 @@ impl Logic for Decision {
 /// The last rules: from standing and walk to the packet's disposition. Combinational.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Judgement {
-    /// What is judged.
+    /// The candidate to judge.
     pub candidate: Signal<In, Candidate>,
-    /// Its standing.
+    /// Standing of the candidate.
     pub standing: Signal<In, Standing>,
-    /// It is placed in order.
+    /// The packet is placed in order.
     pub in_order: Signal<Out, Bit>,
     /// The packet with its disposition.
-    pub packet: Signal<Out, Placement>,
-    /// The flow's cursor after it.
+    pub packet: Signal<Out, RxItem>,
+    /// The flow's cursor after the packet.
     pub cursor: Signal<Out, Bits<32>>,
-    /// The packet as it is when it is dropped: a release.
-    pub dropped: Signal<Out, Placement>,
+    /// What the packet becomes if it is dropped: a release.
+    pub dropped: Signal<Out, RxItem>,
 
-    offered: Signal<Local, Placement>,
+    offered: Signal<Local, RxItem>,
     outcome: Signal<Local, WalkOutcome>,
-    judged: Signal<Local, Placement>,
+    judged: Signal<Local, RxItem>,
     is_duplicate: Signal<Local, Bit>,
     at_cursor: Signal<Local, Bit>,
     placed: Signal<Local, Bit>,
     cursor_before: Signal<Local, Bits<32>>,
     cursor_after: Signal<Local, Bits<32>>,
-    behind: Signal<Local, Bits<32>>,
+    stop: Signal<Local, Bits<32>>,
     #[value(Disposition::Duplicate as u64)]
     duplicate: Constant<DispositionCode>,
     #[value(Disposition::PlacedInOrder as u64)]
@@ -189,14 +191,14 @@ impl Logic for Judgement {
             self.at_cursor.next = self.standing.val().at_floor;
             self.cursor_before.next = self.offered.val().floor;
         }
-        self.behind.next =
+        self.stop.next =
             self.offered.val().place_position + bit_cast::<32, 14>(self.offered.val().place_bytes);
         self.placed.next =
             self.offered.val().walk & !self.is_duplicate.val() & !self.outcome.val().failed;
         self.in_order.next = self.placed.val() & self.at_cursor.val();
 
         self.judged.next = self.offered.val();
-        self.judged.next.floor = bits::<32>(0);
+        self.judged.next.floor = 0.into();
         self.cursor_after.next = self.offered.val().floor;
         if self.offered.val().hit {
             self.cursor_after.next = self.cursor_before.val();
@@ -207,11 +209,11 @@ impl Logic for Judgement {
             self.judged.next.pieces = self.outcome.val().pieces;
             if self.at_cursor.val() {
                 self.judged.next.disposition = self.placed_in_order.val();
-                self.cursor_after.next = self.behind.val();
+                self.cursor_after.next = self.stop.val();
             }
         } else if self.offered.val().walk {
             self.judged.next.walk = false;
-            self.judged.next.trimmed_bytes = bits::<14>(0);
+            self.judged.next.trimmed_bytes = 0.into();
             self.judged.next.disposition = self.outcome.val().disposition;
             if self.is_duplicate.val() {
                 self.judged.next.disposition = self.duplicate.val();
@@ -220,8 +222,8 @@ impl Logic for Judgement {
         self.packet.next = self.judged.val();
         self.cursor.next = self.cursor_after.val();
         self.dropped.next = self.offered.val();
-        self.dropped.next.kind = PlacementKind::Release;
+        self.dropped.next.kind = RxItemKind::Release;
         self.dropped.next.walk = false;
-        self.dropped.next.floor = bits::<32>(0);
+        self.dropped.next.floor = 0.into();
     }
 }

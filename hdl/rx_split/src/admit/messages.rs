@@ -1,4 +1,4 @@
-//! What `admit` keeps and learns about the rings of an owner.
+//! Messages between the parts of `admit`: what is kept and known of an owner's rings.
 
 use stream::prelude::*;
 
@@ -15,30 +15,30 @@ pub struct OwnerContext {
     pub slow_bits: Bits<4>,
 }
 
-/// What can be had of an owner's rings.
+/// Free space in an owner's rings.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct OwnerRoom {
+pub struct OwnerSpace {
     /// The owner is enabled.
     pub enabled: Bit,
-    /// A slot is free.
+    /// One slot of the header queue is free.
     pub one_slot: Bit,
-    /// Two slots are free.
+    /// Two slots of the header queue are free.
     pub two_slots: Bit,
     /// A slow buffer is free.
     pub slow: Bit,
-    /// Slots produced.
+    /// Slots produced so far.
     pub header_producer: Bits<32>,
-    /// Slow buffers handed out.
+    /// Slow buffers handed out so far.
     pub slow_producer: Bits<32>,
 }
 
 /// New producer indices.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OwnerUpdate {
-    /// Whose.
+    /// Owner of the indices.
     pub owner: Bits<8>,
-    /// Slots produced.
+    /// Slots produced so far.
     pub header_producer: Bits<32>,
-    /// Slow buffers handed out.
+    /// Slow buffers handed out so far.
     pub slow_producer: Bits<32>,
 }

@@ -1,6 +1,8 @@
-//! Which owner and which of its words a register write means.
+//! Decodes which owner and which of its words a register write addresses.
 //!
 //! Timing: combinational.
+//!
+//! Source: `abi::registers`, CONTEXTS and DOORBELLS.
 
 use abi::registers::{
     CONTEXTS, CONTEXT_ENABLE, CONTEXT_HEADER_BASE, CONTEXT_SIZES, CONTEXT_SLOW_BASE,
@@ -8,39 +10,39 @@ use abi::registers::{
 };
 use stream::prelude::*;
 
-/// One write, decoded: at most one of the bits is set.
+/// One decoded write: at most one of the bits before `switch` is set.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct OwnerWrite {
-    /// Header queue, low word.
+    /// The write is the low word of the header queue's address.
     pub header_base_low: Bit,
-    /// Header queue, high word.
+    /// The write is the high word of the header queue's address.
     pub header_base_high: Bit,
-    /// Slow buffers, low word.
+    /// The write is the low word of the slow buffers' address.
     pub slow_base_low: Bit,
-    /// Slow buffers, high word.
+    /// The write is the high word of the slow buffers' address.
     pub slow_base_high: Bit,
-    /// Sizes.
+    /// The write is the sizes of the rings.
     pub sizes: Bit,
-    /// Enable.
+    /// The write enables or disables the owner.
     pub enable: Bit,
-    /// Header queue consumer index.
+    /// The write is the consumer index of the header queue.
     pub header_doorbell: Bit,
-    /// Slow buffer consumer index.
+    /// The write is the consumer index of the slow buffers.
     pub slow_doorbell: Bit,
-    /// Bit 0 of the value.
+    /// Bit 0 of the value that is written.
     pub switch: Bit,
-    /// The value.
+    /// Value that is written.
     pub data: Bits<32>,
 }
 
-/// The decoder. See the module's head.
+/// The decoder, for 2^OWNER_BITS owners. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct OwnerDecode<const B: usize> {
+pub struct OwnerDecode<const OWNER_BITS: usize> {
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,
-    /// Whose.
-    pub owner: Signal<Out, Bits<B>>,
-    /// What.
+    /// Owner that the write addresses.
+    pub owner: Signal<Out, Bits<OWNER_BITS>>,
+    /// The decoded write.
     pub write: Signal<Out, OwnerWrite>,
 
     address: Signal<Local, Bits<24>>,
@@ -54,13 +56,13 @@ pub struct OwnerDecode<const B: usize> {
     in_context: Signal<Local, Bit>,
     in_doorbell: Signal<Local, Bit>,
 
-    #[value(u64::from(CONTEXT_SHIFT + B as u32))]
+    #[value(u64::from(CONTEXT_SHIFT + OWNER_BITS as u32))]
     context_shift: Constant<Bits<5>>,
-    #[value(u64::from(CONTEXTS >> (CONTEXT_SHIFT + B as u32)))]
+    #[value(u64::from(CONTEXTS >> (CONTEXT_SHIFT + OWNER_BITS as u32)))]
     context_tag: Constant<Bits<24>>,
-    #[value(u64::from(DOORBELL_SHIFT + B as u32))]
+    #[value(u64::from(DOORBELL_SHIFT + OWNER_BITS as u32))]
     doorbell_shift: Constant<Bits<5>>,
-    #[value(u64::from(DOORBELLS >> (DOORBELL_SHIFT + B as u32)))]
+    #[value(u64::from(DOORBELLS >> (DOORBELL_SHIFT + OWNER_BITS as u32)))]
     doorbell_tag: Constant<Bits<24>>,
     #[value(u64::from(CONTEXT_HEADER_BASE))]
     header_base: Constant<Bits<6>>,
@@ -83,7 +85,7 @@ pub struct OwnerDecode<const B: usize> {
 const CONTEXT_SHIFT: u32 = CONTEXT_STRIDE.trailing_zeros();
 const DOORBELL_SHIFT: u32 = DOORBELL_STRIDE.trailing_zeros();
 
-impl<const B: usize> Logic for OwnerDecode<B> {
+impl<const OWNER_BITS: usize> Logic for OwnerDecode<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         self.address.next = self.settings.payload.val().address;
@@ -99,9 +101,9 @@ impl<const B: usize> Logic for OwnerDecode<B> {
         self.context_word.next = self.address.val().get_bits::<6>(0);
         self.doorbell_word.next = self.address.val().get_bits::<12>(0);
 
-        self.owner.next = bit_cast::<B, 24>(self.context_owner.val());
+        self.owner.next = bit_cast::<OWNER_BITS, 24>(self.context_owner.val());
         if self.in_doorbell.val() {
-            self.owner.next = bit_cast::<B, 24>(self.doorbell_owner.val());
+            self.owner.next = bit_cast::<OWNER_BITS, 24>(self.doorbell_owner.val());
         }
         self.write.next.header_base_low =
             self.in_context.val() & (self.context_word.val() == self.header_base.val());

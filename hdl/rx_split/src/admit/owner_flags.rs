@@ -1,55 +1,51 @@
-//! Two bits an owner: enabled, and whether its producer indices were written since.
+//! Two bits per owner: enabled, and whether its producer indices were written since then.
 //!
 //! Timing: outputs are combinational from `owner` and `other`; a write shows in the next cycle.
 //!
 //! Invariants:
 //! 1. Enabling an owner marks its producer indices as unwritten.
 //! 2. `reset` disables every owner.
-//!
-//! N must be 2^B.
 
 use crate::admit::owner_decode::OwnerWrite;
 use stream::prelude::*;
 
-/// The bits. See the module's head.
+/// The bits of 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct OwnerFlags<const B: usize, const N: usize> {
-    /// Clock.
+pub struct OwnerFlags<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: every owner is disabled.
     pub reset: Signal<In, Bit>,
 
-    /// A register write.
+    /// A decoded register write.
     pub write: Signal<In, OwnerWrite>,
-    /// Whose context it means.
-    pub write_owner: Signal<In, Bits<B>>,
-    /// Producer indices were written.
+    /// Owner that the write addresses.
+    pub write_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Producer indices are written.
     pub update: Signal<In, Bit>,
-    /// Whose.
-    pub update_owner: Signal<In, Bits<B>>,
-    /// Whose bits to show.
-    pub owner: Signal<In, Bits<B>>,
-    /// It is enabled.
+    /// Owner whose producer indices are written.
+    pub update_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Owner whose bits are shown.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// `owner` is enabled.
     pub is_enabled: Signal<Out, Bit>,
-    /// Its producer indices were written.
+    /// The producer indices of `owner` were written since it was enabled.
     pub has_produced: Signal<Out, Bit>,
-    /// Another owner.
-    pub other: Signal<In, Bits<B>>,
-    /// That one's producer indices were written.
+    /// Second owner whose bit is shown.
+    pub other: Signal<In, Bits<OWNER_BITS>>,
+    /// The producer indices of `other` were written since it was enabled.
     pub other_has_produced: Signal<Out, Bit>,
 
-    enabled: DFF<Bits<N>>,
-    produced: DFF<Bits<N>>,
-    written: Signal<Local, Bits<N>>,
-    unwritten: Signal<Local, Bits<N>>,
-    updated: Signal<Local, Bits<N>>,
+    enabled: DFF<Bits<OWNERS>>,
+    produced: DFF<Bits<OWNERS>>,
+    written: Signal<Local, Bits<OWNERS>>,
+    unwritten: Signal<Local, Bits<OWNERS>>,
+    updated: Signal<Local, Bits<OWNERS>>,
     #[value(1)]
-    one: Constant<Bits<N>>,
-    #[value(0)]
-    zero: Constant<Bits<N>>,
+    one: Constant<Bits<OWNERS>>,
 }
 
-impl<const B: usize, const N: usize> Logic for OwnerFlags<B, N> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for OwnerFlags<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, enabled, produced);
@@ -71,7 +67,7 @@ impl<const B: usize, const N: usize> Logic for OwnerFlags<B, N> {
             }
         }
         if self.reset.val() {
-            self.enabled.d.next = self.zero.val();
+            self.enabled.d.next = 0.into();
         }
     }
 }

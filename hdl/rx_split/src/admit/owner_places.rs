@@ -8,28 +8,28 @@ use stream::prelude::*;
 
 /// The places. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct OwnerPlaces<const B: usize> {
-    /// Clock.
+pub struct OwnerPlaces<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
     /// A decoded register write.
     pub write: Signal<In, OwnerWrite>,
-    /// Whose.
-    pub write_owner: Signal<In, Bits<B>>,
-    /// Whose context to show.
-    pub owner: Signal<In, Bits<B>>,
-    /// That context.
+    /// Owner that the write addresses.
+    pub write_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Owner whose context is shown.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Context of `owner`.
     pub rings: Signal<Out, OwnerContext>,
-    /// Whose sizes to show.
-    pub sizes_owner: Signal<In, Bits<B>>,
-    /// Those sizes.
+    /// Owner whose sizes are shown.
+    pub sizes_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// Sizes of the rings of `sizes_owner`.
     pub sizes: Signal<Out, Bits<32>>,
 
     /// Header base low and high, slow base low and high, sizes; sizes once more.
-    words: [LutRam<Bits<32>, B>; 6],
+    words: [LutRam<Bits<32>, OWNER_BITS>; 6],
 }
 
-impl<const B: usize> Logic for OwnerPlaces<B> {
+impl<const OWNER_BITS: usize> Logic for OwnerPlaces<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         for i in 0..6 {

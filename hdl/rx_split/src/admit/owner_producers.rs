@@ -1,6 +1,6 @@
 //! The owners' producer indices, shown for two owners at a time.
 //!
-//! Timing: `room` and `other` follow their owners in the same cycle; an update shows in the next.
+//! Timing: outputs follow their owners in the same cycle; an update shows in the next cycle.
 //!
 //! Invariants:
 //! 1. Indices that were not written since their owner was enabled count as 0.
@@ -11,46 +11,47 @@ use stream::prelude::*;
 /// Producer indices of an owner.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Producers {
-    /// Slots produced.
+    /// Slots produced so far.
     pub header: Bits<32>,
-    /// Slow buffers handed out.
+    /// Slow buffers handed out so far.
     pub slow: Bits<32>,
 }
 
 /// The indices. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct OwnerProducers<const B: usize> {
-    /// Clock.
+pub struct OwnerProducers<const OWNER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// New indices.
+    /// New producer indices of an owner.
     pub update: PulseSink<OwnerUpdate>,
-    /// Whose to show.
-    pub room_owner: Signal<In, Bits<B>>,
-    /// They were written.
-    pub room_written: Signal<In, Bit>,
-    /// They.
-    pub room: Signal<Out, Producers>,
-    /// What is stored there, written or not.
+    /// Owner whose indices are shown.
+    pub owner: Signal<In, Bits<OWNER_BITS>>,
+    /// The indices of `owner` were written since it was enabled.
+    pub is_written: Signal<In, Bit>,
+    /// Indices of `owner`; 0 unless `is_written`.
+    pub producers: Signal<Out, Producers>,
+    /// Indices of `owner` as they are stored, written or not.
     pub stored: Signal<Out, Producers>,
-    /// Whose to show beside them.
-    pub other_owner: Signal<In, Bits<B>>,
-    /// They were written.
+    /// Second owner whose indices are shown.
+    pub other_owner: Signal<In, Bits<OWNER_BITS>>,
+    /// The indices of `other_owner` were written since it was enabled.
     pub other_written: Signal<In, Bit>,
-    /// They.
+    /// Indices of `other_owner`; 0 unless `other_written`.
     pub other: Signal<Out, Producers>,
 
     /// Header and slow, then both again for the other owner.
-    indices: [LutRam<Bits<32>, B>; 4],
+    indices: [LutRam<Bits<32>, OWNER_BITS>; 4],
 }
 
-impl<const B: usize> Logic for OwnerProducers<B> {
+impl<const OWNER_BITS: usize> Logic for OwnerProducers<OWNER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         for i in 0..4 {
             self.indices[i].clock.next = self.clock.val();
-            self.indices[i].read_address.next = self.room_owner.val();
-            self.indices[i].write_address.next = bit_cast::<B, 8>(self.update.payload.val().owner);
+            self.indices[i].read_address.next = self.owner.val();
+            self.indices[i].write_address.next =
+                bit_cast::<OWNER_BITS, 8>(self.update.payload.val().owner);
             self.indices[i].write_data.next = self.update.payload.val().header_producer;
             self.indices[i].write_enable.next = self.update.valid.val();
         }
@@ -61,14 +62,14 @@ impl<const B: usize> Logic for OwnerProducers<B> {
 
         self.stored.next.header = self.indices[0].read_data.val();
         self.stored.next.slow = self.indices[1].read_data.val();
-        self.room.next.header = bits::<32>(0);
-        self.room.next.slow = bits::<32>(0);
-        if self.room_written.val() {
-            self.room.next.header = self.indices[0].read_data.val();
-            self.room.next.slow = self.indices[1].read_data.val();
+        self.producers.next.header = 0.into();
+        self.producers.next.slow = 0.into();
+        if self.is_written.val() {
+            self.producers.next.header = self.indices[0].read_data.val();
+            self.producers.next.slow = self.indices[1].read_data.val();
         }
-        self.other.next.header = bits::<32>(0);
-        self.other.next.slow = bits::<32>(0);
+        self.other.next.header = 0.into();
+        self.other.next.slow = 0.into();
         if self.other_written.val() {
             self.other.next.header = self.indices[2].read_data.val();
             self.other.next.slow = self.indices[3].read_data.val();

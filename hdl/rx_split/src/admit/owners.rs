@@ -1,18 +1,12 @@
-//! Where each owner's header queue and slow buffers are, and how full.
+//! Where each owner's header queue and slow buffers are, and how much of them is free.
 //!
 //! ```text
 //!  settings ─┬─► bases, sizes ───────────────► [place_owner] ──► rings
 //!            └─► limits ──┐
-//!  update ─► producers ───┴─► [room_owner] ──► room
+//!  update ─► producers ───┴─► [space_owner] ──► space
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | settings | in | register writes: contexts and doorbells |
-//! | room_owner, room | in, out | whose rings have room, in the same cycle |
-//! | place_owner, rings | in, out | where an owner's rings lie, in the same cycle |
-//! | update | in | new producer indices of an owner |
-//!
-//! Timing: an update shows in the next cycle, a register write after four.
+//! Timing: `space` and `rings` follow their owners in the same cycle. An update shows in the next
+//! cycle, a register write after four.
 //!
 //! Invariants:
 //! 1. Enabling an owner sets its indices to 0 and its limits to its sizes; `reset` disables every
@@ -20,29 +14,30 @@
 //! 2. An owner beyond the configuration is never enabled.
 //! 3. Producers are not cleared but marked as unwritten: an unwritten index counts as 0.
 //!
-//! N must be 2^B.
+//! Source: docs/specification.md, Settings and Rings.
 
-use crate::admit::messages::{OwnerContext, OwnerRoom, OwnerUpdate};
+use crate::admit::messages::{OwnerContext, OwnerSpace, OwnerUpdate};
 use crate::admit::owner_decode::{OwnerDecode, OwnerWrite};
 use crate::admit::owner_flags::OwnerFlags;
-use crate::admit::owner_limits::{OwnerLimit, OwnerLimits};
+use crate::admit::owner_limit::{OwnerLimit, OwnerLimits};
 use crate::admit::owner_places::OwnerPlaces;
 use crate::admit::owner_producers::{OwnerProducers, Producers};
 use stream::prelude::*;
 
-/// Whether places are left in a ring: up to a limit, which lies at most 2^16 before the producer;
-/// more is a limit behind it. Both answers are there before it is known which one counts.
+/// Whether entries are left in a ring: up to a limit, which lies at most 2^16 past the producer; a
+/// larger difference is a limit before it. Both cases are computed before it is known which one
+/// counts.
 #[derive(LogicBlock, Default)]
-pub struct RingLeft {
+pub struct RingSpaceLeft {
     /// The limit, modulo 2^17.
     pub limit: Signal<In, Bits<17>>,
-    /// The producer, modulo 2^17, if it was written.
+    /// The producer index as stored, modulo 2^17.
     pub producer: Signal<In, Bits<17>>,
-    /// It was: else it counts as 0.
+    /// The producer index was written: otherwise it counts as 0.
     pub has_produced: Signal<In, Bit>,
-    /// A place is left.
+    /// One entry is left.
     pub has_one: Signal<Out, Bit>,
-    /// Two are.
+    /// Two entries are left.
     pub has_two: Signal<Out, Bit>,
 
     left: Signal<Local, Bits<17>>,
@@ -50,7 +45,7 @@ pub struct RingLeft {
     all_has_two: Signal<Local, Bit>,
 }
 
-impl Logic for RingLeft {
+impl Logic for RingSpaceLeft {
     #[hdl_gen]
     fn update(&mut self) {
         self.left.next = self.limit.val() - self.producer.val();
@@ -67,50 +62,50 @@ impl Logic for RingLeft {
     }
 }
 
-/// The contexts. See the module's head.
+/// The contexts of 2^OWNER_BITS owners; OWNERS must be 2^OWNER_BITS. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-#[require(N == 1 << B, "one bit for each owner")]
-pub struct Owners<const B: usize, const N: usize> {
-    /// Clock.
+#[require(OWNERS == 1 << OWNER_BITS, "one bit for each owner")]
+pub struct Owners<const OWNER_BITS: usize, const OWNERS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: every owner is disabled; base addresses and sizes are kept.
     pub reset: Signal<In, Bit>,
 
-    /// Register writes.
+    /// Register writes: contexts and doorbells of owners.
     pub settings: PulseSink<RegisterWrite>,
-    /// Whose room to show.
-    pub room_owner: Signal<In, Bits<8>>,
-    /// That room.
-    pub room: Signal<Out, OwnerRoom>,
-    /// Whose context to show.
+    /// Owner whose free space is shown.
+    pub space_owner: Signal<In, Bits<8>>,
+    /// Free space in the rings of `space_owner`, in the same cycle.
+    pub space: Signal<Out, OwnerSpace>,
+    /// Owner whose context is shown.
     pub place_owner: Signal<In, Bits<8>>,
-    /// That context.
+    /// Context of `place_owner`, in the same cycle.
     pub rings: Signal<Out, OwnerContext>,
-    /// New producer indices.
+    /// New producer indices of an owner.
     pub update: PulseSink<OwnerUpdate>,
 
-    decode: OwnerDecode<B>,
-    places: OwnerPlaces<B>,
-    producers: OwnerProducers<B>,
-    header_limits: LutRam<Bits<17>, B>,
-    slow_limits: LutRam<Bits<17>, B>,
-    flags: OwnerFlags<B, N>,
-    limit: OwnerLimit<B>,
-    header_left: RingLeft,
-    slow_left: RingLeft,
+    decode: OwnerDecode<OWNER_BITS>,
+    places: OwnerPlaces<OWNER_BITS>,
+    producers: OwnerProducers<OWNER_BITS>,
+    header_limits: LutRam<Bits<17>, OWNER_BITS>,
+    slow_limits: LutRam<Bits<17>, OWNER_BITS>,
+    flags: OwnerFlags<OWNER_BITS, OWNERS>,
+    limit: OwnerLimit<OWNER_BITS>,
+    header_left: RingSpaceLeft,
+    slow_left: RingSpaceLeft,
 
     write: Signal<Local, OwnerWrite>,
     limits: Signal<Local, OwnerLimits>,
-    room_at: Signal<Local, Bits<B>>,
-    update_at: Signal<Local, Bits<B>>,
+    space_at: Signal<Local, Bits<OWNER_BITS>>,
+    update_at: Signal<Local, Bits<OWNER_BITS>>,
     produced: Signal<Local, Producers>,
     stored: Signal<Local, Producers>,
     other: Signal<Local, Producers>,
-    #[value(N as u64)]
+    #[value(OWNERS as u64)]
     owners: Constant<Bits<9>>,
 }
 
-impl<const B: usize, const N: usize> Logic for Owners<B, N> {
+impl<const OWNER_BITS: usize, const OWNERS: usize> Logic for Owners<OWNER_BITS, OWNERS> {
     #[hdl_gen]
     fn update(&mut self) {
         clock!(self, clock, flags, limit, header_limits, slow_limits);
@@ -120,30 +115,30 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.limit.reset.next = self.reset.val();
         self.write.next = self.decode.write.val();
         self.limits.next = self.limit.limits.val();
-        self.room_at.next = bit_cast::<B, 8>(self.room_owner.val());
-        self.update_at.next = bit_cast::<B, 8>(self.update.payload.val().owner);
+        self.space_at.next = bit_cast::<OWNER_BITS, 8>(self.space_owner.val());
+        self.update_at.next = bit_cast::<OWNER_BITS, 8>(self.update.payload.val().owner);
 
         self.places.write.next = self.write.val();
         self.places.write_owner.next = self.decode.owner.val();
-        self.places.owner.next = bit_cast::<B, 8>(self.place_owner.val());
+        self.places.owner.next = bit_cast::<OWNER_BITS, 8>(self.place_owner.val());
         self.places.sizes_owner.next = self.limit.read_owner.val();
         self.rings.next = self.places.rings.val();
         self.limit.sizes.next = self.places.sizes.val();
 
         self.producers.update.valid.next = self.update.valid.val();
         self.producers.update.payload.next = self.update.payload.val();
-        self.producers.room_owner.next = self.room_at.val();
-        self.producers.room_written.next = self.flags.has_produced.val();
+        self.producers.owner.next = self.space_at.val();
+        self.producers.is_written.next = self.flags.has_produced.val();
         self.producers.other_owner.next = self.limit.read_owner.val();
         self.producers.other_written.next = self.flags.other_has_produced.val();
-        self.produced.next = self.producers.room.val();
+        self.produced.next = self.producers.producers.val();
         self.stored.next = self.producers.stored.val();
         self.other.next = self.producers.other.val();
         self.flags.write.next = self.limit.source_write.val();
         self.flags.write_owner.next = self.limit.source_owner.val();
         self.flags.update.next = self.update.valid.val();
         self.flags.update_owner.next = self.update_at.val();
-        self.flags.owner.next = self.room_at.val();
+        self.flags.owner.next = self.space_at.val();
         self.flags.other.next = self.limit.read_owner.val();
 
         // Limits.
@@ -151,28 +146,29 @@ impl<const B: usize, const N: usize> Logic for Owners<B, N> {
         self.limit.owner.next = self.decode.owner.val();
         self.limit.header_producer.next = self.other.val().header;
         self.limit.slow_producer.next = self.other.val().slow;
-        self.header_limits.read_address.next = self.room_at.val();
+        self.header_limits.read_address.next = self.space_at.val();
         self.header_limits.write_address.next = self.limit.source_owner.val();
         self.header_limits.write_data.next = self.limits.val().header;
         self.header_limits.write_enable.next = self.limits.val().header_new;
-        self.slow_limits.read_address.next = self.room_at.val();
+        self.slow_limits.read_address.next = self.space_at.val();
         self.slow_limits.write_address.next = self.limit.source_owner.val();
         self.slow_limits.write_data.next = self.limits.val().slow;
         self.slow_limits.write_enable.next = self.limits.val().slow_new;
 
-        // Room: what is left up to the limits, of which all is left to who has produced nothing.
+        // Free space is what is left up to the limits: all of it for an owner that has produced
+        // nothing.
         self.header_left.limit.next = self.header_limits.read_data.val();
         self.header_left.producer.next = bit_cast::<17, 32>(self.stored.val().header);
         self.header_left.has_produced.next = self.flags.has_produced.val();
         self.slow_left.limit.next = self.slow_limits.read_data.val();
         self.slow_left.producer.next = bit_cast::<17, 32>(self.stored.val().slow);
         self.slow_left.has_produced.next = self.flags.has_produced.val();
-        self.room.next.enabled = self.flags.is_enabled.val()
-            & (bit_cast::<9, 8>(self.room_owner.val()) < self.owners.val());
-        self.room.next.one_slot = self.header_left.has_one.val();
-        self.room.next.two_slots = self.header_left.has_two.val();
-        self.room.next.slow = self.slow_left.has_one.val();
-        self.room.next.header_producer = self.produced.val().header;
-        self.room.next.slow_producer = self.produced.val().slow;
+        self.space.next.enabled = self.flags.is_enabled.val()
+            & (bit_cast::<9, 8>(self.space_owner.val()) < self.owners.val());
+        self.space.next.one_slot = self.header_left.has_one.val();
+        self.space.next.two_slots = self.header_left.has_two.val();
+        self.space.next.slow = self.slow_left.has_one.val();
+        self.space.next.header_producer = self.produced.val().header;
+        self.space.next.slow_producer = self.produced.val().slow;
     }
 }

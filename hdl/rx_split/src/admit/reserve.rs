@@ -3,7 +3,7 @@
 //! ```text
 //!  rings, producers ──► [register] ──► wrapped indices ──► [register] ──► reservation
 //! ```
-//! Timing: two cycles, one packet a cycle; while none comes both registers stay.
+//! Timing: latency two cycles, one packet per cycle; while none comes both registers hold.
 //!
 //! Invariants:
 //! 1. The second slot of an entry follows the first modulo the queue.
@@ -12,30 +12,30 @@ use crate::admit::messages::OwnerContext;
 use crate::messages::Reservation;
 use stream::prelude::*;
 
-/// Producer indices in front of a packet and behind it.
+/// Producer indices before a packet and after it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Taken {
-    /// First slot index.
+    /// Index of the packet's first slot.
     pub header: Bits<32>,
-    /// Slots produced behind the packet.
+    /// Slots produced after the packet.
     pub header_after: Bits<32>,
-    /// Slow buffer index.
+    /// Index of the packet's slow buffer.
     pub slow: Bits<32>,
 }
 
 /// The arithmetic. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Reserve {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
     /// A packet is decided.
     pub valid: Signal<In, Bit>,
     /// Where the owner's rings lie.
     pub rings: Signal<In, OwnerContext>,
-    /// What the packet takes.
+    /// What the packet takes of the rings.
     pub taken: Signal<In, Taken>,
-    /// Where that is.
+    /// Addresses of what the packet takes, two cycles later.
     pub reservation: Signal<Out, Reservation>,
 
     passed: DFF<Bit>,

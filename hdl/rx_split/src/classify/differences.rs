@@ -1,35 +1,39 @@
-//! What the rules look at: the distances between a packet and its flow's state, judged.
+//! What the rules look at: the distances between a packet and its flow's state, and what follows
+//! from them.
 //!
 //! ```text
 //!  subject ──► [differences] ──► [comparisons, trim below the floor] ──► facts
 //! ```
-//! Timing: two register steps, one packet a cycle, no back-pressure. Sums are modulo 2^32, read as
-//! signed.
+//! Timing: latency two cycles, one packet per cycle, no back-pressure. Sums are modulo 2^32, read
+//! as signed.
+//!
+//! Source: docs/specification.md, Placement (rules 4 to 9).
 
-use crate::messages::{Placement, RuleCase};
+use crate::classify::messages::RuleCase;
+use crate::messages::RxItem;
 use stream::prelude::*;
 
 /// Differences between a packet and its flow's state.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Distances {
-    /// Acknowledgement number above the lowest accepted.
+    /// Acknowledgement number minus the lowest that is accepted.
     pub ack_offset: Bits<32>,
-    /// Size of the accepted range.
+    /// Size of the accepted range of acknowledgement numbers.
     pub ack_span: Bits<32>,
-    /// Start of the payload above the floor.
+    /// Start of the payload minus the floor.
     pub start_minus_floor: Bits<32>,
-    /// End of the payload above the floor.
+    /// End of the payload minus the floor.
     pub stop_minus_floor: Bits<32>,
-    /// Timestamp above its floor.
+    /// Timestamp minus its floor.
     pub timestamp_age: Bits<32>,
 }
 
 /// A packet and what is known about it.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct RuleFacts {
-    /// The packet.
+    /// The packet with the state of its flow.
     pub subject: RuleCase,
-    /// A flag that placement does not allow, or no ACK.
+    /// The packet has a flag that placement does not allow, or no ACK.
     pub flags_bad: Bit,
     /// The acknowledgement number is outside its range.
     pub ack_bad: Bit,
@@ -39,24 +43,24 @@ pub struct RuleFacts {
     pub old: Bit,
     /// First position to place.
     pub start: Bits<32>,
-    /// The same, above the floor.
+    /// First position to place, minus the floor.
     pub start_minus_floor: Bits<32>,
     /// Bytes to place.
     pub bytes: Bits<14>,
-    /// Bytes below the floor.
+    /// Bytes of the payload below the floor.
     pub trimmed: Bits<14>,
 }
 
 /// The arithmetic. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Differences {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch: what is inside is forgotten.
+    /// Start of an epoch: packets inside are forgotten.
     pub reset: Signal<In, Bit>,
-    /// A packet with its flow.
+    /// Packets with their flows; confirmations pass.
     pub sink: PulseSink<RuleCase>,
-    /// What is known about it.
+    /// Packets with the facts about them, two cycles later.
     pub source: PulseSource<RuleFacts>,
 
     valid: DFF<Bits<2>>,
@@ -65,11 +69,11 @@ pub struct Differences {
     facts: DFF<RuleFacts>,
 
     subject: Signal<Local, RuleCase>,
-    packet: Signal<Local, Placement>,
+    packet: Signal<Local, RxItem>,
     flow: Signal<Local, FlowReply>,
     payload: Signal<Local, Bits<32>>,
     later: Signal<Local, RuleCase>,
-    later_packet: Signal<Local, Placement>,
+    later_packet: Signal<Local, RxItem>,
     later_flow: Signal<Local, FlowReply>,
     known: Signal<Local, Distances>,
     age: Signal<Local, Bits<32>>,
@@ -80,10 +84,6 @@ pub struct Differences {
     /// All but ACK (4), PSH (3), FIN (0), ECE (6), CWR (7).
     #[value(0x26)]
     flags_forbidden: Constant<Bits<8>>,
-    #[value(0)]
-    none: Constant<Bits<14>>,
-    #[value(0)]
-    zero: Constant<Bits<32>>,
 }
 
 impl Logic for Differences {
@@ -124,7 +124,7 @@ impl Logic for Differences {
         self.start_distance.next = self.known.val().start_minus_floor;
         self.stop_distance.next = self.known.val().stop_minus_floor;
         self.flags.next = self.later.val().flags;
-        self.below.next = self.none.val() - bit_cast::<14, 32>(self.start_distance.val());
+        self.below.next = bits::<14>(0) - bit_cast::<14, 32>(self.start_distance.val());
         if self.valid.q.val().get_bit(0) {
             self.facts.d.next.subject = self.later.val();
             self.facts.d.next.flags_bad = self.later.val().tcp
@@ -140,10 +140,10 @@ impl Logic for Differences {
             self.facts.d.next.start = self.later_packet.val().position;
             self.facts.d.next.start_minus_floor = self.start_distance.val();
             self.facts.d.next.bytes = self.later_packet.val().payload_bytes;
-            self.facts.d.next.trimmed = self.none.val();
+            self.facts.d.next.trimmed = 0.into();
             if self.start_distance.val().get_bit(31) {
                 self.facts.d.next.start = self.later_flow.val().floor;
-                self.facts.d.next.start_minus_floor = self.zero.val();
+                self.facts.d.next.start_minus_floor = 0.into();
                 self.facts.d.next.bytes = bit_cast::<14, 32>(self.stop_distance.val());
                 self.facts.d.next.trimmed = self.below.val();
             }

@@ -1,40 +1,35 @@
-//! Finds the timestamp among the TCP options, one byte a cycle.
+//! Finds the timestamp among the TCP options, one byte per cycle.
 //!
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | start | in | one pulse: begin with `options`, `option_bytes` |
-//! | busy | out | still walking |
-//! | found, value | out | TSval of the first timestamp option; hold until the next start |
-//!
-//! Timing: at most 41 cycles; three for the usual NOP, NOP, timestamp.
+//! Timing: at most 41 cycles from `start` to the fall of `busy`; three for the usual NOP, NOP,
+//! timestamp.
 //!
 //! Invariants:
-//! 1. The walk ends at end-of-list, at an option that does not fit, or at the first timestamp of 10
-//!    bytes.
+//! 1. The search ends at end-of-list, at an option that does not fit, or at the first timestamp of
+//!    10 bytes.
 //!
 //! Source: RFC 9293, 3.1; RFC 7323, 3.2.
 
 use crate::messages::Word32;
 use stream::prelude::*;
 
-/// The walk. See the module's head.
+/// The search. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Options {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Begin.
+    /// One pulse: begins the search with `options` and `option_bytes`.
     pub start: Signal<In, Bit>,
-    /// The options, first byte in bits 7:0.
+    /// TCP options, first byte in bits 7:0, with `start`.
     pub options: Signal<In, Bits<320>>,
-    /// Their length.
+    /// Bytes of options, with `start`.
     pub option_bytes: Signal<In, Bits<6>>,
 
-    /// Still walking.
+    /// The search is not finished.
     pub busy: Signal<Out, Bit>,
-    /// There is a timestamp.
+    /// A timestamp was found; holds until the next start.
     pub found: Signal<Out, Bit>,
-    /// Its value.
+    /// TSval of the first timestamp option; holds until the next start.
     pub value: Signal<Out, Bits<32>>,
 
     rest: DFF<Bits<320>>,
@@ -78,7 +73,7 @@ impl Logic for Options {
         if self.kind.val() == 0 {
             self.ends.next = true;
         }
-        // Bytes of an option behind its first are passed over.
+        // Bytes of an option after its first are skipped.
         self.skips.next = self.skip.q.val().any();
         if self.walking.q.val() {
             self.rest.d.next = self.rest.q.val() >> 8;
@@ -99,7 +94,7 @@ impl Logic for Options {
             self.rest.d.next = self.options.val();
             self.left.d.next = self.option_bytes.val();
             self.walking.d.next = true;
-            self.skip.d.next = bits::<6>(0);
+            self.skip.d.next = 0.into();
             self.has_value.d.next = false;
         }
     }

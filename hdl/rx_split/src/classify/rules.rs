@@ -3,18 +3,18 @@
 //! ```text
 //!  sink ──► differences (2 steps) ──► [first rule that holds] ──► packet
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | sink | in | a packet with its flow; confirmations pass as they are |
-//! | source | out | the packet with its disposition, or with `walk` the range to place |
+//! Timing: latency three cycles, one packet per cycle, no back-pressure.
 //!
-//! Timing: three register steps, one packet a cycle, no back-pressure.
+//! Invariants:
+//! 1. The first rule that holds gives the disposition; where none does, `walk` is set with the
+//!    range to place. What was not looked up, confirmations too, passes as it is.
 //!
-//! Source: rules 1 to 9 of the receive specification; positions are compared modulo 2^32, read as
-//! signed. Rules 10 and 12 need the cursor, which only `admit` knows.
+//! Source: docs/specification.md, Placement, rules 1 to 9; positions are compared modulo 2^32, read
+//! as signed. Rules 10 and 12 need the cursor, which only `admit` knows.
 
 use crate::classify::differences::{Differences, RuleFacts};
-use crate::messages::{Placement, RuleCase};
+use crate::classify::messages::RuleCase;
+use crate::messages::RxItem;
 use abi::config::FLOW_REACH_BYTES;
 use abi::reason::Disposition;
 use stream::prelude::*;
@@ -22,23 +22,24 @@ use stream::prelude::*;
 /// The rules. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Rules {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch: what is inside is forgotten.
+    /// Start of an epoch: packets inside are forgotten.
     pub reset: Signal<In, Bit>,
-    /// A packet with its flow.
+    /// Packets with their flows; confirmations pass.
     pub sink: PulseSink<RuleCase>,
-    /// The packet, judged.
-    pub source: PulseSource<Placement>,
+    /// Packets with their disposition, or with `walk` and the range to place; confirmations as they
+    /// came.
+    pub source: PulseSource<RxItem>,
 
     differences: Differences,
     valid: DFF<Bit>,
-    judged: DFF<Placement>,
+    judged: DFF<RxItem>,
 
     facts: Signal<Local, RuleFacts>,
     subject: Signal<Local, RuleCase>,
     flow: Signal<Local, FlowReply>,
-    packet: Signal<Local, Placement>,
+    packet: Signal<Local, RxItem>,
     reach: Signal<Local, Bits<33>>,
     beyond: Signal<Local, Bit>,
     walk: Signal<Local, Bit>,
@@ -105,7 +106,7 @@ impl Logic for Rules {
 
         if self.differences.source.valid.val() {
             self.judged.d.next = self.packet.val();
-            if self.subject.val().asked {
+            if self.subject.val().requested {
                 self.judged.d.next.verified = true;
                 self.judged.d.next.disposition = self.reason.val();
                 self.judged.d.next.walk = self.walk.val();

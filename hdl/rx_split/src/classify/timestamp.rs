@@ -2,37 +2,40 @@
 //!
 //! ```text
 //!  options ─┬─► NOP, NOP, timestamp? ──► found, value at once
-//!           └─► otherwise, if demanded: search, one option a cycle ──► found, value when `ready`
+//!           └─► otherwise, if demanded: search, one byte per cycle ──► found, value when `ready`
 //! ```
-//! Timing: nothing is waited for in the layout that RFC 7323 recommends (appendix A), nor where no
-//! timestamp is demanded; else at most 42 cycles.
+//! Timing: `ready` is high at once for the layout that RFC 7323 recommends (appendix A), and where
+//! no timestamp is demanded; otherwise after at most 42 cycles.
 //!
 //! Invariants:
 //! 1. With `ready`, `found` and `value` are those of the packet at hand, if it is `demanded`.
+//!
+//! Source: RFC 7323, 3.2 and appendix A.
 
+use crate::classify::messages::RuleInput;
 use crate::classify::options::Options;
-use crate::messages::{RuleInput, Word32};
+use crate::messages::Word32;
 use stream::prelude::*;
 
-/// The search. See the module's head.
+/// The timestamp. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Timestamp {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: a search in progress is forgotten.
     pub reset: Signal<In, Bit>,
 
     /// The packet at hand.
     pub packet: Signal<In, RuleInput>,
-    /// It is there, and its flow demands a timestamp.
+    /// There is a packet at hand, and its flow demands a timestamp.
     pub demanded: Signal<In, Bit>,
-    /// It leaves in this cycle.
+    /// The packet at hand leaves in this cycle.
     pub leaves: Signal<In, Bit>,
-    /// It may leave.
+    /// The packet at hand may leave.
     pub ready: Signal<Out, Bit>,
-    /// There is a timestamp.
+    /// The packet has a timestamp, valid with `ready`.
     pub found: Signal<Out, Bit>,
-    /// Its value.
+    /// TSval of that timestamp, valid with `ready`.
     pub value: Signal<Out, Bits<32>>,
 
     search: Options,

@@ -1,20 +1,22 @@
-//! Hands write jobs over while the bytes of earlier ones are still read.
+//! Announces write jobs to `dma.write` while the bytes of earlier ones are still read.
 //!
 //! ```text
 //!  jobs ─┬─► write_job
 //!        └─► queue (2) ──► announced
 //! ```
-//! Timing: one job a cycle, latency one cycle.
+//! Timing: one job per cycle, latency one cycle.
 //!
 //! Invariants:
 //! 1. A write is announced when its `write_job` was taken; other jobs, held slots among them, at
-//!    once. The order stays.
+//!    once. The order is kept.
 //! 2. At most one job more than the one at hand is announced: reads of other blocks wait for the
 //!    bytes of every write job that was handed over.
 //! 3. Payload is written with relaxed ordering, header entries, which have a head, are not.
-//! 4. No write job is handed over behind a confirmation that has no place to wait in.
-//! 5. Of a slot that begins in the beat before only the header is announced: its metadata are with
+//! 4. No write job is handed over after a confirmation that has no place to wait in.
+//! 5. For a slot that begins in the beat before, only the header is announced: its metadata are in
 //!    the job that shares that beat.
+//!
+//! Source: docs/specification.md, Writes and Delivery.
 
 use crate::copy::feed_beat::FitsBeat;
 use crate::messages::{CopyJob, CopyKind};
@@ -28,19 +30,19 @@ const _: () = assert!(BEAT_BYTES - SHARED_AT_BYTE == METADATA_BYTES);
 /// The announcer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Announce {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: jobs inside are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Jobs.
+    /// Jobs in order.
     pub jobs: MessageSink<CopyJob>,
-    /// Write jobs.
+    /// Jobs to `dma.write`.
     pub write_job: MessageSource<WriteJob>,
-    /// Jobs whose bytes may follow.
+    /// Jobs whose bytes may follow, and jobs that write nothing.
     pub announced: MessageSource<CopyJob>,
-    /// There is a place for a confirmation, with those that are on their way there.
-    pub fence_room: Signal<In, Bit>,
+    /// The fences have space for one confirmation more, besides those on their way to them.
+    pub fence_has_space: Signal<In, Bit>,
 
     queue: Fifo<CopyJob, 1, 2>,
     single: FitsBeat,
@@ -48,7 +50,7 @@ pub struct Announce {
 
     job: Signal<Local, CopyJob>,
     left: Signal<Local, CopyJob>,
-    room: Signal<Local, Bit>,
+    may_queue: Signal<Local, Bit>,
     is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
@@ -66,21 +68,21 @@ impl Logic for Announce {
         self.job.next = self.jobs.payload.val();
         self.is_write.next = self.job.val().writes;
         self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
-        self.room.next =
-            self.queue.sink.ready.val() & (self.fence_room.val() | !self.is_confirmation.val());
+        self.may_queue.next = self.queue.sink.ready.val()
+            & (self.fence_has_space.val() | !self.is_confirmation.val());
         self.write_job.valid.next =
             self.jobs.valid.val() & self.is_write.val() & self.queue.sink.ready.val();
         self.write_job.payload.next.address = self.job.val().address;
         self.write_job.payload.next.bytes = bit_cast::<16, 14>(self.job.val().bytes);
         self.write_job.payload.next.relaxed = !self.job.val().head;
         self.write_job.payload.next.shares = self.job.val().shares;
-        self.may.next = self.room.val() & (!self.is_write.val() | self.write_job.ready.val());
+        self.may.next = self.may_queue.val() & (!self.is_write.val() | self.write_job.ready.val());
         self.jobs.ready.next = self.may.val();
         self.queue.sink.valid.next = self.jobs.valid.val() & self.may.val();
         self.left.next = self.job.val();
         if self.joins.q.val() {
             self.left.next.head = false;
-            self.left.next.shift = bits::<6>(0);
+            self.left.next.shift = 0.into();
             self.left.next.bytes = self.job.val().bytes - self.metadata_bytes.val();
         }
         self.single.bytes.next = self.left.val().bytes;

@@ -5,12 +5,6 @@
 //!  jobs ──► beats of the job ──► [store reads] ──┬─► [register] ──► source
 //!                                               └─► [register] ──► release
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | jobs | in | writes and releases, in order; ready at once for a confirmation, not taken here |
-//! | read_address, read_enable, read_data | out, in | the packet store: two beats, a cycle later |
-//! | source | out | beats |
-//! | release | out | the packet store may forget a packet: its last beat was read |
 //!
 //! Timing: one beat a cycle, latency two cycles. A write of n beats takes n cycles, a release one.
 //!
@@ -23,7 +17,7 @@ use crate::copy::feed_beat::{FeedBeat, FeedPlace};
 use crate::messages::{CopyJob, CopyKind, Release};
 use stream::prelude::*;
 
-/// A step of a job on its way through the store.
+/// A step of a job on its way through the packet buffer's read port.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FeedStep {
     /// A beat for the realigner; its data are still missing.
@@ -38,8 +32,8 @@ pub struct FeedStep {
 
 /// The reader. See the module's head.
 #[derive(LogicBlock, Default)]
-pub struct Feed<const A: usize> {
-    /// Clock.
+pub struct Feed<const BUFFER_BITS: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Start of an epoch.
     pub reset: Signal<In, Bit>,
@@ -47,7 +41,7 @@ pub struct Feed<const A: usize> {
     /// Writes and releases.
     pub jobs: MessageSink<CopyJob>,
     /// Beat to read.
-    pub read_address: Signal<Out, Bits<A>>,
+    pub read_address: Signal<Out, Bits<BUFFER_BITS>>,
     /// It is read; without it the beat read last stays.
     pub read_enable: Signal<Out, Bit>,
     /// That beat and the next, one cycle later.
@@ -73,7 +67,7 @@ pub struct Feed<const A: usize> {
     frees: Signal<Local, Release>,
 }
 
-impl<const A: usize> Logic for Feed<A> {
+impl<const BUFFER_BITS: usize> Logic for Feed<BUFFER_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, begun, place, read_valid, read, held_valid, held);
@@ -96,7 +90,7 @@ impl<const A: usize> Logic for Feed<A> {
         self.frees.next.charge = self.job.val().charge;
 
         // While nothing moves, the beat read last stays.
-        self.read_address.next = bit_cast::<A, 16>(self.next_beat.pointer.val());
+        self.read_address.next = bit_cast::<BUFFER_BITS, 16>(self.next_beat.pointer.val());
         self.read_enable.next = self.advance.val();
         if self.advance.val() {
             self.read_valid.d.next = self.takes.val();

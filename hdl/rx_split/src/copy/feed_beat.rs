@@ -1,5 +1,5 @@
-//! The beat of a job that is read next: of a payload, with the one behind it; of a slot, first the
-//! packet's first beat alone, behind the metadata, then like a payload.
+//! The beat of a job that is read next. For a payload: the beat with the next one. For a slot:
+//! first the packet's first beat alone, after the metadata, then as for a payload.
 //!
 //! Timing: combinational.
 
@@ -19,12 +19,12 @@ pub struct FeedPlace {
     pub is_last: Bit,
 }
 
-/// Whether one beat holds so many bytes: from bits, for a chain of carries takes longer.
+/// Whether one beat holds so many bytes: from single bits, because a carry chain takes longer.
 #[derive(LogicBlock, Default)]
 pub struct FitsBeat {
-    /// How many.
+    /// Number of bytes.
     pub bytes: Signal<In, Bits<14>>,
-    /// It does.
+    /// One beat holds `bytes`.
     pub fits: Signal<Out, Bit>,
 }
 
@@ -40,19 +40,19 @@ impl Logic for FitsBeat {
 /// The beat. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct FeedBeat {
-    /// The job.
+    /// Job at hand.
     pub job: Signal<In, CopyJob>,
-    /// It has begun: `place` says how far it is.
+    /// The job has begun: `place` is valid.
     pub begun: Signal<In, Bit>,
-    /// Behind the beat before.
+    /// How far the job is read after the beat before.
     pub place: Signal<In, FeedPlace>,
-    /// The beat, without its data.
+    /// Beat to read, without its data.
     pub beat: Signal<Out, AlignBeat>,
-    /// Where it lies.
+    /// Where the beat lies in the packet buffer.
     pub pointer: Signal<Out, Bits<16>>,
-    /// It is the last of the job; of the packet, too, unless it is shared.
+    /// The beat is the last of the job, and of the packet unless it is shared.
     pub last: Signal<Out, Bit>,
-    /// Behind it.
+    /// How far the job is read after this beat.
     pub next_place: Signal<Out, FeedPlace>,
 
     now: Signal<Local, FeedPlace>,
@@ -62,7 +62,7 @@ pub struct FeedBeat {
     is_last_next: Signal<Local, Bit>,
     left: Signal<Local, Bits<14>>,
     #[value(AlignBeat::default())]
-    blank: Constant<AlignBeat>,
+    none: Constant<AlignBeat>,
     #[value(BEAT_BYTES as u64)]
     beat_bytes: Constant<Bits<14>>,
 }
@@ -85,11 +85,11 @@ impl Logic for FeedBeat {
             | (!self.begun.val() & self.job.val().fits_beat);
         self.last.next = self.is_last.val();
 
-        self.beat.next = self.blank.val();
+        self.beat.next = self.none.val();
         self.beat.next.head = self.is_head.val();
         self.beat.next.metadata = self.job.val().metadata;
         self.beat.next.shift = self.job.val().shift;
-        // A packet goes on behind a beat that is shared.
+        // A packet continues after a beat that is shared.
         self.is_shared.next = self.is_last.val() & self.job.val().shares;
         self.beat.next.shared = self.is_shared.val();
         self.beat.next.byte_count = bits::<7>(64);

@@ -1,63 +1,58 @@
 //! Confirmations that wait until the bytes of every write before them were taken, while later
-//! writes go on; and those that were held, on their way out.
+//! writes go on; and confirmations that were held, on their way out.
 //!
 //! ```text
 //!  passes ─► queue (8), each with the writes fed before it ─► all landed? ─┬─► confirmation
 //!  fed, landed ─► counts ─────────────────────────────────────────┘        │
 //!  released ───────────────────────────────────────────────────────────────┘
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | job, passes | in | a confirmation, in its place among the writes |
-//! | room | out | one more may be let into that order |
-//! | fed | in | a write, of two in one packet the second, went to the packet store's reader |
-//! | landed | in | the last beat of a packet was taken |
-//! | released | in | confirmations that were held until flush reads were answered |
-//! | confirmation | out | all of them |
-//!
-//! Timing: two cycles from a confirmation to its offer, when nothing is to be waited for; a
+//! Timing: latency two cycles from a confirmation to its offer when nothing is to be waited for; a
 //! released one passes in the same cycle.
 //!
 //! Invariants:
-//! 1. `room` falls while two more still fit: those that the announcer has let pass already. So what
-//!    is behind a confirmation never waits for its taker, which itself may wait for those bytes.
-//! 2. An owner's order is kept: of an owner of whom something is held all are held, so what waits
-//!    here is older than what is released, and goes first.
+//! 1. `has_space` falls while two more still fit: those that the announcer has let pass already. So
+//!    the jobs after a confirmation never wait for its consumer, which itself may wait for those
+//!    bytes.
+//! 2. An owner's order is kept. While something of an owner is held, all its later items are held;
+//!    so what waits here is older than what is released, and leaves first.
 //! 3. `reset` forgets all of them.
+//!
+//! Source: docs/specification.md, Fence.
 
 use crate::messages::CopyJob;
 use stream::prelude::*;
 
-/// A confirmation and its place.
+/// A confirmation and its place among the writes.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct Fence {
-    /// The confirmation.
+    /// The confirmation that waits.
     pub confirmation: Confirmation,
-    /// Writes fed before it, modulo 2^8.
-    pub behind: Bits<8>,
+    /// Writes fed before the confirmation, modulo 2^8.
+    pub fed_before: Bits<8>,
 }
 
 /// The queue. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Fences {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: all confirmations inside are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// The job at hand.
+    /// Job at hand.
     pub job: Signal<In, CopyJob>,
-    /// It is a confirmation, and comes in.
+    /// The job at hand is a confirmation, and enters in its place among the writes.
     pub passes: Signal<In, Bit>,
-    /// One more may come.
-    pub room: Signal<Out, Bit>,
-    /// A write was fed.
+    /// One confirmation more may be let into the order of the jobs.
+    pub has_space: Signal<Out, Bit>,
+    /// A write was given to the reader of the packet buffer; for two writes in one packet the
+    /// second one.
     pub fed: Signal<In, Bit>,
-    /// A write's last beat was taken.
+    /// The last beat of a packet was taken.
     pub landed: Signal<In, Bit>,
-    /// Confirmations that were held.
+    /// Confirmations that were held until flush reads returned.
     pub released: MessageSink<Confirmation>,
-    /// Confirmations behind their writes.
+    /// Confirmations whose writes were taken, or that were released.
     pub confirmation: MessageSource<Confirmation>,
 
     waiting: Fifo<Fence, 3, 4>,
@@ -71,11 +66,9 @@ pub struct Fences {
     ahead: Signal<Local, Bits<8>>,
     direct: Signal<Local, Bit>,
     held: Signal<Local, Bit>,
-    /// Of the places left two are for those that were let pass.
+    /// Two of the places left are for those that were let pass.
     #[value(5)]
     level_max: Constant<Bits<4>>,
-    #[value(0)]
-    none: Constant<Bits<8>>,
 }
 
 impl Logic for Fences {
@@ -84,14 +77,14 @@ impl Logic for Fences {
         dff_setup!(self, clock, fed_count, landed_count, insists);
         clock!(self, clock, waiting);
         self.waiting.reset.next = self.reset.val();
-        self.room.next = self.waiting.level.val() <= self.level_max.val();
+        self.has_space.next = self.waiting.level.val() <= self.level_max.val();
         self.at_hand.next = self.job.val();
         self.comes.next.owner = self.at_hand.val().owner;
         self.comes.next.index = self.at_hand.val().index;
         self.comes.next.status = self.at_hand.val().status;
         self.waiting.sink.valid.next = self.passes.val();
         self.waiting.sink.payload.next.confirmation = self.comes.val();
-        self.waiting.sink.payload.next.behind = self.fed_count.q.val();
+        self.waiting.sink.payload.next.fed_before = self.fed_count.q.val();
         if self.fed.val() {
             self.fed_count.d.next = self.fed_count.q.val() + 1;
         }
@@ -101,7 +94,7 @@ impl Logic for Fences {
 
         // Fewer than 2^7 writes are fed and not landed.
         self.oldest.next = self.waiting.source.payload.val();
-        self.ahead.next = self.landed_count.q.val() - self.oldest.val().behind;
+        self.ahead.next = self.landed_count.q.val() - self.oldest.val().fed_before;
         self.direct.next = self.waiting.source.valid.val() & !self.ahead.val().get_bit(7);
 
         // What was offered stays.
@@ -116,8 +109,8 @@ impl Logic for Fences {
             self.direct.val() & !self.held.val() & self.confirmation.ready.val();
         self.insists.d.next = self.held.val() & !self.confirmation.ready.val();
         if self.reset.val() {
-            self.fed_count.d.next = self.none.val();
-            self.landed_count.d.next = self.none.val();
+            self.fed_count.d.next = 0.into();
+            self.landed_count.d.next = 0.into();
             self.insists.d.next = false;
         }
     }

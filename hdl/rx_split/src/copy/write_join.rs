@@ -6,39 +6,39 @@
 //!  direct_job ───┘           metadata of a shared beat ─┐   │
 //!                            direct_data ───────────────┴───┘
 //! ```
-//! Timing: combinational; released jobs go first.
+//! Timing: combinational; released jobs are granted first.
 //!
 //! Invariants:
 //! 1. The packets come in the order in which their jobs were taken.
 //! 2. A job that was offered stays until it is taken.
-//! 3. Behind a direct job that shares its last beat the next direct one is taken; their packet is
-//!    one.
+//! 3. After a direct job that shares its last beat the next job taken is a direct one; the two make
+//!    one packet.
 
 use stream::prelude::*;
 
 /// The join. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct WriteJoin {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: the order of jobs is forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Jobs of what was held.
+    /// Write jobs of slots that were held.
     pub released_job: MessageSink<WriteJob>,
-    /// Their packets.
+    /// Packets of `released_job`.
     pub released_data: PacketSink,
-    /// Jobs of what was not.
+    /// Write jobs of everything that was not held.
     pub direct_job: MessageSink<WriteJob>,
-    /// Their packets.
+    /// Packets of `direct_job`.
     pub direct_data: PacketSink,
-    /// The second half of the beat offered there is `metadata`.
+    /// The second half of the beat at `direct_data` is `metadata`.
     pub shared: Signal<In, Bit>,
-    /// Metadata.
+    /// Metadata that share the beat at `direct_data`.
     pub metadata: Signal<In, Bits<256>>,
-    /// All jobs.
+    /// All jobs, to `dma.write`.
     pub write_job: MessageSource<WriteJob>,
-    /// All packets.
+    /// All packets, in the order of their jobs.
     pub write_data: PacketSource,
 
     order: ThroughFifo<Bit, 2, 3>,

@@ -1,27 +1,21 @@
-//! Flush reads: one in flight for each memory but 0, each covering every write before it.
+//! Flush reads: one in flight for each memory except 0, each covering every write before it.
 //!
 //! ```text
 //!  wanted ─► [ticket 1] ─┐                    ┌─► flush_job
 //!            [ticket 2] ─┼─► lowest ─► offer ─┤
 //!            [ticket 3] ─┘                    └─► order (4) ◄── flush_data
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | wanted | in | a slot lands that waits for these memories, a bit each |
-//! | tickets | out | what it waits for: memory 1 in bits 23:0 |
-//! | done, broken | out | which tickets wait no longer; which of them in vain |
-//! | memory, flush_address | out, in | flush address of a memory, in the same cycle |
-//! | flush_job, flush_data | out, in | to `dma.read`, answers in order |
-//!
 //! Timing: a flush read is offered two cycles after its slot landed, if none is in flight.
 //!
 //! Invariants:
-//! 1. A flush read is offered behind every write job that was taken before its slots landed; that
+//! 1. A flush read is offered after every write job that was taken before its slots landed; that
 //!    `dma.read` keeps this order on the bus is its own invariant.
-//! 2. A memory never waits for another one's flush read to be answered before its own is asked.
-//!    Answers come in the order asked: one that times out holds up those asked behind it.
+//! 2. A memory never waits for another one's flush read to return before its own is requested. Read
+//!    data return in the order of the requests: one that times out delays those after it.
 //!
 //! On error: see [`crate::hold::flush_ticket`].
+//!
+//! Source: docs/specification.md, Hold and Reads.
 
 use crate::hold::flush_ticket::FlushTicket;
 use stream::prelude::*;
@@ -32,27 +26,27 @@ pub const FLUSH_BYTES: u64 = 4;
 /// The flusher. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Flusher {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: tickets and flush reads owed are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Memories that a new item waits for, a bit each.
+    /// A slot lands that waits for these memories, one bit each.
     pub wanted: Signal<In, Bits<4>>,
-    /// Its tickets, memory 1 in bits 23:0.
+    /// Tickets that the slot waits for: memory 1 in bits 23:0, then memory 2, memory 3.
     pub tickets: Signal<Out, Bits<72>>,
-    /// Tickets that wait no longer, likewise.
+    /// Tickets that wait no longer: memory 1 in bits 23:0, then memory 2, memory 3.
     pub done: Signal<Out, Bits<72>>,
-    /// Memories whose `done` ticket waited in vain, a bit each.
+    /// Memories whose `done` ticket failed twice, one bit each.
     pub broken: Signal<Out, Bits<4>>,
 
     /// Memory to flush.
     pub memory: Signal<Out, Bits<2>>,
-    /// Where it is flushed.
+    /// Address of the flush read of `memory`, in the same cycle.
     pub flush_address: Signal<In, Bits<64>>,
-    /// Flush reads.
+    /// Flush reads to `dma.read`.
     pub flush_job: MessageSource<ReadJob>,
-    /// Their answers.
+    /// Read data of the flush reads, in order.
     pub flush_data: PacketSink,
 
     account: [FlushTicket; 3],
@@ -61,7 +55,7 @@ pub struct Flusher {
     chosen: DFF<Bits<2>>,
 
     next_memory: Signal<Local, Bits<2>>,
-    asked: Signal<Local, Bit>,
+    requested: Signal<Local, Bit>,
     starts: Signal<Local, Bit>,
     taken: Signal<Local, Bit>,
     ended: Signal<Local, Bit>,
@@ -96,17 +90,20 @@ impl Logic for Flusher {
             | (bit_cast::<4, 1>(self.account[1].broken.val().into()) << 2)
             | (bit_cast::<4, 1>(self.account[2].broken.val().into()) << 3);
 
-        // The lowest memory that asks is next; each asks again only when it was answered.
+        // The lowest memory that requests is next. Each requests again only when its read has
+        // returned.
         self.next_memory.next = bits::<2>(3);
-        if self.account[1].asks.val() {
+        if self.account[1].requests.val() {
             self.next_memory.next = bits::<2>(2);
         }
-        if self.account[0].asks.val() {
+        if self.account[0].requests.val() {
             self.next_memory.next = bits::<2>(1);
         }
-        self.asked.next =
-            self.account[0].asks.val() | self.account[1].asks.val() | self.account[2].asks.val();
-        self.starts.next = self.asked.val() & !self.offered.q.val() & self.order.sink.ready.val();
+        self.requested.next = self.account[0].requests.val()
+            | self.account[1].requests.val()
+            | self.account[2].requests.val();
+        self.starts.next =
+            self.requested.val() & !self.offered.q.val() & self.order.sink.ready.val();
         self.account[0].started.next = self.starts.val() & (self.next_memory.val() == 1);
         self.account[1].started.next = self.starts.val() & (self.next_memory.val() == 2);
         self.account[2].started.next = self.starts.val() & (self.next_memory.val() == 3);
@@ -130,9 +127,9 @@ impl Logic for Flusher {
         self.ended.next = self.flush_data.valid.val() & self.flush_data.last.val();
         self.ended_memory.next = self.order.source.payload.val();
         self.order.source.ready.next = self.ended.val();
-        self.account[0].answered.next = self.ended.val() & (self.ended_memory.val() == 1);
-        self.account[1].answered.next = self.ended.val() & (self.ended_memory.val() == 2);
-        self.account[2].answered.next = self.ended.val() & (self.ended_memory.val() == 3);
+        self.account[0].returned.next = self.ended.val() & (self.ended_memory.val() == 1);
+        self.account[1].returned.next = self.ended.val() & (self.ended_memory.val() == 2);
+        self.account[2].returned.next = self.ended.val() & (self.ended_memory.val() == 3);
         if self.reset.val() {
             self.offered.d.next = false;
         }

@@ -1,4 +1,4 @@
-//! One queue of held slots and confirmations, and whether the oldest waits no longer.
+//! One queue of held slots and confirmations, and whether the oldest still waits.
 //!
 //! ```text
 //!  push ─►┌────────────────┐─► head ─► tickets against `done` ─► [head.ready]
@@ -6,28 +6,15 @@
 //!  landed ► tickets, count │◄─ pop
 //!         └────────────────┘
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | push, item | in | one more item, if there is `room` |
-//! | holds | out | something is held |
-//! | at | out | its place in the hold memory |
-//! | landed, landed_at | in | the bytes of a slot are in the hold memory; at which place |
-//! | tickets | in | what a slot that lands waits for, memory 1 in bits 23:0 |
-//! | done, broken | in | tickets that wait no longer, memory 1 in bits 23:0; which in vain |
-//! | head, pop | out, in | the oldest item; it is taken |
-//! | pushed, popped | out | items pushed and popped since reset, modulo 2^32 |
-//!
-//! Timing: an item shows the cycle after its push, is ready another cycle later at the earliest,
-//! and for two cycles behind a pop none is ready.
+//! Timing: an item shows the cycle after its push and is ready one cycle later at the earliest; for
+//! two cycles after a pop none is ready.
 //!
 //! Invariants:
-//! 1. 63 items at most: the bytes of the one popped last stay until its place comes again.
+//! 1. 63 items at most: the bytes of the item popped last stay until its place is used again.
 //! 2. A head is ready when every memory it names has a `done` that is not before its ticket, and,
 //!    if it is a slot, its bytes have landed.
-//!
-//! M is the queue's number, the upper bits of `at`.
 
-use crate::messages::{HeldHead, HeldItem};
+use crate::hold::messages::{HeldHead, HeldItem};
 use stream::prelude::*;
 
 /// Items, log2.
@@ -38,9 +25,9 @@ pub const HELD_BITS: usize = 6;
 pub struct TicketWait {
     /// Memories that the item names.
     pub memories: Signal<In, Bits<4>>,
-    /// Its tickets, memory 1 in bits 23:0.
+    /// Tickets of the item, memory 1 in bits 23:0.
     pub awaited: Signal<In, Bits<72>>,
-    /// Tickets that wait no longer, likewise.
+    /// Tickets that wait no longer, memory 1 in bits 23:0.
     pub done: Signal<In, Bits<72>>,
     /// The item waits.
     pub waits: Signal<Out, Bit>,
@@ -53,7 +40,7 @@ pub struct TicketWait {
 impl Logic for TicketWait {
     #[hdl_gen]
     fn update(&mut self) {
-        // A difference below zero: the flush read of that ticket is still to be answered.
+        // A difference below zero: the flush read of that ticket has not returned.
         self.ahead_1.next =
             self.done.val().get_bits::<24>(0) - self.awaited.val().get_bits::<24>(0);
         self.ahead_2.next =
@@ -66,41 +53,41 @@ impl Logic for TicketWait {
     }
 }
 
-/// The queue. See the module's head.
+/// The queue of memory QUEUE, which is also the upper bits of `at`. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
-pub struct HeldQueue<const M: usize> {
-    /// Clock.
+pub struct HeldQueue<const QUEUE: usize> {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: all items are forgotten and the counts are 0.
     pub reset: Signal<In, Bit>,
 
-    /// One more item.
+    /// One item more, only with `has_space`.
     pub push: Signal<In, Bit>,
-    /// The item.
+    /// The item that is pushed.
     pub item: Signal<In, HeldItem>,
-    /// There is room: two cycles behind a pop that makes some.
-    pub room: Signal<Out, Bit>,
+    /// There is space for one item more; two cycles after a pop that makes some.
+    pub has_space: Signal<Out, Bit>,
     /// Something is held.
     pub holds: Signal<Out, Bit>,
     /// Place of the next item in the hold memory.
     pub at: Signal<Out, Bits<8>>,
-    /// A slot's bytes have landed: in the order of the items.
+    /// The bytes of a slot are in the hold memory, in the order of the items.
     pub landed: Signal<In, Bit>,
-    /// Its place.
+    /// Place of the slot that landed.
     pub landed_at: Signal<In, Bits<6>>,
-    /// What it waits for, memory 1 in bits 23:0.
+    /// Tickets that the slot that lands waits for, memory 1 in bits 23:0.
     pub tickets: Signal<In, Bits<72>>,
-    /// Tickets that wait no longer.
+    /// Tickets that wait no longer, memory 1 in bits 23:0.
     pub done: Signal<In, Bits<72>>,
-    /// Memories whose `done` waited in vain.
+    /// Memories whose `done` ticket failed twice, one bit each.
     pub broken: Signal<In, Bits<4>>,
     /// The oldest item.
     pub head: Signal<Out, HeldHead>,
-    /// It is taken.
+    /// The oldest item is taken.
     pub pop: Signal<In, Bit>,
-    /// Items pushed since reset.
+    /// Items pushed since reset, modulo 2^32.
     pub pushed: Signal<Out, Bits<32>>,
-    /// Items popped since reset.
+    /// Items popped since reset, modulo 2^32.
     pub popped: Signal<Out, Bits<32>>,
 
     items: LutRam<HeldItem, 6>,
@@ -111,7 +98,7 @@ pub struct HeldQueue<const M: usize> {
     landed_count: DFF<Bits<8>>,
     level: DFF<Bits<6>>,
     has_items: DFF<Bit>,
-    has_room: DFF<Bit>,
+    fits: DFF<Bit>,
     is_ready: DFF<Bit>,
     is_unflushed: DFF<Bit>,
 
@@ -122,17 +109,17 @@ pub struct HeldQueue<const M: usize> {
     vain: Signal<Local, Bits<4>>,
     has_bytes: Signal<Local, Bit>,
     takes_bytes: Signal<Local, Bit>,
-    #[value((M as u64) << HELD_BITS)]
+    #[value((QUEUE as u64) << HELD_BITS)]
     number: Constant<Bits<8>>,
     #[value((1u64 << HELD_BITS) - 2)]
     last: Constant<Bits<6>>,
 }
 
-impl<const M: usize> Logic for HeldQueue<M> {
+impl<const QUEUE: usize> Logic for HeldQueue<QUEUE> {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, pushed_count, popped_count, landed_count, level);
-        dff_setup!(self, clock, has_items, has_room, is_ready, is_unflushed);
+        dff_setup!(self, clock, has_items, fits, is_ready, is_unflushed);
         clock!(self, clock, items, waits_for);
         self.push_place.next = bit_cast::<6, 32>(self.pushed_count.q.val());
         self.pop_place.next = bit_cast::<6, 32>(self.popped_count.q.val());
@@ -146,9 +133,9 @@ impl<const M: usize> Logic for HeldQueue<M> {
         self.pushed.next = self.pushed_count.q.val();
         self.popped.next = self.popped_count.q.val();
         self.holds.next = self.has_items.q.val();
-        self.has_room.d.next = (self.level.q.val() < self.last.val())
+        self.fits.d.next = (self.level.q.val() < self.last.val())
             | ((self.level.q.val() == self.last.val()) & !self.push.val());
-        self.room.next = self.has_room.q.val();
+        self.has_space.next = self.fits.q.val();
         self.at.next = bit_cast::<8, 6>(self.push_place.val()) | self.number.val();
 
         self.waits_for.write_address.next = self.landed_at.val();
@@ -191,12 +178,12 @@ impl<const M: usize> Logic for HeldQueue<M> {
             }
         }
         if self.reset.val() {
-            self.landed_count.d.next = bits::<8>(0);
-            self.level.d.next = bits::<6>(0);
+            self.landed_count.d.next = 0.into();
+            self.level.d.next = 0.into();
             self.has_items.d.next = false;
             self.is_ready.d.next = false;
-            self.pushed_count.d.next = bits::<32>(0);
-            self.popped_count.d.next = bits::<32>(0);
+            self.pushed_count.d.next = 0.into();
+            self.popped_count.d.next = 0.into();
         }
     }
 }

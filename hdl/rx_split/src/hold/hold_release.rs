@@ -1,29 +1,21 @@
 //! Hands out what waits no longer: slots as writes, confirmations as such.
 //!
 //! ```text
-//!  fences, queue 1, queue 2, queue 3 ─► choice ─► [item] ─┬─► write_job, write_data
-//!                 hold memory ───────────────────────────►┘└─► confirmation
+//!  fences, queue 1, queue 2, queue 3 ─► arbiter ─► [item] ─┬─► write_job, write_data
+//!                 hold memory ────────────────────────────►┘└─► confirmation
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | fence, queue_1, queue_2, queue_3 | in | the oldest of each |
-//! | pop, pop_fence | out | it was taken a cycle before: a bit for each queue |
-//! | popped_owner | out | owner of what a queue's pop takes |
-//! | read_address, read_data | out, in | the hold memory, one cycle latency |
-//! | write_job, write_data | out | to the join with the direct writes |
-//! | confirmation | out | to the fence of sending |
-//! | published | out | a header entry was handed over |
-//!
 //! Timing: a slot takes five cycles, four if one beat holds it, a confirmation three.
 //!
 //! Invariants:
-//! 1. A slot is popped when its write job was taken: what follows it directly is written behind it.
+//! 1. A slot is popped when its write job was taken: what follows it directly is written after it.
 //! 2. No queue is served twice while another one is ready.
 //!
-//! On error: a slot whose flush read failed twice says so in its metadata (`unflushed`).
+//! On error: a slot whose flush read failed twice leaves with `unflushed` set in its metadata.
+//!
+//! Source: docs/specification.md, Hold.
 
-use crate::hold::hold_turn::HoldTurn;
-use crate::messages::{HeldHead, HeldItem};
+use crate::hold::hold_arbiter::HoldArbiter;
+use crate::hold::messages::{HeldHead, HeldItem};
 use abi::header_entry::UNFLUSHED;
 use stream::prelude::*;
 
@@ -32,20 +24,20 @@ use stream::prelude::*;
 pub enum ReleaseState {
     /// An item that is ready.
     Idle,
-    /// Its write job to be taken.
+    /// The write job of the item to be taken.
     Job,
-    /// Its first beat to be taken.
+    /// The first of two beats to be taken.
     First,
-    /// Its last beat to be taken.
+    /// The last beat to be taken.
     Last,
-    /// Its confirmation to be taken.
+    /// The confirmation to be taken.
     Confirm,
-    /// The queue to see that it was.
+    /// The queue to show its next item.
     Popped,
 }
 
-/// What is known of a beat before it is known whether it is taken: in a block of its own, since
-/// that comes late.
+/// What is known of a beat before it is known whether it is taken: a block of its own, because that
+/// is known late.
 #[derive(LogicBlock, Default)]
 pub struct HeldBeat {
     /// Bytes of the slot, 1 to 128.
@@ -58,9 +50,9 @@ pub struct HeldBeat {
     pub is_single: Signal<Out, Bit>,
     /// The beat is the slot's last.
     pub is_last: Signal<Out, Bit>,
-    /// It is, and it is there.
+    /// The beat is the slot's last, and it is there.
     pub may_end: Signal<Out, Bit>,
-    /// Bytes of it.
+    /// Bytes used of the beat.
     pub byte_count: Signal<Out, Bits<7>>,
 
     last: Signal<Local, Bit>,
@@ -75,7 +67,7 @@ impl Logic for HeldBeat {
         self.last.next = self.state.val() == ReleaseState::Last;
         self.is_last.next = self.last.val();
         self.may_end.next = self.last.val() & self.is_there.val();
-        // Full but for the last one; a full beat has no bytes in the low bits of its count.
+        // Full except the last one; a full beat has no bytes in the low bits of its count.
         self.rest.next = self.bytes.val().get_bits::<6>(0);
         self.byte_count.next = bits::<7>(64);
         if self.last.val() & self.rest.val().any() {
@@ -87,28 +79,29 @@ impl Logic for HeldBeat {
 /// The beats of a slot, one or two, from the hold memory to its write.
 #[derive(LogicBlock, BlockDefault)]
 pub struct HeldBeats {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: the slot at hand is forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// The slot.
+    /// The slot at hand.
     pub slot: Signal<In, HeldHead>,
     /// What the release waits for.
     pub state: Signal<In, ReleaseState>,
-    /// Beat of the hold memory to latch: the first one before its job is taken, then the last one.
+    /// Beat of the hold memory to latch: the first one before the slot's job is taken, then the
+    /// last one.
     pub read_address: Signal<Out, Bits<9>>,
-    /// The beat latched before is wanted in the next cycle.
+    /// The beat latched before is put on `read_data` in the next cycle.
     pub register_enable: Signal<Out, Bit>,
-    /// The beat wanted last.
+    /// Beat of the hold memory that was requested last.
     pub read_data: Signal<In, Bits<512>>,
     /// What the release waits for once the job is taken.
     pub begins: Signal<Out, ReleaseState>,
-    /// The bytes.
+    /// Bytes of the slot.
     pub write_data: PacketSource,
     /// A beat is taken.
     pub taken: Signal<Out, Bit>,
-    /// It is the last one.
+    /// The beat taken is the slot's last.
     pub ends: Signal<Out, Bit>,
 
     is_there: DFF<Bit>,
@@ -154,7 +147,7 @@ impl Logic for HeldBeats {
         self.is_done.next = self.write_data.ready.val() & self.beat.may_end.val();
         self.ends.next = self.is_done.val();
 
-        // A beat is there from the cycle behind the first of `First` until the last one is taken.
+        // A beat is there from the second cycle of `First` until the last one is taken.
         self.gives.next = (self.state.val() == ReleaseState::First) | self.is_last.val();
         self.is_there.d.next = self.gives.val() & !self.is_done.val() & !self.reset.val();
     }
@@ -163,42 +156,43 @@ impl Logic for HeldBeats {
 /// The release. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct HoldRelease {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: the item at hand is forgotten.
     pub reset: Signal<In, Bit>,
 
     /// The oldest fence.
     pub fence: Signal<In, HeldHead>,
-    /// The oldest of queue 1.
+    /// The oldest item of queue 1.
     pub queue_1: Signal<In, HeldHead>,
-    /// The oldest of queue 2.
+    /// The oldest item of queue 2.
     pub queue_2: Signal<In, HeldHead>,
-    /// The oldest of queue 3.
+    /// The oldest item of queue 3.
     pub queue_3: Signal<In, HeldHead>,
-    /// The oldest of a queue was taken, a bit each.
+    /// The oldest item of a queue was taken a cycle before: one bit for each queue.
     pub pop: Signal<Out, Bits<4>>,
-    /// Its owner.
+    /// With `pop`: owner of the item that was taken.
     pub popped_owner: Signal<Out, Bits<8>>,
-    /// The oldest fence was taken.
+    /// The oldest fence was taken a cycle before.
     pub pop_fence: Signal<Out, Bit>,
-    /// Beat of the hold memory to latch: the first one before its job is taken, then the last one.
+    /// Beat of the hold memory to latch: the first one before the slot's job is taken, then the
+    /// last one.
     pub read_address: Signal<Out, Bits<9>>,
-    /// The beat latched before is wanted in the next cycle.
+    /// The beat latched before is put on `read_data` in the next cycle.
     pub register_enable: Signal<Out, Bit>,
-    /// The beat wanted last.
+    /// Beat of the hold memory that was requested last, one cycle after `register_enable`.
     pub read_data: Signal<In, Bits<512>>,
 
-    /// Write jobs.
+    /// Write jobs of slots, to the join with the direct writes.
     pub write_job: MessageSource<WriteJob>,
-    /// Their bytes.
+    /// Bytes of the slots.
     pub write_data: PacketSource,
-    /// Confirmations.
+    /// Confirmations, to the fences of `copy`.
     pub confirmation: MessageSource<Confirmation>,
-    /// A header entry was handed over.
+    /// One pulse for each header entry whose last beat was taken.
     pub published: PulseSource<RingFetch>,
 
-    turn: HoldTurn,
+    arbiter: HoldArbiter,
     beats: HeldBeats,
     state: DFF<ReleaseState>,
     held: DFF<HeldHead>,
@@ -216,11 +210,11 @@ impl Logic for HoldRelease {
     fn update(&mut self) {
         dff_setup!(self, clock, state, held, from, pops, pops_fence, pops_owner);
         clock!(self, clock, beats);
-        self.turn.fence.next = self.fence.val();
-        self.turn.queue_1.next = self.queue_1.val();
-        self.turn.queue_2.next = self.queue_2.val();
-        self.turn.queue_3.next = self.queue_3.val();
-        self.turn.served.next = self.from.q.val();
+        self.arbiter.fence.next = self.fence.val();
+        self.arbiter.queue_1.next = self.queue_1.val();
+        self.arbiter.queue_2.next = self.queue_2.val();
+        self.arbiter.queue_3.next = self.queue_3.val();
+        self.arbiter.served.next = self.from.q.val();
 
         self.item.next = self.held.q.val().item;
         self.write_job.valid.next = self.state.q.val() == ReleaseState::Job;
@@ -248,11 +242,11 @@ impl Logic for HoldRelease {
             | (self.confirmation.valid.val() & self.confirmation.ready.val());
 
         if self.state.q.val() == ReleaseState::Idle {
-            if self.turn.head.val().ready {
-                self.held.d.next = self.turn.head.val();
-                self.from.d.next = self.turn.source.val();
+            if self.arbiter.head.val().ready {
+                self.held.d.next = self.arbiter.head.val();
+                self.from.d.next = self.arbiter.source.val();
                 self.state.d.next = ReleaseState::Job;
-                if self.turn.confirms.val() {
+                if self.arbiter.confirms.val() {
                     self.state.d.next = ReleaseState::Confirm;
                 }
             }
@@ -270,16 +264,16 @@ impl Logic for HoldRelease {
             }
         }
 
-        self.turn.taken.next = self.handed_out.val();
-        self.pops.d.next = self.turn.pop.val();
-        self.pops_fence.d.next = self.turn.pop_fence.val();
+        self.arbiter.taken.next = self.handed_out.val();
+        self.pops.d.next = self.arbiter.pop.val();
+        self.pops_fence.d.next = self.arbiter.pop_fence.val();
         self.pops_owner.d.next = self.item.val().owner;
         self.pop.next = self.pops.q.val();
         self.pop_fence.next = self.pops_fence.q.val();
         self.popped_owner.next = self.pops_owner.q.val();
         if self.reset.val() {
             self.state.d.next = ReleaseState::Idle;
-            self.pops.d.next = bits::<4>(0);
+            self.pops.d.next = 0.into();
             self.pops_fence.d.next = false;
         }
     }

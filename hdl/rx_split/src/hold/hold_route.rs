@@ -1,67 +1,67 @@
-//! Which jobs go on, and which slots and confirmations are held.
+//! Routes copy jobs: to the copy engine, or, for slots and confirmations that must wait, to a queue
+//! of the hold or to its fences.
 //!
 //! ```text
-//!  jobs ─┬─► routed: payload, releases, slots (held ones say where), confirmations
+//!  jobs ─┬─► routed: payload, releases, slots (held ones with their place), confirmations
 //!        └─► item ─► push: queue of a memory, or fences
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | jobs, routed | in, out | copy jobs; a held confirmation does not go on |
-//! | owner, wants | out | whose job; it is to be held in a queue |
-//! | owner_holds, owner_queue, of_owner_0 | in | of that owner something is held, and where |
-//! | room, places | in | of queues 1 to 3: a bit each; place of the next item, from bit 0 |
-//! | any_held, fence_room | in | something is held; there is room for a fence |
-//! | drained | in | every job that went on was announced |
-//! | item, push, push_fence | out | what is held, and where: a bit for each queue |
+//! A held slot goes both ways: its job goes on, so that its bytes are read into the hold memory at
+//! `held_at`, and its item waits in the queue. A held confirmation goes to the queue or the fences
+//! alone.
 //!
-//! Timing: combinational; what `owner_holds` says was decided a cycle before.
+//! Timing: combinational; `owner_holds`, `owner_queue` and `of_owner_0` are registers of the
+//! caller, valid for the owner of the job at hand.
 //!
 //! Invariants:
-//! 1. A slot whose payload lies in memories but 0 is held. So is every slot and confirmation of an
-//!    owner of whom something is held: in the same queue.
-//! 2. Owner 0's confirmations are held as fences while anything is held, each behind all that went
-//!    on before it.
-//! 3. While its queue is full a job waits, and those behind it.
+//! 1. A slot whose payload lies in memories other than 0 is held, in the queue of the lowest one.
+//!    So is every slot and confirmation of an owner of whom something is held: in the same queue.
+//! 2. Owner 0's confirmations are held as fences while anything is held, each after everything that
+//!    went on before it.
+//! 3. While its queue is full a job waits, and so do those after it.
 //! 4. A job that is to be held stays so while it waits.
 //! 5. No payload shares its last beat with a slot that is held.
+//!
+//! Source: docs/specification.md, Hold; decision 6.
 
-use crate::messages::{CopyJob, CopyKind, HeldItem};
+use crate::hold::messages::HeldItem;
+use crate::messages::{CopyJob, CopyKind};
 use stream::prelude::*;
 
-/// The decision. See the module's head.
+/// The route. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct HoldRoute {
-    /// Jobs.
+    /// Copy jobs in order.
     pub jobs: MessageSink<CopyJob>,
-    /// Jobs that go on.
+    /// Jobs that go on to the copy engine; a held slot is marked with its place, a held
+    /// confirmation is left out.
     pub routed: MessageSource<CopyJob>,
-    /// Owner of the job.
+    /// Owner of the job at hand.
     pub owner: Signal<Out, Bits<8>>,
-    /// It is to be held in a queue.
+    /// The job at hand is to be held in queue `push_queue`.
     pub wants: Signal<Out, Bit>,
-    /// Something of its owner is held.
+    /// Something of the owner of the job at hand is held in a queue.
     pub owner_holds: Signal<In, Bit>,
-    /// In this queue.
+    /// With `owner_holds`: that queue.
     pub owner_queue: Signal<In, Bits<2>>,
-    /// It is owner 0.
+    /// The job at hand is of owner 0.
     pub of_owner_0: Signal<In, Bit>,
-    /// Queues with room, a bit each; bit 0 is never set.
-    pub room: Signal<In, Bits<4>>,
-    /// Places of the next items, queue 1 in bits 7:0.
+    /// Queues with space for one item more, one bit each; bit 0 is never set.
+    pub queue_space: Signal<In, Bits<4>>,
+    /// Places of the next items in the hold memory: queue 1 in bits 7:0, then queue 2, queue 3.
     pub places: Signal<In, Bits<24>>,
-    /// Something is held.
+    /// Something is held, of any owner.
     pub any_held: Signal<In, Bit>,
-    /// There is room for a fence.
-    pub fence_room: Signal<In, Bit>,
+    /// There is space for one fence more.
+    pub fence_has_space: Signal<In, Bit>,
     /// Every job that went on was announced.
     pub drained: Signal<In, Bit>,
-    /// What is held.
+    /// The slot or confirmation that is held.
     pub item: Signal<Out, HeldItem>,
-    /// Queue that takes it, a bit each.
+    /// Queue that takes `item` in this cycle, one bit each.
     pub push: Signal<Out, Bits<4>>,
-    /// The number of that queue.
+    /// Number of the queue that the job at hand is to be held in.
     pub push_queue: Signal<Out, Bits<2>>,
-    /// It is held as a fence.
+    /// `item` is held as a fence from this cycle on.
     pub push_fence: Signal<Out, Bit>,
 
     job: Signal<Local, CopyJob>,
@@ -106,17 +106,17 @@ impl Logic for HoldRoute {
             | (self.is_confirmation.val() & !self.of_owner_0.val() & self.owner_holds.val());
         self.fences.next = self.is_confirmation.val() & self.of_owner_0.val() & self.any_held.val();
 
-        // What is held needs room; a confirmation that is held does not go on.
-        self.free.next = self.room.val() & self.queue_bit.val();
+        // What is held needs space; a confirmation that is held does not go on.
+        self.free.next = self.queue_space.val() & self.queue_bit.val();
         self.may.next = (!self.queues.val() | self.free.val().any())
-            & (!self.fences.val() | (self.fence_room.val() & self.drained.val()));
+            & (!self.fences.val() | (self.fence_has_space.val() & self.drained.val()));
         self.goes_on.next = !(self.is_confirmation.val() & (self.queues.val() | self.fences.val()));
         self.routed.valid.next = self.jobs.valid.val() & self.may.val() & self.goes_on.val();
         self.routed.payload.next = self.job.val();
         self.routed.payload.next.held = self.queues.val();
         self.routed.payload.next.writes =
             (self.job.val().kind == CopyKind::Write) & !self.queues.val();
-        // What is held of an owner grows by slots and confirmations alone, so this one's slot finds
+        // Only slots and confirmations add to what is held of an owner, so this packet's slot finds
         // nothing held where its payload found nothing.
         self.routed.payload.next.shares = self.job.val().shares & !self.owner_holds.val();
         self.routed.payload.next.held_at = self.places.val().get_bits::<8>(16);
@@ -131,7 +131,7 @@ impl Logic for HoldRoute {
             & (!self.goes_on.val() | self.routed.ready.val());
         self.jobs.ready.next = self.may.val() & (!self.goes_on.val() | self.routed.ready.val());
 
-        self.push.next = bits::<4>(0);
+        self.push.next = 0.into();
         if self.taken.val() & self.queues.val() {
             self.push.next = self.queue_bit.val();
         }
@@ -147,7 +147,7 @@ impl Logic for HoldRoute {
         self.item.next.publish = self.job.val().publish;
         self.item.next.memories = self.memories.val();
         if self.is_confirmation.val() {
-            self.item.next.memories = bits::<4>(0);
+            self.item.next.memories = 0.into();
         }
     }
 }

@@ -1,37 +1,37 @@
-//! First step of the parser: steps over the VLAN tags.
+//! First step of the parser: skips the VLAN tags.
 //!
 //! ```text
 //!  first beat ──► bytes 14, 18 or 22 on ──► IP header, its offset, EtherType
 //! ```
-//! Timing: outputs are one cycle behind `beat` and stay until the next first beat. Types stay in
-//! wire order (little endian).
+//! Timing: latency one cycle; outputs hold until the next first beat. Types stay in wire order
+//! (little endian).
 //!
-//! Source: IEEE 802.1Q.
+//! Source: docs/specification.md, Parsing; IEEE 802.1Q.
 
 use crate::messages::RxBeat;
 use stream::prelude::*;
 
-/// An IP header, not yet taken apart.
+/// An IP header before its fields are picked.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct NetworkHeader {
-    /// 40 bytes behind the EtherType.
+    /// 40 bytes after the EtherType.
     pub bytes: Bits<320>,
-    /// Their offset in the frame.
+    /// Byte offset of the header in the frame.
     pub l3_offset: Bits<8>,
-    /// EtherType as it lies in the beat.
+    /// EtherType in the byte order of the beat.
     pub ethertype: Bits<16>,
 }
 
 /// The step. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Ethernet {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
-    /// The beat is there and a frame's first.
+    /// There is a beat, and it is the first of a frame.
     pub first: Signal<In, Bit>,
-    /// A beat; only first beats matter.
+    /// Beat of the frame; only first beats are used.
     pub beat: Signal<In, RxBeat>,
-    /// The IP header.
+    /// IP header of the frame, one cycle after `first`.
     pub header: Signal<Out, NetworkHeader>,
 
     held: DFF<NetworkHeader>,

@@ -3,33 +3,25 @@
 //! ```text
 //!  first 3 beats ──► shift by 0, 16, 32, 48 bytes ──► by 0, 4, 8, 12 ──► 72 bytes from L4
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | beats | in | beats behind the first part of the parser |
-//! | network | in | what the frame's first beat told |
-//! | header | out | once a frame: 72 bytes from the L4 header on, and `network` beside them |
-//!
-//! Timing: three cycles after the frame's third beat, or its last if it has fewer; no back-
-//! pressure.
+//! Timing: latency three cycles from the frame's third beat, or from its last if it has fewer; no
+//! back-pressure.
 //!
 //! Invariants:
-//! 1. One pulse a frame, in order.
-//! 2. Bytes behind the end of a short frame are left over from earlier ones: who uses the header
-//!    checks
-//!    lengths first.
-//! 3. Without TCP or UDP the bytes have no meaning.
+//! 1. One pulse per frame, in order.
+//! 2. Bytes past the end of a short frame are stale; consumers must check lengths first.
+//! 3. Without TCP or UDP the bytes are undefined; consumers ignore them.
 
 use crate::messages::{NetworkInfo, RxBeat};
 use stream::prelude::*;
 
-/// Bytes 34 to 153 of a frame, all that an L4 header can lie in.
+/// Bytes 34 to 153 of a frame: every place where an L4 header can lie.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct HeaderWindow {
-    /// Of the first beat.
+    /// Bytes 34 to 63, of the first beat.
     pub beat0: Bits<240>,
-    /// The second beat.
+    /// Bytes 64 to 127, the second beat.
     pub beat1: Bits<512>,
-    /// Of the third beat.
+    /// Bytes 128 to 153, of the third beat.
     pub beat2: Bits<208>,
 }
 
@@ -38,21 +30,21 @@ pub struct HeaderWindow {
 pub struct TransportHeader {
     /// 72 bytes from the L4 header on.
     pub bytes: Bits<576>,
-    /// The headers before it.
+    /// Contents of the headers before the L4 header.
     pub network: NetworkInfo,
 }
 
 /// The cut. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Window {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Beats of the frame.
+    /// Beats after the first part of the parser.
     pub beats: PulseSink<RxBeat>,
-    /// What the first beat told.
+    /// What the frame's first beat holds, from its first to its last beat.
     pub network: Signal<In, NetworkInfo>,
-    /// The L4 header.
+    /// One pulse for each frame: 72 bytes from the L4 header on.
     pub header: PulseSource<TransportHeader>,
 
     beat0: DFF<Bits<512>>,

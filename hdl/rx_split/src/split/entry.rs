@@ -1,29 +1,31 @@
 //! The metadata of a header entry, in the layout of `abi::header_entry`.
 //!
 //! Timing: combinational.
+//!
+//! Source: `abi::header_entry`; docs/specification.md, Delivery.
 
-use crate::messages::{Placement, PlacementKind, Reservation};
+use crate::messages::{Reservation, RxItem, RxItemKind};
 use abi::header_entry::{KIND_EVENT, KIND_PACKET, SLOW_BUFFER_NONE};
 use stream::prelude::*;
 
 /// 32 bytes of metadata; see `abi::header_entry` for the fields.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct EntryMetadata {
-    /// Packet or event.
+    /// Kind of the entry: packet or event.
     pub kind: Bits<8>,
-    /// Disposition, or SendError.
+    /// Disposition of the packet, or SendError of the event.
     pub disposition: Bits<8>,
-    /// Valid marker.
+    /// Phase bit that marks the entry as valid.
     pub phase: Bit,
-    /// Two slots.
+    /// The entry takes two slots.
     pub two_slots: Bit,
     /// Header profile.
     pub profile: Bits<2>,
-    /// All checksums verified.
+    /// All checksums of the packet were verified.
     pub verified: Bit,
-    /// Not known to be visible: see [`crate::hold::hold_release`], which sets it.
+    /// The payload is not known to be visible; set by [`crate::hold::hold_release`] alone.
     pub unflushed: Bit,
-    /// Zero.
+    /// Always zero.
     pub padding: Bits<2>,
     /// Generation of the flow.
     pub generation: Bits<8>,
@@ -31,23 +33,23 @@ pub struct EntryMetadata {
     pub flow: Bits<16>,
     /// Bytes before the payload.
     pub header_bytes: Bits<16>,
-    /// Frame length.
+    /// Frame length without FCS.
     pub frame_bytes: Bits<16>,
     /// Payload length.
     pub payload_bytes: Bits<16>,
     /// Stream position.
     pub position: Bits<32>,
-    /// Bytes below the floor.
+    /// Bytes of the payload below the floor.
     pub trimmed_bytes: Bits<16>,
-    /// Slow buffer.
+    /// Index of the slow buffer, or that of none.
     pub slow_buffer: Bits<16>,
-    /// Cursor behind the packet.
+    /// The flow's cursor after the packet.
     pub cursor: Bits<32>,
-    /// First segment.
+    /// List index of the first segment.
     pub segment_index: Bits<16>,
-    /// Pieces.
+    /// Number of pieces.
     pub pieces: Bits<8>,
-    /// Offset of the L4 header.
+    /// Byte offset of the L4 header.
     pub l4_offset: Bits<8>,
     /// Value of an event.
     pub event_value: Bits<32>,
@@ -56,17 +58,17 @@ pub struct EntryMetadata {
 /// Assembles the metadata. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Entry {
-    /// The packet; of an event, `disposition` is the error and `position` the value.
-    pub packet: Signal<In, Placement>,
-    /// The flow's cursor after it.
+    /// The packet; for an event `disposition` is the error and `position` the value.
+    pub packet: Signal<In, RxItem>,
+    /// The flow's cursor after the packet.
     pub cursor: Signal<In, Bits<32>>,
-    /// Its place in the queue.
+    /// Addresses and phase that are reserved for the packet.
     pub reservation: Signal<In, Reservation>,
     /// The header goes on in the next slot.
     pub two_slots: Signal<In, Bit>,
     /// The payload is in the reserved slow buffer.
     pub needs_slow: Signal<In, Bit>,
-    /// The 32 bytes.
+    /// The 32 bytes of metadata.
     pub metadata: Signal<Out, Bits<256>>,
 
     entry: Signal<Local, EntryMetadata>,
@@ -88,7 +90,7 @@ impl Logic for Entry {
         self.entry.next.profile = self.packet.val().profile;
         self.entry.next.verified = self.packet.val().verified;
         self.entry.next.unflushed = false;
-        self.entry.next.padding = bits::<2>(0);
+        self.entry.next.padding = 0.into();
         self.entry.next.generation = self.packet.val().generation;
         self.entry.next.flow = self.packet.val().flow;
         self.entry.next.header_bytes = bit_cast::<16, 8>(self.packet.val().header_bytes);
@@ -101,13 +103,13 @@ impl Logic for Entry {
         self.entry.next.segment_index = self.packet.val().segment_index;
         self.entry.next.pieces = bit_cast::<8, 5>(self.packet.val().pieces);
         self.entry.next.l4_offset = self.packet.val().l4_offset;
-        self.entry.next.event_value = bits::<32>(0);
+        self.entry.next.event_value = 0.into();
         if self.needs_slow.val() {
             self.entry.next.slow_buffer = self.reservation.val().slow_index;
         }
-        if self.packet.val().kind == PlacementKind::Event {
+        if self.packet.val().kind == RxItemKind::Event {
             self.entry.next.kind = self.kind_event.val();
-            self.entry.next.position = bits::<32>(0);
+            self.entry.next.position = 0.into();
             self.entry.next.event_value = self.packet.val().position;
         }
         self.metadata.next = self.entry.val().into();

@@ -1,23 +1,23 @@
 //! How far the payload of a plan is handed out, and which memories it was written to.
 //!
-//! Timing: outputs follow from registers.
+//! Timing: outputs are registers.
 
-use crate::messages::{Piece, Placement};
+use crate::messages::{Piece, RxItem};
 use stream::prelude::*;
 
 /// The progress. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Progress {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// A plan begins.
+    /// A plan is loaded.
     pub start: Signal<In, Bit>,
-    /// Its packet.
-    pub packet: Signal<In, Placement>,
-    /// A piece is taken.
+    /// Packet of the plan that is loaded.
+    pub packet: Signal<In, RxItem>,
+    /// The job of the piece at hand is taken.
     pub taken: Signal<In, Bit>,
-    /// That piece.
+    /// Piece at hand.
     pub piece: Signal<In, Piece>,
 
     /// Byte of the packet at which the next piece begins.
@@ -26,7 +26,7 @@ pub struct Progress {
     pub number: Signal<Out, Bits<4>>,
     /// One piece is left.
     pub last_piece: Signal<Out, Bit>,
-    /// Memories but 0 that pieces were written to, a bit each.
+    /// Memories except 0 that pieces were written to, one bit each.
     pub memories: Signal<Out, Bits<4>>,
 
     offset: DFF<Bits<16>>,
@@ -60,9 +60,9 @@ impl Logic for Progress {
         if self.start.val() {
             self.offset.d.next = bit_cast::<16, 8>(self.packet.val().header_bytes)
                 + bit_cast::<16, 14>(self.packet.val().trimmed_bytes);
-            self.written.d.next = bits::<4>(0);
+            self.written.d.next = 0.into();
             self.pieces_left.d.next = self.packet.val().pieces;
-            self.next_number.d.next = bits::<4>(0);
+            self.next_number.d.next = 0.into();
         }
     }
 }

@@ -5,26 +5,32 @@
 //!        ├─► Discard ─► Idle
 //!        └─► Confirm ─► Idle
 //! ```
-//! Steps that a plan does not need are left out. Where the next plan is loaded with the last step
-//! of one, its own first step follows at once.
+//! Steps that a plan does not need are left out.
+//!
+//! Timing: one step per job taken. Where the next plan is loaded with the last step of a plan, its
+//! own first step follows at once.
+//!
+//! Invariants:
+//! 1. `frees_with_plan` is high only with the load of a plan that has a walk slot and places
+//!    nothing.
 
-use crate::messages::{Placement, PlacementKind, Plan};
+use crate::messages::{Plan, RxItem, RxItemKind};
 use crate::split::split_state::SplitState;
 use stream::prelude::*;
 
-/// What a step may bring about, before it is known whether its job is taken: in a block of its own,
-/// since what follows waits for that.
+/// What a step may bring about, before it is known whether its job is taken: a block of its own, so
+/// that later logic is not in its path.
 #[derive(LogicBlock, Default)]
 pub struct StepEffects {
-    /// The step.
+    /// Step of the plan at hand.
     pub step: Signal<In, SplitState>,
-    /// Memories that the slot at hand waits for, a bit each.
+    /// Memories that the slot at hand waits for, one bit each.
     pub memories: Signal<In, Bits<4>>,
     /// The piece at hand is the last.
     pub last_piece: Signal<In, Bit>,
     /// A plan may be loaded.
     pub loads: Signal<Out, Bit>,
-    /// A plan may be loaded if the slot passes.
+    /// A plan may be loaded if the slot is taken for certain.
     pub loads_with_slot: Signal<Out, Bit>,
     /// The walk slot is freed if the piece is taken.
     pub frees_with_piece: Signal<Out, Bit>,
@@ -44,30 +50,30 @@ impl Logic for StepEffects {
 /// The steps. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct SplitControl {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: the plan at hand is forgotten.
     pub reset: Signal<In, Bit>,
 
     /// A plan is loaded, if one waits.
     pub loads: Signal<In, Bit>,
     /// A plan waits.
     pub plan_valid: Signal<In, Bit>,
-    /// That plan.
+    /// The plan that waits.
     pub plan: Signal<In, Plan>,
     /// The plan at hand takes two slots.
     pub two_slots: Signal<In, Bit>,
-    /// The step's job was taken.
+    /// The job of the step at hand was taken.
     pub taken: Signal<In, Bit>,
     /// The piece at hand is the last.
     pub last_piece: Signal<In, Bit>,
     /// The step at hand.
     pub step: Signal<Out, SplitState>,
-    /// With the plan that is loaded its walk slot is freed: nothing is placed.
+    /// The walk slot of the plan that is loaded is freed at once: nothing is placed.
     pub frees_with_plan: Signal<Out, Bit>,
 
     state: DFF<SplitState>,
-    new_packet: Signal<Local, Placement>,
+    new_packet: Signal<Local, RxItem>,
     entry: Signal<Local, SplitState>,
     opening: Signal<Local, SplitState>,
 }
@@ -93,10 +99,10 @@ impl Logic for SplitControl {
         if self.new_packet.val().walk {
             self.opening.next = SplitState::Pieces;
         }
-        if self.new_packet.val().kind == PlacementKind::Release {
+        if self.new_packet.val().kind == RxItemKind::Release {
             self.opening.next = SplitState::Discard;
         }
-        if self.new_packet.val().kind == PlacementKind::Confirmation {
+        if self.new_packet.val().kind == RxItemKind::Confirmation {
             self.opening.next = SplitState::Confirm;
         }
         if !self.plan_valid.val() {

@@ -2,21 +2,21 @@
 
 use stream::prelude::*;
 
-/// What `split` waits for.
+/// The step of a plan that is at hand.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum SplitState {
-    /// A plan.
+    /// No plan is at hand.
     Idle,
-    /// The copy engine takes the pieces.
+    /// One job for each piece.
     Pieces,
-    /// It takes the slow buffer's job.
+    /// One job for the whole payload, to the slow buffer.
     Slow,
-    /// It takes the second slot.
+    /// The job of the entry's second slot.
     Second,
-    /// It takes the first slot.
+    /// The job of the entry's first slot.
     First,
-    /// It takes the release of dropped packets.
+    /// The job of a release of dropped packets.
     Discard,
-    /// It takes the confirmation.
+    /// The job of a confirmation.
     Confirm,
 }

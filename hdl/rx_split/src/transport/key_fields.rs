@@ -1,9 +1,9 @@
-//! Numbers of the TCP header and the flow key.
+//! Numbers of the TCP header, and the flow key.
 //!
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. The key has the layout of `abi::flow_key`: what the profile does not use is zero.
+//! 1. The key has the layout of `abi::flow_key`; what the profile does not use is zero.
 
 use crate::messages::{FlowKey, NetworkInfo, Word32};
 use crate::transport::messages::LayoutDraft;
@@ -12,9 +12,9 @@ use stream::prelude::*;
 /// The fields. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct KeyFields {
-    /// A packet with its lengths.
+    /// Packet with its lengths.
     pub draft: Signal<In, LayoutDraft>,
-    /// Message key of its profile header.
+    /// Message key of the packet's profile header.
     pub message_key: Signal<In, Bits<64>>,
     /// TCP sequence number.
     pub sequence_number: Signal<Out, Bits<32>>,
@@ -22,7 +22,7 @@ pub struct KeyFields {
     pub ack: Signal<Out, Bits<32>>,
     /// TCP flags.
     pub flags: Signal<Out, Bits<8>>,
-    /// Flow key.
+    /// Flow key of the packet.
     pub key: Signal<Out, Bits<384>>,
 
     bytes: Signal<Local, Bits<480>>,
@@ -57,8 +57,8 @@ impl Logic for KeyFields {
         self.flow_key.next.protocol = bits::<8>(17);
         self.flow_key.next.version = bits::<4>(4);
         self.flow_key.next.profile = bit_cast::<4, 2>(self.profile.val());
-        self.flow_key.next.message_key = bits::<64>(0);
-        self.flow_key.next.padding = bits::<16>(0);
+        self.flow_key.next.message_key = 0.into();
+        self.flow_key.next.padding = 0.into();
         if self.network.val().tcp {
             self.flow_key.next.protocol = bits::<8>(6);
         }

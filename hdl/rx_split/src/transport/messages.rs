@@ -1,4 +1,4 @@
-//! A packet between the steps of `transport`.
+//! Messages between the steps of `transport`.
 
 use stream::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::messages::NetworkInfo;
 pub struct TransportDraft {
     /// 72 bytes from the L4 header on.
     pub bytes: Bits<576>,
-    /// The headers before it.
+    /// Contents of the headers before the L4 header.
     pub network: NetworkInfo,
     /// Profile that the destination port selects.
     pub profile: Bits<2>,
@@ -17,10 +17,10 @@ pub struct TransportDraft {
     pub layout: Bits<32>,
     /// Bytes of the TCP header.
     pub tcp_bytes: Bits<16>,
-    /// UDP length field.
+    /// Length field of the UDP header.
     pub udp_bytes: Bits<16>,
-    /// Bytes behind a UDP header; bit 16 is set where there is not even room for that.
-    pub udp_room: Bits<17>,
+    /// Bytes after a UDP header by the IP length; bit 16 is set where not even the UDP header fits.
+    pub udp_payload_bytes: Bits<17>,
 }
 
 /// A packet with its lengths known.
@@ -28,7 +28,7 @@ pub struct TransportDraft {
 pub struct LayoutDraft {
     /// 60 bytes from the L4 header on.
     pub bytes: Bits<480>,
-    /// The headers before it.
+    /// Contents of the headers before the L4 header.
     pub network: NetworkInfo,
     /// Profile of the packet.
     pub profile: Bits<2>,
@@ -38,8 +38,8 @@ pub struct LayoutDraft {
     pub malformed: Bit,
     /// Bytes of L4 and profile header.
     pub l4_header_bytes: Bits<8>,
-    /// Position field within 11 bytes.
+    /// 11 bytes that hold the position field.
     pub position_bytes: Bits<88>,
-    /// Message key within 15 bytes.
+    /// 15 bytes that hold the message key.
     pub key_bytes: Bits<120>,
 }

@@ -3,11 +3,13 @@
 //! ```text
 //!  11 and 15 bytes ──► >> bytes (offset mod 8) ──► byte swap, mask ──► position, message key
 //! ```
-//! Timing: outputs are one cycle behind `draft`, and stay while there is none.
+//! Timing: latency one cycle; outputs hold until the next packet.
 //!
 //! Invariants:
-//! 1. A position of n bytes is the big-endian number they form; n is 1 to 4.
+//! 1. A position of n bytes is the big-endian number that they form; n is 1 to 4.
 //! 2. A message key of n bytes keeps wire order; the bytes beyond are zero; n is 0 to 8.
+//!
+//! Source: `abi::profile`.
 
 use crate::messages::Word32;
 use crate::transport::messages::LayoutDraft;
@@ -16,15 +18,15 @@ use stream::prelude::*;
 /// The fields. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ProfileFields {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
     /// There is a packet.
     pub valid: Signal<In, Bit>,
-    /// A packet with its lengths.
+    /// Packet with its lengths.
     pub draft: Signal<In, LayoutDraft>,
-    /// Stream position.
+    /// Stream position in the profile header, one cycle after `valid`.
     pub position: Signal<Out, Bits<32>>,
-    /// Message key.
+    /// Message key in the profile header, one cycle after `valid`.
     pub message_key: Signal<Out, Bits<64>>,
 
     position_held: DFF<Bits<32>>,

@@ -3,14 +3,14 @@
 //! ```text
 //!  settings ──► 3 x (port, layout) ──► cross ──► port ──► [first match] ──► profile, layout
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | settings | in | register writes; `PROFILES` of profiles 1 to 3 are kept |
-//! | port | in | UDP destination port as a number |
-//! | profile, layout | out | the first enabled profile of that port, else 0, and its word 1 |
+//! Timing: outputs are combinational from `port`. A setting takes effect after it has crossed to
+//! the MAC's clock, some 10 cycles later. Settings that are written together may take effect one by
+//! one.
 //!
-//! Timing: outputs are combinational from `port`; a setting holds after it has crossed to the MAC's
-//! clock, some 10 cycles. Settings that are written together may come into force one by one.
+//! Invariants:
+//! 1. `profile` is the first enabled profile of 1 to 3 whose port is `port`, else 0.
+//!
+//! Source: docs/specification.md, Parsing; `abi::registers`, PROFILES.
 
 use abi::registers::{PROFILES, PROFILE_STRIDE};
 use stream::prelude::*;
@@ -20,39 +20,39 @@ use stream::prelude::*;
 pub struct ProfileTable {
     /// Profile 1 is enabled.
     pub enabled_1: Bit,
-    /// Profile 2 is.
+    /// Profile 2 is enabled.
     pub enabled_2: Bit,
-    /// Profile 3 is.
+    /// Profile 3 is enabled.
     pub enabled_3: Bit,
     /// Port of profile 1.
     pub port_1: Bits<16>,
-    /// Of profile 2.
+    /// Port of profile 2.
     pub port_2: Bits<16>,
-    /// Of profile 3.
+    /// Port of profile 3.
     pub port_3: Bits<16>,
     /// Word 1 of profile 1.
     pub layout_1: Bits<32>,
-    /// Of profile 2.
+    /// Word 1 of profile 2.
     pub layout_2: Bits<32>,
-    /// Of profile 3.
+    /// Word 1 of profile 3.
     pub layout_3: Bits<32>,
 }
 
 /// The profiles. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Profiles {
-    /// Clock of the settings.
+    /// PCIe user clock, 250 MHz: the clock of `settings`.
     pub clock: Signal<In, Clock>,
-    /// Clock of the other ports.
+    /// MAC clock, 322 MHz: the clock of the other ports.
     pub mac_clock: Signal<In, Clock>,
 
-    /// Register writes.
+    /// Register writes; `PROFILES` of profiles 1 to 3 are kept, across resets too.
     pub settings: PulseSink<RegisterWrite>,
-    /// Destination port.
+    /// UDP destination port as a number.
     pub port: Signal<In, Bits<16>>,
-    /// Profile of that port.
+    /// Profile of `port`, or 0, in the same cycle.
     pub profile: Signal<Out, Bits<2>>,
-    /// Word 1 of that profile's registers.
+    /// Word 1 of that profile's registers, or 0.
     pub layout: Signal<Out, Bits<32>>,
 
     kept: DFF<ProfileTable>,
@@ -108,8 +108,8 @@ impl Logic for Profiles {
             self.known.val().enabled_2 & (self.known.val().port_2 == self.port.val());
         self.match_3.next =
             self.known.val().enabled_3 & (self.known.val().port_3 == self.port.val());
-        self.profile.next = bits::<2>(0);
-        self.layout.next = bits::<32>(0);
+        self.profile.next = 0.into();
+        self.layout.next = 0.into();
         if self.match_1.val() {
             self.profile.next = bits::<2>(1);
             self.layout.next = self.known.val().layout_1;

@@ -3,19 +3,16 @@
 //! ```text
 //!  beat ──► mask the range ──► 8 sums of 4 words ──► 2 of 4 ──► accumulate ──► sum
 //! ```
-//! | port | direction | meaning |
-//! |---|---|---|
-//! | beats | in | beats of the frame |
-//! | range_start, range_stop | in | byte range in the frame, with every beat; starts even |
-//! | sum | out | four cycles behind the last beat: the sum of the range, not folded |
-//!
-//! Words are taken as little endian: the folded sum is the byte-swapped one of the wire order (RFC
+//! Words are taken as little endian: the folded sum is the byte-swapped sum of the wire order (RFC
 //! 1071, 2 B).
-//! Timing: one beat a cycle, latency four cycles, no back-pressure.
+//!
+//! Timing: one beat per cycle, latency four cycles, no back-pressure.
 //!
 //! Invariants:
 //! 1. Bytes outside the range count as zero, an odd last byte as the low half of its word.
 //! 2. No overflow: 145 beats of 32 words stay below 2^29.
+//!
+//! Source: RFC 1071.
 
 use crate::messages::RxBeat;
 use crate::verify::quarter_sum::QuarterSum;
@@ -25,16 +22,16 @@ use stream::prelude::*;
 /// The sum. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct BeatSum {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
     /// Beats of the frame.
     pub beats: PulseSink<RxBeat>,
-    /// First byte of the range.
+    /// Offset of the range's first byte in the frame, with every beat; an even number.
     pub range_start: Signal<In, Bits<8>>,
-    /// First byte behind the range.
+    /// Offset of the first byte after the range, with every beat.
     pub range_stop: Signal<In, Bits<17>>,
-    /// Sum of the range, four cycles behind the last beat.
+    /// Sum of the range, not folded, four cycles after the frame's last beat.
     pub sum: Signal<Out, Bits<32>>,
 
     mask: RangeMask,

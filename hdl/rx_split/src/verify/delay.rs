@@ -1,9 +1,9 @@
-//! Beats, some cycles later.
+//! Delays beats until the frame's sums are known.
 //!
 //! ```text
-//!  sink ──► block RAM, written at a place and read six places behind it ──► source
+//!  sink ──► block RAM, written at a place and read six places later ──► source
 //! ```
-//! Timing: latency eight cycles, one beat a cycle, no back-pressure.
+//! Timing: latency eight cycles, one beat per cycle, no back-pressure.
 
 use crate::messages::RxBeat;
 use stream::prelude::*;
@@ -16,11 +16,11 @@ const WRITTEN_BEFORE: u64 = DELAY_CYCLES as u64 - 2;
 /// The delay. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Delay {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
-    /// Beats in.
+    /// Beats to delay.
     pub sink: PulseSink<RxBeat>,
-    /// The same beats.
+    /// Beats of `sink`, eight cycles later.
     pub source: PulseSource<RxBeat>,
     /// Bytes of the frame up to the end of the beat at `source`.
     pub frame_bytes: Signal<Out, Bits<14>>,
@@ -52,7 +52,7 @@ impl Logic for Delay {
         self.source.valid.next = self.valid[7].q.val();
         self.source.payload.next = self.memory.read_data.val();
 
-        // Counted where the beat enters, so that whoever judges it has the sum in a register.
+        // Counted where the beat enters, so that the verdict finds the sum in a register.
         self.entering.next = self.sink.payload.val();
         self.valid[0].clock.next = self.clock.val();
         self.valid[0].d.next = self.sink.valid.val();

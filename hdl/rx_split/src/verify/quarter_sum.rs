@@ -1,23 +1,23 @@
 //! The sum of four 16-bit words.
 //!
-//! Timing: `sum` is one cycle behind `words`.
+//! Timing: latency one cycle; one sum per cycle.
 
 use stream::prelude::*;
 
 /// The sum. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct QuarterSum {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
-    /// Word 0.
+    /// Word 0 of four.
     pub word_0: Signal<In, Bits<16>>,
-    /// Word 1.
+    /// Word 1 of four.
     pub word_1: Signal<In, Bits<16>>,
-    /// Word 2.
+    /// Word 2 of four.
     pub word_2: Signal<In, Bits<16>>,
-    /// Word 3.
+    /// Word 3 of four.
     pub word_3: Signal<In, Bits<16>>,
-    /// Their sum, wide enough for eight of them.
+    /// Sum of the four words one cycle later, wide enough for eight words.
     pub sum: Signal<Out, Bits<21>>,
 
     held: DFF<Bits<21>>,

@@ -1,28 +1,28 @@
 //! The bytes of a beat that lie in a byte range of the frame, one bit each.
 //!
-//! Timing: combinational; where the next beat of the frame lies is found out with this one, so that
-//! no comparison of beats is in the path to the mask.
+//! Timing: `mask` is combinational. Where the next beat lies relative to the range is computed with
+//! this one, so that no comparison of beat numbers is in the path to the mask.
 //!
 //! Invariants:
-//! 1. Bit i is set exactly if byte `64 x beat + i` lies in `range_start..range_stop`: for the beats
-//!    of a frame in order, with a range that stays.
+//! 1. Bit i is set exactly if byte `64 x beat + i` lies in `range_start..range_stop`, for the beats
+//!    of a frame in order and a range that stays the same within the frame.
 
 use stream::prelude::*;
 
 /// The mask. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RangeMask {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
     /// There is a beat.
     pub valid: Signal<In, Bit>,
-    /// It is the first of its frame.
+    /// The beat is the first of its frame.
     pub first: Signal<In, Bit>,
-    /// First byte of the range.
+    /// Offset of the range's first byte in the frame.
     pub range_start: Signal<In, Bits<8>>,
-    /// First byte behind the range.
+    /// Offset of the first byte after the range.
     pub range_stop: Signal<In, Bits<17>>,
-    /// The mask.
+    /// Bytes of the beat that lie in the range, one bit each.
     pub mask: Signal<Out, Bits<64>>,
 
     after: DFF<Bits<11>>,
@@ -44,8 +44,6 @@ pub struct RangeMask {
     second: Constant<Bits<11>>,
     #[value(Bits::<64>::mask())]
     ones: Constant<Bits<64>>,
-    #[value(0)]
-    zeros: Constant<Bits<64>>,
 }
 
 impl Logic for RangeMask {
@@ -78,14 +76,14 @@ impl Logic for RangeMask {
             self.is_behind_stop.next = false;
         }
 
-        // Bytes behind the start, less those behind the stop.
-        self.begun.next = self.zeros.val();
+        // Bytes from the start on, less those from the stop on.
+        self.begun.next = 0.into();
         if self.is_at_start.val() {
             self.begun.next = self.ones.val() << self.range_start.val().get_bits::<6>(0);
         } else if self.is_behind_start.val() {
             self.begun.next = self.ones.val();
         }
-        self.stopped.next = self.zeros.val();
+        self.stopped.next = 0.into();
         if self.is_at_stop.val() {
             self.stopped.next = self.ones.val() << self.range_stop.val().get_bits::<6>(0);
         } else if self.is_behind_stop.val() {

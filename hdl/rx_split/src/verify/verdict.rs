@@ -1,11 +1,13 @@
 //! The verdict over a frame, from everything known at its last beat.
 //!
-//! Timing: latency one cycle, one beat a cycle, no back-pressure. `parsed` holds the frame's entry
-//! when its
-//! last beat arrives and is taken with it.
+//! Timing: latency one cycle, one beat per cycle, no back-pressure. `parsed` must hold the frame's
+//! entry when its last beat arrives, and is taken with it.
 //!
 //! Invariants:
-//! 1. The first check that fails names the reason.
+//! 1. The first check that fails is the reason: that of the ingress gate, malformed_ip,
+//!    ip_checksum, malformed_l4, l4_checksum.
+//!
+//! Source: docs/specification.md, Checks.
 
 use crate::messages::{PacketInfo, ParsedPacket, RxBeat};
 use abi::reason::DropReason;
@@ -14,22 +16,22 @@ use stream::prelude::*;
 /// The verdict. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Verdict {
-    /// Clock.
+    /// MAC clock, 322 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Beats.
+    /// Beats of the frame.
     pub beats: PulseSink<RxBeat>,
-    /// Bytes of the frame up to the end of this beat.
+    /// Bytes of the frame up to the end of the beat at `beats`.
     pub frame_bytes: Signal<In, Bits<14>>,
-    /// What the parser found, one a frame.
+    /// What the parser found, one message for each frame.
     pub parsed: MessageSink<ParsedPacket>,
-    /// The IPv4 header checksum is right.
+    /// The IPv4 header checksum is right, valid with the last beat.
     pub ip_good: Signal<In, Bit>,
-    /// The L4 checksum is right.
+    /// The L4 checksum is right, valid with the last beat.
     pub l4_good: Signal<In, Bit>,
-    /// Beats with their verdict.
+    /// Beats with their verdict, one cycle later.
     pub source: PulseSource<RxBeat>,
-    /// The packet, valid with its last beat.
+    /// Everything about the packet, valid with its last beat at `source`.
     pub info: Signal<Out, PacketInfo>,
 
     valid: DFF<Bit>,

@@ -1,11 +1,14 @@
-//! What a region's answer makes of a walk.
+//! What the region table's reply means for a walk: its next piece, and how it goes on or ends.
 //!
 //! Timing: combinational.
 //!
 //! Invariants:
 //! 1. Exactly one of `ends`, `next_page` and `next_segment` holds.
+//!
+//! Source: docs/specification.md, Placement, rule 11.
 
-use crate::messages::{Piece, PieceWrite, SegmentToken, WalkEnd, WalkOutcome, WalkToken};
+use crate::messages::{Piece, WalkOutcome};
+use crate::walks::messages::{PieceWrite, SegmentToken, WalkEnd, WalkToken};
 use abi::config::PIECES_MAX;
 use abi::reason::Disposition;
 use stream::prelude::*;
@@ -15,27 +18,27 @@ use stream::prelude::*;
 pub struct RegionGrant {
     /// The walk with its segment.
     pub token: Signal<In, SegmentToken>,
-    /// The answer.
+    /// Reply of the region table.
     pub grant: Signal<In, RegionReply>,
-    /// It grants all that the walk wants.
+    /// The reply grants everything that the walk wants.
     pub complete: Signal<In, Bit>,
-    /// It grants all that is left of the segment.
+    /// The reply grants everything that is left of the segment.
     pub segment_ends: Signal<In, Bit>,
-    /// No grant, or one piece too many.
+    /// The region refused, or the walk has one piece too many.
     pub refused: Signal<Out, Bit>,
-    /// The piece granted.
+    /// The piece granted, unless `refused`.
     pub piece: Signal<Out, PieceWrite>,
     /// The walk is complete, or refused.
     pub ends: Signal<Out, Bit>,
-    /// Its end.
+    /// End of the walk, with `ends`.
     pub walk_end: Signal<Out, WalkEnd>,
-    /// It goes on in the next page.
+    /// The walk goes on in the next page of the segment.
     pub next_page: Signal<Out, Bit>,
-    /// There.
+    /// The walk as it goes on, with `next_page`.
     pub page: Signal<Out, SegmentToken>,
-    /// It goes on in the next segment.
+    /// The walk goes on in the next segment.
     pub next_segment: Signal<Out, Bit>,
-    /// There.
+    /// The walk as it goes on, with `next_segment`.
     pub again: Signal<Out, WalkToken>,
 
     walk: Signal<Local, WalkToken>,
@@ -74,7 +77,7 @@ impl Logic for RegionGrant {
         self.piece.next.number = bit_cast::<4, 5>(self.walk.val().count);
         self.piece.next.piece = self.new_piece.val();
 
-        // Behind the piece.
+        // The walk after the piece.
         self.next_index.next = self.walk.val().index + 1;
         self.moved.next = self.walk.val();
         self.moved.next.position = self.walk.val().position + self.grant.val().bytes;

@@ -6,40 +6,40 @@
 //!                                                                     ├─► again: next segment
 //!                                                                     └─► ended
 //! ```
-//! Timing: one token a cycle; a reply leaves one cycle after it came, as `page` two. `acts` is high
-//! when something leaves.
+//! Timing: one token per cycle; a token leaves one cycle after its reply came, as `page` two cycles
+//! after. `acts` is high when something leaves.
 //!
 //! Invariants:
 //! 1. Replies meet their tokens: both are in the order of the requests.
 //! 2. There are at most as many tokens as slots, so no queue is ever full.
-//! 3. Every reply leaves as exactly one of `page`, `again` and `ended`.
+//! 3. Every reply makes exactly one of `page`, `again` and `ended`.
 //! 4. A walk has at most `PIECES_MAX` pieces; they follow each other in the stream without a gap.
 
-use crate::messages::{PieceWrite, SegmentToken, WalkEnd, WalkToken};
+use crate::walks::messages::{PieceWrite, SegmentToken, WalkEnd, WalkToken};
 use crate::walks::region_grant::RegionGrant;
 use stream::prelude::*;
 
-/// The half. See the module's head.
+/// The step. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct RegionStep {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: all walks inside are forgotten.
     pub reset: Signal<In, Bit>,
 
     /// Walks with a segment.
     pub tokens: PulseSink<SegmentToken>,
-    /// To the region table.
+    /// Requests to the region table, with write right.
     pub request: MessageSource<RegionRequest>,
-    /// From the region table.
+    /// Replies of the region table, in the order of the requests.
     pub reply: MessageSink<RegionReply>,
-    /// Something leaves in this cycle.
+    /// A token leaves in this cycle: the segment step must hold its own.
     pub acts: Signal<Out, Bit>,
-    /// A piece was granted.
+    /// Pieces granted.
     pub piece: PulseSource<PieceWrite>,
-    /// Walks that go on in the next page.
+    /// Walks that go on in the next page of their segment.
     pub page: PulseSource<SegmentToken>,
-    /// Walks that want the next segment.
+    /// Walks that need the next segment.
     pub again: PulseSource<WalkToken>,
     /// Walks that are complete, or refused.
     pub ended: PulseSource<WalkEnd>,
@@ -55,11 +55,11 @@ pub struct RegionStep {
     page_valid: DFF<Bit>,
     page_token: DFF<SegmentToken>,
 
-    asked: Signal<Local, SegmentToken>,
-    answered: Signal<Local, SegmentToken>,
-    asking: Signal<Local, WalkToken>,
+    requested: Signal<Local, SegmentToken>,
+    replied: Signal<Local, SegmentToken>,
+    requested_walk: Signal<Local, WalkToken>,
     rest: Signal<Local, Bits<32>>,
-    answered_walk: Signal<Local, WalkToken>,
+    replied_walk: Signal<Local, WalkToken>,
     wanted: Signal<Local, Bits<32>>,
 }
 
@@ -74,35 +74,35 @@ impl Logic for RegionStep {
         self.queue.sink.valid.next = self.tokens.valid.val();
         self.queue.sink.payload.next = self.tokens.payload.val();
 
-        self.asked.next = self.queue.source.payload.val();
-        self.asking.next = self.asked.val().walk;
-        self.rest.next = bit_cast::<32, 14>(self.asking.val().rest);
+        self.requested.next = self.queue.source.payload.val();
+        self.requested_walk.next = self.requested.val().walk;
+        self.rest.next = bit_cast::<32, 14>(self.requested_walk.val().rest);
         self.request.valid.next = self.queue.source.valid.val();
-        self.request.payload.next.region = self.asked.val().region;
-        self.request.payload.next.region_key = self.asked.val().region_key;
-        self.request.payload.next.domain = self.asking.val().domain;
+        self.request.payload.next.region = self.requested.val().region;
+        self.request.payload.next.region_key = self.requested.val().region_key;
+        self.request.payload.next.domain = self.requested_walk.val().domain;
         self.request.payload.next.write = true;
-        self.request.payload.next.offset = self.asked.val().offset;
+        self.request.payload.next.offset = self.requested.val().offset;
         self.request.payload.next.bytes = self.rest.val();
-        if self.asked.val().left < self.rest.val() {
-            self.request.payload.next.bytes = self.asked.val().left;
+        if self.requested.val().left < self.rest.val() {
+            self.request.payload.next.bytes = self.requested.val().left;
         }
         self.queue.source.ready.next = self.request.ready.val();
         self.waiting.sink.valid.next = self.queue.source.valid.val() & self.request.ready.val();
-        self.waiting.sink.payload.next = self.asked.val();
+        self.waiting.sink.payload.next = self.requested.val();
 
         self.reply.ready.next = self.waiting.source.valid.val();
         self.waiting.source.ready.next = self.reply.valid.val();
         self.valid.d.next =
             self.waiting.source.valid.val() & self.reply.valid.val() & !self.reset.val();
-        self.answered.next = self.waiting.source.payload.val();
-        self.answered_walk.next = self.answered.val().walk;
-        self.wanted.next = bit_cast::<32, 14>(self.answered_walk.val().rest);
+        self.replied.next = self.waiting.source.payload.val();
+        self.replied_walk.next = self.replied.val().walk;
+        self.wanted.next = bit_cast::<32, 14>(self.replied_walk.val().rest);
         if self.waiting.source.valid.val() & self.reply.valid.val() {
-            self.held.d.next = self.answered.val();
+            self.held.d.next = self.replied.val();
             self.grant.d.next = self.reply.payload.val();
             self.complete.d.next = self.reply.payload.val().bytes == self.wanted.val();
-            self.segment_ends.d.next = self.reply.payload.val().bytes == self.answered.val().left;
+            self.segment_ends.d.next = self.reply.payload.val().bytes == self.replied.val().left;
         }
 
         self.acts.next = self.valid.q.val() | self.page_valid.q.val();

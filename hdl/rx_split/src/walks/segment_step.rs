@@ -5,26 +5,30 @@
 //!                └──► waiting ───────────────────┘                        ├─► again: empty
 //!                                                                         └─► ended: none
 //! ```
-//! Timing: one token a cycle; a reply leaves one cycle after it came, or when `hold` is low.
+//! Timing: one token per cycle; a token leaves one cycle after its reply came, or later when `hold`
+//! falls.
 //!
 //! Invariants:
 //! 1. Replies meet their tokens: both are in the order of the requests.
 //! 2. There are at most as many tokens as slots, so no queue is ever full.
-//! 3. Every reply leaves as exactly one of `located`, `again` and `ended`.
+//! 3. Every reply makes exactly one of `located`, `again` and `ended`.
+//!
+//! Source: docs/specification.md, Placement, rule 11.
 
-use crate::messages::{SegmentToken, WalkEnd, WalkOutcome, WalkToken};
+use crate::messages::WalkOutcome;
+use crate::walks::messages::{SegmentToken, WalkEnd, WalkToken};
 use abi::reason::Disposition;
 use stream::prelude::*;
 
-/// Whether a segment ends at a position, without a chain of carries: each bit of the three together
-/// is the carry that the bit below must have made.
+/// Whether a segment ends at a position, without a carry chain: each bit of the three operands
+/// together is the carry that the bit below must have made.
 #[derive(LogicBlock, Default)]
 pub struct EndsAt {
-    /// Where the segment starts.
+    /// Position at which the segment starts.
     pub start: Signal<In, Bits<32>>,
-    /// Its bytes.
+    /// Bytes of the segment.
     pub bytes: Signal<In, Bits<32>>,
-    /// The position.
+    /// Position to compare with the segment's end.
     pub position: Signal<In, Bits<32>>,
     /// `start + bytes == position`, modulo 2^32.
     pub ends: Signal<Out, Bit>,
@@ -45,25 +49,25 @@ impl Logic for EndsAt {
     }
 }
 
-/// The half. See the module's head.
+/// The step. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct SegmentStep {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: all walks inside are forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Walks that want a segment.
+    /// Walks that need a segment.
     pub tokens: PulseSink<WalkToken>,
-    /// To the list.
+    /// Requests to the receive lists.
     pub request: MessageSource<SegmentRequest>,
-    /// From the list.
+    /// Replies of the receive lists, in the order of the requests.
     pub reply: MessageSink<SegmentReply>,
-    /// Nothing may leave in this cycle.
+    /// No token may leave in this cycle.
     pub hold: Signal<In, Bit>,
-    /// Walks with a segment.
+    /// Walks with the segment that was found.
     pub located: PulseSource<SegmentToken>,
-    /// Walks whose segment is empty: they want the next.
+    /// Walks whose segment holds no byte after the position: they need the next segment.
     pub again: PulseSource<WalkToken>,
     /// Walks that found no segment.
     pub ended: PulseSource<WalkEnd>,
@@ -79,9 +83,9 @@ pub struct SegmentStep {
     is_behind: DFF<Bit>,
     ends_at: EndsAt,
 
-    asked: Signal<Local, WalkToken>,
-    answered: Signal<Local, WalkToken>,
-    answer: Signal<Local, SegmentReply>,
+    requested: Signal<Local, WalkToken>,
+    replied: Signal<Local, WalkToken>,
+    segment_found: Signal<Local, SegmentReply>,
     takes: Signal<Local, Bit>,
     leaves: Signal<Local, Bit>,
     missing: Signal<Local, Bit>,
@@ -92,7 +96,7 @@ pub struct SegmentStep {
     #[value(Disposition::AheadOfWindow as u64)]
     ahead_of_window: Constant<DispositionCode>,
     #[value(WalkOutcome::default())]
-    no_outcome: Constant<WalkOutcome>,
+    none: Constant<WalkOutcome>,
 }
 
 impl Logic for SegmentStep {
@@ -104,40 +108,41 @@ impl Logic for SegmentStep {
         self.waiting.reset.next = self.reset.val();
         self.queue.sink.valid.next = self.tokens.valid.val();
         self.queue.sink.payload.next = self.tokens.payload.val();
-        self.asked.next = self.queue.source.payload.val();
+        self.requested.next = self.queue.source.payload.val();
         self.request.valid.next = self.queue.source.valid.val();
-        self.request.payload.next.flow = self.asked.val().flow;
-        self.request.payload.next.by_index = self.asked.val().by_index;
-        self.request.payload.next.index = self.asked.val().index;
-        self.request.payload.next.position = self.asked.val().position;
+        self.request.payload.next.flow = self.requested.val().flow;
+        self.request.payload.next.by_index = self.requested.val().by_index;
+        self.request.payload.next.index = self.requested.val().index;
+        self.request.payload.next.position = self.requested.val().position;
         self.queue.source.ready.next = self.request.ready.val();
         self.waiting.sink.valid.next = self.queue.source.valid.val() & self.request.ready.val();
-        self.waiting.sink.payload.next = self.asked.val();
+        self.waiting.sink.payload.next = self.requested.val();
         // The reply comes: where the position lies in the segment.
         self.leaves.next = self.valid.q.val() & !self.hold.val();
         self.takes.next =
             self.waiting.source.valid.val() & (!self.valid.q.val() | !self.hold.val());
         self.reply.ready.next = self.takes.val();
         self.waiting.source.ready.next = self.takes.val() & self.reply.valid.val();
-        self.answered.next = self.waiting.source.payload.val();
-        self.answer.next = self.reply.payload.val();
-        self.ends_at.start.next = self.answer.val().position;
-        self.ends_at.bytes.next = self.answer.val().bytes;
-        self.ends_at.position.next = self.answered.val().position;
+        self.replied.next = self.waiting.source.payload.val();
+        self.segment_found.next = self.reply.payload.val();
+        self.ends_at.start.next = self.segment_found.val().position;
+        self.ends_at.bytes.next = self.segment_found.val().bytes;
+        self.ends_at.position.next = self.replied.val().position;
         self.valid.d.next = self.valid.q.val() & !self.leaves.val();
         if self.takes.val() & self.reply.valid.val() {
             self.valid.d.next = true;
-            self.held.d.next = self.answered.val();
-            self.segment.d.next = self.answer.val();
-            self.offset.d.next = self.answered.val().position - self.answer.val().position;
-            self.stop.d.next = self.answer.val().position + self.answer.val().bytes;
+            self.held.d.next = self.replied.val();
+            self.segment.d.next = self.segment_found.val();
+            self.offset.d.next = self.replied.val().position - self.segment_found.val().position;
+            self.stop.d.next = self.segment_found.val().position + self.segment_found.val().bytes;
             self.is_empty.d.next = self.ends_at.ends.val();
-            self.is_behind.d.next = self.answered.val().position != self.answer.val().position;
+            self.is_behind.d.next =
+                self.replied.val().position != self.segment_found.val().position;
         }
         if self.reset.val() {
             self.valid.d.next = false;
         }
-        // It leaves.
+        // The token leaves.
         self.missing.next =
             !self.segment.q.val().found | (self.held.q.val().by_index & self.is_behind.q.val());
         self.walk.next = self.held.q.val();
@@ -156,7 +161,7 @@ impl Logic for SegmentStep {
         self.again.payload.next = self.walk.val();
         self.again.payload.next.by_index = true;
         self.again.payload.next.index = self.segment.q.val().index + 1;
-        self.outcome.next = self.no_outcome.val();
+        self.outcome.next = self.none.val();
         self.outcome.next.failed = true;
         self.outcome.next.disposition = self.no_segment.val();
         if !self.segment.q.val().found & self.segment.q.val().beyond {

@@ -1,37 +1,38 @@
-//! The slots of walks: who has one, and what its walk found.
+//! The slots of walks: which are given out, and what their walks found.
 //!
 //! Timing: `slot`, `slot_free`, `is_ended` and `outcome` follow from registers and `shown` in the
-//! same cycle; an end is seen in the cycle behind it.
+//! same cycle; an end shows in the next cycle.
 //!
 //! Invariants:
 //! 1. Slots are given out and freed in the same order, as a ring of 16.
 
-use crate::messages::{WalkEnd, WalkOutcome};
+use crate::messages::WalkOutcome;
+use crate::walks::messages::WalkEnd;
 use stream::prelude::*;
 
 /// The slots. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct WalkSlots {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch: all are free.
+    /// Start of an epoch: all slots are free.
     pub reset: Signal<In, Bit>,
 
     /// A slot is free.
     pub slot_free: Signal<Out, Bit>,
-    /// This one.
+    /// Slot that is given out next.
     pub slot: Signal<Out, Bits<4>>,
-    /// It is given out in this cycle.
+    /// `slot` is given out in this cycle.
     pub start: Signal<In, Bit>,
-    /// The oldest is freed in this cycle.
+    /// The oldest slot is freed in this cycle.
     pub freed: Signal<In, Bit>,
     /// Ends of walks.
     pub ends: PulseSink<WalkEnd>,
     /// Slot to show.
     pub shown: Signal<In, Bits<4>>,
-    /// Its walk has ended.
+    /// The walk of slot `shown` has ended.
     pub is_ended: Signal<Out, Bit>,
-    /// What it found.
+    /// What the walk of slot `shown` found.
     pub outcome: Signal<Out, WalkOutcome>,
 
     outcomes: LutRam<WalkOutcome, 4>,
@@ -46,8 +47,6 @@ pub struct WalkSlots {
     slots: Constant<Bits<5>>,
     #[value(1)]
     one: Constant<Bits<16>>,
-    #[value(0)]
-    none: Constant<Bits<16>>,
 }
 
 impl Logic for WalkSlots {
@@ -75,11 +74,11 @@ impl Logic for WalkSlots {
         }
 
         // A walk that starts has not ended.
-        self.ended_bit.next = self.none.val();
+        self.ended_bit.next = 0.into();
         if self.ends.valid.val() {
             self.ended_bit.next = self.one.val() << bit_cast::<16, 4>(self.ends.payload.val().slot);
         }
-        self.started_bit.next = self.none.val();
+        self.started_bit.next = 0.into();
         if self.start.val() {
             self.started_bit.next = self.one.val() << bit_cast::<16, 4>(self.next_slot.q.val());
         }

@@ -1,54 +1,49 @@
-//! Takes fetched pieces of command rings and gives out single commands, once the whole piece is
-//! known good.
+//! Takes the commands of one fetch and hands out single commands, once the whole fetch is known to
+//! be good.
 //!
 //! ```text
 //!  command_fetch ─┐
 //!  commands ──────┴─► 16 beats ──► (last beat without abort) ──► command
 //! ```
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `command_fetch` | in | owner and index of the first command, one before each packet |
-//! | `commands` | in | 1 to 16 beats of 64 bytes, one command each |
-//! | `command` | out | the commands in order |
-//! | `command_read_failed` | out | pulse: a packet was aborted or too long; none of it comes out |
-//!
-//! Timing: one beat a cycle in, then, three cycles behind the last, one command every third cycle
-//! out, of which each takes longer. The beats lie in block RAM, whose register is the command; the
-//! valid and ready signals are functions of registers.
+//! Timing: one beat per cycle in; then, from three cycles after the last one, one command every
+//! third cycle out, if it is taken at once. The beats lie in block RAM, whose register is the
+//! command; the valid and ready signals are functions of registers.
 //!
 //! Invariants:
-//! 1. No command of an aborted packet comes out.
-//! 2. `reset` forgets a packet kept; a packet that is under way then must be ended by its source.
+//! 1. No command of an aborted packet is handed out, nor one of a packet of more than 16 beats.
+//! 2. `reset` forgets a packet that is kept. The source must end a packet that it is sending then.
+//!
+//! On error: a packet that is aborted or too long pulses `command_read_failed`.
 
 use crate::messages::CommandBeat;
 use stream::prelude::*;
 
-/// What the batch is doing.
+/// State of the batch.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum BatchState {
     /// Waits for a fetch.
     Idle,
     /// Takes beats.
     Fill,
-    /// Gives commands out.
+    /// Hands out commands.
     Drain,
 }
 
 /// The batch. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CommandBatch {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the batch.
     pub reset: Signal<In, Bit>,
 
-    /// Whose commands follow.
+    /// Owner and index of the first command, one message before each packet.
     pub command_fetch: MessageSink<RingFetch>,
-    /// The commands.
+    /// Packets of 1 to 16 beats of 64 bytes, one command each.
     pub commands: PacketSink,
-    /// Commands, one by one.
+    /// Commands, one by one, in order.
     pub command: MessageSource<CommandBeat>,
-    /// A packet was given up.
+    /// A packet was aborted or too long and is dropped (one cycle).
     pub command_read_failed: Signal<Out, Bit>,
 
     beats: BlockRam<Bits<512>, 4>,
@@ -67,8 +62,6 @@ pub struct CommandBatch {
     capacity: Constant<Bits<5>>,
     #[value(1)]
     one: Constant<Bits<5>>,
-    #[value(0)]
-    zero: Constant<Bits<5>>,
 }
 
 impl Logic for CommandBatch {
@@ -102,8 +95,8 @@ impl Logic for CommandBatch {
             BatchState::Idle => {
                 if self.command_fetch.valid.val() {
                     self.fetch.d.next = self.command_fetch.payload.val();
-                    self.filled.d.next = self.zero.val();
-                    self.drained.d.next = self.zero.val();
+                    self.filled.d.next = 0.into();
+                    self.drained.d.next = 0.into();
                     self.at.d.next = BatchState::Fill;
                 }
             }

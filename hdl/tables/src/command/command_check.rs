@@ -1,4 +1,4 @@
-//! What a command can be refused for without looking at any table.
+//! Finds what is wrong with a command without looking at any table.
 //!
 //! | fault | commands |
 //! |---|---|
@@ -6,34 +6,36 @@
 //! | `index_bad`: owner | `flow_install` |
 //! | `index_bad`: bucket | `key_set`, `key_clear` |
 //! | `index_bad`: region | `segment_post`, `region_install`, `region_remove` |
-//! | `index_bad`: page entry (of a region: the last one it needs) | `page_set`, `region_install` |
+//! | `index_bad`: page entry (of a region the last one) | `page_set`, `region_install` |
 //! | `range_bad`: list beyond all entries, or of more than 2^12 | `flow_install`, `list_move` |
 //! | `range_bad`: segment beyond the last byte that an offset can name | `segment_post` |
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
-//! Timing: the answers follow `data` by three cycles at most.
+//! Timing: `index_bad` and `range_bad` are valid at most three cycles after `data`.
+//!
+//! Source: `docs/specification.md`, Commands.
 
 use crate::command::command_kind::CommandKind;
 use crate::messages::beyond_mask;
 use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN, SEGMENTS_BORROWED_BITS_MAX};
 use stream::prelude::*;
 
-/// Whether a list lies among the entries.
+/// Checks whether a list lies among the entries.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ListRange<const SEGMENT_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// First entry.
+    /// First entry of the list.
     pub base: Signal<In, Bits<24>>,
-    /// log2 entries.
+    /// log2 entries of the list.
     pub list_bits: Signal<In, Bits<4>>,
-    /// Its last entry does not exist, or it is longer than a list may be; one cycle later.
+    /// The list's last entry does not exist, or the list is longer than allowed; one cycle later.
     pub range_bad: Signal<Out, Bit>,
 
     bad: DFF<Bit>,
     entries: Signal<Local, Bits<25>>,
-    behind: Signal<Local, Bits<25>>,
+    list_end: Signal<Local, Bits<25>>,
     #[value(1)]
     one: Constant<Bits<25>>,
     #[value(1 << SEGMENT_BITS)]
@@ -47,28 +49,28 @@ impl<const SEGMENT_BITS: usize> Logic for ListRange<SEGMENT_BITS> {
     fn update(&mut self) {
         dff_setup!(self, clock, bad);
         self.entries.next = self.one.val() << bit_cast::<25, 4>(self.list_bits.val());
-        self.behind.next = bit_cast::<25, 24>(self.base.val()) + self.entries.val();
+        self.list_end.next = bit_cast::<25, 24>(self.base.val()) + self.entries.val();
         self.bad.d.next =
-            (self.behind.val() > self.total.val()) | (self.list_bits.val() > self.bits_max.val());
+            (self.list_end.val() > self.total.val()) | (self.list_bits.val() > self.bits_max.val());
         self.range_bad.next = self.bad.q.val();
     }
 }
 
-/// Whether a region's page entries exist: rounded up, counted and added to the first, a register
-/// behind each step.
+/// Checks whether a region's page entries exist. The length is rounded up, counted in pages and
+/// added to the first entry, with a register after each step.
 #[derive(LogicBlock, BlockDefault)]
 pub struct PageRange<const PAGE_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// First page entry.
+    /// First page entry of the region.
     pub first_page: Signal<In, Bits<16>>,
-    /// Length of the region.
+    /// Length of the region in bytes.
     pub bytes: Signal<In, Bits<48>>,
     /// log2 bytes of a page.
     pub page_bits: Signal<In, Bits<5>>,
-    /// Its last page entry does not exist; three cycles later.
+    /// The region's last page entry does not exist; three cycles later.
     pub index_bad: Signal<Out, Bit>,
-    /// No such page size.
+    /// The page size is not allowed.
     pub range_bad: Signal<Out, Bit>,
 
     page_bytes: Signal<Local, Bits<50>>,
@@ -76,7 +78,7 @@ pub struct PageRange<const PAGE_BITS: usize> {
     shift: Signal<Local, Bits<50>>,
     rounded: DFF<Bits<50>>,
     count: DFF<Bits<50>>,
-    behind: DFF<Bits<50>>,
+    pages_end: DFF<Bits<50>>,
     #[value(1)]
     one: Constant<Bits<50>>,
     #[value(1 << PAGE_BITS)]
@@ -90,34 +92,34 @@ pub struct PageRange<const PAGE_BITS: usize> {
 impl<const PAGE_BITS: usize> Logic for PageRange<PAGE_BITS> {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, rounded, count, behind);
+        dff_setup!(self, clock, rounded, count, pages_end);
         self.shift.next = bit_cast::<50, 5>(self.page_bits.val());
         self.page_bytes.next = self.one.val() << self.shift.val();
         self.round_up.next = self.page_bytes.val() - self.one.val();
         self.rounded.d.next = bit_cast::<50, 48>(self.bytes.val()) + self.round_up.val();
         self.count.d.next = self.rounded.q.val() >> self.shift.val();
-        self.behind.d.next = self.count.q.val() + bit_cast::<50, 16>(self.first_page.val());
-        self.index_bad.next = self.behind.q.val() > self.total.val();
+        self.pages_end.d.next = self.count.q.val() + bit_cast::<50, 16>(self.first_page.val());
+        self.index_bad.next = self.pages_end.q.val() > self.total.val();
         self.range_bad.next = (self.page_bits.val() < self.bits_min.val())
             | (self.page_bits.val() > self.bits_max.val());
     }
 }
 
-/// Whether a segment ends beyond the largest region.
+/// Checks whether a segment ends beyond the largest region.
 #[derive(LogicBlock, BlockDefault)]
 pub struct SegmentRange {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Place in the region, bytes.
+    /// Byte offset of the segment in its region.
     pub offset: Signal<In, Bits<48>>,
-    /// Its length.
+    /// Length of the segment in bytes.
     pub bytes: Signal<In, Bits<31>>,
-    /// It does; a cycle later.
+    /// The segment ends beyond 2^48; one cycle later.
     pub range_bad: Signal<Out, Bit>,
 
     bad: DFF<Bit>,
 
-    behind: Signal<Local, Bits<49>>,
+    segment_end: Signal<Local, Bits<49>>,
     #[value(1 << 48)]
     offsets: Constant<Bits<49>>,
 }
@@ -126,9 +128,9 @@ impl Logic for SegmentRange {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, bad);
-        self.behind.next =
+        self.segment_end.next =
             bit_cast::<49, 48>(self.offset.val()) + bit_cast::<49, 31>(self.bytes.val());
-        self.bad.d.next = self.behind.val() > self.offsets.val();
+        self.bad.d.next = self.segment_end.val() > self.offsets.val();
         self.range_bad.next = self.bad.q.val();
     }
 }
@@ -143,15 +145,15 @@ pub struct CommandCheck<
     const PAGE_BITS: usize,
     const OWNER_BITS: usize,
 > {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// The command.
+    /// The 64 bytes of the command.
     pub data: Signal<In, Bits<512>>,
-    /// Its kind.
+    /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// An index beyond the configuration's size.
+    /// An index is beyond the configured size.
     pub index_bad: Signal<Out, Bit>,
-    /// A size or an address that is not allowed.
+    /// A size or an address is not allowed.
     pub range_bad: Signal<Out, Bit>,
 
     rx_list: ListRange<SEGMENT_BITS>,
@@ -170,8 +172,6 @@ pub struct CommandCheck<
     bucket_beyond: Constant<Bits<16>>,
     region_beyond: Constant<Bits<16>>,
     page_beyond: Constant<Bits<16>>,
-    zero: Constant<Bits<16>>,
-    page_low: Constant<Bits<12>>,
 }
 
 impl<
@@ -206,8 +206,6 @@ impl<
             bucket_beyond: Constant::new(beyond_mask::<BUCKET_BITS>().to_bits()),
             region_beyond: Constant::new(beyond_mask::<REGION_BITS>().to_bits()),
             page_beyond: Constant::new(beyond_mask::<PAGE_BITS>().to_bits()),
-            zero: Constant::new(0u64.to_bits()),
-            page_low: Constant::new(0u64.to_bits()),
         }
     }
 }
@@ -238,16 +236,16 @@ impl<
         self.pages.page_bits.next = self.data.val().get_bits::<5>(88);
 
         self.flow_bad.next =
-            (self.data.val().get_bits::<16>(16) & self.flow_beyond.val()) != self.zero.val();
+            (self.data.val().get_bits::<16>(16) & self.flow_beyond.val()) != bits::<16>(0);
         self.owner_bad.next = (bit_cast::<16, 8>(self.data.val().get_bits::<8>(32))
             & self.owner_beyond.val())
-            != self.zero.val();
+            != bits::<16>(0);
         self.bucket_bad.next =
-            (self.data.val().get_bits::<16>(32) & self.bucket_beyond.val()) != self.zero.val();
+            (self.data.val().get_bits::<16>(32) & self.bucket_beyond.val()) != bits::<16>(0);
         self.region_bad.next =
-            (self.data.val().get_bits::<16>(32) & self.region_beyond.val()) != self.zero.val();
+            (self.data.val().get_bits::<16>(32) & self.region_beyond.val()) != bits::<16>(0);
         self.segment_region_bad.next =
-            (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != self.zero.val();
+            (self.data.val().get_bits::<16>(128) & self.region_beyond.val()) != bits::<16>(0);
 
         self.index_bad.next = false;
         self.range_bad.next = false;
@@ -280,9 +278,9 @@ impl<
                 self.index_bad.next = self.region_bad.val();
             }
             CommandKind::PageSet => {
-                self.index_bad.next = (self.data.val().get_bits::<16>(32) & self.page_beyond.val())
-                    != self.zero.val();
-                self.range_bad.next = self.data.val().get_bits::<12>(64) != self.page_low.val();
+                self.index_bad.next =
+                    (self.data.val().get_bits::<16>(32) & self.page_beyond.val()) != bits::<16>(0);
+                self.range_bad.next = self.data.val().get_bits::<12>(64) != bits::<12>(0);
             }
             _ => {
                 self.index_bad.next = self.flow_bad.val();

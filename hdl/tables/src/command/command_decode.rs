@@ -1,8 +1,11 @@
-//! From the 64 bytes of a command to the updates that it may cause. Combinational.
+//! From the 64 bytes of a command to the updates that it may cause.
 //!
-//! Every update is decoded from every command; which of them counts, and whether,
-//! [`crate::command`] decides. The bit positions are those of `abi::command`, checked when this
-//! crate is built.
+//! Every update is decoded from every command. [`crate::command`] decides which of them counts, and
+//! whether. The bit positions are those of `abi::command`, checked when this crate is built.
+//!
+//! Timing: combinational.
+//!
+//! Source: `abi::command`.
 
 use crate::command::command_kind::CommandKind;
 use crate::messages::{
@@ -66,14 +69,14 @@ const _: () = {
     lies_at(&PAGE_ADDRESS, 64, 64);
 };
 
-/// Decodes what goes to the flow table.
-#[derive(LogicBlock, BlockDefault)]
+/// Decodes what is written to the flow table.
+#[derive(LogicBlock, Default)]
 pub struct FlowDecode {
-    /// The command.
+    /// The 64 bytes of the command.
     pub data: Signal<In, Bits<512>>,
-    /// Its kind.
+    /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// Current epoch.
+    /// Epoch that is written into new entries.
     pub epoch: Signal<In, Bits<16>>,
     /// Key slot to write.
     pub key: Signal<Out, KeyUpdate>,
@@ -82,8 +85,6 @@ pub struct FlowDecode {
 
     installed: Signal<Local, FlowInstalled>,
     floor: Signal<Local, FlowFloor>,
-    #[value(0)]
-    none: Constant<Bits<16>>,
 }
 
 impl Logic for FlowDecode {
@@ -91,7 +92,7 @@ impl Logic for FlowDecode {
     fn update(&mut self) {
         self.key.next.bucket = self.data.val().get_bits::<16>(32);
         self.key.next.slot = self.data.val().get_bits::<3>(48);
-        self.key.next.epoch = self.none.val();
+        self.key.next.epoch = 0.into();
         if self.kind.val() == CommandKind::KeySet {
             self.key.next.epoch = self.epoch.val();
         }
@@ -113,7 +114,7 @@ impl Logic for FlowDecode {
         self.flow.next.write_floor = false;
         self.flow.next.write_send_floor = false;
         self.flow.next.write_cursor = false;
-        self.flow.next.epoch = self.none.val();
+        self.flow.next.epoch = 0.into();
         self.flow.next.send_floor = self.data.val().get_bits::<32>(32);
         match self.kind.val() {
             CommandKind::FlowInstall => {
@@ -145,26 +146,26 @@ impl Logic for FlowDecode {
     }
 }
 
-/// Decodes what goes to the segment lists.
+/// Decodes what changes in the segment lists.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ListDecode {
-    /// The command.
+    /// The 64 bytes of the command.
     pub data: Signal<In, Bits<512>>,
-    /// Its kind.
+    /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// The list concerned is the send list.
+    /// The list that the command names is the send list.
     pub tx: Signal<Out, Bit>,
     /// The command changes the receive list.
     pub rx_changes: Signal<Out, Bit>,
-    /// Its change.
+    /// Change of the receive list.
     pub rx_list: Signal<Out, ListUpdate>,
     /// The command changes the send list.
     pub tx_changes: Signal<Out, Bit>,
-    /// Its change.
+    /// Change of the send list.
     pub tx_list: Signal<Out, ListUpdate>,
 
     entry: Signal<Local, SegmentEntry>,
-    asked: Signal<Local, ListUpdate>,
+    update: Signal<Local, ListUpdate>,
     rx_base: Signal<Local, Bits<24>>,
     tx_base: Signal<Local, Bits<24>>,
     rx_bits: Signal<Local, Bits<4>>,
@@ -194,16 +195,16 @@ impl Logic for ListDecode {
         self.rx_bits.next = self.data.val().get_bits::<4>(88);
         self.tx_base.next = self.data.val().get_bits::<24>(64);
         self.tx_bits.next = self.data.val().get_bits::<4>(88);
-        self.asked.next.operation = ListOperation::Post;
-        self.asked.next.flow = self.data.val().get_bits::<16>(16);
-        self.asked.next.index = self.data.val().get_bits::<16>(48);
-        self.asked.next.base = 0.into();
-        self.asked.next.mask = 0.into();
-        self.asked.next.entry = self.entry.val();
+        self.update.next.operation = ListOperation::Post;
+        self.update.next.flow = self.data.val().get_bits::<16>(16);
+        self.update.next.index = self.data.val().get_bits::<16>(48);
+        self.update.next.base = 0.into();
+        self.update.next.mask = 0.into();
+        self.update.next.entry = self.entry.val();
         match self.kind.val() {
             CommandKind::FlowInstall => {
                 self.both.next = true;
-                self.asked.next.operation = ListOperation::Install;
+                self.update.next.operation = ListOperation::Install;
                 self.rx_base.next = self.data.val().get_bits::<24>(224);
                 self.rx_bits.next = self.data.val().get_bits::<4>(248);
                 self.tx_base.next = self.data.val().get_bits::<24>(256);
@@ -211,20 +212,20 @@ impl Logic for ListDecode {
             }
             CommandKind::FloorSet => {
                 self.send.next = false;
-                self.asked.next.operation = ListOperation::SetHead;
-                self.asked.next.index = self.data.val().get_bits::<16>(160);
+                self.update.next.operation = ListOperation::SetHead;
+                self.update.next.index = self.data.val().get_bits::<16>(160);
             }
             CommandKind::SendFloorSet => {
                 self.send.next = true;
-                self.asked.next.operation = ListOperation::SetHead;
-                self.asked.next.index = self.data.val().get_bits::<16>(160);
+                self.update.next.operation = ListOperation::SetHead;
+                self.update.next.index = self.data.val().get_bits::<16>(160);
             }
             CommandKind::SegmentPost => {}
             CommandKind::SegmentTruncate => {
-                self.asked.next.operation = ListOperation::Truncate;
+                self.update.next.operation = ListOperation::Truncate;
             }
             CommandKind::ListMove => {
-                self.asked.next.operation = ListOperation::Move;
+                self.update.next.operation = ListOperation::Move;
             }
             _ => self.one_of_them.next = false,
         }
@@ -233,23 +234,23 @@ impl Logic for ListDecode {
         self.tx_changes.next = self.both.val() | (self.one_of_them.val() & self.send.val());
         self.rx_entries.next = self.one.val() << bit_cast::<16, 4>(self.rx_bits.val());
         self.tx_entries.next = self.one.val() << bit_cast::<16, 4>(self.tx_bits.val());
-        self.rx_list.next = self.asked.val();
+        self.rx_list.next = self.update.val();
         self.rx_list.next.base = self.rx_base.val();
         self.rx_list.next.mask = self.rx_entries.val() - self.one.val();
-        self.tx_list.next = self.asked.val();
+        self.tx_list.next = self.update.val();
         self.tx_list.next.base = self.tx_base.val();
         self.tx_list.next.mask = self.tx_entries.val() - self.one.val();
     }
 }
 
-/// Decodes what goes to the region table.
-#[derive(LogicBlock, BlockDefault)]
+/// Decodes what is written to the region table.
+#[derive(LogicBlock, Default)]
 pub struct RegionDecode {
-    /// The command.
+    /// The 64 bytes of the command.
     pub data: Signal<In, Bits<512>>,
-    /// Its kind.
+    /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// Current epoch.
+    /// Epoch that is written into new entries.
     pub epoch: Signal<In, Bits<16>>,
     /// Region to write.
     pub region: Signal<Out, RegionUpdate>,
@@ -257,8 +258,6 @@ pub struct RegionDecode {
     pub page: Signal<Out, PageUpdate>,
 
     entry: Signal<Local, RegionEntry>,
-    #[value(0)]
-    none: Constant<Bits<16>>,
 }
 
 impl Logic for RegionDecode {
@@ -274,7 +273,7 @@ impl Logic for RegionDecode {
         self.entry.next.bytes = self.data.val().get_bits::<48>(128);
 
         self.region.next.region = self.data.val().get_bits::<16>(32);
-        self.region.next.epoch = self.none.val();
+        self.region.next.epoch = 0.into();
         self.region.next.by_key = true;
         if self.kind.val() == CommandKind::RegionInstall {
             self.region.next.epoch = self.epoch.val();

@@ -1,18 +1,22 @@
 //! The status of a command.
 //!
-//! The checks in their order; the first that fails is the status:
+//! The first line of this table that applies is the status, `ok` if none does:
 //!
 //! | status | when |
 //! |---|---|
-//! | `bad_opcode` | unknown |
+//! | `bad_opcode` | unknown opcode |
 //! | `not_owner` | a privileged command that is not from owner 0 |
 //! | `bad_index` | see [`super::command_check`] |
-//! | `bad_flow` | flow not installed or of another generation (what changes a flow) |
+//! | `bad_flow` | a command that changes a flow: flow not installed, or of another generation |
 //! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
 //! | `list_full` | see `list_judge` |
-//! | `bad_range` | see `command_check` and `list_judge`; a floor that |
-//! | | goes back, or 2^30 or more on; a segment that starts or ends more than 2^30 from its |
-//! | | direction's floor |
+//! | `bad_range` | see `command_check`, `list_judge`; a floor that goes back, or by 2^30 or more |
+//! | | a segment that starts or ends more than 2^30 from its direction's floor |
+//!
+//! Timing: `status` and `is_ok` follow `index_bad`, `range_bad` and `list_full` in the same cycle,
+//! the other inputs one cycle later. `range_bad` of the reach is valid one cycle after `flow`.
+//!
+//! Source: `docs/specification.md`, Commands.
 
 use crate::command::command_kind::CommandKind;
 use crate::messages::{FlowControl, FlowInstalled, SegmentEntry};
@@ -20,22 +24,22 @@ use abi::config::FLOW_REACH_BYTES;
 use abi::reason::CommandStatus;
 use stream::prelude::*;
 
-/// Whether the positions that a command names lie within reach of the flow's floor.
+/// Checks whether the positions that a command names lie within reach of the flow's floor.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ReachCheck {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// The list concerned is the send list.
+    /// The list that the command names is the send list.
     pub tx: Signal<In, Bit>,
     /// New floor of `floor_set` and `send_floor_set`.
     pub floor: Signal<In, Bits<32>>,
     /// Segment of `segment_post`.
     pub entry: Signal<In, SegmentEntry>,
-    /// The flow.
+    /// State of the flow that the command names.
     pub flow: Signal<In, FlowControl>,
-    /// They do not; one cycle later.
+    /// A position is out of reach; one cycle later.
     pub range_bad: Signal<Out, Bit>,
     /// The new floor has passed the stored cursor, which must follow; high for other commands.
     pub cursor_behind: Signal<Out, Bit>,
@@ -44,8 +48,8 @@ pub struct ReachCheck {
     step: Signal<Local, Bits<32>>,
     start: Signal<Local, Bits<32>>,
     start_shifted: Signal<Local, Bits<32>>,
-    behind: Signal<Local, Bits<32>>,
-    behind_room: Signal<Local, Bits<32>>,
+    segment_end: Signal<Local, Bits<32>>,
+    reach_rest: Signal<Local, Bits<32>>,
     cursor_ahead: Signal<Local, Bits<32>>,
     #[value(u64::from(FLOW_REACH_BYTES))]
     reach: Constant<Bits<32>>,
@@ -64,15 +68,15 @@ impl Logic for ReachCheck {
         self.step.next = self.floor.val() - self.old_floor.q.val();
         self.start.next = self.entry.val().position - self.old_floor.q.val();
         self.start_shifted.next = self.start.val() + self.reach.val();
-        self.behind.next = self.start.val() + self.entry.val().bytes;
-        self.behind_room.next = self.reach.val() - self.behind.val();
+        self.segment_end.next = self.start.val() + self.entry.val().bytes;
+        self.reach_rest.next = self.reach.val() - self.segment_end.val();
         self.cursor_ahead.next = self.flow.val().cursor - self.floor.val();
         self.cursor_behind.next = true;
         self.range_bad.next = false;
         match self.kind.val() {
             CommandKind::SegmentPost => {
                 self.range_bad.next = (self.start_shifted.val() > self.reach_twice.val())
-                    | self.behind_room.val().get_bit(31);
+                    | self.reach_rest.val().get_bit(31);
             }
             CommandKind::FloorSet => {
                 self.cursor_behind.next = self.cursor_ahead.val().get_bit(31);
@@ -86,31 +90,32 @@ impl Logic for ReachCheck {
     }
 }
 
-/// The judge: what it finds wrong itself is a register, the rest comes from registers. See the
-/// module's head.
+/// The judge. What it finds wrong itself goes through a register, the rest comes from registers.
+/// See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CommandJudge {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// It is privileged.
+    /// The command is privileged.
     pub privileged: Signal<In, Bit>,
-    /// Owner of the ring.
+    /// Owner of the ring that the command came from.
     pub owner: Signal<In, Bits<8>>,
-    /// Generation in the command.
+    /// Generation that the command names.
     pub generation: Signal<In, Bits<8>>,
-    /// The flow that it names.
+    /// State of the flow that the command names.
     pub flow: Signal<In, FlowControl>,
-    /// From the check; one cycle later, as the next two.
+    /// An index is beyond the configured size; presented one cycle after the other inputs.
     pub index_bad: Signal<In, Bit>,
-    /// From the check, the reach and the list.
+    /// A size, an address, a position or a list is out of range; presented one cycle after the
+    /// other inputs.
     pub range_bad: Signal<In, Bit>,
-    /// From the list.
+    /// The list is full, or the index is not its tail; presented one cycle after the other inputs.
     pub list_full: Signal<In, Bit>,
-    /// CommandStatus.
+    /// Status of the command: a `CommandStatus`.
     pub status: Signal<Out, StatusCode>,
-    /// It is `ok`.
+    /// The status is `ok`.
     pub is_ok: Signal<Out, Bit>,
 
     unknown: DFF<Bit>,

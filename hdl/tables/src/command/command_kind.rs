@@ -1,15 +1,21 @@
-//! From the opcode to the kind of a command, combinational, and what that kind changes, a cycle
-//! later.
+//! From the opcode to the kind of a command, and from the kind to the tables that it writes.
+//!
+//! ```text
+//!  opcode ──► KindDecode ──► kind ──► KindUses ──► writes_flow, writes_key, ...
+//! ```
+//! Timing: `KindDecode` is combinational; the outputs of `KindUses` come one cycle after `kind`.
+//!
+//! Source: `abi::command`.
 
 use abi::command as opcode;
 use stream::prelude::*;
 
-/// What a command is for.
+/// Kind of a command.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum CommandKind {
-    /// No such opcode.
+    /// The opcode is unknown.
     Unknown,
-    /// Nothing but a fence.
+    /// Only a fence.
     Nop,
     /// Moves the receive floor.
     FloorSet,
@@ -40,11 +46,11 @@ pub enum CommandKind {
 /// The decoder. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct KindDecode {
-    /// Opcode.
+    /// Opcode of the command.
     pub opcode: Signal<In, Bits<8>>,
-    /// Its kind.
+    /// Kind of the command.
     pub kind: Signal<Out, CommandKind>,
-    /// Only owner 0 may use it.
+    /// Only owner 0 may use the command.
     pub privileged: Signal<Out, Bit>,
 
     #[value(u64::from(opcode::NOP))]
@@ -124,20 +130,20 @@ impl Logic for KindDecode {
     }
 }
 
-/// Which tables a kind of command writes.
+/// The tables that a kind of command writes.
 #[derive(LogicBlock, Default)]
 pub struct KindUses {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Kind of the command; what it needs is known one cycle later.
+    /// Kind of the command.
     pub kind: Signal<In, CommandKind>,
-    /// It writes the flow's state.
+    /// The command writes the flow's state; one cycle after `kind`, like the outputs below.
     pub writes_flow: Signal<Out, Bit>,
-    /// It writes a key slot.
+    /// The command writes a key slot.
     pub writes_key: Signal<Out, Bit>,
-    /// It writes a region.
+    /// The command writes a region.
     pub writes_region: Signal<Out, Bit>,
-    /// It writes a page entry.
+    /// The command writes a page entry.
     pub writes_page: Signal<Out, Bit>,
     /// The change takes longer than a cycle.
     pub works: Signal<Out, Bit>,

@@ -5,14 +5,16 @@
 //!   (take)                                            │        └─► work ───► idle
 //!                                                     └─ (refused) ────────► idle
 //! ```
-//! Timing: eight cycles from `take` to the next `take`, six and the wait for the flow when refused.
-//! `acting` is a register; `take`, `finish` and `status` depend on the inputs that the
+//! Timing: eight cycles from `take` to the next `take`, or six and the wait for the flow when
+//! refused. `acting` is a register; `take`, `finish` and `status` depend on the inputs that the
 //! state waits for.
 //!
 //! Invariants:
 //! 1. `act` is reached with status `ok` only.
-//! 2. One `finish` for each `take`.
+//! 2. There is one `finish` for each `take`.
 //! 3. `take` waits while `CONFIRMATIONS_MAX` commands are between it and `fence_passed`.
+//!
+//! Source: `docs/specification.md`, Fence.
 
 use abi::reason::CommandStatus;
 use stream::prelude::*;
@@ -21,37 +23,38 @@ use stream::prelude::*;
 const UNDER_WAY_BITS: usize = 10;
 const _: () = assert!(CONFIRMATIONS_MAX < 1 << UNDER_WAY_BITS);
 
-/// Where the processor is.
+/// State of the processor.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum CommandState {
-    /// Waits for a command, and asks for its flow.
+    /// Waits for a command, and requests the state of its flow.
     Idle,
-    /// Waits for the flow.
+    /// Waits for the state of the flow.
     Wait,
-    /// Lets the list be read,
+    /// Waits until the list has been read.
     Read,
-    /// the lists answer,
+    /// Waits for the verdicts of the lists.
     Compare,
-    /// and the checks.
+    /// Waits for the checks.
     Check,
     /// Decides.
     Judge,
     /// Changes the tables.
     Act,
-    /// Waits until a table has done what takes longer.
+    /// Waits until a table has completed a change that takes longer.
     Work,
 }
 
-/// Whether a command is taken: in a block of its own, since the send side's queries wait for it.
+/// Decides whether a command is taken. A block of its own, because the send side's queries depend
+/// on it.
 #[derive(LogicBlock, Default)]
 pub struct CommandTake {
-    /// Where the processor is.
+    /// State of the processor.
     pub state: Signal<In, CommandState>,
-    /// A command is there.
+    /// A command is offered.
     pub command_valid: Signal<In, Bit>,
-    /// And room for its confirmation.
-    pub has_room: Signal<In, Bit>,
-    /// It is taken.
+    /// There is free space for the confirmation of the command.
+    pub has_space: Signal<In, Bit>,
+    /// The command is taken.
     pub take: Signal<Out, Bit>,
 }
 
@@ -60,22 +63,22 @@ impl Logic for CommandTake {
     fn update(&mut self) {
         self.take.next = (self.state.val() == CommandState::Idle)
             & self.command_valid.val()
-            & self.has_room.val();
+            & self.has_space.val();
     }
 }
 
 /// Counts the commands between `take` and the last fence.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CommandsUnderWay {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: sets the count to 0.
     pub reset: Signal<In, Bit>,
     /// A command is taken.
     pub take: Signal<In, Bit>,
-    /// A confirmation has left the last fence: counted one cycle later.
+    /// A confirmation has left the last fence; counted one cycle later.
     pub fence_passed: Signal<In, Bit>,
-    /// Fewer than `CONFIRMATIONS_MAX` are under way.
+    /// Fewer than `CONFIRMATIONS_MAX` commands are in flight.
     pub has_places: Signal<Out, Bit>,
 
     count: DFF<Bits<UNDER_WAY_BITS>>,
@@ -83,8 +86,6 @@ pub struct CommandsUnderWay {
 
     #[value(CONFIRMATIONS_MAX as u64)]
     most: Constant<Bits<UNDER_WAY_BITS>>,
-    #[value(0)]
-    none: Constant<Bits<UNDER_WAY_BITS>>,
 }
 
 impl Logic for CommandsUnderWay {
@@ -99,7 +100,7 @@ impl Logic for CommandsUnderWay {
             self.count.d.next = self.count.q.val() - 1;
         }
         if self.reset.val() {
-            self.count.d.next = self.none.val();
+            self.count.d.next = 0.into();
         }
     }
 }
@@ -107,32 +108,34 @@ impl Logic for CommandsUnderWay {
 /// The sequence. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct CommandSequence {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the command in work and the commands in flight.
     pub reset: Signal<In, Bit>,
 
-    /// A command is there.
+    /// A command is offered.
     pub command_valid: Signal<In, Bit>,
-    /// And room for its confirmation: as it was, and `has_places`, a cycle before.
-    pub has_room: Signal<In, Bit>,
-    /// Fewer than `CONFIRMATIONS_MAX` are under way, those of the last two cycles left out.
+    /// There is free space for the confirmation of the command, and `has_places` was high, both as
+    /// of the cycle before.
+    pub has_space: Signal<In, Bit>,
+    /// Fewer than `CONFIRMATIONS_MAX` commands are in flight; those of the last two cycles are left
+    /// out.
     pub has_places: Signal<Out, Bit>,
-    /// A confirmation has left the last fence.
+    /// A confirmation has left the last fence (one cycle).
     pub fence_passed: Signal<In, Bit>,
-    /// The flow's state is there.
+    /// The state of the flow is valid in this cycle.
     pub flow_valid: Signal<In, Bit>,
-    /// CommandStatus of the judge.
+    /// Status that the judge gives: a `CommandStatus`.
     pub judged: Signal<In, Bits<8>>,
-    /// It is `ok`.
+    /// The status that the judge gives is `ok`.
     pub judged_ok: Signal<In, Bit>,
-    /// The tables take the change.
+    /// The tables take the change in this cycle.
     pub act_ready: Signal<In, Bit>,
     /// The change takes longer than a cycle.
     pub works: Signal<In, Bit>,
-    /// It is under way.
+    /// The change is in progress.
     pub busy: Signal<In, Bit>,
-    /// It was not done, for it was out of range.
+    /// The change was not carried out, because it was out of range.
     pub refused: Signal<In, Bit>,
 
     /// The command is taken.
@@ -141,7 +144,7 @@ pub struct CommandSequence {
     pub acting: Signal<Out, Bit>,
     /// The command ends in this cycle.
     pub finish: Signal<Out, Bit>,
-    /// Its CommandStatus.
+    /// Status of the command that ends: a `CommandStatus`.
     pub status: Signal<Out, StatusCode>,
 
     taking: CommandTake,
@@ -166,7 +169,7 @@ impl Logic for CommandSequence {
         self.has_places.next = self.under_way.has_places.val();
         self.taking.state.next = self.state.q.val();
         self.taking.command_valid.next = self.command_valid.val();
-        self.taking.has_room.next = self.has_room.val();
+        self.taking.has_space.next = self.has_space.val();
         self.take.next = self.taking.take.val();
         self.acting.next = self.acts.q.val();
         self.acts.d.next = false;

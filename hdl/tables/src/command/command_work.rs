@@ -1,4 +1,4 @@
-//! One command taken apart: its kind, its status, and the updates that it asks for.
+//! One command taken apart: its kind, its status, and the updates that it requests.
 //!
 //! ```text
 //!  beat ──► kind ──► check ─┐
@@ -6,8 +6,11 @@
 //!  rx_list, tx_list ◄──► ───┘
 //!  beat ──► register (kind) ──► key, flow, region, page updates
 //! ```
-//! Timing: the updates come a cycle after `beat`; `status` is right three cycles after `flow`, with
-//! the lists' answers and five cycles after `beat`, and so is whether the cursor is written.
+//! Timing: the updates come one cycle after `beat`. `status`, and whether the cursor is written,
+//! are valid three cycles after `flow`, with the lists' verdicts and five cycles after `beat`.
+//!
+//! Invariants:
+//! 1. The lists change only in a cycle with `commit`.
 
 use crate::command::command_check::CommandCheck;
 use crate::command::command_decode::{FlowDecode, ListDecode, RegionDecode};
@@ -17,7 +20,7 @@ use crate::messages::{
     CommandBeat, FlowControl, FlowUpdate, KeyUpdate, ListUpdate, PageUpdate, RegionUpdate,
     SegmentEntry,
 };
-use crate::segment_list::list_control::{ListAnswers, ListControlSource};
+use crate::segment_list::list_control::{ListControlSource, ListVerdicts};
 use stream::prelude::*;
 
 /// The command. See the module's head.
@@ -30,52 +33,52 @@ pub struct CommandWork<
     const PAGE_BITS: usize,
     const OWNER_BITS: usize,
 > {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Current epoch.
+    /// Epoch that is written into new entries.
     pub epoch: Signal<In, Bits<16>>,
 
     /// The command.
     pub beat: Signal<In, CommandBeat>,
-    /// The flow that it names.
+    /// State of the flow that the command names.
     pub flow: Signal<In, FlowControl>,
-    /// Receive list.
+    /// Changes of the receive list.
     pub rx_list: ListControlSource,
-    /// Send list.
+    /// Changes of the send list.
     pub tx_list: ListControlSource,
     /// The tables change in this cycle.
     pub commit: Signal<In, Bit>,
 
-    /// CommandStatus.
+    /// Status of the command: a `CommandStatus`.
     pub status: Signal<Out, StatusCode>,
-    /// It is `ok`.
+    /// The status is `ok`.
     pub is_ok: Signal<Out, Bit>,
     /// The change takes longer than a cycle.
     pub works: Signal<Out, Bit>,
-    /// A list is at work.
+    /// A list carries a change out.
     pub list_busy: Signal<Out, Bit>,
-    /// A list has not done the change.
+    /// A list has not carried the change out.
     pub list_refused: Signal<Out, Bit>,
-    /// The command writes it.
+    /// The command writes the flow's state.
     pub writes_flow: Signal<Out, Bit>,
     /// Change of the flow's state.
     pub flow_update: Signal<Out, FlowUpdate>,
-    /// The command writes it.
+    /// The command writes a key slot.
     pub writes_key: Signal<Out, Bit>,
-    /// Key slot.
+    /// Key slot to write.
     pub key_update: Signal<Out, KeyUpdate>,
-    /// The command writes it.
+    /// The command writes a region.
     pub writes_region: Signal<Out, Bit>,
-    /// Region.
+    /// Region to write.
     pub region_update: Signal<Out, RegionUpdate>,
-    /// The command writes it.
+    /// The command writes a page entry.
     pub writes_page: Signal<Out, Bit>,
-    /// Page entry.
+    /// Page entry to write.
     pub page_update: Signal<Out, PageUpdate>,
 
     kind_decode: KindDecode,
     uses: KindUses,
-    answers: ListAnswers,
+    verdicts: ListVerdicts,
     flow_decode: FlowDecode,
     list_decode: ListDecode,
     region_decode: RegionDecode,
@@ -134,7 +137,7 @@ impl<
             page_update: Default::default(),
             kind_decode: Default::default(),
             uses: Default::default(),
-            answers: Default::default(),
+            verdicts: Default::default(),
             flow_decode: Default::default(),
             list_decode: Default::default(),
             region_decode: Default::default(),
@@ -191,7 +194,7 @@ impl<
         self.check.data.next = self.data.val();
         self.check.kind.next = self.kind.val();
 
-        // What the lists are asked, and what they say.
+        // What is requested from the lists, and their verdicts.
         self.list_update.next = self.list_decode.rx_list.val();
         self.rx_change.d.next = self.list_decode.rx_list.val();
         self.rx_changes.d.next = self.list_decode.rx_changes.val();
@@ -201,18 +204,18 @@ impl<
         self.tx_list.change.next = self.tx_change.q.val();
         self.rx_list.commit.next = self.commit.val() & self.rx_changes.q.val();
         self.tx_list.commit.next = self.commit.val() & self.tx_changes.q.val();
-        self.answers.rx.next = self.rx_changes.q.val();
-        self.answers.rx_full.next = self.rx_list.full.val();
-        self.answers.rx_range_bad.next = self.rx_list.range_bad.val();
-        self.answers.rx_refused.next = self.rx_list.refused.val();
-        self.answers.tx.next = self.tx_changes.q.val();
-        self.answers.tx_full.next = self.tx_list.full.val();
-        self.answers.tx_range_bad.next = self.tx_list.range_bad.val();
-        self.answers.tx_refused.next = self.tx_list.refused.val();
-        self.list_refused.next = self.answers.refused.val();
+        self.verdicts.rx.next = self.rx_changes.q.val();
+        self.verdicts.rx_full.next = self.rx_list.full.val();
+        self.verdicts.rx_range_bad.next = self.rx_list.range_bad.val();
+        self.verdicts.rx_refused.next = self.rx_list.refused.val();
+        self.verdicts.tx.next = self.tx_changes.q.val();
+        self.verdicts.tx_full.next = self.tx_list.full.val();
+        self.verdicts.tx_range_bad.next = self.tx_list.range_bad.val();
+        self.verdicts.tx_refused.next = self.tx_list.refused.val();
+        self.list_refused.next = self.verdicts.refused.val();
         self.list_busy.next = self.rx_list.busy.val() | self.tx_list.busy.val();
 
-        // Everything that can be wrong, in one register each; what the lists say is one.
+        // Everything that can be wrong, in one register each; the verdict of the lists is one.
         self.entry.next = self.list_update.val().entry;
         self.reach.kind.next = self.kind_kept.q.val();
         self.reach.tx.next = self.tx_kept.q.val();
@@ -231,8 +234,8 @@ impl<
         self.judge.flow.next = self.flow.val();
         self.judge.index_bad.next = self.index_bad.q.val();
         self.judge.range_bad.next =
-            self.range_bad.q.val() | self.reach_bad.q.val() | self.answers.range_bad.val();
-        self.judge.list_full.next = self.answers.full.val();
+            self.range_bad.q.val() | self.reach_bad.q.val() | self.verdicts.range_bad.val();
+        self.judge.list_full.next = self.verdicts.full.val();
         self.status.next = self.judge.status.val();
         self.is_ok.next = self.judge.is_ok.val();
 

@@ -1,12 +1,12 @@
-//! The two copies of the flows' state: one answers packets, one answers commands and sends.
+//! The two copies of the flows' state: one is read for packets, one for commands and sends.
 //!
 //! ```text
 //!  change, cursor ──►┌────────┐
 //!  flow ────────────►│ copy   │──► state
 //!                    └────────┘
 //! ```
-//! Timing: one read a cycle, answered two cycles after the flow id. A write is seen by a read of
-//! the next cycle.
+//! Timing: one read per cycle; the state comes two cycles after the flow id. A write is seen by a
+//! read of the next cycle.
 //!
 //! Invariants:
 //! 1. Nothing is valid before an install of the current epoch.
@@ -16,32 +16,32 @@ use crate::epoch_ram::EpochRam;
 use crate::messages::{FlowControl, FlowFloor, FlowInstalled, FlowUpdate};
 use stream::prelude::*;
 
-/// The copy that answers packets. See the module's head.
+/// The copy that is read for packets. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct FlowLookupCopy<const FLOW_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Current epoch.
+    /// Epoch that entries are compared with.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Flow to read.
+    /// Flow id to read.
     pub flow: Signal<In, Bits<FLOW_BITS>>,
-    /// Read it; without that its parts stay.
+    /// Read the flow; without it the parts read last stay.
     pub read: Signal<In, Bit>,
-    /// It is valid; two cycles later.
+    /// The flow is valid; two cycles after `read`.
     pub valid: Signal<Out, Bit>,
-    /// Its installed part.
+    /// Installed part of the flow, two cycles after `read`.
     pub installed: Signal<Out, FlowInstalled>,
-    /// Its floor part.
+    /// Floor part of the flow, two cycles after `read`.
     pub floor: Signal<Out, FlowFloor>,
-    /// Flow whose cursor to read.
+    /// Flow id whose cursor is read.
     pub cursor_flow: Signal<In, Bits<16>>,
-    /// That cursor as it was last written; two cycles later.
+    /// Cursor of `cursor_flow` as last written, two cycles later.
     pub cursor: Signal<Out, Bits<32>>,
 
-    /// Changes.
+    /// Changes of a flow's state.
     pub change: PulseSink<FlowUpdate>,
-    /// Cursor writes.
+    /// Cursors to write.
     pub cursor_write: PulseSink<CursorWrite>,
 
     installs: EpochRam<FlowInstalled, FLOW_BITS>,
@@ -93,24 +93,24 @@ impl<const FLOW_BITS: usize> Logic for FlowLookupCopy<FLOW_BITS> {
     }
 }
 
-/// The copy that answers commands and sends. See the module's head.
+/// The copy that is read for commands and sends. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct FlowQueryCopy<const FLOW_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Current epoch.
+    /// Epoch that entries are compared with.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Flow to read.
+    /// Flow id to read.
     pub flow: Signal<In, Bits<FLOW_BITS>>,
-    /// Read it; without that its state stays.
+    /// Read the flow; without it the state read last stays.
     pub read: Signal<In, Bit>,
-    /// Its state; two cycles later.
+    /// State of the flow, two cycles after `read`.
     pub state: Signal<Out, FlowControl>,
 
-    /// Changes.
+    /// Changes of a flow's state.
     pub change: PulseSink<FlowUpdate>,
-    /// Cursor writes.
+    /// Cursors to write.
     pub cursor_write: PulseSink<CursorWrite>,
 
     installs: EpochRam<FlowInstalled, FLOW_BITS>,

@@ -4,29 +4,31 @@
 //!  lookup_key ─► hashes ─┬─ 0 ─► bucket ─► way 0..3 ─┐
 //!                        └─ 1 ─► bucket ─► way 4..7 ─┴─► last hit ─► DFF ─► hit, flow
 //! ```
-//! Timing: `hit` and `flow` answer five cycles after `lookup_key`, one lookup a cycle, never
-//! stalled. An update is in the memories two cycles after its pulse; a lookup presented with or
+//! Timing: `hit` and `flow` follow `lookup_key` by five cycles, one look-up per cycle, never
+//! stalled. An update is in the memories two cycles after its pulse; a look-up presented with or
 //! after the pulse sees it.
 //!
 //! Invariants:
-//! 1. The answer depends on slots of the current epoch only. While `busy`, keys may not be found.
-//! 2. Of several slots with the same key the highest (bank, way) answers.
+//! 1. The result depends on slots of the current epoch only. While `busy`, keys may not be found.
+//! 2. Of several slots with the same key the one with the highest (bank, way) is the hit.
+//!
+//! Source: `docs/specification.md`, Keys.
 
 use crate::flow_table::key_way::{KeySlot, KeyWay};
-use crate::flow_table::toeplitz::ToeplitzHash;
+use crate::flow_table::toeplitz_hash::ToeplitzHash;
 use crate::messages::KeyUpdate;
 use stream::prelude::*;
 
-/// The last of the ways that hit, found in groups, which is less deep than one by one.
+/// The last of the ways that hit, found in groups, which takes fewer levels than one by one.
 #[derive(LogicBlock, Default)]
 pub struct LastHit {
     /// Ways that hit.
     pub hits: [Signal<In, Bit>; 8],
-    /// Their flow ids.
+    /// Flow id in the slot of each way.
     pub flows: [Signal<In, Bits<16>>; 8],
-    /// One hits.
+    /// At least one way hits.
     pub hit: Signal<Out, Bit>,
-    /// Flow id of the last one that does.
+    /// Flow id of the last way that hits.
     pub flow: Signal<Out, Bits<16>>,
 
     low: Signal<Local, Bits<16>>,
@@ -77,29 +79,29 @@ impl Logic for LastHit {
 /// The table. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct KeyTable<const BUCKET_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Current epoch.
+    /// Epoch that entries are compared with.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Register writes: the hash secrets.
+    /// Register writes of the host; the hash secrets are taken from them.
     pub settings: PulseSink<RegisterWrite>,
-    /// A key is looked up.
+    /// A key is looked up in this cycle.
     pub lookup: Signal<In, Bit>,
-    /// It.
+    /// Key to look up, byte 0 in bits 7:0.
     pub lookup_key: Signal<In, Bits<384>>,
-    /// Slot to write.
+    /// Key slots to write.
     pub update_slot: PulseSink<KeyUpdate>,
 
     /// The key was found; five cycles after `lookup_key`.
     pub hit: Signal<Out, Bit>,
-    /// Its flow id.
+    /// Flow id of the key found; five cycles after `lookup_key`.
     pub flow: Signal<Out, Bits<16>>,
     /// The secrets have changed and the hashes do not follow yet.
     pub busy: Signal<Out, Bit>,
 
     stages: DFF<Bits<3>>,
-    key_asked: DFF<Bits<384>>,
+    key_requested: DFF<Bits<384>>,
     key_hashed: DFF<Bits<384>>,
     key_read: DFF<Bits<384>>,
     key_compared: DFF<Bits<384>>,
@@ -124,7 +126,7 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
             self,
             clock,
             stages,
-            key_asked,
+            key_requested,
             key_hashed,
             key_read,
             key_compared
@@ -139,10 +141,10 @@ impl<const BUCKET_BITS: usize> Logic for KeyTable<BUCKET_BITS> {
         self.stages.d.next =
             (self.stages.q.val() << 1) | bit_cast::<3, 1>(self.lookup.val().into());
         if self.lookup.val() {
-            self.key_asked.d.next = self.lookup_key.val();
+            self.key_requested.d.next = self.lookup_key.val();
         }
         if self.stages.q.val().get_bit(0) {
-            self.key_hashed.d.next = self.key_asked.q.val();
+            self.key_hashed.d.next = self.key_requested.q.val();
         }
         if self.stages.q.val().get_bit(1) {
             self.key_read.d.next = self.key_hashed.q.val();

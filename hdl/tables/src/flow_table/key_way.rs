@@ -1,13 +1,14 @@
-//! One way of one bank: 2^BUCKET_BITS key slots and the exact comparison.
+//! One way of one bank, as in a set-associative cache: one key slot in each of 2^`BUCKET_BITS`
+//! buckets, and the exact comparison.
 //!
 //! ```text
 //!  bucket ──►┌───────┐ slot ──► comparison with key ──► hit, flow
 //!            │ slots │
 //!  write ───►└───────┘
 //! ```
-//! Timing: `hit` and `flow` answer two cycles after `bucket`, from the slot's register and from
-//! `key`, which belongs to the same lookup; one lookup a cycle. A write is seen by a `bucket` of
-//! the next cycle.
+//! Timing: `hit` and `flow` follow `bucket` by two cycles, from the slot's register and from `key`,
+//! which belongs to the same look-up; one look-up per cycle. A write is seen by a `bucket` of the
+//! next cycle.
 //!
 //! Invariants:
 //! 1. `hit` only for a slot whose stored epoch is the current one and whose whole key is equal.
@@ -18,36 +19,36 @@ use stream::prelude::*;
 /// A key slot without its epoch.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct KeySlot {
-    /// Flow id.
+    /// Flow id that the key leads to.
     pub flow: Bits<16>,
-    /// The key.
+    /// Key of the slot, byte 0 in bits 7:0.
     pub key: Bits<384>,
 }
 
 /// The way. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct KeyWay<const BUCKET_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Current epoch.
+    /// Epoch that entries are compared with.
     pub epoch: Signal<In, Bits<16>>,
 
-    /// Look into `bucket`; without that the slot stays.
+    /// Read the slot of `bucket`; without it the slot read last stays.
     pub look: Signal<In, Bit>,
-    /// Bucket to look into.
+    /// Bucket to read.
     pub bucket: Signal<In, Bits<BUCKET_BITS>>,
-    /// Key to find, two cycles later.
+    /// Key to find; presented two cycles after its `bucket`.
     pub key: Signal<In, Bits<384>>,
     /// The slot holds the key; two cycles after `bucket`.
     pub hit: Signal<Out, Bit>,
-    /// Flow id of the slot.
+    /// Flow id of the slot; two cycles after `bucket`.
     pub flow: Signal<Out, Bits<16>>,
 
     /// Bucket to write.
     pub write_bucket: Signal<In, Bits<BUCKET_BITS>>,
-    /// Slot to write.
+    /// New content of the slot.
     pub write_slot: Signal<In, KeySlot>,
-    /// Its epoch; 0 clears it.
+    /// New epoch of the slot; 0 clears it.
     pub write_epoch: Signal<In, Bits<16>>,
     /// Write in this cycle.
     pub write_enable: Signal<In, Bit>,

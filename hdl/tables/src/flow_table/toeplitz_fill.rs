@@ -1,4 +1,5 @@
-//! Computes the tables of [`crate::flow_table::toeplitz`] from the secrets, one entry a cycle.
+//! Computes the tables of [`crate::flow_table::toeplitz_hash`] from the secrets, one entry per
+//! cycle.
 //!
 //! ```text
 //!  settings ──► words of both secrets ──► window of 24 bits (3 bytes) ──► row of a key bit
@@ -9,18 +10,14 @@
 //! ones; the row of key bit `k` is bits `k + 15 : k` of each secret. The entries come in Gray
 //! order: each differs from the one before by one row.
 //!
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `settings` | in | register writes; the secrets are taken from them |
-//! | `busy` | out | the tables do not yet belong to the secrets |
-//! | `write` | out | entries, written in the cycle of the pulse |
-//!
 //! Timing: from power-up, and from every write of a secret, `busy` lasts [`REWRITE_CYCLES`], that
-//! is 12,339 cycles. A write in between starts anew.
+//! is 12,339 cycles. A write in between starts again.
 //!
 //! Invariants:
 //! 1. While `busy` is low the tables are those of the secrets; secrets never written are 0.
 //! 2. A start of an epoch changes neither secrets nor tables.
+//!
+//! Source: `docs/specification.md`, Hash secrets.
 
 use abi::flow_key::{KEY_BYTES, SECRET_WORDS};
 use abi::registers::{HASH_SECRET, HASH_SECRET_STRIDE};
@@ -30,31 +27,31 @@ const _: () = assert!(KEY_BYTES == 48 && SECRET_WORDS <= 16);
 const _: () =
     assert!(HASH_SECRET.is_multiple_of(2 * HASH_SECRET_STRIDE) && HASH_SECRET_STRIDE == 64);
 
-/// Cycles from power-up, and from the write of a secret, until the tables are its.
+/// Cycles from power-up, and from the write of a secret, until the tables belong to it.
 pub const REWRITE_CYCLES: u64 = KEY_BYTES as u64 * 257 + 3;
 
 /// One entry of one table.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct ToeplitzEntry {
-    /// The table: byte of the key.
+    /// Number of the table: the byte of the key.
     pub table: Bits<6>,
-    /// The entry: value of that byte.
+    /// Number of the entry: the value of the key byte.
     pub address: Bits<8>,
-    /// What the byte adds to the hashes: bank 0's in bits 15:0, bank 1's in bits 31:16.
+    /// What the byte adds to the hashes: bank 0 in bits 15:0, bank 1 in bits 31:16.
     pub data: Bits<32>,
 }
 
 /// The computation. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ToeplitzFill {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// Register writes; the secrets are taken from them.
+    /// Register writes of the host; the secrets are taken from them.
     pub settings: PulseSink<RegisterWrite>,
     /// The tables do not yet belong to the secrets.
     pub busy: Signal<Out, Bit>,
-    /// Entries to write.
+    /// Entries to write in the cycle of the pulse.
     pub write: PulseSource<ToeplitzEntry>,
 
     filled: DFF<Bit>,

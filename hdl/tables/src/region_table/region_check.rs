@@ -1,22 +1,34 @@
 //! The arithmetic of a region access, in two combinational steps with a register between them, and
-//! what accompanies it on its way.
+//! the pipeline stages beside it.
 //!
 //! ```text
 //!  request, region ──► RegionCheck ──► checked ──► RegionLocate ──► located
 //! ```
+//! A page number and a page entry's index have 16 bits. The limit that makes this right is
+//! `abi::config::INDEX_BITS_MAX`: no table has more than 2^16 page entries, and `region_install`
+//! refuses a region whose last page entry does not exist. So the page number of an access inside
+//! the region is below 2^16. The higher bits are cut off only where the access ends outside the
+//! region, which is refused.
+//!
+//! Timing: `RegionCheck` and `RegionLocate` are combinational; `RegionRemoval` and `RegionStages`
+//! shift once per cycle, as their ports say.
+//!
+//! Invariants:
+//! 1. `granted` is high only if key, domain and right match and the access ends inside the region.
+//! 2. The bytes granted never reach past the end of the page.
 
 use crate::messages::{RegionChecked, RegionEntry, RegionLocated};
 use abi::config::INDEX_BITS_MAX;
 use stream::prelude::*;
 
-/// First step: compares key, domain and right; splits the offset at the page size.
+/// First step: compares key, domain and right, and splits the offset at the page size.
 #[derive(LogicBlock, BlockDefault)]
 pub struct RegionCheck {
     /// The access.
     pub request: Signal<In, RegionRequest>,
-    /// The region.
+    /// Entry of the region that the access names.
     pub region: Signal<In, RegionEntry>,
-    /// What is known so far, if the region exists and is of this epoch.
+    /// Result of this step; `granted` holds only if the region is one of this epoch.
     pub checked: Signal<Out, RegionChecked>,
 
     right: Signal<Local, Bit>,
@@ -58,47 +70,49 @@ impl Logic for RegionCheck {
     }
 }
 
-/// Second step: bounds, page entry, bytes to the page's end.
+/// Second step: compares with the bounds, and finds the page entry and the bytes up to the page's
+/// end.
 #[derive(LogicBlock, Default)]
 pub struct RegionLocate {
-    /// From the first step.
+    /// Result of the first step.
     pub checked: Signal<In, RegionChecked>,
-    /// Where the access goes.
+    /// Page entry, offset and bytes of the access.
     pub located: Signal<Out, RegionLocated>,
 
-    room: Signal<Local, Bits<31>>,
+    page_rest: Signal<Local, Bits<31>>,
 }
 
 impl Logic for RegionLocate {
     #[hdl_gen]
     fn update(&mut self) {
-        self.room.next = self.checked.val().page_bytes - self.checked.val().page_offset;
+        self.page_rest.next = self.checked.val().page_bytes - self.checked.val().page_offset;
         self.located.next.granted = self.checked.val().granted
             & (self.checked.val().end <= bit_cast::<49, 48>(self.checked.val().length));
         self.located.next.page = self.checked.val().first_page + self.checked.val().page_number;
         self.located.next.page_offset = self.checked.val().page_offset;
         self.located.next.bytes = self.checked.val().bytes;
-        if bit_cast::<32, 31>(self.room.val()) < self.checked.val().bytes {
-            self.located.next.bytes = bit_cast::<32, 31>(self.room.val());
+        if bit_cast::<32, 31>(self.page_rest.val()) < self.checked.val().bytes {
+            self.located.next.bytes = bit_cast::<32, 31>(self.page_rest.val());
         }
         self.located.next.memory = self.checked.val().memory;
     }
 }
 
-/// A removal on its way: comes with its key, and takes the stamp away when the region has it.
+/// A removal in progress: it comes with its key, and removes the stamp when the region has that
+/// key.
 #[derive(LogicBlock, Default)]
 pub struct RegionRemoval {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the removal.
     pub reset: Signal<In, Bit>,
     /// The request of this cycle is a removal.
     pub remove: Signal<In, Bit>,
     /// The region read two cycles after its request is valid and has the request's key.
     pub key_equal: Signal<In, Bit>,
-    /// Take the stamp away in this cycle.
+    /// Remove the stamp in this cycle.
     pub removes: Signal<Out, Bit>,
-    /// A removal is under way.
+    /// A removal is in progress.
     pub busy: Signal<Out, Bit>,
 
     stages: DFF<Bits<3>>,
@@ -121,26 +135,26 @@ impl Logic for RegionRemoval {
     }
 }
 
-/// Which stages of the pipeline hold an access, and of which port.
+/// The stages of the pipeline that hold an access, each with its port.
 #[derive(LogicBlock, Default)]
 pub struct RegionStages {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch: none does.
+    /// Start of an epoch: no stage holds an access.
     pub reset: Signal<In, Bit>,
     /// An access enters.
     pub enter: Signal<In, Bit>,
-    /// Its port.
+    /// Port of the access that enters.
     pub enter_port: Signal<In, Bit>,
-    /// An access is located, four cycles later: its page is read.
+    /// An access is located, four cycles after it entered: its page is read.
     pub locates: Signal<Out, Bit>,
-    /// Where it was located.
+    /// Page entry, offset and bytes of the access that is located.
     pub located: Signal<In, RegionLocated>,
-    /// The same, two cycles later: beside its page.
+    /// `located` of two cycles before, beside its page.
     pub page_located: Signal<Out, RegionLocated>,
-    /// An access leaves, seven cycles later.
+    /// An access leaves, seven cycles after it entered.
     pub leave: Signal<Out, Bit>,
-    /// Its port.
+    /// Port of the access that leaves.
     pub leave_port: Signal<Out, Bit>,
 
     valid: DFF<Bits<7>>,

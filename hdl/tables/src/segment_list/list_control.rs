@@ -1,79 +1,87 @@
-//! How the command processor and a list updater speak: one change at a time, judged, then done.
+//! How the command processor and a list updater talk: one change at a time, first judged, then
+//! done.
+//!
+//! ```text
+//!  command ── change, commit ──► updater
+//!          ◄─ full, range_bad, busy, refused ──
+//! ```
+//! Timing: `ListVerdicts` is combinational.
 //!
 //! Invariants:
 //! 1. `change` is steady from five cycles before `commit` until the last cycle of `busy`.
-//! 2. `full` and `range_bad` judge the `change` of four cycles ago and after; `commit` comes only
+//! 2. `full` and `range_bad` judge the `change` of four cycles ago and later; `commit` comes only
 //!    when both were low.
-//! 3. `busy` rises in the cycle after `commit` or not at all; `refused` is right when it has
+//! 3. `busy` rises in the cycle after `commit` or not at all; `refused` is valid when it has
 //!    fallen.
 
 use crate::messages::ListUpdate;
 use stream::prelude::*;
 
-/// The end that asks.
+/// The end that requests changes.
 #[derive(Clone, Debug, Default, LogicInterface)]
 #[join = "ListControlSink"]
 pub struct ListControlSource {
-    /// What a command asks.
+    /// Change that a command requests.
     pub change: Signal<Out, ListUpdate>,
-    /// Do it.
+    /// Carry out the change.
     pub commit: Signal<Out, Bit>,
-    /// It does not fit, or is not the tail's turn.
+    /// The segments do not fit, or the index is not the tail.
     pub full: Signal<In, Bit>,
-    /// A length or an index outside its limits.
+    /// A length or an index is outside its limits.
     pub range_bad: Signal<In, Bit>,
-    /// It is being done.
+    /// The change is being carried out.
     pub busy: Signal<In, Bit>,
-    /// The truncate was not done: its segment would have grown.
+    /// The truncate was not carried out: its segment would have grown.
     pub refused: Signal<In, Bit>,
 }
 
-/// The end that does it.
+/// The end that carries changes out.
 #[derive(Clone, Debug, Default, LogicInterface)]
 #[join = "ListControlSource"]
 pub struct ListControlSink {
-    /// What a command asks.
+    /// Change that a command requests.
     pub change: Signal<In, ListUpdate>,
-    /// Do it.
+    /// Carry out the change.
     pub commit: Signal<In, Bit>,
-    /// It does not fit, or is not the tail's turn.
+    /// The segments do not fit, or the index is not the tail.
     pub full: Signal<Out, Bit>,
-    /// A length or an index outside its limits.
+    /// A length or an index is outside its limits.
     pub range_bad: Signal<Out, Bit>,
-    /// It is being done.
+    /// The change is being carried out.
     pub busy: Signal<Out, Bit>,
-    /// The truncate was not done: its segment would have grown.
+    /// The truncate was not carried out: its segment would have grown.
     pub refused: Signal<Out, Bit>,
 }
 
-/// What the list concerned says; a command that changes both can be refused by none.
+/// The verdict of the list that a command changes. A command that changes both lists is refused by
+/// neither.
 #[derive(LogicBlock, Default)]
-pub struct ListAnswers {
+pub struct ListVerdicts {
     /// The command changes the receive list.
     pub rx: Signal<In, Bit>,
-    /// What that list says.
+    /// `full` of the receive list.
     pub rx_full: Signal<In, Bit>,
-    /// The same.
+    /// `range_bad` of the receive list.
     pub rx_range_bad: Signal<In, Bit>,
-    /// The same.
+    /// `refused` of the receive list.
     pub rx_refused: Signal<In, Bit>,
     /// The command changes the send list.
     pub tx: Signal<In, Bit>,
-    /// What that list says.
+    /// `full` of the send list.
     pub tx_full: Signal<In, Bit>,
-    /// The same.
+    /// `range_bad` of the send list.
     pub tx_range_bad: Signal<In, Bit>,
-    /// The same.
+    /// `refused` of the send list.
     pub tx_refused: Signal<In, Bit>,
-    /// It does not fit.
+    /// The segments do not fit, or the index is not the tail.
     pub full: Signal<Out, Bit>,
-    /// Something of it is out of range.
+    /// A length or an index is outside its limits.
     pub range_bad: Signal<Out, Bit>,
-    /// It was not done.
+    /// The change was not carried out.
     pub refused: Signal<Out, Bit>,
 }
 
-impl Logic for ListAnswers {
+impl Logic for ListVerdicts {
     #[hdl_gen]
     fn update(&mut self) {
         self.full.next =

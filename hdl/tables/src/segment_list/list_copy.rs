@@ -15,7 +15,7 @@
 
 use stream::prelude::*;
 
-/// Where the update is.
+/// State of the update.
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 pub enum CopyState {
     /// Waits for a commit.
@@ -29,14 +29,14 @@ pub enum CopyState {
 /// The steps. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ListCopy {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the update.
     pub reset: Signal<In, Bit>,
 
-    /// Begin.
+    /// Begin the update.
     pub commit: Signal<In, Bit>,
-    /// Entries are read and written.
+    /// The change reads entries and writes them.
     pub copies: Signal<In, Bit>,
     /// The change is a truncate: the list's state stays.
     pub truncates: Signal<In, Bit>,
@@ -44,24 +44,24 @@ pub struct ListCopy {
     pub posts: Signal<In, Bit>,
     /// First list index to read.
     pub first: Signal<In, Bits<16>>,
-    /// List index behind the last.
+    /// List index after the last one to read.
     pub stop: Signal<In, Bits<16>>,
     /// The fetch is taken.
     pub fetch_ready: Signal<In, Bit>,
-    /// An entry is there.
+    /// An entry has been read.
     pub fetched_valid: Signal<In, Bit>,
-    /// It would become longer.
+    /// The entry that has been read would become longer.
     pub grows: Signal<In, Bit>,
 
     /// Entries are being read and written.
     pub busy: Signal<Out, Bit>,
-    /// An entry was not written, for it would have grown.
+    /// An entry was not written, because it would have grown.
     pub refused: Signal<Out, Bit>,
     /// List index to read next.
     pub cursor: Signal<Out, Bits<16>>,
     /// List index to write next.
     pub stored: Signal<Out, Bits<16>>,
-    /// The entry at the cursor is wanted.
+    /// Fetch the entry at the cursor.
     pub fetch_valid: Signal<Out, Bit>,
     /// Write the entry.
     pub write_entry: Signal<Out, Bit>,

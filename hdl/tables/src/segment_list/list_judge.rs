@@ -1,4 +1,4 @@
-//! Decides whether a list may change as asked. Combinational.
+//! Decides whether a list may change as requested.
 //!
 //! | operation | allowed when | else |
 //! |---|---|---|
@@ -10,7 +10,13 @@
 //! | move | tail - head <= new mask + 1 | `full` |
 //! | | empty, or old and new place do not overlap | `range_bad` |
 //!
-//! Differences of indices are modulo 2^16. Both may be high; the command's judge ranks them.
+//! Timing: combinational.
+//!
+//! Invariants:
+//! 1. Differences of indices are modulo 2^16. Both outputs may be high; the command's judge ranks
+//!    them.
+//!
+//! Source: `docs/specification.md`, Commands.
 
 use crate::messages::{ListOperation, ListState, ListUpdate, SegmentEntry};
 use stream::prelude::*;
@@ -18,15 +24,15 @@ use stream::prelude::*;
 /// The judge. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ListJudge {
-    /// What is asked.
+    /// Change that is requested.
     pub change: Signal<In, ListUpdate>,
-    /// The list as it is.
+    /// State of the list before the change.
     pub list: Signal<In, ListState>,
-    /// It does not fit, or is not the tail's turn.
+    /// The segments do not fit, or the index is not the tail.
     pub full: Signal<Out, Bit>,
-    /// A length or an index outside its limits.
+    /// A length or an index is outside its limits.
     pub range_bad: Signal<Out, Bit>,
-    /// The list holds nothing.
+    /// The list holds no segment.
     pub empty: Signal<Out, Bit>,
 
     entry: Signal<Local, SegmentEntry>,
@@ -38,12 +44,8 @@ pub struct ListJudge {
     is_empty: Signal<Local, Bit>,
     overlap: Signal<Local, Bit>,
     bytes_bad: Signal<Local, Bit>,
-    #[value(0)]
-    zero: Constant<Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
-    #[value(0)]
-    no_bytes: Constant<Bits<32>>,
     #[value(1 << 30)]
     bytes_max: Constant<Bits<32>>,
 }
@@ -55,7 +57,7 @@ impl Logic for ListJudge {
         self.extent.next = self.list.val().tail - self.list.val().head;
         self.offset.next = self.change.val().index - self.list.val().head;
         self.last.next = self.extent.val() - self.one.val();
-        self.is_empty.next = self.extent.val() == self.zero.val();
+        self.is_empty.next = self.extent.val() == bits::<16>(0);
         self.empty.next = self.is_empty.val();
         self.old_end.next =
             bit_cast::<25, 24>(self.list.val().base) + bit_cast::<25, 16>(self.list.val().mask);
@@ -63,7 +65,7 @@ impl Logic for ListJudge {
             bit_cast::<25, 24>(self.change.val().base) + bit_cast::<25, 16>(self.change.val().mask);
         self.overlap.next = (bit_cast::<25, 24>(self.list.val().base) <= self.new_end.val())
             & (bit_cast::<25, 24>(self.change.val().base) <= self.old_end.val());
-        self.bytes_bad.next = (self.entry.val().bytes == self.no_bytes.val())
+        self.bytes_bad.next = (self.entry.val().bytes == bits::<32>(0))
             | (self.entry.val().bytes > self.bytes_max.val());
 
         self.full.next = false;

@@ -1,10 +1,11 @@
-//! What a list update reads and writes, from its registers. Combinational.
+//! What a list update reads and writes, computed from its registers.
 //!
 //! ```text
 //!  list, cursor ──────────────► fetch: the entry at the cursor
-//!  list, change, stored, entry ► write: in the present place, by a move in the new one
+//!  list, change, stored, entry ► write: in the present place, or of a move in the new one
 //!  list, change ──────────────► after: the list's state when all is done
 //! ```
+//! Timing: combinational.
 
 use crate::messages::{
     EntryWrite, ListOperation, ListState, ListUpdate, SearchToken, SegmentEntry,
@@ -14,35 +15,33 @@ use stream::prelude::*;
 /// The ports. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ListPorts {
-    /// What is asked.
+    /// Change that is requested.
     pub change: Signal<In, ListUpdate>,
-    /// The list.
+    /// State of the list before the change.
     pub list: Signal<In, ListState>,
     /// List index to read next.
     pub cursor: Signal<In, Bits<16>>,
     /// List index to write next.
     pub stored: Signal<In, Bits<16>>,
-    /// The entry read there.
+    /// Entry that was read for `stored`.
     pub entry: Signal<In, SegmentEntry>,
     /// Token that reads the entry at the cursor.
     pub fetch: Signal<Out, SearchToken>,
-    /// The entry to write.
+    /// Entry to write, and where.
     pub write: Signal<Out, EntryWrite>,
-    /// The list when the change is done.
+    /// State of the list when the change is done.
     pub after: Signal<Out, ListState>,
     /// First list index that the change reads.
     pub first: Signal<Out, Bits<16>>,
-    /// List index behind the last that it reads.
+    /// List index after the last one that the change reads.
     pub stop: Signal<Out, Bits<16>>,
 
-    asked_entry: Signal<Local, SegmentEntry>,
+    change_entry: Signal<Local, SegmentEntry>,
     written: Signal<Local, SegmentEntry>,
     place: Signal<Local, Bits<16>>,
     tail_after: Signal<Local, Bits<16>>,
     index_after: Signal<Local, Bits<16>>,
     base: Signal<Local, Bits<24>>,
-    #[value(0)]
-    zero: Constant<Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
 }
@@ -60,7 +59,7 @@ impl Logic for ListPorts {
         self.fetch.next.tail = self.list.val().tail;
         self.fetch.next.position = 0.into();
 
-        self.asked_entry.next = self.change.val().entry;
+        self.change_entry.next = self.change.val().entry;
         self.tail_after.next = self.list.val().tail + self.one.val();
         self.index_after.next = self.change.val().index + self.one.val();
         self.first.next = self.change.val().index;
@@ -73,16 +72,16 @@ impl Logic for ListPorts {
             ListOperation::Install => {
                 self.after.next.base = self.change.val().base;
                 self.after.next.mask = self.change.val().mask;
-                self.after.next.head = self.zero.val();
-                self.after.next.tail = self.zero.val();
+                self.after.next.head = 0.into();
+                self.after.next.tail = 0.into();
             }
             ListOperation::Post => {
                 self.place.next = self.change.val().index & self.list.val().mask;
-                self.written.next = self.asked_entry.val();
+                self.written.next = self.change_entry.val();
                 self.after.next.tail = self.tail_after.val();
             }
             ListOperation::Truncate => {
-                self.written.next.bytes = self.asked_entry.val().bytes;
+                self.written.next.bytes = self.change_entry.val().bytes;
             }
             ListOperation::SetHead => {
                 self.after.next.head = self.change.val().index;

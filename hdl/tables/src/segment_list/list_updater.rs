@@ -5,24 +5,19 @@
 //!                                     │
 //!                                     └─► [copy: fetch ──► entry]* ──► entry_write, state_write
 //! ```
-//!
-//! | Port | Direction | Meaning and duty |
-//! |---|---|---|
-//! | `control` | in, out | changes by commands; see [`crate::segment_list::list_control`] |
-//! | `state_write`, `entry_write` | out | writes |
-//! | `fetch`, `fetched` | out, in | reads entries through the search loop, in order |
-//!
-//! Timing: an install, a post, a head move and a move of nothing are in the memories two cycles
-//! after `commit`, and are never `busy`. A truncate takes about 8 cycles more, a move about 7 and
-//! one for each entry, more while searches keep the loop busy.
+//! Timing: an install, a post, a head move and a move of an empty list are in the memories two
+//! cycles after `commit`, and are never `busy`. A truncate takes about 8 cycles more, a move about
+//! 7 and one for each entry, more while searches keep the loop busy.
 //!
 //! Invariants:
-//! 1. A change whose `commit` came in a cycle is seen by whoever reads the list two cycles later,
-//!    or after `busy` has fallen.
+//! 1. A change whose `commit` came in a cycle is seen by reads of the list two cycles later, or
+//!    after `busy` has fallen.
 //! 2. A truncate that is refused writes nothing.
 //! 3. A move copies entries before the list's state names the new place: searches never see a
 //!    half-made copy.
 //! 4. `reset` forgets the change in work.
+//!
+//! Source: `docs/specification.md`, Lists.
 
 use crate::messages::{
     EntryWrite, ListOperation, ListState, ListUpdate, ListWrite, SearchToken, SegmentEntry,
@@ -36,21 +31,22 @@ use stream::prelude::*;
 /// The updater. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ListUpdater<const FLOW_BITS: usize> {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: forgets the change in work. The states in memory are kept, and are
+    /// installed again with their flows.
     pub reset: Signal<In, Bit>,
 
-    /// Changes by commands.
+    /// Changes by commands; see [`crate::segment_list::list_control`].
     pub control: ListControlSink,
 
-    /// A list state to write.
+    /// List states to write.
     pub state_write: PulseSource<ListWrite>,
-    /// A segment entry to write.
+    /// Segment entries to write.
     pub entry_write: PulseSource<EntryWrite>,
-    /// A segment entry to read.
+    /// Segment entries to read through the search loop.
     pub fetch: MessageSource<SearchToken>,
-    /// That entry.
+    /// Entries read, in the order of `fetch`.
     pub fetched: PulseSink<SegmentEntry>,
 
     states: BlockRam<ListState, FLOW_BITS>,
@@ -73,7 +69,7 @@ pub struct ListUpdater<const FLOW_BITS: usize> {
     copy: ListCopy,
 
     change: Signal<Local, ListUpdate>,
-    asked_entry: Signal<Local, SegmentEntry>,
+    change_entry: Signal<Local, SegmentEntry>,
     operation: Signal<Local, ListOperation>,
     truncates: Signal<Local, Bit>,
 }
@@ -103,7 +99,7 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
         );
         clock!(self, clock, states, copy);
 
-        // The list that the change names, three cycles after it, and what is to be known of it, one
+        // The list that the change names, three cycles after it, and the verdict on it, one
         // more.
         self.change.next = self.control.change.val();
         self.states.read_enable.next = true;
@@ -125,7 +121,7 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
 
         // The steps. Entries come back in the order in which they were fetched.
         self.operation.next = self.change.val().operation;
-        self.asked_entry.next = self.change.val().entry;
+        self.change_entry.next = self.change.val().entry;
         self.entry.d.next = self.fetched.payload.val();
         self.entry_valid.d.next = self.fetched.valid.val() & !self.reset.val();
         self.truncates.next = self.operation.val() == ListOperation::Truncate;
@@ -142,7 +138,7 @@ impl<const FLOW_BITS: usize> Logic for ListUpdater<FLOW_BITS> {
         self.copy.fetch_ready.next = self.fetch.ready.val();
         self.copy.fetched_valid.next = self.entry_valid.q.val();
         self.copy.grows.next =
-            self.truncates.val() & (self.asked_entry.val().bytes > self.entry.q.val().bytes);
+            self.truncates.val() & (self.change_entry.val().bytes > self.entry.q.val().bytes);
         self.control.busy.next = self.copy.busy.val();
         self.control.refused.next = self.copy.refused.val();
         self.fetch.valid.next = self.copy.fetch_valid.val();

@@ -4,32 +4,33 @@
 //!  token, entry, halves ──► SearchLook ──► seen ──► SearchCompare ──► again, with half the
 //!                                                                     candidates, or result
 //! ```
+//! Timing: combinational.
 //!
 //! Invariants:
-//! 1. The entry that holds the position stays among the candidates: one that starts at or before
-//!    the position without holding it rules out itself and all before it.
+//! 1. The entry that holds the position stays among the candidates: an entry that starts at or
+//!    before the position without holding it rules out itself and all entries before it.
 //! 2. A search of n candidates ends after at most floor(log2 n) + 1 entries.
 
 use crate::messages::{SearchResult, SearchToken, SegmentEntry, StoredSegment};
-use crate::segment_list::search_halves::{SearchHalves, SearchPlaces};
+use crate::segment_list::search_bisect::{EntryAddresses, SearchHalves};
 use stream::prelude::*;
 
-/// What is seen of a search and its entry at a first look.
+/// What the first step sees of a search and its entry.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct SearchSeen {
     /// There are candidates.
     pub any: Bit,
-    /// A search for a position that has candidates.
+    /// The search is for a position and has candidates.
     pub searches: Bit,
     /// There are candidates below the entry.
     pub lower: Bit,
-    /// There are candidates above it.
+    /// There are candidates above the entry.
     pub upper: Bit,
     /// The position lies below the entry.
     pub below: Bit,
-    /// The position lies below the entry's end. Right where the entry is one that was posted.
+    /// The position lies below the entry's end; valid for an entry that was posted.
     pub below_end: Bit,
-    /// The entry is the list's last.
+    /// The entry is the last one of its list.
     pub last: Bit,
 }
 
@@ -38,20 +39,18 @@ pub struct SearchSeen {
 pub struct SearchLook {
     /// The search.
     pub token: Signal<In, SearchToken>,
-    /// The entry at `token.index`.
+    /// Entry at `token.index`, as it is stored.
     pub stored: Signal<In, StoredSegment>,
-    /// The same with its length.
+    /// Entry at `token.index` with its length.
     pub entry: Signal<Out, SegmentEntry>,
-    /// The candidates below and above it.
+    /// Candidates below and above the entry.
     pub halves: Signal<In, SearchHalves>,
-    /// What is seen.
+    /// Result of this step.
     pub seen: Signal<Out, SearchSeen>,
 
     ahead: Signal<Local, Bits<32>>,
     ahead_of_end: Signal<Local, Bits<32>>,
     index_after: Signal<Local, Bits<16>>,
-    #[value(0)]
-    zero: Constant<Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
 }
@@ -66,11 +65,11 @@ impl Logic for SearchLook {
         self.entry.next.region = self.stored.val().region;
         self.entry.next.region_key = self.stored.val().region_key;
         self.entry.next.offset = self.stored.val().offset;
-        self.seen.next.any = self.token.val().count != self.zero.val();
+        self.seen.next.any = self.token.val().count != bits::<16>(0);
         self.seen.next.searches =
-            !self.token.val().by_index & (self.token.val().count != self.zero.val());
-        self.seen.next.lower = self.halves.val().lower_count != self.zero.val();
-        self.seen.next.upper = self.halves.val().upper_count != self.zero.val();
+            !self.token.val().by_index & (self.token.val().count != bits::<16>(0));
+        self.seen.next.lower = self.halves.val().lower_count != bits::<16>(0);
+        self.seen.next.upper = self.halves.val().upper_count != bits::<16>(0);
         self.index_after.next = self.token.val().index + self.one.val();
         self.seen.next.last = self.index_after.val() == self.token.val().tail;
         self.seen.next.below = self.ahead.val().get_bit(31);
@@ -78,12 +77,12 @@ impl Logic for SearchLook {
     }
 }
 
-/// An entry as it is written: the inverse of what the first step does to it.
+/// An entry as it is stored: the inverse of what the first step does to it.
 #[derive(LogicBlock, Default)]
 pub struct SearchStore {
-    /// The entry.
+    /// Entry with its length.
     pub entry: Signal<In, SegmentEntry>,
-    /// The same with its end.
+    /// The same entry with its end.
     pub stored: Signal<Out, StoredSegment>,
 }
 
@@ -103,21 +102,21 @@ impl Logic for SearchStore {
 pub struct SearchCompare {
     /// The search.
     pub token: Signal<In, SearchToken>,
-    /// The entry at `token.index`.
+    /// Entry at `token.index`.
     pub entry: Signal<In, SegmentEntry>,
-    /// The candidates below and above it.
+    /// Candidates below and above the entry.
     pub halves: Signal<In, SearchHalves>,
-    /// Where the entries in their middles lie.
-    pub places: Signal<In, SearchPlaces>,
-    /// From the first step.
+    /// Addresses of the entries in the middle of `halves`.
+    pub addresses: Signal<In, EntryAddresses>,
+    /// Result of the first step.
     pub seen: Signal<In, SearchSeen>,
     /// The search goes on.
     pub again: Signal<Out, Bit>,
     /// The search in its next round.
     pub next_round: Signal<Out, SearchToken>,
-    /// Place of the entry that it reads.
-    pub next_place: Signal<Out, Bits<24>>,
-    /// The answer when it does not go on.
+    /// Address of the entry that the next round reads.
+    pub next_address: Signal<Out, Bits<24>>,
+    /// Result of the search when it does not go on.
     pub result: Signal<Out, SearchResult>,
 
     holds: Signal<Local, Bit>,
@@ -131,11 +130,11 @@ impl Logic for SearchCompare {
         self.next_round.next = self.token.val();
         self.next_round.next.count = self.halves.val().lower_count;
         self.next_round.next.index = self.halves.val().lower_index;
-        self.next_place.next = self.places.val().lower;
+        self.next_address.next = self.addresses.val().lower;
         if !self.seen.val().below {
             self.next_round.next.count = self.halves.val().upper_count;
             self.next_round.next.index = self.halves.val().upper_index;
-            self.next_place.next = self.places.val().upper;
+            self.next_address.next = self.addresses.val().upper;
         }
         self.again.next = self.seen.val().searches
             & ((self.seen.val().below & self.seen.val().lower)

@@ -2,35 +2,40 @@
 //!
 //! ```text
 //!  sums, frame_end ──► fold to 16 bits ──► register ──► pseudo header ──► register ──┐
-//!  patch ◄── register ◄───────────────────────────────────────── fold, invert ◄─────┘
+//!  patch ◄── register ◄───────────────────────────────────────── fold, invert ◄──────┘
 //! ```
-//! Timing: three cycles, one frame a cycle.
+//! Timing: three cycles, one frame per cycle. All outputs are registers.
 //!
 //! Invariants:
-//! 1. The sums are of words that start at even offsets; for a layer at an odd one the bytes of the
-//!    folded sum are exchanged.
+//! 1. The sums are of words that start at even offsets; the bytes of the folded sum are exchanged
+//!    for a layer that starts at an odd one.
 //! 2. A UDP checksum of 0 becomes 0xffff.
+//!
+//! On error: an aborted frame gets no patch.
+//!
+//! Source: RFC 1071; RFC 9293, RFC 768 and RFC 8200 (pseudo headers).
 
 use crate::messages::{ChecksumPatch, HeaderLayout};
 use stream::prelude::*;
 
-/// What is known at the end of a frame.
+/// What is known of a frame at its end.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
 pub struct FrameEnd {
     /// Layers and insertions.
     pub layout: HeaderLayout,
     /// Bytes of the frame, without padding.
     pub frame_bytes: Bits<16>,
-    /// The frame is dropped.
+    /// The frame is aborted: it is dropped.
     pub abort: Bit,
 }
 
-/// A sum of 16-bit words as 16 bits, what is carried out of them added again. Combinational.
+/// Folds a sum of 16-bit words to 16 bits: what is carried out of them is added again.
+/// Combinational.
 #[derive(LogicBlock, Default)]
 pub struct SumFold {
-    /// The sum.
+    /// Sum of 16-bit words.
     pub sum: Signal<In, Bits<32>>,
-    /// The same modulo 2^16 - 1.
+    /// The same sum modulo 2^16 - 1.
     pub folded: Signal<Out, Bits<16>>,
 
     once: Signal<Local, Bits<17>>,
@@ -49,9 +54,9 @@ impl Logic for SumFold {
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ChecksumFold {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the frames under way.
     pub reset: Signal<In, Bit>,
     /// The sums of a frame are there.
     pub valid: Signal<In, Bit>,
@@ -59,11 +64,11 @@ pub struct ChecksumFold {
     pub ip_sum: Signal<In, Bits<32>>,
     /// Sum of the addresses and of everything from the L4 header on.
     pub l4_sum: Signal<In, Bits<32>>,
-    /// The frame.
+    /// Layers, length and abort of the frame whose sums are there.
     pub frame_end: Signal<In, FrameEnd>,
-    /// The patch is there, for this cycle.
+    /// The patch of a frame is there, for one cycle; it must be taken.
     pub patch_valid: Signal<Out, Bit>,
-    /// Where to insert what.
+    /// Offsets and values of the checksums to insert.
     pub patch: Signal<Out, ChecksumPatch>,
 
     ip_fold: SumFold,

@@ -4,26 +4,30 @@
 //!  frames_stored ──► two windows of 2 bytes ──► register ──► frames
 //!  patch ──────────────┘
 //! ```
-//! Timing: one beat a cycle, latency one cycle; a frame waits for its patch, which comes after its
-//! last beat was stored, and then flows without a pause.
+//! Timing: latency one cycle, one beat per cycle. A frame waits for its patch, which comes after
+//! its last beat was stored, and then flows without a pause. `ready` of both inputs follows
+//! `frames.ready` in the same cycle.
+//!
+//! Invariants:
+//! 1. The bytes of a checksum field that is inserted are zero in the stored frame.
 
 use crate::messages::ChecksumPatch;
 use crate::segment::window_put::WindowPut;
 use stream::prelude::*;
 
-/// The block. See the module's head.
+/// The insertion. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ChecksumInsert {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the beat in the register; the next beat is a frame's first.
     pub reset: Signal<In, Bit>,
 
-    /// Whole frames.
+    /// Whole frames, none of them aborted.
     pub frames_stored: PacketSink,
-    /// One patch for each.
+    /// One patch for each stored frame, in order.
     pub patch: MessageSink<ChecksumPatch>,
-    /// The frames to send.
+    /// Frames with their checksums.
     pub frames: PacketSource,
 
     ip: WindowPut,

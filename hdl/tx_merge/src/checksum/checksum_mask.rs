@@ -1,19 +1,20 @@
-//! The bytes of a beat that lie at or behind a byte of the frame.
+//! Marks the bytes of a beat that lie at or after a byte of the frame.
 //!
 //! ```text
-//!  beat number, byte offset ──► combinational ──► mask
+//!  beat number, byte offset ──► mask
 //! ```
+//! Timing: combinational.
 
 use stream::prelude::*;
 
 /// The mask. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct ChecksumMask {
-    /// Number of the beat in its frame; 4 stands for all behind the third.
+    /// Number of the beat in its frame; 4 stands for all after the fourth beat.
     pub beat: Signal<In, Bits<3>>,
     /// Byte offset in the frame.
     pub offset: Signal<In, Bits<8>>,
-    /// Ones from that byte on, one bit a byte.
+    /// Ones from the byte at `offset` on, one bit for each byte of the beat.
     pub mask: Signal<Out, Bits<64>>,
 
     lane: Signal<Local, Bits<6>>,

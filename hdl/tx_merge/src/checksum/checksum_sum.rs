@@ -3,32 +3,33 @@
 //! ```text
 //!  words ──► register ──► 8 sums of 4 ──► 1 sum of 8 ──► accumulate ──► sum, sum_valid
 //! ```
-//! Timing: one beat a cycle; the sum of a frame comes four cycles after its last beat.
+//! Timing: one beat per cycle; the sum of a frame comes four cycles after its last beat. All
+//! outputs are registers.
 //!
 //! Invariants:
-//! 1. Words are taken with their first byte low; a one's complement sum does not mind the byte
-//!    order.
+//! 1. Words are taken with their first byte low: a one's complement sum does not depend on the byte
+//!    order (RFC 1071).
 
 use stream::prelude::*;
 
 /// The adder. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ChecksumSum {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the beats under way and starts the sum at 0.
     pub reset: Signal<In, Bit>,
     /// A beat is there.
     pub valid: Signal<In, Bit>,
-    /// Its bytes.
+    /// Bytes of the beat.
     pub data: Signal<In, Bits<512>>,
-    /// Those that count, one bit each.
+    /// Bytes of the beat that are summed, one bit each.
     pub keep: Signal<In, Bits<64>>,
-    /// It is the frame's last.
+    /// The beat is its frame's last.
     pub last: Signal<In, Bit>,
-    /// A frame's sum is there, for this cycle.
+    /// The sum of a frame is there, for one cycle.
     pub sum_valid: Signal<Out, Bit>,
-    /// The sum.
+    /// Sum of the frame's words, with all carries.
     pub sum: Signal<Out, Bits<32>>,
 
     words: MaskedBeat,

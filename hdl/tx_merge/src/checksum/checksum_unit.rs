@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!  beats ──► words ──► two sums ──► fold ──► patch
-//!    └─ end of frame ─► queue ───────┘
+//!    └─ end of frame ──► queue ──────┘
 //! ```
-//! Timing: one beat a cycle; the patch comes seven cycles after the last beat.
+//! Timing: one beat per cycle; the patch comes seven cycles after the last beat. Both outputs
+//! are functions of registers.
 //!
 //! Invariants:
 //! 1. One patch for each frame that is not aborted, in order.
@@ -15,22 +16,22 @@ use crate::checksum::checksum_words::ChecksumWords;
 use crate::messages::{ChecksumPatch, HeaderLayout};
 use stream::prelude::*;
 
-/// The block. See the module's head.
+/// The unit. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ChecksumUnit {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the frames under way; the next beat is a frame's first.
     pub reset: Signal<In, Bit>,
     /// A beat is there.
     pub valid: Signal<In, Bit>,
-    /// The beat; zero beyond its bytes.
+    /// Beat of a frame; its bytes beyond the count are zero.
     pub beat: Signal<In, PacketBeat>,
-    /// Layers and insertions of its frame.
+    /// Layers and insertions of the frame that the beat is part of.
     pub layout: Signal<In, HeaderLayout>,
-    /// It is its frame's first.
+    /// The next beat is its frame's first.
     pub is_first: Signal<Out, Bit>,
-    /// The checksums of a frame, for one cycle.
+    /// The checksums of a frame.
     pub patch: PulseSource<ChecksumPatch>,
 
     words: ChecksumWords,

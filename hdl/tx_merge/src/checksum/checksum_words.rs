@@ -1,9 +1,10 @@
-//! Picks the words of a beat that count for each of a frame's two sums.
+//! Picks the bytes of a beat that count for each of a frame's two sums.
 //!
 //! ```text
 //!  beat number, layout ──► 4 masks ─┬─► ip_keep: the IP header
 //!                                   └─► l4_keep: the addresses, and all from the L4 header on
 //! ```
+//! Timing: combinational.
 
 use crate::checksum::checksum_mask::ChecksumMask;
 use crate::messages::HeaderLayout;
@@ -12,13 +13,13 @@ use stream::prelude::*;
 /// The choice. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct ChecksumWords {
-    /// Number of the beat; 4 stands for all behind the third.
+    /// Number of the beat in its frame; 4 stands for all after the fourth beat.
     pub beat: Signal<In, Bits<3>>,
-    /// Where the layers lie.
+    /// Where the layers of the frame lie.
     pub layout: Signal<In, HeaderLayout>,
-    /// Bytes of the IP header in it, one bit each.
+    /// Bytes of the IP header in the beat, one bit each.
     pub ip_keep: Signal<Out, Bits<64>>,
-    /// Bytes of the addresses in it, and all from the L4 header on.
+    /// Bytes of the IP addresses, and all from the L4 header on, in the beat, one bit each.
     pub l4_keep: Signal<Out, Bits<64>>,
 
     from_l3: ChecksumMask,

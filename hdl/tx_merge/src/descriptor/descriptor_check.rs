@@ -1,16 +1,19 @@
-//! Takes the 32 metadata bytes of a send descriptor apart and judges them.
+//! Decodes the 32 metadata bytes of a send descriptor and checks them.
 //!
 //! ```text
 //!  metadata ──► sums and lengths ──► register ──► compare ──► fields (with `malformed`)
 //! ```
-//! Timing: `fields` hold from the second cycle on in which `metadata` is unchanged; `two_slots` and
-//! the header's layout at once.
+//! Timing: `fields` holds from the second cycle on in which `metadata` is unchanged; `two_slots`
+//! and `header` are combinational.
 //!
-//! Malformed is (specification, Descriptor checks):
-//! 1. a kind other than 1 and 2; `header_bytes` outside 14..=224, or beyond the one slot that came;
-//! 2. kind 1: a layer offset not inside the header; payload and `mss_bytes` outside 1..=9,162, or
-//!    the longest frame above 9,216 bytes;
-//! 3. a checksum flag or payload, without room for the layers ([`super::layers_check`]).
+//! A descriptor is malformed if one of these holds:
+//! 1. The kind is neither 1 nor 2; `header_bytes` is outside 14..=224, or beyond the one slot that
+//!    came.
+//! 2. Kind 1: a layer's offset is not inside the header; there is payload, and `mss_bytes` is
+//!    outside 1..=9,162 or the longest frame has more than 9,216 bytes.
+//! 3. There is a checksum flag or payload, and the layers do not fit ([`super::layers_check`]).
+//!
+//! Source: docs/specification.md, Descriptor checks.
 
 use crate::descriptor::layers_check::LayersCheck;
 use crate::messages::{HeaderLayout, SendFields};
@@ -42,21 +45,21 @@ const _: () = {
 /// The check. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct DescriptorCheck {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Bytes 0 to 31 of the descriptor.
     pub metadata: Signal<In, Bits<256>>,
-    /// Owner of the ring it came from.
+    /// Owner of the ring that the descriptor came from.
     pub owner: Signal<In, Bits<8>>,
-    /// It was not read completely.
+    /// The descriptor was not read completely.
     pub unread: Signal<In, Bit>,
-    /// Beats of its header in the template store.
+    /// Beats of the descriptor's header in the header buffer.
     pub template_beats: Signal<In, Bits<3>>,
-    /// Its fields.
+    /// Fields of the descriptor, with the result of the checks.
     pub fields: Signal<Out, SendFields>,
-    /// It took two slots.
+    /// The descriptor takes two slots.
     pub two_slots: Signal<Out, Bit>,
-    /// Its layers.
+    /// Where the layers of the header lie.
     pub header: Signal<Out, HeaderLayout>,
 
     layers: LayersCheck,
@@ -70,7 +73,7 @@ pub struct DescriptorCheck {
     is_send: Signal<Local, Bit>,
     payload_bytes: Signal<Local, Bits<18>>,
     mss_bytes: Signal<Local, Bits<14>>,
-    chunk_bytes: Signal<Local, Bits<18>>,
+    frame_payload_bytes: Signal<Local, Bits<18>>,
     layers_needed: Signal<Local, Bit>,
     payload_bad: Signal<Local, Bit>,
     malformed: Signal<Local, Bit>,
@@ -107,12 +110,12 @@ impl Logic for DescriptorCheck {
         self.offset_bad.d.next = (self.layout.val().l3_offset >= self.layout.val().header_bytes)
             | (self.layout.val().l4_offset >= self.layout.val().header_bytes);
 
-        self.chunk_bytes.next = self.payload_bytes.val();
+        self.frame_payload_bytes.next = self.payload_bytes.val();
         if self.payload_bytes.val() > bit_cast::<18, 14>(self.mss_bytes.val()) {
-            self.chunk_bytes.next = bit_cast::<18, 14>(self.mss_bytes.val());
+            self.frame_payload_bytes.next = bit_cast::<18, 14>(self.mss_bytes.val());
         }
         self.frame_bytes.d.next =
-            self.chunk_bytes.val() + bit_cast::<18, 8>(self.layout.val().header_bytes);
+            self.frame_payload_bytes.val() + bit_cast::<18, 8>(self.layout.val().header_bytes);
         self.payload_bad.next = self.payload_bytes.val().any()
             & (!self.mss_bytes.val().any()
                 | (self.mss_bytes.val() > self.mss_bytes_max.val())

@@ -1,10 +1,10 @@
-//! The order of a descriptor's beats: which is taken, and which part of the header goes with it.
+//! Decides when each beat of a descriptor is taken, and which part of the header goes with it.
 //!
 //! ```text
 //!  beat of the packet   0 (metadata) │ 1            │ last         │ (next packet's 0)
 //!  what is handed on                 │ header beat  │ header beat  │ rest of the header, fields
 //! ```
-//! Timing: one beat a cycle; outputs follow the registers and the inputs of the same cycle.
+//! Timing: one beat per cycle. All outputs follow the registers and the inputs of the same cycle.
 //!
 //! Invariants:
 //! 1. A header has as many beats as its bytes need, at least 1 and at most those that came.
@@ -13,22 +13,23 @@
 
 use stream::prelude::*;
 
-/// Whether a beat would be taken: in a block of its own, since the ring waits for it.
+/// Decides whether a beat would be taken. It is a block of its own because the ring waits for it:
+/// that path must stay short.
 #[derive(LogicBlock, Default)]
 pub struct BeatTake {
     /// A descriptor may be begun.
     pub may_begin: Signal<In, Bit>,
-    /// One is begun, and more beats of it follow.
+    /// A descriptor is begun, and more beats of it follow.
     pub in_body: Signal<In, Bit>,
-    /// One has come to its last beat and is not closed.
+    /// A descriptor has come to its last beat and is not closed.
     pub closing: Signal<In, Bit>,
     /// Fields and numbers would be taken.
     pub fields_ready: Signal<In, Bit>,
-    /// All beats of its header were handed on.
+    /// All beats of the descriptor's header were handed on.
     pub complete: Signal<In, Bit>,
     /// A header beat would be taken.
     pub header_ready: Signal<In, Bit>,
-    /// It would.
+    /// A beat would be taken.
     pub ready: Signal<Out, Bit>,
 
     header_free: Signal<Local, Bit>,
@@ -49,18 +50,18 @@ impl Logic for BeatTake {
 /// The control. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct DescriptorControl {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the descriptor.
+    /// Drops the descriptor under way.
     pub reset: Signal<In, Bit>,
 
-    /// A descriptor may be begun: the direction runs.
+    /// A descriptor may be begun: the send direction runs.
     pub may_begin: Signal<In, Bit>,
     /// A beat is offered.
     pub beat_valid: Signal<In, Bit>,
-    /// It is the descriptor's last one.
+    /// The beat is the descriptor's last one.
     pub beat_last: Signal<In, Bit>,
-    /// Length of the header, from the metadata taken.
+    /// Length of the header, from the metadata that was taken.
     pub header_bytes: Signal<In, Bits<8>>,
     /// A header beat would be taken.
     pub header_ready: Signal<In, Bit>,
@@ -69,15 +70,15 @@ pub struct DescriptorControl {
 
     /// A beat would be taken.
     pub beat_ready: Signal<Out, Bit>,
-    /// A first beat is taken.
+    /// A descriptor's first beat is taken.
     pub first: Signal<Out, Bit>,
-    /// Another beat is taken.
+    /// Another beat of the descriptor is taken.
     pub body: Signal<Out, Bit>,
-    /// The descriptor is taken to its end.
+    /// The descriptor is taken to its end: hand on its fields.
     pub close: Signal<Out, Bit>,
-    /// Offer a header beat.
+    /// A header beat is offered.
     pub header_valid: Signal<Out, Bit>,
-    /// Its number.
+    /// Number of the header beat that is offered.
     pub header_beat: Signal<Out, Bits<3>>,
     /// With `close`: beats of the header.
     pub template_beats: Signal<Out, Bits<3>>,

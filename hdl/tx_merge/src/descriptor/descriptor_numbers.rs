@@ -1,16 +1,19 @@
-//! Reads the numbers that segmentation counts on from out of a header as its beats pass.
+//! Reads the numbers that segmentation counts up out of a header as its beats pass.
 //!
 //! ```text
-//!  header beat ─► [beat] ─┬─► 16 bytes from 4 bytes into the IP header on ──► identification
-//!                         └─► the same of the TCP header ───────────────────► sequence, flags
-//!                  (each lane keeps its byte)     close ──► turn ──► queue of 128 ──► numbers
+//!  header beat ──► [beat] ─┬─► 16 bytes from byte 4 of the IP header on ──► identification
+//!                          └─► 16 bytes from byte 4 of the TCP header on ─► sequence, flags
+//!                  (each lane keeps its byte)  close ──► rotate ──► queue of 128 ──► numbers
 //! ```
-//! Timing: one beat a cycle; the numbers are queued in the second cycle after `close`. Every input
-//! goes to registers alone.
+//! Timing: one beat per cycle; the numbers are queued in the second cycle after `close`. Every
+//! input goes to registers alone; `has_space` is a register.
 //!
 //! Invariants:
-//! 1. One entry for each `close`. `room` says that one more fits.
-//! 2. Numbers of a header that does not have them (its layers lie elsewhere) are undefined.
+//! 1. One message of `numbers` for each `close`.
+//! 2. While `has_space` is high one more `close` may come; up to three that are not queued yet are
+//!    allowed for.
+//! 3. Numbers of a header that does not have them (its layers lie elsewhere) are undefined;
+//!    consumers ignore them.
 
 use crate::descriptor::window_take::WindowTake;
 use crate::messages::{HeaderLayout, HeaderNumbers};
@@ -19,24 +22,24 @@ use stream::prelude::*;
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct DescriptorNumbers {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Empties the queue.
     pub reset: Signal<In, Bit>,
 
     /// A header beat passes.
     pub valid: Signal<In, Bit>,
-    /// Its number.
+    /// Number of the header beat.
     pub beat: Signal<In, Bits<3>>,
-    /// The beat.
+    /// Bytes of the header beat.
     pub data: Signal<In, Bits<512>>,
-    /// Where the layers lie.
+    /// Where the layers of the header lie.
     pub layout: Signal<In, HeaderLayout>,
     /// The descriptor ends, with this beat or without one.
     pub close: Signal<In, Bit>,
-    /// A descriptor may end.
-    pub room: Signal<Out, Bit>,
-    /// Numbers of each descriptor.
+    /// The queue has free space: a descriptor may end.
+    pub has_space: Signal<Out, Bit>,
+    /// Numbers of each header, one message for each `close`.
     pub numbers: MessageSource<HeaderNumbers>,
 
     l3: WindowTake,
@@ -48,7 +51,7 @@ pub struct DescriptorNumbers {
     l4_start: DFF<Bits<8>>,
     closed: DFF<Bit>,
     due: DFF<Bit>,
-    has_room: DFF<Bit>,
+    space: DFF<Bit>,
     queue: BlockFifo<HeaderNumbers, 7, 8>,
 
     tcp: Signal<Local, Bits<128>>,
@@ -59,7 +62,7 @@ impl Logic for DescriptorNumbers {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, passed, passed_beat, passed_data, l3_start);
-        dff_setup!(self, clock, l4_start, closed, due, has_room);
+        dff_setup!(self, clock, l4_start, closed, due, space);
         clock!(self, clock, l3, l4, queue);
         self.queue.reset.next = self.reset.val();
         MessageSource::<HeaderNumbers>::link(&mut self.numbers, &mut self.queue.source);
@@ -81,9 +84,9 @@ impl Logic for DescriptorNumbers {
         self.l4.data.next = self.passed_data.q.val();
         self.l4.start.next = self.l4_start.q.val();
         self.due.d.next = self.closed.q.val() & !self.reset.val();
-        // Three are on their way at most, when there is room for one more.
-        self.has_room.d.next = self.queue.level.val() < 125;
-        self.room.next = self.has_room.q.val();
+        // Three are on their way at most, when there is has_space for one more.
+        self.space.d.next = self.queue.level.val() < 125;
+        self.has_space.next = self.space.q.val();
 
         // Numbers are big-endian in the header.
         self.ip.next = self.l3.window.val();

@@ -1,13 +1,17 @@
-//! Judges whether a header has room for the layers that it names.
+//! Checks that the layers which a descriptor names fit its header.
 //!
 //! ```text
 //!  layout ──► ends of the layers ──► register ──► compare ──► fits
 //! ```
-//! The IP header (20 bytes, IPv6 40) lies behind the first 14 bytes and ends at or before the L4
-//! header, that (TCP 20, UDP 8) ends inside the header, and the two start an even number of bytes
-//! apart.
+//! The layers fit if all of these hold:
+//! 1. The IP header (20 bytes, IPv6 40) starts at byte 14 or later and ends at or before the start
+//!    of the L4 header.
+//! 2. The L4 header (TCP 20, UDP 8) ends inside the header.
+//! 3. Both start at even offsets, or both at odd ones.
 //!
 //! Timing: `fits` holds from the second cycle on in which `layout` is unchanged.
+//!
+//! Source: docs/specification.md, Descriptor checks.
 
 use crate::messages::HeaderLayout;
 use stream::prelude::*;
@@ -15,11 +19,11 @@ use stream::prelude::*;
 /// The check. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct LayersCheck {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Where the layers lie.
     pub layout: Signal<In, HeaderLayout>,
-    /// There is room for them.
+    /// The layers fit the header.
     pub fits: Signal<Out, Bit>,
 
     l3_end: DFF<Bits<9>>,

@@ -1,8 +1,10 @@
 //! Keeps whether the send direction runs: bit 1 of the `CONTROL` register.
 //!
 //! ```text
-//!  settings ──► running       (from the next cycle on; low after reset)
+//!  settings ──► running
 //! ```
+//! Timing: `running` is a register: it changes in the cycle after the write, and is low after
+//! reset.
 
 use abi::registers::{CONTROL, CONTROL_TX};
 use stream::prelude::*;
@@ -13,9 +15,9 @@ const _: () = assert!(CONTROL == 0x18 && CONTROL_TX == 1 << 1);
 /// The switch. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct SendSwitch {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Stops.
+    /// Stops the send direction.
     pub reset: Signal<In, Bit>,
     /// Register writes.
     pub settings: PulseSink<RegisterWrite>,

@@ -1,38 +1,40 @@
-//! Keeps 16 bytes of a frame, from any byte on, as the frame's beats pass.
+//! Keeps a window of 16 bytes of a frame, from any byte on, as the frame's beats pass.
 //!
 //! ```text
-//!  data ──► block of `start`, and the block behind it ──► 16 lanes ──► turn ──► window
+//!  data ──► block of `start`, and the block after it ──► 16 lanes ──► rotate ──► window
 //! ```
-//! A block is an aligned 16 bytes. Lane i holds the window's byte that lies at i modulo 16: in the
-//! block of `start` for lanes from `start` modulo 16 on, in the next block for those before.
+//! A block is an aligned 16 bytes. Lane i holds the window's byte whose offset in the frame is i
+//! modulo 16: of the block of `start` for lanes from `start` modulo 16 on, of the next block for
+//! the lanes below.
 //!
-//! Timing: the window is complete in the cycle after the beat of its last byte, and until the beat
-//! after that.
+//! Timing: the window is complete in the cycle after the beat of its last byte, and stays until the
+//! next beat.
 //!
 //! Invariants:
-//! 1. `start` is the same for all beats of a frame. Bytes of beats that do not pass are undefined.
+//! 1. `start` is the same for all beats of a frame.
+//! 2. Bytes of beats that did not pass are undefined; consumers ignore them.
 
 use stream::prelude::*;
 
 /// The window. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct WindowTake {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// A beat passes.
     pub valid: Signal<In, Bit>,
-    /// Its number in the frame.
+    /// Number of the beat in its frame.
     pub beat: Signal<In, Bits<3>>,
-    /// The beat.
+    /// Bytes of the beat.
     pub data: Signal<In, Bits<512>>,
-    /// First byte of the window.
+    /// Byte offset of the window in the frame.
     pub start: Signal<In, Bits<8>>,
-    /// The bytes, first one low.
+    /// Bytes of the window, first one low.
     pub window: Signal<Out, Bits<128>>,
 
     rotate: RotateBlock,
     lanes: [DFF<Bits<8>>; 16],
-    turn: DFF<Bits<4>>,
+    rotation: DFF<Bits<4>>,
 
     block: Signal<Local, Bits<5>>,
     block_after: Signal<Local, Bits<5>>,
@@ -51,7 +53,7 @@ pub struct WindowTake {
 impl Logic for WindowTake {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clock, turn);
+        dff_setup!(self, clock, rotation);
         self.block.next = bit_cast::<5, 4>(self.start.val().get_bits::<4>(4));
         self.block_after.next = self.block.val() + 1;
         self.passes.next =
@@ -75,7 +77,7 @@ impl Logic for WindowTake {
             }
         }
         if self.valid.val() {
-            self.turn.d.next = self.start.val().get_bits::<4>(0);
+            self.rotation.d.next = self.start.val().get_bits::<4>(0);
         }
 
         self.low_lanes.next = bit_cast::<128, 8>(self.lanes[0].q.val())
@@ -95,7 +97,7 @@ impl Logic for WindowTake {
             | (bit_cast::<128, 8>(self.lanes[14].q.val()) << 112)
             | (bit_cast::<128, 8>(self.lanes[15].q.val()) << 120);
         self.rotate.data.next = self.low_lanes.val() | self.high_lanes.val();
-        self.rotate.bytes.next = self.turn.q.val();
+        self.rotate.bytes.next = self.rotation.q.val();
         self.window.next = self.rotate.result.val();
     }
 }

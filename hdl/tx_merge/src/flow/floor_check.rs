@@ -1,14 +1,21 @@
-//! Decides what can be decided of a descriptor without its list: right flow, and how much lies
-//! below the send floor.
+//! Decides what can be decided of a descriptor without its list: whether it has the right flow, and
+//! how much of it lies below the send floor.
 //!
 //! ```text
 //!  fields, flow ──► distances ──► register ──► end ──► register ──► choose ──► range
 //! ```
-//! Differences are modulo 2^32, read as signed. In this order: not read completely, `read_failed`;
-//! refused by the descriptor check, `send_malformed`; raw, sent as it is; flow not installed or
-//! another generation or owner, `send_bad_flow`; payload, all of it below the floor, `stale_send`.
+//! Differences are modulo 2^32, read as signed. The first of these that holds decides:
+//! 1. Not read completely: `read_failed`.
+//! 2. Refused by the descriptor check: `send_malformed`.
+//! 3. Raw: it is sent as it is.
+//! 4. The flow is not installed, or has another generation or owner: `send_bad_flow`.
+//! 5. There is payload, all of it below the floor: `stale_send`.
+//! 6. Payload below the floor is cut off; the rest is wanted.
 //!
-//! Timing: two cycles, one descriptor a cycle. `ready` follows `range.ready` in the same cycle.
+//! Timing: latency two cycles, one descriptor per cycle. `ready` follows `range.ready` in the same
+//! cycle.
+//!
+//! Source: docs/specification.md, Descriptor checks.
 
 use crate::messages::{SendFields, SendRange, SendVerdict};
 use abi::reason::SendError;
@@ -25,13 +32,13 @@ const _: () = {
 pub struct FloorPlace {
     /// The descriptor.
     pub fields: SendFields,
-    /// It needs no flow: raw or unfit.
+    /// The descriptor needs no flow: it is raw, unread or malformed.
     pub no_flow: Bit,
-    /// Its flow is not installed, or another's.
+    /// The flow is not installed, or has another generation or owner.
     pub flow_bad: Bit,
     /// Protection domain of the flow.
     pub domain: Bits<16>,
-    /// The floor.
+    /// Send floor of the flow.
     pub floor: Bits<32>,
     /// First byte wanted, less the floor.
     pub start_ahead: Bits<32>,
@@ -42,21 +49,21 @@ pub struct FloorPlace {
 /// The check. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct FloorCheck {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the descriptors under way.
     pub reset: Signal<In, Bit>,
     /// A descriptor is offered.
     pub valid: Signal<In, Bit>,
-    /// It is taken.
+    /// The descriptor is taken.
     pub ready: Signal<Out, Bit>,
-    /// The descriptor.
+    /// Fields of the descriptor.
     pub fields: Signal<In, SendFields>,
-    /// It needs no flow.
+    /// The descriptor needs no flow; `flow` is undefined.
     pub no_flow: Signal<In, Bit>,
-    /// Its flow, if it needs one.
+    /// State of the descriptor's flow.
     pub flow: Signal<In, SendFlowReply>,
-    /// What is decided.
+    /// The range to send, with what is decided so far.
     pub range: MessageSource<SendRange>,
 
     placed_valid: DFF<Bit>,
@@ -68,7 +75,7 @@ pub struct FloorCheck {
     step: Signal<Local, Bit>,
     verdict: Signal<Local, SendVerdict>,
     first: Signal<Local, SendFields>,
-    asked: Signal<Local, SendFields>,
+    ended_fields: Signal<Local, SendFields>,
     payload_wide: Signal<Local, Bits<32>>,
     start_ahead: Signal<Local, Bits<32>>,
     has_payload: Signal<Local, Bit>,
@@ -117,16 +124,16 @@ impl Logic for FloorCheck {
             self.end_ahead.d.next = self.placed.q.val().start_ahead + self.payload_wide.val();
         }
 
-        self.asked.next = self.ended.q.val().fields;
-        self.has_payload.next = self.asked.val().payload_bytes.any();
+        self.ended_fields.next = self.ended.q.val().fields;
+        self.has_payload.next = self.ended_fields.val().payload_bytes.any();
         self.stale.next = self.has_payload.val()
             & (self.end_ahead.q.val().get_bit(31) | !self.end_ahead.q.val().any());
         self.start_ahead.next = self.ended.q.val().start_ahead;
         self.trimmed.next = self.has_payload.val() & self.start_ahead.val().get_bit(31);
-        self.verdict.next.fields = self.asked.val();
-        self.verdict.next.payload_bytes = self.asked.val().payload_bytes;
+        self.verdict.next.fields = self.ended_fields.val();
+        self.verdict.next.payload_bytes = self.ended_fields.val().payload_bytes;
         self.verdict.next.trim_bytes = 0.into();
-        self.range.payload.next.position = self.asked.val().position;
+        self.range.payload.next.position = self.ended_fields.val().position;
         self.range.payload.next.domain = self.ended.q.val().domain;
         if self.trimmed.val() {
             self.range.payload.next.position = self.ended.q.val().floor;
@@ -137,9 +144,10 @@ impl Logic for FloorCheck {
         self.verdict.next.refused = self.ended.q.val().flow_bad | self.stale.val();
         self.verdict.next.error = self.stale_send.val();
         if self.ended.q.val().no_flow {
-            self.verdict.next.refused = self.asked.val().unread | self.asked.val().malformed;
+            self.verdict.next.refused =
+                self.ended_fields.val().unread | self.ended_fields.val().malformed;
             self.verdict.next.error = self.send_malformed.val();
-            if self.asked.val().unread {
+            if self.ended_fields.val().unread {
                 self.verdict.next.error = self.read_failed.val();
             }
         } else if self.ended.q.val().flow_bad {

@@ -1,66 +1,66 @@
-//! The states of the list walk: what is asked for, and what follows an answer.
+//! The states of the search through a list: what is requested, and what follows a reply.
 //!
 //! ```text
-//!   Take ─► Room ─► Judge ─► Take               entries of later ranges are asked for in Take
-//!            ▲        │ next entry, or search
-//!          Reply ◄─ Ask                         answers asked for before: void
+//!   Take ──► Compare ──► Judge ──► Take          entries of later ranges are requested in Take
+//!               ▲          │ next entry, or search
+//!             Reply ◄── Request                  replies to earlier requests: void
 //! ```
-//! Timing: one state a cycle; outputs follow the state and the inputs of the same cycle.
+//! Timing: one state per cycle; all outputs follow the state and the inputs of the same cycle.
 //!
 //! Invariants:
-//! 1. `ask_ahead` and `ask_on` come only while `ask_ready` is high, `nothing` and `part` only while
-//!    `part_ready` is.
-//! 2. Nothing is asked for ahead while a range is judged or walked.
+//! 1. `request_ahead` and `request_entry` come only while `request_ready` is high, `nothing` and
+//!    `part` only while `part_ready` is.
+//! 2. Nothing is requested ahead while a range is judged or goes on in another entry.
 
 use stream::prelude::*;
 
 #[derive(Copy, Clone, Debug, PartialEq, LogicState)]
 enum State {
     Take,
-    Room,
+    Compare,
     Judge,
-    Ask,
+    Request,
     Reply,
 }
 
 /// The states. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct GatherControl {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Back to the first state.
+    /// Returns to the state Take.
     pub reset: Signal<In, Bit>,
 
-    /// There is a range to ask for ahead.
+    /// There is a range whose first entry is to be requested.
     pub ahead_valid: Signal<In, Bit>,
-    /// It has payload to find.
+    /// The range to request ahead has payload to find.
     pub ahead_wanted: Signal<In, Bit>,
     /// A request would be taken.
-    pub ask_ready: Signal<In, Bit>,
+    pub request_ready: Signal<In, Bit>,
     /// There is a range to judge.
     pub range_valid: Signal<In, Bit>,
-    /// It has payload to find.
+    /// The range to judge has payload to find.
     pub range_wanted: Signal<In, Bit>,
-    /// The answer that `wants` waits for is there.
-    pub answered: Signal<In, Bit>,
+    /// The reply that `wants` waits for is there.
+    pub replied: Signal<In, Bit>,
     /// The entry holds the position.
     pub holds: Signal<In, Bit>,
-    /// It ends at or before the position.
+    /// The entry ends at or before the position.
     pub is_before: Signal<In, Bit>,
-    /// The range ends with it.
+    /// The range ends in the entry.
     pub ends: Signal<In, Bit>,
     /// A part and a verdict would be taken.
     pub part_ready: Signal<In, Bit>,
 
-    /// The range to ask for ahead is passed over.
+    /// The range to request ahead is passed over or requested: go to the next.
     pub pass_ahead: Signal<Out, Bit>,
-    /// Ask for its first entry.
-    pub ask_ahead: Signal<Out, Bit>,
-    /// Ask for another entry of the range being judged.
-    pub ask_on: Signal<Out, Bit>,
-    /// Ask by position instead of index.
+    /// Request the first entry of the range to request ahead.
+    pub request_ahead: Signal<Out, Bit>,
+    /// Request another entry of the range being judged.
+    pub request_entry: Signal<Out, Bit>,
+    /// Request by position instead of index.
     pub by_position: Signal<Out, Bit>,
-    /// Wait for an answer.
+    /// A reply would be used.
     pub wants: Signal<Out, Bit>,
     /// Start with the range to judge.
     pub load: Signal<Out, Bit>,
@@ -68,7 +68,7 @@ pub struct GatherControl {
     pub part: Signal<Out, Bit>,
     /// Hand the end of a range on without a part.
     pub nothing: Signal<Out, Bit>,
-    /// There is no entry for the position.
+    /// No entry holds the position.
     pub no_segment: Signal<Out, Bit>,
     /// The range is judged.
     pub done: Signal<Out, Bit>,
@@ -79,8 +79,8 @@ pub struct GatherControl {
     searching: DFF<Bit>,
 
     takes: Signal<Local, Bit>,
-    asks: Signal<Local, Bit>,
-    asks_ahead: Signal<Local, Bit>,
+    requests: Signal<Local, Bit>,
+    requests_ahead: Signal<Local, Bit>,
     judges: Signal<Local, Bit>,
     walks: Signal<Local, Bit>,
     fails: Signal<Local, Bit>,
@@ -94,19 +94,20 @@ impl Logic for GatherControl {
         self.takes.next = self.state.q.val() == State::Take;
         self.judges.next = (self.state.q.val() == State::Judge) & self.part_ready.val();
 
-        // Ask ahead for whatever waits, on for what is walked.
-        self.asks_ahead.next = self.takes.val() & self.ahead_valid.val() & self.ask_ready.val();
+        // Request ahead for later ranges, and the next entry for this one.
+        self.requests_ahead.next =
+            self.takes.val() & self.ahead_valid.val() & self.request_ready.val();
         self.pass_ahead.next = self.takes.val()
             & self.ahead_valid.val()
-            & (self.ask_ready.val() | !self.ahead_wanted.val());
-        self.ask_ahead.next = self.asks_ahead.val() & self.ahead_wanted.val();
-        self.asks.next = (self.state.q.val() == State::Ask) & self.ask_ready.val();
-        self.ask_on.next = self.asks.val();
+            & (self.request_ready.val() | !self.ahead_wanted.val());
+        self.request_ahead.next = self.requests_ahead.val() & self.ahead_wanted.val();
+        self.requests.next = (self.state.q.val() == State::Request) & self.request_ready.val();
+        self.request_entry.next = self.requests.val();
         self.by_position.next = self.searching.q.val();
         self.wants.next = (self.takes.val() & self.range_valid.val() & self.range_wanted.val())
             | (self.state.q.val() == State::Reply);
 
-        // Judge the answer; a range without payload needs none.
+        // Judge the entry; a range without payload needs none.
         self.walks.next = self.judges.val()
             & ((self.holds.val() & !self.ends.val())
                 | (self.is_before.val() & !self.searching.q.val()));
@@ -123,34 +124,34 @@ impl Logic for GatherControl {
         self.done.next = self.empty.val() | (self.judges.val() & !self.walks.val());
 
         match self.state.q.val() {
-            // Waits for a range's first answer.
+            // Waits for a range's first entry.
             State::Take => {
                 self.searching.d.next = false;
-                if self.answered.val() {
-                    self.state.d.next = State::Room;
+                if self.replied.val() {
+                    self.state.d.next = State::Compare;
                 }
             }
             // Compares.
-            State::Room => self.state.d.next = State::Judge,
+            State::Compare => self.state.d.next = State::Judge,
             // Hands the part on, then takes the next range or goes on with this one.
             State::Judge => {
                 if self.walks.val() {
                     self.searching.d.next = !self.holds.val();
-                    self.state.d.next = State::Ask;
+                    self.state.d.next = State::Request;
                 } else if self.judges.val() {
                     self.state.d.next = State::Take;
                 }
             }
-            // Waits until the entry is asked for.
-            State::Ask => {
-                if self.asks.val() {
+            // Waits until the entry is requested.
+            State::Request => {
+                if self.requests.val() {
                     self.state.d.next = State::Reply;
                 }
             }
             // Waits for the entry.
             State::Reply => {
-                if self.answered.val() {
-                    self.state.d.next = State::Room;
+                if self.replied.val() {
+                    self.state.d.next = State::Compare;
                 }
             }
         }

@@ -1,14 +1,18 @@
-//! What of a range is still to be found, and the part of it that lies in one list entry.
+//! Keeps what of a range is still to be found, and finds the part of it that lies in a list entry.
 //!
 //! ```text
 //!  range ─ load ──► position, rest, index ──► segment request
 //!                        ▲ advance
-//!  entry ─ keep ──► distance ──► register ──► room ──► register ──► holds / is_before, part
+//!  entry ─ keep ──► distance ──► register ──► entry rest ──► register ──► holds, is_before, part
 //! ```
-//! Timing: two cycles from `keep` on: the distance of the position from the entry's start, then the
-//! room behind it.
-//!
 //! Differences of positions are modulo 2^32, read as signed.
+//!
+//! Timing: two cycles from `keep` on: first the distance of the position from the entry's start,
+//! then the bytes of the entry from the position on.
+//!
+//! Invariants:
+//! 1. `holds` and `is_before` are never both high; neither is high for an entry that does not exist
+//!    or starts after the position.
 
 use crate::messages::{SendFields, SendPart, SendRange, SendVerdict};
 use stream::prelude::*;
@@ -16,33 +20,33 @@ use stream::prelude::*;
 /// The part. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct GatherPart {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
 
-    /// A range.
+    /// The range to judge.
     pub range: Signal<In, SendRange>,
-    /// Start with it.
+    /// Start with the range.
     pub load: Signal<In, Bit>,
     /// A list entry.
     pub entry: Signal<In, SegmentReply>,
-    /// Compare with it.
+    /// Compare the position with the entry.
     pub keep: Signal<In, Bit>,
-    /// Ask for the entry that holds the position, whatever its index.
+    /// Request the entry that holds the position, whatever its index.
     pub by_position: Signal<In, Bit>,
     /// The range ends without a part.
     pub nothing: Signal<In, Bit>,
-    /// Go to the next entry and behind the part.
+    /// Go to the next entry, and to the position after the part.
     pub advance: Signal<In, Bit>,
 
-    /// The entry to ask for.
+    /// The entry to request next.
     pub segment_request: Signal<Out, SegmentRequest>,
-    /// The entry holds the first byte.
+    /// The entry holds the position.
     pub holds: Signal<Out, Bit>,
-    /// The entry ends at or before it.
+    /// The entry ends at or before the position.
     pub is_before: Signal<Out, Bit>,
-    /// With `holds`: nothing remains behind the part.
+    /// With `holds`: nothing remains after the part.
     pub ends: Signal<Out, Bit>,
-    /// With `holds`: the part; with `nothing` one without bytes.
+    /// With `holds`: the part; with `nothing`: one without bytes.
     pub part: Signal<Out, SendPart>,
 
     flow: DFF<Bits<16>>,
@@ -52,7 +56,7 @@ pub struct GatherPart {
     rest_bytes: DFF<Bits<18>>,
     held: DFF<SegmentReply>,
     skip_bytes: DFF<Bits<32>>,
-    room_bytes: DFF<Bits<32>>,
+    entry_rest_bytes: DFF<Bits<32>>,
     fits: DFF<Bit>,
     reached: DFF<Bit>,
 
@@ -66,7 +70,7 @@ impl Logic for GatherPart {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, flow, domain, index, position, rest_bytes, held, skip_bytes);
-        dff_setup!(self, clock, room_bytes, fits, reached);
+        dff_setup!(self, clock, entry_rest_bytes, fits, reached);
         self.segment_request.next.flow = self.flow.q.val();
         self.segment_request.next.by_index = !self.by_position.val();
         self.segment_request.next.index = self.index.q.val();
@@ -88,12 +92,13 @@ impl Logic for GatherPart {
             self.skip_bytes.d.next = self.position_now.val() - self.entry.val().position;
         }
 
-        self.room_bytes.d.next = self.held.q.val().bytes - self.skip_bytes.q.val();
+        self.entry_rest_bytes.d.next = self.held.q.val().bytes - self.skip_bytes.q.val();
         self.fits.d.next = self.skip_bytes.q.val() < self.held.q.val().bytes;
         self.reached.d.next = self.held.q.val().found & !self.skip_bytes.q.val().get_bit(31);
         self.holds.next = self.reached.q.val() & self.fits.q.val();
         self.is_before.next = self.reached.q.val() & !self.fits.q.val();
-        self.last.next = self.room_bytes.q.val() >= bit_cast::<32, 18>(self.rest_bytes.q.val());
+        self.last.next =
+            self.entry_rest_bytes.q.val() >= bit_cast::<32, 18>(self.rest_bytes.q.val());
         self.ends.next = self.last.val();
         self.part.next.wanted = !self.nothing.val();
         self.part.next.last = self.last.val() | self.nothing.val();
@@ -102,15 +107,15 @@ impl Logic for GatherPart {
         self.part.next.domain = self.domain.q.val();
         self.part.next.offset =
             self.held.q.val().offset + bit_cast::<48, 32>(self.skip_bytes.q.val());
-        self.part.next.bytes = bit_cast::<18, 32>(self.room_bytes.q.val());
+        self.part.next.bytes = bit_cast::<18, 32>(self.entry_rest_bytes.q.val());
         if self.last.val() {
             self.part.next.bytes = self.rest_bytes.q.val();
         }
         if self.advance.val() {
             self.index.d.next = self.held.q.val().index + 1;
-            self.position.d.next = self.position.q.val() + self.room_bytes.q.val();
+            self.position.d.next = self.position.q.val() + self.entry_rest_bytes.q.val();
             self.rest_bytes.d.next =
-                self.rest_bytes.q.val() - bit_cast::<18, 32>(self.room_bytes.q.val());
+                self.rest_bytes.q.val() - bit_cast::<18, 32>(self.entry_rest_bytes.q.val());
         }
     }
 }

@@ -2,21 +2,25 @@
 //!
 //! ```text
 //!  part ──► cut at 4 KiB offsets ──► region_request ··· region_reply ──┐
-//!                └──► asked (16) ──────────────────────────────────────┴─► queue of 128 ──► piece
+//!                └──► requested (16) ──────────────────────────────────┴─► queue of 128 ──► piece
 //!  judged ─────────────────────────────────────────────────── last ───────────────────► verdict
 //! ```
-//! No page is smaller than 4 KiB and all start at multiples of it, so that each request lies in one
-//! page and its answer is one read.
+//! No page is smaller than 4 KiB and all start at multiples of it. So each request lies in one
+//! page, and its reply is one piece.
 //!
-//! Timing: one request a cycle, up to 16 ahead of the answers.
+//! Timing: one request per cycle, up to 16 before their replies. `region_reply.ready` and
+//! `judged.ready` follow `region_reply.valid` and `verdict.ready` in the same cycle.
 //!
 //! Invariants:
-//! 1. A range's verdict leaves when its last answer is there. What went wrong first counts: a
-//!    region's refusal is `send_region_refused`, a range of more than 128 pieces is
-//!    `send_malformed`; at its end the verdict of `judged`.
-//! 2. Pieces appear with the verdict of a range that is not refused, and vanish with the other.
+//! 1. A range's verdict leaves when its last reply is there.
+//! 2. Pieces of a range that is not refused appear with its verdict; those of a refused one vanish.
+//!
+//! On error: the first refusal of a range decides. A region that refuses is `send_region_refused`,
+//! a range of more than 128 pieces is `send_malformed`; otherwise the verdict of `judged` holds.
+//!
+//! Source: docs/specification.md, Gather.
 
-use crate::gather::grant_cut::{GrantAsked, GrantCut};
+use crate::gather::grant_cut::{GrantCut, GrantRequest};
 use crate::gather::piece_queue::PieceQueue;
 use crate::messages::{SendPart, SendPiece, SendVerdict};
 use abi::reason::SendError;
@@ -30,35 +34,35 @@ const _: () = {
 /// The stage. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Grant {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops all parts and pieces, and expects no replies any more.
     pub reset: Signal<In, Bit>,
 
-    /// Parts of ranges.
+    /// Parts of ranges, in order.
     pub part: MessageSink<SendPart>,
-    /// What is decided of each range; there before the range's last part.
+    /// What was decided on each range before; it comes no later than the range's last part.
     pub judged: MessageSink<SendVerdict>,
-    /// Asks for a grant.
+    /// Request to read a range of a region.
     pub region_request: MessageSource<RegionRequest>,
-    /// The grant.
+    /// Grant or refusal of the range, in request order.
     pub region_reply: MessageSink<RegionReply>,
-    /// The range's fate.
+    /// What was decided on each range, with its regions.
     pub verdict: MessageSource<SendVerdict>,
-    /// Pieces of ranges granted completely.
+    /// Pieces of ranges that are granted completely.
     pub piece: MessageSource<SendPiece>,
 
     cut: GrantCut,
-    asked: Fifo<GrantAsked, 4, 5>,
+    requested: Fifo<GrantRequest, 4, 5>,
     pieces: PieceQueue,
     spoiled: DFF<Bit>,
     spoiled_error: DFF<SendErrorCode>,
 
-    head: Signal<Local, GrantAsked>,
+    head: Signal<Local, GrantRequest>,
     refused_now: Signal<Local, Bit>,
     bad_now: Signal<Local, Bit>,
     good: Signal<Local, Bit>,
-    answered: Signal<Local, Bit>,
+    replied: Signal<Local, Bit>,
     placeable: Signal<Local, Bit>,
     step: Signal<Local, Bit>,
     ends: Signal<Local, Bit>,
@@ -76,21 +80,21 @@ impl Logic for Grant {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(self, clock, spoiled, spoiled_error);
-        clock!(self, clock, cut, asked, pieces);
+        clock!(self, clock, cut, requested, pieces);
         self.cut.reset.next = self.reset.val();
-        self.asked.reset.next = self.reset.val();
+        self.requested.reset.next = self.reset.val();
         self.pieces.reset.next = self.reset.val();
         MessageSink::<SendPart>::link(&mut self.part, &mut self.cut.part);
         MessageSource::<RegionRequest>::link(
             &mut self.region_request,
             &mut self.cut.region_request,
         );
-        MessageSource::<GrantAsked>::join(&mut self.cut.asked, &mut self.asked.sink);
+        MessageSource::<GrantRequest>::join(&mut self.cut.requested, &mut self.requested.sink);
         MessageSource::<SendPiece>::link(&mut self.piece, &mut self.pieces.source);
 
         // What the oldest request has come to.
-        self.head.next = self.asked.source.payload.val();
-        self.answered.next = self.asked.source.valid.val()
+        self.head.next = self.requested.source.payload.val();
+        self.replied.next = self.requested.source.valid.val()
             & (self.region_reply.valid.val() | !self.head.val().wanted);
         self.refused_now.next = self.head.val().wanted & !self.region_reply.payload.val().granted;
         self.bad_now.next =
@@ -105,13 +109,14 @@ impl Logic for Grant {
             }
         }
 
-        // It goes when there is room for its piece and, at the end of the range, for the verdict.
+        // It is done when there is space for its piece and, at the end of the range, for the
+        // verdict.
         self.placeable.next = !self.good.val() | self.pieces.sink.ready.val();
-        self.step.next = self.answered.val()
+        self.step.next = self.replied.val()
             & self.placeable.val()
             & (!self.head.val().last | (self.judged.valid.val() & self.verdict.ready.val()));
         self.ends.next = self.step.val() & self.head.val().last;
-        self.asked.source.ready.next = self.step.val();
+        self.requested.source.ready.next = self.step.val();
         self.region_reply.ready.next = self.step.val() & self.head.val().wanted;
         self.pieces.sink.valid.next = self.step.val() & self.good.val();
         self.pieces.sink.payload.next.address = self.region_reply.payload.val().address;

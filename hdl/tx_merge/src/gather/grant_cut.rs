@@ -1,14 +1,15 @@
-//! Cuts the parts of a range at 4 KiB offsets and asks for each cut.
+//! Cuts the parts of a range at 4 KiB offsets and requests each cut.
 //!
 //! ```text
 //!  part ──► register ──► min(rest, to the next 4 KiB) ──┬──► region_request
 //!              ▲ rest ◄─────────────────────────────────┤
-//!                                                       └──► asked
+//!                                                       └──► requested
 //! ```
-//! Timing: one cut a cycle; a part without bytes takes one cycle.
+//! Timing: one cut per cycle; a part without bytes takes one cycle. `part.ready` follows
+//! `region_request.ready` and `requested.ready` in the same cycle.
 //!
 //! Invariants:
-//! 1. One message of `asked` for each request, in order, and one for each part without bytes.
+//! 1. One message of `requested` for each request, in order, and one for each part without bytes.
 
 use crate::messages::SendPart;
 use abi::config::{PAGE_BITS_MIN, SEND_PIECE_BYTES_MAX};
@@ -17,55 +18,56 @@ use stream::prelude::*;
 // The literals of the kernel.
 const _: () = assert!(SEND_PIECE_BYTES_MAX == 4096 && PAGE_BITS_MIN == 12);
 
-/// What an answer belongs to.
+/// What a reply of the regions belongs to.
 #[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
-pub struct GrantAsked {
-    /// There will be an answer.
+pub struct GrantRequest {
+    /// There will be a reply.
     pub wanted: Bit,
-    /// The range ends with it.
+    /// The range ends with this request.
     pub last: Bit,
-    /// Bytes asked for, 1 to 4,096.
+    /// Bytes requested, 1 to 4,096.
     pub bytes: Bits<13>,
 }
 
-/// Whether a part ends within the 4 KiB in which it starts: from bits, behind one sum.
+/// Whether a part ends within the 4 KiB in which it starts: combinational, from single bits after
+/// one sum.
 #[derive(LogicBlock, Default)]
 pub struct EndsInPage {
     /// Offset of the part in its page.
     pub offset: Signal<In, Bits<12>>,
-    /// Its bytes.
+    /// Bytes of the part.
     pub bytes: Signal<In, Bits<18>>,
-    /// It does.
+    /// The part ends in the page.
     pub ends: Signal<Out, Bit>,
 
-    behind: Signal<Local, Bits<14>>,
+    end_offset: Signal<Local, Bits<14>>,
 }
 
 impl Logic for EndsInPage {
     #[hdl_gen]
     fn update(&mut self) {
-        self.behind.next = bit_cast::<14, 13>(self.bytes.val().get_bits::<13>(0))
+        self.end_offset.next = bit_cast::<14, 13>(self.bytes.val().get_bits::<13>(0))
             + bit_cast::<14, 12>(self.offset.val());
         self.ends.next = !(self.bytes.val().get_bits::<5>(13).any()
-            | self.behind.val().get_bit(13)
-            | (self.behind.val().get_bit(12) & self.behind.val().get_bits::<12>(0).any()));
+            | self.end_offset.val().get_bit(13)
+            | (self.end_offset.val().get_bit(12) & self.end_offset.val().get_bits::<12>(0).any()));
     }
 }
 
 /// The cutter. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct GrantCut {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets the part.
+    /// Drops the part.
     pub reset: Signal<In, Bit>,
 
-    /// Parts of ranges.
+    /// Parts of ranges, in order.
     pub part: MessageSink<SendPart>,
-    /// Asks for a grant.
+    /// Request to read a range of a region.
     pub region_request: MessageSource<RegionRequest>,
-    /// What is asked for.
-    pub asked: MessageSource<GrantAsked>,
+    /// What is requested, for the reply.
+    pub requested: MessageSource<GrantRequest>,
 
     held: DFF<SendPart>,
     held_valid: DFF<Bit>,
@@ -76,7 +78,7 @@ pub struct GrantCut {
     page_rest: Signal<Local, Bits<13>>,
     cut_bytes: Signal<Local, Bits<13>>,
     offered: Signal<Local, Bits<48>>,
-    behind: Signal<Local, Bits<19>>,
+    end_offset: Signal<Local, Bits<19>>,
     rest_bytes: Signal<Local, Bits<19>>,
     rest_ends: Signal<Local, Bit>,
     closes: Signal<Local, Bit>,
@@ -98,7 +100,7 @@ impl Logic for GrantCut {
         self.page_next.next = self.offset.val().get_bits::<36>(12) + 1;
 
         self.step.next = self.held_valid.q.val()
-            & self.asked.ready.val()
+            & self.requested.ready.val()
             & (self.region_request.ready.val() | !self.held.q.val().wanted);
         self.closes.next = self.ends.q.val() | !self.held.q.val().wanted;
         self.free.next = !self.held_valid.q.val() | (self.step.val() & self.closes.val());
@@ -107,11 +109,11 @@ impl Logic for GrantCut {
         self.offered.next = self.part.payload.val().offset;
         self.new_part.offset.next = self.offered.val().get_bits::<12>(0);
         self.new_part.bytes.next = self.part.payload.val().bytes;
-        self.behind.next = bit_cast::<19, 18>(self.held.q.val().bytes)
+        self.end_offset.next = bit_cast::<19, 18>(self.held.q.val().bytes)
             + bit_cast::<19, 12>(self.offset.val().get_bits::<12>(0));
-        self.rest_bytes.next = self.behind.val() - 4096;
-        self.rest_ends.next = !(self.behind.val().get_bits::<5>(14).any()
-            | (self.behind.val().get_bit(13) & self.behind.val().get_bits::<13>(0).any()));
+        self.rest_bytes.next = self.end_offset.val() - 4096;
+        self.rest_ends.next = !(self.end_offset.val().get_bits::<5>(14).any()
+            | (self.end_offset.val().get_bit(13) & self.end_offset.val().get_bits::<13>(0).any()));
         if self.free.val() {
             self.ends.d.next = self.new_part.ends.val();
             self.held.d.next = self.part.payload.val();
@@ -123,17 +125,17 @@ impl Logic for GrantCut {
         }
 
         self.region_request.valid.next =
-            self.held_valid.q.val() & self.held.q.val().wanted & self.asked.ready.val();
+            self.held_valid.q.val() & self.held.q.val().wanted & self.requested.ready.val();
         self.region_request.payload.next.region = self.held.q.val().region;
         self.region_request.payload.next.region_key = self.held.q.val().region_key;
         self.region_request.payload.next.domain = self.held.q.val().domain;
         self.region_request.payload.next.write = false;
         self.region_request.payload.next.offset = self.held.q.val().offset;
         self.region_request.payload.next.bytes = bit_cast::<32, 13>(self.cut_bytes.val());
-        self.asked.valid.next = self.step.val();
-        self.asked.payload.next.wanted = self.held.q.val().wanted;
-        self.asked.payload.next.last = self.held.q.val().last & self.closes.val();
-        self.asked.payload.next.bytes = self.cut_bytes.val();
+        self.requested.valid.next = self.step.val();
+        self.requested.payload.next.wanted = self.held.q.val().wanted;
+        self.requested.payload.next.last = self.held.q.val().last & self.closes.val();
+        self.requested.payload.next.bytes = self.cut_bytes.val();
         if self.reset.val() {
             self.held_valid.d.next = false;
         }

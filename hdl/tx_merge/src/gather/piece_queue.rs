@@ -4,14 +4,14 @@
 //!  sink ──►┌ tentative ┐ commit ┌ visible ┐──► source
 //!          └───────────┘◄discard└─────────┘
 //! ```
-//! Timing: latency three cycles after `commit`, one piece a cycle in and out. `sink.ready` and
-//! `full` are registers: room that a read makes shows two cycles later, `full` one cycle after the
-//! piece that fills the queue.
+//! Timing: latency three cycles after `commit`, one piece per cycle in and out. `sink.ready` and
+//! `full` are registers: the free space that a read makes shows two cycles later, `full` one cycle
+//! after the piece that fills the queue.
 //!
 //! Invariants:
-//! 1. A piece appears at `source` only after the `commit` that comes with it or follows it;
-//!    `discard` drops those since the last commit. It comes in a cycle without a piece.
-//! 2. `full` is high when the tentative pieces alone fill the queue: no wait would make room.
+//! 1. A piece appears at `source` only after the `commit` that comes with it or follows it.
+//! 2. `discard` drops the pieces since the last commit. It comes in a cycle without a piece.
+//! 3. `full` is high when the tentative pieces alone fill the queue: no wait would make space.
 
 use crate::messages::SendPiece;
 use abi::config::SEND_PIECES_MAX;
@@ -23,26 +23,26 @@ const _: () = assert!(SEND_PIECES_MAX == 128);
 /// The queue. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct PieceQueue {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
     /// Empties the queue.
     pub reset: Signal<In, Bit>,
 
-    /// Pieces in.
+    /// Pieces in; tentative until `commit`.
     pub sink: MessageSink<SendPiece>,
-    /// Pieces out.
+    /// Pieces out, in order.
     pub source: MessageSource<SendPiece>,
-    /// Show what came since the last commit.
+    /// Show the pieces since the last commit, that of this cycle included.
     pub commit: Signal<In, Bit>,
-    /// Forget what came since the last commit.
+    /// Drop the pieces since the last commit.
     pub discard: Signal<In, Bit>,
-    /// No room, and none to be expected.
+    /// There is no free space, and none will come.
     pub full: Signal<Out, Bit>,
 
     memory: BlockRam<SendPiece, 7>,
     write_pointer: DFF<Bits<8>>,
     commit_pointer: DFF<Bits<8>>,
-    has_room: DFF<Bit>,
+    has_space: DFF<Bit>,
     is_full: DFF<Bit>,
     reader: ReadAhead<8>,
 
@@ -62,7 +62,7 @@ impl Logic for PieceQueue {
             clock,
             write_pointer,
             commit_pointer,
-            has_room,
+            has_space,
             is_full
         );
         clock!(self, clock, memory, reader);
@@ -71,13 +71,13 @@ impl Logic for PieceQueue {
         self.tentative.next = self.write_pointer.q.val() ^ self.commit_pointer.q.val();
         self.write_next.next = self.write_pointer.q.val() + 1;
         self.held_after.next = self.write_next.val() ^ self.reader.pointer.val();
-        self.write.next = self.sink.valid.val() & self.has_room.q.val();
-        self.has_room.d.next =
+        self.write.next = self.sink.valid.val() & self.has_space.q.val();
+        self.has_space.d.next =
             (self.held.val() != 128) & ((self.held_after.val() != 128) | !self.write.val());
         self.is_full.d.next =
             (self.tentative.val() == 128) & !self.commit.val() & !self.discard.val();
         self.full.next = self.is_full.q.val();
-        self.sink.ready.next = self.has_room.q.val();
+        self.sink.ready.next = self.has_space.q.val();
         self.memory.write_address.next = bit_cast::<7, 8>(self.write_pointer.q.val());
         self.memory.write_data.next = self.sink.payload.val();
         self.memory.write_enable.next = self.write.val();

@@ -3,15 +3,15 @@
 //! ```text
 //!  item ──► register ──► rotate ──► register ──► join with the rest kept ──► register ──► frames
 //! ```
-//! Timing: latency three cycles, one item a cycle; a frame whose last item spills over a beat
+//! The fill of the beat under construction decides the rotation: byte `start` of an item goes to
+//! byte `fill`. What wraps around belongs to the next beat and already lies where it must.
+//!
+//! Timing: latency three cycles, one item per cycle; a frame whose last item spills over a beat
 //! takes one cycle more. `item.ready` follows `frames.ready` in the same cycle.
 //!
 //! Invariants:
 //! 1. The bytes of a frame are those of its items, in order, without gaps.
 //! 2. Bytes of the last beat beyond `byte_count` are zero.
-//!
-//! The fill of the beat under construction decides the rotation: byte `start` of an item goes to
-//! byte `fill`. What wraps around belongs to the next beat and already lies where it must.
 
 use crate::merge::align_join::AlignJoin;
 use crate::messages::SendItem;
@@ -20,14 +20,14 @@ use stream::prelude::*;
 /// The block. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct Align {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the frame under construction.
     pub reset: Signal<In, Bit>,
 
-    /// Bytes to append.
+    /// Bytes to append, in order.
     pub item: MessageSink<SendItem>,
-    /// The frames.
+    /// Frames in full beats.
     pub frames: PacketSource,
 
     rotate: Rotate,
@@ -36,7 +36,7 @@ pub struct Align {
     item_valid: DFF<Bit>,
     item_held: DFF<SendItem>,
     item_fill: DFF<Bits<6>>,
-    turn: DFF<Bits<6>>,
+    rotation: DFF<Bits<6>>,
     rotated_valid: DFF<Bit>,
     rotated: DFF<SendItem>,
     rotated_fill: DFF<Bits<6>>,
@@ -54,7 +54,7 @@ impl Logic for Align {
             item_valid,
             item_held,
             item_fill,
-            turn,
+            rotation,
             rotated_valid,
             rotated,
             rotated_fill
@@ -68,12 +68,12 @@ impl Logic for Align {
         self.fill_next.next =
             self.fill.q.val() + bit_cast::<6, 7>(self.item.payload.val().byte_count);
         self.rotate.data.next = self.item_held.q.val().data;
-        self.rotate.bytes.next = self.turn.q.val();
+        self.rotate.bytes.next = self.rotation.q.val();
         if self.joiner.step.val() {
             self.item_valid.d.next = self.item.valid.val();
             self.item_held.d.next = self.item.payload.val();
             self.item_fill.d.next = self.fill.q.val();
-            self.turn.d.next = self.item.payload.val().start - self.fill.q.val();
+            self.rotation.d.next = self.item.payload.val().start - self.fill.q.val();
             if self.item.valid.val() {
                 self.fill.d.next = self.fill_next.val();
                 if self.item.payload.val().last {

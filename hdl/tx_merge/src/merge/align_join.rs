@@ -5,7 +5,8 @@
 //!                                       ▲          │ rest
 //!                                       └──────────┘
 //! ```
-//! Timing: one item a cycle; one cycle more for the rest of a frame's last item.
+//! Timing: one item per cycle; one cycle more for the rest of a frame's last item. `step` follows
+//! `frames.ready` in the same cycle.
 //!
 //! Invariants:
 //! 1. Bytes of a beat beyond its `byte_count` are zero.
@@ -16,20 +17,20 @@ use stream::prelude::*;
 /// The stage. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct AlignJoin {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the beat under construction and the one that is offered.
     pub reset: Signal<In, Bit>,
 
     /// An item is offered.
     pub valid: Signal<In, Bit>,
-    /// The item, its first byte at byte `fill`.
+    /// The item; its first byte is at byte `fill`.
     pub item: Signal<In, SendItem>,
     /// Bytes of the frame in the beat under construction.
     pub fill: Signal<In, Bits<6>>,
-    /// The item is taken; all stages before may step.
+    /// An item would be taken, and all stages before may step.
     pub step: Signal<Out, Bit>,
-    /// The frames.
+    /// Frames in full beats.
     pub frames: PacketSource,
 
     kept: DFF<Bits<512>>,

@@ -1,54 +1,51 @@
-//! Says what is appended next to the frame under construction, ahead of the bytes themselves.
+//! Decides which bytes are appended next to the frame under construction, before the bytes are
+//! used.
 //!
 //! ```text
-//!  cut ────► frame in hand  ─┬─► next item: up to a beat of the header,
-//!  answer ─► answer in hand ─┤              then what the answer's beat has for the frame
-//!                            ├─► facts (with a frame's first item)
-//!                            └─► ended (with a descriptor's last)
+//!  cut ─────────► frame in progress ─┬──► next item: up to a beat of the header,
+//!  read_facts ──► read in progress ──┤               then what the read's beat has for the frame
+//!                                    ├──► facts (with a frame's first item)
+//!                                    └──► ended (with a descriptor's last)
 //! ```
-//! | Port | Direction | Bits | Meaning and duty |
-//! |---|---|---|---|
-//! | `cut` | in | message | one for each frame and refused descriptor |
-//! | `answer` | in | message | length and verdict of each answer, when it is there to its end |
-//! | `item` | out | message | which bytes to append, of the header's beat or of the answer's |
-//! | `facts` | out | message | one for each frame, with its first item |
-//! | `ended` | out | message | one for each descriptor, 1: a frame of it was aborted |
-//!
-//! Timing: one item a cycle, offered the cycle after its cut and its answer came; the next frame
-//! and the next answer follow without a pause. Nothing is offered before `item`, `ended` and, for a
-//! frame's first item, `facts` are ready: these are all registers at the far end.
+//! Timing: one item per cycle, offered the cycle after its cut and its read facts came; the next
+//! frame and the next read follow without a pause. Nothing is offered before `item`, `ended` and,
+//! for a frame's first item, `facts` are ready: `valid` of each follows `ready` of all three in the
+//! same cycle. All three are registers at the far end.
 //!
 //! Invariants:
-//! 1. Every item of a header takes a beat of it; `answer_done` marks the one that takes the rest of
-//!    an answer's beat.
+//! 1. Every item of a header takes a beat of it; `read_beat_done` marks the one that takes the rest
+//!    of a beat of read data.
 //! 2. `last` marks the item that completes the frame.
-//! 3. `ended` comes after the last byte of the descriptor's last answer has arrived.
+//! 3. `ended` comes after the last byte of the descriptor's last read has arrived.
+//!
+//! On error: a read that failed aborts the frames that it feeds.
 
-use crate::merge::merge_hand::{AnswerHand, FrameHand};
-use crate::messages::{AnswerFacts, FrameCut, HeaderLayout, ItemCut};
+use crate::merge::frame_progress::FrameProgress;
+use crate::merge::read_progress::ReadProgress;
+use crate::messages::{FrameCut, HeaderLayout, ItemCut, ReadFacts};
 use stream::prelude::*;
 
 /// The decision. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct MergeItem {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the frame and the read in progress.
     pub reset: Signal<In, Bit>,
 
-    /// Frames to put together.
+    /// Frames to put together, and the ends of refused descriptors.
     pub cut: MessageSink<FrameCut>,
-    /// What is known of their payload.
-    pub answer: MessageSink<AnswerFacts>,
-    /// What to append.
+    /// Length and verdict of each read, when its data are complete.
+    pub read_facts: MessageSink<ReadFacts>,
+    /// Bytes to append, of the header's beat or of the read data's.
     pub item: MessageSource<ItemCut>,
-    /// What checksum needs to know.
+    /// Layers and insertions of each frame, with its first item.
     pub facts: MessageSource<HeaderLayout>,
-    /// A descriptor is finished; 1: failed.
+    /// One message for each descriptor at its end; 1: a frame of it was aborted.
     pub ended: MessageSource<Bits<1>>,
 
-    frame: FrameHand,
-    read: AnswerHand,
+    frame: FrameProgress,
+    read: ReadProgress,
     frame_failed: DFF<Bit>,
     failed: DFF<Bit>,
 
@@ -70,9 +67,10 @@ impl Logic for MergeItem {
         self.frame.reset.next = self.reset.val();
         self.read.reset.next = self.reset.val();
         MessageSink::<FrameCut>::link(&mut self.cut, &mut self.frame.cut);
-        MessageSink::<AnswerFacts>::link(&mut self.answer, &mut self.read.answer);
+        MessageSink::<ReadFacts>::link(&mut self.read_facts, &mut self.read.facts);
 
-        // An item goes when all that may come with it would be taken, whatever it is.
+        // An item is offered when all that may come with it would be taken, whether it comes or
+        // not.
         self.cut_now.next = self.frame.frame.val();
         self.go.next = self.frame.valid.val()
             & !self.cut_now.val().refused
@@ -81,7 +79,7 @@ impl Logic for MergeItem {
             & self.item.ready.val()
             & self.ended.ready.val();
 
-        // The payload ends in the answer's beat, or the beat is used up, or both.
+        // The payload ends in the read's beat, or the beat is used up, or both.
         self.beat_rest.next = bit_cast::<14, 7>(self.read.beat_rest.val());
         self.payload_ends.next = self.frame.payload_rest.val() <= self.beat_rest.val();
         self.beat_ends.next = self.frame.payload_rest.val() >= self.beat_rest.val();
@@ -100,7 +98,7 @@ impl Logic for MergeItem {
             self.frame_failed.q.val() | (!self.frame.in_header.val() & self.read.failed.val());
         self.item.valid.next = self.go.val();
         self.item.payload.next.in_header = self.frame.in_header.val();
-        self.item.payload.next.answer_done = !self.frame.in_header.val() & self.beat_ends.val();
+        self.item.payload.next.read_beat_done = !self.frame.in_header.val() & self.beat_ends.val();
         self.item.payload.next.last = self.last.val();
         self.item.payload.next.abort = self.abort.val();
         self.facts.valid.next = self.go.val() & self.frame.first.val();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  work ──► two windows of 16 bytes ──► register ──┐
-//!  data ───────────────────────────────────────────┴─► replace ──► patched
+//!  data ───────────────────────────────────────────┴──► replace ──► patched
 //! ```
 //! | Window | Byte | Value | Changed when |
 //! |---|---|---|---|
@@ -16,6 +16,8 @@
 //! | | 2, 3 | UDP checksum: 0 | L4 insertion, UDP |
 //!
 //! Timing: `patched` is combinational from `data`, which comes one cycle after its work.
+//!
+//! Source: docs/specification.md, Segmentation; RFC 791, RFC 8200, RFC 9293, RFC 768 (offsets).
 
 use crate::segment::header_window::{L3Window, L4Window};
 use crate::segment::segment_frame::HeaderWork;
@@ -25,13 +27,13 @@ use stream::prelude::*;
 /// The patch. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct HeaderPatch {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// What to make.
+    /// The header beat to make.
     pub work: Signal<In, HeaderWork>,
-    /// The template's beat, one cycle later.
+    /// Beat of the template, one cycle after its work.
     pub data: Signal<In, Bits<512>>,
-    /// The frame's.
+    /// Beat of the frame's header.
     pub patched: Signal<Out, Bits<512>>,
 
     l3: L3Window,

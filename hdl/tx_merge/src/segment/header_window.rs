@@ -1,26 +1,29 @@
-//! The bytes of a frame's header that differ from its template's: see [`super::header_patch`].
+//! Makes the bytes of a frame's header that differ from its template's, for
+//! [`super::header_patch`].
 //!
 //! ```text
 //!  work ──► lengths, numbers, flags ──► registers ──► start, window, mask
 //! ```
-//! Timing: one cycle. Values are big-endian in the header: their first byte lies low.
+//! Values are big-endian in the header: their first byte lies low.
+//!
+//! Timing: one cycle.
 
 use crate::messages::{FrameCut, HeaderLayout, HeaderNumbers};
 use crate::segment::segment_frame::HeaderWork;
 use stream::prelude::*;
 
-/// The window of the IP header.
+/// The window of the IP header, from byte 2 of it on.
 #[derive(LogicBlock, Default)]
 pub struct L3Window {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// What to make.
+    /// The header beat to make.
     pub work: Signal<In, HeaderWork>,
-    /// First byte of the window.
+    /// Byte offset of the window in the frame.
     pub start: Signal<Out, Bits<8>>,
-    /// Its bytes.
+    /// Bytes of the window, first one low.
     pub window: Signal<Out, Bits<128>>,
-    /// Bytes that are set, one bit each.
+    /// Bytes of the window that replace the template's, one bit each.
     pub mask: Signal<Out, Bits<16>>,
 
     at: DFF<Bits<8>>,
@@ -80,18 +83,18 @@ impl Logic for L3Window {
     }
 }
 
-/// The window of the TCP or UDP header.
+/// The window of the TCP or UDP header, from byte 4 of it on.
 #[derive(LogicBlock, Default)]
 pub struct L4Window {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// What to make.
+    /// The header beat to make.
     pub work: Signal<In, HeaderWork>,
-    /// First byte of the window.
+    /// Byte offset of the window in the frame.
     pub start: Signal<Out, Bits<8>>,
-    /// Its bytes.
+    /// Bytes of the window, first one low.
     pub window: Signal<Out, Bits<128>>,
-    /// Bytes that are set, one bit each.
+    /// Bytes of the window that replace the template's, one bit each.
     pub mask: Signal<Out, Bits<16>>,
 
     at: DFF<Bits<8>>,

@@ -1,9 +1,10 @@
 //! Counts through the frames of each descriptor and the header beats of each frame.
 //!
 //! ```text
-//!  plan, numbers ──► registers: rest, sequence, identification, beat ──► one header beat a cycle
+//!  plan, numbers ──► registers: rest, sequence, identification, beat ──► one header beat per cycle
 //! ```
-//! Timing: one header beat a cycle while `go` is high; the next descriptor follows without a pause.
+//! Timing: one header beat per cycle while `go` is high; the next descriptor follows without a
+//! pause. `valid`, `frees`, `plan.ready` and `numbers.ready` follow `go` in the same cycle.
 //!
 //! Invariants:
 //! 1. A refused descriptor is one beat without a header; each other frame has the beats that its
@@ -17,41 +18,41 @@ use stream::prelude::*;
 pub struct HeaderWork {
     /// Number of the beat in its frame.
     pub beat: Bits<2>,
-    /// Last beat of the header: the frame goes with it.
+    /// The beat is the last of its header: the frame's cut goes with it.
     pub last: Bit,
-    /// First frame of its descriptor.
+    /// The beat is of the first frame of its descriptor.
     pub first: Bit,
-    /// Sequence number and lengths are set: there is payload.
+    /// Sequence number and lengths are set, since there is payload.
     pub rewrite: Bit,
     /// Header and payload of the frame, bytes.
     pub frame_bytes: Bits<16>,
-    /// The frame.
+    /// The frame that the header belongs to.
     pub cut: FrameCut,
-    /// What its header counts on.
+    /// Sequence number, identification and flags of the frame, flags as in the template.
     pub numbers: HeaderNumbers,
 }
 
 /// The counters. See the module's head.
 #[derive(LogicBlock, Default)]
 pub struct SegmentFrame {
-    /// Clock.
+    /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Forgets everything.
+    /// Drops the descriptor under way.
     pub reset: Signal<In, Bit>,
-    /// Plans.
+    /// Frames to make of each descriptor, in ring order.
     pub plan: MessageSink<SendPlan>,
-    /// The numbers of their templates.
+    /// Numbers of the header template, one message for each plan.
     pub numbers: MessageSink<HeaderNumbers>,
-    /// There is room for a header beat and a frame.
+    /// A header beat and a cut would be taken.
     pub go: Signal<In, Bit>,
 
     /// A header beat is to be made.
     pub valid: Signal<Out, Bit>,
-    /// It.
+    /// The header beat to make.
     pub work: Signal<Out, HeaderWork>,
-    /// Its template beat, whether valid or not.
+    /// Number of the template's beat to read; it does not depend on `valid`.
     pub read_beat: Signal<Out, Bits<2>>,
-    /// The template is not needed after it.
+    /// The template is not needed after this beat.
     pub frees: Signal<Out, Bit>,
     /// Beats of the template.
     pub template_beats: Signal<Out, Bits<3>>,
@@ -72,7 +73,7 @@ pub struct SegmentFrame {
     done: Signal<Local, Bit>,
     load: Signal<Local, Bit>,
     free: Signal<Local, Bit>,
-    chunk_bytes: Signal<Local, Bits<18>>,
+    frame_payload_bytes: Signal<Local, Bits<18>>,
 }
 
 impl Logic for SegmentFrame {
@@ -85,9 +86,9 @@ impl Logic for SegmentFrame {
             | (self.last_byte.val().get_bits::<2>(6) == self.beat.q.val());
         self.last_frame.next = self.held.q.val().refused
             | (self.rest_bytes.q.val() <= bit_cast::<18, 14>(self.held.q.val().mss_bytes));
-        self.chunk_bytes.next = bit_cast::<18, 14>(self.held.q.val().mss_bytes);
+        self.frame_payload_bytes.next = bit_cast::<18, 14>(self.held.q.val().mss_bytes);
         if self.last_frame.val() {
-            self.chunk_bytes.next = self.rest_bytes.q.val();
+            self.frame_payload_bytes.next = self.rest_bytes.q.val();
         }
 
         self.valid.next = self.active.q.val() & self.go.val();
@@ -102,11 +103,11 @@ impl Logic for SegmentFrame {
         self.work.next.beat = self.beat.q.val();
         self.work.next.last = self.last_beat.val();
         self.work.next.rewrite = self.held.q.val().rewrite;
-        self.work.next.frame_bytes = bit_cast::<16, 18>(self.chunk_bytes.val())
+        self.work.next.frame_bytes = bit_cast::<16, 18>(self.frame_payload_bytes.val())
             + bit_cast::<16, 8>(self.layout.val().header_bytes);
         self.cut.next.refused = self.held.q.val().refused;
         self.cut.next.descriptor_end = self.last_frame.val();
-        self.cut.next.payload_bytes = bit_cast::<14, 18>(self.chunk_bytes.val());
+        self.cut.next.payload_bytes = bit_cast::<14, 18>(self.frame_payload_bytes.val());
         self.cut.next.layout = self.layout.val();
         self.work.next.cut = self.cut.val();
 

@@ -1,8 +1,7 @@
-//! Puts up to 16 bytes into a frame, at any byte, as the frame's beats pass: where they go in one
-//! beat.
+//! Places a window of up to 16 bytes into the beats of a frame, at any byte.
 //!
 //! ```text
-//!  window, mask ──► turn by `start` modulo 16 ──► four times ──► placed
+//!  window, mask ──► rotate by `start` modulo 16 ──► four times ──► placed
 //!                                      └──► those in the block of `start` and the next ──► lanes
 //! ```
 //! A block is an aligned 16 bytes.
@@ -10,24 +9,24 @@
 //! Timing: combinational.
 //!
 //! Invariants:
-//! 1. `lanes` has ones exactly where a byte of the window with ones in `mask` lies in this beat.
+//! 1. `lanes` has ones exactly where a byte of the window with a one in `mask` lies in this beat.
 
 use stream::prelude::*;
 
 /// The placement. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct WindowPut {
-    /// Number of the beat in the frame; 4 stands for all behind the third.
+    /// Number of the beat in the frame; 4 stands for all after the fourth beat.
     pub beat: Signal<In, Bits<3>>,
-    /// First byte of the window.
+    /// Byte offset of the window in the frame.
     pub start: Signal<In, Bits<8>>,
-    /// The bytes, first one low.
+    /// Bytes of the window, first one low.
     pub window: Signal<In, Bits<128>>,
-    /// Bytes to put, one bit each.
+    /// Bytes of the window to place, one bit each.
     pub mask: Signal<In, Bits<16>>,
-    /// The bytes of the beat.
+    /// The bytes at their place in the beat; undefined where `lanes` is zero.
     pub placed: Signal<Out, Bits<512>>,
-    /// Ones where they replace.
+    /// Ones in the bits of the beat that the window replaces.
     pub lanes: Signal<Out, Bits<512>>,
 
     rotate: RotateBlock,
@@ -40,12 +39,12 @@ pub struct WindowPut {
     is_first_beat: Signal<Local, Bit>,
     is_beat_after: Signal<Local, Bit>,
     shift: Signal<Local, Bits<7>>,
-    turned: Signal<Local, Bits<128>>,
+    rotated: Signal<Local, Bits<128>>,
     bytes: [Signal<Local, Bits<128>>; 16],
     low_bytes: Signal<Local, Bits<128>>,
     high_bytes: Signal<Local, Bits<128>>,
     wide_mask: Signal<Local, Bits<256>>,
-    turned_mask: Signal<Local, Bits<128>>,
+    rotated_mask: Signal<Local, Bits<128>>,
     from_start: Signal<Local, Bits<128>>,
     mask_here: Signal<Local, Bits<128>>,
     mask_after: Signal<Local, Bits<128>>,
@@ -65,7 +64,7 @@ impl Logic for WindowPut {
         self.shift.next = bit_cast::<7, 4>(self.start.val().get_bits::<4>(0)) << 3;
         self.rotate.data.next = self.window.val();
         self.rotate.bytes.next = bits::<4>(0) - self.start.val().get_bits::<4>(0);
-        self.turned.next = self.rotate.result.val();
+        self.rotated.next = self.rotate.result.val();
         // Eight equal bits a byte: tools find them equal, as the port has one.
         for i in 0..16 {
             self.bytes[i].next = 0.into();
@@ -91,13 +90,13 @@ impl Logic for WindowPut {
             | self.bytes[15].val();
         self.wide_mask.next =
             bit_cast::<256, 128>(self.low_bytes.val() | self.high_bytes.val()) << self.shift.val();
-        self.turned_mask.next =
+        self.rotated_mask.next =
             self.wide_mask.val().get_bits::<128>(0) | self.wide_mask.val().get_bits::<128>(128);
         self.from_start.next = self.ones.val() << self.shift.val();
-        self.placed.next = bit_cast::<512, 128>(self.turned.val())
-            | (bit_cast::<512, 128>(self.turned.val()) << 128)
-            | (bit_cast::<512, 128>(self.turned.val()) << 256)
-            | (bit_cast::<512, 128>(self.turned.val()) << 384);
+        self.placed.next = bit_cast::<512, 128>(self.rotated.val())
+            | (bit_cast::<512, 128>(self.rotated.val()) << 128)
+            | (bit_cast::<512, 128>(self.rotated.val()) << 256)
+            | (bit_cast::<512, 128>(self.rotated.val()) << 384);
 
         self.block.next = self.start.val().get_bits::<2>(4);
         self.block_after.next = self.block.val() + 1;
@@ -112,8 +111,8 @@ impl Logic for WindowPut {
         if self.block.val() == 3 {
             self.is_beat_after.next = self.reaches_next.meets.val();
         }
-        self.mask_here.next = self.turned_mask.val() & self.from_start.val();
-        self.mask_after.next = self.turned_mask.val() & !self.from_start.val();
+        self.mask_here.next = self.rotated_mask.val() & self.from_start.val();
+        self.mask_after.next = self.rotated_mask.val() & !self.from_start.val();
         self.here.next = 0.into();
         if self.is_first_beat.val() {
             self.here.next = bit_cast::<512, 128>(self.mask_here.val());

@@ -1,0 +1,108 @@
+//! Chooses whether a packet or the event of a failed send is admitted next.
+//!
+//! ```text
+//!  packets ─────┐
+//!  send_event ──┴─► one every other cycle ──► item
+//! ```
+//! Timing: combinational from registers and `packets`; whether an event is next is decided a cycle
+//! before, and never for the cycle after an item, so that only `has_space` holds an event back.
+//!
+//! Invariants:
+//! 1. Items are never granted in two consecutive cycles, nor without `has_space`.
+//! 2. Waiting packets are granted before an event until [`EVENT_CYCLES`] have passed since the last
+//!    event: then the event is granted with the next `has_space`, however slowly packets leave.
+
+use crate::messages::{RxItem, RxItemKind, WalkOutcome};
+use stream::prelude::*;
+
+/// Cycles in which packets are granted before an event: it takes one item of 17, so that packets
+/// are left 117 million per second, more than the 100 million entries that can leave the card.
+pub const EVENT_CYCLES: usize = 31;
+
+// All ones of the counter below.
+const _: () = assert!(EVENT_CYCLES == (1 << 5) - 1);
+
+/// An item that is admitted.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Candidate {
+    /// The packet, event, confirmation or release.
+    pub packet: RxItem,
+    /// What the packet's walk found.
+    pub outcome: WalkOutcome,
+}
+
+/// The arbiter. See the module's head.
+#[derive(LogicBlock, BlockDefault)]
+pub struct AdmitArbiter {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
+    pub clock: Signal<In, Clock>,
+    /// Start of an epoch: nothing is granted.
+    pub reset: Signal<In, Bit>,
+
+    /// Packets, confirmations and releases in order.
+    pub packets: MessageSink<RxItem>,
+    /// What the walk of the packet offered found.
+    pub outcome: Signal<In, WalkOutcome>,
+    /// Events of failed sends.
+    pub send_event: MessageSink<SendEvent>,
+    /// The stages after the arbiter have space for one item more.
+    pub has_space: Signal<In, Bit>,
+    /// The item that is admitted.
+    pub item: PulseSource<Candidate>,
+
+    pause: DFF<Bit>,
+    event_next: DFF<Bit>,
+    waited: DFF<Bits<5>>,
+    event_due: DFF<Bit>,
+
+    may: Signal<Local, Bit>,
+    take_event: Signal<Local, Bit>,
+    take_packet: Signal<Local, Bit>,
+    event_packet: Signal<Local, RxItem>,
+    #[value(RxItem::default())]
+    none: Constant<RxItem>,
+    #[value(1)]
+    one: Constant<Bits<5>>,
+}
+
+impl Logic for AdmitArbiter {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, pause, event_next, waited, event_due);
+        self.may.next = self.has_space.val() & !self.pause.q.val() & !self.reset.val();
+        self.take_event.next = self.has_space.val() & self.event_next.q.val() & !self.reset.val();
+        self.take_packet.next =
+            self.may.val() & self.packets.valid.val() & !self.event_next.q.val();
+        self.packets.ready.next = self.may.val() & !self.event_next.q.val();
+        self.send_event.ready.next = self.take_event.val();
+        self.pause.d.next = self.take_event.val() | self.take_packet.val();
+
+        self.event_next.d.next = self.send_event.valid.val()
+            & (self.event_due.q.val() | !self.packets.valid.val())
+            & !self.take_event.val()
+            & !self.take_packet.val()
+            & !self.reset.val();
+        self.event_due.d.next =
+            self.waited.q.val().all() & !self.take_event.val() & !self.reset.val();
+        if !self.waited.q.val().all() {
+            self.waited.d.next = self.waited.q.val() + self.one.val();
+        }
+        if self.take_event.val() | self.reset.val() {
+            self.waited.d.next = 0.into();
+        }
+
+        self.event_packet.next = self.none.val();
+        self.event_packet.next.kind = RxItemKind::Event;
+        self.event_packet.next.owner = self.send_event.payload.val().owner;
+        self.event_packet.next.flow = self.send_event.payload.val().flow;
+        self.event_packet.next.generation = self.send_event.payload.val().generation;
+        self.event_packet.next.position = self.send_event.payload.val().position;
+        self.event_packet.next.disposition = bit_cast::<4, 3>(self.send_event.payload.val().error);
+        self.item.valid.next = self.take_event.val() | self.take_packet.val();
+        self.item.payload.next.outcome = self.outcome.val();
+        self.item.payload.next.packet = self.packets.payload.val();
+        if self.event_next.q.val() {
+            self.item.payload.next.packet = self.event_packet.val();
+        }
+    }
+}

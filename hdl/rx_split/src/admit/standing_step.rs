@@ -1,0 +1,180 @@
+//! A packet's standing: where its payload is relative to its flow's cursor, before it, at it or
+//! past it.
+//!
+//! ```text
+//!  flow ─► [tables: two cycles] ─► stored cursor ─┐
+//!  cursors written meanwhile ─────────────────────┴─► differences ─► [register] ─► standing
+//! ```
+//! Timing: one packet every other cycle. `standing` is valid three cycles after the packet was
+//! taken; a cursor must be written in that same cycle.
+//!
+//! Invariants:
+//! 1. A packet sees the cursor of every packet of its flow before it: a cursor that moves in the
+//!    cycle before its read, in that cycle or in the next is forwarded, the latest of them.
+//!
+//! Source: docs/specification.md, Placement (rules 10 and 12) and Order.
+
+use crate::messages::RxItem;
+use stream::prelude::*;
+
+/// Standing of a packet: where its payload is relative to the cursor.
+#[derive(Copy, Clone, Debug, Default, PartialEq, LogicStruct)]
+pub struct Standing {
+    /// The flow's cursor as it was written last.
+    pub cursor: Bits<32>,
+    /// The cursor lies below the floor: the floor counts instead.
+    pub below_floor: Bit,
+    /// The payload to place begins before the cursor.
+    pub before: Bit,
+    /// The payload to place begins at the cursor.
+    pub at: Bit,
+    /// The payload to place begins at the floor.
+    pub at_floor: Bit,
+}
+
+/// The comparison. See the module's head.
+#[derive(LogicBlock, Default)]
+pub struct StandingStep {
+    /// Clock of the block: the PCIe user clock, 250 MHz.
+    pub clock: Signal<In, Clock>,
+
+    /// Flow of the packet offered; the tables are given the same flow in this cycle.
+    pub offered_flow: Signal<In, Bits<16>>,
+    /// The packet that was offered two cycles ago, if it was taken.
+    pub packet: Signal<In, RxItem>,
+    /// Cursor that the tables keep for the flow of `packet`: read two cycles ago.
+    pub stored: Signal<In, Bits<32>>,
+    /// Cursors that move: three cycles after their packet was taken.
+    pub written: PulseSink<CursorWrite>,
+    /// Cursors of `written` one cycle later, to the tables, which write them in the next cycle.
+    pub to_write: PulseSource<CursorWrite>,
+    /// Standing of the packet, one cycle after `packet`.
+    pub standing: Signal<Out, Standing>,
+
+    requested: DFF<Bits<16>>,
+    moved: DFF<Bit>,
+    last: DFF<CursorWrite>,
+    cursor_before: DFF<Bits<32>>,
+    hits_offered: DFF<Bit>,
+    hit_before: DFF<Bit>,
+    hits_requested: DFF<Bit>,
+    hit: DFF<Bit>,
+    newest: DFF<Bits<32>>,
+    result: DFF<Standing>,
+
+    write_flow: Signal<Local, Bits<16>>,
+    moved_offered: Signal<Local, Bit>,
+    cursor: Signal<Local, Bits<32>>,
+    start: Signal<Local, Bits<32>>,
+    floor: Signal<Local, Bits<32>>,
+    above_floor: Signal<Local, Bits<32>>,
+    distance: Signal<Local, Bits<32>>,
+}
+
+impl Logic for StandingStep {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clock, requested, moved, last, cursor_before, result);
+        dff_setup!(
+            self,
+            clock,
+            hits_offered,
+            hit_before,
+            hits_requested,
+            hit,
+            newest
+        );
+        self.write_flow.next = self.written.payload.val().flow;
+        self.moved.d.next = self.written.valid.val();
+        self.last.d.next = self.written.payload.val();
+        self.cursor_before.d.next = self.last.q.val().cursor;
+        self.to_write.valid.next = self.moved.q.val();
+        self.to_write.payload.next = self.last.q.val();
+
+        // The read: what moves now, and what moved a cycle before. That it moves at all is known a
+        // cycle later.
+        self.requested.d.next = self.offered_flow.val();
+        self.hits_offered.d.next = self.write_flow.val() == self.offered_flow.val();
+        self.hit_before.d.next =
+            self.moved.q.val() & (self.last.q.val().flow == self.offered_flow.val());
+        // The cycle after it.
+        self.hits_requested.d.next = self.write_flow.val() == self.requested.q.val();
+        self.moved_offered.next = self.hits_offered.q.val() & self.moved.q.val();
+        self.hit.d.next = self.moved_offered.val() | self.hit_before.q.val();
+        self.newest.d.next = self.cursor_before.q.val();
+        if self.moved_offered.val() {
+            self.newest.d.next = self.last.q.val().cursor;
+        }
+
+        // The packet.
+        self.cursor.next = self.stored.val();
+        if self.hits_requested.q.val() & self.moved.q.val() {
+            self.cursor.next = self.last.q.val().cursor;
+        } else if self.hit.q.val() {
+            self.cursor.next = self.newest.q.val();
+        }
+        self.start.next = self.packet.val().place_position;
+        self.floor.next = self.packet.val().floor;
+        self.above_floor.next = self.cursor.val() - self.floor.val();
+        self.distance.next = self.start.val() - self.cursor.val();
+        self.result.d.next.cursor = self.cursor.val();
+        self.result.d.next.below_floor = self.above_floor.val().get_bit(31);
+        self.result.d.next.before = self.distance.val().get_bit(31);
+        self.result.d.next.at = self.start.val() == self.cursor.val();
+        self.result.d.next.at_floor = self.start.val() == self.floor.val();
+        self.standing.next = self.result.q.val();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cycle in which the packet is taken.
+    const READ: usize = 3;
+    const OURS: u64 = 5;
+
+    /// Moves cursors as `moves` says, a flow for each cycle around the read, and returns the cursor
+    /// that the packet sees, and the one it must see. Cursors are numbers of cycles.
+    fn see(moves: &[Option<u64>; 6]) -> (u32, u32) {
+        let mut dut = StandingStep::default();
+        dut.connect_all();
+        check_all(&dut).unwrap();
+        let (mut table, mut read) = ([9u64; 8], [9u64; 2]);
+        for cycle in 0..=READ + 3 {
+            dut.clock.next = Clock { clk: false };
+            dut.offered_flow.next = if cycle == READ { OURS } else { OURS + 1 }.to_bits();
+            dut.stored.next = read[0].to_bits();
+            let moved = moves.get(cycle).copied().flatten();
+            dut.written.valid.next = moved.is_some();
+            dut.written.payload.next.flow = moved.unwrap_or(OURS).to_bits();
+            dut.written.payload.next.cursor = (cycle as u64 + 10).to_bits();
+            assert!(simulate(&mut dut, 20));
+            // The tables: what is read was written before this cycle.
+            read = [read[1], table[OURS as usize]];
+            if dut.to_write.valid.val() {
+                let write = dut.to_write.payload.val();
+                table[write.flow.to_u32() as usize] = u64::from(write.cursor.to_u32());
+            }
+            if cycle < READ + 3 {
+                dut.clock.next = Clock { clk: true };
+                assert!(simulate(&mut dut, 20));
+            }
+        }
+        let ours = |cycle: &usize| moves[*cycle] == Some(OURS);
+        let newest = (0..=READ + 1).rev().find(ours);
+        let expected = newest.map_or(9, |cycle| cycle as u32 + 10);
+        (dut.standing.val().cursor.to_u32(), expected)
+    }
+
+    #[test]
+    fn a_packet_sees_every_move_before_it() {
+        for number in 0..3usize.pow(6) {
+            let digit = |cycle: usize| number / 3usize.pow(cycle as u32) % 3;
+            let moves =
+                std::array::from_fn(|cycle| [None, Some(OURS), Some(OURS - 1)][digit(cycle)]);
+            let (seen, expected) = see(&moves);
+            assert_eq!(seen, expected, "{moves:?}");
+        }
+    }
+}
