@@ -6,13 +6,16 @@
 //! | `index_bad`: owner | `flow_install` |
 //! | `index_bad`: bucket | `key_set`, `key_clear` |
 //! | `index_bad`: region | `segment_post`, `region_install`, `region_remove` |
-//! | `index_bad`: page entry (of a region the last one) | `page_set`, `region_install` |
+//! | `index_bad`: page entry, or the last one of a region | `page_set`, `region_install` |
 //! | `range_bad`: list beyond all entries, or of more than 2^12 | `flow_install`, `list_move` |
 //! | `range_bad`: segment beyond the last byte that an offset can name | `segment_post` |
 //! | `range_bad`: page size | `region_install` |
 //! | `range_bad`: address not aligned to the smallest page | `page_set` |
 //!
 //! Timing: `index_bad` and `range_bad` are valid at most three cycles after `data`.
+//!
+//! Invariants:
+//! 1. Only faults that this table gives for the kind of the command are reported.
 //!
 //! Source: `docs/specification.md`, Commands.
 
