@@ -1,7 +1,7 @@
-//! Gathers what the Rust sources say about each block, for headers and `explain`.
+//! Gathers the documentation of each block from the Rust sources, for headers and `explain`.
 //!
 //! ```text
-//!   hdl/**/src/*.rs ──> struct, file, line, doc, fields, kernel targets ──> OUT_DIR/blocks.rs
+//!   hdl/**/src/*.rs ──► struct, file, line, doc, fields, kernel targets ──► OUT_DIR/blocks.rs
 //! ```
 
 use std::fmt::Write;

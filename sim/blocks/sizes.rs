@@ -2,7 +2,7 @@
 //!
 //! Small, so that random inputs reach full, empty and wrapped states.
 
-/// Parameters (none: as the lines further down say) and constructor of single blocks.
+/// Parameters (none: those of the table below) and constructor of single blocks.
 const BLOCKS: &[(&str, &str, &str)] = &[
     ("LutRam", "::<Bits<12>, 3>", "default()"),
     ("EightPortRam", "::<Bits<12>, 3>", "default()"),
@@ -86,7 +86,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// What a parameter is, where no line above says otherwise.
+/// Value of a parameter, unless a line above has another.
 const PARAMETERS: &[(&str, &str)] = &[
     ("FLOW_BITS", "{ abi::config::SMALL.flow_bits }"),
     ("BUCKET_BITS", "{ abi::config::SMALL.bucket_bits }"),

@@ -25,7 +25,7 @@ pub struct Field {
 pub struct Item {
     /// Its name.
     pub name: String,
-    /// Text between the angle brackets behind the name.
+    /// Text between the angle brackets after the name.
     pub generics: String,
     /// Line of its name.
     pub line: usize,

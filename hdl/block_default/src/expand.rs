@@ -92,7 +92,7 @@ fn one<'a>(attributes: &'a [Attribute], name: &str, error: &str) -> Result<Optio
     }
 }
 
-/// What stands between the parentheses of an attribute.
+/// What is between the parentheses of an attribute.
 fn tokens(attribute: &Attribute, form: &str) -> Result<TokenStream> {
     let list = attribute.meta.require_list()?;
     match list.tokens.is_empty() {

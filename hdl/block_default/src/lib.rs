@@ -1,4 +1,4 @@
-//! A derive of `Default` for blocks: the value of a constant stands beside its field.
+//! A derive of `Default` for blocks: the value of a constant is written at its field.
 //!
 //! A `Constant` of rust-hdl has no default, so a block with one cannot derive the `Default` of the
 //! standard library. It derives [`macro@BlockDefault`] instead:

@@ -38,8 +38,7 @@ pub mod same_bits;
 pub mod through_fifo;
 pub mod value_crossing;
 
-/// The one import of a block file: rust-hdl, its derives and ours, flip-flops, bundles, messages
-/// and buffers.
+/// The one import of a block file: rust-hdl, its derives and ours, bundles, messages and buffers.
 pub mod prelude {
     pub use block_default::BlockDefault;
     pub use rust_hdl_core::prelude::*;

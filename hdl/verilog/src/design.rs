@@ -1,4 +1,4 @@
-//! All modules of a design: each distinct block once, under a name that says what it is.
+//! All modules of a design: each distinct block once, named after its type.
 
 use std::collections::BTreeMap;
 
@@ -56,15 +56,15 @@ pub struct Design {
 #[derive(Clone, Debug)]
 struct Definition {
     source: Option<&'static BlockSource>,
-    /// Of a vendor core that needs no text of ours.
+    /// Name of a vendor core, which needs no text of ours.
     fixed_name: Option<String>,
     /// The instance that came first, its field name.
     first_instance: String,
     /// Header and body with marks for module names.
     text: String,
-    /// The text without comments; what the block itself is, apart from the number of each child.
+    /// The module without comments, with marks for module names.
     code: String,
-    /// Of the code, with the digests of the children in it.
+    /// Digest of the code, in which the digests of the children replace the marks.
     digest: u64,
     /// Widths of the ports.
     widths: Vec<usize>,
@@ -304,7 +304,8 @@ impl Definition {
         }
     }
 
-    /// Equal for what is one module: the same code of the same block, whatever is said about it.
+    /// Equal for definitions that are one module: the same code of the same block, whatever its
+    /// comments.
     fn key(&self) -> (String, String, String) {
         let file = self.source.map_or("", |source| source.file);
         (self.stem_of_type(), file.to_owned(), self.code.clone())
@@ -379,7 +380,7 @@ impl Design {
                 break;
             }
             // What is above the card in a larger design is not ours to know. The start that leads
-            // furthest says best what is wrong.
+            // furthest explains best what is wrong.
             let next = self.follow(&parts[above..]);
             let depth = |found: &Result<Origin, UnknownName>| match found {
                 Ok(_) => usize::MAX,
@@ -407,8 +408,8 @@ impl Design {
             path.push(*part);
         }
         let definition = &self.definitions[at];
-        if let [turn, rest @ ..] = parts {
-            if definition.has_scope(turn) {
+        if let [scope, rest @ ..] = parts {
+            if definition.has_scope(scope) {
                 parts = rest;
             }
         }
@@ -446,10 +447,10 @@ impl Design {
 }
 
 impl Definition {
-    /// `label[3]`: a turn of one of its `generate` loops.
+    /// `label[3]`: an iteration of one of its `generate` loops.
     fn has_scope(&self, part: &str) -> bool {
-        let turn = part.split_once('[');
-        turn.is_some_and(|(label, _)| self.scopes.iter().any(|scope| scope == label))
+        let iteration = part.split_once('[');
+        iteration.is_some_and(|(label, _)| self.scopes.iter().any(|scope| scope == label))
     }
 
     fn field(&self, signal: &str) -> Option<String> {

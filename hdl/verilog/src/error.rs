@@ -1,6 +1,6 @@
 //! Why a block has no Verilog.
 
-/// A block, what in it cannot be said in Verilog, and why.
+/// A block, what in it cannot be expressed in Verilog, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{block}: `{place}`: {reason}")]
 pub struct EmitError {
@@ -12,13 +12,13 @@ pub struct EmitError {
     pub reason: Reason,
 }
 
-/// The rule that stands against it.
+/// The rule that forbids it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// Neither a signal, constant, enumeration value nor loop index.
     #[error("no signal, constant or enumeration value has this name")]
     UnknownName,
-    /// Only literals: nothing says how wide.
+    /// Only literals: the width is unknown.
     #[error("nothing says how wide this is")]
     UnknownWidth,
     /// Two operands, or the two sides of an assignment, differ in width.

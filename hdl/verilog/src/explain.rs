@@ -4,12 +4,12 @@
 //!   board_i/card/rx_split/delivery/copy/count_reg[3]_rep__0/D
 //!   └ above ┘    └─── instances ───┘└field┘ bit  added └ pin
 //! ```
-//! Tools add to a name what they do to it. Taken off, as often as they stand there:
+//! Tools add to a name what they do to it. These additions are removed, each as often as it occurs:
 //!
 //! | added | by |
 //! |---|---|
-//! | `\` in front, a blank behind | Verilog, around names that are no plain identifiers |
-//! | `FSM_onehot_`, `FSM_sequential_`, `FSM_gray_` in front | Vivado, to a state encoded anew |
+//! | `\` before, a blank after | Verilog, around names that are no plain identifiers |
+//! | `FSM_onehot_`, `FSM_sequential_`, `FSM_gray_` before | Vivado, to a state that it re-encoded |
 //! | `_reg` | Vivado, to registers and memories |
 //! | `_i_2`, `_i_2__0` | Vivado, to the logic before a register |
 //! | `_rep`, `_rep__0`, `_replica`, `_replica_1`, `_lopt`, `_psdsp` | Vivado, to copies |
@@ -82,7 +82,7 @@ pub(crate) fn stems(part: &str) -> Vec<String> {
     for front in ["FSM_onehot_", "FSM_sequential_", "FSM_gray_"] {
         rest = rest.strip_prefix(front).unwrap_or(rest);
     }
-    // What stands behind a bit is added, or a further index.
+    // What follows a bit is an addition, or a further index.
     rest = rest.split('[').next().unwrap_or(rest);
     stems.push(rest.to_owned());
     while let Some(shorter) = without_added(rest) {
@@ -111,7 +111,7 @@ fn without_added(name: &str) -> Option<&str> {
     shorter.strip_suffix('_')
 }
 
-/// Of `known`, what is spelt like `part`, nearest first, at most three.
+/// The names of `known` that are spelt like `part`, nearest first, at most three.
 pub(crate) fn near<'a>(part: &str, known: impl Iterator<Item = &'a String>) -> Vec<String> {
     let stems = stems(part);
     let distance = |name: &str| {

@@ -18,7 +18,7 @@ pub(crate) enum Expr {
     Shift(&'static str, Box<Expr>, Box<Expr>),
     /// One after the other, the first on top.
     Concat(Vec<Expr>, usize),
-    /// Zeros in front.
+    /// Zeros above the highest bit.
     Widen(Box<Expr>, usize),
     /// Bits `low ..` of a signal.
     Part {
@@ -77,7 +77,7 @@ impl Expr {
         }
     }
 
-    /// The value with zeros in front or cut to its low bits.
+    /// The value with zeros above its highest bit, or cut to its low bits.
     pub(crate) fn resized(self, width: usize, table: &Table) -> Expr {
         let own = self.width(table);
         if width == own {

@@ -1,4 +1,4 @@
-//! The head of a module: what it is, where it comes from, its ports.
+//! The head of a module: what the block does, where its source is, its ports.
 
 use crate::module::{vector, Body};
 use crate::source::BlockSource;
@@ -46,7 +46,7 @@ fn wrapped(text: &str) -> Vec<String> {
     lines
 }
 
-/// The whole module; `name` stands for itself.
+/// The whole module, called `name`.
 pub(crate) fn module(name: &str, body: &Body) -> Vec<String> {
     let mut lines = Vec::new();
     if body.ports.is_empty() {

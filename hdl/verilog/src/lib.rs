@@ -9,18 +9,19 @@
 //!
 //! | Rust | Verilog |
 //! |---|---|
-//! | a block, wherever it stands | one module; an instance per place, named as the field |
+//! | a block | one module; one instance for each field of its type, named as the field |
 //! | `DFF` field | `reg` with its initial value, assigned `@(posedge clock)` in the owner |
 //! | `Constant`, enumeration value | `localparam` with its width |
 //! | clock assignments, joins | direct connections |
 //! | `Verilog::Custom` | the text, attributes included |
 //!
-//! Invariants
+//! Invariants:
 //! 1. Every operand has its Rust width and every operator below another its parentheses: the
-//!    Verilog means what rust-hdl simulates. What cannot be said so is refused with the block and
-//!    the expression ([`EmitError`]).
-//! 2. No signal keeps its value between clock edges but registers and memories.
-//! 3. Names depend on Rust names only (see [`names`](port_name)); equal blocks give equal bytes.
+//!    Verilog means what rust-hdl simulates. What cannot be expressed so is refused with the block
+//!    and the expression ([`EmitError`]).
+//! 2. Only registers and memories keep their value between clock edges.
+//! 3. Names depend on Rust names and, where those do not suffice, on a digest of the code without
+//!    comments (see [`names`](port_name)); equal blocks give equal bytes.
 
 mod design;
 mod error;

@@ -87,7 +87,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The value of what is made of literals and loop indices only.
+    /// The value of an expression of literals and loop indices only.
     pub(crate) fn number(&self, ast: &Ast) -> Option<u64> {
         match ast {
             Ast::Literal(literal) => {

@@ -7,7 +7,7 @@
 //! Rust runs a kernel from top to bottom until nothing changes. A read of a local or an output
 //! sees the assignment above it; a read of a child's or a register's input sees the settled value.
 //! 1. A read below the last assignment (on its path) sees the final value: any process will do.
-//! 2. A read between two assignments sees an intermediate value: it stands in the same process,
+//! 2. A read between two assignments sees an intermediate value: it must be in the same process,
 //!    which is combinational, with the assignments in the kernel's order.
 //! 3. A read above the first assignment, or above the last one of a settled signal, sees the final
 //!    value too: it must stand in another process.
@@ -160,7 +160,7 @@ fn whole_target(statement: &Stmt, table: &Table) -> Option<usize> {
     }
 }
 
-/// Where an access stands: its number in program order and the branches it lies in.
+/// Place of an access: its number in program order and the branches that contain it.
 #[derive(Clone, Debug)]
 struct Place {
     at: usize,

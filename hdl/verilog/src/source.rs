@@ -1,7 +1,7 @@
-//! Finds the Rust struct that a block is, by its fields, and what its documentation says.
+//! Finds the Rust struct of a block by its fields, and the documentation of that struct.
 //!
-//! A probe shows a block's fields but not its type. Fields in order, and the text of the kernel
-//! where several structs have the same fields, tell which struct it is.
+//! A probe shows a block's fields but not its type. The fields in order identify the struct; where
+//! several structs have the same fields, so does the text of the kernel.
 
 use rust_hdl_core::ast::{VerilogBlock, VerilogExpression, VerilogStatement};
 use rust_hdl_core::prelude::Verilog;
@@ -41,8 +41,8 @@ pub(crate) fn find(node: &Node) -> Option<&'static BlockSource> {
     }
 }
 
-/// How much of the block's code stands in the source, if that has a kernel; of a text, all or
-/// nothing.
+/// How much of the block's code is found in the source's kernel; for a block that is Verilog text,
+/// all or nothing.
 fn score(block: &BlockSource, node: &Node) -> i64 {
     match &node.code {
         Verilog::Combinatorial(code) if block.body.contains("#[hdl_gen]") => {
@@ -74,8 +74,8 @@ fn templates(body: &str) -> impl Iterator<Item = Vec<&str>> {
     })
 }
 
-/// True if `lines` are those of `template`, in order and no others; a line that is but a `{name}`
-/// stands for one and more.
+/// True if `lines` are those of `template`, in order and no others; a line that is only `{name}`
+/// matches one line or more.
 fn is_text_of(lines: &[String], template: &[&str]) -> bool {
     let (Some((line, others)), Some((wanted, rest))) =
         (lines.split_first(), template.split_first())
@@ -119,7 +119,7 @@ fn collect_targets(code: &VerilogBlock, out: &mut Vec<String>) {
 }
 
 impl BlockSource {
-    /// One paragraph on what the block is.
+    /// One paragraph that describes the block.
     pub(crate) fn sentence(&self) -> &'static str {
         if self.doc.is_empty() || self.doc.contains("See the module's head") {
             self.head

@@ -9,7 +9,7 @@ use crate::module::{vector, Body, PortLine};
 use crate::names::port_name;
 use crate::tree::{Node, Role};
 
-/// The body: the text as it stands, with the ports under our names.
+/// The body: the text unchanged, with the ports under our names.
 pub(crate) fn body(node: &Node) -> Found<Body> {
     let (text, is_reg) = match &node.code {
         Verilog::Custom(text) => (text.as_str(), true),

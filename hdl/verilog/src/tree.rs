@@ -1,4 +1,4 @@
-//! What the probe tells: the tree of blocks with their signals and code.
+//! What the probe finds: the tree of blocks with their signals and code.
 //!
 //! ```text
 //!   Block::accept ──> TreeProbe ──> Node { atoms, children, code }

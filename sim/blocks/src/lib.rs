@@ -102,7 +102,7 @@ impl Stimulus {
         }
     }
 
-    /// New values for everything but clocks.
+    /// New values for everything except clocks.
     pub fn values(&mut self, block: &mut dyn Subject) {
         self.is_edge = false;
         self.met = 0;
@@ -110,7 +110,7 @@ impl Stimulus {
         self.levels.resize(self.met, false);
     }
 
-    /// Turns the clock of that number; returns whether the block has one.
+    /// Inverts the clock of that number; returns whether the block has a clock.
     pub fn edge(&mut self, block: &mut dyn Subject, clock: usize) -> bool {
         let Some(count) = std::num::NonZeroUsize::new(self.levels.len()) else {
             return false;

@@ -1,4 +1,5 @@
-//! The commands: how each is judged, in the order of the contract's table, and what it changes.
+//! The commands: how each is checked, in the order of the specification's table, and what it
+//! changes.
 
 use abi::command as c;
 use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN, SEGMENTS_BORROWED_BITS_MAX};
@@ -124,7 +125,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Another key removes nothing, and says nothing.
+    /// Another key removes nothing, which is no error.
     fn remove_region(&mut self, entry: &[u8]) -> Result<(), Status> {
         let key = c::REGION_KEY.get(entry) as u16;
         let index = c::REGION.get(entry) as u16;
@@ -183,7 +184,7 @@ fn can_advance(list: &List, head: u16, from: u32, to: u32) -> Result<(), Status>
     within(forward && head.wrapping_sub(list.head) <= list.held())
 }
 
-/// Entries below the head are gone.
+/// Entries below the head are removed.
 fn set_head(list: &mut List, head: u16) {
     while list.head != head {
         list.entries.remove(&list.head);
@@ -254,7 +255,7 @@ fn truncate_segment(flow: &mut Flow, entry: &[u8]) -> Result<(), Status> {
     Ok(())
 }
 
-/// The entries keep their indices; only their place among those of all lists is another.
+/// The entries keep their indices; only their place among the entries of all lists changes.
 fn move_list(list: &mut List, to: Result<List, Status>, capacity: u32) -> Result<(), Status> {
     if u32::from(list.held()) > capacity {
         return Err(Status::ListFull);

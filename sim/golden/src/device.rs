@@ -1,9 +1,8 @@
-//! The whole contract as one plain object: registers, rings, tables, frames in and out, in no time
-//! at all.
+//! The whole contract as one plain object without a clock: registers, rings, tables, frames in and
+//! out.
 //!
-//! A driver can run on it before there is a card, and a test can compare a card with it. Whatever
-//! it is asked to do happens at once and in order, so every confirmation is a fence by
-//! construction.
+//! A driver can run on it without a card, and a test can compare a card with it. Every request
+//! takes effect at once and in order, so every confirmation is a fence by construction.
 
 use std::collections::VecDeque;
 
@@ -24,9 +23,9 @@ use crate::tx;
 
 /// Host memory by bus address. `None` and `false` mean that the access was refused.
 pub trait Memory {
-    /// Reads.
+    /// Reads bytes; `None` if the access is refused.
     fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>>;
-    /// Writes.
+    /// Writes bytes; `false` if the access is refused.
     fn write(&mut self, address: u64, bytes: &[u8]) -> bool;
 }
 
@@ -76,7 +75,7 @@ pub struct GoldenDevice {
     pub drops: [u64; 16],
     /// Failed sends by reason.
     pub send_errors: [u64; 8],
-    /// Events of failed sends that found no room.
+    /// Events of failed sends that found no free space in the header queue.
     pub send_events_lost: u64,
     /// Frames to send, oldest first.
     pub sent: VecDeque<Vec<u8>>,
@@ -275,7 +274,7 @@ impl GoldenDevice {
         }
     }
 
-    /// Counts the failed send of a descriptor, and tells its owner.
+    /// Counts the failed send of a descriptor, and makes an event for its owner.
     pub fn fail_send(
         &mut self,
         id: usize,
@@ -387,7 +386,7 @@ impl GoldenDevice {
     }
 }
 
-/// Metadata of a packet's header entry, but for what depends on its slot in the queue.
+/// Metadata of a packet's header entry, except what depends on its slot in the queue.
 pub fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; METADATA_BYTES] {
     let packet = &delivery.packet;
     let placed = matches!(

@@ -33,7 +33,7 @@ pub enum Kind {
 /// A frame that passed its checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Kind.
+    /// Kind of the payload.
     pub kind: Kind,
     /// Header profile.
     pub profile: u8,
@@ -52,19 +52,19 @@ pub struct Packet {
 /// One enabled header profile over UDP; field meanings in [`abi::profile`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// In use.
+    /// The profile is in use.
     pub enabled: bool,
     /// UDP destination port.
     pub port: u16,
     /// Transport header length.
     pub header_bytes: usize,
-    /// Offset of the position field.
+    /// Offset of the position field in the transport header.
     pub position_offset: usize,
-    /// Its bytes.
+    /// Bytes of the position field.
     pub position_bytes: usize,
     /// Offset of the message key.
     pub message_key_offset: usize,
-    /// Its bytes.
+    /// Bytes of the message key.
     pub message_key_bytes: usize,
 }
 
@@ -86,7 +86,7 @@ struct Ip<'a> {
     version: u8,
 }
 
-/// Refuses a frame that no Ethernet has; its FCS is not looked at.
+/// Refuses a frame whose length Ethernet does not allow; its FCS is not checked.
 pub fn check_length(frame: &[u8]) -> Result<(), DropReason> {
     if frame.len() > FRAME_BYTES_MAX {
         return Err(DropReason::Giant);

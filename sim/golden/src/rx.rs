@@ -15,13 +15,13 @@ const FLAG_ACK: u8 = 0x10;
 pub struct Piece {
     /// Bus address.
     pub address: u64,
-    /// The bytes.
+    /// Bytes of the piece.
     pub bytes: Vec<u8>,
     /// Memory of the region.
     pub memory: u8,
 }
 
-/// A frame whose header goes up.
+/// A frame whose header is delivered to the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// What became of the payload.
@@ -46,8 +46,8 @@ pub struct Delivery {
     pub deferred: Option<Vec<u8>>,
 }
 
-/// Judges one frame and moves the flow's cursor. Room in queue and slow buffers is the caller's
-/// matter: on a drop for want of room it restores the cursor with [`undo`].
+/// Judges one frame and moves the flow's cursor. The caller checks the free space of the queue and
+/// of the slow buffers: on a drop for want of it, the caller restores the cursor with [`undo`].
 pub fn receive(tables: &mut Tables, frame: &[u8]) -> Result<Delivery, DropReason> {
     let packet = parse(frame, &tables.profiles)?;
     let payload = &frame[packet.header_bytes..packet.header_bytes + packet.payload_bytes];
@@ -79,7 +79,7 @@ pub fn receive(tables: &mut Tables, frame: &[u8]) -> Result<Delivery, DropReason
     Ok(delivery)
 }
 
-/// Takes back the cursor that [`receive`] moved, when the packet was dropped for want of room.
+/// Restores the cursor that [`receive`] moved, when the packet was dropped for want of free space.
 pub fn undo(tables: &mut Tables, delivery: &Delivery) {
     if delivery.disposition != Disposition::PlacedInOrder {
         return;

@@ -1,5 +1,4 @@
-//! The card's state: flows, lists, regions, and what a lookup of each answers. `commands` changes
-//! it.
+//! The card's state: flows, lists and regions, and how each is looked up. `commands` changes it.
 
 use std::collections::HashMap;
 
@@ -26,7 +25,7 @@ pub struct Segment {
 /// A flow's list: a ring of entries, indices modulo 2^16.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct List {
-    /// Its first entry among those of all lists.
+    /// First entry of the list among the entries of all lists.
     pub base: u32,
     /// Entries that fit, log2.
     pub bits: u32,
@@ -84,7 +83,7 @@ pub struct Flow {
     pub owner: u8,
     /// Header profile.
     pub profile: u8,
-    /// A timestamp is demanded.
+    /// A packet must have a timestamp that is not below its floor.
     pub timestamp_check: bool,
     /// Protection domain.
     pub domain: u16,
@@ -168,7 +167,7 @@ impl Tables {
         self.pages.clear();
     }
 
-    /// Takes regions and pages over from tables of another moment: for an access that was checked
+    /// Takes regions and pages over from tables of another time: for an access that was checked
     /// later than the flow was looked up.
     pub fn adopt_regions(&mut self, other: &Tables) {
         self.regions.clone_from(&other.regions);
@@ -181,7 +180,7 @@ impl Tables {
         u64::from(hash(key, &self.secrets[bank as usize])) & mask
     }
 
-    /// The flow that a key leads to: of several slots with the key the highest answers.
+    /// The flow that a key leads to: of several slots with the key the highest counts.
     pub fn lookup(&self, key: &[u8; KEY_BYTES]) -> Option<u16> {
         let slots = (0..FLOW_BANKS as u64)
             .flat_map(|bank| (0..BUCKET_WAYS as u64).map(move |way| (bank, way)));
@@ -221,8 +220,8 @@ impl Tables {
         let number = u16::try_from(at >> region.page_bits).ok()?;
         let page = region.first_page.wrapping_add(number);
         let within = at & ((1 << region.page_bits) - 1);
-        // A page entry that was never set, or is set for a smaller page, is the host's mistake; it
-        // must not lead elsewhere than under its own address.
+        // A page entry that was never set, or is set for a smaller page, is the host's error; the
+        // access must stay within the page's own address.
         let address = self.pages.get(&page)? | within;
         Some((
             address,

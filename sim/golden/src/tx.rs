@@ -55,7 +55,7 @@ pub struct Sent {
     pub error: Option<SendError>,
 }
 
-/// The fate of one descriptor. `read` gives bytes of bus memory, `None` on failure.
+/// Decides on one descriptor. `read` gives bytes of bus memory, `None` on failure.
 pub fn send(
     tables: &Tables,
     owner: u8,
@@ -74,7 +74,7 @@ pub fn send(
     }
 }
 
-/// The frames and whether they are all.
+/// The frames, and whether none is missing.
 fn frames_of(
     tables: &Tables,
     owner: u8,
@@ -131,8 +131,8 @@ fn frames_of(
     Ok((kept, all))
 }
 
-/// Reads pieces, each in reads that end at multiples of the longest one; says which bytes of the
-/// payload belong to reads that failed.
+/// Reads pieces, each in reads that end at multiples of the longest one; also returns which bytes
+/// of the payload belong to reads that failed.
 fn fetch(
     pieces: &[(u64, usize)],
     read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
@@ -202,9 +202,9 @@ fn resolve(
         }
         // A piece is granted at once; no page ends inside it.
         let offset = (segment.offset + within as u64) as usize;
-        let room = SEND_PIECE_BYTES_MAX - offset % SEND_PIECE_BYTES_MAX;
+        let to_boundary = SEND_PIECE_BYTES_MAX - offset % SEND_PIECE_BYTES_MAX;
         let rest = (segment.bytes - within as u32) as usize;
-        let piece = (bytes - at).min(rest).min(room);
+        let piece = (bytes - at).min(rest).min(to_boundary);
         let grant = tables.translate(&segment, within as u64, piece as u64, flow.domain, false);
         let (address, ..) = grant.ok_or(SendError::SendRegionRefused)?;
         if pieces.len() == SEND_PIECES_MAX {
