@@ -47,6 +47,8 @@ pub struct Rig {
     pub events: Vec<Event>,
     /// The application has no buffers.
     pub drain_nothing: bool,
+    /// Most payload that one header of our side announced.
+    pub longest_payload: u32,
     /// Longest time from one step to the next: how long this machine has kept us from running.
     pub longest_pause: Duration,
     stepped: Option<Instant>,
@@ -70,6 +72,7 @@ impl Rig {
             info: Vec::new(),
             events: Vec::new(),
             drain_nothing: false,
+            longest_payload: 0,
             longest_pause: Duration::ZERO,
             stepped: None,
             runs: Vec::new(),
@@ -145,6 +148,7 @@ impl Rig {
                 break;
             };
             moved = true;
+            self.longest_payload = self.longest_payload.max(header.payload_bytes);
             for frame in self.card.transmit(&header) {
                 self.to_peer.push(frame);
             }
