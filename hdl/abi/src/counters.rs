@@ -86,7 +86,7 @@ pub const COUNTER_GROUPS: &[CounterGroup] = &[
             rq_beats: "beats that the hard block took from the card",
             rq_stall_cycles: "a beat waited for the hard block",
             posted_credit_stall_cycles: "of these, with less posted credit than 256 bytes need",
-            nonposted_credit_stall_cycles: "a read waited for non-posted credit",
+            nonposted_credit_stall_cycles: "no credit for a read was left",
             write_window_stall_cycles: "a write waited: 32 writes were inside the hard block",
             write_data_stall_cycles: "a write waited for its bytes",
             write_jobs: "writes that the card's stages requested",

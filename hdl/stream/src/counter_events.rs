@@ -61,7 +61,7 @@ pub struct RequestEvents {
     pub rq_stall_cycles: Bit,
     /// A beat waited for the hard block, with less posted credit than 256 bytes need.
     pub posted_credit_stall_cycles: Bit,
-    /// A read waited for non-posted credit.
+    /// No credit for a read was left.
     pub nonposted_credit_stall_cycles: Bit,
     /// A write waited: 32 writes were inside the hard block.
     pub write_window_stall_cycles: Bit,

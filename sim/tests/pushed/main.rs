@@ -323,10 +323,10 @@ fn random_pushes(test: &mut Test, liar: Option<u32>, rounds: u32) {
             test.ring(again);
         }
         if test.random.random_bool(0.02) && test.random.random_bool(0.5) {
-            // An enabled owner starts afresh; what it had in flight is dropped.
-            let anew = test.random.random_range(0..OWNERS);
+            // An enabled owner starts again; what it had in flight is dropped.
+            let again = test.random.random_range(0..OWNERS);
             test.cycles(2_000);
-            test.enable(anew);
+            test.enable(again);
         }
         // Now and then nothing is in flight, so that a copy can serve.
         let pause = match test.random.random_range(0..4) {

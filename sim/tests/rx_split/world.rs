@@ -142,10 +142,10 @@ pub enum Pace {
     Wire(f64),
 }
 
-/// Most beats under way that no owner's share refuses, in the small packet store.
+/// Most beats under way that no owner's share refuses, in the small packet buffer.
 pub const NEVER_REFUSED: Pace = Pace::UnderWay(160);
 
-/// Beats that a frame holds in the packet store.
+/// Beats that a frame holds in the packet buffer.
 fn charge(frame: &Packet) -> u64 {
     (frame.bytes.len().div_ceil(64) as u64).max(8)
 }

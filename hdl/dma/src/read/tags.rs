@@ -341,8 +341,7 @@ mod tests {
 
     /// Drives a table at random and shows every cycle to `law`.
     fn in_every_cycle(mut law: impl FnMut(&Moment)) {
-        let seed = std::env::var("ZERONIC_SEED").map_or(1, |seed| seed.parse().expect("a seed"));
-        println!("replay with ZERONIC_SEED={seed}");
+        let seed = seed::seed_or(1);
         let mut random = SmallRng::seed_from_u64(seed);
         let mut dut = TagTable::new(TIMEOUT_CYCLES_MIN);
         dut.connect_all();

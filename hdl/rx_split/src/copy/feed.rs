@@ -1,16 +1,16 @@
-//! Reads jobs' beats from the packet store, without a pause between jobs, and tells the realigner
-//! what to do with each.
+//! Reads the beats of copy jobs from the packet buffer, without a pause between jobs, each with what
+//! the realigner needs.
 //!
 //! ```text
-//!  jobs ──► beats of the job ──► [store reads] ──┬─► [register] ──► source
+//!  jobs ──► beats of the job ──► [buffer read] ──┬─► [register] ──► source
 //!                                               └─► [register] ──► release
 //! ```
-//!
-//! Timing: one beat a cycle, latency two cycles. A write of n beats takes n cycles, a release one.
+//! Timing: one beat per cycle, latency two cycles. A write of n beats takes n cycles, a release one.
+//! `jobs.ready` is high at once for a confirmation, which passes elsewhere.
 //!
 //! Invariants:
 //! 1. Releases are in the order of the jobs.
-//! 2. Of the last two beats the second may lie behind the packet: none of its bytes is used.
+//! 2. Of the last two beats the second may lie past the packet: none of its bytes is used.
 
 use crate::align::{AlignBeat, BeatPair};
 use crate::copy::feed_beat::{FeedBeat, FeedPlace};
@@ -22,11 +22,11 @@ use stream::prelude::*;
 pub struct FeedStep {
     /// A beat for the realigner; its data are still missing.
     pub beat: AlignBeat,
-    /// There is one.
+    /// The step has a beat.
     pub has_beat: Bit,
     /// The last step of a packet's last job.
     pub releases: Bit,
-    /// What it releases.
+    /// The part of the packet buffer that this step gives back.
     pub release: Release,
 }
 
@@ -35,20 +35,20 @@ pub struct FeedStep {
 pub struct Feed<const BUFFER_BITS: usize> {
     /// Clock of the block: the PCIe user clock, 250 MHz.
     pub clock: Signal<In, Clock>,
-    /// Start of an epoch.
+    /// Start of an epoch: the job at hand is forgotten.
     pub reset: Signal<In, Bit>,
 
-    /// Writes and releases.
+    /// Writes and releases, in order.
     pub jobs: MessageSink<CopyJob>,
-    /// Beat to read.
+    /// Beat of the packet buffer to read, with the one after it.
     pub read_address: Signal<Out, Bits<BUFFER_BITS>>,
-    /// It is read; without it the beat read last stays.
+    /// The beats are read; without it the last read data stay.
     pub read_enable: Signal<Out, Bit>,
-    /// That beat and the next, one cycle later.
+    /// Read data: both beats, one cycle later.
     pub read_data: Signal<In, BeatPair>,
-    /// To the realigner.
+    /// Beats for the realigner.
     pub source: MessageSource<AlignBeat>,
-    /// What the packet store may forget.
+    /// A packet whose last beat was read: the packet buffer may forget it.
     pub release: PulseSource<Release>,
 
     next_beat: FeedBeat,
