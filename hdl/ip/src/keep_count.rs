@@ -22,8 +22,7 @@ pub struct KeepCount {
     /// For each bit of the count, the positions of the last set bit that set it.
     #[value(|bit| {
         let of_place = |place: u64| (place + 1) >> bit & 1;
-        let mask = (0..64).fold(0u64, |mask, place| mask | of_place(place) << place);
-        mask
+        (0..64).fold(0u64, |mask, place| mask | of_place(place) << place)
     })]
     sets: [Constant<Bits<64>>; 7],
 }

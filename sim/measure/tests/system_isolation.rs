@@ -7,8 +7,8 @@
 //! Proven: with a rival that never empties its queue, and with one that is sent more than the link
 //! carries, the first owner gets an entry for every frame, and every other frame is counted: most
 //! of them as `header_queue_full` where the rival's queue has no free slot, as `buffer_share_full`
-//! where its packets hold their share of the packet buffer. With either rule broken in the card, packets
-//! judged by the free space of the rival, the same check fails.
+//! where its packets hold their share of the packet buffer. With either rule broken in the card,
+//! packets judged by the free space of the rival, the same check fails.
 
 use abi::reason::DropReason;
 use measure::limits::tightest;

@@ -45,7 +45,7 @@ pub struct PayloadLane {
     memory: LutRam<Bits<32>, 6>,
     #[value(index)]
     index: Constant<Bits<4>>,
-    #[value((32 * index) as u64)]
+    #[value(32 * index)]
     first_bit: Constant<Bits<9>>,
 }
 

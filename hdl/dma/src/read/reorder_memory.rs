@@ -48,7 +48,7 @@ pub struct ReorderLane {
     stores: Signal<Local, Bit>,
     #[value(index)]
     index: Constant<Bits<4>>,
-    #[value((32 * index) as u64)]
+    #[value(32 * index)]
     first_bit: Constant<Bits<9>>,
 }
 

@@ -27,6 +27,12 @@ use stream::prelude::*;
 // The second half of a shared beat holds the metadata, no more and no less.
 const _: () = assert!(BEAT_BYTES - SHARED_AT_BYTE == METADATA_BYTES);
 
+// One bit says that a job is a confirmation: the handshake of the jobs has no level to spare.
+const _: () = {
+    assert!(CopyKind::Write as u8 & 2 == 0 && CopyKind::Release as u8 & 2 == 0);
+    assert!(CopyKind::Confirm as u8 & 2 == 2);
+};
+
 /// The announcer. See the module's head.
 #[derive(LogicBlock, BlockDefault)]
 pub struct Announce {
@@ -51,6 +57,7 @@ pub struct Announce {
     job: Signal<Local, CopyJob>,
     left: Signal<Local, CopyJob>,
     may_queue: Signal<Local, Bit>,
+    kind_code: Signal<Local, Bits<2>>,
     is_confirmation: Signal<Local, Bit>,
     is_write: Signal<Local, Bit>,
     may: Signal<Local, Bit>,
@@ -67,7 +74,8 @@ impl Logic for Announce {
         MessageSource::<CopyJob>::link(&mut self.announced, &mut self.queue.source);
         self.job.next = self.jobs.payload.val();
         self.is_write.next = self.job.val().writes;
-        self.is_confirmation.next = self.job.val().kind == CopyKind::Confirm;
+        self.kind_code.next = self.job.val().kind.into();
+        self.is_confirmation.next = self.kind_code.val().get_bit(1);
         self.may_queue.next = self.queue.sink.ready.val()
             & (self.fence_has_space.val() | !self.is_confirmation.val());
         self.write_job.valid.next =

@@ -1,12 +1,12 @@
-//! Reads the beats of copy jobs from the packet buffer, without a pause between jobs, each with what
-//! the realigner needs.
+//! Reads the beats of copy jobs from the packet buffer, without a pause between jobs, each with
+//! what the realigner needs.
 //!
 //! ```text
 //!  jobs ──► beats of the job ──► [buffer read] ──┬─► [register] ──► source
 //!                                               └─► [register] ──► release
 //! ```
-//! Timing: one beat per cycle, latency two cycles. A write of n beats takes n cycles, a release one.
-//! `jobs.ready` is high at once for a confirmation, which passes elsewhere.
+//! Timing: one beat per cycle, latency two cycles. A write of n beats takes n cycles, a release
+//! one. `jobs.ready` is high at once for a confirmation, which passes elsewhere.
 //!
 //! Invariants:
 //! 1. Releases are in the order of the jobs.

@@ -10,7 +10,7 @@
 //! | `bad_flow` | a command that changes a flow: flow not installed, or of another generation |
 //! | `not_owner` | the same commands, neither from the flow's owner nor from owner 0 |
 //! | `list_full` | see `list_judge` |
-//! | `bad_range` | see `command_check` and `list_judge`; a floor that goes back, or 2^30 or more forward |
+//! | `bad_range` | `command_check`, `list_judge`; a floor that goes back, or by 2^30 or more |
 //! | `bad_range` | a segment that starts or ends more than 2^30 from its direction's floor |
 //!
 //! Timing: `status` and `is_ok` follow `index_bad`, `range_bad` and `list_full` in the same cycle,

@@ -57,7 +57,7 @@ pub struct FlowQueryPort<const FLOW_BITS: usize> {
     free: Signal<Local, Bit>,
     accept: Signal<Local, Bit>,
     replied: Signal<Local, Bit>,
-    #[value(beyond_mask::<FLOW_BITS>() as u64)]
+    #[value(beyond_mask::<FLOW_BITS>())]
     flow_beyond: Constant<Bits<16>>,
 }
 

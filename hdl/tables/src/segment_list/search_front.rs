@@ -54,7 +54,7 @@ pub struct SearchFront<const FLOW_BITS: usize> {
     last: Signal<Local, Bits<16>>,
     middle: Signal<Local, Bits<16>>,
     offset: Signal<Local, Bits<16>>,
-    #[value(beyond_mask::<FLOW_BITS>() as u64)]
+    #[value(beyond_mask::<FLOW_BITS>())]
     flow_beyond: Constant<Bits<16>>,
     #[value(1)]
     one: Constant<Bits<16>>,
