@@ -76,29 +76,29 @@ fn late_fifo() -> Vec<Change> {
     ]
 }
 
-/// What is late in a crossing for values: bits of the value, and each turn.
+/// What is late in a crossing for values: bits of the value, the toggle and its acknowledge.
 fn late_value(module: Option<&'static str>, top: &str, bits: usize) -> Vec<Change> {
     let last = bits - 1;
     let beside = format!(
         "    reg [{last}:0] held_before = 0;
-    reg turn_before = 1'd0;
-    reg answer_before = 1'd0;
+    reg toggle_before = 1'd0;
+    reg acknowledge_before = 1'd0;
     always @(posedge write_clock) begin
         held_before <= held;
-        turn_before <= turn;
+        toggle_before <= toggle;
     end
-    always @(posedge read_clock) answer_before <= answer;
+    always @(posedge read_clock) acknowledge_before <= acknowledge;
     initial begin"
     );
     let late = format!("{top}.late_to_read[{last}:0]");
     let seen = format!("seen <= (held & ~{late}) | (held_before & {late});");
-    let turn = format!(".d({top}.late_to_read[63] ? turn_before : turn)");
-    let answer = format!(".d({top}.late_to_write[63] ? answer_before : answer)");
+    let toggle = format!(".d({top}.late_to_read[63] ? toggle_before : toggle)");
+    let acknowledge = format!(".d({top}.late_to_write[63] ? acknowledge_before : acknowledge)");
     let changes = [
         ("    initial begin", beside),
         ("seen <= held;", seen),
-        (".d(turn)", turn),
-        (".d(answer)", answer),
+        (".d(toggle)", toggle),
+        (".d(acknowledge)", acknowledge),
     ];
     let changes = changes.into_iter().map(|(from, to)| Change {
         module,
