@@ -4,8 +4,8 @@
 //!   modules ── comments and empty lines out ── digests in names out ──> SHA-256
 //! ```
 //! Comments name the source line of a block, so they change with its documentation. The emitter
-//! tells modules of one name and one shape apart by a digest of their text, comments included: such
-//! a name counts without it, with the module's place in the design.
+//! tells modules of one name and one shape apart by a digest of their code and of the file of the
+//! block, which may move: such a name counts without it, with the module's place in the design.
 
 use std::collections::BTreeMap;
 
