@@ -74,6 +74,21 @@ impl GoldenCard {
         }))
     }
 
+    /// Holds descriptors between their two look-ups, see [`GoldenDevice::hold_sends`].
+    pub fn hold_sends(&mut self) {
+        self.device.hold_sends();
+    }
+
+    /// Descriptors that are held.
+    pub fn held_sends(&self) -> usize {
+        self.device.held_sends()
+    }
+
+    /// Lets all that is held go on.
+    pub fn release_sends(&mut self) {
+        self.device.release_sends(&mut self.memory);
+    }
+
     /// Failed sends whose event found the header queue of their owner full.
     pub fn send_events_lost(&self) -> u64 {
         self.device.send_events_lost

@@ -42,16 +42,24 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let flow = header_entry::FLOW.get(&entry.metadata) as u16;
         let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
-        let error = SendError::from_code(code);
-        if error == Some(SendError::StaleSend) {
-            // A retransmission that crossed its acknowledgement; nothing is lost.
+        let Some(id) = self.connection_of(flow, generation) else {
             return Ok(());
+        };
+        let send = self.connections.get(&id).and_then(|c| c.send.as_ref());
+        let position = header_entry::EVENT_VALUE.get(&entry.metadata) as u32;
+        let is_passed = send.is_some_and(|send| send.has_passed(position));
+        let error = SendError::from_code(code);
+        match error {
+            // A repetition that crossed its acknowledgement, before or after the card looked up its
+            // flow. What of it is not acknowledged TCP will repeat.
+            Some(SendError::StaleSend) => self.counters.overtaken_sends += 1,
+            Some(SendError::SendNoSegment) if is_passed => self.counters.overtaken_sends += 1,
+            _ => {
+                let name = error.map_or("unknown", SendError::name);
+                return self.fail(id, format!("send failed: {name}"));
+            }
         }
-        let name = error.map_or("unknown", SendError::name);
-        match self.connection_of(flow, generation) {
-            Some(id) => self.fail(id, format!("send failed: {name}")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// The connection whose flow has this id and generation.

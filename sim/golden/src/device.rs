@@ -18,7 +18,7 @@ use abi::{
 
 use crate::packet::{check_length, Profile};
 use crate::rx::{receive, undo, Delivery};
-use crate::tables::Tables;
+use crate::tables::{Flow, Tables};
 use crate::tx;
 
 /// Host memory by bus address. `None` and `false` mean that the access was refused.
@@ -34,6 +34,7 @@ struct Owner {
     context: [u32; 16],
     doorbells: [u32; 5],
     commands_taken: u32,
+    commands_confirmed: u32,
     completions: u32,
     sends_taken: u32,
     headers: u32,
@@ -79,6 +80,17 @@ pub struct GoldenDevice {
     pub send_events_lost: u64,
     /// Frames to send, oldest first.
     pub sent: VecDeque<Vec<u8>>,
+    held: Option<Held>,
+}
+
+/// What waits while sends are held between their two look-ups.
+#[derive(Default)]
+struct Held {
+    /// Owner, descriptor, and its flow as it was looked up.
+    sends: Vec<(usize, Vec<u8>, Option<Flow>)>,
+    /// Owner and status of the commands carried out since: a confirmation waits for the sends that
+    /// were looked up before.
+    commands: Vec<(usize, CommandStatus)>,
 }
 
 fn phase(index: u32, bits: u32) -> u64 {
@@ -100,6 +112,7 @@ impl GoldenDevice {
             send_errors: [0; 8],
             send_events_lost: 0,
             sent: VecDeque::new(),
+            held: None,
         }
     }
 
@@ -185,6 +198,7 @@ impl GoldenDevice {
     fn start_epoch(&mut self) {
         self.epoch = self.epoch % EPOCH_MAX + 1;
         self.control = 0;
+        self.held = None;
         self.tables.clear();
         self.owners.fill(Owner::default());
     }
@@ -219,7 +233,49 @@ impl GoldenDevice {
                 return;
             };
             let status = self.tables.apply(id as u8, &entry);
+            let owner = &mut self.owners[id];
+            owner.commands_taken = owner.commands_taken.wrapping_add(1);
+            match &mut self.held {
+                Some(held) => held.commands.push((id, status)),
+                None => self.complete(id, status, memory),
+            }
+        }
+    }
+
+    /// From now on descriptors stop between the look-up of their flow and that of their list, as
+    /// they may in the card when commands come between; confirmations wait for them.
+    pub fn hold_sends(&mut self) {
+        self.held.get_or_insert_default();
+    }
+
+    /// Descriptors that are held.
+    pub fn held_sends(&self) -> usize {
+        self.held.as_ref().map_or(0, |held| held.sends.len())
+    }
+
+    /// Lets all that is held go on, in order.
+    pub fn release_sends(&mut self, memory: &mut dyn Memory) {
+        let held = self.held.take().unwrap_or_default();
+        for (id, record, flow) in held.sends {
+            self.send_seen(id, &record, flow.as_ref(), memory);
+        }
+        for (id, status) in held.commands {
             self.complete(id, status, memory);
+        }
+    }
+
+    fn send_seen(
+        &mut self,
+        id: usize,
+        record: &[u8],
+        seen: Option<&Flow>,
+        memory: &mut dyn Memory,
+    ) {
+        let mut read = |address, bytes| memory.read(address, bytes);
+        let sent = tx::send_seen(seen, &self.tables, id as u8, record, &mut read);
+        self.sent.extend(sent.frames);
+        if let Some(error) = sent.error {
+            self.fail_send(id, error, record, memory);
         }
     }
 
@@ -227,7 +283,7 @@ impl GoldenDevice {
         let owner = &mut self.owners[id];
         let bits = owner.bits(0);
         let mut entry = [0; COMPLETION_BYTES];
-        completion::INDEX.set(&mut entry, owner.commands_taken.into());
+        completion::INDEX.set(&mut entry, owner.commands_confirmed.into());
         completion::STATUS.set(&mut entry, status as u64);
         completion::PHASE.set(&mut entry, phase(owner.completions, bits));
         completion::EPOCH.set(&mut entry, self.epoch.into());
@@ -237,7 +293,7 @@ impl GoldenDevice {
             &entry,
         );
         owner.completions = owner.completions.wrapping_add(1);
-        owner.commands_taken = owner.commands_taken.wrapping_add(1);
+        owner.commands_confirmed = owner.commands_confirmed.wrapping_add(1);
     }
 
     fn take_sends(&mut self, id: usize, memory: &mut dyn Memory) {
@@ -261,11 +317,11 @@ impl GoldenDevice {
                 record.extend(second);
                 slots = 2;
             }
-            let mut read = |address, bytes| memory.read(address, bytes);
-            let sent = tx::send(&self.tables, id as u8, &record, &mut read);
-            self.sent.extend(sent.frames);
-            if let Some(error) = sent.error {
-                self.fail_send(id, error, &record, memory);
+            let seen = self.tables.flow(send_descriptor::FLOW.get(&record) as u16);
+            let seen = seen.cloned();
+            match &mut self.held {
+                Some(held) => held.sends.push((id, record, seen)),
+                None => self.send_seen(id, &record, seen.as_ref(), memory),
             }
             let owner = &mut self.owners[id];
             owner.sends_taken = owner.sends_taken.wrapping_add(slots);

@@ -62,7 +62,20 @@ pub fn send(
     record: &[u8],
     read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
 ) -> Sent {
-    match frames_of(tables, owner, record, read) {
+    let seen = tables.flow(d::FLOW.get(record) as u16);
+    send_seen(seen, tables, owner, record, read)
+}
+
+/// Decides on one descriptor whose flow was looked up as `seen`, and whose list and regions are
+/// looked up now: commands may have come between.
+pub fn send_seen(
+    seen: Option<&Flow>,
+    tables: &Tables,
+    owner: u8,
+    record: &[u8],
+    read: &mut dyn FnMut(u64, usize) -> Option<Vec<u8>>,
+) -> Sent {
+    match frames_of(seen, tables, owner, record, read) {
         Ok((frames, all)) => Sent {
             frames,
             error: (!all).then_some(SendError::ReadFailed),
@@ -76,6 +89,7 @@ pub fn send(
 
 /// The frames, and whether none is missing.
 fn frames_of(
+    seen: Option<&Flow>,
     tables: &Tables,
     owner: u8,
     record: &[u8],
@@ -102,8 +116,7 @@ fn frames_of(
     {
         return Err(SendError::SendMalformed);
     }
-    let flow = tables
-        .flow(d::FLOW.get(record) as u16)
+    let flow = seen
         .filter(|flow| u64::from(flow.generation) == d::GENERATION.get(record))
         .filter(|flow| flow.owner == owner)
         .ok_or(SendError::SendBadFlow)?;
@@ -182,7 +195,10 @@ fn resolve(
     start: u32,
     bytes: usize,
 ) -> Result<Vec<(u64, usize)>, SendError> {
-    let list = &flow.lists[1];
+    // A flow that was removed since keeps its list.
+    let now = tables.flow(d::FLOW.get(record) as u16);
+    let now = now.filter(|now| now.generation == flow.generation);
+    let list = &now.unwrap_or(flow).lists[1];
     let mut index = d::SEGMENT_INDEX.get(record) as u16;
     if (index.wrapping_sub(list.head) as i16) < 0 {
         index = list.head;

@@ -342,8 +342,8 @@ impl World {
             self.send.judged,
             self.cycles()
         );
-        let (failed, lost) = (self.send.failed, self.send.lost);
-        println!("{counters:?}, failed sends {failed:?}, {lost} untold");
+        let (failed, lost, overtaken) = (self.send.failed, self.send.lost, self.send.overtaken);
+        println!("{counters:?}, failed sends {failed:?}, {lost} untold, {overtaken} overtaken");
         self.receive.conclude(&counters);
         self.send.conclude(&counters);
         let card = self.card.borrow();

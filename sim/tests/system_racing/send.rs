@@ -6,7 +6,7 @@ use std::collections::{HashMap, VecDeque};
 
 use abi::reason::SendError;
 use abi::{header_entry as h, send_descriptor as d};
-use golden::tables::Tables;
+use golden::tables::{Flow, Tables};
 use golden::tx;
 use host::control::commands::{Direction, FlowName};
 use host::control::descriptor::{tcp_send, Payload};
@@ -79,6 +79,8 @@ pub struct Sends {
     pub failed: [u64; 8],
     /// Those of them that failed with neither frame nor event.
     pub lost: u64,
+    /// Those of them whose segments were gone because the send floor had passed.
+    pub overtaken: u64,
 }
 
 impl Sends {
@@ -211,11 +213,44 @@ impl Sends {
             if let Some(error) = event {
                 self.failed[error as usize] += 1;
             }
+            if event == Some(SendError::SendNoSegment) && !is_missing(posted, &states, history) {
+                assert_passed(posted, &states, history);
+                self.overtaken += 1;
+            }
             self.lost += u64::from(is_lost);
             self.judged += 1;
             self.open.pop_front();
         }
     }
+}
+
+/// Whether the range of a descriptor has no segment in some state, without any race: it was never
+/// posted.
+fn is_missing(posted: &Posted, states: &[u64], history: &History) -> bool {
+    states.iter().any(|state| {
+        let mut read = |_, bytes| Some(vec![0; bytes]);
+        let sent = tx::send(history.tables(*state), 0, &posted.record, &mut read);
+        sent.error == Some(SendError::SendNoSegment)
+    })
+}
+
+/// A range that lost its segments between the two look-ups lost them to a send floor beyond its
+/// position, which software has asked for.
+///
+/// # Panics
+/// If no floor passed.
+fn assert_passed(posted: &Posted, states: &[u64], history: &History) {
+    let position = d::POSITION.get(&posted.record) as u32;
+    let is_passed = |state: &u64| {
+        let flow = history.tables(*state).flow(posted.name.flow);
+        flow.is_some_and(|flow| (flow.send_floor.wrapping_sub(position) as i32) > 0)
+    };
+    assert!(
+        states.iter().any(is_passed),
+        "descriptor {} of slot {}: no segment at {position:#x}, and no floor passed",
+        posted.number,
+        posted.slot
+    );
 }
 
 /// What may come of a descriptor: the flow seen in one state, its list in that or a later one,
@@ -231,17 +266,12 @@ fn outcomes(
     for (first, flow_state) in states.iter().enumerate() {
         for (second, list_state) in states.iter().enumerate().skip(first) {
             for region_state in &states[second..] {
-                let mut tables = history.tables(*flow_state).clone();
-                let later = history.tables(*list_state).flow(id).cloned();
-                if let (Some(flow), Some(later)) = (tables.flow_mut(id), later) {
-                    if flow.generation == later.generation {
-                        flow.lists[1] = later.lists[1].clone();
-                    }
-                }
+                let seen = history.tables(*flow_state).flow(id);
+                let mut tables = history.tables(*list_state).clone();
                 tables.adopt_regions(history.tables(*region_state));
-                let content = Content::of(posted, &tables, software);
+                let content = Content::of(posted, &tables, seen, software);
                 let mut read = |address, bytes| content.read(address, bytes);
-                let sent = tx::send(&tables, 0, &posted.record, &mut read);
+                let sent = tx::send_seen(seen, &tables, 0, &posted.record, &mut read);
                 if !all.contains(&sent) {
                     all.push(sent);
                 }
@@ -255,12 +285,14 @@ fn outcomes(
 struct Content(Vec<(u64, Vec<u8>)>);
 
 impl Content {
-    fn of(posted: &Posted, tables: &Tables, software: &Software) -> Content {
+    fn of(posted: &Posted, tables: &Tables, seen: Option<&Flow>, software: &Software) -> Content {
         let memory = software.groups[posted.slot / GROUP_SLOTS].arena.memory;
-        let Some(flow) = tables.flow(posted.name.flow) else {
+        let Some(flow) = seen else {
             return Content(Vec::new());
         };
-        let list = &flow.lists[1];
+        let now = tables.flow(posted.name.flow);
+        let now = now.filter(|now| now.generation == flow.generation);
+        let list = &now.unwrap_or(flow).lists[1];
         let mut found = Vec::new();
         let mut index = list.head;
         while index != list.tail {

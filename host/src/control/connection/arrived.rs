@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!   placed ─┬─ expected ─► landed            deferred ─┬─ expected ─► kept, within the budget
-//!           └─ doubtful ─► landed in doubt             └─ doubtful ─► kept apart
+//!           ├─ late ─────► what landed stays           └─ doubtful ─► kept apart
+//!           └─ foreign ──► what landed is lost
 //! ```
 
 use abi::header_entry;
 use abi::reason::Disposition;
 
+use super::expected::Doubt;
 use super::Connection;
 use crate::control::commands::FlowName;
 use crate::control::flow::deferred::DEFERRED_BYTES_MAX;
@@ -65,16 +67,22 @@ impl Connection {
         let bytes = packet.payload_bytes;
         let end = receive.offset(parsed.sequence.wrapping_add(bytes as u32));
         let beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
-        let doubtful = beyond || self.expected.doubts(parsed, floor);
+        let doubt = match beyond {
+            true => Doubt::Foreign,
+            false => self.expected.doubt(parsed, floor),
+        };
+        let doubtful = doubt != Doubt::None;
         let is_kept = match (packet.placed, &packet.deferred) {
             // In the buffers, or below the floor, of an old flow with the same addresses.
             _ if packet.flow.is_some_and(|name| name != self.name) => false,
             (Some(trimmed), _) => {
                 let first = parsed.sequence.wrapping_add(trimmed as u32);
-                match receive.offset(first) {
-                    Some(start) if doubtful => receive.landed_in_doubt(start, bytes - trimmed),
-                    Some(start) => receive.landed(start, bytes - trimmed),
-                    None => true,
+                let bytes = bytes - trimmed;
+                match (receive.offset(first), doubt) {
+                    (None, _) => true,
+                    (Some(start), Doubt::None) => receive.landed(start, bytes),
+                    (Some(start), Doubt::Late) => receive.landed_late(start, bytes),
+                    (Some(start), Doubt::Foreign) => receive.landed_in_doubt(start, bytes),
                 }
             }
             (None, Some(payload)) if parsed.may_carry() => {
@@ -123,6 +131,7 @@ impl Connection {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::connection::expected::Expected;
     use crate::control::flow::buffer::Buffer;
     use crate::control::flow::receive::ReceiveSide;
     use crate::control::flow::send::SendSide;
@@ -165,7 +174,7 @@ mod tests {
         receive.confirm(|_| true);
         connection.receive = Some(receive);
         connection.send = Some(SendSide::new(1000, 1));
-        connection.expected = crate::control::connection::expected::Expected::new(999, 999, None);
+        connection.expected = Expected::new(999, 999, None);
         let (mut bytes, parsed) = header(1000);
         connection.note_sent(&mut bytes, &parsed, 0);
         connection
@@ -216,5 +225,69 @@ mod tests {
         let receive = connection.receive.as_mut().unwrap();
         assert_eq!(receive.copies(10).unwrap()[0].bytes, [2; 10]);
         assert_eq!(receive.copies(11), Err((10, 1)));
+    }
+
+    /// A header with a timestamp option, at a sequence number.
+    fn stamped(sequence: u32, value: u32) -> TcpHeader {
+        let (mut bytes, _) = header(sequence);
+        bytes[14 + 20 + 12] = 0x80;
+        bytes[17] += 12;
+        bytes.extend([1, 1, 8, 10]);
+        bytes.extend(value.to_be_bytes());
+        bytes.extend([0; 4]);
+        parse_tcp(&bytes).unwrap()
+    }
+
+    /// A packet lands ahead, and TCP holds it out of order. One in order with a newer timestamp
+    /// follows; then the first comes again, before the card has the newer timestamp floor.
+    #[test]
+    fn a_late_repetition_costs_no_bytes_that_tcp_holds() {
+        let placed = |bytes: &[u8]| packet(bytes, Some(NAME));
+        let mut connection = connection();
+        connection.expected = Expected::new(999, 999, Some(10));
+        let (mut bytes, parsed) = header(1000);
+        connection.note_sent(&mut bytes, &parsed, 0);
+        assert!(connection.keep_payload(&stamped(1030, 10), &placed(&[7; 20])));
+        assert!(connection.keep_payload(&stamped(1000, 20), &placed(&[5; 10])));
+        assert!(connection.keep_payload(&stamped(1030, 10), &placed(&[7; 20])));
+        assert!(connection.keep_payload(&stamped(1010, 21), &placed(&[6; 20])));
+        let receive = connection.receive.as_mut().unwrap();
+        assert_eq!(receive.copies(50), Ok(Vec::new()));
+    }
+
+    /// The same with an ACK number that others have overtaken, of a TCP that takes none of those.
+    #[test]
+    fn a_repetition_with_an_old_ack_costs_no_bytes_that_tcp_holds() {
+        let with_ack = |sequence: u32, acknowledgement: u32| {
+            let (mut bytes, _) = header(sequence);
+            bytes[14 + 20 + 8..14 + 20 + 12].copy_from_slice(&acknowledgement.to_be_bytes());
+            parse_tcp(&bytes).unwrap()
+        };
+        let placed = |bytes: &[u8]| packet(bytes, Some(NAME));
+        let mut connection = connection();
+        let (mut bytes, parsed) = header(1000);
+        connection.note_sent(&mut bytes, &parsed, 100);
+        assert!(connection.keep_payload(&with_ack(1030, 1000), &placed(&[7; 20])));
+        assert!(connection.keep_payload(&with_ack(1000, 1100), &placed(&[5; 10])));
+        assert!(connection.keep_payload(&with_ack(1030, 1000), &placed(&[7; 20])));
+        assert!(connection.keep_payload(&with_ack(1010, 1100), &placed(&[6; 20])));
+        let receive = connection.receive.as_mut().unwrap();
+        assert_eq!(receive.copies(50), Ok(Vec::new()));
+    }
+
+    /// A packet that acknowledges what was never sent is nobody's repetition: what it overwrote
+    /// counts as lost, so that no byte of it is ever announced.
+    #[test]
+    fn a_foreign_packet_over_bytes_that_tcp_holds_ends_in_an_error() {
+        let mut connection = connection();
+        let (_, first) = header(1010);
+        assert!(connection.keep_payload(&first, &packet(&[7; 20], Some(NAME))));
+        let mut forged = first;
+        forged.acknowledgement = 1001;
+        assert!(!connection.keep_payload(&forged, &packet(&[8; 20], Some(NAME))));
+        let (_, start) = header(1000);
+        assert!(connection.keep_payload(&start, &packet(&[5; 10], Some(NAME))));
+        let receive = connection.receive.as_mut().unwrap();
+        assert_eq!(receive.copies(30), Err((10, 20)));
     }
 }

@@ -10,10 +10,26 @@
 //! the result does not follow from the headers, the strictest rule applies. A packet that fails is
 //! doubtful: none of its bytes is lost, but its copy has the lowest priority (`flow/standing.rs`).
 //!
+//! A *late* packet fails only because others overtook it: its timestamp or its ACK number is older
+//! than one that came before. If the card placed it, it passed the card's own floors, which follow
+//! the newest by a command's latency. So the peer sent it less than half a sequence space ago, and
+//! its bytes are those of the stream: it may repeat bytes that TCP holds, and costs none of them.
+//!
 //! Sources: RFC 9293, 3.10.7.4 (acceptance), RFC 7323, 4.3 and 5.3 (timestamps), RFC 5961, 5.2.
 
 use crate::control::packet::{link_address, LinkAddress, TcpHeader};
 use crate::transport::header::{is_after, ACK, FIN, RST, SYN};
+
+/// How much speaks against a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Nothing: TCP accepts its payload.
+    None,
+    /// It is late: TCP probably refuses it, but its bytes are those of the stream.
+    Late,
+    /// TCP probably refuses it, and its bytes may be anybody's.
+    Foreign,
+}
 
 /// Acceptance rules of one connection. See the head of this file.
 #[derive(Clone, Debug)]
@@ -100,22 +116,29 @@ impl Expected {
         self.link.as_ref().is_none_or(|link| *link == to)
     }
 
-    /// Whether TCP probably refuses the payload of a packet; `send_floor` is acknowledged.
-    pub fn doubts(&self, parsed: &TcpHeader, send_floor: u32) -> bool {
-        self.doubts_numbers(parsed, send_floor) || self.is_old(parsed)
+    /// What speaks against the payload of a packet; `send_floor` is acknowledged.
+    pub fn doubt(&self, parsed: &TcpHeader, send_floor: u32) -> Doubt {
+        match self.doubt_of_numbers(parsed, send_floor) {
+            Doubt::None if self.is_old(parsed) => Doubt::Late,
+            doubt => doubt,
+        }
     }
 
     /// RFC 5961 accepts ACK numbers below the acknowledged one, by at most a window and at most all
     /// bytes ever acknowledged. Other TCPs accept none.
-    fn doubts_numbers(&self, parsed: &TcpHeader, send_floor: u32) -> bool {
+    fn doubt_of_numbers(&self, parsed: &TcpHeader, send_floor: u32) -> Doubt {
         let acknowledged = match is_after(send_floor, self.peer_acknowledged) {
             true => send_floor,
             false => self.peer_acknowledged,
         };
         let lowest = acknowledged.wrapping_sub(self.old_ack_bytes());
-        !parsed.may_carry()
-            || is_after(parsed.acknowledgement, self.sent_end)
-            || is_after(lowest, parsed.acknowledgement)
+        if !parsed.may_carry() || is_after(parsed.acknowledgement, self.sent_end) {
+            Doubt::Foreign
+        } else if is_after(lowest, parsed.acknowledgement) {
+            Doubt::Late
+        } else {
+            Doubt::None
+        }
     }
 
     fn old_ack_bytes(&self) -> u32 {
@@ -172,7 +195,8 @@ impl Expected {
         let is_next = self.spans(parsed, payload_bytes) && is_after(end, self.acknowledged);
         let is_late = is_next && self.timestamp.is_some();
         let value = parsed.timestamp.map(|(value, _)| (end, value));
-        self.late = value.filter(|_| is_late && !self.doubts_numbers(parsed, send_floor));
+        self.late =
+            value.filter(|_| is_late && self.doubt_of_numbers(parsed, send_floor) == Doubt::None);
     }
 
     /// Whether a packet begins at or before the last acknowledged position and does not end before
@@ -221,7 +245,7 @@ mod tests {
 
     fn doubts(expected: &Expected, acknowledgement: u32, value: u32) -> bool {
         let (_, parsed) = header(&[], REMOTE + 1, acknowledgement, value);
-        expected.doubts(&parsed, LOCAL.wrapping_add(1))
+        expected.doubt(&parsed, LOCAL.wrapping_add(1)) != Doubt::None
     }
 
     #[test]
@@ -234,6 +258,15 @@ mod tests {
         expected.note_sent(&bytes, &parsed, 100);
         assert!(!doubts(&expected, LOCAL.wrapping_add(101), 0));
         assert!(doubts(&expected, LOCAL.wrapping_add(102), 0));
+        let of = |acknowledgement| {
+            expected.doubt(&header(&[], 0, acknowledgement, 0).1, LOCAL.wrapping_add(1))
+        };
+        assert_eq!(
+            of(LOCAL.wrapping_add(102)),
+            Doubt::Foreign,
+            "of what was never sent"
+        );
+        assert_eq!(of(LOCAL), Doubt::Late);
     }
 
     #[test]
@@ -250,7 +283,8 @@ mod tests {
         }
         assert!(doubts(&expected, next, 3));
         assert!(!doubts(&expected, next, 5));
-        assert!(!Expected::new(LOCAL, REMOTE, None).doubts(&header(&[], 0, next, 4).1, next));
+        let without = Expected::new(LOCAL, REMOTE, None);
+        assert_eq!(without.doubt(&header(&[], 0, next, 4).1, next), Doubt::None);
     }
 
     /// TCP accepts old ACK numbers only as far as anything was acknowledged, or none at all.

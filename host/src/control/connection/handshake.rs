@@ -14,7 +14,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 
-use super::expected::Expected;
+use super::expected::{Doubt, Expected};
 use super::window::Window;
 use crate::control::packet::{link_address, LinkAddress, TcpHeader};
 use crate::transport::header::{ACK, RST, SYN};
@@ -199,7 +199,7 @@ impl Handshakes {
             && self.early_bytes + payload.len() <= EARLY_BYTES_ALL_MAX;
         let wanted = handshake.state != State::HalfOpen
             && handshake.early_offset(parsed).is_some()
-            && !expected.doubts(parsed, local.wrapping_add(1));
+            && expected.doubt(parsed, local.wrapping_add(1)) == Doubt::None;
         if room && wanted {
             self.early_bytes += payload.len();
             handshake.early.push((parsed.sequence, payload.to_vec()));

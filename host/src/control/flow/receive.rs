@@ -121,6 +121,13 @@ impl ReceiveSide {
             .landed_in_doubt(start.max(self.announced), end)
     }
 
+    /// Payload of a late packet was placed: what was there stays. Returns false when its header
+    /// must be withheld.
+    pub fn landed_late(&mut self, start: u64, bytes: u64) -> bool {
+        let end = start + bytes;
+        self.standing.landed_late(start.max(self.announced), end)
+    }
+
     /// Payload was placed by a packet whose header is withheld: what was there is no longer valid.
     pub fn spoilt(&mut self, start: u64, bytes: u64) {
         let end = start + bytes;
@@ -474,21 +481,25 @@ mod tests {
         }
 
         /// A packet arrives: a good one, or one that TCP refuses. TCP may accept a good one that is
-        /// doubtful. `overwrites` allows a refused one to be placed over accepted bytes.
+        /// doubtful; late ones are always good. `overwrites` allows a refused one to be placed over
+        /// accepted bytes.
         fn packet(&mut self, overwrites: bool) {
             let start = self.next(STREAM);
             let bytes = 1 + self.next(40.min(STREAM - start));
             let range = start..start + bytes;
             let is_good = self.next(3) > 0;
             let doubtful = !is_good || self.next(4) == 0;
+            let is_late = is_good && doubtful && self.next(2) == 0;
             let payload: Vec<u8> = match is_good {
                 true => range.clone().map(good).collect(),
                 false => vec![0xee - self.next(4) as u8; bytes],
             };
-            let free = !doubtful || overwrites || !self.taken[range.clone()].contains(&true);
+            let is_taken = self.taken[range.clone()].contains(&true);
+            let free = !doubtful || is_late || overwrites || !is_taken;
             let is_placed = start >= self.cursor && self.next(3) > 0 && free;
             let (at, side) = (start as u64, &mut self.side);
             let shown = match (is_placed, doubtful) {
+                (true, true) if is_late => side.landed_late(at, bytes as u64),
                 (true, true) => side.landed_in_doubt(at, bytes as u64),
                 (true, false) => side.landed(at, bytes as u64),
                 (false, true) => side.defer_in_doubt(at, &payload),

@@ -20,6 +20,7 @@ use super::posted::BufferQueue;
 use crate::control::commands::{Direction, Entry, FlowName};
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
+use crate::transport::header::is_after;
 
 /// Any so many consecutive segments hold at least [`DESCRIPTOR_BYTES_MAX`] bytes. Page boundaries
 /// included, the payload of a descriptor then has less than `abi::config::SEND_PIECES_MAX` pieces.
@@ -130,6 +131,11 @@ impl SendSide {
         self.floor_asked = floor;
         self.head_asked = self.queue.index(floor);
         Some((self.queue.position(floor), self.head_asked))
+    }
+
+    /// Whether a floor beyond this sequence number was requested.
+    pub fn has_passed(&self, position: u32) -> bool {
+        is_after(self.queue.position(self.floor_asked), position)
     }
 
     /// The floor of [`SendSide::acknowledge`] was requested.

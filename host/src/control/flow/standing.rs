@@ -8,7 +8,8 @@
 //! A copy is doubtful when TCP probably refuses its packet (`connection/expected.rs`). If TCP
 //! accepts it after all, that copy must be the valid one, so TCP is shown only one doubtful copy of
 //! each byte. Bytes that TCP may have accepted and that were overwritten since are lost: only a
-//! copy without doubt may replace them.
+//! copy without doubt may replace them. A late packet overwrites bytes with the same bytes, so
+//! nothing is lost by it.
 //!
 //! Memory is bounded whatever a peer sends: bytes by budgets, ranges by their number.
 
@@ -66,6 +67,26 @@ impl Standing {
         match stands {
             true => self.in_doubt.insert(start, end),
             false => self.spoilt(start, end),
+        }
+        stands
+    }
+
+    /// Payload of a late packet was placed, over the same bytes where any had landed. Returns false
+    /// when its header must be withheld.
+    pub fn landed_late(&mut self, start: u64, end: u64) -> bool {
+        let mut fresh = Vec::new();
+        for (from, to) in self.landed.gaps(start, end) {
+            fresh.extend(self.in_doubt.gaps(from, to));
+        }
+        let is_free = |&(from, to): &(u64, u64)| {
+            !self.lost.overlaps(from, to) && !self.doubtful.overlaps(from, to)
+        };
+        let room = self.in_doubt.len() + fresh.len() <= RANGES_MAX;
+        let stands = fresh.is_empty() || (room && fresh.iter().all(is_free));
+        if stands {
+            for (from, to) in fresh {
+                self.in_doubt.insert(from, to);
+            }
         }
         stands
     }

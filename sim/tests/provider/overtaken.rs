@@ -1,0 +1,71 @@
+//! Descriptors that are under way in the card while the commands around them take effect.
+
+use host::driver::bus::MemoryKind;
+use host::provider::{ApplicationId, Completion};
+use host::transport::header::ACK;
+use host::transport::peer::{Script, WirePeer};
+
+use crate::calls::peer_address;
+use crate::rig::golden;
+
+/// Bytes of each of the two buffers; both fit the initial window.
+const BYTES: u32 = 1000;
+
+/// Our TCP repeats what it sent. Between the two look-ups of the repetition the peer acknowledges
+/// `acknowledged` bytes, so that the send floor passes and the head of the list with it.
+fn a_repetition_is_overtaken(acknowledged: u32) {
+    let mut rig = golden();
+    let script = Script::default();
+    rig.peer.listen(peer_address(5001), script).expect("a port");
+    let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);
+    let region = rig.provider.register(first, dram, 4096).expect("room");
+    let remote = peer_address(5001);
+    let id = rig.provider.connect(first, remote).expect("a connection");
+    rig.completion(|c| *c == Completion::Opened(id));
+    rig.steps(20);
+    let (sequence, start, ports) = rig.peer_next();
+
+    rig.cut = true;
+    for request in 0..2 {
+        let offset = request * u64::from(BYTES);
+        let sent = rig.provider.send(id, region, offset, BYTES, request);
+        sent.expect("a request");
+    }
+    rig.steps(20);
+    rig.card.borrow_mut().hold_sends();
+    rig.until("a repetition", |rig| rig.card.borrow().held_sends() > 0);
+    rig.forge(
+        ports,
+        (sequence, start.wrapping_add(acknowledged)),
+        ACK,
+        &[],
+    );
+    rig.steps(20);
+    let early = |c: &&Completion| matches!(c, Completion::Sent { .. });
+    let done = rig.completions.iter().find(early);
+    assert_eq!(
+        done, None,
+        "a floor is confirmed before the sends in front of it"
+    );
+    rig.card.borrow_mut().release_sends();
+    rig.steps(20);
+    assert!(rig.provider.counters().overtaken_sends > 0, "nothing raced");
+
+    // The connection lives, and what is left arrives.
+    rig.forge(ports, (sequence, start.wrapping_add(2 * BYTES)), ACK, &[]);
+    for request in 0..2 {
+        rig.completion(|c| *c == Completion::Sent { request });
+    }
+    let failed = |c: &&Completion| matches!(c, Completion::Failed(..));
+    assert_eq!(rig.completions.iter().find(failed), None);
+}
+
+#[test]
+fn a_repetition_whose_list_is_empty_by_then_is_overtaken() {
+    a_repetition_is_overtaken(2 * BYTES);
+}
+
+#[test]
+fn a_repetition_whose_first_segment_is_gone_by_then_is_overtaken() {
+    a_repetition_is_overtaken(BYTES + 100);
+}
