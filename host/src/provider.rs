@@ -13,6 +13,7 @@
 //! domain of its own. Both the provider and the card refuse access to the memory of another
 //! application.
 
+mod connections;
 mod failures;
 mod headers;
 mod progress;
@@ -23,9 +24,9 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use self::connections::Connections;
 use self::copier::Copier;
-use crate::control::commands::FlowName;
-use crate::control::connection::handshake::{Handshakes, Tuple};
+use crate::control::connection::handshake::Handshakes;
 use crate::control::connection::Connection;
 use crate::control::flow::buffer::Buffer;
 use crate::control::lists::Shared;
@@ -37,7 +38,7 @@ use crate::driver::error::{HostError, Result};
 use crate::driver::rings::RingSizes;
 use crate::driver::ticket::Ticket;
 use crate::memory::ApplicationMapping;
-use crate::transport::{ListenerId, StreamId, Transport, TransportError};
+use crate::transport::{Event, ListenerId, StreamId, Transport, TransportError};
 
 /// Names an application of a provider, by its owner number on the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,13 +125,11 @@ pub struct ProviderCounters {
 pub struct Provider<B: Bus, T: Transport> {
     device: Device<B>,
     transport: T,
-    connections: HashMap<ConnectionId, Connection>,
-    tuples: HashMap<Tuple, ConnectionId>,
+    connections: Connections,
+    /// Connections in this step, between steps only its memory.
+    stepped: Vec<ConnectionId>,
     handshakes: Handshakes,
     keys: KeyTable,
-    generations: Vec<u8>,
-    flows: HashMap<u16, ConnectionId>,
-    flows_free: Vec<u16>,
     shared: Shared,
     applications: usize,
     listeners: HashMap<ListenerId, ApplicationId>,
@@ -139,7 +138,6 @@ pub struct Provider<B: Bus, T: Transport> {
     removals: Vec<(Ticket, u16)>,
     completions: VecDeque<Completion>,
     counters: ProviderCounters,
-    connection_next: u32,
 }
 
 impl<B: Bus, T: Transport> Provider<B, T> {
@@ -149,9 +147,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let sizes = device.sizes();
         Ok(Self {
             keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
-            generations: vec![0; 1 << sizes.flow_bits],
-            flows: HashMap::new(),
-            flows_free: (0..=u16::MAX).take(1 << sizes.flow_bits).rev().collect(),
             shared: Shared::new(sizes.flow_bits, sizes.segment_bits),
             applications: 1,
             listeners: HashMap::new(),
@@ -159,13 +154,12 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             copier: Copier::default(),
             device,
             transport,
-            connections: HashMap::new(),
-            tuples: HashMap::new(),
+            connections: Connections::new(sizes.flow_bits),
+            stepped: Vec::new(),
             handshakes: Handshakes::default(),
             removals: Vec::new(),
             completions: VecDeque::new(),
             counters: ProviderCounters::default(),
-            connection_next: 0,
         })
     }
 
@@ -310,25 +304,15 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     fn adopt(&mut self, application: ApplicationId, stream: StreamId) -> Result<ConnectionId> {
         let tuple = self.transport.addresses(stream)?;
-        let Some(flow) = self.flows_free.pop() else {
-            self.transport.abort(stream)?;
-            return Err(HostError::TableFull {
-                what: "flows",
-                limit: self.generations.len(),
-            });
+        let name = match self.connections.take_name() {
+            Ok(name) => name,
+            Err(full) => {
+                self.transport.abort(stream)?;
+                return Err(full);
+            }
         };
-        let generation = &mut self.generations[usize::from(flow)];
-        *generation = generation.wrapping_add(1);
-        let name = FlowName {
-            flow,
-            generation: *generation,
-        };
-        let id = ConnectionId(self.connection_next);
-        self.connection_next += 1;
-        self.connections
-            .insert(id, Connection::new(stream, tuple, name, application.0));
-        self.flows.insert(flow, id);
-        self.tuples.insert(tuple, id);
+        let connection = Connection::new(stream, tuple, name, application.0);
+        let id = self.connections.add(connection);
         self.handshakes.claim(tuple);
         Ok(id)
     }
@@ -362,10 +346,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         })
     }
 
+    /// The connection of a request, which touches it.
     fn connection(&mut self, id: ConnectionId) -> Result<&mut Connection> {
-        self.connections
-            .get_mut(&id)
-            .ok_or(HostError::UnknownConnection(id.0))
+        self.connections.touch(id);
+        let connection = self.connections.get_mut(id);
+        connection.ok_or(HostError::UnknownConnection(id.0))
     }
 
     /// Sends `bytes` bytes of a region. The completion carries `request`.
@@ -436,9 +421,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.poll_device()?;
         self.take_headers()?;
         self.take_refused()?;
-        // Connections read the status of their streams in every step. Events are polled only so
-        // that the transport makes progress.
-        while self.transport.poll_event()?.is_some() {}
+        while let Some(event) = self.transport.poll_event()? {
+            if let Event::Stream(stream) = event {
+                if let Some(id) = self.connections.of_stream(stream) {
+                    self.connections.touch(id);
+                }
+            }
+        }
         self.take_transport_headers()?;
         self.step_connections()?;
         self.end_removals()?;
@@ -447,9 +436,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     fn step_connections(&mut self) -> Result<()> {
-        let mut ids: Vec<ConnectionId> = self.connections.keys().copied().collect();
-        ids.sort_unstable();
-        for id in ids {
+        let mut stepped = std::mem::take(&mut self.stepped);
+        self.connections.take_ready(&mut stepped);
+        for &id in &stepped {
             if let Err(error) = self.step_connection(id) {
                 match error {
                     HostError::Transport(_)
@@ -463,7 +452,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                     other => return Err(other),
                 }
             }
+            if self.connections.get(id).is_some_and(|c| !c.is_at_rest()) {
+                self.connections.touch(id);
+            }
         }
+        self.stepped = stepped;
         Ok(())
     }
 }

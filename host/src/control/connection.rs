@@ -78,6 +78,8 @@ pub struct Connection {
     pub owner: u8,
     /// Phase of the connection.
     pub phase: Phase,
+    /// Packets with its addresses are its own. They are another's once its TCP has given it up.
+    pub has_addresses: bool,
     /// Receive side, once the handshake is known.
     pub receive: Option<ReceiveSide>,
     /// Send side, once the handshake is known.
@@ -96,6 +98,8 @@ pub struct Connection {
     pub(super) end_seen: bool,
     end_reported: bool,
     acceptance_stale: bool,
+    /// Its TCP has failed; bytes that TCP had accepted before are still to be delivered.
+    pub(super) is_failing: bool,
 }
 
 impl Connection {
@@ -113,6 +117,7 @@ impl Connection {
             name,
             owner,
             phase: Phase::Opening,
+            has_addresses: true,
             receive: None,
             send: None,
             window: Window::default(),
@@ -125,6 +130,7 @@ impl Connection {
             end_seen: false,
             end_reported: false,
             acceptance_stale: false,
+            is_failing: false,
         }
     }
 
@@ -243,6 +249,20 @@ impl Connection {
             self.step_close(commands, transport, &status)?;
         }
         Ok(progress)
+    }
+
+    /// Whether nothing is under way: until a request, a packet, a header of its TCP or an event of
+    /// the transport touches the connection, a step would change nothing.
+    pub fn is_at_rest(&self) -> bool {
+        let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
+            return false;
+        };
+        let ends = self.finish_asked && !self.finished || self.close_asked;
+        let reports = self.end_seen && !self.end_reported;
+        self.phase == Phase::Installed
+            && !(ends || reports || self.acceptance_stale || self.is_failing)
+            && receive.is_at_rest()
+            && send.is_at_rest()
     }
 
     /// Grows and shrinks both segment lists with the number of requests.

@@ -144,12 +144,22 @@ impl FlowList {
         self.tail.wrapping_sub(self.head)
     }
 
+    /// Whether no move is under way or due while no request waits.
+    pub fn is_at_rest(&self) -> bool {
+        self.moving.is_none() && self.wanted(0).is_none()
+    }
+
+    /// Entries that may be posted now.
+    pub fn room(&self) -> usize {
+        let target = self.moving.map_or(self.list, |(_, list)| list);
+        let capacity = self.list.capacity().min(target.capacity());
+        capacity.saturating_sub(self.resident()).into()
+    }
+
     /// Takes the next index, if the list has a free entry.
     pub fn push(&mut self) -> Option<u16> {
-        let target = self.moving.map_or(self.list, |(_, list)| list);
-        let room = self.list.capacity().min(target.capacity());
         let index = self.tail;
-        (self.resident() < room).then(|| {
+        (self.room() > 0).then(|| {
             self.tail = self.tail.wrapping_add(1);
             index
         })

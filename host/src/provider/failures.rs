@@ -21,7 +21,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 .connections
                 .iter()
                 .filter(|(_, c)| c.receive.as_ref().is_some_and(|r| r.uses_region(region)))
-                .map(|(id, _)| *id)
+                .map(|(id, _)| id)
                 .collect();
             for id in hit {
                 self.fail(id, format!("DMA write refused at {:#x}", fault.address))?;
@@ -44,7 +44,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Err(error);
         }
         let of_owner = self.connections.iter().filter(|(_, c)| c.owner == owner);
-        let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| *id).collect();
+        let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| id).collect();
         for id in hit {
             self.fail(id, error.to_string())?;
         }
@@ -52,7 +52,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     pub(super) fn fail(&mut self, id: ConnectionId, why: String) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        self.connections.touch(id);
+        let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
         let phase = connection.phase;
@@ -76,7 +77,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     pub(super) fn take_refused(&mut self) -> Result<()> {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());
-            if let Some(id) = self.connection_of(refused.flow, refused.generation) {
+            if let Some(id) = self.connections.of_flow(refused.flow, refused.generation) {
                 self.fail(id, format!("command {opcode} refused: {status}"))?;
             }
         }

@@ -42,10 +42,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let flow = header_entry::FLOW.get(&entry.metadata) as u16;
         let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
-        let Some(id) = self.connection_of(flow, generation) else {
+        let Some(id) = self.connections.of_flow(flow, generation) else {
             return Ok(());
         };
-        let send = self.connections.get(&id).and_then(|c| c.send.as_ref());
+        let send = self.connections.get(id).and_then(|c| c.send.as_ref());
         let position = header_entry::EVENT_VALUE.get(&entry.metadata) as u32;
         let is_passed = send.is_some_and(|send| send.has_passed(position));
         let error = SendError::from_code(code);
@@ -62,19 +62,12 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// The connection whose flow has this id and generation.
-    pub(super) fn connection_of(&self, flow: u16, generation: u8) -> Option<ConnectionId> {
-        let id = self.flows.get(&flow)?;
-        let connection = self.connections.get(id)?;
-        (connection.name.generation == generation).then_some(*id)
-    }
-
     fn take_packet(&mut self, entry: HeaderEntry) -> Result<()> {
         if header_entry::UNFLUSHED.get(&entry.metadata) == 1 {
             // The payload may not be visible, so the transport must not acknowledge it.
             let flow = header_entry::FLOW.get(&entry.metadata) as u16;
             let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
-            return match self.connection_of(flow, generation) {
+            return match self.connections.of_flow(flow, generation) {
                 Some(id) => self.fail(
                     id,
                     format!("flow {flow}: no flush read of its memory completed"),
@@ -124,34 +117,43 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             deferred: (!payload.is_empty()).then_some(payload),
             placed: None,
             flow: None,
+            hit: None,
         };
         self.take_tcp(&parsed, &packet)
     }
 
     fn take_tcp(&mut self, parsed: &TcpHeader, packet: &Packet) -> Result<()> {
-        let tuple = (parsed.destination, parsed.source);
-        let id = self.tuples.get(&tuple);
-        let mut connection = id.and_then(|id| self.connections.get_mut(id));
-        let expected = connection.as_ref().map(|connection| &connection.expected);
-        let is_for_us = expected.is_none_or(|e| e.is_for_us(&packet.header, parsed))
-            && self.handshakes.is_for_us(tuple, &packet.header, parsed);
-        if !is_for_us {
-            if let Some(connection) = &mut connection {
-                connection.spoilt(parsed, packet);
-            }
-            self.counters.withheld_foreign += 1;
-            return Ok(());
-        }
-        self.handshakes.note_received(tuple, parsed);
-        let deliver = match connection {
-            Some(connection) if connection.receive.is_some() => {
+        let installed = self.installed(parsed, packet);
+        let deliver = match installed {
+            Some(id) => {
+                self.connections.touch(id);
+                let Some(connection) = self.connections.get_mut(id) else {
+                    return Ok(());
+                };
+                if !connection.expected.is_for_us(&packet.header, parsed) {
+                    connection.spoilt(parsed, packet);
+                    self.counters.withheld_foreign += 1;
+                    return Ok(());
+                }
                 connection.keep_payload(parsed, packet)
             }
-            _ => match &packet.deferred {
-                Some(payload) => self.handshakes.keep_early(tuple, parsed, payload),
-                // Placed or dropped for an old flow with the same addresses: the payload is lost.
-                None => packet.payload_bytes == 0 || !parsed.may_carry(),
-            },
+            None => {
+                let tuple = (parsed.destination, parsed.source);
+                if !self.handshakes.is_for_us(tuple, &packet.header, parsed) {
+                    self.counters.withheld_foreign += 1;
+                    return Ok(());
+                }
+                self.handshakes.note_received(tuple, parsed);
+                if let Some(id) = self.connections.of_tuple(&tuple) {
+                    self.connections.touch(id);
+                }
+                match &packet.deferred {
+                    Some(payload) => self.handshakes.keep_early(tuple, parsed, payload),
+                    // Placed or dropped for an old flow with the same addresses: the payload is
+                    // lost.
+                    None => packet.payload_bytes == 0 || !parsed.may_carry(),
+                }
+            }
         };
         if !deliver {
             self.counters.withheld_headers += 1;
@@ -159,6 +161,22 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
         let payload_bytes = packet.payload_bytes as usize;
         Ok(self.transport.deliver(&packet.header, payload_bytes)?)
+    }
+
+    /// The connection of a packet, once its handshake is known: that of the flow which the card
+    /// found, or that of its addresses. A connection without its addresses takes no more packets.
+    fn installed(&self, parsed: &TcpHeader, packet: &Packet) -> Option<ConnectionId> {
+        let by_flow = packet
+            .hit
+            .and_then(|name| self.connections.of_flow(name.flow, name.generation));
+        let is_installed = |id: &ConnectionId| {
+            let connection = self.connections.get(*id);
+            connection.is_some_and(|c| c.has_addresses && c.receive.is_some())
+        };
+        by_flow.filter(is_installed).or_else(|| {
+            let tuple = (parsed.destination, parsed.source);
+            self.connections.of_tuple(&tuple).filter(is_installed)
+        })
     }
 
     pub(super) fn take_transport_headers(&mut self) -> Result<()> {
@@ -198,8 +216,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             self.release_old_tuple(tuple, parsed.sequence);
             self.handshakes.note_sent(tuple, &bytes, &parsed);
         }
-        let id = self.tuples.get(&tuple).copied();
-        let connection = id.and_then(|id| self.connections.get_mut(&id));
+        let id = self.connections.of_tuple(&tuple);
+        id.into_iter().for_each(|id| self.connections.touch(id));
+        let connection = id.and_then(|id| self.connections.get_mut(id));
         let (Some(connection), Some(id)) = (connection.filter(|c| c.receive.is_some()), id) else {
             if header.payload_bytes > 0 {
                 // An unknown flow has no payload to send.

@@ -14,7 +14,7 @@ use crate::transport::{StreamState, Transport, TransportError};
 
 impl<B: Bus, T: Transport> Provider<B, T> {
     pub(super) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
         if connection.phase == Phase::Opening {
@@ -63,7 +63,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     fn try_install(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
         let status = self.transport.status(connection.stream)?;
@@ -96,7 +96,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     fn step_withdrawal(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
         connection.start_withdrawal(&mut self.device)?;
@@ -129,7 +129,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// Repeats the last ACK when segments were posted beyond the window offered to the peer.
     fn step_window(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(&id) else {
+        let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
         let Some(receive) = &connection.receive else {
@@ -145,7 +145,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// Ends a connection that was closed before it was open; it has no state on the card.
     fn give_up(&mut self, id: ConnectionId) -> Result<()> {
-        if let Some(connection) = self.connections.get(&id) {
+        if let Some(connection) = self.connections.get(id) {
             self.transport.close(connection.stream)?;
         }
         self.forget(id);
@@ -155,12 +155,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// Releases the addresses of a connection that ends: the peer may use them again while the flow
     /// is being removed.
     pub(super) fn release_tuple(&mut self, id: ConnectionId) {
-        let Some(connection) = self.connections.get(&id) else {
-            return;
-        };
-        let tuple = (connection.local, connection.remote);
-        if self.tuples.get(&tuple) == Some(&id) {
-            self.tuples.remove(&tuple);
+        if let Some(tuple) = self.connections.release_tuple(id) {
             self.handshakes.remove(tuple);
         }
     }
@@ -168,10 +163,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// Called for each outgoing SYN. The transport no longer has the old connection with these
     /// addresses, unless this is a repeated SYN of that connection.
     pub(super) fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
-        let Some(&id) = self.tuples.get(&tuple) else {
+        let Some(id) = self.connections.of_tuple(&tuple) else {
             return;
         };
-        let connection = self.connections.get(&id);
+        let connection = self.connections.get(id);
         let send = connection.and_then(|connection| connection.send.as_ref());
         if send.is_some_and(|send| send.queue.position(0) != sequence.wrapping_add(1)) {
             self.release_tuple(id);
@@ -181,7 +176,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// Frees name, key, lists and tuple of a flow that is not, or no longer, on the card.
     pub(super) fn forget(&mut self, id: ConnectionId) {
         self.release_tuple(id);
-        let Some(mut connection) = self.connections.remove(&id) else {
+        let Some(mut connection) = self.connections.remove(id) else {
             return;
         };
         if let Some(entry) = self.keys.remove(connection.name.flow) {
@@ -193,8 +188,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             .into_iter()
             .map(|request| Completion::Cancelled { request });
         self.completions.extend(cancelled);
-        self.flows.remove(&connection.name.flow);
-        self.flows_free.push(connection.name.flow);
         self.completions.push_back(Completion::Closed(id));
     }
 

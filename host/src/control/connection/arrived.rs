@@ -32,6 +32,8 @@ pub(crate) struct Packet {
     pub(crate) placed: Option<u64>,
     /// The flow in whose buffers it was placed, or below whose floor it was.
     pub(crate) flow: Option<FlowName>,
+    /// The flow that the card found for it.
+    pub(crate) hit: Option<FlowName>,
 }
 
 impl Packet {
@@ -50,6 +52,7 @@ impl Packet {
             payload_bytes: get(header_entry::PAYLOAD_BYTES),
             placed: is_placed.then(|| get(header_entry::TRIMMED_BYTES)),
             flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),
+            hit: (name.flow != header_entry::FLOW_NONE).then_some(name),
             header: entry.header,
             deferred: entry.deferred,
         }
@@ -187,6 +190,7 @@ mod tests {
             deferred: placed.is_none().then(|| payload.to_vec()),
             placed: placed.map(|_| 0),
             flow: placed,
+            hit: placed,
         }
     }
 

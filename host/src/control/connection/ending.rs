@@ -11,21 +11,25 @@ use crate::transport::{StreamState, StreamStatus, Transport};
 
 impl Connection {
     /// The error number with which the connection failed, once all bytes that TCP had accepted
-    /// before are delivered. A connection whose two halves had ended, with every byte acknowledged,
-    /// has not failed.
-    pub(super) fn lost(&self, status: &StreamStatus) -> Option<i32> {
+    /// before are delivered.
+    pub(super) fn lost(&mut self, status: &StreamStatus) -> Option<i32> {
+        let error = self.error(status);
+        self.is_failing = error.is_some();
+        let taken = self.receive.as_ref().is_none_or(|receive| {
+            receive.is_settled() && (status.readable_bytes == 0 || !receive.queue.has_requests())
+        });
+        error.filter(|_| taken)
+    }
+
+    /// A connection whose two halves had ended, with every byte acknowledged, has not failed.
+    fn error(&self, status: &StreamStatus) -> Option<i32> {
         let unacknowledged = status.unacknowledged_bytes > 0;
         let error = match status.error {
             None if status.state == StreamState::Closed && unacknowledged => libc::ECONNABORTED,
             other => other?,
         };
-        if self.end_seen && self.finished && !unacknowledged {
-            return None;
-        }
-        let taken = self.receive.as_ref().is_none_or(|receive| {
-            receive.is_settled() && (status.readable_bytes == 0 || !receive.queue.has_requests())
-        });
-        taken.then_some(error)
+        let is_over = self.end_seen && self.finished && !unacknowledged;
+        (!is_over).then_some(error)
     }
 
     pub(super) fn step_close<T: Transport>(

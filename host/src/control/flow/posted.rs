@@ -91,6 +91,11 @@ impl BufferQueue {
         self.pending.is_empty()
     }
 
+    /// Whether no command is under way or due, and no request waits.
+    pub fn is_at_rest(&self) -> bool {
+        self.pending.is_empty() && self.waiting.is_empty() && self.list.is_at_rest()
+    }
+
     /// Adds a buffer, which is posted when the list has a free entry.
     pub fn add(&mut self, buffer: Buffer) {
         self.waiting.push_back(buffer);
@@ -111,10 +116,12 @@ impl BufferQueue {
         !self.posted.is_empty() || !self.waiting.is_empty()
     }
 
-    /// Number of waiting requests, from the front, whose regions are confirmed.
+    /// Number of waiting requests, from the front, whose regions are confirmed and for which the
+    /// list has room.
     pub fn ready(&self, confirmed: impl Fn(Ticket) -> bool) -> usize {
         let known = |buffer: &&Buffer| buffer.known.is_none_or(&confirmed);
-        self.waiting.iter().take_while(known).count()
+        let waiting = self.waiting.iter().take(self.list.room());
+        waiting.take_while(known).count()
     }
 
     /// Posts the next request. Returns false when there is none, or when the list is full.

@@ -303,6 +303,13 @@ impl ReceiveSide {
         self.announced == self.accepted && self.withdrawing.is_none() && !self.has_started()
     }
 
+    /// Whether no command is under way, nothing is accepted that is not announced, and no request
+    /// waits for a place in the list.
+    pub fn is_at_rest(&self) -> bool {
+        let is_quiet = self.pending_floors.is_empty() && self.queue.is_at_rest();
+        is_quiet && self.is_settled() && self.floor_wanted().is_none()
+    }
+
     /// Whether a withdrawal is in progress.
     pub fn is_withdrawing(&self) -> bool {
         self.withdrawing.is_some()

@@ -34,6 +34,7 @@ pub struct SendSide {
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
     fed: u64,
+    acknowledged: u64,
     floor: u64,
     floor_asked: u64,
     head_asked: u16,
@@ -46,6 +47,7 @@ impl SendSide {
         Self {
             queue: BufferQueue::new(base, flow, Direction::Send),
             fed: 0,
+            acknowledged: 0,
             floor: 0,
             floor_asked: 0,
             head_asked: 0,
@@ -121,6 +123,7 @@ impl SendSide {
     /// to set (sequence number, first index still needed), if it passed a whole segment.
     pub fn acknowledge(&mut self, unacknowledged: u64) -> Option<(u32, u16)> {
         let floor = self.fed.saturating_sub(unacknowledged);
+        self.acknowledged = floor;
         let at = self.queue.place(floor);
         let passed = at
             .checked_sub(1)
@@ -131,6 +134,13 @@ impl SendSide {
         self.floor_asked = floor;
         self.head_asked = self.queue.index(floor);
         Some((self.queue.position(floor), self.head_asked))
+    }
+
+    /// Whether no command is under way, and everything that was posted is acknowledged: what is not
+    /// may be acknowledged by a packet whose header TCP is still working on.
+    pub fn is_at_rest(&self) -> bool {
+        let is_quiet = self.pending_floors.is_empty() && self.queue.is_at_rest();
+        is_quiet && self.acknowledged == self.queue.end()
     }
 
     /// Whether a floor beyond this sequence number was requested.
