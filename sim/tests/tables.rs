@@ -9,7 +9,7 @@ mod tables_model;
 use std::collections::BTreeMap;
 
 use abi::config::SMALL;
-use abi::flow_key::SECRET_WORDS;
+use abi::flow_key::{Secret, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use rand::Rng;
 use seed::seed;
@@ -39,7 +39,7 @@ impl Test {
         let mut tables = Tables::new(source, sink, seed);
         tables.write_secrets(&secrets);
         let mut model = Model::new(SMALL);
-        model.secrets = secrets;
+        model.secrets = secrets.map(Secret::new);
         Test {
             tables,
             model,

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use abi::config::BUCKET_WAYS;
-use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
+use abi::flow_key::{Secret, KEY_BYTES};
 
 use super::commands::{key_clear, key_set, Entry, KeySlot};
 
@@ -25,7 +25,7 @@ struct Placed {
 /// The host's copy of the key slots.
 #[derive(Debug)]
 pub struct KeyTable {
-    secrets: [[u32; SECRET_WORDS]; 2],
+    secrets: [Secret; 2],
     mask: u16,
     slots: HashMap<KeySlot, Placed>,
     of_flow: HashMap<u16, KeySlot>,
@@ -33,7 +33,7 @@ pub struct KeyTable {
 
 impl KeyTable {
     /// An empty table of 2^`bucket_bits` buckets per bank.
-    pub fn new(secrets: [[u32; SECRET_WORDS]; 2], bucket_bits: u32) -> Self {
+    pub fn new(secrets: [Secret; 2], bucket_bits: u32) -> Self {
         let mask = ((1u32 << bucket_bits) - 1) as u16;
         Self {
             secrets,
@@ -44,7 +44,7 @@ impl KeyTable {
     }
 
     fn bucket(&self, bank: u8, key: &[u8; KEY_BYTES]) -> u16 {
-        hash(key, &self.secrets[usize::from(bank)]) & self.mask
+        self.secrets[usize::from(bank)].hash(key) & self.mask
     }
 
     fn free_way(&self, bank: u8, bucket: u16) -> Option<KeySlot> {
@@ -153,7 +153,6 @@ mod tests {
     /// Fills half of all ways, as the default sizes do, and follows the commands slot by slot.
     #[test]
     fn any_tuples_fit_at_half_load_and_no_lookup_misses() {
-        let mut secrets = [[0; SECRET_WORDS]; 2];
         let mut state = 0x1234_5678_9abc_def1u64;
         let mut next = || {
             state ^= state << 13;
@@ -161,10 +160,8 @@ mod tests {
             state ^= state << 17;
             state
         };
-        secrets
-            .iter_mut()
-            .flatten()
-            .for_each(|word| *word = next() as u32);
+        let mut secret = || Secret::new(std::array::from_fn(|_| next() as u32));
+        let secrets = [secret(), secret()];
         let bits = 6;
         let mut table = KeyTable::new(secrets, bits);
         let mut card: HashMap<(u64, u64, u64), (u64, Vec<u8>)> = HashMap::new();

@@ -14,8 +14,9 @@
 
 use std::time::Duration;
 
+use abi::flow_key::{Secret, SECRET_WORDS};
 use abi::reason::{Disposition, DropReason, SendError};
-use abi::{counters as n, flow_key, registers, ABI_VERSION};
+use abi::{counters as n, registers, ABI_VERSION};
 
 use super::bus::{Bus, MemoryKind};
 use super::error::{HostError, Result};
@@ -75,7 +76,7 @@ const CYCLE: Duration = Duration::from_nanos(4);
 pub struct Device<B: Bus> {
     bus: B,
     sizes: CardSizes,
-    secrets: [[u32; flow_key::SECRET_WORDS]; 2],
+    secrets: [Secret; 2],
     owners: Vec<Owner>,
     push_slots: bool,
     watch: Watch,
@@ -173,7 +174,7 @@ impl<B: Bus> Device<B> {
     }
 
     /// The hash secrets of both banks.
-    pub fn secrets(&self) -> &[[u32; flow_key::SECRET_WORDS]; 2] {
+    pub fn secrets(&self) -> &[Secret; 2] {
         &self.secrets
     }
 
@@ -394,9 +395,9 @@ fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
     Err(HostError::ResetTimeout(RESET_POLLS_MAX))
 }
 
-fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[[u32; flow_key::SECRET_WORDS]; 2]> {
+fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[Secret; 2]> {
     let mut state = seed;
-    let mut secrets = [[0; flow_key::SECRET_WORDS]; 2];
+    let mut secrets = [[0; SECRET_WORDS]; 2];
     for (bank, secret) in secrets.iter_mut().enumerate() {
         for (word, value) in secret.iter_mut().enumerate() {
             *value = (split_mix(&mut state) >> 32) as u32;
@@ -406,7 +407,7 @@ fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[[u32; flow_key::SECRET
             bus.write_register(offset, *value)?;
         }
     }
-    Ok(secrets)
+    Ok(secrets.map(Secret::new))
 }
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014): expands one seed to many words.

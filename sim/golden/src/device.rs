@@ -10,6 +10,7 @@ use abi::config::{
     CardConfig, COMMAND_BYTES, COMPLETION_BYTES, EPOCH_MAX, METADATA_BYTES, SLOT_BYTES,
     SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
+use abi::flow_key::Secret;
 use abi::reason::{CommandStatus, Disposition, DropReason, SendError};
 use abi::{
     completion, counters as n, header_entry as h, profile, registers as r, send_descriptor,
@@ -161,8 +162,11 @@ impl GoldenDevice {
                 let at = offset - r::HASH_SECRET;
                 let bank = (at / r::HASH_SECRET_STRIDE) as usize;
                 let word = (at % r::HASH_SECRET_STRIDE / 4) as usize;
-                if let Some(slot) = self.tables.secrets[bank].get_mut(word) {
+                let secret = &mut self.tables.secrets[bank];
+                let mut words = *secret.words();
+                if let Some(slot) = words.get_mut(word) {
                     *slot = value;
+                    *secret = Secret::new(words);
                 }
             }
             r::PROFILES..=0x111f => {

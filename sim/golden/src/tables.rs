@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use abi::config::{CardConfig, BUCKET_WAYS, FLOW_BANKS};
-use abi::flow_key::{hash, KEY_BYTES, SECRET_WORDS};
+use abi::flow_key::{Secret, KEY_BYTES, SECRET_WORDS};
 
 use crate::packet::Profile;
 
@@ -132,7 +132,7 @@ pub type Grant = (u64, u64, u8);
 pub struct Tables {
     pub(crate) config: CardConfig,
     /// Hash secrets of both banks.
-    pub secrets: [[u32; SECRET_WORDS]; FLOW_BANKS],
+    pub secrets: [Secret; FLOW_BANKS],
     /// Header profiles.
     pub profiles: [Profile; 4],
     /// Key slots by bank, bucket and way.
@@ -150,7 +150,7 @@ impl Tables {
         config.assert_possible();
         Tables {
             config,
-            secrets: [[0; SECRET_WORDS]; FLOW_BANKS],
+            secrets: [Secret::new([0; SECRET_WORDS]); FLOW_BANKS],
             profiles: [Profile::default(); 4],
             keys: HashMap::new(),
             flows: HashMap::new(),
@@ -177,16 +177,18 @@ impl Tables {
     /// The bucket of a key in a bank.
     pub fn bucket(&self, bank: u64, key: &[u8; KEY_BYTES]) -> u64 {
         let mask = (1u64 << self.config.bucket_bits) - 1;
-        u64::from(hash(key, &self.secrets[bank as usize])) & mask
+        u64::from(self.secrets[bank as usize].hash(key)) & mask
     }
 
     /// The flow that a key leads to: of several slots with the key the highest counts.
     pub fn lookup(&self, key: &[u8; KEY_BYTES]) -> Option<u16> {
-        let slots = (0..FLOW_BANKS as u64)
-            .flat_map(|bank| (0..BUCKET_WAYS as u64).map(move |way| (bank, way)));
+        let buckets = (0..FLOW_BANKS as u64).map(|bank| (bank, self.bucket(bank, key)));
+        let slots = buckets.rev().flat_map(|(bank, bucket)| {
+            let ways = (0..BUCKET_WAYS as u64).rev();
+            ways.map(move |way| (bank, bucket, way))
+        });
         let (_, flow) = slots
-            .rev()
-            .filter_map(|(bank, way)| self.keys.get(&(bank, self.bucket(bank, key), way)))
+            .filter_map(|slot| self.keys.get(&slot))
             .find(|(stored, _)| stored == key)?;
         self.flows.contains_key(flow).then_some(*flow)
     }

@@ -8,7 +8,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::SMALL;
-use abi::flow_key::hash;
 use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
@@ -510,7 +509,7 @@ fn a_connection_without_a_key_slot_fails_alone() {
     let mut sharing = HashMap::<[u16; 2], Vec<u16>>::new();
     for port in 1024..=u16::MAX {
         let key = flow_key(([10, 77, 0, 2], port).into(), hand.local());
-        let buckets = secrets.map(|secret| hash(&key, &secret) & mask);
+        let buckets = secrets.each_ref().map(|secret| secret.hash(&key) & mask);
         sharing.entry(buckets).or_default().push(port);
     }
     let ports = sharing.into_values().find(|ports| ports.len() >= 9);

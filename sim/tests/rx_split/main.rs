@@ -11,7 +11,6 @@ mod world;
 
 use abi::command as c;
 use abi::field::Field;
-use abi::flow_key::hash;
 use abi::profile as p;
 use abi::reason::{Disposition, DropReason};
 use abi::registers as r;
@@ -34,7 +33,7 @@ const NO_STALLS: Stalls = Stalls {
 fn install(world: &mut World, id: u16, owner: u8, frame: &Frame, floor: u32, check: bool) {
     let packet = parse(&frame.build(), &world.golden.tables.profiles).expect("a good frame");
     let bank = usize::from(id % 2);
-    let bucket = hash(&packet.key, &world.golden.tables.secrets[bank]) & 0x1f;
+    let bucket = world.golden.tables.secrets[bank].hash(&packet.key) & 0x1f;
     let mut entry = command(
         c::KEY_SET,
         &[
