@@ -2,10 +2,11 @@
 
 /// Ones' complement sum of 16-bit big-endian words; an odd last byte is padded with zero.
 pub fn sum(bytes: &[u8]) -> u32 {
-    let mut total = 0u64;
-    for pair in bytes.chunks(2) {
-        let low = pair.get(1).copied().unwrap_or(0);
-        total += u64::from(u16::from_be_bytes([pair[0], low]));
+    let pairs = bytes.chunks_exact(2);
+    let odd = pairs.remainder().first().copied().unwrap_or(0);
+    let mut total = u64::from(odd) << 8;
+    for pair in pairs {
+        total += u64::from(u16::from_be_bytes([pair[0], pair[1]]));
     }
     while total > 0xffff {
         total = (total & 0xffff) + (total >> 16);
@@ -35,5 +36,13 @@ mod tests {
     fn example_of_rfc_1071() {
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!(fold(sum(&bytes)), 0xddf2);
+    }
+
+    #[test]
+    fn an_odd_last_byte_is_the_upper_one() {
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4];
+        assert_eq!(fold(sum(&bytes)), 0xe605);
+        assert_eq!(fold(sum(&bytes[..1])), 0);
+        assert_eq!(fold(sum(&bytes[4..])), 0xf400);
     }
 }

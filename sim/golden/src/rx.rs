@@ -102,7 +102,7 @@ fn decide(tables: &mut Tables, payload: &[u8], delivery: &mut Delivery) {
         Kind::Udp => None,
     };
     let found = tables.lookup(&packet.key);
-    let Some((id, flow)) = found.and_then(|id| Some((id, tables.flow(id)?.clone()))) else {
+    let Some((id, flow)) = found.and_then(|id| Some((id, tables.flow(id)?))) else {
         delivery.disposition = Disposition::NoFlow;
         return;
     };
@@ -110,7 +110,7 @@ fn decide(tables: &mut Tables, payload: &[u8], delivery: &mut Delivery) {
     delivery.owner = flow.owner;
     delivery.generation = flow.generation;
     delivery.cursor = flow.cursor;
-    if let Some(disposition) = refuse(&packet, tcp, &flow) {
+    if let Some(disposition) = refuse(&packet, tcp, flow) {
         delivery.disposition = disposition;
         return;
     }
@@ -127,7 +127,7 @@ fn decide(tables: &mut Tables, payload: &[u8], delivery: &mut Delivery) {
         return;
     }
     delivery.trimmed_bytes = trim;
-    delivery.disposition = match walk(tables, &flow, start, &payload[trim..], delivery) {
+    delivery.disposition = match walk(tables, flow, start, &payload[trim..], delivery) {
         Err(disposition) => disposition,
         Ok(()) if start == flow.cursor => {
             let cursor = start.wrapping_add(bytes as u32);
