@@ -27,7 +27,7 @@ use std::rc::Rc;
 use abi::config::{CardConfig, DEFAULT, SMALL};
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use host::driver::bus::Bus;
+use host::driver::bus::{Bus, MemoryKind};
 use pcie_sim::PcieConfig;
 use serde::Serialize;
 use sim::bus::SimulatedBus;
@@ -138,7 +138,7 @@ fn run_rtl(arguments: &SimArguments, job: &Job, wave: Option<&ResultFile>) -> Re
     let options = Options {
         trace: arguments.wave.is_some(),
     };
-    let config = PcieConfig::default();
+    let config = pcie_config(job.plan);
     let card = SimulatedCard::new(sizes(arguments.config).name, config.clone(), options);
     let card = Rc::new(RefCell::new(card.context("the card does not build")?));
     if let Some(path) = wave.map(ResultFile::path) {
@@ -151,6 +151,26 @@ fn run_rtl(arguments: &SimArguments, job: &Job, wave: Option<&ResultFile>) -> Re
         card.borrow_mut().model.close_wave()?;
     }
     Ok(ok)
+}
+
+/// A machine with room for the regions of a plan, beside what it has by default for the rings.
+fn pcie_config(plan: &Plan) -> PcieConfig {
+    let regions = |memory| {
+        let regions = plan
+            .regions
+            .iter()
+            .filter(move |plan| plan.memory == memory);
+        regions
+            .map(|plan| plan.bytes.next_multiple_of(4096))
+            .sum::<usize>()
+    };
+    let mut config = PcieConfig::default();
+    config.dram_bytes += regions(MemoryKind::Application);
+    for gpu in &mut config.gpus {
+        gpu.memory_bytes = (gpu.memory_bytes + regions(MemoryKind::Gpu)).next_power_of_two();
+        gpu.bar_bytes = gpu.memory_bytes as u64;
+    }
+    config
 }
 
 fn sizes(name: ConfigName) -> CardConfig {

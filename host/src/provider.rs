@@ -209,8 +209,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     ) -> Result<RegionId> {
         self.check(application)?;
         Regions::check_length(bytes as u64)?;
-        let align = bytes.min(2 << 20).next_power_of_two().max(4096);
-        let memory = self.device.bus().allocate(kind, bytes, align)?;
+        let memory = self.device.bus().allocate_region(kind, bytes)?;
         let registered = self.register_memory(application, memory);
         if registered.is_err() {
             self.device.bus().release(memory)?;

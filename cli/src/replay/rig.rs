@@ -20,8 +20,9 @@ use host::control::commands::{
 use host::control::packet::flow_key;
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
-use host::driver::bus::{Bus, DmaMemory};
+use host::driver::bus::{Bus, BusError, DmaMemory};
 use host::driver::device::{Device, DeviceConfig};
+use host::driver::error::HostError;
 use host::driver::rings::HeaderEntry;
 use host::memory::ApplicationMapping;
 use sim::card::SimulatedCard;
@@ -33,6 +34,9 @@ use crate::options::UsageError;
 
 /// Rounds without progress after which the card counts as stuck.
 pub const ROUNDS_MAX: u32 = 4000;
+
+/// Guard bytes that are written at a time.
+const GUARD_BYTES: usize = 1 << 20;
 
 /// What a model of the card reports.
 pub trait Model: NetworkSide {
@@ -322,12 +326,79 @@ fn register<B: Bus>(
     table: &mut Regions,
     plan: &RegionPlan,
 ) -> Result<(Region, ApplicationMapping)> {
-    let memory: DmaMemory = device.bus().allocate(plan.memory, plan.bytes, 4096)?;
+    let memory = device.bus().allocate_region(plan.memory, plan.bytes);
+    let memory: DmaMemory = memory.map_err(|error| refusal(plan, error.into()))?;
     let mut mapping = device.bus().share(&memory)?.map()?;
-    mapping.write(0, &vec![plan.guard; plan.bytes]);
-    let (region, commands) = table.register(memory, 0)?;
+    let guard = vec![plan.guard; plan.bytes.min(GUARD_BYTES)];
+    for at in (0..plan.bytes).step_by(GUARD_BYTES) {
+        mapping.write(at, &guard[..guard.len().min(plan.bytes - at)]);
+    }
+    let registered = table.register(memory, 0);
+    let (region, commands) = registered.map_err(|error| refusal(plan, error))?;
     for entry in commands {
         device.command(entry);
     }
     Ok((region, mapping))
+}
+
+/// Why a region cannot be had, with the name that the user knows. A flow file that asks for too
+/// much is an error of use.
+fn refusal(plan: &RegionPlan, error: HostError) -> anyhow::Error {
+    let (name, bytes) = (&plan.name, plan.bytes);
+    let remedy = "make the regions smaller or fewer";
+    let message = match error {
+        HostError::PagesFull {
+            needed,
+            free,
+            limit,
+            ..
+        } => format!(
+            "region '{name}' of {bytes} bytes needs {needed} page entries in a row, {free} of \
+             {limit} are free: {remedy}, or take --config default"
+        ),
+        HostError::Bus(BusError::NoMemory { .. }) => {
+            format!("region '{name}' of {bytes} bytes: that much memory is not available: {remedy}")
+        }
+        other => return anyhow::Error::from(other).context(format!("region '{name}'")),
+    };
+    UsageError(message).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use host::driver::bus::MemoryKind;
+
+    #[test]
+    fn a_region_that_does_not_fit_is_an_error_of_use_with_its_name() {
+        let plan = RegionPlan {
+            name: "inbox".to_owned(),
+            bytes: 600 << 10,
+            memory: MemoryKind::Application,
+            guard: 0,
+        };
+        let memory = DmaMemory {
+            address: 4096,
+            bytes: plan.bytes,
+            kind: plan.memory,
+        };
+        let full = Regions::new(6, 6).register(memory, 0).unwrap_err();
+        let none = BusError::NoMemory { bytes: plan.bytes };
+        for (error, text) in [
+            (
+                full,
+                "region 'inbox' of 614400 bytes needs 150 page entries in a row, 64 of 64 are \
+                 free: make the regions smaller or fewer, or take --config default",
+            ),
+            (
+                none.into(),
+                "region 'inbox' of 614400 bytes: that much memory is not available: make the \
+                 regions smaller or fewer",
+            ),
+        ] {
+            let error = refusal(&plan, error);
+            assert_eq!(error.to_string(), text);
+            assert!(error.is::<UsageError>(), "{error:#}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod disturbed;
 mod documents;
 mod flow_files;
 mod output;
+mod regions;
 mod replay;
 mod run;
 mod verilog;

@@ -1,11 +1,11 @@
 //! Allocation of regions and of their page entries.
 
 use super::commands::{page_set, region_install, region_remove, Entry, RegionInstall};
-use crate::driver::bus::DmaMemory;
+use crate::driver::bus::{page_bits, DmaMemory};
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
 
-use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MAX, PAGE_BITS_MIN};
+use abi::config::{FLOW_REACH_BYTES, PAGE_BITS_MIN};
 
 /// Longest region, bytes: limit of the length field of region_install.
 const REGION_BYTES_MAX: u64 = (1 << 48) - 1;
@@ -123,12 +123,22 @@ impl Regions {
                 limit,
             })?;
         // The largest page that the address is aligned to; one page covers most regions.
-        let wanted = usize::BITS - (memory.bytes - 1).leading_zeros();
-        let page_bits = (wanted as usize)
+        let wanted_bits = page_bits(memory.bytes as u64);
+        let page_bits = wanted_bits
             .min(memory.address.trailing_zeros() as usize)
-            .clamp(PAGE_BITS_MIN, PAGE_BITS_MAX);
+            .max(PAGE_BITS_MIN);
         let pages = memory.bytes.div_ceil(1 << page_bits);
-        let first_page = self.free_pages(pages)?;
+        let first_page = self
+            .free_pages(pages)
+            .map_err(|free| HostError::PagesFull {
+                region: index as u16,
+                bytes: memory.bytes as u64,
+                needed: pages,
+                free,
+                limit: self.page_used.len(),
+                page_bytes: 1 << page_bits,
+                align_bytes: 1 << wanted_bits,
+            })?;
         self.page_used[first_page..first_page + pages].fill(true);
         let key = self.keys[index].wrapping_add(1);
         self.keys[index] = key;
@@ -162,19 +172,17 @@ impl Regions {
         Ok((region, commands))
     }
 
-    fn free_pages(&self, pages: usize) -> Result<usize> {
-        let limit = self.page_used.len();
-        let mut run = 0;
+    /// The first of so many free page entries in a row, or how many there are in a row at most.
+    fn free_pages(&self, pages: usize) -> std::result::Result<usize, usize> {
+        let (mut run, mut longest) = (0, 0);
         for (page, &used) in self.page_used.iter().enumerate() {
             run = if used { 0 } else { run + 1 };
+            longest = longest.max(run);
             if run == pages {
                 return Ok(page + 1 - pages);
             }
         }
-        Err(HostError::TableFull {
-            what: "page entries",
-            limit,
-        })
+        Err(longest)
     }
 
     /// Notes the ticket of the last command that installs a region.
@@ -196,5 +204,70 @@ impl Regions {
         let first = usize::from(region.first_page);
         self.page_used[first..first + region.pages].fill(false);
         Some(region)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::bus::MemoryKind;
+    use abi::command;
+
+    fn memory(address: u64, bytes: usize) -> DmaMemory {
+        DmaMemory {
+            address,
+            bytes,
+            kind: MemoryKind::Application,
+        }
+    }
+
+    #[test]
+    fn a_region_that_is_aligned_takes_one_page_entry() {
+        for bytes in [1, 4096, 4097, 263_168, 600 << 10, 1 << 30] {
+            let mut regions = Regions::new(6, 6);
+            let registered = regions.register(memory(1 << 40, bytes), 0);
+            let (region, commands) = registered.expect("one entry");
+            let install = commands.last().expect("the region itself");
+            assert_eq!((region.pages, commands.len()), (1, 2), "{bytes} bytes");
+            let page = 1 << command::REGION_PAGE_BITS.get(install);
+            assert!(
+                (bytes..2 * bytes.max(4096)).contains(&page),
+                "{bytes} bytes"
+            );
+        }
+        let mut regions = Regions::new(6, 6);
+        let (region, _) = regions
+            .register(memory(1 << 40, (3 << 30) + 1), 0)
+            .expect("four");
+        assert_eq!(region.pages, 4);
+    }
+
+    #[test]
+    fn a_region_that_needs_too_many_page_entries_is_named_with_the_remedy() {
+        let mut regions = Regions::new(6, 6);
+        for number in 0..4 {
+            let registered = regions.register(memory(number << 20, 4096), 0);
+            registered.expect("one entry");
+        }
+        regions.forget(1);
+        let error = regions.register(memory(4096, 600 << 10), 0).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "region 1 of 614400 bytes needs 150 page entries in a row, for pages of 4096 bytes; \
+             60 of 64 are free in a row: align its memory to 1048576 bytes, or register fewer or \
+             smaller regions"
+        );
+        let error = regions.register(memory(1 << 40, 64 << 30), 0).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with("region 1 of 68719476736 bytes needs 64 "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("in a row: register fewer or smaller regions"),
+            "{text}"
+        );
+        // What was refused has taken nothing.
+        regions.register(memory(1 << 40, 60 << 30), 0).expect("60");
     }
 }

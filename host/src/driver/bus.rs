@@ -11,6 +11,7 @@
 
 use std::time::Duration;
 
+use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN};
 use abi::registers::PUSH_BYTES;
 use thiserror::Error;
 
@@ -47,6 +48,18 @@ pub enum BusError {
     /// The device behind the bus failed.
     #[error("device: {0}")]
     Device(String),
+}
+
+/// log2 of the smallest page of the card that holds `bytes` bytes, or of its largest page.
+pub const fn page_bits(bytes: u64) -> usize {
+    let bits = (u64::BITS - bytes.saturating_sub(1).leading_zeros()) as usize;
+    if bits < PAGE_BITS_MIN {
+        PAGE_BITS_MIN
+    } else if bits > PAGE_BITS_MAX {
+        PAGE_BITS_MAX
+    } else {
+        bits
+    }
 }
 
 /// Kind of memory.
@@ -106,6 +119,19 @@ pub trait Bus {
     /// (a power of two of at least 4,096).
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align_bytes: usize)
         -> Result<DmaMemory>;
+
+    /// Allocates memory for a region of the card: at a multiple of the page that holds all of it,
+    /// so that the region takes one page entry, and of a smaller page where the bus has no such
+    /// place. Regions above the largest page take one entry for each.
+    fn allocate_region(&mut self, kind: MemoryKind, bytes: usize) -> Result<DmaMemory> {
+        let mut align_bits = page_bits(bytes as u64);
+        loop {
+            match self.allocate(kind, bytes, 1 << align_bits) {
+                Err(BusError::NoMemory { .. }) if align_bits > PAGE_BITS_MIN => align_bits -= 1,
+                result => return result,
+            }
+        }
+    }
 
     /// Releases memory. The card must no longer access it.
     fn release(&mut self, memory: DmaMemory) -> Result<()>;

@@ -120,7 +120,7 @@ impl<B: Bus> Endpoint<B> {
         bytes: usize,
     ) -> Result<(RegionId, ApplicationMapping)> {
         Regions::check_length(bytes as u64)?;
-        let memory = self.device.bus().allocate(kind, bytes, 4096)?;
+        let memory = self.device.bus().allocate_region(kind, bytes)?;
         let registered = self.register_memory(memory);
         if registered.is_err() {
             self.device.bus().release(memory)?;

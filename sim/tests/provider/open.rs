@@ -10,7 +10,7 @@ use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
 use host::memory::MemoryRange;
-use host::provider::Provider;
+use host::provider::{ApplicationId, Provider};
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
 
@@ -24,6 +24,8 @@ struct Lying {
     deaf_from: u32,
     /// The host refused a write there.
     refused: Option<u64>,
+    /// Largest alignment of application memory that is available.
+    align_bytes_max: usize,
 }
 
 impl Bus for Lying {
@@ -44,7 +46,10 @@ impl Bus for Lying {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        self.bus.allocate(kind, bytes, align)
+        match kind != MemoryKind::Control && align > self.align_bytes_max {
+            true => Err(BusError::NoMemory { bytes }),
+            false => self.bus.allocate(kind, bytes, align),
+        }
     }
 
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
@@ -85,14 +90,33 @@ impl Bus for Lying {
     }
 }
 
-fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<Lying>, HostError> {
-    let bus = Lying {
+/// A bus that tells the truth.
+fn honest() -> Lying {
+    Lying {
         bus: GoldenBus::new(GoldenCard::new(SMALL)),
-        lie,
+        lie: |_, truth| Ok(truth),
         deaf_from: u32::MAX,
         refused: None,
-    };
+        align_bytes_max: usize::MAX,
+    }
+}
+
+fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<Lying>, HostError> {
+    let bus = Lying { lie, ..honest() };
     Device::open(bus, DeviceConfig::default())
+}
+
+fn provider(bus: Lying) -> Provider<Lying, SmoltcpTransport> {
+    let link = LinkConfig {
+        mac: [2, 0, 0, 0, 0, 1],
+        addresses: Vec::new(),
+        gateways: Vec::new(),
+        mtu_bytes: 1500,
+        tuning: Tuning::REAL_TIME,
+    };
+    let clock = Clock::Manual(ManualClock::default());
+    let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
+    Provider::open(bus, transport, DeviceConfig::default()).expect("it opens")
 }
 
 fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
@@ -193,22 +217,10 @@ fn a_reset_of_an_idle_card_is_found() {
 
 #[test]
 fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
-    let lying = Lying {
-        bus: GoldenBus::new(GoldenCard::new(SMALL)),
-        lie: |_, truth| Ok(truth),
-        deaf_from: u32::MAX,
+    let mut provider = provider(Lying {
         refused: Some(0x12_3000),
-    };
-    let link = LinkConfig {
-        mac: [2, 0, 0, 0, 0, 1],
-        addresses: Vec::new(),
-        gateways: Vec::new(),
-        mtu_bytes: 1500,
-        tuning: Tuning::REAL_TIME,
-    };
-    let clock = Clock::Manual(ManualClock::default());
-    let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
-    let mut provider = Provider::open(lying, transport, DeviceConfig::default()).expect("it opens");
+        ..honest()
+    });
     let error = provider.poll().unwrap_err();
     assert!(
         matches!(error, HostError::WriteRefused { address: 0x12_3000 }),
@@ -285,4 +297,36 @@ fn memory_is_what_it_was_allocated_as() {
     let end = control.address + 4092;
     let over = bus.read_memory(end, &mut [0; 8]).unwrap_err();
     assert_eq!(bad(over), (end, 8, "control"));
+}
+
+/// A region takes one page entry where the bus has a place for it, otherwise as few as it allows.
+#[test]
+fn a_region_is_aligned_as_far_as_the_bus_allows() {
+    const BYTES: usize = 600 << 10;
+    let register = |align_bytes_max| {
+        let mut provider = provider(Lying {
+            align_bytes_max,
+            ..honest()
+        });
+        let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, BYTES)?;
+        Ok(provider.memory(region)?.address.trailing_zeros())
+    };
+    let align_bits = |align_bytes_max| register(align_bytes_max).expect("room");
+    assert!(align_bits(usize::MAX) >= 20);
+    assert!(align_bits(256 << 10) >= 18);
+    let error: HostError = register(4096).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            HostError::PagesFull {
+                region: 0,
+                bytes: 0x9_6000,
+                needed: 150,
+                free: 64,
+                limit: 64,
+                ..
+            }
+        ),
+        "{error}"
+    );
 }
