@@ -8,6 +8,7 @@ mod output;
 mod ports;
 mod replay;
 mod report;
+mod soak;
 mod verilog;
 
 use std::process::ExitCode;
@@ -35,6 +36,8 @@ enum Command {
     Sim(replay::SimArguments),
     /// Measure the card in simulated time, beside its physical limits
     Bench(bench::BenchArguments),
+    /// Run random demos, each to be repeated with its own command
+    Soak(soak::SoakArguments),
 }
 
 /// Exit status when standard output is closed: as a shell reports a program ended by SIGPIPE.
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Verilog(verilog) => verilog::run(verilog),
         Command::Sim(sim) => replay::run(sim),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Soak(soak) => soak::run(soak),
     };
     end(result)
 }

@@ -10,4 +10,5 @@ mod output;
 mod regions;
 mod replay;
 mod run;
+mod soak;
 mod verilog;

@@ -1,0 +1,367 @@
+//! `zeronic soak`: random demos, each a process of its own, and the command that repeats each.
+//!
+//! ```text
+//!   seed ──► Draw ──► `zeronic demo ...` ──► a child of this program ──► exact, or the reason
+//!                                            ended at the limit         one line, JSON at the end
+//! ```
+//! A child that panics, crashes or hangs fails alone. The limit is in wall-clock time and far above
+//! what a demo takes: it ends what hangs, it judges no speed.
+
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Args;
+use host::transport::IPV6_MTU_BYTES_MIN;
+use indicatif::{ProgressBar, ProgressStyle};
+use pcie_sim::PcieConfig;
+use serde::Serialize;
+use sim::card::SimulatedCard;
+use verilate::options::Options;
+
+use crate::options::{moved_bytes, Bytes};
+use crate::output::{json_file, print};
+
+/// How often it is seen whether a child has ended.
+const LOOK: Duration = Duration::from_millis(20);
+/// MTUs that are drawn as often as all others together: the least of IPv4 and of IPv6, Ethernet's,
+/// the largest.
+const MTU_EDGES: [u64; 4] = [576, 1280, 1500, 9000];
+/// Largest probability of a fault of the wire, per mille.
+const FAULT_PERMILLE_MAX: u64 = 100;
+/// Faults of the wire, by option.
+const FAULTS: [&str; 4] = ["--loss", "--reorder", "--duplicate", "--corrupt"];
+/// What a line of a child says that tells why it failed.
+const TELLING: [&str; 4] = ["zeronic: ", "rule broken: ", "WRONG", "NOT CONSERVED"];
+/// What the first of the two lines of a panic says.
+const PANICKED: &str = " panicked at ";
+/// How the complaint ends that is none.
+const FALLBACK: &str = "using smoltcp instead";
+
+/// Arguments of `zeronic soak`.
+#[derive(Debug, Args)]
+pub struct SoakArguments {
+    /// Demos to run
+    #[arg(long, default_value_t = 20, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: u32,
+    /// Seed of the draw: the same seed gives the same demos
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Most bytes that a demo moves each way (plain, or with KiB, MiB or GiB)
+    #[arg(long, default_value = "1MiB", value_name = "MAX", value_parser = moved_bytes)]
+    bytes: Bytes,
+    /// Wall-clock time after which a demo is ended and counts as failed
+    #[arg(long, default_value_t = 300, value_name = "SECONDS",
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    limit: u64,
+    /// Write the results as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// One finished demo.
+#[derive(Debug, Serialize)]
+struct Run {
+    /// What repeats it.
+    command: String,
+    /// Every byte was right.
+    ok: bool,
+    /// Wall-clock time that it took.
+    seconds: f64,
+    /// Why it failed.
+    reason: Option<String>,
+}
+
+/// All results.
+#[derive(Debug, Serialize)]
+struct Results {
+    ok: bool,
+    seed: u64,
+    runs: Vec<Run>,
+}
+
+/// Runs the demos. True when every one of them is exact.
+pub fn run(arguments: &SoakArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
+    let mut draw = Draw(arguments.seed);
+    let demos: Vec<Demo> = (0..arguments.runs)
+        .map(|_| draw.demo(arguments.bytes.0))
+        .collect();
+    build_cards(&demos)?;
+    let program = std::env::current_exe().context("this program has no path")?;
+    let limit = Duration::from_secs(arguments.limit);
+    let bar = progress_bar(arguments.runs)?;
+    let mut runs = Vec::new();
+    for (number, demo) in demos.iter().enumerate() {
+        bar.set_message(demo.command());
+        let mut command = Command::new(&program);
+        command.args(&demo.arguments);
+        let start = Instant::now();
+        let ended = watch(&mut command, limit)?;
+        let run = Run {
+            command: demo.command(),
+            ok: ended.is_ok(),
+            seconds: start.elapsed().as_secs_f64(),
+            reason: ended.err(),
+        };
+        let line = format!("run {} of {}: {}\n", number + 1, demos.len(), run.text());
+        bar.suspend(|| print(&line))?;
+        bar.inc(1);
+        runs.push(run);
+    }
+    bar.finish_and_clear();
+    let failed = runs.iter().filter(|run| !run.ok).count();
+    let results = Results {
+        ok: failed == 0,
+        seed: arguments.seed,
+        runs,
+    };
+    if let Some(json) = json {
+        json.write_json(&results)?;
+    }
+    print(&match failed {
+        0 => format!("all {} runs are exact\n", demos.len()),
+        _ => format!("{failed} of {} runs FAILED\n", demos.len()),
+    })?;
+    Ok(results.ok)
+}
+
+impl Run {
+    /// The line of a run.
+    fn text(&self) -> String {
+        let (command, seconds) = (&self.command, self.seconds);
+        match &self.reason {
+            None => format!("exact in {seconds:.1} s: {command}"),
+            Some(reason) => format!("FAILED after {seconds:.1} s ({reason}): {command}"),
+        }
+    }
+}
+
+fn progress_bar(runs: u32) -> Result<ProgressBar> {
+    let style = "{elapsed_precise} [{bar:20}] {pos}/{len} {wide_msg}";
+    let style = ProgressStyle::with_template(style)?.progress_chars("=> ");
+    let bar = ProgressBar::new(runs.into()).with_style(style);
+    bar.enable_steady_tick(Duration::from_secs(1));
+    Ok(bar)
+}
+
+/// Builds the cards that the demos need, so that no demo's time has the build in it.
+fn build_cards(demos: &[Demo]) -> Result<()> {
+    let configs: BTreeSet<&str> = demos.iter().map(|demo| demo.config).collect();
+    for config in configs {
+        SimulatedCard::new(config, PcieConfig::default(), Options { trace: false })
+            .context("the card does not build")?;
+    }
+    Ok(())
+}
+
+/// Runs a child to its end. `Err` is the reason why it failed.
+fn watch(command: &mut Command, limit: Duration) -> Result<std::result::Result<(), String>> {
+    let (mut output, sink) = std::io::pipe().context("a pipe for a demo")?;
+    command.stdin(Stdio::null()).stderr(sink.try_clone()?);
+    let child = command.stdout(sink).spawn();
+    let mut child = child.context("a demo does not start")?;
+    // The command holds this side's ends of the pipe, which would keep it open.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let reader = thread::spawn(move || {
+        let mut text = Vec::new();
+        output.read_to_end(&mut text).map(|_| text)
+    });
+    let status = end(&mut child, limit)?;
+    let Ok(text) = reader.join() else {
+        unreachable!("the reader does not panic");
+    };
+    let text = text.context("the output of a demo")?;
+    Ok(match status {
+        None => Err(format!("no end within {} s", limit.as_secs())),
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(reason(status, &String::from_utf8_lossy(&text))),
+    })
+}
+
+/// How a child ended by itself; `None` if it had to be ended.
+fn end(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= limit {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// The exit status, and what the child said about it.
+fn reason(status: ExitStatus, text: &str) -> String {
+    let mut parts = vec![status.to_string()];
+    let mut lines = text.lines().map(|line| line.trim_matches([' ', '│']));
+    while let Some(line) = lines.next() {
+        if line.contains(PANICKED) {
+            parts.extend([line, lines.next().unwrap_or_default()].map(str::to_owned));
+        } else if TELLING.iter().any(|word| line.contains(word)) && !line.ends_with(FALLBACK) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            parts.push(words.join(" "));
+        }
+    }
+    parts.join("; ")
+}
+
+/// A demo to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Demo {
+    config: &'static str,
+    arguments: Vec<String>,
+}
+
+impl Demo {
+    /// The command that repeats it.
+    fn command(&self) -> String {
+        format!("zeronic {}", self.arguments.join(" "))
+    }
+}
+
+/// The generator of the demos: SplitMix64 (Steele, Lea, Flood 2014).
+struct Draw(u64);
+
+impl Draw {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ (word >> 31)
+    }
+
+    /// A number below `count`.
+    fn below(&mut self, count: u64) -> u64 {
+        self.next() % count
+    }
+
+    fn one<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+
+    /// A number of bytes: short ones as often as long ones, on a scale of powers of two.
+    fn bytes(&mut self, most: u64) -> u64 {
+        let low = 1 << self.below(u64::from(most.ilog2()) + 1);
+        low + self.below(low.min(most - low + 1))
+    }
+
+    fn mtu(&mut self) -> u64 {
+        let edge = self.one(&MTU_EDGES);
+        let any = MTU_EDGES[0] + self.below(MTU_EDGES[3] - MTU_EDGES[0] + 1);
+        self.one(&[edge, any])
+    }
+
+    /// The next demo. Every demo takes equally many numbers, whatever they are.
+    fn demo(&mut self, bytes_max: u64) -> Demo {
+        let mut arguments = vec!["demo".to_owned()];
+        let mut option = |name: &str, value: &dyn Display| {
+            arguments.extend([name.to_owned(), value.to_string()]);
+        };
+        option("--bytes", &self.bytes(bytes_max));
+        // `auto` is the kernel's TCP where the machine has it.
+        option("--peer", &self.one(&["auto", "smoltcp"]));
+        option("--transport", &self.one(&["auto", "smoltcp"]));
+        option("--memory", &self.one(&["dram", "gpu"]));
+        let config = self.one(&["default", "small"]);
+        option("--config", &config);
+        let (mtu, ipv6) = (self.mtu(), self.one(&[false, true]));
+        option("--mtu", &mtu);
+        for fault in FAULTS {
+            let permille = self.below(FAULT_PERMILLE_MAX + 1);
+            let permille = self.one(&[0, permille]);
+            let per_cent = format!("{}.{}%", permille / 10, permille % 10);
+            option(fault, &per_cent);
+        }
+        option("--seed", &self.below(1 << 32));
+        if ipv6 && mtu >= u64::from(IPV6_MTU_BYTES_MIN) {
+            arguments.push("--ipv6".to_owned());
+        }
+        Demo { config, arguments }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Arguments;
+    use clap::Parser;
+
+    fn demos(seed: u64, bytes_max: u64) -> Vec<Demo> {
+        let mut draw = Draw(seed);
+        (0..500).map(|_| draw.demo(bytes_max)).collect()
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_demos() {
+        assert_eq!(demos(7, 1 << 20), demos(7, 1 << 20));
+        assert_ne!(demos(7, 1 << 20), demos(8, 1 << 20));
+    }
+
+    #[test]
+    fn demos_are_commands_within_the_limits() {
+        let (mut least, mut most, mut both) = (u64::MAX, 0, BTreeSet::new());
+        for demo in demos(3, 5000) {
+            let words = demo.command();
+            let parsed = Arguments::try_parse_from(words.split(' '));
+            assert!(parsed.is_ok(), "{words}: {parsed:?}");
+            let value = |name: &str| {
+                let at = demo.arguments.iter().position(|word| word == name);
+                let text = &demo.arguments[at.expect("an option") + 1];
+                text.trim_end_matches('%').parse::<f64>().expect("a number")
+            };
+            let bytes = value("--bytes") as u64;
+            (least, most) = (least.min(bytes), most.max(bytes));
+            assert!(FAULTS.iter().all(|fault| value(fault) <= 10.0), "{words}");
+            let ipv6 = words.contains("--ipv6");
+            assert!(!ipv6 || value("--mtu") >= 1280.0, "{words}");
+            both.insert((ipv6, value("--loss") > 0.0, demo.config));
+        }
+        assert!(least < 4 && (4500..=5000).contains(&most), "{least} {most}");
+        assert_eq!(both.len(), 8, "{both:?}");
+        assert!(demos(3, 1).iter().all(|demo| demo.arguments[2] == "1"));
+    }
+
+    fn watched(script: &str, limit: Duration) -> std::result::Result<(), String> {
+        let mut command = Command::new("sh");
+        watch(command.args(["-c", script]), limit).expect("a shell")
+    }
+
+    #[test]
+    fn failures_have_a_reason() {
+        let limit = Duration::from_secs(100);
+        assert_eq!(watched("echo; echo x >&2", limit), Ok(()));
+        assert_eq!(
+            watched(
+                "echo 'zeronic: no tap; using smoltcp instead' >&2
+                 echo '│ frames  9, NOT CONSERVED │'
+                 exit 1",
+                limit
+            ),
+            Err("exit status: 1; frames 9, NOT CONSERVED".to_owned())
+        );
+        assert_eq!(
+            watched(
+                "echo \"thread 'main' panicked at a.rs:1:2:\" >&2; echo why >&2; exit 101",
+                limit
+            ),
+            Err("exit status: 101; thread 'main' panicked at a.rs:1:2:; why".to_owned())
+        );
+        let killed = watched("kill -9 $$", limit).unwrap_err();
+        assert!(killed.starts_with("signal: 9"), "{killed}");
+        // `exec`, or the shell's child would go on and hold the pipe.
+        let hung = watched("exec sleep 1000", Duration::from_secs(1));
+        assert_eq!(hung, Err("no end within 1 s".to_owned()));
+    }
+}

@@ -1,0 +1,66 @@
+//! The soak as a user sees it: a line and a command for each demo, exit status, JSON.
+
+use serde_json::Value;
+
+use crate::run::{folder, refused, zeronic};
+
+/// Its first demo has both ends in one process, the small card, and no loss.
+const SEED: &str = "1709";
+
+/// Runs a soak; its exit status, what it prints, and its JSON.
+fn soak(name: &str, options: &[&str]) -> (Option<i32>, String, Value) {
+    let json = folder(&format!("soak_{name}")).join("s.json");
+    let path = json.to_str().expect("a path");
+    let output = zeronic(&[&["soak", "--json", path][..], options].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let json = std::fs::read(&json).expect("the results");
+    let json = serde_json::from_slice(&json).expect("JSON");
+    (output.status.code(), text, json)
+}
+
+#[test]
+fn a_soak_says_what_repeats_each_demo() {
+    let options = ["--runs", "1", "--seed", SEED, "--bytes", "2000"];
+    let (status, text, json) = soak("exact", &options);
+    assert_eq!(status, Some(0), "{text}");
+    assert_eq!(json["ok"], true, "{json}");
+    assert_eq!(json["seed"].to_string(), SEED);
+    let runs = json["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 1);
+    let run = &runs[0];
+    assert_eq!((&run["ok"], &run["reason"]), (&true.into(), &Value::Null));
+    assert!(run["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
+    let command = run["command"].as_str().expect("a command");
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines[0].starts_with("run 1 of 1: exact in "), "{text}");
+    assert!(lines[0].ends_with(command), "{text}");
+    assert_eq!(lines[1..], ["all 1 runs are exact"]);
+    // What it says repeats it, and the same seed says the same.
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    assert_eq!(zeronic(&words).status.code(), Some(0), "{command}");
+    let again = soak("again", &options).2;
+    assert_eq!(again["runs"][0]["command"], command);
+}
+
+/// A demo that takes minutes on every machine, with a limit of a second.
+#[test]
+fn a_demo_that_does_not_end_fails_its_soak() {
+    let options = ["--runs", "1", "--seed", SEED, "--bytes", "1024GiB"];
+    let (status, text, json) = soak("hung", &[&options[..], &["--limit", "1"]].concat());
+    assert_eq!(status, Some(1), "{text}");
+    assert_eq!(json["ok"], false, "{json}");
+    assert_eq!(json["runs"][0]["reason"], "no end within 1 s", "{json}");
+    assert!(
+        text.contains("(no end within 1 s): zeronic demo "),
+        "{text}"
+    );
+    assert!(text.ends_with("1 of 1 runs FAILED\n"), "{text}");
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    refused(&["soak", "--runs", "0"], &["'0'", "--runs"]);
+    refused(&["soak", "--limit", "0"], &["'0'", "--limit"]);
+    refused(&["soak", "--bytes", "0"], &["'0'", "--bytes"]);
+    refused(&["soak", "--seed", "x"], &["'x'", "--seed"]);
+}
