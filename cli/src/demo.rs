@@ -1,9 +1,9 @@
 //! `zeronic demo`: a Linux TCP peer, the Verilated card, an application, and a verdict.
 
+mod watcher;
+
 use std::cell::RefCell;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -14,24 +14,23 @@ use host::driver::device::DeviceConfig;
 use host::provider::{Provider, ProviderCounters};
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
-    Clock, LinkConfig, LinuxTransport, SmoltcpTransport, Transport, TransportError, Tuning,
-    IPV6_MTU_BYTES_MIN,
+    Clock, LinkConfig, LinuxTransport, ManualClock, SmoltcpTransport, Transport, TransportError,
+    Tuning, IPV6_MTU_BYTES_MIN,
 };
-use indicatif::{ProgressBar, ProgressStyle};
 use pcie_sim::PcieConfig;
 use sim::bus::{SimulatedBus, ADVANCE_CYCLES};
 use sim::card::{SimulatedCard, USER_CLOCK_PS};
-use sim::harness::mac::Frame;
-use sim::harness::pcapng::CaptureWriter;
 use sim::harness::wire::Disturbance;
-use sim::lab::{Exchange, Lab, LabError, Observer, Outcome, Side, Status};
+use sim::lab::{Exchange, Lab, LabError, Outcome};
 use verilate::options::Options;
 
+use self::watcher::Watcher;
 use crate::options::{moved_bytes, probability, Bytes, UsageError};
 use crate::output::{complain, json_file, print, ResultFile};
 use crate::report::Report;
 
 const PORT: u16 = 5001;
+const SMOLTCP: &str = "smoltcp";
 
 /// Which TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -134,12 +133,15 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     let card = build_card(arguments)?;
     let config = pcie_config(arguments);
     let bus = SimulatedBus::new(card.clone(), &config)?;
-    let (transport, transport_name) = open_transport(arguments)?;
-    let (mut peer, peer_name) = open_peer(arguments)?;
+    let clock = ManualClock::default();
+    let (transport, transport_name) = open_transport(arguments, &clock)?;
+    let (mut peer, peer_name) = open_peer(arguments, &clock)?;
+    let is_smoltcp = [transport_name, peer_name].map(|name| name == SMOLTCP);
     print(&format!(
         "peer: {peer_name}; transport: {transport_name}, headers only\n\
-         simulated time: {} ns in every round of the host, idle or not; none is skipped\n",
-        ADVANCE_CYCLES * USER_CLOCK_PS / 1000
+         simulated time: {} ns in every round of the host, idle or not; {}\n",
+        ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
+        skipping(is_smoltcp)
     ))?;
     let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
     if let Some(wave) = &outputs.wave {
@@ -152,12 +154,13 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         card.borrow().now_ps(),
         Instant::now(),
     );
-    let mut watcher = Watcher::new(arguments, outputs.pcap)?;
+    let mut watcher = Watcher::new(arguments.bytes.0, outputs.pcap)?;
     let mut port = card.clone();
     let outcome = Lab {
         provider: &mut provider,
         card: &mut port,
         peer: peer.as_mut(),
+        clock: Some(clock),
     }
     .run(remote(arguments), &exchange(arguments), &mut watcher);
     let captured = watcher.finish();
@@ -173,6 +176,15 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
     }
     print(&report.text())?;
     Ok(report.ok)
+}
+
+/// What becomes of the time in which nothing happens; whether transport and peer are smoltcp.
+fn skipping(is_smoltcp: [bool; 2]) -> &'static str {
+    match is_smoltcp {
+        [false, false] => "none is skipped",
+        [true, true] => "when all is idle, the time to the next timer is skipped",
+        _ => "when all is idle, the time to smoltcp's next timer is skipped, not the kernel's",
+    }
 }
 
 /// The files that the user named, checked to be writable before a long run.
@@ -228,7 +240,7 @@ fn collect<T: Transport>(
     let violations = card.borrow().violations();
     Ok(
         Report::new(outcome, &counters, provider_counters, frames_in, violations).with_time(
-            now_ps / 1000,
+            (now_ps / 1000, outcome.skipped),
             cycles as f64 / seconds,
             peer,
         ),
@@ -299,10 +311,13 @@ fn choose<T>(
             Err(error) => return Err(error.into()),
         }
     }
-    Ok((smoltcp()?, "smoltcp"))
+    Ok((smoltcp()?, SMOLTCP))
 }
 
-fn open_transport(arguments: &DemoArguments) -> Result<(Box<dyn Transport>, &'static str)> {
+fn open_transport(
+    arguments: &DemoArguments,
+    clock: &ManualClock,
+) -> Result<(Box<dyn Transport>, &'static str)> {
     let link = link(1, arguments);
     choose::<Box<dyn Transport>>(
         arguments.transport,
@@ -310,13 +325,16 @@ fn open_transport(arguments: &DemoArguments) -> Result<(Box<dyn Transport>, &'st
         || {
             Ok(Box::new(SmoltcpTransport::open(
                 &link,
-                Clock::Wall { divisor: 1000 },
+                Clock::Manual(clock.clone()),
             )?))
         },
     )
 }
 
-fn open_peer(arguments: &DemoArguments) -> Result<(Box<dyn WirePeer>, &'static str)> {
+fn open_peer(
+    arguments: &DemoArguments,
+    clock: &ManualClock,
+) -> Result<(Box<dyn WirePeer>, &'static str)> {
     let link = link(2, arguments);
     choose::<Box<dyn WirePeer>>(
         arguments.peer,
@@ -324,69 +342,8 @@ fn open_peer(arguments: &DemoArguments) -> Result<(Box<dyn WirePeer>, &'static s
         || {
             Ok(Box::new(SmoltcpPeer::open(
                 &link,
-                Clock::Wall { divisor: 1000 },
+                Clock::Manual(clock.clone()),
             )?))
         },
     )
-}
-
-/// The progress bar and the capture.
-struct Watcher {
-    bar: ProgressBar,
-    pcap: Option<ResultFile>,
-    capture: Option<CaptureWriter<BufWriter<File>>>,
-    failed: Option<std::io::Error>,
-}
-
-impl Watcher {
-    fn new(arguments: &DemoArguments, pcap: Option<ResultFile>) -> Result<Self> {
-        let bar = ProgressBar::new(2 * arguments.bytes.0);
-        let style = "{elapsed_precise} [{bar:40}] {bytes}/{total_bytes} {bytes_per_sec} eta {eta}";
-        bar.set_style(ProgressStyle::with_template(style)?.progress_chars("=> "));
-        let create = |file: &ResultFile| {
-            let writer = |file| CaptureWriter::new(BufWriter::new(file), &["to card", "to peer"]);
-            let created = file.create().and_then(writer);
-            created.with_context(|| format!("capture {}", file.path().display()))
-        };
-        let capture = pcap.as_ref().map(create).transpose()?;
-        Ok(Self {
-            bar,
-            pcap,
-            capture,
-            failed: None,
-        })
-    }
-
-    fn finish(&mut self) -> Result<()> {
-        self.bar.finish_and_clear();
-        let finished = self.capture.take().map(CaptureWriter::finish);
-        let finished = finished.transpose().map(drop);
-        finished.with_context(|| format!("capture {}", self.path().display()))
-    }
-
-    fn path(&self) -> &Path {
-        self.pcap.as_ref().map_or(Path::new(""), ResultFile::path)
-    }
-}
-
-impl Observer for Watcher {
-    fn round(&mut self, status: Status) -> Result<(), LabError> {
-        self.bar.set_position(status.received + status.sent);
-        match self.failed.take() {
-            Some(error) => Err(LabError::Stopped(format!(
-                "capture {}: {error}",
-                self.path().display()
-            ))),
-            None => Ok(()),
-        }
-    }
-
-    fn frame(&mut self, side: Side, frame: &Frame) {
-        if let Some(capture) = &mut self.capture {
-            let interface = u32::from(side == Side::ToPeer);
-            if let Err(error) = capture.frame(interface, frame.time_ps, &frame.bytes) {
-                self.failed.get_or_insert(error);
-            }
-        }
-    }
 }

@@ -1,6 +1,7 @@
 //! The table at the end of the demo, and the same figures as JSON.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use comfy_table::presets::UTF8_BORDERS_ONLY;
 use comfy_table::{CellAlignment, Table};
@@ -17,7 +18,7 @@ pub struct DirectionReport {
     pub bytes: u64,
     /// SHA-256 of the bytes that arrived.
     pub sha256: String,
-    /// Payload over simulated time, which says nothing about a network.
+    /// Payload over simulated time, skipped time included; it says nothing about a network.
     pub goodput_gbps: f64,
     /// The digest is that of the bytes that were sent.
     #[serde(skip)]
@@ -39,8 +40,10 @@ pub struct Report {
     pub copied_payload_bytes: u64,
     /// Packets by disposition and frames by drop reason; zeros left out.
     pub dispositions: BTreeMap<&'static str, u64>,
-    /// Simulated time.
+    /// Time that was simulated, cycle by cycle.
     pub sim_time_ns: u64,
+    /// Time in which only a timer of smoltcp could happen, and that was skipped.
+    pub skipped_time_ns: u64,
     /// Cycles of the card's clock for each second of wall-clock time.
     pub cycles_per_second: f64,
     #[serde(skip)]
@@ -86,6 +89,7 @@ impl Report {
             copied_payload_bytes: provider.copied_payload_bytes,
             dispositions: all.into_iter().filter(|(_, count)| *count > 0).collect(),
             sim_time_ns: 0,
+            skipped_time_ns: 0,
             cycles_per_second: 0.0,
             header_entries: provider.header_entries,
             frames: (frames_in, frames_out),
@@ -93,9 +97,16 @@ impl Report {
         }
     }
 
-    /// Adds what depends on time.
-    pub fn with_time(mut self, ns: u64, cycles_per_second: f64, peer: &'static str) -> Self {
-        self.sim_time_ns = ns;
+    /// Adds what depends on time: that which was simulated, and that which was skipped.
+    pub fn with_time(
+        mut self,
+        (simulated_ns, skipped): (u64, Duration),
+        cycles_per_second: f64,
+        peer: &'static str,
+    ) -> Self {
+        self.sim_time_ns = simulated_ns;
+        self.skipped_time_ns = u64::try_from(skipped.as_nanos()).unwrap_or(u64::MAX);
+        let ns = simulated_ns.saturating_add(self.skipped_time_ns);
         self.cycles_per_second = cycles_per_second;
         self.peer = peer;
         for direction in [&mut self.rx, &mut self.tx] {
@@ -134,6 +145,13 @@ impl Report {
         ]);
         let time = format!("{:.3} ms", self.sim_time_ns as f64 / 1e6);
         table.add_row(["simulated time".to_owned(), time]);
+        if self.skipped_time_ns > 0 {
+            let skipped = format!(
+                "{:.3} ms, idle until a timer",
+                self.skipped_time_ns as f64 / 1e6
+            );
+            table.add_row(["skipped time".to_owned(), skipped]);
+        }
         let speed = format!("{:.0} cycles/s of 250 MHz", self.cycles_per_second);
         table.add_row(["simulation".to_owned(), speed]);
         if let Some(column) = table.column_mut(0) {

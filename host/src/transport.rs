@@ -49,6 +49,7 @@ pub mod peer;
 pub mod permitted;
 mod smol;
 mod stream;
+mod timer;
 
 pub use self::error::{Result, TransportError};
 pub use self::link::{InterfaceAddress, LinkConfig, Tuning, IPV6_MTU_BYTES_MIN};
@@ -57,6 +58,7 @@ pub use self::open::open;
 pub use self::smol::stack::{Clock, ManualClock};
 pub use self::smol::SmoltcpTransport;
 pub use self::stream::{Drained, ListenerId, StreamId, StreamInfo, StreamState, StreamStatus};
+pub use self::timer::NextTimer;
 
 /// Kind of an outgoing frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +190,11 @@ pub trait Transport: Send {
     /// payload that TCP refuses must not stay in the application's memory.
     fn takes_old_acks(&self) -> bool {
         false
+    }
+
+    /// When the stack acts next, if no header and no call comes before.
+    fn next_timer(&mut self) -> NextTimer {
+        NextTimer::WallClock
     }
 
     /// Counters so far.

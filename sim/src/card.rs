@@ -80,6 +80,18 @@ impl NetworkSide for Rc<RefCell<SimulatedCard>> {
         let card = self.borrow();
         card.mac.receive_free_ps().saturating_sub(card.now_ps())
     }
+
+    fn now_ps(&self) -> u64 {
+        self.borrow().now_ps()
+    }
+
+    fn traffic(&self) -> Option<u64> {
+        let card = self.borrow();
+        let link = card.pcie.statistics();
+        let frames = card.mac.received_count().frames + card.mac.sent_count().frames;
+        let rests = card.pcie.is_idle() && card.mac.is_at_rest();
+        rests.then_some(link.upstream.tlps + link.downstream.tlps + frames)
+    }
 }
 
 /// Where wall-clock time goes while the card is simulated. It is reported, never judged.

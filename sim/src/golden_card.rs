@@ -1,4 +1,5 @@
-//! The golden device as a card behind a [`Bus`] without time: a driver runs on it without RTL.
+//! The golden device as a card behind a [`Bus`]: a driver runs on it without RTL. The device takes
+//! no time; a round of the host takes as long as on the simulated card.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,6 +12,8 @@ use golden::device::{GoldenDevice, Memory};
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
 
+use crate::bus::ADVANCE_CYCLES;
+use crate::card::USER_CLOCK_PS;
 use crate::harness::mac::Frame;
 use crate::network_side::NetworkSide;
 
@@ -62,6 +65,9 @@ impl Memory for HostMemory {
 pub struct GoldenCard {
     device: GoldenDevice,
     memory: HostMemory,
+    now_ps: u64,
+    /// Frames handed in or taken out, and registers accessed.
+    traffic: u64,
 }
 
 impl GoldenCard {
@@ -71,6 +77,8 @@ impl GoldenCard {
         Rc::new(RefCell::new(GoldenCard {
             device,
             memory: HostMemory::default(),
+            now_ps: 0,
+            traffic: 0,
         }))
     }
 
@@ -98,12 +106,14 @@ impl GoldenCard {
 impl NetworkSide for Rc<RefCell<GoldenCard>> {
     fn receive(&mut self, frame: Frame) {
         let card = &mut *self.borrow_mut();
+        card.traffic += 1;
         card.device
             .receive(&frame.bytes, frame.is_bad, &mut card.memory);
     }
 
     fn take_sent(&mut self, into: &mut Vec<Frame>) {
         let card = &mut *self.borrow_mut();
+        card.traffic += card.device.sent.len() as u64;
         into.extend(card.device.sent.drain(..).map(|bytes| Frame {
             bytes,
             ..Frame::default()
@@ -116,6 +126,15 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
 
     fn wire_busy_ps(&self) -> u64 {
         0
+    }
+
+    fn now_ps(&self) -> u64 {
+        self.borrow().now_ps
+    }
+
+    fn traffic(&self) -> Option<u64> {
+        let card = self.borrow();
+        card.device.sent.is_empty().then_some(card.traffic)
     }
 }
 
@@ -161,11 +180,14 @@ fn device(error: std::io::Error) -> BusError {
 
 impl Bus for GoldenBus {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
-        Ok(self.card.borrow().device.read_register(offset))
+        let card = &mut *self.card.borrow_mut();
+        card.traffic += 1;
+        Ok(card.device.read_register(offset))
     }
 
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
         let card = &mut *self.card.borrow_mut();
+        card.traffic += 1;
         card.device.write_register(offset, value, &mut card.memory);
         Ok(())
     }
@@ -232,6 +254,7 @@ impl Bus for GoldenBus {
     }
 
     fn advance(&mut self) -> Result<()> {
+        self.card.borrow_mut().now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
         Ok(())
     }
 

@@ -6,19 +6,27 @@
 //! ```
 //! The application sends random bytes of one seed and receives the peer's of another; both are
 //! judged by SHA-256.
+//!
+//! Time is the card's. An end that is smoltcp has it too, by [`Lab::clock`], and the lab skips what
+//! is idle (`lab/quiet.rs`). A kernel has the wall clock.
 
-use std::collections::VecDeque;
+mod application;
+mod quiet;
+mod wires;
+
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::error::HostError;
-use host::memory::ApplicationMapping;
-use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
-use host::transport::patience::{Patience, PATIENCE};
-use host::transport::peer::{digest_of, Progress, RandomBytes, Script, WirePeer};
-use host::transport::{Transport, TransportError};
-use sha2::{Digest, Sha256};
+use host::provider::Provider;
+use host::transport::peer::{digest_of, Progress, Script, WirePeer};
+use host::transport::{ManualClock, Transport, TransportError};
 
+use self::application::Application;
+use self::quiet::Quiet;
+pub use self::quiet::{End, Stuck, Waiting};
+use self::wires::{give_to_peer, Wires};
 use crate::bus::ADVANCE_CYCLES;
 use crate::card::USER_CLOCK_PS;
 use crate::harness::mac::Frame;
@@ -27,8 +35,6 @@ use crate::network_side::NetworkSide;
 
 /// Bytes of one buffer of the application.
 pub const BUFFER_BYTES: usize = 64 << 10;
-/// Buffers in each direction: one list's worth.
-const BUFFERS: usize = 8;
 /// Longest frame that a peer may hand out.
 const FRAME_BUFFER_BYTES: usize = 65_600;
 
@@ -52,22 +58,35 @@ pub enum LabError {
     /// The peer's connection failed.
     #[error("peer's connection failed with error {0}")]
     PeerConnection(i32),
-    /// Nothing happened for too long.
-    #[error(
-        "no progress for {} s: {received} of {bytes} bytes received, {sent} sent",
-        PATIENCE.as_secs()
-    )]
+    /// Nothing happened for too long, or nothing can happen any more.
+    #[error("{why}: {received} of {bytes} bytes received, {sent} sent, {lost} frames lost")]
     Stuck {
+        /// For how long.
+        why: Stuck,
         /// Bytes received so far.
         received: u64,
         /// Bytes acknowledged so far.
         sent: u64,
+        /// Frames that the wire has lost.
+        lost: u64,
         /// Bytes to move each way.
         bytes: u64,
     },
     /// The observer asked to stop.
     #[error("stopped: {0}")]
     Stopped(String),
+}
+
+impl LabError {
+    fn stuck(why: Stuck, status: Status, bytes: u64) -> Self {
+        Self::Stuck {
+            why,
+            received: status.received,
+            sent: status.sent,
+            lost: status.lost,
+            bytes,
+        }
+    }
 }
 
 /// What to move, and over what wire.
@@ -94,6 +113,12 @@ pub struct Outcome {
     pub sent: (u64, [u8; 32]),
     /// Digest that the peer should have received.
     pub sent_expected: [u8; 32],
+    /// Time of the card in which it was simulated, cycle by cycle.
+    pub simulated: Duration,
+    /// Time in which nothing could happen, and that was skipped.
+    pub skipped: Duration,
+    /// Frames that the wire has lost, both directions.
+    pub lost: u64,
 }
 
 impl Outcome {
@@ -110,6 +135,12 @@ pub struct Status {
     pub received: u64,
     /// Bytes acknowledged by the peer.
     pub sent: u64,
+    /// Frames that the wire has lost, both directions.
+    pub lost: u64,
+    /// Simulated time that was skipped.
+    pub skipped: Duration,
+    /// What the run waits for, if nothing moves; after a skip, what it waited for.
+    pub waiting: Option<Waiting>,
 }
 
 /// Direction of a frame on the wire.
@@ -148,25 +179,9 @@ pub struct Lab<'a, B: Bus, T: Transport, C: NetworkSide> {
     pub card: &'a mut C,
     /// The peer.
     pub peer: &'a mut dyn WirePeer,
-}
-
-/// The application's side of a run.
-struct Application {
-    connection: ConnectionId,
-    region: RegionId,
-    /// The application's own view of the region.
-    memory: ApplicationMapping,
-    random: RandomBytes,
-    sent_posted: u64,
-    sent_done: u64,
-    receives: VecDeque<(u64, usize)>,
-    received_posted: u64,
-    received: u64,
-    hasher: Sha256,
-    free_sends: Vec<usize>,
-    finished: bool,
-    end_posted: bool,
-    end_of_stream: bool,
+    /// The clock of the ends that are smoltcp: the lab sets it to the card's time, and skips what is
+    /// idle. Without one, whoever observes the run sets the clocks.
+    pub clock: Option<ManualClock>,
 }
 
 impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
@@ -184,44 +199,24 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
             receive_bytes_max: None,
         };
         self.peer.listen(remote, script)?;
-        let region = self.provider.register(
-            ApplicationId::FIRST,
-            exchange.memory,
-            2 * BUFFERS * BUFFER_BYTES,
-        )?;
-        let connection = self.provider.connect(ApplicationId::FIRST, remote)?;
-        let mut application = Application {
-            connection,
-            region,
-            memory: self.provider.map(region)?,
-            random: RandomBytes::new(seed),
-            sent_posted: 0,
-            sent_done: 0,
-            receives: VecDeque::new(),
-            received_posted: 0,
-            received: 0,
-            hasher: Sha256::new(),
-            free_sends: (0..BUFFERS).collect(),
-            finished: false,
-            end_posted: false,
-            end_of_stream: false,
-        };
-        for buffer in 0..BUFFERS {
-            application.post_receive(self.provider, BUFFERS + buffer, bytes)?;
-        }
+        let mut application = Application::connect(self.provider, remote, exchange)?;
         let mut wires = Wires {
             to_card: Wire::new(exchange.disturbance, seed ^ 1),
             to_peer: Wire::new(exchange.disturbance, seed ^ 2),
         };
-        self.converse(&mut application, exchange, &mut wires, observer)?;
+        let mut quiet = Quiet::new(self.clock.clone(), self.card.now_ps());
+        self.converse(&mut application, exchange, &mut wires, &mut quiet, observer)?;
         let peer = self.peer.conversations();
         let last = peer.last();
         let peer_received = last.map_or((0, [0; 32]), |c| (c.received_bytes, c.received_digest));
         Ok(Outcome {
-            received: (application.received, application.hasher.finalize().into()),
+            received: (application.received, application.digest()),
             received_expected: digest_of(seed ^ 0x70, bytes),
             sent: peer_received,
             sent_expected: digest_of(seed, bytes),
+            simulated: quiet.simulated(),
+            skipped: quiet.skipped(),
+            lost: wires.lost(),
         })
     }
 
@@ -230,10 +225,9 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
         application: &mut Application,
         exchange: &Exchange,
         wires: &mut Wires,
+        quiet: &mut Quiet,
         observer: &mut dyn Observer,
     ) -> Result<(), LabError> {
-        let mut idle = 0;
-        let mut patience = Patience::new(None);
         loop {
             let mut moved = application.post_sends(self.provider, exchange.bytes)?;
             for completion in self.provider.poll()? {
@@ -244,34 +238,47 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
             let status = Status {
                 received: application.received,
                 sent: application.sent_done,
+                lost: wires.lost(),
+                skipped: quiet.skipped(),
+                waiting: quiet.waiting(),
             };
             observer.round(status)?;
             let conversations = self.peer.conversations();
-            if let Some(Progress::Failed(number)) = conversations.last().map(|c| c.progress) {
+            let of_peer = conversations.last();
+            if let Some(Progress::Failed(number)) = of_peer.map(|c| c.progress) {
                 return Err(LabError::PeerConnection(number));
             }
-            let peer_done = conversations
-                .last()
-                .is_some_and(|c| c.progress == Progress::Finished);
+            let peer_done = of_peer.is_some_and(|c| c.progress == Progress::Finished);
             if application.is_done(exchange.bytes) && peer_done {
                 return Ok(());
             }
-            idle = if moved { 0 } else { idle + 1 };
-            let Status { received, sent } = status;
-            let of_peer = conversations.last();
-            let of_peer = of_peer.map(|c| (c.received_bytes, c.sent_bytes));
-            if patience.is_over(Some((received, sent, of_peer))) {
-                return Err(LabError::Stuck {
-                    received,
-                    sent,
-                    bytes: exchange.bytes,
-                });
-            }
-            if idle > 100 {
-                wires.flush(self.card, self.peer, observer)?;
-                std::thread::sleep(std::time::Duration::from_millis(1));
+            let of_peer = of_peer.map_or((0, 0), |c| (c.received_bytes, c.sent_bytes));
+            let progress = [status.received, status.sent, of_peer.0, of_peer.1];
+            quiet.round(moved, self.card, progress);
+            let stuck = match quiet.is_long() {
+                true => self.rest(wires, quiet, observer)?,
+                false => quiet.stuck(),
+            };
+            if let Some(why) = stuck {
+                return Err(LabError::stuck(why, status, exchange.bytes));
             }
         }
+    }
+
+    /// Nothing has moved for a while: releases what the wire holds back, or goes on to the next
+    /// timer. Returns whether there is none.
+    fn rest(
+        &mut self,
+        wires: &mut Wires,
+        quiet: &mut Quiet,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Stuck>, LabError> {
+        if wires.flush(self.card, self.peer, observer)? {
+            quiet.end();
+            return Ok(None);
+        }
+        let transport = self.provider.transport().next_timer();
+        Ok(quiet.skip(transport, self.peer.next_timer()))
     }
 
     /// Moves the frames on the wire. Returns whether there were any.
@@ -312,170 +319,5 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
             }
         }
         Ok(moved)
-    }
-}
-
-fn give_to_peer(
-    peer: &mut dyn WirePeer,
-    frames: Vec<Frame>,
-    observer: &mut dyn Observer,
-) -> Result<(), LabError> {
-    for frame in frames {
-        observer.frame(Side::ToPeer, &frame);
-        // The peer's own MAC drops frames with a bad FCS.
-        if !frame.is_bad {
-            peer.inject_frame(&frame.bytes)?;
-        }
-    }
-    Ok(())
-}
-
-/// Both directions of the wire.
-struct Wires {
-    to_card: Wire,
-    to_peer: Wire,
-}
-
-impl Wires {
-    /// Releases frames that are held back when no other frame comes.
-    fn flush(
-        &mut self,
-        card: &mut impl NetworkSide,
-        peer: &mut dyn WirePeer,
-        observer: &mut dyn Observer,
-    ) -> Result<(), LabError> {
-        let mut frames = Vec::new();
-        self.to_card.flush(&mut frames);
-        for frame in frames.drain(..) {
-            observer.frame(Side::ToCard, &frame);
-            card.receive(frame);
-        }
-        self.to_peer.flush(&mut frames);
-        give_to_peer(peer, frames, observer)
-    }
-}
-
-/// Requests below this are sends of the buffer with that number; others are receives.
-const RECEIVE_REQUESTS: u64 = BUFFERS as u64;
-/// The receive that waits for the end of the stream: a peer sends its FIN into an open window only.
-const END_REQUEST: u64 = 2 * BUFFERS as u64;
-
-impl Application {
-    fn is_done(&self, bytes: u64) -> bool {
-        self.sent_done == bytes && self.received == bytes && self.end_of_stream
-    }
-
-    fn post_receive<B: Bus, T: Transport>(
-        &mut self,
-        provider: &mut Provider<B, T>,
-        buffer: usize,
-        bytes: u64,
-    ) -> Result<(), HostError> {
-        let left = bytes - self.received_posted;
-        if left == 0 && self.end_posted {
-            return Ok(());
-        }
-        let offset = (buffer * BUFFER_BYTES) as u64;
-        let (length, request) = match left {
-            0 => (BUFFER_BYTES as u64, END_REQUEST),
-            _ => (left.min(BUFFER_BYTES as u64), buffer as u64),
-        };
-        provider.recv(
-            self.connection,
-            self.region,
-            offset,
-            length as u32,
-            false,
-            request,
-        )?;
-        if request == END_REQUEST {
-            self.end_posted = true;
-            return Ok(());
-        }
-        self.received_posted += length;
-        self.receives.push_back((request, buffer));
-        Ok(())
-    }
-
-    fn post_sends<B: Bus, T: Transport>(
-        &mut self,
-        provider: &mut Provider<B, T>,
-        bytes: u64,
-    ) -> Result<bool, HostError> {
-        let mut moved = false;
-        while self.sent_posted < bytes {
-            let Some(buffer) = self.free_sends.pop() else {
-                break;
-            };
-            let length = (bytes - self.sent_posted).min(BUFFER_BYTES as u64) as usize;
-            let offset = buffer * BUFFER_BYTES;
-            let mut bytes = vec![0; length];
-            self.random.fill(&mut bytes);
-            self.memory.write(offset, &bytes);
-            let request = buffer as u64;
-            provider.send(
-                self.connection,
-                self.region,
-                offset as u64,
-                length as u32,
-                request,
-            )?;
-            self.sent_posted += length as u64;
-            moved = true;
-        }
-        if self.sent_posted == bytes && !self.finished {
-            provider.finish(self.connection)?;
-            self.finished = true;
-        }
-        Ok(moved)
-    }
-
-    fn take<B: Bus, T: Transport>(
-        &mut self,
-        provider: &mut Provider<B, T>,
-        completion: Completion,
-        bytes: u64,
-    ) -> Result<(), LabError> {
-        match completion {
-            Completion::Sent { request } => {
-                let buffer = request as usize;
-                let last = bytes - (bytes - 1) / BUFFER_BYTES as u64 * BUFFER_BYTES as u64;
-                let rest = bytes - self.sent_done;
-                self.sent_done += if rest == last {
-                    last
-                } else {
-                    BUFFER_BYTES as u64
-                };
-                self.free_sends.push(buffer);
-            }
-            // Data after the end of the stream is an error.
-            Completion::Received {
-                request: END_REQUEST,
-                bytes: length,
-            } => self.received += u64::from(length),
-            Completion::Cancelled {
-                request: END_REQUEST,
-            } => {}
-            Completion::Received {
-                request,
-                bytes: length,
-            } => {
-                let buffer = request as usize;
-                assert!(request >= RECEIVE_REQUESTS, "receive request {request}");
-                let mut arrived = vec![0; length as usize];
-                self.memory.read(buffer * BUFFER_BYTES, &mut arrived);
-                self.hasher.update(&arrived);
-                self.received += u64::from(length);
-                self.receives.pop_front();
-                self.post_receive(provider, buffer, bytes)?;
-            }
-            Completion::EndOfStream(_) => self.end_of_stream = true,
-            Completion::Failed(_, why) => return Err(LabError::Connection(why)),
-            Completion::Cancelled { request } => {
-                return Err(LabError::Connection(format!("request {request} cancelled")));
-            }
-            Completion::Opened(_) | Completion::Closed(_) => {}
-        }
-        Ok(())
     }
 }

@@ -12,4 +12,9 @@ pub trait NetworkSide {
     fn is_quiet(&self) -> bool;
     /// How long the wire to the card is still busy with the frames handed in, in simulated ps.
     fn wire_busy_ps(&self) -> u64;
+    /// Simulated time so far, ps.
+    fn now_ps(&self) -> u64;
+    /// Frames and packets of the bus that have passed the card's ports so far; `None` while one is
+    /// on its way. A card that shows the same number for a while has nothing to do.
+    fn traffic(&self) -> Option<u64>;
 }

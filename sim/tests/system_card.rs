@@ -132,6 +132,7 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
         provider: &mut provider,
         card: &mut port,
         peer: &mut peer as &mut dyn WirePeer,
+        clock: None,
     };
     let plan = Exchange {
         bytes,

@@ -166,6 +166,7 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
         provider: &mut provider,
         card: &mut card,
         peer: &mut peer,
+        clock: None,
     };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     let outcome = lab.run(remote, &plan, &mut breaker);

@@ -43,6 +43,7 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
         provider: &mut provider,
         card: &mut card,
         peer: &mut peer as &mut dyn WirePeer,
+        clock: None,
     };
     let plan = Exchange {
         bytes,

@@ -61,6 +61,7 @@ fn a_short_demo_says_what_it_did() {
         "peer",
         "rx",
         "sim_time_ns",
+        "skipped_time_ns",
         "tx",
     ];
     assert_eq!(keys(&report), expected);

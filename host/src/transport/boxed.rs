@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
 use super::{
-    Drained, Event, ListenerId, Result, StreamId, StreamInfo, StreamStatus, TransmitHeader,
-    Transport, TransportCounters,
+    Drained, Event, ListenerId, NextTimer, Result, StreamId, StreamInfo, StreamStatus,
+    TransmitHeader, Transport, TransportCounters,
 };
 
 impl<T: Transport + ?Sized> Transport for Box<T> {
@@ -83,6 +83,10 @@ impl<T: Transport + ?Sized> Transport for Box<T> {
 
     fn takes_old_acks(&self) -> bool {
         (**self).takes_old_acks()
+    }
+
+    fn next_timer(&mut self) -> NextTimer {
+        (**self).next_timer()
     }
 
     fn counters(&self) -> TransportCounters {

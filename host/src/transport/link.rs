@@ -64,6 +64,9 @@ pub struct Tuning {
     pub tail_loss_probe: bool,
     /// Initial congestion window, packets; 0 keeps that of the stack.
     pub initial_window_packets: u32,
+    /// How long smoltcp may wait for a second segment before it acknowledges the first one; zero
+    /// acknowledges each segment at once. The kernel chooses for itself.
+    pub acknowledgement_delay: Duration,
     /// Receive buffer of each stream, in bytes of the stack's own accounting. It bounds the offered
     /// window, and so the bytes in flight from the peer.
     pub receive_buffer_bytes: u32,
@@ -78,6 +81,7 @@ impl Tuning {
         retransmission_timeout_min: Duration::from_millis(200),
         tail_loss_probe: true,
         initial_window_packets: 0,
+        acknowledgement_delay: Duration::from_millis(10),
         receive_buffer_bytes: 8 << 20,
         send_buffer_bytes: 8 << 20,
     };
@@ -85,11 +89,14 @@ impl Tuning {
     /// For a simulated card, whose wire is a thousand times slower than wall-clock time. The
     /// initial congestion window exceeds what such a wire holds, because CUBIC leaves slow start,
     /// and grows after it, by wall-clock time. A handshake that takes longer than a second of
-    /// wall-clock time still repeats its SYN: the kernel has no setting for that timer.
+    /// wall-clock time still repeats its SYN: the kernel has no setting for that timer. smoltcp
+    /// has the card's time, in which its delay of an acknowledgement, 10 ms, is longer than
+    /// all the rest of a transfer.
     pub const SIMULATION: Self = Self {
         retransmission_timeout_min: Duration::from_secs(3),
         tail_loss_probe: false,
         initial_window_packets: 128,
+        acknowledgement_delay: Duration::ZERO,
         receive_buffer_bytes: 1 << 20,
         send_buffer_bytes: 1 << 20,
     };

@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 pub use self::application::{digest_of, RandomBytes};
 pub use self::kernel::KernelPeer;
 pub use self::smol::SmoltcpPeer;
-use super::Result;
+use super::{NextTimer, Result};
 
 /// What the application does on one connection: it sends and receives at the same time, ends its
 /// sending half after the last byte, and closes the connection when the other side has ended too.
@@ -77,6 +77,11 @@ pub trait WirePeer: Send {
 
     /// Accepts any number of connections and follows the script on each.
     fn listen(&mut self, local: SocketAddr, script: Script) -> Result<()>;
+
+    /// When the peer's stack acts next, if no frame and no call comes before.
+    fn next_timer(&mut self) -> NextTimer {
+        NextTimer::WallClock
+    }
 
     /// All conversations, in the order in which they began.
     fn conversations(&self) -> Vec<Conversation>;

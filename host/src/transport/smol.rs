@@ -23,8 +23,9 @@ use self::sockets::{established, listening_socket, stream_error, Finish, Listene
 use self::stack::{socket_address, Clock, Stack, TcpChecksums};
 use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use super::{
-    ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,
-    StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError,
+    ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, NextTimer, Result,
+    StreamId, StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters,
+    TransportError,
 };
 
 /// smoltcp as a [`Transport`].
@@ -309,6 +310,10 @@ impl Transport for SmoltcpTransport {
 
     fn readiness(&self) -> Option<BorrowedFd<'_>> {
         None
+    }
+
+    fn next_timer(&mut self) -> NextTimer {
+        self.stack.next_timer()
     }
 
     fn counters(&self) -> TransportCounters {

@@ -219,6 +219,11 @@ impl Mac {
         self.arriving.is_empty()
     }
 
+    /// True when no frame is on its way in either direction.
+    pub fn is_at_rest(&self) -> bool {
+        self.is_quiet() && self.leaving.is_none() && self.waiting.is_none() && self.sent.is_empty()
+    }
+
     /// When the wire to the card is free again.
     pub fn receive_free_ps(&self) -> u64 {
         self.rx_free_ps

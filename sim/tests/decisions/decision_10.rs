@@ -120,6 +120,7 @@ fn check(wrong: Wrong) -> Found {
         provider: &mut provider,
         card: &mut card,
         peer: &mut peer,
+        clock: None,
     };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     match lab.run(remote, &plan, &mut windows) {

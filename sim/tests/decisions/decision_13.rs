@@ -91,6 +91,7 @@ fn check(wrong: Wrong) -> Found {
         provider: &mut provider,
         card: &mut card,
         peer: &mut peer,
+        clock: None,
     };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     let outcome = lab.run(remote, &plan, &mut denial);

@@ -9,7 +9,7 @@ use super::application::Application;
 use super::{Conversation, Progress, Script, WirePeer};
 use crate::transport::smol::sockets::listening_socket;
 use crate::transport::smol::stack::{socket_address, Clock, Stack, TcpChecksums};
-use crate::transport::{LinkConfig, Result, TransportError};
+use crate::transport::{LinkConfig, NextTimer, Result, TransportError};
 
 // Linux error numbers that correspond to states of smoltcp.
 const CONNECTION_RESET: i32 = 104;
@@ -107,6 +107,10 @@ impl WirePeer for SmoltcpPeer {
             waiting,
         });
         Ok(())
+    }
+
+    fn next_timer(&mut self) -> NextTimer {
+        self.stack.next_timer()
     }
 
     fn conversations(&self) -> Vec<Conversation> {

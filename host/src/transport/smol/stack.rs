@@ -15,7 +15,7 @@ use smoltcp::socket::{tcp, Socket};
 use smoltcp::wire::{EthernetAddress, IpCidr, IpEndpoint};
 
 use super::duplicates::{Connection, Duplicates};
-use crate::transport::{LinkConfig, Result, TransportError, Tuning};
+use crate::transport::{LinkConfig, NextTimer, Result, TransportError, Tuning};
 
 const ETHERNET_HEADER_BYTES: usize = 14;
 /// Limit of frames queued for the wire; more would only add delay.
@@ -127,13 +127,29 @@ impl Stack {
 
     /// Lets the stack process incoming frames and queue outgoing ones.
     pub(crate) fn poll(&mut self) {
+        let now = self.now();
+        self.interface
+            .poll(now, &mut self.device, &mut self.sockets);
+    }
+
+    fn now(&self) -> smoltcp::time::Instant {
         let now = match &self.clock {
             Clock::Wall { divisor } => self.started.elapsed() / (*divisor).max(1),
             Clock::Manual(clock) => clock.now(),
         };
-        let now = smoltcp::time::Instant::from_micros(now.as_micros() as i64);
-        self.interface
-            .poll(now, &mut self.device, &mut self.sockets);
+        smoltcp::time::Instant::from_micros(now.as_micros() as i64)
+    }
+
+    /// When the stack acts next by itself.
+    pub(crate) fn next_timer(&mut self) -> NextTimer {
+        if matches!(self.clock, Clock::Wall { .. }) {
+            return NextTimer::WallClock;
+        }
+        let now = self.now();
+        match self.interface.poll_at(now, &self.sockets) {
+            Some(at) => NextTimer::At(Duration::from_micros(at.total_micros().max(0) as u64)),
+            None => NextTimer::Never,
+        }
     }
 
     /// The next outgoing frame.
@@ -167,6 +183,9 @@ impl Stack {
         let send = buffer(self.tuning.send_buffer_bytes);
         let mut socket = tcp::Socket::new(receive, send);
         socket.set_nagle_enabled(false);
+        let delay = self.tuning.acknowledgement_delay.as_micros();
+        let delay = smoltcp::time::Duration::from_micros(u64::try_from(delay).unwrap_or(u64::MAX));
+        socket.set_ack_delay((delay != smoltcp::time::Duration::ZERO).then_some(delay));
         socket.set_congestion_control(tcp::CongestionControl::Cubic);
         self.sockets.add(socket)
     }
