@@ -119,12 +119,16 @@ impl Report {
     pub fn text(&self) -> String {
         let mut table = Table::new();
         table.load_preset(UTF8_BORDERS_ONLY);
+        let all = match self.skipped_time_ns {
+            0 => "",
+            _ => ", what was skipped included",
+        };
         let of_bytes = |exact: bool| if exact { "as sent" } else { "WRONG" };
         for (name, direction) in [("received", &self.rx), ("sent", &self.tx)] {
             table.add_row([name.to_owned(), format!("{} bytes", direction.bytes)]);
             let digest = format!("{} ({})", direction.sha256, of_bytes(direction.exact));
             table.add_row(["  SHA-256".to_owned(), digest]);
-            let goodput = format!("{:.2} Gb/s in the card's time", direction.goodput_gbps);
+            let goodput = format!("{:.2} Gb/s in the card's time{all}", direction.goodput_gbps);
             table.add_row(["  goodput".to_owned(), goodput]);
         }
         let copied = format!("{} bytes", self.copied_payload_bytes);

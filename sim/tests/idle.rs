@@ -14,28 +14,36 @@ use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::provider::Provider;
-use host::transport::peer::SmoltcpPeer;
-use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
+use host::transport::permitted::permitted;
+use host::transport::{
+    Clock, LinkConfig, LinuxTransport, ManualClock, SmoltcpTransport, Transport, Tuning,
+};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::wire::Disturbance;
 use sim::lab::{Blind, Exchange, Lab, LabError, Outcome, Stuck};
 
 const BYTES: u64 = 1 << 20;
 
-fn run(seed: u64, mtu_bytes: u16, disturbance: Disturbance) -> Result<Outcome, LabError> {
-    let time = ManualClock::default();
-    let clock = || Clock::Manual(time.clone());
-    let link = |host| LinkConfig::lab(host, mtu_bytes, Tuning::SIMULATION);
-    let transport = SmoltcpTransport::open(&link(1), clock()).expect("a transport");
-    let mut peer = SmoltcpPeer::open(&link(2), clock()).expect("a peer");
+fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
+    LinkConfig::lab(host, mtu_bytes, Tuning::SIMULATION)
+}
+
+fn exchange(
+    transport: impl Transport,
+    peer: &mut dyn WirePeer,
+    clock: ManualClock,
+    seed: u64,
+    disturbance: Disturbance,
+) -> Result<Outcome, LabError> {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
     let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
     let mut lab = Lab {
         provider: &mut provider,
         card: &mut card,
-        peer: &mut peer,
-        clock: Some(time),
+        peer,
+        clock: Some(clock),
     };
     let plan = Exchange {
         bytes: BYTES,
@@ -45,6 +53,15 @@ fn run(seed: u64, mtu_bytes: u16, disturbance: Disturbance) -> Result<Outcome, L
     };
     let remote = "10.77.0.2:5001".parse().expect("an address");
     lab.run(remote, &plan, &mut Blind)
+}
+
+/// smoltcp at both ends.
+fn run(seed: u64, mtu_bytes: u16, disturbance: Disturbance) -> Result<Outcome, LabError> {
+    let clock = ManualClock::default();
+    let by = || Clock::Manual(clock.clone());
+    let transport = SmoltcpTransport::open(&link(1, mtu_bytes), by()).expect("a transport");
+    let mut peer = SmoltcpPeer::open(&link(2, mtu_bytes), by()).expect("a peer");
+    exchange(transport, &mut peer, clock, seed, disturbance)
 }
 
 fn losing(loss: f64) -> Disturbance {
@@ -98,4 +115,28 @@ fn a_wire_that_loses_everything_is_found_out_by_simulated_time() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// Its timers run by the wall clock, and are not skipped; those of smoltcp are.
+#[test]
+fn a_kernel_at_one_end_is_given_time() {
+    let seed = seed::seed_or(3);
+    let Some(mut kernel) = permitted(KernelPeer::open(&link(2, 1500))) else {
+        return;
+    };
+    let Some(linux) = permitted(LinuxTransport::open(&link(1, 1500))) else {
+        return;
+    };
+    let clock = ManualClock::default();
+    let smoltcp = SmoltcpTransport::open(&link(1, 1500), Clock::Manual(clock.clone()));
+    let smoltcp = smoltcp.expect("a transport");
+    let outcome = exchange(smoltcp, &mut kernel, clock, seed, losing(0.01)).expect("it ends");
+    println!("{outcome:?}");
+    assert!(outcome.is_exact(), "{outcome:?}");
+    let clock = ManualClock::default();
+    let smoltcp = SmoltcpPeer::open(&link(2, 1500), Clock::Manual(clock.clone()));
+    let mut smoltcp = smoltcp.expect("a peer");
+    let outcome = exchange(linux, &mut smoltcp, clock, seed, losing(0.01)).expect("it ends");
+    println!("{outcome:?}");
+    assert!(outcome.is_exact(), "{outcome:?}");
 }

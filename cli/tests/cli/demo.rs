@@ -101,6 +101,43 @@ fn a_short_demo_says_what_it_did() {
     );
 }
 
+/// With smoltcp at both ends the wall clock has no part in it.
+#[test]
+fn a_lossy_demo_skips_what_is_idle_and_repeats_from_its_seed() {
+    let out = folder("demo_loss");
+    let json = out.join("d.json").to_str().expect("a path").to_owned();
+    let run = || {
+        let text = accepted(&[
+            "demo",
+            "--config",
+            "small",
+            "--peer",
+            "smoltcp",
+            "--transport",
+            "smoltcp",
+            "--loss",
+            "5%",
+            "--bytes",
+            "100000",
+            "--json",
+            &json,
+        ]);
+        assert!(text.contains("skipped time"), "{text}");
+        let report = std::fs::read(&json).expect("the report");
+        let mut report: Value = serde_json::from_slice(&report).expect("JSON");
+        report["cycles_per_second"] = Value::Null;
+        report
+    };
+    let report = run();
+    assert_eq!(report["ok"], true);
+    let time = |name: &str| report[name].as_u64().expect("a time");
+    let (simulated, skipped) = (time("sim_time_ns"), time("skipped_time_ns"));
+    // A timeout of smoltcp is a second.
+    assert!(skipped > 900_000_000, "{skipped} ns skipped");
+    assert!(simulated < 100_000_000, "{simulated} ns simulated");
+    assert_eq!(run(), report);
+}
+
 /// The kernel's TCP where it may be had, and smoltcp elsewhere.
 #[test]
 fn links_too_narrow_for_ipv6_carry_ipv4() {

@@ -23,7 +23,8 @@ use host::transport::patience::Patience;
 use host::transport::peer::{KernelPeer, Script, SmoltcpPeer, WirePeer};
 use host::transport::permitted::{permitted, skip};
 use host::transport::{
-    Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, SmoltcpTransport, Transport, Tuning,
+    Clock, FrameKind, LinkConfig, LinuxTransport, ManualClock, NextTimer, SmoltcpTransport,
+    Transport, Tuning,
 };
 
 use rig::{address, Rig};
@@ -199,6 +200,28 @@ fn smoltcp_recovers_when_both_ends_time_out_at_once() {
     for seed in [1, 13, 20, 29, 40] {
         smoltcp_from_seed(false, 1500, Faults::ONE_PERCENT, 4 * MIB, seed);
     }
+}
+
+/// Whoever drives its clock may go from timer to timer; each repeats what had no answer.
+#[test]
+fn smoltcp_says_when_it_acts_next() {
+    let clock = ManualClock::default();
+    let by = Clock::Manual(clock.clone());
+    let link = LinkConfig::lab(US, 1500, small_buffers());
+    let mut transport = SmoltcpTransport::open(&link, by).unwrap();
+    assert_eq!(transport.next_timer(), NextTimer::Never);
+    transport.connect(address(PEER, false, 5001)).unwrap();
+    for _ in 0..3 {
+        assert!(transport.poll_header().unwrap().is_some());
+        assert!(transport.poll_header().unwrap().is_none());
+        let NextTimer::At(at) = transport.next_timer() else {
+            panic!("no timer, but an unanswered request");
+        };
+        assert!(at > clock.now(), "{at:?}");
+        clock.advance(at - clock.now());
+    }
+    let by_wall = SmoltcpTransport::open(&link, Clock::Wall { divisor: 1 });
+    assert_eq!(by_wall.unwrap().next_timer(), NextTimer::WallClock);
 }
 
 #[test]

@@ -200,10 +200,12 @@ impl Quiet {
             NextTimer::WallClock | NextTimer::Never => None,
         });
         let next = set.min_by_key(|(at, _)| *at);
+        let now = self.clock.as_ref().map_or(Duration::ZERO, ManualClock::now);
+        let ahead = |(at, end): (Duration, End)| Waiting::Timer(end, at.saturating_sub(now));
         if self.has_kernel || self.clock.is_none() {
             let since = *self.since.get_or_insert_with(Instant::now);
             if next.is_none() || self.clock.is_none() || since.elapsed() < KERNEL_TIME {
-                self.waiting = Some(Waiting::Kernel);
+                self.waiting = Some(next.map_or(Waiting::Kernel, ahead));
                 std::thread::sleep(PAUSE);
                 return self.stuck();
             }
@@ -211,18 +213,13 @@ impl Quiet {
         let Some((at, end)) = next else {
             return Some(Stuck::Forever);
         };
-        let by = at.saturating_sub(self.now());
-        self.waiting = Some(Waiting::Timer(end, by));
+        let by = at.saturating_sub(now);
+        self.waiting = Some(ahead((at, end)));
         self.skipped += by;
         self.stalled.1 += by;
         self.set_clock();
         self.end();
         self.stuck()
-    }
-
-    /// The time of the clock.
-    fn now(&self) -> Duration {
-        self.clock.as_ref().map_or(Duration::ZERO, ManualClock::now)
     }
 
     /// Sets the clock to the card's time and what was skipped.
