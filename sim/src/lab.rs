@@ -11,30 +11,30 @@
 //! is idle (`lab/quiet.rs`). A kernel has the wall clock.
 
 mod application;
+mod observer;
+mod plan;
 mod quiet;
 mod wires;
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
-use host::driver::bus::{Bus, MemoryKind};
-use host::driver::error::HostError;
+use host::driver::bus::Bus;
 use host::provider::Provider;
 use host::transport::peer::{digest_of, Progress, Script, WirePeer};
-use host::transport::{ManualClock, Transport, TransportError};
+use host::transport::{ManualClock, Transport};
 
 use self::application::Application;
+pub use self::observer::{Blind, Observer, Side, Status};
+pub use self::plan::{Exchange, LabError, Outcome, BUFFER_BYTES};
 use self::quiet::Quiet;
 pub use self::quiet::{End, Stuck, Waiting};
 use self::wires::{give_to_peer, Wires};
 use crate::bus::ADVANCE_CYCLES;
 use crate::card::USER_CLOCK_PS;
 use crate::harness::mac::Frame;
-use crate::harness::wire::{Disturbance, Wire};
+use crate::harness::wire::Wire;
 use crate::network_side::NetworkSide;
 
-/// Bytes of one buffer of the application.
-pub const BUFFER_BYTES: usize = 64 << 10;
 /// Longest frame that a peer may hand out.
 const FRAME_BUFFER_BYTES: usize = 65_600;
 
@@ -42,134 +42,6 @@ const FRAME_BUFFER_BYTES: usize = 65_600;
 const FRAMES_PER_ROUND: usize = 32;
 /// How far ahead the wire to the card is filled: two rounds of the simulated bus.
 const WIRE_AHEAD_PS: u64 = 2 * ADVANCE_CYCLES * USER_CLOCK_PS;
-
-/// Why a run ended without a verdict.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// The provider failed.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// The peer failed.
-    #[error("peer: {0}")]
-    Peer(#[from] TransportError),
-    /// The connection failed.
-    #[error("connection failed: {0}")]
-    Connection(String),
-    /// The peer's connection failed.
-    #[error("peer's connection failed with error {0}")]
-    PeerConnection(i32),
-    /// Nothing happened for too long, or nothing can happen any more.
-    #[error("{why}: {received} of {bytes} bytes received, {sent} sent, {lost} frames lost")]
-    Stuck {
-        /// For how long.
-        why: Stuck,
-        /// Bytes received so far.
-        received: u64,
-        /// Bytes acknowledged so far.
-        sent: u64,
-        /// Frames that the wire has lost.
-        lost: u64,
-        /// Bytes to move each way.
-        bytes: u64,
-    },
-    /// The observer asked to stop.
-    #[error("stopped: {0}")]
-    Stopped(String),
-}
-
-impl LabError {
-    fn stuck(why: Stuck, status: Status, bytes: u64) -> Self {
-        Self::Stuck {
-            why,
-            received: status.received,
-            sent: status.sent,
-            lost: status.lost,
-            bytes,
-        }
-    }
-}
-
-/// What to move, and over what wire.
-#[derive(Clone, Copy, Debug)]
-pub struct Exchange {
-    /// Bytes each way.
-    pub bytes: u64,
-    /// Seed of the data and of the wire's faults.
-    pub seed: u64,
-    /// Faults of the wire, both directions.
-    pub disturbance: Disturbance,
-    /// Where the application's buffers lie.
-    pub memory: MemoryKind,
-}
-
-/// What was moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Bytes and digest that the application received.
-    pub received: (u64, [u8; 32]),
-    /// Digest that the application should have received.
-    pub received_expected: [u8; 32],
-    /// Bytes and digest that the peer received.
-    pub sent: (u64, [u8; 32]),
-    /// Digest that the peer should have received.
-    pub sent_expected: [u8; 32],
-    /// Time of the card in which it was simulated, cycle by cycle.
-    pub simulated: Duration,
-    /// Time in which nothing could happen, and that was skipped.
-    pub skipped: Duration,
-    /// Frames that the wire has lost, both directions.
-    pub lost: u64,
-}
-
-impl Outcome {
-    /// Every byte arrived, once, in order, both ways.
-    pub fn is_exact(&self) -> bool {
-        self.received.1 == self.received_expected && self.sent.1 == self.sent_expected
-    }
-}
-
-/// Progress of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Status {
-    /// Bytes received and judged.
-    pub received: u64,
-    /// Bytes acknowledged by the peer.
-    pub sent: u64,
-    /// Frames that the wire has lost, both directions.
-    pub lost: u64,
-    /// Simulated time that was skipped.
-    pub skipped: Duration,
-    /// What the run waits for, if nothing moves; after a skip, what it waited for.
-    pub waiting: Option<Waiting>,
-}
-
-/// Direction of a frame on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// From the peer to the card.
-    ToCard,
-    /// From the card to the peer.
-    ToPeer,
-}
-
-/// Observes a run.
-pub trait Observer {
-    /// A round is over.
-    fn round(&mut self, status: Status) -> Result<(), LabError>;
-    /// A frame is on the wire, as the receiver will see it.
-    fn frame(&mut self, side: Side, frame: &Frame);
-}
-
-/// Observes nothing.
-pub struct Blind;
-
-impl Observer for Blind {
-    fn round(&mut self, _status: Status) -> Result<(), LabError> {
-        Ok(())
-    }
-
-    fn frame(&mut self, _side: Side, _frame: &Frame) {}
-}
 
 /// A card, its provider and its peer. See the head of the module.
 pub struct Lab<'a, B: Bus, T: Transport, C: NetworkSide> {
@@ -179,8 +51,8 @@ pub struct Lab<'a, B: Bus, T: Transport, C: NetworkSide> {
     pub card: &'a mut C,
     /// The peer.
     pub peer: &'a mut dyn WirePeer,
-    /// The clock of the ends that are smoltcp: the lab sets it to the card's time, and skips what is
-    /// idle. Without one, whoever observes the run sets the clocks.
+    /// The clock of the ends that are smoltcp: the lab sets it to the card's time, and skips what
+    /// is idle. Without one, whoever observes the run sets the clocks.
     pub clock: Option<ManualClock>,
 }
 
@@ -260,7 +132,7 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
                 false => quiet.stuck(),
             };
             if let Some(why) = stuck {
-                return Err(LabError::stuck(why, status, exchange.bytes));
+                return Err(stuck_at(why, status, exchange.bytes));
             }
         }
     }
@@ -319,5 +191,15 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
             }
         }
         Ok(moved)
+    }
+}
+
+fn stuck_at(why: Stuck, status: Status, bytes: u64) -> LabError {
+    LabError::Stuck {
+        why,
+        received: status.received,
+        sent: status.sent,
+        lost: status.lost,
+        bytes,
     }
 }

@@ -11,7 +11,7 @@ use host::transport::peer::RandomBytes;
 use host::transport::Transport;
 use sha2::{Digest, Sha256};
 
-use super::{Exchange, LabError, BUFFER_BYTES};
+use super::plan::{Exchange, LabError, BUFFER_BYTES};
 
 /// Buffers in each direction: one list's worth.
 const BUFFERS: usize = 8;

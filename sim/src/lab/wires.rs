@@ -2,7 +2,8 @@
 
 use host::transport::peer::WirePeer;
 
-use super::{LabError, Observer, Side};
+use super::observer::{Observer, Side};
+use super::plan::LabError;
 use crate::harness::mac::Frame;
 use crate::harness::wire::Wire;
 use crate::network_side::NetworkSide;
