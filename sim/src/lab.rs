@@ -31,7 +31,7 @@ pub use self::quiet::{End, Stuck, Waiting};
 use self::wires::{give_to_peer, Wires};
 use crate::bus::ADVANCE_CYCLES;
 use crate::card::USER_CLOCK_PS;
-use crate::harness::mac::Frame;
+use crate::harness::mac::{wire_time_ps, Frame};
 use crate::harness::wire::Wire;
 use crate::network_side::NetworkSide;
 
@@ -106,7 +106,7 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
                 moved = true;
                 application.take(self.provider, completion, exchange.bytes)?;
             }
-            moved |= self.carry(wires, observer)?;
+            moved |= self.carry(wires, quiet.skipped_ps(), observer)?;
             let status = Status {
                 received: application.received,
                 sent: application.sent_done,
@@ -153,14 +153,21 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
         Ok(quiet.skip(transport, self.peer.next_timer()))
     }
 
-    /// Moves the frames on the wire. Returns whether there were any.
-    fn carry(&mut self, wires: &mut Wires, observer: &mut dyn Observer) -> Result<bool, LabError> {
+    /// Moves the frames on the wire; their times include the skipped time. Returns whether there
+    /// were any.
+    fn carry(
+        &mut self,
+        wires: &mut Wires,
+        skipped_ps: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, LabError> {
         let mut moved = false;
         let mut sent = Vec::new();
         self.card.take_sent(&mut sent);
         let mut arrived = Vec::new();
-        for frame in sent {
+        for mut frame in sent {
             moved = true;
+            frame.time_ps += skipped_ps;
             wires.to_peer.carry(frame, &mut arrived);
         }
         give_to_peer(self.peer, arrived, observer)?;
@@ -169,7 +176,8 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
         // The wire must not run dry before the next round, nor hold more than the peer's own queue
         // would.
         for _ in 0..FRAMES_PER_ROUND {
-            if self.card.wire_busy_ps() > WIRE_AHEAD_PS {
+            let busy_ps = self.card.wire_busy_ps();
+            if busy_ps > WIRE_AHEAD_PS {
                 break;
             }
             let Some(length) = self.peer.poll_frame(&mut buffer)? else {
@@ -178,13 +186,12 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
             moved = true;
             let mut bytes = buffer[..length].to_vec();
             bytes.resize(bytes.len().max(60), 0);
-            wires.to_card.carry(
-                Frame {
-                    bytes,
-                    ..Frame::default()
-                },
-                &mut arrived,
-            );
+            let frame = Frame {
+                time_ps: skipped_ps + self.card.now_ps() + busy_ps + wire_time_ps(bytes.len()),
+                bytes,
+                is_bad: false,
+            };
+            wires.to_card.carry(frame, &mut arrived);
             for frame in arrived.drain(..) {
                 observer.frame(Side::ToCard, &frame);
                 self.card.receive(frame);

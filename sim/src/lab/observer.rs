@@ -34,7 +34,8 @@ pub enum Side {
 pub trait Observer {
     /// A round is over.
     fn round(&mut self, status: Status) -> Result<(), LabError>;
-    /// A frame is on the wire, as the receiver will see it.
+    /// A frame is on the wire, as the receiver will see it. Its time is that of its end on the
+    /// wire, skipped time included.
     fn frame(&mut self, side: Side, frame: &Frame);
 }
 

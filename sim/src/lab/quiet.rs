@@ -137,6 +137,11 @@ impl Quiet {
         self.skipped
     }
 
+    /// The same, ps.
+    pub(super) fn skipped_ps(&self) -> u64 {
+        u64::try_from(self.skipped.as_nanos() * 1000).unwrap_or(u64::MAX)
+    }
+
     /// What the run waits for.
     pub(super) fn waiting(&self) -> Option<Waiting> {
         self.waiting
