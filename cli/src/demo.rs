@@ -143,7 +143,7 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
         skipping(is_smoltcp)
     ))?;
-    let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
+    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1))?;
     if let Some(wave) = &outputs.wave {
         let path = wave.path();
         let open = card.borrow_mut().model.open_wave(path);

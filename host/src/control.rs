@@ -9,6 +9,7 @@
 //! ```
 //! | file or folder | what |
 //! |---|---|
+//! | `budget.rs` | memory for what peers have sent, shared by all connections |
 //! | `commands.rs` | packs commands |
 //! | `descriptor.rs` | packs send descriptors |
 //! | `profile.rs` | header profiles beside TCP |
@@ -20,6 +21,7 @@
 //! | `flow/` | buffers of one flow, and the payload that arrived for them |
 //! | `connection/` | one TCP connection: handshake, window, acceptance, close |
 
+pub mod budget;
 pub mod commands;
 pub mod connection;
 pub mod descriptor;

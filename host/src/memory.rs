@@ -33,10 +33,16 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// A file of `bytes` bytes.
+    /// A file of `bytes` bytes. It is sealed: nobody with a descriptor of it can shrink it under a
+    /// mapping.
     pub fn new(bytes: usize) -> io::Result<Self> {
         // SAFETY: the name is a C string; the call has no other argument that is a pointer.
-        let number = unsafe { libc::memfd_create(c"zeronic".as_ptr(), libc::MFD_CLOEXEC) };
+        let number = unsafe {
+            libc::memfd_create(
+                c"zeronic".as_ptr(),
+                libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING,
+            )
+        };
         if number < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -45,6 +51,11 @@ impl MemoryFile {
         let length = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
         // SAFETY: the descriptor is open; the call takes no pointer.
         if unsafe { libc::ftruncate(descriptor.as_raw_fd(), length) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+        // SAFETY: the descriptor is open; the call takes no pointer.
+        if unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_ADD_SEALS, seals) } < 0 {
             return Err(io::Error::last_os_error());
         }
         Ok(Self {
@@ -342,6 +353,17 @@ mod tests {
         });
         assert!(std::panic::catch_unwind(visit).is_err());
         assert_eq!(signal_of_access(address, false), libc::SIGSEGV);
+    }
+
+    #[test]
+    fn nobody_can_change_the_length_of_the_file() {
+        let file = MemoryFile::new(2 * PAGE_BYTES).unwrap();
+        for length in [0, PAGE_BYTES, 4 * PAGE_BYTES] {
+            // SAFETY: the descriptor is open; the call takes no pointer.
+            let result = unsafe { libc::ftruncate(file.descriptor.as_raw_fd(), length as _) };
+            let error = io::Error::last_os_error();
+            assert_eq!((result, error.raw_os_error()), (-1, Some(libc::EPERM)));
+        }
     }
 
     #[test]

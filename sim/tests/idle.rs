@@ -38,7 +38,7 @@ fn exchange(
 ) -> Result<Outcome, LabError> {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
+    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
     let mut lab = Lab {
         provider: &mut provider,
         card: &mut card,

@@ -71,7 +71,7 @@ fn place(number: usize) -> usize {
 impl<B: Bus> End<B> {
     fn new(bus: B, host: u8, ipv6: bool, seed: u64) -> Self {
         let local = station(host, ipv6);
-        let endpoint = Endpoint::open(bus, local, MTU_BYTES, DeviceConfig::default());
+        let endpoint = Endpoint::open(bus, local, MTU_BYTES, DeviceConfig::seeded(1));
         let mut endpoint = endpoint.expect("it opens");
         let registered = endpoint.register(MemoryKind::Application, REGION_BYTES);
         let (region, mut memory) = registered.expect("room");

@@ -51,7 +51,7 @@ fn registers_answer_and_commands_are_confirmed() {
         bus.read_register(registers::ID).expect("an answer"),
         registers::ID_VALUE
     );
-    let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     // An open card carries the first command out at once: its tables are written.
     let ticket = device.command([0; 64]);
     for _ in 0..5 {
@@ -71,7 +71,7 @@ fn registers_answer_and_commands_are_confirmed() {
 fn a_raw_frame_goes_out_as_it_was_given() {
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     if let Some(folder) = std::env::var_os("ZERONIC_WAVES") {
         let path = std::path::Path::new(&folder).join("raw_frame.fst");
         card.borrow_mut()
@@ -126,7 +126,7 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
     let mut provider =
-        Provider::open(bus, transport, DeviceConfig::default()).expect("the device opens");
+        Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("the device opens");
     let mut port = card.clone();
     let mut lab = Lab {
         provider: &mut provider,

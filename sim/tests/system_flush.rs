@@ -45,7 +45,7 @@ struct Bed {
 impl Bed {
     fn open() -> Bed {
         let pcie = PcieConfig::default();
-        let mut direct = Direct::open(small(&pcie), &pcie, DeviceConfig::default());
+        let mut direct = Direct::open(small(&pcie), &pcie, DeviceConfig::seeded(1));
         let flush = direct.device.bus().flush_address(MemoryKind::Gpu);
         let kinds = [MemoryKind::Gpu, MemoryKind::Application];
         let mut flows = Vec::new();
@@ -155,7 +155,7 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
         is_broken: false,
         received: 0,
     };
-    let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
+    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 6,

@@ -38,7 +38,7 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
     let mut provider =
-        Provider::open(bus, transport, DeviceConfig::default()).expect("the device opens");
+        Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("the device opens");
     let mut lab = Lab {
         provider: &mut provider,
         card: &mut card,

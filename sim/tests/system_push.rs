@@ -24,7 +24,7 @@ fn open(push_slots: bool) -> Direct {
     let card = SimulatedCard::new("small", pcie.clone(), Options::default()).expect("it builds");
     let rings = DeviceConfig {
         push_slots,
-        ..DeviceConfig::default()
+        ..DeviceConfig::seeded(1)
     };
     Direct::open(card, &pcie, rings)
 }

@@ -53,7 +53,7 @@ struct Half<B: Bus> {
 
 impl<B: Bus> Half<B> {
     fn open(bus: B) -> Self {
-        let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
         let regions = Regions::new(SMALL.region_bits as u32, SMALL.page_bits as u32);
         let memories = (0..FLOWS)
             .map(|_| {

@@ -105,7 +105,7 @@ pub struct Totals {
 impl<B: Bus, C: Model> Rig<B, C> {
     /// Opens the card and registers the regions.
     pub fn open(bus: B, card: C, plan: &Plan) -> Result<Self> {
-        let mut device = Device::open(bus, DeviceConfig::default())?;
+        let mut device = Device::open(bus, DeviceConfig::seeded(1))?;
         let sizes = device.sizes();
         for (what, count, bits) in [
             ("flows", plan.flows.len(), sizes.flow_bits),

@@ -20,6 +20,7 @@ use std::net::SocketAddr;
 use self::expected::Expected;
 use self::handshake::Handshake;
 use self::window::Window;
+use super::budget::Budget;
 use super::commands::{
     floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,
     FlowName, List,
@@ -98,6 +99,8 @@ pub struct Connection {
     pub(super) end_seen: bool,
     end_reported: bool,
     acceptance_stale: bool,
+    /// Bytes that the budget of all connections was charged with.
+    charged_bytes: usize,
     /// Its TCP has failed; bytes that TCP had accepted before are still to be delivered.
     pub(super) is_failing: bool,
 }
@@ -130,6 +133,7 @@ impl Connection {
             end_seen: false,
             end_reported: false,
             acceptance_stale: false,
+            charged_bytes: 0,
             is_failing: false,
         }
     }
@@ -149,6 +153,29 @@ impl Connection {
     /// Whether the connection was closed, and whether its sending half was finished.
     pub fn is_ending(&self) -> (bool, bool) {
         (self.close_asked, self.finish_asked)
+    }
+
+    /// Charges the budget of all connections with what the connection holds now.
+    pub fn charge(&mut self, budget: &mut Budget) {
+        let held_bytes = self.receive.as_ref().map_or(0, |r| r.held_bytes());
+        budget.charge(self.owner.into(), self.charged_bytes, held_bytes);
+        self.charged_bytes = held_bytes;
+    }
+
+    /// Gives the budget back what the connection holds, because it ends.
+    pub fn discharge(&mut self, budget: &mut Budget) {
+        budget.charge(self.owner.into(), self.charged_bytes, 0);
+        self.charged_bytes = 0;
+    }
+
+    /// Receive requests and send requests that are not complete.
+    pub fn open_requests(&self) -> (usize, usize) {
+        let receive = self.receive.as_ref();
+        let send = self.send.as_ref();
+        (
+            receive.map_or(self.early_receives.len(), |r| r.queue.open_requests()),
+            send.map_or(self.early_sends.len(), |s| s.queue.open_requests()),
+        )
     }
 
     /// Adds a receive request.

@@ -16,7 +16,7 @@
 
 pub mod buffer;
 pub mod deferred;
-pub mod posted;
+pub(crate) mod posted;
 pub mod ranges;
 pub mod receive;
 pub mod send;

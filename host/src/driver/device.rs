@@ -12,6 +12,8 @@
 //! different owners have no order: what depends on another owner's command waits for its
 //! confirmation.
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
 use abi::flow_key::{Secret, SECRET_WORDS};
@@ -33,8 +35,9 @@ use crate::control::queue::CommandQueue;
 pub struct DeviceConfig {
     /// Rings of owner 0.
     pub rings: RingSizes,
-    /// Seed of the flow table's hash secrets. Use system entropy where peers may be hostile.
-    pub hash_seed: u64,
+    /// Seed of the flow table's hash secrets, for runs that must repeat. Without one they are
+    /// random: whoever knows them can find addresses that share all slots of a bucket.
+    pub hash_seed: Option<u64>,
     /// Push a descriptor with its doorbell when the send ring is empty and the card supports it.
     pub push_slots: bool,
 }
@@ -43,8 +46,18 @@ impl Default for DeviceConfig {
     fn default() -> Self {
         Self {
             rings: RingSizes::default(),
-            hash_seed: 1,
+            hash_seed: None,
             push_slots: true,
+        }
+    }
+}
+
+impl DeviceConfig {
+    /// The default with hash secrets that follow from a seed: for simulations and tests.
+    pub fn seeded(hash_seed: u64) -> Self {
+        Self {
+            hash_seed: Some(hash_seed),
+            ..Self::default()
         }
     }
 }
@@ -78,9 +91,14 @@ pub struct Device<B: Bus> {
     sizes: CardSizes,
     secrets: [Secret; 2],
     owners: Vec<Owner>,
+    /// The owner whose header queue is read, and entries that it may still have in this turn.
+    turn: (usize, u32),
     push_slots: bool,
     watch: Watch,
 }
+
+/// Header entries that are taken from the queue of an owner before that of the next has its turn.
+const TURN_ENTRIES: u32 = 32;
 
 impl<B: Bus> Device<B> {
     /// Opens the card: checks id and version, starts a new epoch, sets up owner 0, enables both
@@ -99,7 +117,8 @@ impl<B: Bus> Device<B> {
         }
         let sizes = read_sizes(&mut bus)?;
         start_epoch(&mut bus)?;
-        let secrets = write_secrets(&mut bus, config.hash_seed)?;
+        let entropy = || RandomState::new().build_hasher().finish();
+        let secrets = write_secrets(&mut bus, config.hash_seed.unwrap_or_else(entropy))?;
         for kind in [MemoryKind::Gpu] {
             if let Some(address) = bus.flush_address(kind) {
                 let register = registers::FLUSH + 8 * u32::from(kind.number());
@@ -115,6 +134,7 @@ impl<B: Bus> Device<B> {
             sizes,
             secrets,
             owners: Vec::new(),
+            turn: (0, TURN_ENTRIES),
             push_slots: config.push_slots && features & registers::FEATURE_PUSH != 0,
         };
         device.open_owner(config.rings)?;
@@ -222,12 +242,19 @@ impl<B: Bus> Device<B> {
         self.owners.iter().map(Owner::sends_waiting).sum()
     }
 
-    /// The next header entry of any owner, if there is one.
+    /// The next header entry of any owner, if there is one. The owners take turns, so that none
+    /// waits for another that is flooded. A queue yields at most as many entries as it holds until
+    /// [`Device::return_headers`] gives its slots back, so a loop over all entries ends.
     pub fn next_header(&mut self) -> Result<Option<HeaderEntry>> {
-        for owner in &mut self.owners {
-            if let Some(entry) = owner.next_header(&mut self.bus)? {
-                return Ok(Some(entry));
+        for _ in 0..=self.owners.len() {
+            let (number, left) = self.turn;
+            if left > 0 {
+                if let Some(entry) = self.owners[number].next_header(&mut self.bus)? {
+                    self.turn.1 = left - 1;
+                    return Ok(Some(entry));
+                }
             }
+            self.turn = ((number + 1) % self.owners.len(), TURN_ENTRIES);
         }
         Ok(None)
     }

@@ -141,6 +141,26 @@ pub enum HostError {
         /// Bus address.
         address: u64,
     },
+    /// The card wrote a header entry that its rings do not allow: it is broken.
+    #[error("header entry of owner {owner}: {what} is {value}, must be below {limit}")]
+    BadEntry {
+        /// Owner of the queue.
+        owner: u8,
+        /// The field.
+        what: &'static str,
+        /// Value of the field.
+        value: u64,
+        /// First value that is not allowed.
+        limit: u64,
+    },
+    /// A connection has too many open requests in one direction: wait for completions.
+    #[error("connection {connection} has {limit} open requests, the limit; wait for completions")]
+    TooManyRequests {
+        /// The connection.
+        connection: u32,
+        /// The limit.
+        limit: usize,
+    },
     /// The card refused a command.
     #[error("the card refused command {opcode} of flow {flow}: {status}")]
     CommandRefused {

@@ -149,7 +149,7 @@ impl Owner {
 
     /// The next header entry, if there is one.
     pub(crate) fn next_header(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
-        Ok(self.headers.poll(bus)?)
+        self.headers.poll(bus)
     }
 
     /// Reports to the card how far the header queue and the slow buffers were emptied, if anything

@@ -24,6 +24,9 @@ use super::error::{HostError, Result};
 
 /// Bytes of a line, the unit in which a write becomes visible.
 const LINE_BYTES: usize = 64;
+/// Bytes of a second slot that repeat the first.
+const SECOND_SLOT_SKIP: usize =
+    METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
 /// Bytes of the mark in a free header slot.
 const MARK_BYTES: usize = 8;
 
@@ -193,6 +196,7 @@ pub struct HeaderQueue {
     bits: u32,
     consumed: u32,
     slow: DmaMemory,
+    slow_buffers: u64,
     slow_consumed: u32,
     /// First bytes of the second line of every free slot. A packet contains it only by chance,
     /// which costs one register read.
@@ -212,12 +216,14 @@ impl HeaderQueue {
         slow: DmaMemory,
     ) -> bus::Result<Self> {
         assert!(slots.bytes >= SLOT_BYTES << bits, "queue memory too small");
+        let slow_buffers = slow.bytes / SLOW_BUFFER_BYTES;
         let queue = Self {
             owner,
             slots,
             bits,
             consumed: 0,
             slow,
+            slow_buffers: slow_buffers as u64,
             slow_consumed: 0,
             mark: RandomState::new().build_hasher().finish().to_le_bytes(),
             returned: (0, 0),
@@ -250,7 +256,7 @@ impl HeaderQueue {
     }
 
     /// The next header entry, if the card has published it.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> bus::Result<Option<HeaderEntry>> {
+    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
         let address = self.slot_address(self.consumed);
         let mut slot = [0; SLOT_BYTES];
         bus.read_memory(address, &mut slot[..METADATA_BYTES])?;
@@ -268,6 +274,11 @@ impl HeaderQueue {
             bus.read_memory(address, &mut slot)?;
         }
         let two_slots = header_entry::TWO_SLOTS.get(&slot) == 1;
+        let room = match two_slots {
+            true => SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP,
+            false => SLOT_HEADER_BYTES,
+        };
+        self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
         let mut header = slot[METADATA_BYTES..].to_vec();
         if two_slots {
             let mut second = [0; SLOT_BYTES];
@@ -275,8 +286,7 @@ impl HeaderQueue {
                 self.slot_address(self.consumed.wrapping_add(1)),
                 &mut second,
             )?;
-            let rest = METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
-            header.extend_from_slice(&second[rest..]);
+            header.extend_from_slice(&second[SECOND_SLOT_SKIP..]);
         }
         header.truncate(header_bytes);
         let deferred = self.take_slow_buffer(bus, &slot)?;
@@ -294,7 +304,20 @@ impl HeaderQueue {
         }))
     }
 
-    fn take_slow_buffer(&mut self, bus: &mut dyn Bus, slot: &[u8]) -> bus::Result<Option<Vec<u8>>> {
+    /// What the card writes is checked before it is used.
+    fn check(&self, what: &'static str, value: u64, limit: u64) -> Result<()> {
+        match value < limit {
+            true => Ok(()),
+            false => Err(HostError::BadEntry {
+                owner: self.owner,
+                what,
+                value,
+                limit,
+            }),
+        }
+    }
+
+    fn take_slow_buffer(&mut self, bus: &mut dyn Bus, slot: &[u8]) -> Result<Option<Vec<u8>>> {
         let buffer = header_entry::SLOW_BUFFER.get(slot);
         if buffer == u64::from(header_entry::SLOW_BUFFER_NONE) {
             return Ok(None);
@@ -307,6 +330,8 @@ impl HeaderQueue {
         let header_bytes = header_entry::HEADER_BYTES.get(slot);
         let payload_bytes = header_entry::PAYLOAD_BYTES.get(slot);
         let bytes = payload_bytes.min(frame_bytes.saturating_sub(header_bytes)) as usize;
+        self.check("slow buffer", buffer, self.slow_buffers)?;
+        self.check("deferred bytes", bytes as u64, SLOW_BUFFER_BYTES as u64 + 1)?;
         let mut payload = vec![0; bytes];
         let address = self.slow.address + buffer * SLOW_BUFFER_BYTES as u64;
         bus.read_memory(address, &mut payload)?;

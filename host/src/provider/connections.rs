@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use super::ConnectionId;
+use super::names::ConnectionId;
 use crate::control::commands::FlowName;
 use crate::control::connection::handshake::Tuple;
 use crate::control::connection::Connection;

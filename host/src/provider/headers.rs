@@ -13,7 +13,7 @@ use crate::driver::bus::Bus;
 use crate::driver::error::Result;
 use crate::driver::rings::HeaderEntry;
 use crate::transport::header::{is_ipv6_fragment, tcp_checksum, TcpLayout, SYN};
-use crate::transport::{FrameKind, TransmitHeader, Transport};
+use crate::transport::{self, FrameKind, TransmitHeader, Transport};
 
 /// Limit of headers taken from the transport in one poll.
 const HEADERS_PER_POLL: usize = 64;
@@ -102,7 +102,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Ok(());
         }
         let (Some(parsed), Ok(layout)) = (parse_tcp(&frame), TcpLayout::parse(&frame)) else {
-            return Ok(self.transport.deliver_frame(&frame)?);
+            let delivered = self.transport.deliver_frame(&frame);
+            return self.count_refused(delivered);
         };
         let end = layout.payload + layout.payload_bytes;
         if end > frame.len() || tcp_checksum(&frame, &layout) != 0 {
@@ -135,7 +136,12 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                     self.counters.withheld_foreign += 1;
                     return Ok(());
                 }
-                connection.keep_payload(parsed, packet)
+                if let Some(receive) = &mut connection.receive {
+                    receive.set_room(self.budget.room_bytes(connection.owner.into()));
+                }
+                let is_kept = connection.keep_payload(parsed, packet);
+                connection.charge(&mut self.budget);
+                is_kept
             }
             None => {
                 let tuple = (parsed.destination, parsed.source);
@@ -160,7 +166,20 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Ok(());
         }
         let payload_bytes = packet.payload_bytes as usize;
-        Ok(self.transport.deliver(&packet.header, payload_bytes)?)
+        let delivered = self.transport.deliver(&packet.header, payload_bytes);
+        self.count_refused(delivered)
+    }
+
+    /// A packet that the transport refuses is dropped and counted. Its peer repeats it, or its
+    /// connection ends.
+    fn count_refused(&mut self, delivered: transport::Result<()>) -> Result<()> {
+        match delivered {
+            Err(error) if error.is_of_packet() => {
+                self.counters.refused_headers += 1;
+                Ok(())
+            }
+            other => Ok(other?),
+        }
     }
 
     /// The connection of a packet, once its handshake is known: that of the flow which the card

@@ -182,6 +182,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         if let Some(entry) = self.keys.remove(connection.name.flow) {
             self.device.command(entry);
         }
+        connection.discharge(&mut self.budget);
         connection.end_lists(&mut self.shared);
         let requests = connection.cancel();
         let cancelled = requests

@@ -116,6 +116,17 @@ pub enum TransportError {
 }
 
 impl TransportError {
+    /// Whether it is the packet that the transport refuses: no other packet suffers.
+    pub fn is_of_packet(&self) -> bool {
+        matches!(
+            self,
+            Self::HeaderTruncated { .. }
+                | Self::NotTcp { .. }
+                | Self::PayloadLength { .. }
+                | Self::FrameTooLong { .. }
+        )
+    }
+
     /// Whether this machine does not allow the kernel transport, so that the caller should use
     /// [`SmoltcpTransport`](super::SmoltcpTransport) instead.
     pub fn is_refusal(&self) -> bool {

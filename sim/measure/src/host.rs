@@ -155,7 +155,7 @@ impl Host {
                 header_bits: 12,
                 ..RingSizes::default()
             },
-            hash_seed: scenario.seed,
+            hash_seed: Some(scenario.seed),
             push_slots: scenario.push_slots,
         };
         let mut device = Device::open(bus, config)?;

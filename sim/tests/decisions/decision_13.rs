@@ -73,7 +73,7 @@ fn check(wrong: Wrong) -> Found {
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
     let bus = Wrapped::new(bus, wrong, seen.clone());
-    let mut provider = Provider::open(bus, transport, DeviceConfig::default()).expect("a card");
+    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
     let mut denial = Denial {
         time,
         card: card.clone(),

@@ -42,7 +42,7 @@ impl Rig {
                 slow_bits: 3,
                 ..RingSizes::default()
             },
-            ..DeviceConfig::default()
+            ..DeviceConfig::seeded(1)
         };
         Rig {
             direct: Direct::open(card, pcie, rings),

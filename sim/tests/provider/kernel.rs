@@ -78,7 +78,7 @@ impl Hand {
         let transport = permitted(LinuxTransport::open(&link(1)))?;
         let card = GoldenCard::new(SMALL);
         let bus = GoldenBus::new(card.clone());
-        let provider = Provider::open(bus, transport, DeviceConfig::default());
+        let provider = Provider::open(bus, transport, DeviceConfig::seeded(1));
         Some(Self {
             provider: provider.expect("the device opens"),
             card,

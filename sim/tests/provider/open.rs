@@ -103,7 +103,7 @@ fn honest() -> Lying {
 
 fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<Lying>, HostError> {
     let bus = Lying { lie, ..honest() };
-    Device::open(bus, DeviceConfig::default())
+    Device::open(bus, DeviceConfig::seeded(1))
 }
 
 fn provider(bus: Lying) -> Provider<Lying, SmoltcpTransport> {
@@ -116,7 +116,7 @@ fn provider(bus: Lying) -> Provider<Lying, SmoltcpTransport> {
     };
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
-    Provider::open(bus, transport, DeviceConfig::default()).expect("it opens")
+    Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("it opens")
 }
 
 fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {

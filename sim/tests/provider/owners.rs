@@ -58,7 +58,7 @@ struct Bench<B: Bus, C: NetworkSide> {
 
 impl<B: Bus, C: NetworkSide> Bench<B, C> {
     fn new(bus: B, card: C) -> Self {
-        let mut device = Device::open(bus, DeviceConfig::default()).expect("it opens");
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
         let sizes = device.sizes();
         for number in 1..3 {
             let owner = device.open_owner(RingSizes::default());

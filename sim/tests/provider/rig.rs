@@ -97,7 +97,7 @@ pub fn slow_commands() -> GoldenRig {
     };
     let config = DeviceConfig {
         rings,
-        ..DeviceConfig::default()
+        ..DeviceConfig::seeded(1)
     };
     Rig::with(GoldenBus::new(card.clone()), card, config)
 }
@@ -128,7 +128,7 @@ pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
 
 impl<B: Bus, C: NetworkSide> Rig<B, C> {
     pub fn new(bus: B, card: C) -> Self {
-        Self::with(bus, card, DeviceConfig::default())
+        Self::with(bus, card, DeviceConfig::seeded(1))
     }
 
     fn with(bus: B, card: C, config: DeviceConfig) -> Self {

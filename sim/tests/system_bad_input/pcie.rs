@@ -21,7 +21,7 @@ const TIMEOUT_CYCLES: u64 = 16_000;
 fn direct() -> Direct {
     let pcie = PcieConfig::default();
     let card = SimulatedCard::new("small", pcie.clone(), Options { trace: false });
-    Direct::open(card.expect("it builds"), &pcie, DeviceConfig::default())
+    Direct::open(card.expect("it builds"), &pcie, DeviceConfig::seeded(1))
 }
 
 fn stream(flow: &Flow) -> Vec<u8> {

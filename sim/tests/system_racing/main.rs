@@ -148,7 +148,7 @@ impl World {
                 slow_bits: 5,
                 ..RingSizes::default()
             },
-            ..DeviceConfig::default()
+            ..DeviceConfig::seeded(1)
         };
         let mut device = Device::open(bus, rings).expect("it opens");
         for (register, value) in traffic::profile_registers() {

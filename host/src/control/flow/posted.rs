@@ -15,11 +15,16 @@
 
 use std::collections::VecDeque;
 
+use abi::config::SEGMENTS_BORROWED_BITS_MAX;
+
 use super::buffer::{Buffer, Done};
 use crate::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
 use crate::control::lists::FlowList;
 use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
+
+/// Requests that may be open on a connection in one direction: twice the longest list.
+pub(crate) const REQUESTS_MAX: usize = 2 << SEGMENTS_BORROWED_BITS_MAX;
 
 /// A buffer in the flow's list.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +104,11 @@ impl BufferQueue {
     /// Adds a buffer, which is posted when the list has a free entry.
     pub fn add(&mut self, buffer: Buffer) {
         self.waiting.push_back(buffer);
+    }
+
+    /// Requests that are not complete.
+    pub fn open_requests(&self) -> usize {
+        self.posted.len() + self.waiting.len()
     }
 
     /// Requests that are not posted yet.

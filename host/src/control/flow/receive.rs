@@ -107,6 +107,16 @@ impl ReceiveSide {
         Ok(())
     }
 
+    /// Bytes held outside of the buffers, with the bookkeeping of what was placed.
+    pub fn held_bytes(&self) -> usize {
+        self.standing.held_bytes()
+    }
+
+    /// Sets how many bytes may be held beside those that are.
+    pub fn set_room(&mut self, room_bytes: usize) {
+        self.standing.set_room(room_bytes);
+    }
+
     /// Payload was placed. Returns false when it cannot be recorded: its header must be withheld.
     pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;

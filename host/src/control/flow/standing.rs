@@ -20,6 +20,10 @@ use super::ranges::RangeSet;
 pub(super) const DOUBTFUL_BYTES_MAX: usize = 256 << 10;
 /// Limit of ranges in each set. Packets of a peer that leaves more holes are treated as lost.
 pub(super) const RANGES_MAX: usize = 1 << 16;
+/// Ranges in each set that a flow has whatever other flows hold.
+const RANGES_COMMITTED: usize = 64;
+/// Bookkeeping of a range, bytes.
+const RANGE_BYTES: usize = 48;
 
 /// Bytes outside their buffers, with their stream offset.
 pub type Piece<'a> = (u64, &'a [u8]);
@@ -27,7 +31,7 @@ pub type Piece<'a> = (u64, &'a [u8]);
 pub type Hole = (u64, u64);
 
 /// The copies of one flow's bytes. See the head of this file.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Standing {
     pub(super) landed: RangeSet,
     /// Placed by packets that TCP probably refuses, and by no other since.
@@ -37,16 +41,49 @@ pub struct Standing {
     pub(super) kept: Deferred,
     /// Deferred from packets that TCP probably refuses.
     pub(super) doubtful: Deferred,
+    /// Bytes that may be held beside those that are.
+    room_bytes: usize,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self {
+            landed: RangeSet::default(),
+            in_doubt: RangeSet::default(),
+            lost: RangeSet::default(),
+            kept: Deferred::default(),
+            doubtful: Deferred::default(),
+            room_bytes: usize::MAX,
+        }
+    }
 }
 
 impl Standing {
+    /// Bytes held: payload outside of the buffers, and bookkeeping.
+    pub fn held_bytes(&self) -> usize {
+        let ranges = self.landed.len() + self.in_doubt.len() + self.lost.len();
+        self.kept.bytes() + self.doubtful.bytes() + ranges * RANGE_BYTES
+    }
+
+    /// Sets how many bytes may be held beside those that are.
+    pub fn set_room(&mut self, room_bytes: usize) {
+        self.room_bytes = room_bytes;
+    }
+
+    /// Ranges that a set of `len` ranges may grow to.
+    fn ranges_max(&self, len: usize) -> usize {
+        let grown = len.saturating_add(self.room_bytes / RANGE_BYTES);
+        grown.clamp(RANGES_COMMITTED, RANGES_MAX)
+    }
+
     /// Payload was placed. Returns false when there are too many ranges to record it.
     pub fn landed(&mut self, start: u64, end: u64) -> bool {
         let before = self.landed.len();
-        let past = cut(&mut self.in_doubt, start, end);
+        let limit = self.ranges_max(before);
+        let past = self.cut_doubt(start, end);
         self.lose(end, past);
         self.landed.insert(start, end);
-        let is_clear = self.landed.len() <= before.max(RANGES_MAX);
+        let is_clear = self.landed.len() <= before.max(limit);
         if !is_clear {
             self.landed.remove(start, end);
             self.lose(start, end);
@@ -63,7 +100,7 @@ impl Standing {
             && !self.in_doubt.overlaps(start, end)
             && !self.lost.overlaps(start, end)
             && !self.doubtful.overlaps(start, end)
-            && self.in_doubt.len() < RANGES_MAX;
+            && self.in_doubt.len() < self.ranges_max(self.in_doubt.len());
         match stands {
             true => self.in_doubt.insert(start, end),
             false => self.spoilt(start, end),
@@ -81,7 +118,8 @@ impl Standing {
         let is_free = |&(from, to): &(u64, u64)| {
             !self.lost.overlaps(from, to) && !self.doubtful.overlaps(from, to)
         };
-        let room = self.in_doubt.len() + fresh.len() <= RANGES_MAX;
+        let count = self.in_doubt.len();
+        let room = count + fresh.len() <= self.ranges_max(count);
         let stands = fresh.is_empty() || (room && fresh.iter().all(is_free));
         if stands {
             for (from, to) in fresh {
@@ -101,16 +139,22 @@ impl Standing {
         for (from, to) in parts {
             self.lose(from, to);
         }
-        let past = cut(&mut self.landed, start, end);
+        let limit = self.ranges_max(self.landed.len());
+        let past = cut(&mut self.landed, start, end, limit);
         self.lose(end, past);
-        let past = cut(&mut self.in_doubt, start, end);
+        let past = self.cut_doubt(start, end);
         self.lose(end, past);
+    }
+
+    fn cut_doubt(&mut self, start: u64, end: u64) -> u64 {
+        let limit = self.ranges_max(self.in_doubt.len());
+        cut(&mut self.in_doubt, start, end, limit)
     }
 
     /// Marks bytes that TCP may have accepted as lost. With too many ranges, everything below `end`
     /// is marked.
     fn lose(&mut self, start: u64, end: u64) {
-        let is_full = self.lost.len() >= RANGES_MAX;
+        let is_full = self.lost.len() >= self.ranges_max(self.lost.len());
         if start < end {
             self.lost.insert(if is_full { 0 } else { start }, end);
         }
@@ -121,7 +165,7 @@ impl Standing {
     pub fn defer(&mut self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
         let budget_bytes = match is_wanted(&self.kept, start, payload, next) {
             true => usize::MAX,
-            false => budget_bytes,
+            false => budget_bytes.min(self.kept.bytes().saturating_add(self.room_bytes)),
         };
         self.kept.keep(start, payload, budget_bytes)
     }
@@ -129,12 +173,13 @@ impl Standing {
     /// Payload of a doubtful packet was deferred. Returns false when its header must be withheld.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8], next: u64) -> bool {
         let end = start + payload.len() as u64;
+        let room_bytes = self.doubtful.bytes().saturating_add(self.room_bytes);
         let is_other = self.in_doubt.overlaps(start, end)
             || self.lost.overlaps(start, end)
             || !self.doubtful.agrees(start, payload);
         let budget_bytes = match is_wanted(&self.doubtful, start, payload, next) {
             true => usize::MAX,
-            false => DOUBTFUL_BYTES_MAX,
+            false => DOUBTFUL_BYTES_MAX.min(room_bytes),
         };
         !is_other && self.doubtful.keep(start, payload, budget_bytes)
     }
@@ -201,10 +246,10 @@ fn is_wanted(held: &Deferred, start: u64, payload: &[u8], next: u64) -> bool {
     (start..start + payload.len() as u64).contains(&next) && !held.holds(next)
 }
 
-/// Removes a range from a set. Where that would leave too many ranges, the removal extends to the
-/// next gap. Returns the end of the removed range.
-fn cut(set: &mut RangeSet, start: u64, end: u64) -> u64 {
-    let end = match set.len() < RANGES_MAX {
+/// Removes a range from a set. Where that would leave more than `ranges_max` ranges, the removal
+/// extends to the next gap. Returns the end of the removed range.
+fn cut(set: &mut RangeSet, start: u64, end: u64, ranges_max: usize) -> u64 {
+    let end = match set.len() < ranges_max {
         true => end,
         false => set.held_to(end, u64::MAX),
     };
