@@ -38,6 +38,9 @@
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
 
+use abi::config::{METADATA_BYTES, SLOT_BYTES};
+use arrayvec::ArrayVec;
+
 mod boxed;
 mod error;
 pub mod header;
@@ -81,11 +84,14 @@ pub struct ChecksumRequest {
     pub offset: u16,
 }
 
+/// Bytes of an outgoing header: as many as a send descriptor carries.
+pub type TransmitBytes = ArrayVec<u8, { 2 * SLOT_BYTES - METADATA_BYTES }>;
+
 /// One packet to be sent, without its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransmitHeader {
     /// From the Ethernet header to the end of the TCP header; or a whole frame.
-    pub bytes: Vec<u8>,
+    pub bytes: TransmitBytes,
     /// Whether the card appends payload.
     pub kind: FrameKind,
     /// Payload bytes that follow the header, up to 64 KiB.
@@ -119,7 +125,7 @@ pub struct TransportCounters {
     pub receive_headers: u64,
     /// Payload bytes announced by those headers, all of them filler.
     pub receive_payload_bytes: u64,
-    /// Outgoing frames dropped because they are not TCP and too long to be read whole.
+    /// Outgoing frames dropped because they are not TCP and too long for a send descriptor.
     pub oversize_frames: u64,
     /// Headers dropped on delivery because the stack could not take them, as on a full ring.
     pub receive_overruns: u64,

@@ -15,7 +15,7 @@ use abi::reason::SendError;
 use abi::send_descriptor::MSS_BYTES;
 use anyhow::Result;
 use host::control::commands::Direction;
-use host::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
+use host::control::descriptor::{raw, tcp_header, tcp_send, Descriptor, Payload, INLINE_BYTES_MAX};
 use host::control::flow::ranges::RangeSet;
 use host::control::packet::{clear_checksums, parse_tcp, TcpHeader};
 use host::driver::bus::Bus;
@@ -90,7 +90,7 @@ struct Train {
 /// What the capture asks for.
 #[derive(Default)]
 struct Work {
-    descriptors: Vec<Vec<u8>>,
+    descriptors: Vec<Descriptor>,
     joined: usize,
     expected: Vec<Numbered>,
     too_long: usize,

@@ -4,11 +4,16 @@ use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::field::Field;
 use abi::send_descriptor as field;
 
+use arrayvec::ArrayVec;
+
 use super::commands::FlowName;
 use super::packet::TcpHeader;
 
 /// Longest header or raw frame that a descriptor carries, bytes.
 pub const INLINE_BYTES_MAX: usize = 2 * SLOT_BYTES - METADATA_BYTES;
+
+/// A send descriptor of one or two slots.
+pub type Descriptor = ArrayVec<u8, { 2 * SLOT_BYTES }>;
 
 /// Payload of a zero-copy send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,24 +30,23 @@ pub struct Payload {
     pub segment_index: u16,
 }
 
-fn pack(inline: &[u8], fields: &[(Field, u64)]) -> Vec<u8> {
+fn pack(inline: &[u8], layers: &[(Field, u64)], fields: &[(Field, u64)]) -> Descriptor {
     assert!(
         inline.len() <= INLINE_BYTES_MAX,
         "{} inline bytes",
         inline.len()
     );
     let two_slots = inline.len() > SLOT_HEADER_BYTES;
-    let mut descriptor = vec![
-        0;
-        if two_slots {
-            2 * SLOT_BYTES
-        } else {
-            SLOT_BYTES
-        }
-    ];
+    let bytes = if two_slots {
+        2 * SLOT_BYTES
+    } else {
+        SLOT_BYTES
+    };
+    let mut descriptor = Descriptor::from([0; 2 * SLOT_BYTES]);
+    descriptor.truncate(bytes);
     field::TWO_SLOTS.set(&mut descriptor, two_slots.into());
     field::HEADER_BYTES.set(&mut descriptor, inline.len() as u64);
-    for (field, value) in fields {
+    for (field, value) in layers.iter().chain(fields) {
         field.set(&mut descriptor, *value);
     }
     descriptor[METADATA_BYTES..METADATA_BYTES + inline.len()].copy_from_slice(inline);
@@ -85,21 +89,19 @@ fn checksum_fields(layers: Layers) -> [(Field, u64); 6] {
 }
 
 /// A frame that is sent unchanged.
-pub fn raw(frame: &[u8]) -> Vec<u8> {
-    pack(frame, &[(field::KIND, field::KIND_RAW.into())])
+pub fn raw(frame: &[u8]) -> Descriptor {
+    pack(frame, &[], &[(field::KIND, field::KIND_RAW.into())])
 }
 
 /// A packet without payload; the card inserts its checksums.
-fn header(packet: &[u8], layers: Layers) -> Vec<u8> {
-    let mut fields = checksum_fields(layers).to_vec();
-    fields.push((field::KIND, field::KIND_RAW.into()));
-    pack(packet, &fields)
+fn header(packet: &[u8], layers: Layers) -> Descriptor {
+    let kind = [(field::KIND, field::KIND_RAW.into())];
+    pack(packet, &checksum_fields(layers), &kind)
 }
 
 /// A packet whose payload the card fetches.
-fn send(packet: &[u8], layers: Layers, payload: &Payload) -> Vec<u8> {
-    let mut fields = checksum_fields(layers).to_vec();
-    fields.extend([
+fn send(packet: &[u8], layers: Layers, payload: &Payload) -> Descriptor {
+    let fields = [
         (field::KIND, field::KIND_SEND.into()),
         (field::FLOW, payload.name.flow.into()),
         (field::GENERATION, payload.name.generation.into()),
@@ -107,22 +109,22 @@ fn send(packet: &[u8], layers: Layers, payload: &Payload) -> Vec<u8> {
         (field::MSS_BYTES, payload.mss_bytes.into()),
         (field::POSITION, payload.position.into()),
         (field::SEGMENT_INDEX, payload.segment_index.into()),
-    ]);
-    pack(packet, &fields)
+    ];
+    pack(packet, &checksum_fields(layers), &fields)
 }
 
 /// A TCP packet without payload; the card inserts its checksums.
-pub fn tcp_header(packet: &[u8], parsed: &TcpHeader) -> Vec<u8> {
+pub fn tcp_header(packet: &[u8], parsed: &TcpHeader) -> Descriptor {
     header(packet, parsed.into())
 }
 
 /// A TCP packet whose payload the card fetches.
-pub fn tcp_send(packet: &[u8], parsed: &TcpHeader, payload: &Payload) -> Vec<u8> {
+pub fn tcp_send(packet: &[u8], parsed: &TcpHeader, payload: &Payload) -> Descriptor {
     send(packet, parsed.into(), payload)
 }
 
 /// A UDP packet without payload of the flow's stream; the card inserts its checksums.
-pub fn udp_header(packet: &[u8], layers: Layers) -> Vec<u8> {
+pub fn udp_header(packet: &[u8], layers: Layers) -> Descriptor {
     header(
         packet,
         Layers {
@@ -133,7 +135,7 @@ pub fn udp_header(packet: &[u8], layers: Layers) -> Vec<u8> {
 }
 
 /// A UDP packet whose payload the card fetches.
-pub fn udp_send(packet: &[u8], layers: Layers, payload: &Payload) -> Vec<u8> {
+pub fn udp_send(packet: &[u8], layers: Layers, payload: &Payload) -> Descriptor {
     send(
         packet,
         Layers {

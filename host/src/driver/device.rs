@@ -226,14 +226,14 @@ impl<B: Bus> Device<B> {
     }
 
     /// Queues a send descriptor of one or two slots in the send ring of owner 0.
-    pub fn send(&mut self, descriptor: Vec<u8>) {
-        self.owners[0].send(descriptor);
+    pub fn send(&mut self, descriptor: impl AsRef<[u8]>) {
+        self.owners[0].send(descriptor.as_ref());
     }
 
     /// Queues a send descriptor in the send ring of an owner. The card fetches payload only for
     /// flows of that owner.
-    pub fn send_of(&mut self, owner: u8, descriptor: Vec<u8>) -> Result<()> {
-        self.owner(owner)?.send(descriptor);
+    pub fn send_of(&mut self, owner: u8, descriptor: impl AsRef<[u8]>) -> Result<()> {
+        self.owner(owner)?.send(descriptor.as_ref());
         Ok(())
     }
 

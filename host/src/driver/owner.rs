@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
 use abi::reason::CommandStatus;
 use abi::{command, registers};
+use arrayvec::ArrayVec;
 
 use super::bus::{Bus, DmaMemory, MemoryKind};
 use super::error::Result;
@@ -31,6 +32,9 @@ struct InFlight {
     generation: u8,
 }
 
+/// A send descriptor that waits for the ring.
+type Slots = ArrayVec<u8, { 2 * SLOT_BYTES }>;
+
 /// One owner. See the module's head.
 #[derive(Debug)]
 pub(crate) struct Owner {
@@ -43,7 +47,7 @@ pub(crate) struct Owner {
     completions: CompletionRing,
     sends: PostRing,
     push_slots: bool,
-    send_waiting: VecDeque<Vec<u8>>,
+    send_waiting: VecDeque<Slots>,
     send_status: DmaMemory,
     headers: HeaderQueue,
 }
@@ -134,12 +138,13 @@ impl Owner {
     }
 
     /// Queues a send descriptor of one or two slots.
-    pub(crate) fn send(&mut self, descriptor: Vec<u8>) {
+    pub(crate) fn send(&mut self, descriptor: &[u8]) {
         assert!(
             matches!(descriptor.len(), SLOT_BYTES | 0x100),
             "one or two slots"
         );
-        self.send_waiting.push_back(descriptor);
+        self.send_waiting
+            .push_back(descriptor.iter().copied().collect());
     }
 
     /// Descriptors not handed to the card yet.

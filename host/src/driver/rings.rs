@@ -18,6 +18,7 @@ use abi::config::{
 };
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry, registers};
+use arrayvec::ArrayVec;
 
 use super::bus::{self, Bus, DmaMemory};
 use super::error::{HostError, Result};
@@ -175,6 +176,9 @@ fn phase_of(index: u32, bits: u32) -> u64 {
     u64::from((index >> bits) & 1 == 0)
 }
 
+/// The header bytes that an entry of one or two slots may hold.
+pub type HeaderBytes = ArrayVec<u8, { SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP }>;
+
 /// One header entry, taken from the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderEntry {
@@ -183,7 +187,7 @@ pub struct HeaderEntry {
     /// The 32 bytes of metadata; fields in [`abi::header_entry`].
     pub metadata: [u8; METADATA_BYTES],
     /// Header bytes, from the Ethernet header on.
-    pub header: Vec<u8>,
+    pub header: HeaderBytes,
     /// Deferred payload, copied out of its slow buffer.
     pub deferred: Option<Vec<u8>>,
 }
@@ -279,14 +283,15 @@ impl HeaderQueue {
             false => SLOT_HEADER_BYTES,
         };
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
-        let mut header = slot[METADATA_BYTES..].to_vec();
+        let mut header = HeaderBytes::new();
+        header.extend(slot[METADATA_BYTES..].iter().copied());
         if two_slots {
             let mut second = [0; SLOT_BYTES];
             bus.read_memory(
                 self.slot_address(self.consumed.wrapping_add(1)),
                 &mut second,
             )?;
-            header.extend_from_slice(&second[SECOND_SLOT_SKIP..]);
+            header.extend(second[SECOND_SLOT_SKIP..].iter().copied());
         }
         header.truncate(header_bytes);
         let deferred = self.take_slow_buffer(bus, &slot)?;

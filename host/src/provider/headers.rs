@@ -6,7 +6,7 @@ use abi::reason::{Disposition, SendError};
 
 use super::{ConnectionId, Provider};
 use crate::control::connection::arrived::Packet;
-use crate::control::descriptor::{raw, tcp_header, tcp_send, Payload, INLINE_BYTES_MAX};
+use crate::control::descriptor::{raw, tcp_header, tcp_send, Payload};
 use crate::control::flow::send::DESCRIPTOR_BYTES_MAX;
 use crate::control::packet::{self, clear_checksums, parse_tcp, TcpHeader};
 use crate::driver::bus::Bus;
@@ -82,7 +82,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             Some(Disposition::NotTransport | Disposition::Unverified)
         );
         match parse_tcp(&entry.header).filter(|_| !split_here) {
-            Some(parsed) => self.take_tcp(&parsed, &Packet::placed_by(entry, disposition)),
+            Some(parsed) => self.take_tcp(&parsed, &Packet::placed_by(&entry, disposition)),
             None if disposition == Some(Disposition::Unverified) => {
                 self.counters.withheld_fragments += 1;
                 Ok(())
@@ -95,7 +95,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// be TCP. It is then verified and split here; otherwise the transport would accept bytes that
     /// are not kept.
     fn take_frame(&mut self, entry: HeaderEntry) -> Result<()> {
-        let mut frame = entry.header;
+        let mut frame = entry.header.to_vec();
         frame.extend(entry.deferred.unwrap_or_default());
         if is_ipv6_fragment(&frame) {
             self.counters.withheld_fragments += 1;
@@ -110,10 +110,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             self.counters.withheld_broken += 1;
             return Ok(());
         }
-        let payload = frame[layout.payload..end].to_vec();
-        frame.truncate(layout.payload);
+        let payload = &frame[layout.payload..end];
         let packet = Packet {
-            header: frame,
+            header: &frame[..layout.payload],
             payload_bytes: payload.len() as u64,
             deferred: (!payload.is_empty()).then_some(payload),
             placed: None,
@@ -123,7 +122,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.take_tcp(&parsed, &packet)
     }
 
-    fn take_tcp(&mut self, parsed: &TcpHeader, packet: &Packet) -> Result<()> {
+    fn take_tcp(&mut self, parsed: &TcpHeader, packet: &Packet<'_>) -> Result<()> {
         let installed = self.installed(parsed, packet);
         let deliver = match installed {
             Some(id) => {
@@ -131,7 +130,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 let Some(connection) = self.connections.get_mut(id) else {
                     return Ok(());
                 };
-                if !connection.expected.is_for_us(&packet.header, parsed) {
+                if !connection.expected.is_for_us(packet.header, parsed) {
                     connection.spoilt(parsed, packet);
                     self.counters.withheld_foreign += 1;
                     return Ok(());
@@ -145,7 +144,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             }
             None => {
                 let tuple = (parsed.destination, parsed.source);
-                if !self.handshakes.is_for_us(tuple, &packet.header, parsed) {
+                if !self.handshakes.is_for_us(tuple, packet.header, parsed) {
                     self.counters.withheld_foreign += 1;
                     return Ok(());
                 }
@@ -153,7 +152,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 if let Some(id) = self.connections.of_tuple(&tuple) {
                     self.connections.touch(id);
                 }
-                match &packet.deferred {
+                match packet.deferred {
                     Some(payload) => self.handshakes.keep_early(tuple, parsed, payload),
                     // Placed or dropped for an old flow with the same addresses: the payload is
                     // lost.
@@ -166,7 +165,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Ok(());
         }
         let payload_bytes = packet.payload_bytes as usize;
-        let delivered = self.transport.deliver(&packet.header, payload_bytes);
+        let delivered = self.transport.deliver(packet.header, payload_bytes);
         self.count_refused(delivered)
     }
 
@@ -184,7 +183,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     /// The connection of a packet, once its handshake is known: that of the flow which the card
     /// found, or that of its addresses. A connection without its addresses takes no more packets.
-    fn installed(&self, parsed: &TcpHeader, packet: &Packet) -> Option<ConnectionId> {
+    fn installed(&self, parsed: &TcpHeader, packet: &Packet<'_>) -> Option<ConnectionId> {
         let by_flow = packet
             .hit
             .and_then(|name| self.connections.of_flow(name.flow, name.generation));
@@ -213,10 +212,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
 
     fn send_header(&mut self, header: TransmitHeader) -> Result<()> {
         let mut bytes = header.bytes;
-        if bytes.len() > INLINE_BYTES_MAX {
-            self.counters.oversize_frames += 1;
-            return Ok(());
-        }
         let parsed = match header.kind {
             FrameKind::Tcp => parse_tcp(&bytes),
             FrameKind::Whole => None,

@@ -328,15 +328,16 @@ fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHea
     });
     if let Ok(layout) = TcpLayout::parse(frame) {
         return Some(TransmitHeader {
-            bytes: frame[..layout.payload].to_vec(),
+            bytes: frame[..layout.payload].try_into().ok()?,
             kind: FrameKind::Tcp,
             payload_bytes: layout.payload_bytes as u32,
             mss_bytes: if virtio[1] == 0 { 0 } else { field(4) },
             checksum,
         });
     }
-    (frame.len() < HEADER_BYTES_MAX).then(|| TransmitHeader {
-        bytes: frame.to_vec(),
+    (frame.len() < HEADER_BYTES_MAX).then_some(())?;
+    Some(TransmitHeader {
+        bytes: frame.try_into().ok()?,
         kind: FrameKind::Whole,
         payload_bytes: 0,
         mss_bytes: 0,

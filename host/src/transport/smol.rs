@@ -24,8 +24,8 @@ use self::stack::{socket_address, Clock, Stack, TcpChecksums};
 use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, NextTimer, Result,
-    StreamId, StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters,
-    TransportError,
+    StreamId, StreamInfo, StreamStatus, TransmitBytes, TransmitHeader, Transport,
+    TransportCounters, TransportError,
 };
 
 /// smoltcp as a [`Transport`].
@@ -115,36 +115,18 @@ impl SmoltcpTransport {
 
 impl Transport for SmoltcpTransport {
     fn poll_header(&mut self) -> Result<Option<TransmitHeader>> {
-        let Some(mut frame) = self.stack.pop() else {
-            self.settle();
-            return Ok(None);
-        };
-        self.counters.transmit_headers += 1;
-        self.counters.transmit_read_bytes += frame.len() as u64;
-        let Ok(layout) = TcpLayout::parse(&frame) else {
-            return Ok(Some(TransmitHeader {
-                bytes: frame,
-                kind: FrameKind::Whole,
-                payload_bytes: 0,
-                mss_bytes: 0,
-                checksum: None,
-            }));
-        };
-        let sum = pseudo_header_sum(&frame, &layout).to_be_bytes();
-        let field = layout.segment + TCP_CHECKSUM_OFFSET;
-        frame[field..field + 2].copy_from_slice(&sum);
-        frame.truncate(layout.payload);
-        self.counters.transmit_payload_bytes += layout.payload_bytes as u64;
-        Ok(Some(TransmitHeader {
-            bytes: frame,
-            kind: FrameKind::Tcp,
-            payload_bytes: layout.payload_bytes as u32,
-            mss_bytes: 0,
-            checksum: Some(ChecksumRequest {
-                start: layout.segment as u16,
-                offset: TCP_CHECKSUM_OFFSET as u16,
-            }),
-        }))
+        while let Some(frame) = self.stack.pop() {
+            self.counters.transmit_read_bytes += frame.len() as u64;
+            let Some(header) = decode(&frame) else {
+                self.counters.oversize_frames += 1;
+                continue;
+            };
+            self.counters.transmit_headers += 1;
+            self.counters.transmit_payload_bytes += u64::from(header.payload_bytes);
+            return Ok(Some(header));
+        }
+        self.settle();
+        Ok(None)
     }
 
     fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()> {
@@ -319,4 +301,32 @@ impl Transport for SmoltcpTransport {
     fn counters(&self) -> TransportCounters {
         self.counters
     }
+}
+
+/// The header of a frame, with the sum of the pseudo header as the card expects it; `None` if it is
+/// longer than a send descriptor carries.
+fn decode(frame: &[u8]) -> Option<TransmitHeader> {
+    let Ok(layout) = TcpLayout::parse(frame) else {
+        return Some(TransmitHeader {
+            bytes: frame.try_into().ok()?,
+            kind: FrameKind::Whole,
+            payload_bytes: 0,
+            mss_bytes: 0,
+            checksum: None,
+        });
+    };
+    let sum = pseudo_header_sum(frame, &layout).to_be_bytes();
+    let mut bytes: TransmitBytes = frame[..layout.payload].try_into().ok()?;
+    let field = layout.segment + TCP_CHECKSUM_OFFSET;
+    bytes[field..field + 2].copy_from_slice(&sum);
+    Some(TransmitHeader {
+        bytes,
+        kind: FrameKind::Tcp,
+        payload_bytes: layout.payload_bytes as u32,
+        mss_bytes: 0,
+        checksum: Some(ChecksumRequest {
+            start: layout.segment as u16,
+            offset: TCP_CHECKSUM_OFFSET as u16,
+        }),
+    })
 }

@@ -77,7 +77,7 @@ impl Card {
     /// Segments and merges: the frames on the wire for one header of the transport.
     pub fn transmit(&mut self, header: &TransmitHeader) -> Vec<Vec<u8>> {
         if header.kind == FrameKind::Whole {
-            return vec![header.bytes.clone()];
+            return vec![header.bytes.to_vec()];
         }
         let layout = TcpLayout::parse(&header.bytes).unwrap();
         assert_eq!(

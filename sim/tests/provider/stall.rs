@@ -9,7 +9,7 @@
 use abi::header_entry;
 use abi::reason::SendError;
 use host::control::commands::FlowName;
-use host::control::descriptor::{raw, tcp_send, Payload};
+use host::control::descriptor::{raw, tcp_send, Descriptor, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
@@ -34,7 +34,7 @@ const ROUNDS: u32 = 1000;
 const NOP: [u8; 64] = [0; 64];
 
 /// A send of a flow that nobody installed.
-fn failing(position: u32) -> Vec<u8> {
+fn failing(position: u32) -> Descriptor {
     let packet = frame(9, position, b"nobody's").bytes;
     let parsed = parse_tcp(&packet).expect("TCP");
     let payload = Payload {

@@ -21,13 +21,13 @@ use crate::driver::rings::HeaderEntry;
 const BEYOND_WINDOW_BYTES_MAX: u64 = 64 << 10;
 
 /// A packet, split.
-pub(crate) struct Packet {
+pub(crate) struct Packet<'a> {
     /// From the Ethernet header to the end of the TCP header.
-    pub(crate) header: Vec<u8>,
+    pub(crate) header: &'a [u8],
     /// Length of its payload.
     pub(crate) payload_bytes: u64,
     /// The payload, if the card did not place it.
-    pub(crate) deferred: Option<Vec<u8>>,
+    pub(crate) deferred: Option<&'a [u8]>,
     /// If the card placed it: the bytes below the floor, which were not written.
     pub(crate) placed: Option<u64>,
     /// The flow in whose buffers it was placed, or below whose floor it was.
@@ -36,9 +36,9 @@ pub(crate) struct Packet {
     pub(crate) hit: Option<FlowName>,
 }
 
-impl Packet {
+impl<'a> Packet<'a> {
     /// The packet of a header entry.
-    pub(crate) fn placed_by(entry: HeaderEntry, disposition: Option<Disposition>) -> Self {
+    pub(crate) fn placed_by(entry: &'a HeaderEntry, disposition: Option<Disposition>) -> Self {
         let get = |field: abi::field::Field| field.get(&entry.metadata);
         let is_placed = matches!(
             disposition,
@@ -53,8 +53,8 @@ impl Packet {
             placed: is_placed.then(|| get(header_entry::TRIMMED_BYTES)),
             flow: (is_placed || disposition == Some(Disposition::Old)).then_some(name),
             hit: (name.flow != header_entry::FLOW_NONE).then_some(name),
-            header: entry.header,
-            deferred: entry.deferred,
+            header: &entry.header,
+            deferred: entry.deferred.as_deref(),
         }
     }
 }
@@ -62,7 +62,7 @@ impl Packet {
 impl Connection {
     /// Records where the payload of a packet is. Returns false when it was not kept: the header
     /// must be withheld.
-    pub(crate) fn keep_payload(&mut self, parsed: &TcpHeader, packet: &Packet) -> bool {
+    pub(crate) fn keep_payload(&mut self, parsed: &TcpHeader, packet: &Packet<'_>) -> bool {
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return false;
         };
@@ -75,7 +75,7 @@ impl Connection {
             false => self.expected.doubt(parsed, floor),
         };
         let doubtful = doubt != Doubt::None;
-        let is_kept = match (packet.placed, &packet.deferred) {
+        let is_kept = match (packet.placed, packet.deferred) {
             // In the buffers, or below the floor, of an old flow with the same addresses.
             _ if packet.flow.is_some_and(|name| name != self.name) => false,
             (Some(trimmed), _) => {
@@ -109,7 +109,7 @@ impl Connection {
     }
 
     /// Notes a packet whose header is withheld: it may have been placed over earlier payload.
-    pub(crate) fn spoilt(&mut self, parsed: &TcpHeader, packet: &Packet) {
+    pub(crate) fn spoilt(&mut self, parsed: &TcpHeader, packet: &Packet<'_>) {
         let (Some(receive), Some(trimmed)) = (&mut self.receive, packet.placed) else {
             return;
         };
@@ -183,15 +183,19 @@ mod tests {
         connection
     }
 
-    fn packet(payload: &[u8], placed: Option<FlowName>) -> Packet {
+    fn packet(payload: &[u8], placed: Option<FlowName>) -> Packet<'_> {
         Packet {
-            header: Vec::new(),
+            header: &[],
             payload_bytes: payload.len() as u64,
-            deferred: placed.is_none().then(|| payload.to_vec()),
+            deferred: placed.is_none().then_some(payload),
             placed: placed.map(|_| 0),
             flow: placed,
             hit: placed,
         }
+    }
+
+    fn placed(payload: &[u8]) -> Packet<'_> {
+        packet(payload, Some(NAME))
     }
 
     #[test]
@@ -246,7 +250,6 @@ mod tests {
     /// follows; then the first comes again, before the card has the newer timestamp floor.
     #[test]
     fn a_late_repetition_costs_no_bytes_that_tcp_holds() {
-        let placed = |bytes: &[u8]| packet(bytes, Some(NAME));
         let mut connection = connection();
         connection.expected = Expected::new(999, 999, Some(10));
         let (mut bytes, parsed) = header(1000);
@@ -267,7 +270,6 @@ mod tests {
             bytes[14 + 20 + 8..14 + 20 + 12].copy_from_slice(&acknowledgement.to_be_bytes());
             parse_tcp(&bytes).unwrap()
         };
-        let placed = |bytes: &[u8]| packet(bytes, Some(NAME));
         let mut connection = connection();
         let (mut bytes, parsed) = header(1000);
         connection.note_sent(&mut bytes, &parsed, 100);

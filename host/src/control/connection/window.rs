@@ -90,8 +90,12 @@ impl Window {
             Some(last) if !newer => last.next_sequence,
             _ => next_sequence,
         };
+        // The copy uses the memory of the one before.
+        let mut copy = self.last.take().map_or_else(Vec::new, |last| last.bytes);
+        copy.clear();
+        copy.extend_from_slice(bytes);
         self.last = Some(LastHeader {
-            bytes: bytes.to_vec(),
+            bytes: copy,
             parsed: *parsed,
             next_sequence,
             acknowledged,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-/// Ranges `start..end`, disjoint and not adjacent.
+/// Ranges `start..end`, disjoint and not adjacent. The first one is kept apart from the others: a
+/// stream in order has no other, and needs no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RangeSet {
-    ends: BTreeMap<u64, u64>,
+    first: Option<(u64, u64)>,
+    rest: BTreeMap<u64, u64>,
 }
 
 impl RangeSet {
@@ -14,21 +16,37 @@ impl RangeSet {
         if start >= end {
             return;
         }
-        let (mut start, mut end) = (start, end);
-        let touching: Vec<u64> = self
-            .ends
-            .range(..=end)
-            .rev()
-            .take_while(|&(_, &other_end)| other_end >= start)
-            .map(|(&other_start, _)| other_start)
-            .collect();
-        for other_start in touching {
-            if let Some(other_end) = self.ends.remove(&other_start) {
-                start = start.min(other_start);
-                end = end.max(other_end);
-            }
+        let Some((first_start, first_end)) = self.first else {
+            self.first = Some((start, end));
+            return;
+        };
+        if start > first_end {
+            self.insert_rest(start, end);
+            return;
         }
-        self.ends.insert(start, end);
+        if end < first_start {
+            self.rest.insert(first_start, first_end);
+            self.first = Some((start, end));
+            return;
+        }
+        let mut end = end.max(first_end);
+        while let Some(entry) = self.rest.first_entry().filter(|entry| *entry.key() <= end) {
+            end = end.max(entry.remove());
+        }
+        self.first = Some((start.min(first_start), end));
+    }
+
+    fn insert_rest(&mut self, start: u64, end: u64) {
+        let (mut start, mut end) = (start, end);
+        while let Some((&other_start, &other_end)) = self.rest.range(..=end).next_back() {
+            if other_end < start {
+                break;
+            }
+            self.rest.remove(&other_start);
+            start = start.min(other_start);
+            end = end.max(other_end);
+        }
+        self.rest.insert(start, end);
     }
 
     /// Removes `start..end`.
@@ -36,50 +54,77 @@ impl RangeSet {
         if start >= end {
             return;
         }
-        let overlapping: Vec<(u64, u64)> = self
-            .ends
-            .range(..end)
-            .rev()
-            .take_while(|&(_, &other_end)| other_end > start)
-            .map(|(&other_start, &other_end)| (other_start, other_end))
-            .collect();
-        for (other_start, other_end) in overlapping {
-            self.ends.remove(&other_start);
+        while let Some((&other_start, &other_end)) = self.rest.range(..end).next_back() {
+            if other_end <= start {
+                break;
+            }
+            self.rest.remove(&other_start);
             if other_start < start {
-                self.ends.insert(other_start, start);
+                self.rest.insert(other_start, start);
             }
             if other_end > end {
-                self.ends.insert(end, other_end);
+                self.rest.insert(end, other_end);
             }
         }
+        let Some((first_start, first_end)) = self.first else {
+            return;
+        };
+        if first_start >= end || first_end <= start {
+            return;
+        }
+        let below = (first_start < start).then_some((first_start, start));
+        let above = (first_end > end).then_some((end, first_end));
+        self.first = match (below, above) {
+            (Some(below), Some((above_start, above_end))) => {
+                self.rest.insert(above_start, above_end);
+                Some(below)
+            }
+            (below, above) => below.or(above).or_else(|| self.rest.pop_first()),
+        };
     }
 
     /// Number of ranges.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        usize::from(self.first.is_some()) + self.rest.len()
     }
 
     /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.first.is_none()
+    }
+
+    /// The last range that starts before `end`.
+    fn last_before(&self, end: u64) -> Option<(u64, u64)> {
+        let in_rest = self.rest.range(..end).next_back();
+        let first = self.first.filter(|(start, _)| *start < end);
+        in_rest.map(|(&start, &end)| (start, end)).or(first)
+    }
+
+    /// The ranges that start from `start` on and before `end`, in order.
+    fn starting(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let first = self.first.filter(|(at, _)| (start..end).contains(at));
+        let rest = self.rest.range(start..end.max(start));
+        first
+            .into_iter()
+            .chain(rest.map(|(&start, &end)| (start, end)))
     }
 
     /// End of the range that holds `at`, at most `end`; `at` if there is none.
     pub fn held_to(&self, at: u64, end: u64) -> u64 {
-        let before = self.ends.range(..=at).next_back();
-        before.map_or(at, |(_, &other_end)| other_end.clamp(at, end))
+        let before = self.last_before(at.saturating_add(1));
+        before.map_or(at, |(_, other_end)| other_end.clamp(at, end))
     }
 
     /// Start of the next range after `at`, at most `end`.
     pub fn next(&self, at: u64, end: u64) -> u64 {
-        let next = self.ends.range(at.saturating_add(1)..).next();
-        next.map_or(end, |(&start, _)| start.min(end))
+        let next = self.starting(at.saturating_add(1), u64::MAX).next();
+        next.map_or(end, |(start, _)| start.min(end))
     }
 
     /// Whether any part of `start..end` is in the set.
     pub fn overlaps(&self, start: u64, end: u64) -> bool {
-        let before = self.ends.range(..end).next_back();
-        start < end && before.is_some_and(|(_, &other_end)| other_end > start)
+        let before = self.last_before(end);
+        start < end && before.is_some_and(|(_, other_end)| other_end > start)
     }
 
     /// The parts of `start..end` that are in the set, in order.
@@ -89,9 +134,7 @@ impl RangeSet {
         if first > start {
             parts.push((start, first));
         }
-        for (&other_start, &other_end) in
-            self.ends.range(start.saturating_add(1)..end.max(start + 1))
-        {
+        for (other_start, other_end) in self.starting(start.saturating_add(1), end) {
             parts.push((other_start, other_end.min(end)));
         }
         parts
@@ -103,12 +146,8 @@ impl RangeSet {
         if start >= end {
             return gaps;
         }
-        let mut at = start;
-        let before = self.ends.range(..=start).next_back();
-        if let Some((_, &other_end)) = before {
-            at = at.max(other_end);
-        }
-        for (&other_start, &other_end) in self.ends.range(start..end) {
+        let mut at = self.held_to(start, u64::MAX);
+        for (other_start, other_end) in self.starting(start, end) {
             if other_start > at {
                 gaps.push((at, other_start));
             }
