@@ -93,8 +93,9 @@ pub fn parse_tcp(packet: &[u8]) -> Option<TcpHeader> {
         acknowledgement: word32(tcp, 8)?,
         flags,
         window: word16(tcp, 14)?,
-        window_scale: option::<3>(tcp, WINDOW_SCALE)
-            .filter(|_| flags & SYN != 0)
+        window_scale: (flags & SYN != 0)
+            .then(|| option::<3>(tcp, WINDOW_SCALE))
+            .flatten()
             .map(|scale| scale[2].min(14)),
         timestamp: option::<10>(tcp, TIMESTAMPS)
             .and_then(|stamps| Some((word32(&stamps, 2)?, word32(&stamps, 6)?))),
