@@ -89,6 +89,8 @@ pub struct Connection {
     pub window: Window,
     /// Which packets its TCP is expected to accept.
     pub expected: Expected,
+    /// Its TCP was still opening when it was last asked.
+    pub is_connecting: bool,
     /// Requests made before the handshake was known.
     pub early_receives: Vec<Buffer>,
     /// Requests made before the handshake was known.
@@ -125,6 +127,7 @@ impl Connection {
             send: None,
             window: Window::default(),
             expected: Expected::new(0, 0, None),
+            is_connecting: false,
             early_receives: Vec::new(),
             early_sends: Vec::new(),
             finish_asked: false,
@@ -282,7 +285,7 @@ impl Connection {
     /// the transport touches the connection, a step would change nothing.
     pub fn is_at_rest(&self) -> bool {
         let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
-            return false;
+            return self.is_connecting && !self.close_asked;
         };
         let ends = self.finish_asked && !self.finished || self.close_asked;
         let reports = self.end_seen && !self.end_reported;
@@ -574,10 +577,16 @@ mod tests {
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.queued.len(), 1, "the install is not confirmed");
         commands.confirm_all();
+        assert!(!connection.is_at_rest(), "the install is under way");
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(connection.phase, Phase::Installed);
         assert_eq!(commands.take(), [(OWNER, SEGMENT_POST)]);
+        assert!(!connection.is_at_rest(), "a segment is under way");
         commands.confirm_all();
+        step(&mut connection, &mut commands).unwrap();
+        assert!(connection.is_at_rest(), "it waits for the peer");
+        step(&mut connection, &mut commands).unwrap();
+        assert_eq!(commands.take(), [], "a step at rest changes nothing");
         connection.remove(&mut commands);
         assert_eq!(commands.take(), [(0, FLOW_REMOVE)]);
         assert!(!step(&mut connection, &mut commands).unwrap().gone);

@@ -67,6 +67,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return Ok(());
         };
         let status = self.transport.status(connection.stream)?;
+        connection.is_connecting = status.state == StreamState::Connecting;
         if status.state == StreamState::Closed {
             let why = match status.error {
                 Some(number) => std::io::Error::from_raw_os_error(number).to_string(),
