@@ -3,14 +3,16 @@
 //! ```text
 //!   rx, tx, duplex ── one scenario    latency ── port to port    sim ── speed of the simulation
 //!   dma ── its engines alone            area ── of the device, by block
+//!   host ── the control stack alone, on a card that does nothing, in wall-clock time
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```
-//! Figures are in simulated time; every run judges every byte, and exits with 0 only if all are
+//! Other figures are in simulated time; every run judges every byte, and exits with 0 only if all are
 //! right.
 
 mod all;
 mod area;
 mod dma;
+mod host;
 mod latency;
 mod page;
 mod plot;
@@ -40,6 +42,8 @@ enum BenchCommand {
     Latency(latency::LatencyArguments),
     /// The DMA engines alone
     Dma(dma::DmaArguments),
+    /// The host's control stack alone: ns, instructions and allocations of a packet
+    Host(host::HostArguments),
     /// LUTs, memories and longest paths, as Yosys maps the card to UltraScale+
     Area(area::AreaArguments),
     /// Speed of the simulation itself
@@ -56,6 +60,7 @@ pub fn run(arguments: &BenchArguments) -> Result<bool> {
         BenchCommand::Duplex(throughput) => throughput.run(true, true),
         BenchCommand::Latency(arguments) => latency::run(arguments),
         BenchCommand::Dma(arguments) => dma::run(arguments),
+        BenchCommand::Host(arguments) => host::run(arguments),
         BenchCommand::Area(arguments) => area::run(arguments),
         BenchCommand::Sim(arguments) => speed::run(arguments),
         BenchCommand::All(arguments) => all::run(arguments),

@@ -17,4 +17,6 @@ pub mod golden_card;
 pub mod harness;
 pub mod lab;
 pub mod network_side;
+pub mod null_card;
+pub mod null_transport;
 pub mod planted;

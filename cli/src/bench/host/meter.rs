@@ -1,0 +1,86 @@
+//! What the host's calls cost: time, allocations, or instructions that Valgrind counts.
+//!
+//! ```text
+//!   Meter::around ─► provider_calls ─► the calls      everything else is the card's, and free
+//! ```
+//! The global allocator of this program counts, in the thread that allocates. While time is taken
+//! or Valgrind counts it only passes on, which costs about a nanosecond for each allocation.
+
+use std::time::{Duration, Instant};
+
+use allocation_counter::{measure, opt_out};
+
+/// The function whose instructions Valgrind counts.
+pub const COUNTED: &str = "*provider_calls*";
+
+/// What is measured.
+#[derive(Debug)]
+pub enum Meter {
+    /// Time of the calls, and of those that found nothing.
+    Time {
+        /// Time of calls that found something.
+        spent: Duration,
+        /// Time of those that found nothing.
+        empty: Duration,
+        /// Calls that found nothing.
+        empty_calls: u64,
+    },
+    /// Allocations, reallocations among them.
+    Allocations(u64),
+    /// Nothing here: Valgrind counts from outside.
+    Instructions,
+    /// Nothing at all: a warm-up.
+    Off,
+}
+
+/// Everything that is measured is called from here. It must stay a function of its own.
+#[inline(never)]
+fn provider_calls(call: &mut dyn FnMut() -> bool) -> bool {
+    std::hint::black_box(call())
+}
+
+impl Meter {
+    /// A meter of time.
+    pub fn time() -> Self {
+        Self::Time {
+            spent: Duration::ZERO,
+            empty: Duration::ZERO,
+            empty_calls: 0,
+        }
+    }
+
+    /// Measures a call, which returns whether it found anything.
+    pub fn around(&mut self, call: &mut dyn FnMut() -> bool) {
+        match self {
+            Self::Time {
+                spent,
+                empty,
+                empty_calls,
+            } => {
+                let mut found = false;
+                let mut taken = Duration::ZERO;
+                opt_out(|| {
+                    let started = Instant::now();
+                    found = provider_calls(call);
+                    taken = started.elapsed();
+                });
+                match found {
+                    true => *spent += taken,
+                    false => (*empty, *empty_calls) = (*empty + taken, *empty_calls + 1),
+                }
+            }
+            Self::Allocations(count) => {
+                let info = measure(|| {
+                    provider_calls(call);
+                });
+                *count += info.count_total;
+            }
+            Self::Instructions => opt_out(|| {
+                provider_calls(call);
+            }),
+            Self::Off => {
+                call();
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Instructions of the host's calls: this program under Callgrind, in a mode of its own.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{bail, Context, Result};
+use clap::ValueEnum;
+
+use super::meter::{Meter, COUNTED};
+use super::work::{Work, Worker};
+
+/// Batches before those that are counted.
+const WARM_UP_BATCHES: usize = 32;
+/// Batches that are counted.
+const BATCHES: usize = 32;
+
+/// Whether Valgrind is there.
+pub fn is_there() -> bool {
+    let mut valgrind = Command::new("valgrind");
+    let valgrind = valgrind.arg("--version").stdin(Stdio::null());
+    valgrind
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// The child's part: works, and returns how much it has worked off.
+pub fn count(work: Work) -> Result<u64> {
+    let mut worker = Worker::open(work, 1)?;
+    for _ in 0..WARM_UP_BATCHES {
+        worker.batch(work, 1, &mut Meter::Off)?;
+    }
+    let mut meter = Meter::Instructions;
+    (0..BATCHES)
+        .map(|_| worker.batch(work, 1, &mut meter))
+        .sum()
+}
+
+/// Instructions of one packet, header or ACK.
+pub fn instructions(work: Work) -> Result<f64> {
+    let name = work.to_possible_value().context("a name")?;
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--toggle-collect={COUNTED}"))
+        .arg(std::env::current_exe()?)
+        .args(["bench", "host", "--count", name.get_name()])
+        .output()?;
+    let (said, noted) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    if !output.status.success() {
+        bail!("valgrind, {}: {}", name.get_name(), noted.trim());
+    }
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let collected = noted.lines().find_map(|line| {
+        let (_, value) = line.split_once("Collected :")?;
+        number(value)
+    });
+    match (collected, number(&said)) {
+        (Some(collected), Some(items)) if collected > 0.0 => Ok(collected / items),
+        _ => bail!("valgrind, {}: nothing was counted", name.get_name()),
+    }
+}

@@ -1,0 +1,191 @@
+//! What the control stack is made to do, in batches: the card's part between the measured calls.
+//!
+//! ```text
+//!   receive   64 packets offered ─► poll        ack taken    64 ACKs offered ─► polls
+//!   send      ACKs offered ─► poll, 64 headers  ack written  64 ACKs due ─► poll
+//! ```
+
+use abi::config::DEFAULT;
+use anyhow::Result;
+use clap::ValueEnum;
+use host::transport::StreamId;
+use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
+
+use super::meter::Meter;
+
+/// Packets, headers or ACKs of a batch: most headers that a provider takes in one poll.
+pub const BATCH: usize = 64;
+/// Receive buffers of a connection: length in bytes, count.
+const RECEIVE_BUFFERS: (u32, usize) = (1 << 20, 4);
+/// Send buffers of a connection.
+const SEND_BUFFERS: usize = 4;
+/// Payload of a descriptor of 64 KiB: whole frames, as TSO makes them.
+const LONG_SEND_BYTES: u32 = 45 * FRAME_PAYLOAD_BYTES;
+/// Polls within which a batch must be done.
+const POLLS_MAX: usize = 16;
+/// Polls that are timed together when nothing is to do.
+const IDLE_POLLS: u64 = 256;
+
+/// A piece of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Work {
+    /// Packets in order
+    Receive,
+    /// Packets in order, every second one acknowledged by a header of its own
+    ReceiveOneAckForTwo,
+    /// Descriptors of 1448 bytes
+    Send,
+    /// Descriptors of 64 KiB
+    #[value(name = "send-64k")]
+    Send64k,
+    /// ACKs of the peer
+    AckTaken,
+    /// ACKs of the transport
+    AckWritten,
+    /// Nothing
+    Idle,
+}
+
+impl Work {
+    fn send_bytes(self) -> u32 {
+        match self {
+            Self::Send64k => LONG_SEND_BYTES,
+            _ => FRAME_PAYLOAD_BYTES,
+        }
+    }
+}
+
+/// A rig at work.
+pub struct Worker {
+    rig: NullRig,
+}
+
+impl Worker {
+    /// A worker with so many connections.
+    pub fn open(work: Work, flows: usize) -> Result<Self> {
+        let sends = matches!(work, Work::Send | Work::Send64k);
+        let rig = NullRig::open(RigConfig {
+            card: DEFAULT,
+            flows,
+            send_bytes: work.send_bytes(),
+            ack_every_second: work == Work::ReceiveOneAckForTwo,
+            receive: RECEIVE_BUFFERS,
+            send: (
+                BATCH as u32 * work.send_bytes(),
+                if sends { SEND_BUFFERS } else { 0 },
+            ),
+        })?;
+        Ok(Self { rig })
+    }
+
+    /// Polls once, measured.
+    fn poll(&mut self, meter: &mut Meter) -> Result<()> {
+        let (rig, mut result) = (&mut self.rig, Ok(false));
+        meter.around(&mut || {
+            result = rig.poll();
+            *result.as_ref().unwrap_or(&true)
+        });
+        result?;
+        Ok(())
+    }
+
+    /// Works a batch off with the first `flows` connections. Returns what was worked off.
+    pub fn batch(&mut self, work: Work, flows: usize, meter: &mut Meter) -> Result<u64> {
+        match work {
+            Work::Receive | Work::ReceiveOneAckForTwo => self.receive(flows, meter),
+            Work::Send | Work::Send64k => self.send(meter),
+            Work::AckTaken => self.take_acks(meter),
+            Work::AckWritten => self.write_acks(meter),
+            Work::Idle => self.idle(meter),
+        }
+    }
+
+    fn receive(&mut self, flows: usize, meter: &mut Meter) -> Result<u64> {
+        for _ in 0..POLLS_MAX {
+            self.rig.step()?;
+            let offered = self.rig.card.offer(BATCH, FRAME_PAYLOAD_BYTES, flows);
+            self.poll(meter)?;
+            if offered > 0 {
+                return Ok(offered as u64);
+            }
+        }
+        Err(stuck("packets", 0))
+    }
+
+    fn send(&mut self, meter: &mut Meter) -> Result<u64> {
+        let before = self.rig.card.counters().sends;
+        for _ in 0..POLLS_MAX {
+            self.rig.card.acknowledge(usize::MAX, false);
+            self.poll(meter)?;
+            self.rig.step()?;
+            let sent = self.rig.card.counters().sends - before;
+            if sent > 0 {
+                return Ok(sent);
+            }
+        }
+        Err(stuck("descriptors", 0))
+    }
+
+    fn take_acks(&mut self, meter: &mut Meter) -> Result<u64> {
+        let (sends, done) = (self.rig.card.counters().sends, self.rig.sent());
+        self.rig.post_send(0)?;
+        for _ in 0..POLLS_MAX {
+            self.poll(&mut Meter::Off)?;
+            self.rig.step()?;
+        }
+        let sent = self.rig.card.counters().sends - sends;
+        let taken = self.rig.card.acknowledge(BATCH, true);
+        if sent as usize != BATCH || taken != BATCH {
+            return Err(stuck("descriptors", sent as usize));
+        }
+        for _ in 0..POLLS_MAX {
+            self.poll(meter)?;
+            self.rig.step()?;
+            if self.rig.sent() > done {
+                return Ok(BATCH as u64);
+            }
+        }
+        Err(stuck("acknowledged requests", 0))
+    }
+
+    fn write_acks(&mut self, meter: &mut Meter) -> Result<u64> {
+        let before = self.rig.card.counters().headers;
+        let transport = self.rig.provider.transport();
+        transport.acknowledge(StreamId(0), BATCH)?;
+        let rig = &mut self.rig;
+        let mut result = Ok(false);
+        meter.around(&mut || {
+            result = rig.poll();
+            true
+        });
+        result?;
+        rig.step()?;
+        match (rig.card.counters().headers - before) as usize {
+            BATCH => Ok(BATCH as u64),
+            written => Err(stuck("ACKs", written)),
+        }
+    }
+
+    fn idle(&mut self, meter: &mut Meter) -> Result<u64> {
+        let rig = &mut self.rig;
+        let mut result = Ok(false);
+        meter.around(&mut || {
+            for _ in 0..IDLE_POLLS {
+                result = rig.poll();
+                if !matches!(result, Ok(false)) {
+                    break;
+                }
+            }
+            true
+        });
+        match result? {
+            false => Ok(IDLE_POLLS),
+            true => Err(stuck("polls without work", 0)),
+        }
+    }
+}
+
+fn stuck(what: &'static str, done: usize) -> anyhow::Error {
+    let all = BATCH;
+    RigError::Stuck { what, done, all }.into()
+}

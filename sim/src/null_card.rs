@@ -1,0 +1,371 @@
+//! A card that does nothing but the contract, as fast as it can, and judges what it takes: what is
+//! measured on it is the control stack alone.
+//!
+//! ```text
+//!   host ── NullBus ── doorbells (atomics) ──► NullCard ── tables of the golden model
+//!             │                                   │   └─── peers: one for each SYN
+//!             └── pages of the rings, mapped ─────┘
+//!                 by each side for itself
+//! ```
+//! No payload is read or written: a packet is its header entry, a descriptor what its fields say.
+//! The card runs between the timed calls of the host, in [`NullCard::step`], [`NullCard::offer`]
+//! and [`NullCard::acknowledge`]. It shares nothing with its bus but the pages of the rings and
+//! what `null_card/shared.rs` holds, so it may as well run in a thread of its own.
+//!
+//! Invariants
+//! 1. Every byte of the rings is as in the contract: phases, epochs, two slots, second slot first.
+//! 2. A packet is offered only where window, segments and acceptance of its flow take it.
+//! 3. Whatever is wrong is counted and kept: a measurement with [`NullCard::wrongs`] is void.
+
+mod bus;
+mod judge;
+mod peer;
+pub mod rig;
+mod rings;
+mod shared;
+mod wrong;
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use abi::command::OPCODE;
+use abi::config::{CardConfig, FLOW_REACH_BYTES};
+use abi::field::Field;
+use abi::flow_key::Secret;
+use abi::header_entry as h;
+use abi::reason::{CommandStatus, Disposition};
+use abi::registers as r;
+use golden::tables::{Flow, Tables};
+
+pub use self::bus::NullBus;
+use self::judge::{covers, Descriptor};
+use self::peer::{tuple, Peer, Tuple, WINDOW_UNIT};
+use self::rings::{Memory, Rings};
+use self::shared::{Setting, Shared};
+use self::wrong::within;
+pub use self::wrong::Wrong;
+
+/// Wrongs that are kept; the others are only counted.
+const WRONGS_KEPT: usize = 8;
+/// Offset of TCP in the header of a peer.
+const L4_OFFSET: u64 = 34;
+
+/// What a card has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NullCounters {
+    /// Packets with payload that were offered.
+    pub packets: u64,
+    /// ACKs without payload that were offered.
+    pub acks: u64,
+    /// Descriptors with payload.
+    pub sends: u64,
+    /// Payload bytes of these.
+    pub sent_bytes: u64,
+    /// Descriptors without payload.
+    pub headers: u64,
+    /// Commands.
+    pub commands: u64,
+    /// What was wrong.
+    pub wrongs: u64,
+}
+
+/// The card. See the head of this file.
+pub struct NullCard {
+    shared: Arc<Shared>,
+    memory: Memory,
+    tables: Tables,
+    owners: Vec<Rings>,
+    peers: Vec<Peer>,
+    names: HashMap<Tuple, usize>,
+    /// Peers whose SYN-ACK is due.
+    opening: VecDeque<usize>,
+    /// Peers that have not acknowledged up to a number.
+    owing: VecDeque<(usize, u32)>,
+    turn: usize,
+    record: Vec<u8>,
+    counters: NullCounters,
+    wrongs: Vec<Wrong>,
+}
+
+impl NullCard {
+    /// A card of a configuration and its bus.
+    pub fn new(config: CardConfig) -> (Self, NullBus) {
+        let shared = Arc::new(Shared::new(config));
+        let card = Self {
+            shared: shared.clone(),
+            memory: Memory::default(),
+            tables: Tables::new(config),
+            owners: (0..1 << config.owner_bits).map(Rings::new).collect(),
+            peers: Vec::new(),
+            names: HashMap::new(),
+            opening: VecDeque::new(),
+            owing: VecDeque::new(),
+            turn: 0,
+            record: Vec::new(),
+            counters: NullCounters::default(),
+            wrongs: Vec::new(),
+        };
+        (card, NullBus::new(shared))
+    }
+
+    /// What it has done.
+    pub fn counters(&self) -> NullCounters {
+        self.counters
+    }
+
+    /// The first things that were wrong.
+    pub fn wrongs(&self) -> &[Wrong] {
+        &self.wrongs
+    }
+
+    fn note(&mut self, result: Result<(), Wrong>) {
+        if let Err(wrong) = result {
+            self.counters.wrongs += 1;
+            if self.wrongs.len() < WRONGS_KEPT {
+                self.wrongs.push(wrong);
+            }
+        }
+    }
+
+    /// Takes what the host has set, its commands and its descriptors, and answers SYNs.
+    pub fn step(&mut self) {
+        for setting in self.shared.take_settings() {
+            match setting {
+                Setting::Memory(mapping) => self.memory.0.push(mapping),
+                Setting::Register(offset, value) => self.set(offset, value),
+            }
+        }
+        for owner in 0..self.owners.len() {
+            if self.owners[owner].is_enabled() {
+                self.take_commands(owner);
+                self.take_sends(owner);
+            }
+        }
+        while let Some(&at) = self.opening.front() {
+            let header = self.peers[at].syn_ack();
+            if !self.publish(0, None, 0, &header) {
+                break;
+            }
+            self.opening.pop_front();
+        }
+    }
+
+    fn set(&mut self, offset: u32, value: u32) {
+        let contexts = r::CONTEXTS..r::CONTEXTS + r::CONTEXT_STRIDE * self.owners.len() as u32;
+        if offset == r::CONTROL && value & r::CONTROL_RESET != 0 {
+            self.tables.clear();
+            self.owners = (0..self.owners.len()).map(Rings::new).collect();
+        } else if (r::HASH_SECRET..r::PROFILES).contains(&offset) {
+            let at = offset - r::HASH_SECRET;
+            let (bank, word) = (at / r::HASH_SECRET_STRIDE, at % r::HASH_SECRET_STRIDE / 4);
+            if let Some(secret) = self.tables.secrets.get_mut(bank as usize) {
+                let mut words = *secret.words();
+                if let Some(slot) = words.get_mut(word as usize) {
+                    *slot = value;
+                    *secret = Secret::new(words);
+                }
+            }
+        } else if contexts.contains(&offset) {
+            let at = offset - r::CONTEXTS;
+            let owner = (at / r::CONTEXT_STRIDE) as usize;
+            self.owners[owner].set(at % r::CONTEXT_STRIDE, value);
+        }
+    }
+
+    fn take_commands(&mut self, owner: usize) {
+        let mut is_open = false;
+        while let Some(entry) = self.owners[owner].next_command(&self.shared, &self.memory) {
+            self.counters.commands += 1;
+            let status = self.tables.apply(owner as u8, &entry);
+            is_open = status == CommandStatus::Ok;
+            if !is_open {
+                self.note(Err(Wrong::Command {
+                    opcode: OPCODE.get(&entry) as u8,
+                    status: status.name(),
+                }));
+                self.owners[owner].confirm(&self.shared, &mut self.memory, status);
+            }
+        }
+        if is_open {
+            self.owners[owner].confirm(&self.shared, &mut self.memory, CommandStatus::Ok);
+        }
+    }
+
+    fn take_sends(&mut self, owner: usize) {
+        let mut record = std::mem::take(&mut self.record);
+        let mut any = false;
+        while self.owners[owner].next_send(&self.shared, &self.memory, &mut record) {
+            any = true;
+            let taken = self.take_send(owner as u8, &record);
+            self.note(taken);
+        }
+        if any {
+            self.owners[owner].report_sends(&mut self.memory);
+        }
+        self.record = record;
+    }
+
+    fn take_send(&mut self, owner: u8, record: &[u8]) -> Result<(), Wrong> {
+        let descriptor = Descriptor::read(record)?;
+        let name = tuple(descriptor.header);
+        if let Some(sequence) = descriptor.syn() {
+            self.names.insert(name, self.peers.len());
+            self.opening.push_back(self.peers.len());
+            self.peers.push(Peer::new(descriptor.header, sequence));
+            return Ok(());
+        }
+        let unknown = Wrong::Header {
+            bytes: descriptor.header.len(),
+        };
+        let at = *self.names.get(&name).ok_or(unknown)?;
+        let peer = &mut self.peers[at];
+        if peer.flow.is_none() {
+            peer.flow = self.tables.lookup(&peer.key);
+        }
+        descriptor.judge(peer, &self.tables, owner)?;
+        match descriptor.payload_bytes {
+            0 => self.counters.headers += 1,
+            bytes => {
+                self.counters.sends += 1;
+                self.counters.sent_bytes += u64::from(bytes);
+                self.owing.push_back((at, peer.expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// Publishes a header of a peer that is no payload's.
+    fn publish(&mut self, owner: usize, flow: Option<u16>, cursor: u32, header: &[u8]) -> bool {
+        let generation = flow.and_then(|flow| self.tables.flow(flow));
+        let generation = generation.map_or(0, |flow| flow.generation);
+        let rings = &mut self.owners[owner];
+        if !rings.has_room(&self.shared) {
+            return false;
+        }
+        let entry = [
+            (h::DISPOSITION, Disposition::NoPayload as u64),
+            (h::GENERATION, generation.into()),
+            (h::FLOW, flow.unwrap_or(h::FLOW_NONE).into()),
+            (h::FRAME_BYTES, header.len() as u64),
+            (h::CURSOR, cursor.into()),
+        ];
+        let fields = common(header).into_iter().chain(entry);
+        rings.publish(&mut self.memory, fields, header);
+        true
+    }
+
+    /// Offers up to `packets` packets of `payload_bytes` from the first `peers` peers, which take
+    /// turns. Returns how many the host's windows and its queue took.
+    pub fn offer(&mut self, packets: usize, payload_bytes: u32, peers: usize) -> usize {
+        let peers = peers.min(self.peers.len());
+        let (mut taken, mut refused) = (0, 0);
+        while taken < packets && refused < peers {
+            self.turn = (self.turn + 1) % peers;
+            match self.offer_one(self.turn, payload_bytes) {
+                Ok(true) => (taken, refused) = (taken + 1, 0),
+                Ok(false) => refused += 1,
+                Err(wrong) => {
+                    self.note(Err(wrong));
+                    refused += 1;
+                }
+            }
+        }
+        self.counters.packets += taken as u64;
+        taken
+    }
+
+    fn offer_one(&mut self, at: usize, bytes: u32) -> Result<bool, Wrong> {
+        let peer = &mut self.peers[at];
+        if peer.flow.is_none() {
+            peer.flow = self.tables.lookup(&peer.key);
+        }
+        let Some(name) = peer.flow else {
+            return Ok(false);
+        };
+        let Some(flow) = self.tables.flow_mut(name) else {
+            return Ok(false);
+        };
+        let window = peer.edge.wrapping_sub(peer.next);
+        let rings = &mut self.owners[usize::from(flow.owner)];
+        if window < bytes || window >= FLOW_REACH_BYTES || !rings.has_room(&self.shared) {
+            return Ok(false);
+        }
+        accepts(flow, peer)?;
+        let first = flow.lists[0].find(peer.next).ok();
+        let Some(first) = first.filter(|&at| covers(&flow.lists[0], at, peer.next, bytes)) else {
+            let posted = window < bytes + WINDOW_UNIT;
+            return match posted {
+                true => Ok(false),
+                false => Err(Wrong::Range {
+                    position: peer.next,
+                    bytes,
+                    index: flow.lists[0].head,
+                }),
+            };
+        };
+        let segment = flow.lists[0].at(first).unwrap_or_default();
+        let within_first = segment.bytes - peer.next.wrapping_sub(segment.position);
+        let position = peer.next;
+        flow.cursor = position.wrapping_add(bytes);
+        let header = peer.packet(bytes, peer.expected);
+        let entry = [
+            (h::DISPOSITION, Disposition::PlacedInOrder as u64),
+            (h::GENERATION, flow.generation.into()),
+            (h::FLOW, name.into()),
+            (h::FRAME_BYTES, header.len() as u64 + u64::from(bytes)),
+            (h::PAYLOAD_BYTES, bytes.into()),
+            (h::POSITION, position.into()),
+            (h::CURSOR, flow.cursor.into()),
+            (h::SEGMENT_INDEX, first.into()),
+            (h::PIECES, 1 + u64::from(within_first < bytes)),
+        ];
+        let fields = common(header).into_iter().chain(entry);
+        rings.publish(&mut self.memory, fields, header);
+        Ok(true)
+    }
+
+    /// Acknowledges what was sent: up to `acks` descriptors with an ACK for `each` of them, or all
+    /// of a peer at once. Returns how many ACKs the queue took.
+    pub fn acknowledge(&mut self, acks: usize, each: bool) -> usize {
+        let mut taken = 0;
+        while taken < acks {
+            let Some(&(at, number)) = self.owing.front() else {
+                break;
+            };
+            let next = self.owing.get(1).map(|next| next.0);
+            if each || next != Some(at) {
+                let peer = &mut self.peers[at];
+                let (flow, cursor) = (peer.flow, peer.next);
+                let header = peer.packet(0, number).to_vec();
+                let owner = flow.and_then(|flow| self.tables.flow(flow));
+                let owner = usize::from(owner.map_or(0, |flow| flow.owner));
+                if !self.publish(owner, flow, cursor, &header) {
+                    break;
+                }
+                taken += 1;
+            }
+            self.owing.pop_front();
+        }
+        self.counters.acks += taken as u64;
+        taken
+    }
+}
+
+/// Fields that every entry of a packet has.
+fn common(header: &[u8]) -> [(Field, u64); 5] {
+    [
+        (h::KIND, h::KIND_PACKET.into()),
+        (h::VERIFIED, 1),
+        (h::HEADER_BYTES, header.len() as u64),
+        (h::SLOW_BUFFER, h::SLOW_BUFFER_NONE.into()),
+        (h::L4_OFFSET, L4_OFFSET),
+    ]
+}
+
+/// Whether a flow takes the next packet of its peer: the floor is not beyond what was sent, and the
+/// ACK number is within its limits.
+fn accepts(flow: &Flow, peer: &Peer) -> Result<(), Wrong> {
+    let reach = peer.next.wrapping_sub(FLOW_REACH_BYTES);
+    within("floor", flow.floor, reach, peer.next)?;
+    within("ACK number", peer.expected, flow.ack_low, flow.ack_high)
+}

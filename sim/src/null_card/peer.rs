@@ -1,0 +1,96 @@
+//! The far end of one connection: what it has sent, was offered and acknowledged.
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use abi::flow_key::{self, KEY_BYTES};
+use host::transport::header::{ACK, SYN};
+
+use crate::null_transport::{
+    set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE,
+};
+
+/// Bytes of a unit of the window: it may be off by less.
+pub(super) const WINDOW_UNIT: u32 = 1 << WINDOW_SCALE;
+
+/// First sequence number of a peer: positions wrap after 64 KiB.
+const SEQUENCE: u32 = 0xffff_0000;
+const IP: usize = 14;
+const TCP: usize = 34;
+
+/// Addresses and ports of a header, from its sender to its receiver.
+pub(super) type Tuple = [u8; 12];
+
+/// The addresses of a header.
+pub(super) fn tuple(header: &[u8]) -> Tuple {
+    let mut tuple = [0; 12];
+    tuple.copy_from_slice(&header[IP + 12..TCP + 4]);
+    tuple
+}
+
+/// A peer. See the head of this file.
+pub(super) struct Peer {
+    header: [u8; HEADER_BYTES],
+    /// Key of its packets.
+    pub key: [u8; KEY_BYTES],
+    /// Its flow on the card.
+    pub flow: Option<u16>,
+    /// The next byte that it sends.
+    pub next: u32,
+    /// What the host has acknowledged.
+    pub acknowledged: u32,
+    /// Right edge of the window that the host has offered.
+    pub edge: u32,
+    /// The next byte that the host sends.
+    pub expected: u32,
+}
+
+impl Peer {
+    /// The peer that a SYN is for.
+    pub fn new(header: &[u8], sequence: u32) -> Self {
+        let address = |at: usize, port: usize| {
+            let [a, b, c, d] = [header[at], header[at + 1], header[at + 2], header[at + 3]];
+            let port = u16::from_be_bytes([header[port], header[port + 1]]);
+            SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), port)
+        };
+        let (host, peer) = (address(IP + 12, TCP), address(IP + 16, TCP + 2));
+        let mut links = [0; 12];
+        links[..6].copy_from_slice(&header[6..12]);
+        links[6..].copy_from_slice(&header[..6]);
+        let mut key = [0; KEY_BYTES];
+        for (range, address) in [
+            (flow_key::REMOTE_ADDRESS, peer),
+            (flow_key::LOCAL_ADDRESS, host),
+        ] {
+            key[range.start..range.start + 4].copy_from_slice(&address.ip().octets());
+        }
+        key[flow_key::REMOTE_PORT].copy_from_slice(&peer.port().to_be_bytes());
+        key[flow_key::LOCAL_PORT].copy_from_slice(&host.port().to_be_bytes());
+        key[flow_key::PROTOCOL] = 6;
+        key[flow_key::FAMILY_PROFILE] = 4;
+        let next = SEQUENCE.wrapping_add(1);
+        Self {
+            header: tcp_header(links, peer, host),
+            key,
+            flow: None,
+            next,
+            acknowledged: next,
+            edge: next,
+            expected: sequence.wrapping_add(1),
+        }
+    }
+
+    /// Its answer to the SYN.
+    pub fn syn_ack(&self) -> Vec<u8> {
+        let mut bytes = syn(&self.header, SYN | ACK);
+        set_numbers(&mut bytes, SEQUENCE, self.expected);
+        bytes.to_vec()
+    }
+
+    /// The header of its next packet, which acknowledges up to `number`.
+    pub fn packet(&mut self, payload_bytes: u32, number: u32) -> &[u8] {
+        set_numbers(&mut self.header, self.next, number);
+        set_payload(&mut self.header, payload_bytes);
+        self.next = self.next.wrapping_add(payload_bytes);
+        &self.header
+    }
+}

@@ -1,0 +1,209 @@
+//! A provider on a null card and a null transport, with connections and buffers: what a measurement
+//! of the control stack drives.
+//!
+//! ```text
+//!   card ── step, offer, acknowledge ──►  rings  ◄── Provider ── poll, recv, send ── NullRig
+//!                                                       └── NullTransport
+//! ```
+//! The calls of the host are in [`NullRig::poll`] alone, the card's in the others.
+
+use std::net::Ipv4Addr;
+
+use abi::config::CardConfig;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
+use host::driver::error::{HostError, Result};
+use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use thiserror::Error;
+
+use super::{NullBus, NullCard, Wrong};
+use crate::null_transport::{NullConfig, NullTransport};
+
+/// Address of the host.
+const LOCAL: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+/// Address of the peers.
+const REMOTE: ([u8; 4], u16) = ([10, 77, 0, 2], 5001);
+/// Payload of a frame, bytes: MTU 1500, TCP with timestamps.
+pub const FRAME_PAYLOAD_BYTES: u32 = 1448;
+/// Connections that are opened together.
+const OPENED_TOGETHER: usize = 64;
+/// Polls within which a step of the set-up must be done.
+const POLLS_MAX: usize = 1000;
+
+/// What a rig has.
+#[derive(Clone, Copy, Debug)]
+pub struct RigConfig {
+    /// Sizes of the card.
+    pub card: CardConfig,
+    /// Connections.
+    pub flows: usize,
+    /// Payload of a send descriptor, bytes.
+    pub send_bytes: u32,
+    /// An ACK for every second segment instead of one for each poll.
+    pub ack_every_second: bool,
+    /// Length of a receive buffer, bytes, and how many each connection has posted.
+    pub receive: (u32, usize),
+    /// Length of a send buffer, bytes, and how many each connection has posted.
+    pub send: (u32, usize),
+}
+
+/// Why a rig stops.
+#[derive(Debug, Error)]
+pub enum RigError {
+    /// The control stack failed.
+    #[error("{0}")]
+    Host(#[from] HostError),
+    /// The card has found something wrong.
+    #[error("the card found: {0}")]
+    Wrong(Wrong),
+    /// A connection ended.
+    #[error("connection {0:?} ended: {1}")]
+    Ended(ConnectionId, String),
+    /// Nothing moves any more.
+    #[error("{what}: {done} of {all} after {POLLS_MAX} polls")]
+    Stuck {
+        /// What is waited for.
+        what: &'static str,
+        /// How much there is.
+        done: usize,
+        /// How much there should be.
+        all: usize,
+    },
+}
+
+/// The rig. See the head of this file.
+pub struct NullRig {
+    /// The card.
+    pub card: NullCard,
+    /// The host.
+    pub provider: Provider<NullBus, NullTransport>,
+    config: RigConfig,
+    connections: Vec<ConnectionId>,
+    opened: usize,
+    region: RegionId,
+    sent: usize,
+}
+
+/// Requests with numbers from here on are of the send side.
+const SENDS_FROM: u64 = 1 << 32;
+
+impl NullRig {
+    /// Opens the card and all connections, and posts their buffers.
+    pub fn open(config: RigConfig) -> std::result::Result<Self, RigError> {
+        let (card, bus) = NullCard::new(config.card);
+        let transport = NullTransport::new(NullConfig {
+            local: LOCAL,
+            send_bytes: config.send_bytes,
+            mss_bytes: FRAME_PAYLOAD_BYTES as u16,
+            ack_every_second: config.ack_every_second,
+        });
+        let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
+        let bytes = config.receive.0.max(config.send.0) as usize;
+        let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
+        let mut rig = Self {
+            card,
+            provider,
+            config,
+            connections: Vec::new(),
+            opened: 0,
+            region,
+            sent: 0,
+        };
+        for first in (0..config.flows).step_by(OPENED_TOGETHER) {
+            let end = config.flows.min(first + OPENED_TOGETHER);
+            rig.connect(first..end)?;
+        }
+        rig.settle()?;
+        Ok(rig)
+    }
+
+    fn connect(&mut self, flows: std::ops::Range<usize>) -> std::result::Result<(), RigError> {
+        let all = flows.end;
+        for flow in flows {
+            let remote = REMOTE.into();
+            let id = self.provider.connect(ApplicationId::FIRST, remote)?;
+            self.connections.push(id);
+            for _ in 0..self.config.receive.1 {
+                self.post_receive(flow)?;
+            }
+            for _ in 0..self.config.send.1 {
+                self.post_send(flow)?;
+            }
+        }
+        for _ in 0..POLLS_MAX {
+            if self.opened == all {
+                return Ok(());
+            }
+            self.poll()?;
+            self.step()?;
+        }
+        Err(RigError::Stuck {
+            what: "connections",
+            done: self.opened,
+            all,
+        })
+    }
+
+    /// Lets card and host do all that is under way and asked of neither.
+    pub fn settle(&mut self) -> std::result::Result<(), RigError> {
+        for _ in 0..8 {
+            self.poll()?;
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    fn post_receive(&mut self, flow: usize) -> Result<()> {
+        let (id, bytes) = (self.connections[flow], self.config.receive.0);
+        self.provider
+            .recv(id, self.region, 0, bytes, false, flow as u64)
+    }
+
+    /// Posts a send buffer of a connection.
+    pub fn post_send(&mut self, flow: usize) -> Result<()> {
+        let (id, bytes) = (self.connections[flow], self.config.send.0);
+        let request = SENDS_FROM + flow as u64;
+        self.provider.send(id, self.region, 0, bytes, request)
+    }
+
+    /// The card takes what the host has given it.
+    pub fn step(&mut self) -> std::result::Result<(), RigError> {
+        self.card.step();
+        match self.card.wrongs().first() {
+            Some(wrong) => Err(RigError::Wrong(*wrong)),
+            None => Ok(()),
+        }
+    }
+
+    /// Send requests that are complete.
+    pub fn sent(&self) -> usize {
+        self.sent
+    }
+
+    /// The host's part: a poll, and each buffer that comes back is posted again; those of the send
+    /// side only if connections have any from the start. Returns whether the poll found anything.
+    pub fn poll(&mut self) -> std::result::Result<bool, RigError> {
+        let entries = self.provider.counters().header_entries;
+        let completions = self.provider.poll()?;
+        let mut found = !completions.is_empty();
+        for completion in completions {
+            match completion {
+                Completion::Received { request, .. } => self.post_receive(request as usize)?,
+                Completion::Sent { request } => {
+                    self.sent += 1;
+                    if self.config.send.1 > 0 {
+                        self.post_send((request - SENDS_FROM) as usize)?;
+                    }
+                }
+                Completion::Opened(_) => self.opened += 1,
+                Completion::Failed(id, why) => return Err(RigError::Ended(id, why)),
+                Completion::EndOfStream(id) | Completion::Closed(id) => {
+                    return Err(RigError::Ended(id, "closed".to_owned()));
+                }
+                Completion::Cancelled { .. } => {}
+            }
+        }
+        found |= self.provider.counters().header_entries != entries;
+        Ok(found)
+    }
+}

@@ -1,0 +1,204 @@
+//! The card's side of an owner's rings, over pages that it maps for itself.
+//!
+//! ```text
+//!   doorbell ─► next_command, next_send ─► bytes of an entry
+//!   confirm ─► completion ring        publish ─► header queue, slot by slot, phase last
+//! ```
+//! Indices and phases as in the contract: `abi::completion`, `abi::header_entry`.
+
+use std::sync::atomic::{fence, Ordering};
+
+use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
+use abi::field::Field;
+use abi::reason::CommandStatus;
+use abi::{completion, header_entry as h, registers as r, send_descriptor};
+use host::memory::ApplicationMapping;
+
+use super::shared::{piece_at, Shared};
+
+/// Bytes of a slot that hold its phase and are written last.
+const PUBLISHING_BYTES: usize = 8;
+
+/// All control memory, as the card maps it.
+#[derive(Default)]
+pub(super) struct Memory(pub Vec<Option<ApplicationMapping>>);
+
+impl Memory {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let (piece, offset) = piece_at(address);
+        match self.0.get(piece) {
+            Some(Some(memory)) if offset + into.len() <= memory.bytes() => {
+                memory.read(offset, into);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn write(&mut self, address: u64, from: &[u8]) {
+        let (piece, offset) = piece_at(address);
+        if let Some(Some(memory)) = self.0.get_mut(piece) {
+            if offset + from.len() <= memory.bytes() {
+                memory.write(offset, from);
+            }
+        }
+    }
+}
+
+/// One owner's rings.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Rings {
+    number: usize,
+    context: [u32; 16],
+    commands: u32,
+    completions: u32,
+    sends: u32,
+    headers: u32,
+}
+
+fn phase(index: u32, bits: u32) -> u64 {
+    u64::from((index >> bits) & 1 == 0)
+}
+
+impl Rings {
+    pub fn new(number: usize) -> Self {
+        Self {
+            number,
+            ..Self::default()
+        }
+    }
+
+    /// A write to the context.
+    pub fn set(&mut self, offset: u32, value: u32) {
+        self.context[(offset / 4) as usize] = value;
+        if offset == r::CONTEXT_ENABLE && value & 1 == 1 {
+            let context = self.context;
+            *self = Self {
+                context,
+                ..Self::new(self.number)
+            };
+        }
+    }
+
+    pub fn is_enabled(&self) -> bool {
+        self.context[r::CONTEXT_ENABLE as usize / 4] & 1 == 1
+    }
+
+    fn bits(&self, byte: u32) -> u32 {
+        (self.context[r::CONTEXT_SIZES as usize / 4] >> (8 * byte)) & 0xff
+    }
+
+    /// The address of the entry of an index.
+    fn entry(&self, base: u32, bits: u32, index: u32, bytes: usize) -> u64 {
+        let at = base as usize / 4;
+        let start = u64::from(self.context[at + 1]) << 32 | u64::from(self.context[at]);
+        start + u64::from(index & ((1 << bits) - 1)) * bytes as u64
+    }
+
+    /// The next command, if its doorbell has announced it.
+    pub fn next_command(
+        &mut self,
+        shared: &Shared,
+        memory: &Memory,
+    ) -> Option<[u8; COMMAND_BYTES]> {
+        let doorbell = shared.doorbell(self.number, r::DOORBELL_COMMAND as usize / 4);
+        if !self.is_enabled() || doorbell == self.commands {
+            return None;
+        }
+        let base = r::CONTEXT_COMMAND_BASE;
+        let address = self.entry(base, self.bits(0), self.commands, COMMAND_BYTES);
+        let mut entry = [0; COMMAND_BYTES];
+        memory.read(address, &mut entry).then(|| {
+            self.commands = self.commands.wrapping_add(1);
+            entry
+        })
+    }
+
+    /// Confirms all commands taken so far; the last one ended with this status.
+    pub fn confirm(&mut self, shared: &Shared, memory: &mut Memory, status: CommandStatus) {
+        let bits = self.bits(0);
+        let mut entry = [0; COMPLETION_BYTES];
+        let index = self.commands.wrapping_sub(1);
+        completion::INDEX.set(&mut entry, index.into());
+        completion::STATUS.set(&mut entry, status as u64);
+        completion::PHASE.set(&mut entry, phase(self.completions, bits));
+        completion::EPOCH.set(&mut entry, shared.epoch().into());
+        let base = r::CONTEXT_COMPLETION_BASE;
+        let address = self.entry(base, bits, self.completions, COMPLETION_BYTES);
+        fence(Ordering::Release);
+        memory.write(address, &entry);
+        self.completions = self.completions.wrapping_add(1);
+    }
+
+    /// The next send descriptor, of one or two slots, if its doorbell has announced it.
+    pub fn next_send(&mut self, shared: &Shared, memory: &Memory, into: &mut Vec<u8>) -> bool {
+        let doorbell = shared.doorbell(self.number, r::DOORBELL_SEND as usize / 4);
+        let announced = doorbell.wrapping_sub(self.sends) as usize;
+        into.clear();
+        if !self.is_enabled() || announced == 0 {
+            return false;
+        }
+        let slots = 1 << self.bits(1);
+        assert!(announced <= slots, "{announced} of {slots} send slots");
+        loop {
+            let at = into.len();
+            into.resize(at + SLOT_BYTES, 0);
+            let index = self.sends.wrapping_add((at / SLOT_BYTES) as u32);
+            let address = self.entry(r::CONTEXT_SEND_BASE, self.bits(1), index, SLOT_BYTES);
+            if !memory.read(address, &mut into[at..]) {
+                return false;
+            }
+            let wanted = 1 + send_descriptor::TWO_SLOTS.get(into) as usize;
+            if into.len() == wanted * SLOT_BYTES {
+                self.sends = self.sends.wrapping_add(wanted as u32);
+                return wanted <= announced;
+            }
+        }
+    }
+
+    /// Reports how far the send ring was read.
+    pub fn report_sends(&self, memory: &mut Memory) {
+        let address = self.entry(r::CONTEXT_SEND_STATUS, 0, 0, 0);
+        fence(Ordering::Release);
+        memory.write(address, &self.sends.to_le_bytes());
+    }
+
+    /// Whether the header queue has room for an entry of two slots.
+    pub fn has_room(&self, shared: &Shared) -> bool {
+        let returned = shared.doorbell(self.number, r::DOORBELL_HEADER as usize / 4);
+        let used = self.headers.wrapping_sub(returned);
+        self.is_enabled() && used + 2 <= 1 << self.bits(2)
+    }
+
+    /// Writes a header entry; the caller has checked that there is room.
+    pub fn publish(
+        &mut self,
+        memory: &mut Memory,
+        fields: impl Iterator<Item = (Field, u64)>,
+        header: &[u8],
+    ) {
+        let bits = self.bits(2);
+        let is_long = header.len() > SLOT_HEADER_BYTES;
+        let mut slot = [0; SLOT_BYTES];
+        for (field, value) in fields {
+            field.set(&mut slot, value);
+        }
+        h::TWO_SLOTS.set(&mut slot, is_long.into());
+        for number in (0..1 + u32::from(is_long)).rev() {
+            let index = self.headers.wrapping_add(number);
+            h::PHASE.set(&mut slot, phase(index, bits));
+            let part = &header[number as usize * h::SECOND_SLOT_HEADER_AT..];
+            let part = &part[..part.len().min(SLOT_HEADER_BYTES)];
+            slot[METADATA_BYTES..METADATA_BYTES + part.len()].copy_from_slice(part);
+            let bytes = &slot[..METADATA_BYTES + part.len()];
+            let address = self.entry(r::CONTEXT_HEADER_BASE, bits, index, SLOT_BYTES);
+            memory.write(
+                address + PUBLISHING_BYTES as u64,
+                &bytes[PUBLISHING_BYTES..],
+            );
+            fence(Ordering::Release);
+            memory.write(address, &bytes[..PUBLISHING_BYTES]);
+        }
+        self.headers = self.headers.wrapping_add(1 + u32::from(is_long));
+    }
+}

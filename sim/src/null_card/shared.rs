@@ -1,0 +1,93 @@
+//! What the two sides of a null card have in common: doorbells, the epoch, settings on their way.
+//!
+//! ```text
+//!   NullBus ── doorbells, epoch (atomics) ──────────────────► Device
+//!           ── other registers, new memory (in order) ──────►
+//! ```
+//! The rings lie in pages that each side maps for itself, so neither holds a reference to memory
+//! that the other writes.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use abi::config::{CardConfig, EPOCH_MAX};
+use host::memory::ApplicationMapping;
+
+/// Doorbells of an owner that the card reads: commands, sends, headers, slow buffers.
+pub(super) const DOORBELLS: usize = 4;
+
+/// log2 of the room that a piece of memory has on the bus: an address names its piece.
+const PIECE_BITS: u32 = 32;
+
+/// The bus address of a piece of memory.
+pub(super) fn address_of(piece: usize) -> u64 {
+    (piece as u64 + 1) << PIECE_BITS
+}
+
+/// Piece of a bus address, and the offset in it.
+pub(super) fn piece_at(address: u64) -> (usize, usize) {
+    let piece = (address >> PIECE_BITS) as usize;
+    let offset = address & ((1 << PIECE_BITS) - 1);
+    (piece.wrapping_sub(1), offset as usize)
+}
+
+/// Something that the host has set.
+pub(super) enum Setting {
+    /// A register other than a doorbell.
+    Register(u32, u32),
+    /// The next piece of memory; `None` for one of an application, which the card never touches.
+    Memory(Option<ApplicationMapping>),
+}
+
+/// See the head of this file.
+pub(super) struct Shared {
+    pub config: CardConfig,
+    doorbells: Vec<[AtomicU32; DOORBELLS]>,
+    epoch: AtomicU32,
+    settings: Mutex<Vec<Setting>>,
+}
+
+impl Shared {
+    pub fn new(config: CardConfig) -> Self {
+        let owners = 0..1 << config.owner_bits;
+        Self {
+            config,
+            doorbells: owners.map(|_| Default::default()).collect(),
+            epoch: AtomicU32::new(1),
+            settings: Mutex::default(),
+        }
+    }
+
+    pub fn set(&self, setting: Setting) {
+        let settings = self.settings.lock();
+        settings
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(setting);
+    }
+
+    pub fn take_settings(&self) -> Vec<Setting> {
+        let settings = self.settings.lock();
+        std::mem::take(&mut *settings.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub fn epoch(&self) -> u32 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    pub fn start_epoch(&self) {
+        let next = self.epoch() % u32::from(EPOCH_MAX) + 1;
+        self.epoch.store(next, Ordering::Release);
+    }
+
+    /// Rings a doorbell: everything that was written before is visible to who reads it.
+    pub fn ring(&self, owner: usize, doorbell: usize, value: u32) {
+        let known = self.doorbells.get(owner);
+        if let Some(known) = known.and_then(|known| known.get(doorbell)) {
+            known.store(value, Ordering::Release);
+        }
+    }
+
+    pub fn doorbell(&self, owner: usize, doorbell: usize) -> u32 {
+        self.doorbells[owner][doorbell].load(Ordering::Acquire)
+    }
+}
