@@ -60,6 +60,11 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::commands::FlowName;
+    use crate::control::connection::Connection;
+    use crate::control::flow::deferred::{DEFERRED_BYTES_MAX, PIECE_BYTES};
+    use crate::control::flow::receive::ReceiveSide;
+    use crate::transport::StreamId;
 
     /// Takes all the room of a domain, 10 bytes at a time.
     fn fill(budget: &mut Budget, domain: u16) -> usize {
@@ -83,6 +88,36 @@ mod tests {
         budget.charge(1, first, 0);
         assert!(budget.room_bytes(2) >= 2_000);
         budget.charge(2, second, 0);
+        assert_eq!((budget.held_bytes(), budget.by_domain.len()), (0, 0));
+    }
+
+    /// What a connection holds is charged to its domain, and no more than its room is kept.
+    #[test]
+    fn a_connection_without_room_keeps_only_the_byte_that_tcp_waits_for() {
+        let name = FlowName {
+            flow: 1,
+            generation: 1,
+        };
+        let addresses = ([10, 0, 0, 1], 80).into();
+        let mut connection = Connection::new(StreamId(1), (addresses, addresses), name, 3);
+        connection.receive = Some(ReceiveSide::new(1000, 1));
+        let mut budget = Budget::new(10_000);
+        let mut defer = |start, room_bytes, budget: &mut Budget| {
+            let receive = connection.receive.as_mut().expect("it was set");
+            receive.set_room(room_bytes);
+            let is_kept = receive.defer(start, &[7; 100], DEFERRED_BYTES_MAX);
+            connection.charge(budget);
+            is_kept
+        };
+        assert!(!defer(500, 0, &mut budget));
+        assert_eq!(budget.held_bytes(), 0);
+        assert!(defer(0, 0, &mut budget), "TCP waits for byte 0");
+        assert!(defer(500, 1000, &mut budget));
+        assert!(!defer(900, 0, &mut budget));
+        let held_bytes = 2 * (100 + PIECE_BYTES);
+        assert_eq!(budget.held_bytes(), held_bytes);
+        assert_eq!(budget.by_domain[&3], held_bytes);
+        connection.discharge(&mut budget);
         assert_eq!((budget.held_bytes(), budget.by_domain.len()), (0, 0));
     }
 }

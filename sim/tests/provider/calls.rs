@@ -19,7 +19,7 @@ pub fn peer_address(port: u16) -> SocketAddr {
 }
 
 /// A rig with an open connection to a peer that sends nothing, and a region of 64 KiB.
-fn connected() -> (GoldenRig, ConnectionId, RegionId) {
+pub fn connected() -> (GoldenRig, ConnectionId, RegionId) {
     let mut rig = golden();
     rig.peer
         .listen(peer_address(5001), Script::default())

@@ -9,19 +9,25 @@
 //! apart by the card; long lists are borrowed and returned; no interrupt is lost; a connection ends
 //! as it did on the wire, and what nobody but a stranger sent reaches no application; no header is
 //! read by half where the machine shows a slot line by line; a repetition that the send floor
-//! overtakes on the card costs nothing.
+//! overtakes on the card costs nothing; requests, held bytes and turns are limited; a broken card
+//! is named.
 
 mod borrow;
+mod broken;
 mod calls;
 mod endings;
 mod interrupts;
 mod kernel;
+mod limits;
+mod listeners;
 mod open;
 mod overtaken;
 mod owners;
 mod partial;
+mod refused;
 mod regions;
 mod rig;
 mod stall;
 mod strangers;
 mod torn;
+mod turns;

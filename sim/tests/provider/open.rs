@@ -1,8 +1,10 @@
 //! What `Device::open` finds at the other end of the bus.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
-use abi::config::{COMMAND_BYTES, SMALL};
+use abi::config::{COMMAND_BYTES, SLOT_BYTES, SMALL};
 use abi::registers;
 use host::control::descriptor::raw;
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
@@ -17,7 +19,7 @@ use sim::golden_card::{GoldenBus, GoldenCard};
 type Result<T, E = BusError> = std::result::Result<T, E>;
 
 /// A bus that answers some registers in its own way.
-struct Lying {
+pub struct Lying {
     bus: GoldenBus,
     lie: fn(u32, u32) -> Result<u32>,
     /// No doorbell from this offset on reaches the card.
@@ -26,6 +28,8 @@ struct Lying {
     refused: Option<u64>,
     /// Largest alignment of application memory that is available.
     align_bytes_max: usize,
+    /// What the card writes into a slot of a header queue in place of what it should.
+    pub slot: fn(&mut [u8]),
 }
 
 impl Bus for Lying {
@@ -57,7 +61,11 @@ impl Bus for Lying {
     }
 
     fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.bus.read_memory(address, into)
+        self.bus.read_memory(address, into)?;
+        if into.len() == SLOT_BYTES {
+            (self.slot)(into);
+        }
+        Ok(())
     }
 
     fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
@@ -92,12 +100,18 @@ impl Bus for Lying {
 
 /// A bus that tells the truth.
 fn honest() -> Lying {
+    honest_to(GoldenCard::new(SMALL))
+}
+
+/// A bus that tells the truth about a card.
+pub fn honest_to(card: Rc<RefCell<GoldenCard>>) -> Lying {
     Lying {
-        bus: GoldenBus::new(GoldenCard::new(SMALL)),
+        bus: GoldenBus::new(card),
         lie: |_, truth| Ok(truth),
         deaf_from: u32::MAX,
         refused: None,
         align_bytes_max: usize::MAX,
+        slot: |_| {},
     }
 }
 
@@ -227,6 +241,21 @@ fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
         "{error}"
     );
     assert!(provider.poll().is_ok(), "said once");
+}
+
+/// Nobody who does not know the secrets can find addresses that share a bucket.
+#[test]
+fn the_hash_secrets_are_random_unless_a_seed_is_given() {
+    let secrets = |config| {
+        let bus = GoldenBus::new(GoldenCard::new(SMALL));
+        let device = Device::open(bus, config).expect("it opens");
+        *device.secrets()
+    };
+    let seeded = |seed| secrets(DeviceConfig::seeded(seed));
+    assert!(seeded(7) == seeded(7) && seeded(7) != seeded(8));
+    let [first, second] = [(); 2].map(|()| secrets(DeviceConfig::default()));
+    assert!(first[0] != second[0] && first[1] != second[1]);
+    assert!(first[0] != first[1]);
 }
 
 #[test]

@@ -132,10 +132,20 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
     }
 
     fn with(bus: B, card: C, config: DeviceConfig) -> Self {
+        Self::over(bus, card, config, |transport| transport)
+    }
+
+    /// A rig whose transport is what `wrap` makes of smoltcp.
+    pub fn over(
+        bus: B,
+        card: C,
+        config: DeviceConfig,
+        wrap: impl FnOnce(Box<dyn Transport>) -> Box<dyn Transport>,
+    ) -> Self {
         let clock = ManualClock::default();
         let manual = || Clock::Manual(clock.clone());
         let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
-        let transport: Box<dyn Transport> = Box::new(transport);
+        let transport = wrap(Box::new(transport));
         let peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
         let provider = Provider::open(bus, transport, config);
         Self {

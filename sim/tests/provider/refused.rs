@@ -1,0 +1,169 @@
+//! A header that the transport refuses is dropped and counted: the provider and the connection go
+//! on.
+
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+
+use abi::config::SMALL;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
+use host::provider::{ApplicationId, Completion};
+use host::transport::peer::{RandomBytes, Script, WirePeer};
+use host::transport::{
+    Drained, Event, ListenerId, NextTimer, Result, StreamId, StreamInfo, StreamStatus,
+    TransmitHeader, Transport, TransportCounters, TransportError,
+};
+use sim::golden_card::{GoldenBus, GoldenCard};
+
+use crate::calls::peer_address;
+use crate::rig::{GoldenRig, Rig};
+
+/// Refuses as many headers with payload, and as many whole frames, as is asked of it.
+struct Refusing {
+    transport: Box<dyn Transport>,
+    headers: Arc<AtomicUsize>,
+    frames: Arc<AtomicUsize>,
+}
+
+/// Takes one of what is left, if there is any.
+fn take(left: &AtomicUsize) -> bool {
+    let less = |left: usize| left.checked_sub(1);
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+        .is_ok()
+}
+
+impl Transport for Refusing {
+    fn deliver(&mut self, header: &[u8], payload_bytes: usize) -> Result<()> {
+        if payload_bytes > 0 && take(&self.headers) {
+            let (field, value) = ("protocol", 17);
+            return Err(TransportError::NotTcp { field, value });
+        }
+        self.transport.deliver(header, payload_bytes)
+    }
+
+    fn deliver_frame(&mut self, frame: &[u8]) -> Result<()> {
+        if take(&self.frames) {
+            let (bytes, limit) = (frame.len(), 1);
+            return Err(TransportError::FrameTooLong { bytes, limit });
+        }
+        self.transport.deliver_frame(frame)
+    }
+
+    fn poll_header(&mut self) -> Result<Option<TransmitHeader>> {
+        self.transport.poll_header()
+    }
+
+    fn connect(&mut self, remote: SocketAddr) -> Result<StreamId> {
+        self.transport.connect(remote)
+    }
+
+    fn listen(&mut self, local: SocketAddr) -> Result<ListenerId> {
+        self.transport.listen(local)
+    }
+
+    fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
+        self.transport.listener_address(listener)
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> Result<Option<StreamId>> {
+        self.transport.accept(listener)
+    }
+
+    fn close_listener(&mut self, listener: ListenerId) -> Result<()> {
+        self.transport.close_listener(listener)
+    }
+
+    fn feed(&mut self, stream: StreamId, bytes: u64) -> Result<u64> {
+        self.transport.feed(stream, bytes)
+    }
+
+    fn drain(&mut self, stream: StreamId, bytes_max: u64) -> Result<Drained> {
+        self.transport.drain(stream, bytes_max)
+    }
+
+    fn finish(&mut self, stream: StreamId) -> Result<()> {
+        self.transport.finish(stream)
+    }
+
+    fn close(&mut self, stream: StreamId) -> Result<()> {
+        self.transport.close(stream)
+    }
+
+    fn abort(&mut self, stream: StreamId) -> Result<()> {
+        self.transport.abort(stream)
+    }
+
+    fn status(&mut self, stream: StreamId) -> Result<StreamStatus> {
+        self.transport.status(stream)
+    }
+
+    fn info(&mut self, stream: StreamId) -> Result<StreamInfo> {
+        self.transport.info(stream)
+    }
+
+    fn addresses(&self, stream: StreamId) -> Result<(SocketAddr, SocketAddr)> {
+        self.transport.addresses(stream)
+    }
+
+    fn poll_event(&mut self) -> Result<Option<Event>> {
+        self.transport.poll_event()
+    }
+
+    fn readiness(&self) -> Option<BorrowedFd<'_>> {
+        self.transport.readiness()
+    }
+
+    fn takes_old_acks(&self) -> bool {
+        self.transport.takes_old_acks()
+    }
+
+    fn next_timer(&mut self) -> NextTimer {
+        self.transport.next_timer()
+    }
+
+    fn counters(&self) -> TransportCounters {
+        self.transport.counters()
+    }
+}
+
+#[test]
+fn a_packet_that_the_transport_refuses_ends_nothing() {
+    const BYTES: usize = 10_000;
+    const SEED: u64 = 5;
+    let card = GoldenCard::new(SMALL);
+    let bus = GoldenBus::new(card.clone());
+    let [headers, frames] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
+    let counts = [headers.clone(), frames.clone()];
+    let mut rig: GoldenRig = Rig::over(bus, card, DeviceConfig::seeded(1), |transport| {
+        Box::new(Refusing {
+            transport,
+            headers,
+            frames,
+        })
+    });
+    let script = Script {
+        send_bytes: BYTES as u64,
+        seed: SEED,
+        receive_bytes_max: None,
+    };
+    rig.peer.listen(peer_address(5001), script).unwrap();
+    let first = ApplicationId::FIRST;
+    let id = rig.provider.connect(first, peer_address(5001)).unwrap();
+    let kind = MemoryKind::Application;
+    let region = rig.provider.register(first, kind, BYTES).unwrap();
+    let memory = rig.provider.map(region).unwrap();
+    let recv = rig.provider.recv(id, region, 0, BYTES as u32, false, 1);
+    recv.unwrap();
+    // The first answer to our question for the peer's link address, and the first packet.
+    counts.iter().for_each(|c| c.store(1, Ordering::Relaxed));
+    rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
+    assert_eq!(rig.provider.counters().refused_headers, 2);
+    let (mut now, mut expected) = (vec![0; BYTES], vec![0; BYTES]);
+    memory.read(0, &mut now);
+    RandomBytes::new(SEED).fill(&mut expected);
+    assert!(now == expected, "other bytes");
+    let failed = |c: &Completion| matches!(c, Completion::Failed(..));
+    assert!(!rig.completions.iter().any(failed), "{:?}", rig.completions);
+}

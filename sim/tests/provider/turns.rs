@@ -1,0 +1,60 @@
+//! The owners' header queues take turns: who is flooded holds up nobody else.
+
+use abi::config::SMALL;
+use host::control::commands::FlowName;
+use host::control::descriptor::{tcp_send, Payload};
+use host::control::packet::parse_tcp;
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::RingSizes;
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::network_side::NetworkSide;
+
+use crate::owners::frame;
+
+/// Entries of a turn.
+const TURN: usize = 32;
+
+/// A send of a flow that nobody installed: its owner gets an event.
+fn failing() -> Vec<u8> {
+    let packet = frame(9, 0, b"nobody's").bytes;
+    let payload = Payload {
+        name: FlowName {
+            flow: 9,
+            generation: 1,
+        },
+        position: 0,
+        bytes: 8,
+        mss_bytes: 1460,
+        segment_index: 0,
+    };
+    tcp_send(&packet[..54], &parse_tcp(&packet).expect("TCP"), &payload)
+}
+
+/// Owner 0 gets one more packet for each that is taken: its queue is never empty.
+#[test]
+fn a_flooded_owner_lets_the_others_have_their_turn() {
+    let mut card = GoldenCard::new(SMALL);
+    let bus = GoldenBus::new(card.clone());
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    for number in 1..3 {
+        let owner = device.open_owner(RingSizes::default());
+        assert_eq!(owner.expect("an owner"), number);
+    }
+    for position in 0..2 * TURN as u32 {
+        card.receive(frame(9, position, b""));
+    }
+    for owner in [1, 2, 2] {
+        device.send_of(owner, failing()).expect("an owner");
+    }
+    device.poll().expect("it polls");
+    let mut owners = Vec::new();
+    for _ in 0..4 * TURN {
+        card.receive(frame(9, 1000, b""));
+        let entry = device.next_header().expect("a queue").expect("an entry");
+        device.return_headers().expect("a doorbell");
+        owners.push(entry.owner);
+    }
+    let mut expected = vec![0; 4 * TURN];
+    expected[TURN..TURN + 3].copy_from_slice(&[1, 2, 2]);
+    assert_eq!(owners, expected);
+}
