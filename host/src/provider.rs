@@ -15,6 +15,7 @@
 
 mod connections;
 mod counters;
+mod errno;
 mod failures;
 mod headers;
 mod names;
@@ -53,6 +54,8 @@ pub enum Completion {
     Opened(ConnectionId),
     /// A receive request is complete: its buffer holds `bytes` bytes.
     Received {
+        /// The connection.
+        connection: ConnectionId,
         /// The application's name for the request.
         request: u64,
         /// Bytes in the buffer; 0 at the end of the stream.
@@ -61,6 +64,8 @@ pub enum Completion {
     /// A send request is complete: the peer has acknowledged it, and the card will not read the
     /// buffer again.
     Sent {
+        /// The connection.
+        connection: ConnectionId,
         /// The application's name for the request.
         request: u64,
     },
@@ -68,11 +73,23 @@ pub enum Completion {
     EndOfStream(ConnectionId),
     /// A request was cancelled because its connection ended.
     Cancelled {
+        /// The connection.
+        connection: ConnectionId,
         /// The application's name for the request.
         request: u64,
     },
-    /// A connection failed, for the reason in the text. Its requests are cancelled.
-    Failed(ConnectionId, String),
+    /// A connection failed. Its requests are cancelled.
+    Failed {
+        /// The connection.
+        connection: ConnectionId,
+        /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
+        /// `ETIMEDOUT`, ...), `EFAULT` when the card or the host could not reach a region, `EIO`
+        /// when the card failed, `ENOBUFS` when there was no room for its flow, `EPROTO` and
+        /// `EMSGSIZE` when the transport broke its contract.
+        errno: i32,
+        /// The reason.
+        why: String,
+    },
     /// A connection is closed and its flow has left the card.
     Closed(ConnectionId),
 }
@@ -431,7 +448,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                     | HostError::HandshakeForgotten(_)
                     | HostError::UnknownRegion(_)
                     | HostError::Mapping { .. } => {
-                        self.fail(id, error.to_string())?;
+                        self.fail(id, errno::of(&error), error.to_string())?;
                     }
                     other => return Err(other),
                 }

@@ -1,6 +1,6 @@
 //! Failures of connections: refused DMA writes, refused commands, stopped rings, failed steps.
 
-use super::{Completion, ConnectionId, Provider};
+use super::{errno, Completion, ConnectionId, Provider};
 use crate::control::connection::Phase;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
@@ -24,7 +24,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 .map(|(id, _)| id)
                 .collect();
             for id in hit {
-                self.fail(id, format!("DMA write refused at {:#x}", fault.address))?;
+                let why = format!("DMA write refused at {:#x}", fault.address);
+                self.fail(id, libc::EFAULT, why)?;
             }
         }
         Ok(())
@@ -46,12 +47,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let of_owner = self.connections.iter().filter(|(_, c)| c.owner == owner);
         let hit: Vec<ConnectionId> = of_owner.map(|(id, _)| id).collect();
         for id in hit {
-            self.fail(id, error.to_string())?;
+            self.fail(id, errno::of(&error), error.to_string())?;
         }
         Ok(())
     }
 
-    pub(super) fn fail(&mut self, id: ConnectionId, why: String) -> Result<()> {
+    /// Ends a connection for the reason in `why`, with that error number.
+    pub(super) fn fail(&mut self, id: ConnectionId, errno: i32, why: String) -> Result<()> {
         self.connections.touch(id);
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
@@ -60,7 +62,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         if matches!(phase, Phase::Removing(_)) {
             return Ok(());
         }
-        self.completions.push_back(Completion::Failed(id, why));
+        self.completions.push_back(Completion::Failed {
+            connection: id,
+            errno,
+            why,
+        });
         self.transport.abort(connection.stream)?;
         if phase == Phase::Opening {
             // It has no state on the card.
@@ -78,7 +84,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         while let Some(refused) = self.device.take_refused() {
             let (opcode, status) = (refused.opcode, refused.status.name());
             if let Some(id) = self.connections.of_flow(refused.flow, refused.generation) {
-                self.fail(id, format!("command {opcode} refused: {status}"))?;
+                let why = format!("command {opcode} refused: {status}");
+                self.fail(id, libc::EIO, why)?;
             }
         }
         Ok(())

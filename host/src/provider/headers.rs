@@ -4,7 +4,7 @@ use abi::config::FRAME_BYTES_MAX;
 use abi::header_entry;
 use abi::reason::{Disposition, SendError};
 
-use super::{ConnectionId, Provider};
+use super::{errno, ConnectionId, Provider};
 use crate::control::connection::arrived::Packet;
 use crate::control::descriptor::{raw, tcp_header, tcp_send, Payload};
 use crate::control::flow::send::DESCRIPTOR_BYTES_MAX;
@@ -56,7 +56,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             Some(SendError::SendNoSegment) if is_passed => self.counters.overtaken_sends += 1,
             _ => {
                 let name = error.map_or("unknown", SendError::name);
-                return self.fail(id, format!("send failed: {name}"));
+                return self.fail(id, errno::of_send(error), format!("send failed: {name}"));
             }
         }
         Ok(())
@@ -70,6 +70,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             return match self.connections.of_flow(flow, generation) {
                 Some(id) => self.fail(
                     id,
+                    libc::EIO,
                     format!("flow {flow}: no flush read of its memory completed"),
                 ),
                 None => Ok(()),
@@ -261,7 +262,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 "the transport sends {} bytes in frames of {mss_bytes}; the limits are {} and {}",
                 header.payload_bytes, DESCRIPTOR_BYTES_MAX, FRAME_BYTES_MAX
             );
-            return self.fail(id, why);
+            return self.fail(id, libc::EMSGSIZE, why);
         }
         let payload = Payload {
             name: connection.name,

@@ -6,11 +6,20 @@ use super::{Completion, ConnectionId, Provider};
 use crate::control::connection::handshake::{Handshake, Tuple};
 use crate::control::connection::{missing, Phase};
 use crate::control::descriptor::tcp_header;
+use crate::control::flow::buffer::Done;
 use crate::control::flow::receive::ReceiveSide;
 use crate::control::packet::flow_key;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
 use crate::transport::{StreamState, Transport, TransportError};
+
+fn received(connection: ConnectionId, done: &Done) -> Completion {
+    Completion::Received {
+        connection,
+        request: done.request,
+        bytes: done.bytes,
+    }
+}
 
 impl<B: Bus, T: Transport> Provider<B, T> {
     pub(super) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
@@ -37,12 +46,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             &mut copy,
         )?;
         for done in progress.received {
-            let (request, bytes) = (done.request, done.bytes);
-            self.completions
-                .push_back(Completion::Received { request, bytes });
+            self.completions.push_back(received(id, &done));
         }
         for done in progress.sent {
             self.completions.push_back(Completion::Sent {
+                connection: id,
                 request: done.request,
             });
         }
@@ -69,11 +77,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let status = self.transport.status(connection.stream)?;
         connection.is_connecting = status.state == StreamState::Connecting;
         if status.state == StreamState::Closed {
-            let why = match status.error {
-                Some(number) => std::io::Error::from_raw_os_error(number).to_string(),
-                None => "closed before it was open".to_owned(),
+            let (errno, why) = match status.error {
+                Some(errno) => (errno, io::Error::from_raw_os_error(errno).to_string()),
+                None => (libc::ECONNABORTED, "closed before it was open".to_owned()),
             };
-            return self.fail(id, why);
+            return self.fail(id, errno, why);
         }
         let tuple = (connection.local, connection.remote);
         let key = flow_key(connection.remote, connection.local);
@@ -121,9 +129,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             rescued.push((rescue.stream_offset, bytes));
         }
         for done in connection.end_withdrawal(rescued) {
-            let (request, bytes) = (done.request, done.bytes);
-            self.completions
-                .push_back(Completion::Received { request, bytes });
+            self.completions.push_back(received(id, &done));
         }
         Ok(())
     }
@@ -186,9 +192,10 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         connection.discharge(&mut self.budget);
         connection.end_lists(&mut self.shared);
         let requests = connection.cancel();
-        let cancelled = requests
-            .into_iter()
-            .map(|request| Completion::Cancelled { request });
+        let cancelled = requests.into_iter().map(|request| Completion::Cancelled {
+            connection: id,
+            request,
+        });
         self.completions.extend(cancelled);
         self.completions.push_back(Completion::Closed(id));
     }

@@ -151,7 +151,7 @@ impl Application {
         bytes: u64,
     ) -> Result<(), LabError> {
         match completion {
-            Completion::Sent { request } => {
+            Completion::Sent { request, .. } => {
                 let buffer = request as usize;
                 let last = bytes - (bytes - 1) / BUFFER_BYTES as u64 * BUFFER_BYTES as u64;
                 let rest = bytes - self.sent_done;
@@ -166,13 +166,16 @@ impl Application {
             Completion::Received {
                 request: END_REQUEST,
                 bytes: length,
+                ..
             } => self.received += u64::from(length),
             Completion::Cancelled {
                 request: END_REQUEST,
+                ..
             } => {}
             Completion::Received {
                 request,
                 bytes: length,
+                ..
             } => {
                 let buffer = request as usize;
                 assert!(request >= RECEIVE_REQUESTS, "receive request {request}");
@@ -184,8 +187,8 @@ impl Application {
                 self.post_receive(provider, buffer, bytes)?;
             }
             Completion::EndOfStream(_) => self.end_of_stream = true,
-            Completion::Failed(_, why) => return Err(LabError::Connection(why)),
-            Completion::Cancelled { request } => {
+            Completion::Failed { why, .. } => return Err(LabError::Connection(why)),
+            Completion::Cancelled { request, .. } => {
                 return Err(LabError::Connection(format!("request {request} cancelled")));
             }
             Completion::Opened(_) | Completion::Closed(_) => {}

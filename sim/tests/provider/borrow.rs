@@ -7,7 +7,7 @@ use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{assert_clean, golden, verilated, Rig};
+use crate::rig::{assert_clean, golden, received, verilated, Rig};
 
 const PEER_SEED: u64 = 5;
 const SEED: u64 = 6;
@@ -67,8 +67,8 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
         rig.completions.contains(&Completion::EndOfStream(id))
     });
     rig.until("everything sent", |rig| {
-        let sent = |c: &&Completion| matches!(c, Completion::Sent { .. });
-        rig.completions.iter().filter(sent).count() as u64 == REQUESTS
+        let is_sent = |c: &&Completion| matches!(c, Completion::Sent { .. });
+        rig.completions.iter().filter(is_sent).count() as u64 == REQUESTS
     });
     // 64 entries in each direction hold 40.
     assert_eq!(borrowed_most, 2 * 64);
@@ -78,7 +78,7 @@ fn forty_each_way<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>) {
     assert_eq!(rig.provider.counters().list_refusals, 0);
     for request in 0..REQUESTS {
         let (request, bytes) = (1000 + request, BYTES as u32);
-        let done = Completion::Received { request, bytes };
+        let done = received(id, request, bytes);
         assert!(rig.completions.contains(&done), "{done:?}");
     }
     let mut incoming = vec![0; all as usize];
@@ -124,8 +124,8 @@ fn a_flow_that_finds_the_pool_empty_goes_on_with_its_own() {
     let mut borrowed_most = 0;
     rig.until("everything received", |rig| {
         borrowed_most = borrowed_most.max(rig.provider.counters().borrowed_entries);
-        let received = |c: &&Completion| matches!(c, Completion::Received { .. });
-        let done = rig.completions.iter().filter(received).count() as u64;
+        let is_received = |c: &&Completion| matches!(c, Completion::Received { .. });
+        let done = rig.completions.iter().filter(is_received).count() as u64;
         done == CONNECTIONS * REQUESTS
     });
     assert_eq!(borrowed_most, 2048 + 1024 + 512);

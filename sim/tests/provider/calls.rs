@@ -9,7 +9,7 @@ use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};
 
-use crate::rig::{golden, GoldenRig};
+use crate::rig::{cancelled, failure, golden, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -44,8 +44,8 @@ fn a_refused_connection_fails_and_is_forgotten() {
     rig.provider
         .recv(id, region, 0, 4096, false, 77)
         .expect("a request");
-    rig.completion(|c| matches!(c, Completion::Failed(failed, _) if *failed == id));
-    rig.completion(|c| *c == Completion::Cancelled { request: 77 });
+    rig.completion(|c| failure(c, id) == Some(libc::ECONNREFUSED));
+    rig.completion(|c| *c == cancelled(id, 77));
     rig.completion(|c| *c == Completion::Closed(id));
     let again = rig.provider.recv(id, region, 0, 1, false, 0);
     assert!(matches!(again, Err(HostError::UnknownConnection(n)) if n == id.0));

@@ -8,7 +8,7 @@ use host::transport::ListenerId;
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{golden, slow_commands, GoldenRig};
+use crate::rig::{cancelled, failure, golden, received, sent, slow_commands, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -61,7 +61,8 @@ fn accepted(rig: &mut GoldenRig, listener: ListenerId, sequence: u32) -> (Connec
 }
 
 fn is_reset(completion: &Completion, id: ConnectionId) -> bool {
-    matches!(completion, Completion::Failed(failed, why) if *failed == id && why.contains(RESET))
+    let is_told = matches!(completion, Completion::Failed { why, .. } if why.contains(RESET));
+    is_told && failure(completion, id) == Some(libc::ECONNRESET)
 }
 
 /// A request goes back when the card has confirmed that it has let the buffer go, not before.
@@ -78,7 +79,7 @@ fn a_cancelled_buffer_is_never_written_again() {
     }
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
-    rig.completion(|c| *c == Completion::Cancelled { request: 1 });
+    rig.completion(|c| *c == cancelled(id, 1));
     memory.write(0, &[0x11; 4096]);
     for frame in std::mem::take(&mut rig.held) {
         rig.card.receive(frame);
@@ -104,11 +105,7 @@ fn bytes_before_a_reset_reach_a_partial_request() {
     rig.until("the failure", |rig| {
         rig.completions.iter().any(|c| is_reset(c, id))
     });
-    let received = Completion::Received {
-        request: 1,
-        bytes: 100,
-    };
-    assert_eq!(rig.completions[0], received);
+    assert_eq!(rig.completions[0], received(id, 1, 100));
     rig.completion(|c| *c == Completion::Closed(id));
 }
 
@@ -122,7 +119,7 @@ fn a_reset_fails_a_connection_with_sends_open() {
     rig.steps(10);
     reset(&mut rig);
     rig.completion(|c| is_reset(c, id));
-    rig.completion(|c| *c == Completion::Cancelled { request: 5 });
+    rig.completion(|c| *c == cancelled(id, 5));
     rig.completion(|c| *c == Completion::Closed(id));
 }
 
@@ -145,10 +142,8 @@ fn a_close_right_after_a_send_lets_it_complete() {
     rig.provider.send(id, region, 0, 1000, 5).unwrap();
     rig.provider.close(id).unwrap();
     rig.completion(|c| *c == Completion::Closed(id));
-    assert!(rig.completions.contains(&Completion::Sent { request: 5 }));
-    assert!(!rig
-        .completions
-        .contains(&Completion::Cancelled { request: 5 }));
+    assert!(rig.completions.contains(&sent(id, 5)));
+    assert!(!rig.completions.contains(&cancelled(id, 5)));
 }
 
 /// The reset of a connection and the SYN of the next one with its addresses come together.
@@ -191,9 +186,5 @@ fn the_same_addresses_may_come_again_while_their_old_flow_leaves() {
     rig.provider.recv(second, region, 0, 100, false, 1).unwrap();
     rig.steps(30);
     rig.forge(PORTS, (500_001, next), ACK, &[0x77; 100]);
-    let received = Completion::Received {
-        request: 1,
-        bytes: 100,
-    };
-    rig.completion(|c| *c == received);
+    rig.completion(|c| *c == received(second, 1, 100));
 }

@@ -6,7 +6,7 @@ use host::transport::header::ACK;
 use host::transport::peer::{Script, WirePeer};
 
 use crate::calls::peer_address;
-use crate::rig::golden;
+use crate::rig::{golden, sent};
 
 /// Bytes of each of the two buffers; both fit the initial window.
 const BYTES: u32 = 1000;
@@ -28,8 +28,8 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     rig.cut = true;
     for request in 0..2 {
         let offset = request * u64::from(BYTES);
-        let sent = rig.provider.send(id, region, offset, BYTES, request);
-        sent.expect("a request");
+        let asked = rig.provider.send(id, region, offset, BYTES, request);
+        asked.expect("a request");
     }
     rig.steps(20);
     rig.card.borrow_mut().hold_sends();
@@ -54,9 +54,9 @@ fn a_repetition_is_overtaken(acknowledged: u32) {
     // The connection lives, and what is left arrives.
     rig.forge(ports, (sequence, start.wrapping_add(2 * BYTES)), ACK, &[]);
     for request in 0..2 {
-        rig.completion(|c| *c == Completion::Sent { request });
+        rig.completion(|c| *c == sent(id, request));
     }
-    let failed = |c: &&Completion| matches!(c, Completion::Failed(..));
+    let failed = |c: &&Completion| matches!(c, Completion::Failed { .. });
     assert_eq!(rig.completions.iter().find(failed), None);
 }
 

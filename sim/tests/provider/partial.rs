@@ -5,7 +5,7 @@ use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
-use crate::rig::{assert_clean, golden, verilated, Rig};
+use crate::rig::{assert_clean, golden, received, verilated, Rig};
 
 const SEED: u64 = 3;
 const BUFFER_BYTES: u32 = 64 << 10;
@@ -15,7 +15,7 @@ const WARM_UP_BYTES: usize = 64 << 10;
 const STREAM_BYTES: usize = 3 * PACKET_BYTES;
 const PACKET_BYTES: usize = 1460;
 
-fn received(request: u64) -> impl Fn(&Completion) -> bool {
+fn is_received(request: u64) -> impl Fn(&Completion) -> bool {
     move |c| matches!(c, Completion::Received { request: r, .. } if *r == request)
 }
 
@@ -50,8 +50,8 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     rig.provider
         .recv(id, region, offset, bytes, false, 9)
         .expect("a request");
-    let warm = rig.completion(received(9));
-    assert_eq!(warm, Completion::Received { request: 9, bytes });
+    let warm = rig.completion(is_received(9));
+    assert_eq!(warm, received(id, 9, bytes));
     rig.hold = vec![rig.payload_frames + 1];
     for request in 0..posted {
         let offset = request * u64::from(BUFFER_BYTES);
@@ -59,9 +59,9 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
             .recv(id, region, offset, BUFFER_BYTES, true, request)
             .expect("a request");
     }
-    let first = rig.completion(received(0));
+    let first = rig.completion(is_received(0));
     let (request, bytes) = (0, PACKET_BYTES as u32);
-    assert_eq!(first, Completion::Received { request, bytes });
+    assert_eq!(first, received(id, request, bytes));
     let landed_beyond = (STREAM_BYTES - 2 * PACKET_BYTES) as u64;
     assert_eq!(rig.provider.counters().copied_payload_bytes, landed_beyond);
     let mut returned = vec![0; BUFFER_BYTES as usize];
@@ -77,9 +77,9 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
     (0..20).for_each(|_| rig.step());
     let late = rig.held.remove(0);
     rig.card.receive(late);
-    let second = rig.completion(received(1));
+    let second = rig.completion(is_received(1));
     let (request, bytes) = (1, (STREAM_BYTES - PACKET_BYTES) as u32);
-    assert_eq!(second, Completion::Received { request, bytes });
+    assert_eq!(second, received(id, request, bytes));
     rig.completion(|c| *c == Completion::EndOfStream(id));
     // What had landed beyond was moved to the second buffer: copied out and in.
     let copied = rig.provider.counters().copied_payload_bytes;

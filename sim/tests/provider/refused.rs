@@ -164,6 +164,6 @@ fn a_packet_that_the_transport_refuses_ends_nothing() {
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);
     assert!(now == expected, "other bytes");
-    let failed = |c: &Completion| matches!(c, Completion::Failed(..));
+    let failed = |c: &Completion| matches!(c, Completion::Failed { .. });
     assert!(!rig.completions.iter().any(failed), "{:?}", rig.completions);
 }

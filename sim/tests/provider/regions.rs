@@ -7,7 +7,7 @@ use host::transport::peer::{Script, WirePeer};
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{golden, slow_commands};
+use crate::rig::{cancelled, golden, sent, slow_commands};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -40,9 +40,13 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     for frame in std::mem::take(&mut rig.held) {
         rig.card.receive(frame);
     }
-    let failed = rig.completion(|c| matches!(c, Completion::Failed(..)));
-    assert_eq!(failed, Completion::Failed(id, "no region 0".to_owned()));
-    rig.completion(|c| *c == Completion::Cancelled { request: 1 });
+    let failed = Completion::Failed {
+        connection: id,
+        errno: libc::EFAULT,
+        why: "no region 0".to_owned(),
+    };
+    rig.completion(|c| *c == failed);
+    rig.completion(|c| *c == cancelled(id, 1));
     let mut now = vec![0; 4096];
     memory.read(0, &mut now);
     assert_eq!(now, [0x11; 4096]);
@@ -65,5 +69,5 @@ fn a_fresh_region_of_a_second_application_can_be_sent_from_at_once() {
     rig.provider.send(id, region, 0, 1000, 5).unwrap();
     let ended = |c: &Completion| !matches!(c, Completion::EndOfStream(_));
     let first = rig.completion(ended);
-    assert_eq!(first, Completion::Sent { request: 5 });
+    assert_eq!(first, sent(id, 5));
 }

@@ -9,7 +9,7 @@ use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::driver::rings::RingSizes;
-use host::provider::{Completion, Provider};
+use host::provider::{Completion, ConnectionId, Provider};
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Transport, Tuning};
@@ -124,6 +124,41 @@ pub fn verilated() -> VerilatedRig {
 pub fn assert_clean(card: &Rc<RefCell<SimulatedCard>>) {
     let violations = card.borrow().violations();
     assert!(violations.is_empty(), "{violations:#?}");
+}
+
+/// The completion of a receive.
+pub const fn received(connection: ConnectionId, request: u64, bytes: u32) -> Completion {
+    Completion::Received {
+        connection,
+        request,
+        bytes,
+    }
+}
+
+/// The completion of a send.
+pub const fn sent(connection: ConnectionId, request: u64) -> Completion {
+    Completion::Sent {
+        connection,
+        request,
+    }
+}
+
+/// A request that was cancelled.
+pub const fn cancelled(connection: ConnectionId, request: u64) -> Completion {
+    Completion::Cancelled {
+        connection,
+        request,
+    }
+}
+
+/// The number with which a connection failed, if that is what a completion tells.
+pub fn failure(completion: &Completion, of: ConnectionId) -> Option<i32> {
+    match completion {
+        Completion::Failed {
+            connection, errno, ..
+        } if *connection == of => Some(*errno),
+        _ => None,
+    }
 }
 
 impl<B: Bus, C: NetworkSide> Rig<B, C> {

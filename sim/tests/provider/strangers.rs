@@ -9,7 +9,7 @@ use host::transport::ListenerId;
 use sim::harness::mac::Frame;
 use sim::network_side::NetworkSide;
 
-use crate::rig::{golden, GoldenRig};
+use crate::rig::{golden, received, GoldenRig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const DRAM: MemoryKind = MemoryKind::Application;
@@ -36,7 +36,7 @@ fn accept(rig: &mut GoldenRig, listener: ListenerId, bytes: u32) {
     rig.completion(|c| *c == Completion::Opened(id));
     let region = rig.provider.register(FIRST, DRAM, 4096).unwrap();
     rig.provider.recv(id, region, 0, bytes, false, 1).unwrap();
-    rig.completion(|c| *c == Completion::Received { request: 1, bytes });
+    rig.completion(|c| *c == received(id, 1, bytes));
 }
 
 /// Strangers begin more handshakes than a listener carries, between a peer's handshake and its
@@ -101,7 +101,7 @@ fn a_late_packet_does_not_fall_upon_what_has_landed() {
     for frame in std::mem::take(&mut rig.held) {
         rig.card.receive(frame);
     }
-    rig.completion(|c| *c == Completion::Received { request: 1, bytes });
+    rig.completion(|c| *c == received(id, 1, bytes));
     let (mut now, mut expected) = ([0; 2 * PACKET_BYTES], [0; 2 * PACKET_BYTES]);
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);
@@ -159,7 +159,7 @@ fn bytes_with_an_old_ack_number_do_not_stand() {
     rig.step();
     let good = rig.held.remove(0);
     rig.card.receive(good);
-    rig.completion(|c| *c == Completion::Received { request: 1, bytes });
+    rig.completion(|c| *c == received(id, 1, bytes));
     let (mut now, mut expected) = ([0; PACKET_BYTES], [0; PACKET_BYTES]);
     memory.read(0, &mut now);
     RandomBytes::new(SEED).fill(&mut expected);
