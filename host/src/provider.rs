@@ -1,4 +1,4 @@
-//! The applications' calls: connect, listen, accept, register, send, recv, poll, close.
+//! The applications' calls: connect, listen, accept, register, send, recv, cancel, poll, close.
 //!
 //! ```text
 //!   application ── requests ─►┌──────────┐── headers ─► transport (Linux TCP, smoltcp, yours)
@@ -20,6 +20,8 @@ mod failures;
 mod headers;
 mod names;
 mod progress;
+mod registration;
+mod requests;
 
 pub(crate) mod copier;
 
@@ -34,17 +36,14 @@ pub use self::names::{ApplicationId, ConnectionId, RegionId};
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
 use crate::control::connection::handshake::Handshakes;
 use crate::control::connection::Connection;
-use crate::control::flow::buffer::Buffer;
-use crate::control::flow::posted::REQUESTS_MAX;
 use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
-use crate::control::regions::{Region, Regions};
-use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
+use crate::control::regions::Regions;
+use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
 use crate::driver::rings::RingSizes;
 use crate::driver::ticket::Ticket;
-use crate::memory::ApplicationMapping;
 use crate::transport::{Event, ListenerId, StreamId, Transport, TransportError};
 
 /// A completed event. Completions are reported in order.
@@ -71,7 +70,7 @@ pub enum Completion {
     },
     /// The peer has closed its sending half, and every byte before that was received.
     EndOfStream(ConnectionId),
-    /// A request was cancelled because its connection ended.
+    /// A request was cancelled, because its connection ended or by [`Provider::cancel`].
     Cancelled {
         /// The connection.
         connection: ConnectionId,
@@ -92,17 +91,6 @@ pub enum Completion {
     },
     /// A connection is closed and its flow has left the card.
     Closed(ConnectionId),
-}
-
-/// Checks that a connection may have one more request open.
-fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
-    match open < REQUESTS_MAX {
-        true => Ok(()),
-        false => Err(HostError::TooManyRequests {
-            connection: id.0,
-            limit: REQUESTS_MAX,
-        }),
-    }
 }
 
 /// The provider. See the head of this file.
@@ -187,77 +175,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// Allocates memory for an application and registers it with the card.
-    pub fn register(
-        &mut self,
-        application: ApplicationId,
-        kind: MemoryKind,
-        bytes: usize,
-    ) -> Result<RegionId> {
-        self.check(application)?;
-        Regions::check_length(bytes as u64)?;
-        let memory = self.device.bus().allocate_region(kind, bytes)?;
-        let registered = self.register_memory(application, memory);
-        if registered.is_err() {
-            self.device.bus().release(memory)?;
-        }
-        registered
-    }
-
-    fn register_memory(
-        &mut self,
-        application: ApplicationId,
-        memory: DmaMemory,
-    ) -> Result<RegionId> {
-        let range = self.device.bus().share(&memory)?;
-        let (region, commands) = self.regions.register(memory, application.0.into())?;
-        if let Err(error) = self.copier.add(region.name(), &range) {
-            self.regions.forget(region.index);
-            return Err(error);
-        }
-        for entry in commands {
-            let ticket = self.device.command(entry);
-            self.regions.queued(region.index, ticket);
-        }
-        Ok(RegionId(region.index))
-    }
-
-    /// Removes a region: its memory is released when the card no longer uses it. The payload of
-    /// connections that still have buffers in it is deferred, and they fail when it would have to
-    /// be copied there.
-    pub fn deregister(&mut self, region: RegionId) -> Result<()> {
-        self.region(region)?;
-        let entry = self.regions.removal(region.0)?;
-        let ticket = self.device.command(entry);
-        self.removals.push((ticket, region.0));
-        Ok(())
-    }
-
-    /// The memory of a region.
-    pub fn memory(&self, region: RegionId) -> Result<DmaMemory> {
-        Ok(self.region(region)?.memory)
-    }
-
-    /// Maps a region for the application, which must not touch a buffer between its request and its
-    /// completion.
-    pub fn map(&mut self, region: RegionId) -> Result<ApplicationMapping> {
-        let memory = self.memory(region)?;
-        let range = self.device.bus().share(&memory)?;
-        let region = region.0;
-        range
-            .map()
-            .map_err(|source| HostError::Mapping { region, source })
-    }
-
-    /// A region that is registered and not being removed.
-    fn region(&self, region: RegionId) -> Result<&Region> {
-        let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
-        self.regions
-            .get(region.0)
-            .filter(|_| !leaving)
-            .ok_or(HostError::UnknownRegion(region.0))
-    }
-
     /// Starts a connection of an application.
     pub fn connect(
         &mut self,
@@ -314,99 +231,6 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let id = self.connections.add(connection);
         self.handshakes.claim(tuple);
         Ok(id)
-    }
-
-    /// Checks the buffer of a request: in a region of the connection's application, and inside the
-    /// region.
-    fn buffer(
-        &mut self,
-        id: ConnectionId,
-        (region, offset, bytes): (RegionId, u64, u32),
-        request: u64,
-    ) -> Result<Buffer> {
-        let user = self.connection(id)?.owner;
-        let region = self.region(region)?;
-        if region.domain != u16::from(user) {
-            return Err(HostError::ForeignRegion {
-                region: region.index,
-                owner: region.domain as u8,
-                connection: id.0,
-                user,
-            });
-        }
-        region.check(offset, bytes)?;
-        Ok(Buffer {
-            request,
-            region: region.name(),
-            known: region.known(),
-            offset,
-            bytes,
-            partial: false,
-        })
-    }
-
-    /// The connection of a request, which touches it.
-    fn connection(&mut self, id: ConnectionId) -> Result<&mut Connection> {
-        self.connections.touch(id);
-        let connection = self.connections.get_mut(id);
-        connection.ok_or(HostError::UnknownConnection(id.0))
-    }
-
-    /// Sends `bytes` bytes of a region. The completion carries `request`.
-    pub fn send(
-        &mut self,
-        id: ConnectionId,
-        region: RegionId,
-        offset: u64,
-        bytes: u32,
-        request: u64,
-    ) -> Result<()> {
-        let buffer = self.buffer(id, (region, offset, bytes), request)?;
-        let connection = self.connection(id)?;
-        if connection.is_ending() != (false, false) {
-            return Err(HostError::Finished(id.0));
-        }
-        check_requests(id, connection.open_requests().1)?;
-        connection.add_send(buffer);
-        Ok(())
-    }
-
-    /// Receives into `bytes` bytes of a region. The request completes when the buffer is full, at
-    /// the end of the stream, or, with `partial`, as soon as some bytes have arrived and no more
-    /// are in progress.
-    pub fn recv(
-        &mut self,
-        id: ConnectionId,
-        region: RegionId,
-        offset: u64,
-        bytes: u32,
-        partial: bool,
-        request: u64,
-    ) -> Result<()> {
-        let mut buffer = self.buffer(id, (region, offset, bytes), request)?;
-        buffer.partial = partial;
-        let connection = self.connection(id)?;
-        if connection.is_ending().0 {
-            return Err(HostError::Finished(id.0));
-        }
-        check_requests(id, connection.open_requests().0)?;
-        connection.add_receive(buffer);
-        Ok(())
-    }
-
-    /// Ends the sending half after everything posted; the receiving half stays open.
-    pub fn finish(&mut self, id: ConnectionId) -> Result<()> {
-        self.connection(id)?.finish();
-        Ok(())
-    }
-
-    /// Closes a connection: sends what was posted, then removes the flow from the card. Receive
-    /// requests still open then are cancelled.
-    pub fn close(&mut self, id: ConnectionId) -> Result<()> {
-        match self.connection(id)?.close() {
-            true => Err(HostError::Finished(id.0)),
-            false => Ok(()),
-        }
     }
 
     /// Waits for header entries, at most for `limit` of the card's time; see [`Device::wait`].

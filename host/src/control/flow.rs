@@ -12,6 +12,7 @@
 //! | `send.rs` | send side: posted, fed and acknowledged bytes |
 //! | `deferred.rs` | deferred payload, each byte once |
 //! | `standing.rs` | which copy of each byte is valid |
+//! | `state.rs` | how far a posted request has come |
 //! | `ranges.rs` | sets of stream ranges |
 
 pub mod buffer;
@@ -21,3 +22,4 @@ pub mod ranges;
 pub mod receive;
 pub mod send;
 pub mod standing;
+pub mod state;

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use super::bus::BusError;
 use crate::control::connection::handshake::UNCLAIMED_MAX;
+use crate::control::flow::state::PostedState;
 use crate::transport::TransportError;
 
 /// Limit of established handshakes that wait to be accepted.
@@ -160,6 +161,26 @@ pub enum HostError {
         connection: u32,
         /// The limit.
         limit: usize,
+    },
+    /// A request was to be cancelled that the card knows.
+    #[error(
+        "request {request} of connection {connection} is posted, {state}: it cannot be cancelled"
+    )]
+    RequestPosted {
+        /// The connection.
+        connection: u32,
+        /// The application's name for the request.
+        request: u64,
+        /// How far it has come.
+        state: PostedState,
+    },
+    /// No such request.
+    #[error("connection {connection} has no open request {request}")]
+    UnknownRequest {
+        /// The connection.
+        connection: u32,
+        /// The application's name for the request.
+        request: u64,
     },
     /// The card refused a command.
     #[error("the card refused command {opcode} of flow {flow}: {status}")]

@@ -1,14 +1,16 @@
 //! What a connection may ask for, and what is held for it.
 
+use host::control::flow::state::PostedState;
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
-use host::provider::{ApplicationId, Completion};
+use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{Script, WirePeer};
 
 use crate::calls::{connected, peer_address};
-use crate::rig::golden;
+use crate::rig::{cancelled, golden, slow_commands};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
+const DRAM: MemoryKind = MemoryKind::Application;
 /// Requests that may be open in one direction.
 const REQUESTS_MAX: u64 = 8192;
 const PACKET_BYTES: u32 = 1460;
@@ -52,8 +54,7 @@ fn open_requests_are_limited_until_completions_come() {
 #[test]
 fn requests_before_the_handshake_are_limited_too() {
     let mut rig = golden();
-    let kind = MemoryKind::Application;
-    let region = rig.provider.register(FIRST, kind, 64 << 10).expect("room");
+    let region = rig.provider.register(FIRST, DRAM, 64 << 10).expect("room");
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
     for request in 0..REQUESTS_MAX {
@@ -74,8 +75,7 @@ fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
         receive_bytes_max: None,
     };
     rig.peer.listen(peer_address(5001), script).expect("a port");
-    let kind = MemoryKind::Application;
-    let region = rig.provider.register(FIRST, kind, 8192).expect("room");
+    let region = rig.provider.register(FIRST, DRAM, 8192).expect("room");
     rig.hold = vec![0];
     let id = rig.provider.connect(FIRST, peer_address(5001));
     let id = id.expect("it starts");
@@ -88,4 +88,81 @@ fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
     rig.provider.close(id).expect("it closes");
     rig.completion(|c| *c == Completion::Closed(id));
     assert_eq!(rig.provider.counters().held_bytes, 0);
+}
+
+/// A request whose region is not confirmed waits; the command ring is short.
+#[test]
+fn a_request_that_waits_is_cancelled_and_one_that_is_posted_is_not() {
+    let mut rig = slow_commands();
+    // The peer has bytes that never come, so that its stream does not end.
+    rig.hold = (0..1000).collect();
+    let script = Script {
+        send_bytes: 3000,
+        ..Script::default()
+    };
+    rig.peer.listen(peer_address(5001), script).expect("a port");
+    let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
+    let id = rig.provider.connect(FIRST, peer_address(5001));
+    let id = id.expect("it starts");
+    // Before the handshake.
+    for request in [1, 2, 2] {
+        let recv = rig.provider.recv(id, region, 0, 100, false, request);
+        recv.expect("a request");
+    }
+    rig.provider.cancel(id, 2).expect("it waits");
+    rig.step();
+    assert_eq!(rig.completions, [cancelled(id, 2)]);
+    rig.completions.clear();
+    rig.completion(|c| *c == Completion::Opened(id));
+    rig.steps(20);
+    // Request 1 and the other request 2 are posted by now.
+    for request in [1, 2] {
+        let error = rig.provider.cancel(id, request).unwrap_err();
+        assert_eq!(posted(&error, id), (request, PostedState::Confirmed));
+    }
+    for _ in 0..30 {
+        rig.provider.register(FIRST, DRAM, 4096).expect("room");
+    }
+    let fresh = rig.provider.register(FIRST, DRAM, 4096).expect("room");
+    rig.provider
+        .recv(id, fresh, 0, 100, false, 1)
+        .expect("a request");
+    rig.provider.send(id, fresh, 0, 100, 3).expect("a request");
+    rig.step();
+    for request in [1, 3] {
+        rig.provider.cancel(id, request).expect("it waits");
+    }
+    rig.step();
+    assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 3)]);
+    let error = rig.provider.cancel(id, 3).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("connection {} has no open request 3", id.0)
+    );
+    // What was cancelled is never posted.
+    rig.completions.clear();
+    rig.steps(200);
+    assert_eq!(rig.completions, []);
+    let conversations = rig.peer.conversations();
+    assert_eq!(conversations[0].received_bytes, 0);
+    rig.provider.close(id).expect("it closes");
+    rig.completion(|c| *c == Completion::Closed(id));
+    assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 2)]);
+    let gone = rig.provider.cancel(id, 1);
+    assert!(matches!(gone, Err(HostError::UnknownConnection(n)) if n == id.0));
+}
+
+/// The request that was to be cancelled, and how far it had come.
+fn posted(error: &HostError, of: ConnectionId) -> (u64, PostedState) {
+    match error {
+        HostError::RequestPosted {
+            connection,
+            request,
+            state,
+        } => {
+            assert_eq!(*connection, of.0);
+            (*request, *state)
+        }
+        other => panic!("{other}"),
+    }
 }

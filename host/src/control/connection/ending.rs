@@ -5,6 +5,7 @@
 
 use super::{Connection, Phase};
 use crate::control::commands::flow_remove;
+use crate::control::flow::state::PostedState;
 use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
 use crate::transport::{StreamState, StreamStatus, Transport};
@@ -57,6 +58,29 @@ impl Connection {
     pub fn remove(&mut self, commands: &mut dyn CommandQueue) {
         let ticket = commands.command(flow_remove(self.name));
         self.phase = Phase::Removing(ticket);
+    }
+
+    /// Removes a request of this name that waits, a receive before a send. Returns whether there
+    /// was one.
+    pub fn cancel_waiting(&mut self, request: u64) -> bool {
+        for early in [&mut self.early_receives, &mut self.early_sends] {
+            if let Some(at) = early.iter().position(|buffer| buffer.request == request) {
+                early.remove(at);
+                return true;
+            }
+        }
+        let receive = self.receive.as_mut().map(|receive| &mut receive.queue);
+        let send = self.send.as_mut().map(|send| &mut send.queue);
+        let mut queues = [receive, send].into_iter().flatten();
+        queues.any(|queue| queue.cancel_waiting(request))
+    }
+
+    /// How far a posted request of this name has come, a receive before a send.
+    pub fn posted_state(&self, request: u64) -> Option<PostedState> {
+        let receive = self.receive.as_ref().map(|receive| &receive.queue);
+        let send = self.send.as_ref().map(|send| &send.queue);
+        let mut queues = [receive, send].into_iter().flatten();
+        queues.find_map(|queue| queue.posted_state(request))
     }
 
     /// Removes all requests, which are to be cancelled.

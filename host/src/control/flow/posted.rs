@@ -18,6 +18,7 @@ use std::collections::VecDeque;
 use abi::config::SEGMENTS_BORROWED_BITS_MAX;
 
 use super::buffer::{Buffer, Done};
+use super::state::PostedState;
 use crate::control::commands::{segment_post, Direction, Entry, FlowName, Segment};
 use crate::control::lists::FlowList;
 use crate::driver::error::Result;
@@ -220,6 +221,21 @@ impl BufferQueue {
     /// Removes the requests that wait, in order.
     pub(super) fn take_waiting(&mut self) -> VecDeque<Buffer> {
         std::mem::take(&mut self.waiting)
+    }
+
+    /// Removes the oldest request of this name that waits. Returns whether there was one.
+    pub fn cancel_waiting(&mut self, request: u64) -> bool {
+        let at = self.waiting.iter().position(|b| b.request == request);
+        at.and_then(|at| self.waiting.remove(at)).is_some()
+    }
+
+    /// How far the oldest posted request of this name has come.
+    pub fn posted_state(&self, request: u64) -> Option<PostedState> {
+        let posted = self.posted.iter().find(|p| p.buffer.request == request)?;
+        Some(match posted.end() <= self.confirmed_end {
+            true => PostedState::Confirmed,
+            false => PostedState::Unconfirmed,
+        })
     }
 
     /// Removes all requests, in order, after the flow was removed.

@@ -1,0 +1,81 @@
+//! Registration: application memory becomes a region of the card, and leaves it again.
+
+use super::{ApplicationId, Provider, RegionId};
+use crate::control::regions::{Region, Regions};
+use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
+use crate::driver::error::{HostError, Result};
+use crate::memory::ApplicationMapping;
+use crate::transport::Transport;
+
+impl<B: Bus, T: Transport> Provider<B, T> {
+    /// Allocates memory for an application and registers it with the card.
+    pub fn register(
+        &mut self,
+        application: ApplicationId,
+        kind: MemoryKind,
+        bytes: usize,
+    ) -> Result<RegionId> {
+        self.check(application)?;
+        Regions::check_length(bytes as u64)?;
+        let memory = self.device.bus().allocate_region(kind, bytes)?;
+        let registered = self.register_memory(application, memory);
+        if registered.is_err() {
+            self.device.bus().release(memory)?;
+        }
+        registered
+    }
+
+    fn register_memory(
+        &mut self,
+        application: ApplicationId,
+        memory: DmaMemory,
+    ) -> Result<RegionId> {
+        let range = self.device.bus().share(&memory)?;
+        let (region, commands) = self.regions.register(memory, application.0.into())?;
+        if let Err(error) = self.copier.add(region.name(), &range) {
+            self.regions.forget(region.index);
+            return Err(error);
+        }
+        for entry in commands {
+            let ticket = self.device.command(entry);
+            self.regions.queued(region.index, ticket);
+        }
+        Ok(RegionId(region.index))
+    }
+
+    /// Removes a region: its memory is released when the card no longer uses it. The payload of
+    /// connections that still have buffers in it is deferred, and they fail when it would have to
+    /// be copied there.
+    pub fn deregister(&mut self, region: RegionId) -> Result<()> {
+        self.region(region)?;
+        let entry = self.regions.removal(region.0)?;
+        let ticket = self.device.command(entry);
+        self.removals.push((ticket, region.0));
+        Ok(())
+    }
+
+    /// The memory of a region.
+    pub fn memory(&self, region: RegionId) -> Result<DmaMemory> {
+        Ok(self.region(region)?.memory)
+    }
+
+    /// Maps a region for the application, which must not touch a buffer between its request and its
+    /// completion.
+    pub fn map(&mut self, region: RegionId) -> Result<ApplicationMapping> {
+        let memory = self.memory(region)?;
+        let range = self.device.bus().share(&memory)?;
+        let region = region.0;
+        range
+            .map()
+            .map_err(|source| HostError::Mapping { region, source })
+    }
+
+    /// A region that is registered and not being removed.
+    pub(super) fn region(&self, region: RegionId) -> Result<&Region> {
+        let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
+        self.regions
+            .get(region.0)
+            .filter(|_| !leaving)
+            .ok_or(HostError::UnknownRegion(region.0))
+    }
+}

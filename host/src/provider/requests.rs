@@ -1,0 +1,153 @@
+//! Requests on a connection: send, receive, cancel, finish, close.
+//!
+//! ```text
+//!   request ─► checked ─► waits ─► posted ─► complete
+//!                           └─ cancel ─► cancelled
+//! ```
+
+use super::{Completion, ConnectionId, Provider, RegionId};
+use crate::control::connection::Connection;
+use crate::control::flow::buffer::Buffer;
+use crate::control::flow::posted::REQUESTS_MAX;
+use crate::driver::bus::Bus;
+use crate::driver::error::{HostError, Result};
+use crate::transport::Transport;
+
+/// Checks that a connection may have one more request open.
+fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
+    match open < REQUESTS_MAX {
+        true => Ok(()),
+        false => Err(HostError::TooManyRequests {
+            connection: id.0,
+            limit: REQUESTS_MAX,
+        }),
+    }
+}
+
+impl<B: Bus, T: Transport> Provider<B, T> {
+    /// Checks the buffer of a request: in a region of the connection's application, and inside the
+    /// region.
+    fn buffer(
+        &mut self,
+        id: ConnectionId,
+        (region, offset, bytes): (RegionId, u64, u32),
+        request: u64,
+    ) -> Result<Buffer> {
+        let user = self.connection(id)?.owner;
+        let region = self.region(region)?;
+        if region.domain != u16::from(user) {
+            return Err(HostError::ForeignRegion {
+                region: region.index,
+                owner: region.domain as u8,
+                connection: id.0,
+                user,
+            });
+        }
+        region.check(offset, bytes)?;
+        Ok(Buffer {
+            request,
+            region: region.name(),
+            known: region.known(),
+            offset,
+            bytes,
+            partial: false,
+        })
+    }
+
+    /// The connection of a request, which touches it.
+    fn connection(&mut self, id: ConnectionId) -> Result<&mut Connection> {
+        self.connections.touch(id);
+        let connection = self.connections.get_mut(id);
+        connection.ok_or(HostError::UnknownConnection(id.0))
+    }
+
+    /// Sends `bytes` bytes of a region. The completion carries `request`.
+    pub fn send(
+        &mut self,
+        id: ConnectionId,
+        region: RegionId,
+        offset: u64,
+        bytes: u32,
+        request: u64,
+    ) -> Result<()> {
+        let buffer = self.buffer(id, (region, offset, bytes), request)?;
+        let connection = self.connection(id)?;
+        if connection.is_ending() != (false, false) {
+            return Err(HostError::Finished(id.0));
+        }
+        check_requests(id, connection.open_requests().1)?;
+        connection.add_send(buffer);
+        Ok(())
+    }
+
+    /// Receives into `bytes` bytes of a region. The request completes when the buffer is full, at
+    /// the end of the stream, or, with `partial`, as soon as some bytes have arrived and no more
+    /// are in progress.
+    pub fn recv(
+        &mut self,
+        id: ConnectionId,
+        region: RegionId,
+        offset: u64,
+        bytes: u32,
+        partial: bool,
+        request: u64,
+    ) -> Result<()> {
+        let mut buffer = self.buffer(id, (region, offset, bytes), request)?;
+        buffer.partial = partial;
+        let connection = self.connection(id)?;
+        if connection.is_ending().0 {
+            return Err(HostError::Finished(id.0));
+        }
+        check_requests(id, connection.open_requests().0)?;
+        connection.add_receive(buffer);
+        Ok(())
+    }
+
+    /// Cancels a request that waits: one that is not posted to the card yet, because the connection
+    /// is not open, its region is not confirmed, or the list of its connection is full. Its
+    /// [`Completion::Cancelled`] comes with the next poll. Of several that wait under one name, a
+    /// receive goes before a send, and an older one before a younger one.
+    ///
+    /// A request that is posted is not cancelled: the error tells its state. Single posted receives
+    /// cannot be withdrawn, because the segments after them are posted at stream positions that
+    /// count them; sends cannot, because TCP may have sent them. They end with their completion or
+    /// with their connection.
+    pub fn cancel(&mut self, id: ConnectionId, request: u64) -> Result<()> {
+        let connection = self.connection(id)?;
+        if connection.cancel_waiting(request) {
+            self.completions.push_back(Completion::Cancelled {
+                connection: id,
+                request,
+            });
+            return Ok(());
+        }
+        let state = connection.posted_state(request);
+        let connection = id.0;
+        Err(match state {
+            Some(state) => HostError::RequestPosted {
+                connection,
+                request,
+                state,
+            },
+            None => HostError::UnknownRequest {
+                connection,
+                request,
+            },
+        })
+    }
+
+    /// Ends the sending half after everything posted; the receiving half stays open.
+    pub fn finish(&mut self, id: ConnectionId) -> Result<()> {
+        self.connection(id)?.finish();
+        Ok(())
+    }
+
+    /// Closes a connection: sends what was posted, then removes the flow from the card. Receive
+    /// requests still open then are cancelled.
+    pub fn close(&mut self, id: ConnectionId) -> Result<()> {
+        match self.connection(id)?.close() {
+            true => Err(HostError::Finished(id.0)),
+            false => Ok(()),
+        }
+    }
+}
