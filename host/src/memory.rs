@@ -14,16 +14,45 @@
 //! 1. Outside of `GuardedMapping::open` an access through a guarded mapping raises SIGSEGV, and a
 //!    system call with such an address fails with EFAULT.
 //! 2. No mapping extends beyond its range.
+//! 3. Every file is sealed against shrinking, so no page of a mapping disappears under it.
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use thiserror::Error;
+
 /// Bytes of a page, the unit of access rights.
 pub const PAGE_BYTES: usize = 4096;
+
+/// Why memory cannot be used by card and control stack.
+#[derive(Debug, Error)]
+pub enum MemoryError {
+    /// Somebody may shrink the file under a mapping.
+    #[error("the memory may shrink: its file has seals {seals:#x}, F_SEAL_SHRINK is 0x2")]
+    NotSealed {
+        /// Seals of the file.
+        seals: i32,
+    },
+    /// A length that is no number of pages.
+    #[error("{bytes} bytes are not whole pages of {PAGE_BYTES} bytes")]
+    NotPages {
+        /// Length.
+        bytes: u64,
+    },
+    /// A system call on the file failed: it is no memfd.
+    #[error("{call}: {source}")]
+    System {
+        /// The name of the call.
+        call: &'static str,
+        /// The error number of the call.
+        source: io::Error,
+    },
+}
 
 /// An anonymous file (memfd), initially zero; pages are allocated when they are written.
 #[derive(Clone, Debug)]
@@ -64,6 +93,27 @@ impl MemoryFile {
         })
     }
 
+    /// A file that a program already has: a memfd of whole pages, sealed against shrinking
+    /// (`F_SEAL_SHRINK`). What it grows by later is not part of it.
+    pub fn adopt(descriptor: OwnedFd) -> Result<Self, MemoryError> {
+        let failed = |call| move |source| MemoryError::System { call, source };
+        // SAFETY: the descriptor is open; the call takes no pointer.
+        let seals = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GET_SEALS) };
+        if seals < 0 {
+            return Err(failed("F_GET_SEALS")(io::Error::last_os_error()));
+        }
+        if seals & libc::F_SEAL_SHRINK == 0 {
+            return Err(MemoryError::NotSealed { seals });
+        }
+        // The length is read after the seal: it does not fall any more.
+        let file = File::from(descriptor);
+        let bytes = file.metadata().map_err(failed("fstat"))?.len();
+        Ok(Self {
+            bytes: whole_pages(bytes)?,
+            descriptor: Arc::new(file.into()),
+        })
+    }
+
     /// The range of `bytes` bytes from `offset`, a multiple of [`PAGE_BYTES`], to be mapped.
     pub fn range(&self, offset: usize, bytes: usize) -> io::Result<MemoryRange> {
         let fits = offset
@@ -83,12 +133,18 @@ impl MemoryFile {
         })
     }
 
-    /// Maps the whole file for the device.
-    pub fn map_device(&self) -> io::Result<DeviceMapping> {
-        let range = self.range(0, self.bytes)?;
-        let rights = libc::PROT_READ | libc::PROT_WRITE;
-        Ok(DeviceMapping(Mapping::new(&range, rights)?))
+    /// The whole file.
+    pub fn all(&self) -> io::Result<MemoryRange> {
+        self.range(0, self.bytes)
     }
+}
+
+/// So many bytes, if they are whole pages.
+fn whole_pages(bytes: u64) -> Result<usize, MemoryError> {
+    let pages = usize::try_from(bytes).ok();
+    pages
+        .filter(|pages| *pages > 0 && pages.is_multiple_of(PAGE_BYTES))
+        .ok_or(MemoryError::NotPages { bytes })
 }
 
 /// Pages of a [`MemoryFile`], not mapped yet. A bus returns them for application memory.
@@ -100,6 +156,22 @@ pub struct MemoryRange {
 }
 
 impl MemoryRange {
+    /// Length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Checks that the range is whole pages: a card reaches whole pages.
+    pub fn check_pages(&self) -> Result<(), MemoryError> {
+        whole_pages(self.bytes as u64).map(drop)
+    }
+
+    /// Maps the range for the DMA of a simulated card.
+    pub fn map_device(&self) -> io::Result<DeviceMapping> {
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        Ok(DeviceMapping(Mapping::new(self, rights)?))
+    }
+
     /// Maps the range for the application.
     pub fn map(&self) -> io::Result<ApplicationMapping> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
@@ -161,7 +233,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A whole file, as seen by the DMA of a simulated card.
+/// A range, as seen by the DMA of a simulated card.
 #[derive(Debug)]
 pub struct DeviceMapping(Mapping);
 

@@ -8,10 +8,10 @@
 //!                                     Device (rings, doorbells) ── Bus ── card
 //! ```
 //! All calls return at once; [`Provider::poll`] makes progress and returns completions. Buffers are
-//! in registered memory. The application must not touch a buffer between its request and its
-//! completion. Several applications share a card: each has the rings of an owner and a protection
-//! domain of its own. Both the provider and the card refuse access to the memory of another
-//! application.
+//! in registered memory, which the provider allocates or the application already has. The
+//! application must not touch a buffer between its request and its completion. Several applications
+//! share a card: each has the rings of an owner and a protection domain of its own. Both the
+//! provider and the card refuse access to the memory of another application.
 
 mod connections;
 mod counters;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use abi::registers::{BAR_BYTES, MSIX_TABLE, PUSH_BYTES};
-use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
@@ -35,6 +35,8 @@ pub struct SimulatedBus {
     dram_next: u64,
     gpu_next: u64,
     allocated: BTreeMap<u64, DmaMemory>,
+    /// Memory of the applications' own, by address: its number and its pages.
+    mapped: BTreeMap<u64, (MemoryId, MemoryRange)>,
     /// Released memory: memory, first byte, length.
     free: Vec<(MemoryId, u64, u64)>,
     flush_address: u64,
@@ -53,6 +55,7 @@ impl SimulatedBus {
             dram_next: 0,
             gpu_next: 0,
             allocated: BTreeMap::new(),
+            mapped: BTreeMap::new(),
             free: Vec::new(),
             flush_address: 0,
             interrupt_base: config.interrupt_base,
@@ -165,9 +168,39 @@ impl Bus for SimulatedBus {
         Ok(memory)
     }
 
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        let failed = |error: std::io::Error| BusError::Device(error.to_string());
+        let pages = range.map_device().map_err(failed)?;
+        let bytes = range.bytes();
+        let length = bytes as u64;
+        let address = self.bus_next.next_multiple_of(1 << page_bits(length));
+        let mut card = self.card.borrow_mut();
+        let memory = card.pcie.attach(Box::new(pages));
+        let mapped = (card.pcie).map(address, length, memory, 0, Rights::ReadWrite);
+        if let Err(error) = mapped {
+            card.pcie.detach(memory);
+            return Err(device(error));
+        }
+        self.bus_next = address + length + PAGE_BYTES;
+        self.mapped.insert(address, (memory, range.clone()));
+        let memory = DmaMemory {
+            address,
+            bytes,
+            kind: MemoryKind::Application,
+        };
+        self.allocated.insert(address, memory);
+        Ok(memory)
+    }
+
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
         let length = (memory.bytes as u64).next_multiple_of(PAGE_BYTES);
         let mut card = self.card.borrow_mut();
+        if let Some((pages, _)) = self.mapped.remove(&memory.address) {
+            card.pcie.unmap(memory.address, length).map_err(device)?;
+            card.pcie.detach(pages);
+            self.allocated.remove(&memory.address);
+            return Ok(());
+        }
         let located = card.pcie.locate(memory.address, length);
         let (place, offset) = located.map_err(device)?;
         card.pcie.unmap(memory.address, length).map_err(device)?;
@@ -192,6 +225,9 @@ impl Bus for SimulatedBus {
 
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
         self.check(memory.address, memory.bytes, false)?;
+        if let Some((_, range)) = self.mapped.get(&memory.address) {
+            return Ok(range.clone());
+        }
         let card = self.card.borrow();
         let bytes = memory.bytes as u64;
         let located = card.pcie.locate(memory.address, bytes);

@@ -191,7 +191,7 @@ impl SimulatedCard {
         let mut files = BTreeMap::new();
         let mut pages = |memory, bytes| -> Result<MemoryBytes, CardError> {
             let file = MemoryFile::new(bytes)?;
-            let mapping = file.map_device()?;
+            let mapping = file.all()?.map_device()?;
             files.insert(memory, file);
             Ok(Box::new(mapping))
         };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use abi::config::CardConfig;
 use abi::registers::PUSH_BYTES;
 use golden::device::{GoldenDevice, Memory};
-use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
 
 use crate::bus::ADVANCE_CYCLES;
@@ -20,14 +20,14 @@ use crate::network_side::NetworkSide;
 const BUS_BASE: u64 = 0x1_0000_0000;
 const PAGE_BYTES: u64 = 4096;
 
-/// One allocated piece of memory.
+/// One piece of memory, allocated or mapped.
 struct Piece {
     kind: MemoryKind,
-    file: MemoryFile,
+    range: MemoryRange,
     bytes: DeviceMapping,
 }
 
-/// Allocated host memory, and the accesses that were refused.
+/// Host memory that the card reaches, and the accesses that were refused.
 #[derive(Default)]
 struct HostMemory {
     pieces: BTreeMap<u64, Piece>,
@@ -153,6 +153,25 @@ impl GoldenBus {
         }
     }
 
+    /// Adds memory at the next address of that alignment.
+    fn add(&mut self, kind: MemoryKind, range: MemoryRange, align: u64) -> Result<DmaMemory> {
+        let bytes = range.bytes();
+        let address = self.bus_next.next_multiple_of(align);
+        let piece = Piece {
+            kind,
+            bytes: range.map_device().map_err(device)?,
+            range,
+        };
+        // An unmapped page between two pieces: an overrun is refused.
+        self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
+        self.card.borrow_mut().memory.pieces.insert(address, piece);
+        Ok(DmaMemory {
+            address,
+            bytes,
+            kind,
+        })
+    }
+
     /// Calls `visit` on a piece of control memory.
     fn visit(
         &mut self,
@@ -198,20 +217,13 @@ impl Bus for GoldenBus {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let address = self.bus_next.next_multiple_of(align as u64);
-        self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
         let file = MemoryFile::new(bytes).map_err(device)?;
-        let piece = Piece {
-            kind,
-            bytes: file.map_device().map_err(device)?,
-            file,
-        };
-        self.card.borrow_mut().memory.pieces.insert(address, piece);
-        Ok(DmaMemory {
-            address,
-            bytes,
-            kind,
-        })
+        self.add(kind, file.all().map_err(device)?, align as u64)
+    }
+
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        let align = 1 << page_bits(range.bytes() as u64);
+        self.add(MemoryKind::Application, range.clone(), align)
     }
 
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
@@ -234,9 +246,7 @@ impl Bus for GoldenBus {
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
         let card = self.card.borrow();
         match card.memory.pieces.get(&memory.address) {
-            Some(Piece { kind, file, .. }) if *kind != MemoryKind::Control => {
-                file.range(0, memory.bytes).map_err(device)
-            }
+            Some(Piece { kind, range, .. }) if *kind != MemoryKind::Control => Ok(range.clone()),
             _ => Err(BusError::BadAddress {
                 address: memory.address,
                 bytes: memory.bytes,

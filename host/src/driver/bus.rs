@@ -7,7 +7,8 @@
 //! ```
 //! Memory comes in two kinds. Control memory (rings, slow buffers) belongs to the control stack.
 //! Application memory holds payload: [`Bus::share`] returns its pages, the application maps them
-//! for itself, and the control stack maps them without access rights ([`crate::memory`]).
+//! for itself, and the control stack maps them without access rights ([`crate::memory`]). Memory
+//! that the application already has becomes the card's by [`Bus::map`].
 
 use std::time::Duration;
 
@@ -133,7 +134,12 @@ pub trait Bus {
         }
     }
 
-    /// Releases memory. The card must no longer access it.
+    /// Maps memory that a program has, whole pages, for the card: the same pages, nothing is
+    /// copied. The address is a multiple of the card's page that holds all of it, where the bus has
+    /// such a place.
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory>;
+
+    /// Releases memory that was allocated or mapped. The card must no longer access it.
     fn release(&mut self, memory: DmaMemory) -> Result<()>;
 
     /// Reads control memory. Calls are ordered; bytes within one call are read in any order.

@@ -5,6 +5,7 @@ use thiserror::Error;
 use super::bus::BusError;
 use crate::control::connection::handshake::UNCLAIMED_MAX;
 use crate::control::flow::state::PostedState;
+use crate::memory::MemoryError;
 use crate::transport::TransportError;
 
 /// Limit of established handshakes that wait to be accepted.
@@ -19,6 +20,9 @@ pub enum HostError {
     /// The bus failed.
     #[error(transparent)]
     Bus(#[from] BusError),
+    /// Memory that cannot be registered.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// The transport failed.
     #[error(transparent)]
     Transport(#[from] TransportError),

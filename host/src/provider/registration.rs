@@ -4,7 +4,7 @@ use super::{ApplicationId, Provider, RegionId};
 use crate::control::regions::{Region, Regions};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
 use crate::driver::error::{HostError, Result};
-use crate::memory::ApplicationMapping;
+use crate::memory::{ApplicationMapping, MemoryRange};
 use crate::transport::Transport;
 
 impl<B: Bus, T: Transport> Provider<B, T> {
@@ -18,6 +18,30 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         self.check(application)?;
         Regions::check_length(bytes as u64)?;
         let memory = self.device.bus().allocate_region(kind, bytes)?;
+        self.register_or_release(application, memory)
+    }
+
+    /// Registers memory that an application already has, whole pages of a sealed memfd
+    /// ([`MemoryFile::adopt`](crate::memory::MemoryFile::adopt)). Card and application share these
+    /// pages from here on. A range may be registered several times, each time as another region.
+    /// [`Provider::deregister`] ends the sharing; the memory stays the application's.
+    pub fn register_existing(
+        &mut self,
+        application: ApplicationId,
+        range: MemoryRange,
+    ) -> Result<RegionId> {
+        self.check(application)?;
+        range.check_pages()?;
+        Regions::check_length(range.bytes() as u64)?;
+        let memory = self.device.bus().map(&range)?;
+        self.register_or_release(application, memory)
+    }
+
+    fn register_or_release(
+        &mut self,
+        application: ApplicationId,
+        memory: DmaMemory,
+    ) -> Result<RegionId> {
         let registered = self.register_memory(application, memory);
         if registered.is_err() {
             self.device.bus().release(memory)?;

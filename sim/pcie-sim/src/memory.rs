@@ -1,7 +1,8 @@
-//! Memories that the bus can reach: host DRAM, and GPU memories, each behind a resizable BAR.
+//! Memories that the bus can reach: host DRAM, GPU memories, each behind a resizable BAR, and pages
+//! of host DRAM that programs have brought.
 //!
 //! ```text
-//!   bus address --IOMMU--> (MemoryId, offset) --> Dram | Gpu(n)
+//!   bus address --IOMMU--> (MemoryId, offset) --> Dram | Gpu(n) | Pages(n)
 //! ```
 //!
 //! Invariants: nothing is written beyond the size; GPU memory beyond the BAR's present size cannot
@@ -22,6 +23,8 @@ pub enum MemoryId {
     Dram,
     /// Memory of the GPU with this number.
     Gpu(usize),
+    /// Pages of host DRAM with this number, which a program has brought.
+    Pages(usize),
 }
 
 /// An access outside the memory.
@@ -30,6 +33,9 @@ pub enum MemoryError {
     /// No GPU with this number.
     #[error("there is no gpu {0}")]
     NoGpu(usize),
+    /// No pages with this number, or no longer.
+    #[error("there are no pages {0}")]
+    NoPages(usize),
     /// The range exceeds the memory.
     #[error("{bytes} bytes at offset {offset:#x} exceed the memory")]
     OutOfRange {
@@ -67,6 +73,10 @@ impl fmt::Debug for Bank {
 pub struct Memories {
     dram: Bank,
     gpus: Vec<Bank>,
+    /// Pages that programs have brought. Their numbers are not used again: a read that is late
+    /// finds nothing.
+    pages: BTreeMap<usize, Bank>,
+    pages_next: usize,
     /// Allocated parts of the DRAM: offset and length.
     allocated: BTreeMap<u64, u64>,
 }
@@ -89,6 +99,8 @@ impl Memories {
         Ok(Self {
             dram,
             gpus: gpus.collect::<Result<_, E>>()?,
+            pages: BTreeMap::new(),
+            pages_next: 0,
             allocated: BTreeMap::new(),
         })
     }
@@ -106,6 +118,10 @@ impl Memories {
         match memory {
             MemoryId::Dram => Ok(&self.dram),
             MemoryId::Gpu(gpu) => self.gpus.get(gpu).ok_or(MemoryError::NoGpu(gpu)),
+            MemoryId::Pages(number) => {
+                let bank = self.pages.get(&number);
+                bank.ok_or(MemoryError::NoPages(number))
+            }
         }
     }
 
@@ -113,6 +129,26 @@ impl Memories {
         match memory {
             MemoryId::Dram => Ok(&mut self.dram),
             MemoryId::Gpu(gpu) => self.gpus.get_mut(gpu).ok_or(MemoryError::NoGpu(gpu)),
+            MemoryId::Pages(number) => {
+                let bank = self.pages.get_mut(&number);
+                bank.ok_or(MemoryError::NoPages(number))
+            }
+        }
+    }
+
+    /// Adds pages that a program has brought.
+    pub fn attach(&mut self, bytes: MemoryBytes) -> MemoryId {
+        let number = self.pages_next;
+        self.pages_next += 1;
+        let reachable = bytes.len() as u64;
+        self.pages.insert(number, Bank { bytes, reachable });
+        MemoryId::Pages(number)
+    }
+
+    /// Gives back what [`Memories::attach`] added.
+    pub fn detach(&mut self, memory: MemoryId) {
+        if let MemoryId::Pages(number) = memory {
+            self.pages.remove(&number);
         }
     }
 

@@ -184,7 +184,7 @@ impl RootComplex {
         match self.translate(&request) {
             Err(refusal) => self.refuse(now, &request, refusal),
             Ok((memory, offset)) => {
-                let passes = memory == MemoryId::Dram
+                let passes = path_of(memory) == 0
                     && request.relaxed()
                     && self.random.chance(config.relaxed_pass_permille);
                 if passes {
@@ -330,7 +330,7 @@ impl RootComplex {
 
 fn path_of(memory: MemoryId) -> usize {
     match memory {
-        MemoryId::Dram => 0,
+        MemoryId::Dram | MemoryId::Pages(_) => 0,
         MemoryId::Gpu(gpu) => gpu + 1,
     }
 }

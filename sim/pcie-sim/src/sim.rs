@@ -8,6 +8,8 @@
 //!
 //! Invariant: the same configuration and the same calls give the same behaviour, cycle by cycle.
 
+mod pages;
+
 use crate::config::{ConfigError, PcieConfig, CYCLE_NS};
 use crate::fault::{Fault, FaultRecord, Target};
 use crate::hard_block::HardBlock;

@@ -94,6 +94,12 @@ impl<B: Bus> Bus for Wrapped<B> {
         Ok(memory)
     }
 
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        let memory = self.inner.map(range)?;
+        self.seen.borrow_mut().application.push(memory);
+        Ok(memory)
+    }
+
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
         self.inner.release(memory)
     }

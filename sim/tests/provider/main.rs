@@ -10,12 +10,13 @@
 //! as it did on the wire, and what nobody but a stranger sent reaches no application; no header is
 //! read by half where the machine shows a slot line by line; a repetition that the send floor
 //! overtakes on the card costs nothing; requests, held bytes and turns are limited; a broken card
-//! is named.
+//! is named; the card fills memory that a program already has, and sends from it.
 
 mod borrow;
 mod broken;
 mod calls;
 mod endings;
+mod existing;
 mod interrupts;
 mod kernel;
 mod limits;

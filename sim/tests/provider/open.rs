@@ -56,6 +56,10 @@ impl Bus for Lying {
         }
     }
 
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        self.bus.map(range)
+    }
+
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
         self.bus.release(memory)
     }

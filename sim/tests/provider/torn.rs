@@ -76,6 +76,10 @@ impl Bus for Torn {
         self.bus.allocate(kind, bytes, align)
     }
 
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        self.bus.map(range)
+    }
+
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
         self.bus.release(memory)
     }
