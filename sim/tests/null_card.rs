@@ -1,12 +1,14 @@
 //! The null card takes what is right and refuses what is wrong.
 
 use abi::config::{METADATA_BYTES, SMALL};
+use abi::field::Field;
 use abi::send_descriptor as d;
-use host::control::commands::FlowName;
-use host::control::descriptor::{tcp_send, Payload};
-use host::control::packet::parse_tcp;
-use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
-use sim::null_card::Wrong;
+use host::control::commands::{floor_set, Acceptance, FlowName};
+use host::control::descriptor::{tcp_header, tcp_send, Payload};
+use host::control::packet::{parse_tcp, TcpHeader};
+use host::transport::StreamId;
+use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
+use sim::null_card::{NullCard, Wrong};
 
 const BATCH: usize = 64;
 
@@ -47,9 +49,183 @@ fn packets_come_in_order_and_every_flow_has_its_turn() {
             (1, false) => 2 * 100,
             _ => flows.min(BATCH) * 100,
         };
+        let slack = 16 * flows + 64;
         assert!(
-            (wanted..wanted + 16 * flows + 64).contains(&acks),
+            (wanted..wanted + slack).contains(&acks),
             "{flows} flows: {acks} ACKs"
         );
     }
+}
+
+/// The two sides share pages and doorbells alone, so the card may run beside the host.
+#[test]
+fn the_card_may_run_in_a_thread_of_its_own() {
+    const PACKETS: u64 = 20_000;
+    let mut rig = NullRig::open(config(4)).unwrap();
+    let (idle, _) = NullCard::new(SMALL);
+    let mut card = std::mem::replace(&mut rig.card, idle);
+    let from = rig.provider.counters().header_entries;
+    let serving = std::thread::spawn(move || {
+        while card.counters().packets < PACKETS && card.wrongs().is_empty() {
+            card.step();
+            card.offer(BATCH, FRAME_PAYLOAD_BYTES, 4);
+            std::thread::yield_now();
+        }
+        card
+    });
+    while !serving.is_finished() {
+        rig.poll().unwrap();
+        std::thread::yield_now();
+    }
+    rig.card = serving.join().unwrap();
+    rig.settle().unwrap();
+    assert_eq!(rig.card.wrongs(), []);
+    let entries = rig.provider.counters().header_entries - from;
+    assert_eq!(entries, rig.card.counters().packets);
+    assert!(entries >= PACKETS);
+}
+
+#[test]
+fn what_is_sent_is_taken_and_acknowledged() {
+    for each in [false, true] {
+        let mut rig = NullRig::open(config(1)).unwrap();
+        for round in 1..=100 {
+            rig.post_send(0).unwrap();
+            rig.settle().unwrap();
+            let acks = rig.card.acknowledge(usize::MAX, each);
+            assert_eq!(acks, if each { BATCH } else { 1 });
+            rig.settle().unwrap();
+            assert_eq!(rig.sent(), round);
+        }
+        let counters = rig.card.counters();
+        let bytes = 100 * BATCH as u64 * u64::from(FRAME_PAYLOAD_BYTES);
+        assert_eq!(counters.sent_bytes, bytes);
+        assert_eq!(counters.wrongs, 0);
+    }
+}
+
+/// A rig with 64 frames posted, of which none is sent, and the header that the host would send.
+fn about_to_send() -> (NullRig, Vec<u8>, TcpHeader, Payload) {
+    let mut rig = NullRig::open(config(1)).unwrap();
+    rig.post_send(0).unwrap();
+    rig.poll().unwrap();
+    rig.step().unwrap();
+    let transport = rig.provider.transport();
+    transport.acknowledge(StreamId(0), 1).unwrap();
+    let header = host::transport::Transport::poll_header(transport).unwrap();
+    let mut bytes = header.expect("an ACK").bytes;
+    let parsed = parse_tcp(&bytes).unwrap();
+    // No window beyond what was offered at first.
+    bytes[parsed.l4_offset + 14..parsed.l4_offset + 16].copy_from_slice(&[0x20, 0]);
+    let payload = Payload {
+        name: FlowName {
+            flow: 0,
+            generation: 1,
+        },
+        position: parsed.sequence,
+        bytes: FRAME_PAYLOAD_BYTES,
+        mss_bytes: FRAME_PAYLOAD_BYTES as u16,
+        segment_index: 0,
+    };
+    let length = (bytes.len() - parsed.l3_offset) as u16 + FRAME_PAYLOAD_BYTES as u16;
+    bytes[16..18].copy_from_slice(&length.to_be_bytes());
+    (rig, bytes, parsed, payload)
+}
+
+/// What the card finds wrong with a descriptor.
+fn verdict(rig: &mut NullRig, descriptor: Vec<u8>) -> Option<Wrong> {
+    rig.provider.device().send(descriptor);
+    rig.provider.device().poll().unwrap();
+    rig.card.step();
+    rig.card.wrongs().first().copied()
+}
+
+#[test]
+fn a_right_descriptor_is_taken() {
+    let (mut rig, bytes, parsed, payload) = about_to_send();
+    assert_eq!(verdict(&mut rig, tcp_send(&bytes, &parsed, &payload)), None);
+    assert_eq!(rig.card.counters().sends, 1);
+}
+
+#[test]
+fn a_wrong_descriptor_is_caught() {
+    let beyond = BATCH as u32 * FRAME_PAYLOAD_BYTES + 1;
+    let fields: [(Field, u64); 7] = [
+        (d::KIND, 3),
+        (d::FLOW, 1),
+        (d::GENERATION, 2),
+        (d::POSITION, 5),
+        (d::SEGMENT_INDEX, 1),
+        (d::MSS_BYTES, 0),
+        (d::PAYLOAD_BYTES, beyond.into()),
+    ];
+    for (field, value) in fields {
+        let (mut rig, bytes, parsed, payload) = about_to_send();
+        let mut descriptor = tcp_send(&bytes, &parsed, &payload);
+        field.set(&mut descriptor, value);
+        assert!(verdict(&mut rig, descriptor).is_some(), "{}", field.name);
+    }
+    // Sequence number, ACK number, window, checksum of the header.
+    for (at, value) in [(7, 1u8), (11, 0xff), (14, 0xff), (17, 1)] {
+        let (mut rig, bytes, parsed, payload) = about_to_send();
+        let mut descriptor = tcp_send(&bytes, &parsed, &payload);
+        descriptor[METADATA_BYTES + parsed.l4_offset + at] ^= value;
+        assert!(verdict(&mut rig, descriptor).is_some(), "byte {at} of TCP");
+    }
+}
+
+#[test]
+fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
+    let (mut rig, bytes, parsed, payload) = about_to_send();
+    let descriptor = tcp_send(&bytes, &parsed, &payload);
+    assert_eq!(verdict(&mut rig, descriptor.clone()), None);
+    let again = verdict(&mut rig, descriptor).expect("a repetition");
+    assert!(
+        matches!(
+            again,
+            Wrong::Field {
+                what: "sequence",
+                ..
+            }
+        ),
+        "{again}"
+    );
+    let (mut rig, mut bytes, parsed, mut payload) = about_to_send();
+    payload.bytes = BATCH as u32 * FRAME_PAYLOAD_BYTES;
+    let length = (bytes.len() - 14) as u16;
+    bytes[16..18].copy_from_slice(&length.to_be_bytes());
+    assert!(verdict(&mut rig, tcp_send(&bytes, &parsed, &payload)).is_some());
+}
+
+#[test]
+fn a_floor_that_moves_back_and_a_header_of_nobody_are_caught() {
+    let (mut rig, mut bytes, parsed, payload) = about_to_send();
+    let acceptance = Acceptance {
+        floor: 0x8000_0000,
+        ack_low: 0,
+        ack_high: 0,
+        timestamp_floor: None,
+    };
+    rig.provider
+        .device()
+        .command(floor_set(payload.name, acceptance, 0));
+    rig.provider.device().poll().unwrap();
+    rig.card.step();
+    let wrong = rig.card.wrongs().first().expect("a floor");
+    assert!(
+        matches!(
+            wrong,
+            Wrong::Command {
+                status: "bad_range",
+                ..
+            }
+        ),
+        "{wrong}"
+    );
+    let (mut rig, ..) = about_to_send();
+    bytes[parsed.l4_offset] ^= 1;
+    let length = (bytes.len() - 14) as u16;
+    bytes[16..18].copy_from_slice(&length.to_be_bytes());
+    let wrong = verdict(&mut rig, tcp_header(&bytes, &parsed)).expect("a stranger");
+    assert!(matches!(wrong, Wrong::Header { bytes: 66 }), "{wrong}");
 }

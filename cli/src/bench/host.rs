@@ -12,7 +12,7 @@
 //! caches: a real card's writes come from farther away.
 //!
 //! A figure is the median of several runs, its spread the middle half of them over the median.
-//! Polls that find nothing are left out and shown.
+//! Polls that find nothing, and batches that the machine has interrupted, are left out and shown.
 
 mod meter;
 mod valgrind;
@@ -32,6 +32,9 @@ use crate::output::{json_file, print};
 
 /// Greatest spread of a figure that counts.
 const SPREAD_MAX: f64 = 0.05;
+/// A batch that takes so many times the median of its run was interrupted by the machine. Of the
+/// host's own work, nothing that comes now and then costs a batch as much.
+const INTERRUPTED: f64 = 4.0;
 /// Flows that are active.
 const FLOWS: [usize; 5] = [1, 16, 256, 4096, 16_384];
 /// Most of them in a quick run.
@@ -66,6 +69,7 @@ struct Timed {
     spread: f64,
     empty_ns: f64,
     empty_polls: u64,
+    interrupted: usize,
 }
 
 /// What one packet or descriptor costs.
@@ -130,6 +134,8 @@ pub struct Report {
     pub idle_poll_ns: f64,
     /// Polls that found nothing, left out of the times.
     pub empty_polls: u64,
+    /// Batches that the machine has interrupted, left out of the times.
+    pub interrupted_batches: usize,
     /// The greatest spread of all times.
     pub spread: f64,
     #[serde(skip)]
@@ -165,6 +171,14 @@ impl HostArguments {
     }
 }
 
+/// Removes the batches that the machine has interrupted. Returns how many there were.
+fn leave_out_interrupted(batches: &mut Vec<(f64, f64)>) -> usize {
+    let of = |(ns, items): &(f64, f64)| ns / items;
+    let (limit, all) = (median(batches.iter().map(of).collect()).0, batches.len());
+    batches.retain(|batch| of(batch) <= limit * INTERRUPTED);
+    all - batches.len()
+}
+
 /// The median, and the middle half over it.
 fn median(mut values: Vec<f64>) -> (f64, f64) {
     values.sort_by(f64::total_cmp);
@@ -178,28 +192,34 @@ impl Plan {
         for _ in 0..warm_up {
             worker.batch(work, flows, &mut Meter::Off)?;
         }
-        let (mut runs, mut empty_ns, mut empty_polls) = (Vec::new(), Duration::ZERO, 0);
+        let (mut runs, mut interrupted) = (Vec::new(), 0);
+        let (mut empty_time, mut empty_polls) = (Duration::ZERO, 0);
         for _ in 0..self.runs {
-            let (mut meter, mut items) = (Meter::time(), 0);
+            let mut batches = Vec::new();
             for _ in 0..self.batches {
-                items += worker.batch(work, flows, &mut meter)?;
+                let mut meter = Meter::time();
+                let items = worker.batch(work, flows, &mut meter)?;
+                if let Meter::Time {
+                    spent,
+                    empty,
+                    empty_calls,
+                } = meter
+                {
+                    batches.push((spent.as_nanos() as f64, items as f64));
+                    (empty_time, empty_polls) = (empty_time + empty, empty_polls + empty_calls);
+                }
             }
-            if let Meter::Time {
-                spent,
-                empty,
-                empty_calls,
-            } = meter
-            {
-                runs.push(spent.as_nanos() as f64 / items as f64);
-                (empty_ns, empty_polls) = (empty_ns + empty, empty_polls + empty_calls);
-            }
+            interrupted += leave_out_interrupted(&mut batches);
+            let sum = |of: fn(&(f64, f64)) -> f64| batches.iter().map(of).sum::<f64>();
+            runs.push(sum(|batch| batch.0) / sum(|batch| batch.1));
         }
         let (ns, spread) = median(runs);
         Ok(Timed {
             ns,
             spread,
-            empty_ns: empty_ns.as_nanos() as f64 / empty_polls.max(1) as f64,
+            empty_ns: empty_time.as_nanos() as f64 / empty_polls.max(1) as f64,
             empty_polls,
+            interrupted,
         })
     }
 
@@ -276,6 +296,7 @@ impl Plan {
             flows,
             idle_poll_ns: idle.ns,
             empty_polls: rows.iter().map(|row| row.1.empty_polls).sum(),
+            interrupted_batches: rows.iter().map(|row| row.1.interrupted).sum(),
             spread,
             rows,
         })
@@ -291,6 +312,7 @@ impl Report {
             "instructions",
             "allocations",
             "empty polls",
+            "interrupted",
         ];
         let mut table = table(&head);
         for (name, timed, cost) in &self.rows {
@@ -307,6 +329,7 @@ impl Report {
                 cost.as_ref()
                     .map_or("-".to_owned(), |cost| format!("{:.2}", cost.allocations)),
                 empty,
+                format!("{} batches", timed.interrupted),
             ]);
         }
         let spread = format!("spread {:.1} %", 100.0 * self.spread);

@@ -124,6 +124,39 @@ fn rates_of_the_dma_engines_are_written_as_json() {
         .all(|row| row["ratio"].as_f64().expect("a number") < 1.1));
 }
 
+/// Times are not judged: the machine may be busy.
+#[test]
+fn costs_of_the_host_are_written_as_json() {
+    let json = folder("bench_host").join("figures.json");
+    let path = json.to_str().expect("a path");
+    let said = accepted(&["bench", "host", "--quick", "--json", path]);
+    assert!(said.contains("every descriptor is right"), "{said}");
+    let text = std::fs::read_to_string(&json).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["ok"], true);
+    for part in ["receive", "receive_one_ack_for_two", "send", "send_64k"] {
+        for figure in ["ns", "allocations"] {
+            let value = report[part][figure].as_f64().expect("a number");
+            assert!(value > 0.0, "{part}: {figure}");
+        }
+        assert!(report[part].get("instructions").is_some(), "{part}");
+    }
+    for figure in ["taken_ns", "written_ns", "allocations"] {
+        assert!(report["ack"][figure].as_f64().expect("a number") > 0.0);
+    }
+    let flows = report["flows"].as_array().expect("rows");
+    let counts: Vec<u64> = flows
+        .iter()
+        .filter_map(|row| row["flows"].as_u64())
+        .collect();
+    assert_eq!(counts, [1, 16, 256]);
+    assert!(flows
+        .iter()
+        .all(|row| row["receive_ns"].as_f64() > Some(0.0)));
+    assert!(report["idle_poll_ns"].as_f64() > Some(0.0));
+    assert!(report["spread"].is_number());
+}
+
 /// A page of its own: plots in it, and nothing that it would have to load.
 #[test]
 fn the_page_has_tables_and_plots() {

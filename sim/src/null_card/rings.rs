@@ -202,3 +202,60 @@ impl Rings {
         self.headers = self.headers.wrapping_add(1 + u32::from(is_long));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use abi::config::{SLOW_BUFFER_BYTES, SMALL};
+    use host::driver::bus::{Bus, MemoryKind};
+    use host::driver::rings::HeaderQueue;
+
+    use super::super::shared::Setting;
+    use super::super::NullBus;
+    use super::*;
+
+    const BITS: u32 = 3;
+
+    /// What the card publishes, the host's own queue reads: over many passes, entries of one and of
+    /// two slots in turn, those that wrap among them.
+    #[test]
+    fn the_host_reads_entries_of_one_and_of_two_slots() {
+        let shared = Arc::new(Shared::new(SMALL));
+        let mut bus = NullBus::new(shared.clone());
+        let mut control = |bytes| bus.allocate(MemoryKind::Control, bytes, 4096).unwrap();
+        let (slots, slow) = (control(SLOT_BYTES << BITS), control(SLOW_BUFFER_BYTES));
+        let mut queue = HeaderQueue::new(&mut bus, 0, slots, BITS, slow).unwrap();
+        let (mut memory, mut rings) = (Memory::default(), Rings::new(0));
+        for setting in shared.take_settings() {
+            if let Setting::Memory(mapping) = setting {
+                memory.0.push(mapping);
+            }
+        }
+        rings.set(r::CONTEXT_HEADER_BASE, slots.address as u32);
+        rings.set(r::CONTEXT_HEADER_BASE + 4, (slots.address >> 32) as u32);
+        rings.set(r::CONTEXT_SIZES, BITS << 16);
+        rings.set(r::CONTEXT_ENABLE, 1);
+        for round in 0..100u8 {
+            let mut published = Vec::new();
+            while rings.has_room(&shared) {
+                let bytes = [60, 96, 97, 150][published.len() % 4];
+                let header = Vec::from_iter((0..bytes).map(|at| at ^ round));
+                let fields = [
+                    (h::KIND, h::KIND_PACKET.into()),
+                    (h::HEADER_BYTES, bytes.into()),
+                    (h::SLOW_BUFFER, h::SLOW_BUFFER_NONE.into()),
+                ];
+                rings.publish(&mut memory, fields.into_iter(), &header);
+                published.push(header);
+            }
+            assert!(published.len() >= 4);
+            for header in published {
+                let entry = queue.poll(&mut bus).unwrap().expect("an entry");
+                assert_eq!(entry.header, header);
+            }
+            assert!(queue.poll(&mut bus).unwrap().is_none());
+            shared.ring(0, r::DOORBELL_HEADER as usize / 4, queue.consumed());
+        }
+    }
+}

@@ -18,7 +18,7 @@ pub const COUNTED: &str = "*provider_calls*";
 pub enum Meter {
     /// Time of the calls, and of those that found nothing.
     Time {
-        /// Time of calls that found something.
+        /// Time of calls that found something, since it was taken last.
         spent: Duration,
         /// Time of those that found nothing.
         empty: Duration,
