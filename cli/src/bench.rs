@@ -6,8 +6,8 @@
 //!   host ── the control stack alone, on a card that does nothing, in wall-clock time
 //!   all ── every row of the page: Markdown, and HTML with plots
 //! ```
-//! Other figures are in simulated time; every run judges every byte, and exits with 0 only if all are
-//! right.
+//! All but those of `host` are in simulated time. Every run judges every byte, and exits with 0
+//! only if all are right.
 
 mod all;
 mod area;

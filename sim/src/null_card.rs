@@ -8,9 +8,9 @@
 //!                 by each side for itself
 //! ```
 //! No payload is read or written: a packet is its header entry, a descriptor what its fields say.
-//! The card runs between the timed calls of the host, in [`NullCard::step`], [`NullCard::offer`]
-//! and [`NullCard::acknowledge`]. It shares nothing with its bus but the pages of the rings and
-//! what `null_card/shared.rs` holds, so it may as well run in a thread of its own.
+//! The card runs in [`NullCard::step`], [`NullCard::offer`] and [`NullCard::acknowledge`]: between
+//! the timed calls of the host, where nothing disturbs a figure, or in a thread of its own. It
+//! shares nothing with its bus but the pages of the rings and what `null_card/shared.rs` holds.
 //!
 //! Invariants
 //! 1. Every byte of the rings is as in the contract: phases, epochs, two slots, second slot first.

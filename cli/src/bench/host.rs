@@ -9,7 +9,8 @@
 //! The card (`sim/src/null_card.rs`) does its part between the measured calls, judges all that it
 //! takes, and touches no payload; the transport (`sim/src/null_transport.rs`) costs a few stores.
 //! So this is wall-clock time of the control stack alone, in one thread, with the rings in its
-//! caches: a real card's writes come from farther away.
+//! caches: a real card's writes come from farther away. With `--thread` packets also come from a
+//! card that runs beside the host, on another core.
 //!
 //! A figure is the median of several runs, its spread the middle half of them over the median.
 //! Polls that find nothing, and batches that the machine has interrupted, are left out and shown.
@@ -26,7 +27,7 @@ use clap::Args;
 use serde::Serialize;
 
 use self::meter::Meter;
-use self::work::{Work, Worker, BATCH};
+use self::work::{receive_beside, Work, Worker, BATCH};
 use super::table::table;
 use crate::output::{json_file, print};
 
@@ -54,6 +55,9 @@ pub struct HostArguments {
     /// A few packets on up to 256 connections, no instructions; times are not judged
     #[arg(long)]
     quick: bool,
+    /// Also receive from a card that runs in a thread of its own; needs two idle cores
+    #[arg(long)]
+    thread: bool,
     /// Write the figures as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -130,6 +134,9 @@ pub struct Report {
     pub ack: AckCost,
     /// Received packets with many flows, of as many connections as the most flows.
     pub flows: Vec<FlowsCost>,
+    /// A packet of 1448 bytes on one flow from a card in a thread of its own, ns; `None` without
+    /// `--thread`.
+    pub receive_beside_thread_ns: Option<f64>,
     /// A poll that finds nothing, with as many connections open, ns.
     pub idle_poll_ns: f64,
     /// Polls that found nothing, left out of the times.
@@ -149,6 +156,7 @@ struct Plan {
     batches: usize,
     flows_max: usize,
     instructions: bool,
+    thread: bool,
 }
 
 impl HostArguments {
@@ -160,12 +168,14 @@ impl HostArguments {
                 batches: 4,
                 flows_max: QUICK_FLOWS_MAX,
                 instructions: false,
+                thread: self.thread,
             },
             false => Plan {
                 runs: self.runs as usize,
                 batches: (self.packets as usize).div_ceil(BATCH),
                 flows_max,
                 instructions: valgrind::is_there(),
+                thread: self.thread,
             },
         }
     }
@@ -223,6 +233,31 @@ impl Plan {
         })
     }
 
+    /// Time of a packet from a card in a thread of its own. Polls that find nothing are left out.
+    fn time_beside(&self) -> Result<Timed> {
+        let mut worker = Worker::open(Work::Receive, 1)?;
+        let packets = (self.batches * BATCH) as u64;
+        receive_beside(&mut worker, packets, &mut Meter::Off)?;
+        let (mut runs, mut timed) = (Vec::new(), Timed::default());
+        for _ in 0..self.runs {
+            let mut meter = Meter::time();
+            let items = receive_beside(&mut worker, packets, &mut meter)?;
+            if let Meter::Time {
+                spent,
+                empty,
+                empty_calls,
+            } = meter
+            {
+                runs.push(spent.as_nanos() as f64 / items as f64);
+                timed.empty_ns += empty.as_nanos() as f64;
+                timed.empty_polls += empty_calls;
+            }
+        }
+        timed.empty_ns /= timed.empty_polls.max(1) as f64;
+        (timed.ns, timed.spread) = median(runs);
+        Ok(timed)
+    }
+
     /// All costs of a piece of work on one flow.
     fn cost(&self, work: Work) -> Result<Cost> {
         let mut worker = Worker::open(work, 1)?;
@@ -276,6 +311,11 @@ impl Plan {
             let name = format!("packet received, {} flows in turn", row.flows);
             rows.push((name, row.timed, None));
         }
+        let beside = self.thread.then(|| self.time_beside()).transpose()?;
+        if let Some(beside) = beside {
+            let name = "packet received, card in its own thread".to_owned();
+            rows.push((name, beside, None));
+        }
         let connections = self.flows_max;
         rows.push((format!("idle poll, {connections} connections"), idle, None));
         let spread = rows.iter().map(|row| row.1.spread).fold(0.0, f64::max);
@@ -294,6 +334,7 @@ impl Plan {
                 written_allocations: written.allocations,
             },
             flows,
+            receive_beside_thread_ns: beside.map(|beside| beside.ns),
             idle_poll_ns: idle.ns,
             empty_polls: rows.iter().map(|row| row.1.empty_polls).sum(),
             interrupted_batches: rows.iter().map(|row| row.1.interrupted).sum(),

@@ -5,11 +5,15 @@
 //!   send      ACKs offered ─► poll, 64 headers  ack written  64 ACKs due ─► poll
 //! ```
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+
 use abi::config::DEFAULT;
-use anyhow::Result;
+use anyhow::{anyhow, Result};
 use clap::ValueEnum;
 use host::transport::StreamId;
 use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
+use sim::null_card::NullCard;
 
 use super::meter::Meter;
 
@@ -183,6 +187,35 @@ impl Worker {
             true => Err(stuck("polls without work", 0)),
         }
     }
+}
+
+/// Takes `packets` packets of a card that runs in a thread of its own, as fast as the queue takes
+/// them. Returns how many there were.
+pub fn receive_beside(worker: &mut Worker, packets: u64, meter: &mut Meter) -> Result<u64> {
+    let (idle, _) = NullCard::new(DEFAULT);
+    let mut card = std::mem::replace(&mut worker.rig.card, idle);
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = stop.clone();
+    let serving = std::thread::spawn(move || {
+        while !stopped.load(Ordering::Acquire) && card.wrongs().is_empty() {
+            card.step();
+            card.offer(BATCH, FRAME_PAYLOAD_BYTES, 1);
+        }
+        card
+    });
+    let from = worker.rig.provider.counters().header_entries;
+    let (mut taken, mut result) = (0, Ok(()));
+    while taken < packets && result.is_ok() && !serving.is_finished() {
+        result = worker.poll(meter);
+        taken = worker.rig.provider.counters().header_entries - from;
+    }
+    stop.store(true, Ordering::Release);
+    worker.rig.card = serving
+        .join()
+        .map_err(|_| anyhow!("the card's thread has panicked"))?;
+    result?;
+    worker.rig.settle()?;
+    Ok(taken)
 }
 
 fn stuck(what: &'static str, done: usize) -> anyhow::Error {
