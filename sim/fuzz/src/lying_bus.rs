@@ -69,6 +69,10 @@ impl Bus for LyingBus {
         self.inner.allocate(kind, bytes, align)
     }
 
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        self.inner.map(range)
+    }
+
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
         self.inner.release(memory)
     }

@@ -13,7 +13,7 @@ use super::shared::{address_of, piece_at, Setting, Shared, DOORBELLS};
 /// One allocated piece of memory.
 struct Piece {
     kind: MemoryKind,
-    file: MemoryFile,
+    range: MemoryRange,
     /// The host's mapping; `None` for memory of an application.
     bytes: Option<ApplicationMapping>,
 }
@@ -53,6 +53,31 @@ impl NullBus {
             Some(memory) if offset + bytes <= memory.bytes() => Ok((memory, offset)),
             _ => Err(bad_address(address, bytes, "control")),
         }
+    }
+
+    /// One more piece of memory, at an address of its own.
+    fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> Result<DmaMemory> {
+        let bytes = range.bytes();
+        if u32::try_from(bytes).is_err() {
+            return Err(BusError::NoMemory { bytes });
+        }
+        let map = || match kind {
+            MemoryKind::Control => range.map().map(Some).map_err(device),
+            _ => Ok(None),
+        };
+        let address = address_of(self.pieces.len());
+        self.shared.set(Setting::Memory(map()?));
+        let bytes_here = map()?;
+        self.pieces.push(Piece {
+            kind,
+            range,
+            bytes: bytes_here,
+        });
+        Ok(DmaMemory {
+            address,
+            bytes,
+            kind,
+        })
     }
 }
 
@@ -99,28 +124,12 @@ impl Bus for NullBus {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, _align: usize) -> Result<DmaMemory> {
-        if u32::try_from(bytes).is_err() {
-            return Err(BusError::NoMemory { bytes });
-        }
         let file = MemoryFile::new(bytes).map_err(device)?;
-        let range = file.range(0, bytes).map_err(device)?;
-        let map = || match kind {
-            MemoryKind::Control => range.map().map(Some).map_err(device),
-            _ => Ok(None),
-        };
-        let address = address_of(self.pieces.len());
-        self.shared.set(Setting::Memory(map()?));
-        let bytes_here = map()?;
-        self.pieces.push(Piece {
-            kind,
-            file,
-            bytes: bytes_here,
-        });
-        Ok(DmaMemory {
-            address,
-            bytes,
-            kind,
-        })
+        self.add(kind, file.range(0, bytes).map_err(device)?)
+    }
+
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        self.add(MemoryKind::Application, range.clone())
     }
 
     /// Nothing is used again: a card lives for one measurement.
@@ -142,9 +151,7 @@ impl Bus for NullBus {
 
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
         match self.pieces.get(piece_at(memory.address).0) {
-            Some(Piece { kind, file, .. }) if *kind != MemoryKind::Control => {
-                file.range(0, memory.bytes).map_err(device)
-            }
+            Some(Piece { kind, range, .. }) if *kind != MemoryKind::Control => Ok(range.clone()),
             _ => Err(bad_address(memory.address, memory.bytes, "application")),
         }
     }

@@ -189,14 +189,16 @@ impl NullRig {
         for completion in completions {
             match completion {
                 Completion::Received { request, .. } => self.post_receive(request as usize)?,
-                Completion::Sent { request } => {
+                Completion::Sent { request, .. } => {
                     self.sent += 1;
                     if self.config.send.1 > 0 {
                         self.post_send((request - SENDS_FROM) as usize)?;
                     }
                 }
                 Completion::Opened(_) => self.opened += 1,
-                Completion::Failed(id, why) => return Err(RigError::Ended(id, why)),
+                Completion::Failed {
+                    connection, why, ..
+                } => return Err(RigError::Ended(connection, why)),
                 Completion::EndOfStream(id) | Completion::Closed(id) => {
                     return Err(RigError::Ended(id, "closed".to_owned()));
                 }

@@ -252,7 +252,7 @@ mod tests {
             assert!(published.len() >= 4);
             for header in published {
                 let entry = queue.poll(&mut bus).unwrap().expect("an entry");
-                assert_eq!(entry.header, header);
+                assert_eq!(entry.header[..], header);
             }
             assert!(queue.poll(&mut bus).unwrap().is_none());
             shared.ring(0, r::DOORBELL_HEADER as usize / 4, queue.consumed());
