@@ -4,9 +4,9 @@ use abi::config::{METADATA_BYTES, SMALL};
 use abi::field::Field;
 use abi::send_descriptor as d;
 use host::control::commands::{floor_set, Acceptance, FlowName};
-use host::control::descriptor::{tcp_header, tcp_send, Payload};
+use host::control::descriptor::{tcp_header, tcp_send, Descriptor, Payload};
 use host::control::packet::{parse_tcp, TcpHeader};
-use host::transport::StreamId;
+use host::transport::{StreamId, TransmitBytes};
 use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
 use sim::null_card::{NullCard, Wrong};
 
@@ -105,7 +105,7 @@ fn what_is_sent_is_taken_and_acknowledged() {
 }
 
 /// A rig with 64 frames posted, of which none is sent, and the header that the host would send.
-fn about_to_send() -> (NullRig, Vec<u8>, TcpHeader, Payload) {
+fn about_to_send() -> (NullRig, TransmitBytes, TcpHeader, Payload) {
     let mut rig = NullRig::open(config(1)).unwrap();
     rig.post_send(0).unwrap();
     rig.poll().unwrap();
@@ -133,7 +133,7 @@ fn about_to_send() -> (NullRig, Vec<u8>, TcpHeader, Payload) {
 }
 
 /// What the card finds wrong with a descriptor.
-fn verdict(rig: &mut NullRig, descriptor: Vec<u8>) -> Option<Wrong> {
+fn verdict(rig: &mut NullRig, descriptor: Descriptor) -> Option<Wrong> {
     rig.provider.device().send(descriptor);
     rig.provider.device().poll().unwrap();
     rig.card.step();

@@ -2,7 +2,7 @@
 
 use abi::config::SMALL;
 use host::control::commands::FlowName;
-use host::control::descriptor::{tcp_send, Payload};
+use host::control::descriptor::{tcp_send, Descriptor, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::RingSizes;
@@ -15,7 +15,7 @@ use crate::owners::frame;
 const TURN: usize = 32;
 
 /// A send of a flow that nobody installed: its owner gets an event.
-fn failing() -> Vec<u8> {
+fn failing() -> Descriptor {
     let packet = frame(9, 0, b"nobody's").bytes;
     let payload = Payload {
         name: FlowName {
