@@ -8,8 +8,6 @@
 //! A domain holds at most as much as is left for all others. So `k` domains whose peers send as
 //! much as they can hold `1 / (k + 1)` of the memory each, and a further one always finds room.
 
-use std::collections::HashMap;
-
 /// Memory for all connections, bytes: deferred payload and the bookkeeping of what was placed.
 pub const HELD_BYTES_MAX: usize = 512 << 20;
 
@@ -18,7 +16,8 @@ pub const HELD_BYTES_MAX: usize = 512 << 20;
 pub struct Budget {
     limit_bytes: usize,
     held_bytes: usize,
-    by_domain: HashMap<u16, usize>,
+    /// By domain, as far as any holds or held something.
+    by_domain: Vec<usize>,
 }
 
 impl Budget {
@@ -27,7 +26,7 @@ impl Budget {
         Self {
             limit_bytes,
             held_bytes: 0,
-            by_domain: HashMap::new(),
+            by_domain: Vec::new(),
         }
     }
 
@@ -39,7 +38,11 @@ impl Budget {
     /// Bytes that a domain may hold beside what it holds.
     pub fn room_bytes(&self, domain: u16) -> usize {
         let left = self.limit_bytes.saturating_sub(self.held_bytes);
-        let own = self.by_domain.get(&domain).copied().unwrap_or(0);
+        let own = self
+            .by_domain
+            .get(usize::from(domain))
+            .copied()
+            .unwrap_or(0);
         left.saturating_sub(own) / 2
     }
 
@@ -48,11 +51,11 @@ impl Budget {
         if before == now {
             return;
         }
-        let own = self.by_domain.entry(domain).or_default();
-        *own = (*own + now).saturating_sub(before);
-        if *own == 0 {
-            self.by_domain.remove(&domain);
+        let at = usize::from(domain);
+        if self.by_domain.len() <= at {
+            self.by_domain.resize(at + 1, 0);
         }
+        self.by_domain[at] = (self.by_domain[at] + now).saturating_sub(before);
         self.held_bytes = (self.held_bytes + now).saturating_sub(before);
     }
 }
@@ -88,7 +91,7 @@ mod tests {
         budget.charge(1, first, 0);
         assert!(budget.room_bytes(2) >= 2_000);
         budget.charge(2, second, 0);
-        assert_eq!((budget.held_bytes(), budget.by_domain.len()), (0, 0));
+        assert_eq!((budget.held_bytes(), budget.by_domain.iter().sum()), (0, 0));
     }
 
     /// What a connection holds is charged to its domain, and no more than its room is kept.
@@ -116,8 +119,8 @@ mod tests {
         assert!(!defer(900, 0, &mut budget));
         let held_bytes = 2 * (100 + PIECE_BYTES);
         assert_eq!(budget.held_bytes(), held_bytes);
-        assert_eq!(budget.by_domain[&3], held_bytes);
+        assert_eq!(budget.by_domain[3], held_bytes);
         connection.discharge(&mut budget);
-        assert_eq!((budget.held_bytes(), budget.by_domain.len()), (0, 0));
+        assert_eq!((budget.held_bytes(), budget.by_domain.iter().sum()), (0, 0));
     }
 }

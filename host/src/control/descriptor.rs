@@ -1,7 +1,6 @@
 //! Packs send descriptors in the layout of [`abi::send_descriptor`].
 
 use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
-use abi::field::Field;
 use abi::send_descriptor as field;
 
 use arrayvec::ArrayVec;
@@ -30,25 +29,23 @@ pub struct Payload {
     pub segment_index: u16,
 }
 
-fn pack(inline: &[u8], layers: &[(Field, u64)], fields: &[(Field, u64)]) -> Descriptor {
+/// A descriptor of a kind with its inline bytes. Each field is set by name, so that the compiler
+/// knows its place.
+#[inline]
+fn pack(inline: &[u8], kind: u8) -> Descriptor {
     assert!(
         inline.len() <= INLINE_BYTES_MAX,
         "{} inline bytes",
         inline.len()
     );
     let two_slots = inline.len() > SLOT_HEADER_BYTES;
-    let bytes = if two_slots {
-        2 * SLOT_BYTES
-    } else {
-        SLOT_BYTES
-    };
     let mut descriptor = Descriptor::from([0; 2 * SLOT_BYTES]);
-    descriptor.truncate(bytes);
+    if !two_slots {
+        descriptor.truncate(SLOT_BYTES);
+    }
+    field::KIND.set(&mut descriptor, kind.into());
     field::TWO_SLOTS.set(&mut descriptor, two_slots.into());
     field::HEADER_BYTES.set(&mut descriptor, inline.len() as u64);
-    for (field, value) in layers.iter().chain(fields) {
-        field.set(&mut descriptor, *value);
-    }
     descriptor[METADATA_BYTES..METADATA_BYTES + inline.len()].copy_from_slice(inline);
     descriptor
 }
@@ -77,40 +74,39 @@ impl From<&TcpHeader> for Layers {
     }
 }
 
-fn checksum_fields(layers: Layers) -> [(Field, u64); 6] {
-    [
-        (field::IP_CHECKSUM, u64::from(!layers.ipv6)),
-        (field::L4_CHECKSUM, 1),
-        (field::IPV6, layers.ipv6.into()),
-        (field::UDP, layers.udp.into()),
-        (field::L3_OFFSET, layers.l3_offset as u64),
-        (field::L4_OFFSET, layers.l4_offset as u64),
-    ]
+#[inline]
+fn set_layers(descriptor: &mut Descriptor, layers: Layers) {
+    field::IP_CHECKSUM.set(descriptor, u64::from(!layers.ipv6));
+    field::L4_CHECKSUM.set(descriptor, 1);
+    field::IPV6.set(descriptor, layers.ipv6.into());
+    field::UDP.set(descriptor, layers.udp.into());
+    field::L3_OFFSET.set(descriptor, layers.l3_offset as u64);
+    field::L4_OFFSET.set(descriptor, layers.l4_offset as u64);
 }
 
 /// A frame that is sent unchanged.
 pub fn raw(frame: &[u8]) -> Descriptor {
-    pack(frame, &[], &[(field::KIND, field::KIND_RAW.into())])
+    pack(frame, field::KIND_RAW)
 }
 
 /// A packet without payload; the card inserts its checksums.
 fn header(packet: &[u8], layers: Layers) -> Descriptor {
-    let kind = [(field::KIND, field::KIND_RAW.into())];
-    pack(packet, &checksum_fields(layers), &kind)
+    let mut descriptor = pack(packet, field::KIND_RAW);
+    set_layers(&mut descriptor, layers);
+    descriptor
 }
 
 /// A packet whose payload the card fetches.
 fn send(packet: &[u8], layers: Layers, payload: &Payload) -> Descriptor {
-    let fields = [
-        (field::KIND, field::KIND_SEND.into()),
-        (field::FLOW, payload.name.flow.into()),
-        (field::GENERATION, payload.name.generation.into()),
-        (field::PAYLOAD_BYTES, payload.bytes.into()),
-        (field::MSS_BYTES, payload.mss_bytes.into()),
-        (field::POSITION, payload.position.into()),
-        (field::SEGMENT_INDEX, payload.segment_index.into()),
-    ];
-    pack(packet, &checksum_fields(layers), &fields)
+    let mut descriptor = pack(packet, field::KIND_SEND);
+    set_layers(&mut descriptor, layers);
+    field::FLOW.set(&mut descriptor, payload.name.flow.into());
+    field::GENERATION.set(&mut descriptor, payload.name.generation.into());
+    field::PAYLOAD_BYTES.set(&mut descriptor, payload.bytes.into());
+    field::MSS_BYTES.set(&mut descriptor, payload.mss_bytes.into());
+    field::POSITION.set(&mut descriptor, payload.position.into());
+    field::SEGMENT_INDEX.set(&mut descriptor, payload.segment_index.into());
+    descriptor
 }
 
 /// A TCP packet without payload; the card inserts its checksums.

@@ -242,21 +242,26 @@ impl<B: Bus> Device<B> {
         self.owners.iter().map(Owner::sends_waiting).sum()
     }
 
-    /// The next header entry of any owner, if there is one. The owners take turns, so that none
-    /// waits for another that is flooded. A queue yields at most as many entries as it holds until
-    /// [`Device::return_headers`] gives its slots back, so a loop over all entries ends.
+    /// The next header entry of any owner, if there is one. See [`Device::take_header`].
     pub fn next_header(&mut self) -> Result<Option<HeaderEntry>> {
+        let mut entry = HeaderEntry::default();
+        Ok(self.take_header(&mut entry)?.then_some(entry))
+    }
+
+    /// Takes the next header entry of any owner into `entry`. Returns whether there was one. The
+    /// owners take turns, so that none waits for another that is flooded. A queue yields at most as
+    /// many entries as it holds until [`Device::return_headers`] gives its slots back, so a loop
+    /// over all entries ends.
+    pub fn take_header(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
         for _ in 0..=self.owners.len() {
             let (number, left) = self.turn;
-            if left > 0 {
-                if let Some(entry) = self.owners[number].next_header(&mut self.bus)? {
-                    self.turn.1 = left - 1;
-                    return Ok(Some(entry));
-                }
+            if left > 0 && self.owners[number].next_header(&mut self.bus, entry)? {
+                self.turn.1 = left - 1;
+                return Ok(true);
             }
             self.turn = ((number + 1) % self.owners.len(), TURN_ENTRIES);
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// The next header entry of an owner, if there is one; those of others stay queued.
@@ -264,7 +269,9 @@ impl<B: Bus> Device<B> {
         let open = self.owners.len();
         let unknown = HostError::UnknownOwner { owner, open };
         let owner = self.owners.get_mut(usize::from(owner)).ok_or(unknown)?;
-        owner.next_header(&mut self.bus)
+        let mut entry = HeaderEntry::default();
+        let taken = owner.next_header(&mut self.bus, &mut entry)?;
+        Ok(taken.then_some(entry))
     }
 
     /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether

@@ -152,9 +152,13 @@ impl Owner {
         self.send_waiting.len()
     }
 
-    /// The next header entry, if there is one.
-    pub(crate) fn next_header(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
-        self.headers.poll(bus)
+    /// Takes the next header entry into `entry`. Returns whether there was one.
+    pub(crate) fn next_header(
+        &mut self,
+        bus: &mut dyn Bus,
+        entry: &mut HeaderEntry,
+    ) -> Result<bool> {
+        self.headers.poll(bus, entry)
     }
 
     /// Reports to the card how far the header queue and the slow buffers were emptied, if anything

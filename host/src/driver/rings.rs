@@ -171,6 +171,12 @@ impl CompletionRing {
     }
 }
 
+/// Appends bytes whose number was checked.
+fn extend(header: &mut HeaderBytes, bytes: &[u8]) {
+    let fits = header.try_extend_from_slice(bytes);
+    debug_assert!(fits.is_ok(), "{} header bytes more", bytes.len());
+}
+
 /// Phase bit of a free-running index: 1 on the first pass through the ring.
 fn phase_of(index: u32, bits: u32) -> u64 {
     u64::from((index >> bits) & 1 == 0)
@@ -180,7 +186,7 @@ fn phase_of(index: u32, bits: u32) -> u64 {
 pub type HeaderBytes = ArrayVec<u8, { SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP }>;
 
 /// One header entry, taken from the queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderEntry {
     /// Owner of the queue.
     pub owner: u8,
@@ -259,13 +265,14 @@ impl HeaderQueue {
         self.slots.address + u64::from(index & ((1 << self.bits) - 1)) * SLOT_BYTES as u64
     }
 
-    /// The next header entry, if the card has published it.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> Result<Option<HeaderEntry>> {
+    /// Takes the next header entry into `entry`, if the card has published it. Returns whether it
+    /// has; otherwise `entry` stays as it is.
+    pub fn poll(&mut self, bus: &mut dyn Bus, entry: &mut HeaderEntry) -> Result<bool> {
         let address = self.slot_address(self.consumed);
         let mut slot = [0; SLOT_BYTES];
         bus.read_memory(address, &mut slot[..METADATA_BYTES])?;
         if header_entry::PHASE.get(&slot) != phase_of(self.consumed, self.bits) {
-            return Ok(None);
+            return Ok(false);
         }
         // What was read before the phase may be older than it.
         fence(Ordering::Acquire);
@@ -283,30 +290,30 @@ impl HeaderQueue {
             false => SLOT_HEADER_BYTES,
         };
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
-        let mut header = HeaderBytes::new();
-        header.extend(slot[METADATA_BYTES..].iter().copied());
+        entry.owner = self.owner;
+        entry.metadata.copy_from_slice(&slot[..METADATA_BYTES]);
+        entry.header.clear();
+        let in_first = header_bytes.min(SLOT_HEADER_BYTES);
+        extend(
+            &mut entry.header,
+            &slot[METADATA_BYTES..METADATA_BYTES + in_first],
+        );
         if two_slots {
             let mut second = [0; SLOT_BYTES];
-            bus.read_memory(
-                self.slot_address(self.consumed.wrapping_add(1)),
-                &mut second,
-            )?;
-            header.extend(second[SECOND_SLOT_SKIP..].iter().copied());
+            let address = self.slot_address(self.consumed.wrapping_add(1));
+            bus.read_memory(address, &mut second)?;
+            let rest = header_bytes - in_first;
+            extend(
+                &mut entry.header,
+                &second[SECOND_SLOT_SKIP..SECOND_SLOT_SKIP + rest],
+            );
         }
-        header.truncate(header_bytes);
-        let deferred = self.take_slow_buffer(bus, &slot)?;
+        entry.deferred = self.take_slow_buffer(bus, &slot)?;
         for _ in 0..1 + u32::from(two_slots) {
             self.mark_free(bus, self.consumed)?;
             self.consumed = self.consumed.wrapping_add(1);
         }
-        let mut metadata = [0; METADATA_BYTES];
-        metadata.copy_from_slice(&slot[..METADATA_BYTES]);
-        Ok(Some(HeaderEntry {
-            owner: self.owner,
-            metadata,
-            header,
-            deferred,
-        }))
+        Ok(true)
     }
 
     /// What the card writes is checked before it is used.

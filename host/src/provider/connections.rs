@@ -9,7 +9,7 @@
 //! A connection at rest costs nothing: it is stepped again when something touches it. A header
 //! entry names the flow, so it finds its connection without a hash.
 
-use std::collections::HashMap;
+use ahash::HashMap;
 
 use super::names::ConnectionId;
 use crate::control::commands::FlowName;
@@ -49,8 +49,8 @@ impl Connections {
         Self {
             slots: (0..count).map(|_| Slot::default()).collect(),
             free: (0..=u16::MAX).take(count).rev().collect(),
-            tuples: HashMap::new(),
-            streams: HashMap::new(),
+            tuples: HashMap::default(),
+            streams: HashMap::default(),
             ready: Vec::new(),
         }
     }

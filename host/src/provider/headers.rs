@@ -23,13 +23,15 @@ const SENDS_WAITING_MAX: usize = 64;
 impl<B: Bus, T: Transport> Provider<B, T> {
     pub(super) fn take_headers(&mut self) -> Result<()> {
         let mut any = false;
-        while let Some(entry) = self.device.next_header()? {
+        // One entry is used for all.
+        let mut entry = HeaderEntry::default();
+        while self.device.take_header(&mut entry)? {
             any = true;
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {
                 self.take_event(&entry)?;
             } else {
-                self.take_packet(entry)?;
+                self.take_packet(&entry)?;
             }
         }
         if any {
@@ -62,7 +64,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    fn take_packet(&mut self, entry: HeaderEntry) -> Result<()> {
+    fn take_packet(&mut self, entry: &HeaderEntry) -> Result<()> {
         if header_entry::UNFLUSHED.get(&entry.metadata) == 1 {
             // The payload may not be visible, so the transport must not acknowledge it.
             let flow = header_entry::FLOW.get(&entry.metadata) as u16;
@@ -83,7 +85,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             Some(Disposition::NotTransport | Disposition::Unverified)
         );
         match parse_tcp(&entry.header).filter(|_| !split_here) {
-            Some(parsed) => self.take_tcp(&parsed, &Packet::placed_by(&entry, disposition)),
+            Some(parsed) => self.take_tcp(&parsed, &Packet::placed_by(entry, disposition)),
             None if disposition == Some(Disposition::Unverified) => {
                 self.counters.withheld_fragments += 1;
                 Ok(())
@@ -95,9 +97,9 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// Takes a whole frame that the card did not split. After IPv6 extension headers it may still
     /// be TCP. It is then verified and split here; otherwise the transport would accept bytes that
     /// are not kept.
-    fn take_frame(&mut self, entry: HeaderEntry) -> Result<()> {
+    fn take_frame(&mut self, entry: &HeaderEntry) -> Result<()> {
         let mut frame = entry.header.to_vec();
-        frame.extend(entry.deferred.unwrap_or_default());
+        frame.extend(entry.deferred.iter().flatten());
         if is_ipv6_fragment(&frame) {
             self.counters.withheld_fragments += 1;
             return Ok(());

@@ -209,7 +209,7 @@ mod tests {
 
     use abi::config::{SLOW_BUFFER_BYTES, SMALL};
     use host::driver::bus::{Bus, MemoryKind};
-    use host::driver::rings::HeaderQueue;
+    use host::driver::rings::{HeaderEntry, HeaderQueue};
 
     use super::super::shared::Setting;
     use super::super::NullBus;
@@ -251,10 +251,11 @@ mod tests {
             }
             assert!(published.len() >= 4);
             for header in published {
-                let entry = queue.poll(&mut bus).unwrap().expect("an entry");
+                let mut entry = HeaderEntry::default();
+                assert!(queue.poll(&mut bus, &mut entry).unwrap(), "no entry");
                 assert_eq!(entry.header[..], header);
             }
-            assert!(queue.poll(&mut bus).unwrap().is_none());
+            assert!(!queue.poll(&mut bus, &mut HeaderEntry::default()).unwrap());
             shared.ring(0, r::DOORBELL_HEADER as usize / 4, queue.consumed());
         }
     }

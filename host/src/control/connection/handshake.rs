@@ -11,8 +11,10 @@
 //!
 //! Sources: RFC 9293, 3.5 (handshake), RFC 7323, 2.2 and 3.2 (options of both SYNs).
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::SocketAddr;
+
+use ahash::HashMap;
 
 use super::expected::{Doubt, Expected};
 use super::window::Window;
