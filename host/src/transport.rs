@@ -87,6 +87,13 @@ pub struct ChecksumRequest {
 /// Bytes of an outgoing header: as many as a send descriptor carries.
 pub type TransmitBytes = ArrayVec<u8, { 2 * SLOT_BYTES - METADATA_BYTES }>;
 
+/// The bytes of a header, if they are no more than a send descriptor carries.
+pub fn transmit_bytes(header: &[u8]) -> Option<TransmitBytes> {
+    let mut bytes = TransmitBytes::new();
+    bytes.try_extend_from_slice(header).ok()?;
+    Some(bytes)
+}
+
 /// One packet to be sent, without its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TransmitHeader {

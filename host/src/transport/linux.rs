@@ -40,6 +40,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use self::socket::ShadowSocket;
 use self::tap::{Tap, TapMode};
 use super::header::{TcpLayout, HEADER_BYTES_MAX, TCP_CHECKSUM_OFFSET};
+use super::transmit_bytes;
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, Result, StreamId,
     StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters, TransportError,
@@ -328,7 +329,7 @@ fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHea
     });
     if let Ok(layout) = TcpLayout::parse(frame) {
         return Some(TransmitHeader {
-            bytes: frame[..layout.payload].try_into().ok()?,
+            bytes: transmit_bytes(&frame[..layout.payload])?,
             kind: FrameKind::Tcp,
             payload_bytes: layout.payload_bytes as u32,
             mss_bytes: if virtio[1] == 0 { 0 } else { field(4) },
@@ -337,7 +338,7 @@ fn decode(virtio: [u8; VIRTIO_HEADER_BYTES], frame: &[u8]) -> Option<TransmitHea
     }
     (frame.len() < HEADER_BYTES_MAX).then_some(())?;
     Some(TransmitHeader {
-        bytes: frame.try_into().ok()?,
+        bytes: transmit_bytes(frame)?,
         kind: FrameKind::Whole,
         payload_bytes: 0,
         mss_bytes: 0,

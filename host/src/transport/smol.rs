@@ -22,10 +22,11 @@ use smoltcp::iface::SocketHandle;
 use self::sockets::{established, listening_socket, stream_error, Finish, Listener, Stream};
 use self::stack::{socket_address, Clock, Stack, TcpChecksums};
 use super::header::{pseudo_header_sum, TcpLayout, TCP_CHECKSUM_OFFSET};
+use super::transmit_bytes;
 use super::{
     ChecksumRequest, Drained, Event, FrameKind, LinkConfig, ListenerId, NextTimer, Result,
-    StreamId, StreamInfo, StreamStatus, TransmitBytes, TransmitHeader, Transport,
-    TransportCounters, TransportError,
+    StreamId, StreamInfo, StreamStatus, TransmitHeader, Transport, TransportCounters,
+    TransportError,
 };
 
 /// smoltcp as a [`Transport`].
@@ -308,7 +309,7 @@ impl Transport for SmoltcpTransport {
 fn decode(frame: &[u8]) -> Option<TransmitHeader> {
     let Ok(layout) = TcpLayout::parse(frame) else {
         return Some(TransmitHeader {
-            bytes: frame.try_into().ok()?,
+            bytes: transmit_bytes(frame)?,
             kind: FrameKind::Whole,
             payload_bytes: 0,
             mss_bytes: 0,
@@ -316,7 +317,7 @@ fn decode(frame: &[u8]) -> Option<TransmitHeader> {
         });
     };
     let sum = pseudo_header_sum(frame, &layout).to_be_bytes();
-    let mut bytes: TransmitBytes = frame[..layout.payload].try_into().ok()?;
+    let mut bytes = transmit_bytes(&frame[..layout.payload])?;
     let field = layout.segment + TCP_CHECKSUM_OFFSET;
     bytes[field..field + 2].copy_from_slice(&sum);
     Some(TransmitHeader {
