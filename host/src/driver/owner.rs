@@ -143,8 +143,10 @@ impl Owner {
             matches!(descriptor.len(), SLOT_BYTES | 0x100),
             "one or two slots"
         );
-        self.send_waiting
-            .push_back(descriptor.iter().copied().collect());
+        let mut slots = Slots::new();
+        let fits = slots.try_extend_from_slice(descriptor);
+        debug_assert!(fits.is_ok(), "its length was checked");
+        self.send_waiting.push_back(slots);
     }
 
     /// Descriptors not handed to the card yet.
