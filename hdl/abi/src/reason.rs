@@ -103,6 +103,13 @@ codes! {
     }
 }
 
+impl Disposition {
+    /// Whether the payload was written to its segments.
+    pub const fn is_placed(self) -> bool {
+        matches!(self, Self::PlacedInOrder | Self::PlacedAhead)
+    }
+}
+
 codes! {
     /// How a command ended.
     CommandStatus: 8 bits {

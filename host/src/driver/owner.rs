@@ -12,12 +12,12 @@ use std::collections::VecDeque;
 use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
 use abi::reason::CommandStatus;
 use abi::{command, registers};
-use arrayvec::ArrayVec;
 
 use super::bus::{Bus, DmaMemory, MemoryKind};
 use super::error::Result;
 use super::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes};
 use super::ticket::{RefusedCommand, Ticket};
+use crate::control::descriptor::Descriptor;
 
 /// Register offset of an owner's doorbells.
 pub(crate) fn doorbell_page(owner: u32) -> u32 {
@@ -32,9 +32,6 @@ struct InFlight {
     generation: u8,
 }
 
-/// A send descriptor that waits for the ring.
-type Slots = ArrayVec<u8, { 2 * SLOT_BYTES }>;
-
 /// One owner. See the module's head.
 #[derive(Debug)]
 pub(crate) struct Owner {
@@ -47,7 +44,7 @@ pub(crate) struct Owner {
     completions: CompletionRing,
     sends: PostRing,
     push_slots: bool,
-    send_waiting: VecDeque<Slots>,
+    send_waiting: VecDeque<Descriptor>,
     send_status: DmaMemory,
     headers: HeaderQueue,
 }
@@ -143,7 +140,7 @@ impl Owner {
             matches!(descriptor.len(), SLOT_BYTES | 0x100),
             "one or two slots"
         );
-        let mut slots = Slots::new();
+        let mut slots = Descriptor::new();
         let fits = slots.try_extend_from_slice(descriptor);
         debug_assert!(fits.is_ok(), "its length was checked");
         self.send_waiting.push_back(slots);

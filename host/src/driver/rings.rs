@@ -175,10 +175,7 @@ impl CompletionRing {
 fn is_placed(slot: &[u8]) -> bool {
     let disposition = Disposition::from_code(header_entry::DISPOSITION.get(slot) as u8);
     header_entry::KIND.get(slot) == u64::from(header_entry::KIND_PACKET)
-        && matches!(
-            disposition,
-            Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
-        )
+        && disposition.is_some_and(Disposition::is_placed)
 }
 
 /// Appends bytes whose number was checked.

@@ -155,15 +155,7 @@ impl<B: Bus> Endpoint<B> {
         let index = region.0;
         let region = self.regions.get(index);
         let region = region.ok_or(HostError::UnknownRegion(index))?;
-        region.check(offset, bytes)?;
-        Ok(Buffer {
-            request,
-            region: region.name(),
-            known: region.known(),
-            offset,
-            bytes,
-            partial: false,
-        })
+        Buffer::of(region, offset, bytes, request)
     }
 
     fn name_flow(&mut self) -> Result<FlowName> {

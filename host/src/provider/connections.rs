@@ -42,6 +42,13 @@ fn place(id: ConnectionId) -> usize {
     (id.0 & 0xffff) as usize
 }
 
+impl Slot {
+    /// The id of the connection that has this place, of flow `flow`.
+    fn id(&self, flow: u16) -> ConnectionId {
+        ConnectionId(u32::from(self.serial) << 16 | u32::from(flow))
+    }
+}
+
 impl Connections {
     /// Room for 2^`flow_bits` connections.
     pub fn new(flow_bits: u32) -> Self {
@@ -74,7 +81,7 @@ impl Connections {
         let flow = connection.name.flow;
         let slot = &mut self.slots[usize::from(flow)];
         slot.serial = slot.serial.wrapping_add(1);
-        let id = ConnectionId(u32::from(slot.serial) << 16 | u32::from(flow));
+        let id = slot.id(flow);
         let tuple = (connection.local, connection.remote);
         self.tuples.insert(tuple, id);
         self.streams.insert(connection.stream, id);
@@ -106,7 +113,7 @@ impl Connections {
     /// The connection whose flow has this id and generation.
     pub fn of_flow(&self, flow: u16, generation: u8) -> Option<ConnectionId> {
         let slot = self.slots.get(usize::from(flow))?;
-        let id = ConnectionId(u32::from(slot.serial) << 16 | u32::from(flow));
+        let id = slot.id(flow);
         (slot.connection.is_some() && slot.generation == generation).then_some(id)
     }
 
@@ -122,9 +129,9 @@ impl Connections {
 
     /// All connections.
     pub fn iter(&self) -> impl Iterator<Item = (ConnectionId, &Connection)> {
-        let places = self.slots.iter().zip(0u32..);
+        let places = self.slots.iter().zip(0..=u16::MAX);
         places.filter_map(|(slot, flow)| {
-            let id = ConnectionId(u32::from(slot.serial) << 16 | flow);
+            let id = slot.id(flow);
             slot.connection
                 .as_deref()
                 .map(|connection| (id, connection))

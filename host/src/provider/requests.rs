@@ -43,15 +43,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 user,
             });
         }
-        region.check(offset, bytes)?;
-        Ok(Buffer {
-            request,
-            region: region.name(),
-            known: region.known(),
-            offset,
-            bytes,
-            partial: false,
-        })
+        Buffer::of(region, offset, bytes, request)
     }
 
     /// The connection of a request, which touches it.

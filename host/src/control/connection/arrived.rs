@@ -40,10 +40,7 @@ impl<'a> Packet<'a> {
     /// The packet of a header entry.
     pub(crate) fn placed_by(entry: &'a HeaderEntry, disposition: Option<Disposition>) -> Self {
         let get = |field: abi::field::Field| field.get(&entry.metadata);
-        let is_placed = matches!(
-            disposition,
-            Some(Disposition::PlacedInOrder | Disposition::PlacedAhead)
-        );
+        let is_placed = disposition.is_some_and(Disposition::is_placed);
         let name = FlowName {
             flow: get(header_entry::FLOW) as u16,
             generation: get(header_entry::GENERATION) as u8,

@@ -1,6 +1,7 @@
 //! Application buffers: as requested, as copied into and out of, and as completed.
 
-use crate::control::regions::RegionName;
+use crate::control::regions::{Region, RegionName};
+use crate::driver::error::Result;
 use crate::driver::ticket::Ticket;
 
 /// Buffer of a request: a range of a registered region.
@@ -22,6 +23,20 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// The buffer of a request that completes when it is full: a range of `region`, which is
+    /// checked.
+    pub fn of(region: &Region, offset: u64, bytes: u32, request: u64) -> Result<Self> {
+        region.check(offset, bytes)?;
+        Ok(Self {
+            request,
+            region: region.name(),
+            known: region.known(),
+            offset,
+            bytes,
+            partial: false,
+        })
+    }
+
     /// Completes the request with `bytes` bytes in the buffer.
     pub(super) fn done(&self, bytes: u32) -> Done {
         Done {
