@@ -106,6 +106,9 @@ const SIDES: [Side; 6] = [CREDITS, PORTS, ANSWERS, BUFFERS, MAC, ALL];
 /// What is less than the throughput with nothing held back.
 const LESS: f64 = 0.98;
 
+/// What is not more than it: of 800 frames in a run, a few fall on this or that side of its edges.
+const NOT_MORE: f64 = 1.02;
+
 /// A hundred microseconds of the small card.
 fn short(size: Size, side: Side, seed: u64) -> Scenario {
     let mut scenario = Scenario {
@@ -228,7 +231,7 @@ fn beyond_what_is_left_sending_is_slower_and_every_byte_right() {
         let found = gbps(outcome);
         // What is left by the others is still more than the wire takes.
         let is_less = !["ports", "buffers"].contains(&side.name);
-        let limit = if is_less { most * LESS } else { most * 1.001 };
+        let limit = most * if is_less { LESS } else { NOT_MORE };
         assert!(
             found > 0.0 && found < limit,
             "{}: {found} of {most}",
