@@ -7,17 +7,21 @@
 //! | file | what |
 //! |---|---|
 //! | `bus.rs` | registers, DMA memory and faults of a card, real or simulated |
+//! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `device.rs` | opens a card, moves its rings, reads its counters |
 //! | `owner.rs` | one owner: its rings and its commands in flight |
 //! | `rings.rs` | producer and consumer sides of the rings |
+//! | `sleep.rs` | sleeps on interrupts and the transport's descriptor |
 //! | `watch.rs` | detects lost epochs and stopped rings |
 //! | `ticket.rs` | names of commands until they are confirmed |
 //! | `error.rs` | errors of the driver, the control path and the provider |
 
 pub mod bus;
+pub mod control_memory;
 pub mod device;
 pub mod error;
 mod owner;
 pub mod rings;
+mod sleep;
 pub mod ticket;
 mod watch;

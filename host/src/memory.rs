@@ -1,9 +1,10 @@
-//! Application memory: one file of pages, which each side maps for itself.
+//! Memory that the card reaches: files of pages, which each side maps for itself.
 //!
 //! ```text
 //!                        ┌─ DeviceMapping       the card's DMA (a simulated one's)
 //!   MemoryFile (pages) ──┼─ ApplicationMapping  the application's own
-//!                        └─ GuardedMapping      the control stack's: no access at all
+//!                        ├─ GuardedMapping      the control stack's: no access at all
+//!                        └─ SharedMapping       rings: words of control stack and card
 //! ```
 //! The control stack needs an address for each application buffer, because deferred payload is
 //! copied into it, but it must not touch payload by mistake. Its mapping therefore has no access
@@ -22,6 +23,7 @@ use std::io;
 use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -178,6 +180,12 @@ impl MemoryRange {
         Ok(ApplicationMapping(Mapping::new(self, rights)?))
     }
 
+    /// Maps the range for words that host and card share.
+    pub(crate) fn map_shared(&self) -> io::Result<SharedMapping> {
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        Ok(SharedMapping(Mapping::new(self, rights)?))
+    }
+
     /// Maps the range for the control stack, without access rights.
     pub(crate) fn guard(&self) -> io::Result<GuardedMapping> {
         Ok(GuardedMapping(Mapping::new(self, libc::PROT_NONE)?))
@@ -277,6 +285,25 @@ impl ApplicationMapping {
         let target = self.0.at(offset, from.len());
         // SAFETY: `at` has checked the range; `from` is a buffer of its own.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), target, from.len()) };
+    }
+}
+
+/// Memory that host and card read and write at the same time, as words.
+#[derive(Debug)]
+pub(crate) struct SharedMapping(Mapping);
+
+// SAFETY: the pages are reached through atomic words alone, which threads may share.
+unsafe impl Sync for SharedMapping {}
+
+impl SharedMapping {
+    /// The words; bytes at the end that are no whole word are left out.
+    #[inline]
+    pub(crate) fn words(&self) -> &[AtomicU64] {
+        let (start, count) = (self.0.start.as_ptr(), self.0.bytes / size_of::<AtomicU64>());
+        // SAFETY: a mapping starts at a page, is readable, writable and this long, and lives as
+        // long as `self`. Whoever else writes the pages, a card or another mapping, changes what
+        // the atomics hold, as another thread would.
+        unsafe { std::slice::from_raw_parts(start.cast::<AtomicU64>(), count) }
     }
 }
 

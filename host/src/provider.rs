@@ -233,10 +233,21 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(id)
     }
 
-    /// Waits for header entries, at most for `limit` of the card's time; see [`Device::wait`].
-    /// Returns whether there may be something to poll for.
+    /// Waits for header entries or for the transport, at most for `limit` of the card's time; see
+    /// [`Device::wait`]. Returns whether there may be something to poll for.
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
-        self.device.wait(limit)
+        self.device.wait(limit, self.transport.readiness())
+    }
+
+    /// Ends the use of the card, and with it all connections, which are not told: close them first.
+    /// Releases the memory of all regions; existing mappings of it stay valid. A provider that is
+    /// dropped stops the card, too.
+    pub fn shut_down(mut self) -> Result<()> {
+        self.device.end()?;
+        for region in self.regions.all() {
+            self.device.bus().release(region.memory)?;
+        }
+        Ok(())
     }
 
     /// Advances card, transport and connections. Returns the completions since the last call.

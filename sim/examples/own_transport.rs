@@ -27,6 +27,7 @@ use host::control::profile::Profile;
 use host::control::regions::{Region, Regions};
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::HeaderEntry;
 use host::memory::ApplicationMapping;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::network_side::NetworkSide;
@@ -177,7 +178,8 @@ fn main() -> Result<()> {
         for frame in frames {
             cards[1].receive(frame);
         }
-        while let Some(entry) = receiver.device.next_header()? {
+        let mut entry = HeaderEntry::default();
+        while receiver.device.next_header(&mut entry)? {
             ensure!(entry.deferred.is_none(), "a packet was not placed");
             let said = header_entry::POSITION.get(&entry.metadata);
             let tag = entry.header.ends_with(b"mine");

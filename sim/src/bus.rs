@@ -6,11 +6,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
 use abi::registers::{BAR_BYTES, MSIX_TABLE, PUSH_BYTES};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
 use pcie_sim::{IommuError, MemoryId, PcieConfig, Rights, PAGE_BYTES};
 
@@ -69,22 +71,50 @@ impl SimulatedBus {
         Ok(bus)
     }
 
-    fn check(&self, address: u64, bytes: usize, control: bool) -> Result<()> {
-        let end = address + bytes as u64;
-        let holds = |memory: &&DmaMemory| {
-            address >= memory.address && end <= memory.address + memory.bytes as u64
+    /// Maps `bytes` zeroed bytes of a memory at a bus address of that alignment. Returns address
+    /// and place in the memory.
+    fn place(&mut self, memory: MemoryId, bytes: usize, align: usize) -> Result<(u64, u64)> {
+        let length = (bytes as u64).next_multiple_of(PAGE_BYTES);
+        let address = self
+            .bus_next
+            .next_multiple_of((align as u64).max(PAGE_BYTES));
+        let next = match memory {
+            MemoryId::Gpu(_) => &mut self.gpu_next,
+            _ => &mut self.dram_next,
         };
-        let kind = if control { "control" } else { "application" };
-        let below = self.allocated.range(..=address).next_back();
-        match below.map(|(_, memory)| memory).filter(holds) {
-            Some(memory) if (memory.kind == MemoryKind::Control) == control => Ok(()),
-            _ => Err(BusError::BadAddress {
-                address,
-                bytes,
-                kind,
-            }),
+        let mut card = self.card.borrow_mut();
+        let released = (self.free.iter()).position(|free| (free.0, free.2) == (memory, length));
+        let offset = released.map_or(*next, |index| self.free[index].1);
+        card.pcie
+            .map(address, length, memory, offset, Rights::ReadWrite)
+            // Only memory that was allocated before may hold anything but zeros.
+            .and_then(|()| match released {
+                Some(_) => card.pcie.write(address, &vec![0; length as usize]),
+                None => Ok(()),
+            })
+            .map_err(|_| BusError::NoMemory { bytes })?;
+        match released {
+            Some(index) => drop(self.free.swap_remove(index)),
+            None => *next += length,
         }
+        // An unmapped page between two pieces: an overrun faults instead of landing in a neighbour.
+        self.bus_next = address + length + PAGE_BYTES;
+        Ok((address, offset))
     }
+
+    /// Unmaps what [`Self::place`] mapped.
+    fn displace(&mut self, address: u64, bytes: usize) -> Result<()> {
+        let length = (bytes as u64).next_multiple_of(PAGE_BYTES);
+        let mut card = self.card.borrow_mut();
+        let (place, offset) = card.pcie.locate(address, length).map_err(device)?;
+        card.pcie.unmap(address, length).map_err(device)?;
+        self.free.push((place, offset, length));
+        Ok(())
+    }
+}
+
+fn failed(error: std::io::Error) -> BusError {
+    BusError::Device(error.to_string())
 }
 
 fn device(error: IommuError) -> BusError {
@@ -133,32 +163,28 @@ impl Bus for SimulatedBus {
             .map_err(|error| BusError::Device(error.to_string()))
     }
 
+    fn writes_lines(&self) -> bool {
+        true
+    }
+
+    fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
+        let (address, offset) = self.place(MemoryId::Dram, bytes, align)?;
+        let card = self.card.borrow();
+        let pages = card.files[&MemoryId::Dram].range(offset as usize, bytes);
+        let memory = ControlMemory::new(address, &pages.map_err(failed)?);
+        memory.map_err(failed)
+    }
+
+    fn release_control(&mut self, memory: ControlMemory) -> Result<()> {
+        self.displace(memory.address(), memory.bytes())
+    }
+
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let length = (bytes as u64).next_multiple_of(PAGE_BYTES);
-        let address = self
-            .bus_next
-            .next_multiple_of((align as u64).max(PAGE_BYTES));
-        let (memory, next) = match kind {
-            MemoryKind::Control | MemoryKind::Application => (MemoryId::Dram, &mut self.dram_next),
-            MemoryKind::Gpu => (MemoryId::Gpu(0), &mut self.gpu_next),
+        let memory = match kind {
+            MemoryKind::Application => MemoryId::Dram,
+            MemoryKind::Gpu => MemoryId::Gpu(0),
         };
-        let mut card = self.card.borrow_mut();
-        let released = (self.free.iter()).position(|free| (free.0, free.2) == (memory, length));
-        let offset = released.map_or(*next, |index| self.free[index].1);
-        card.pcie
-            .map(address, length, memory, offset, Rights::ReadWrite)
-            // Only memory that was allocated before may hold anything but zeros.
-            .and_then(|()| match released {
-                Some(_) => card.pcie.write(address, &vec![0; length as usize]),
-                None => Ok(()),
-            })
-            .map_err(|_| BusError::NoMemory { bytes })?;
-        match released {
-            Some(index) => drop(self.free.swap_remove(index)),
-            None => *next += length,
-        }
-        // An unmapped page between two pieces: an overrun faults instead of landing in a neighbour.
-        self.bus_next = address + length + PAGE_BYTES;
+        let (address, _) = self.place(memory, bytes, align)?;
         let memory = DmaMemory {
             address,
             bytes,
@@ -169,7 +195,6 @@ impl Bus for SimulatedBus {
     }
 
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        let failed = |error: std::io::Error| BusError::Device(error.to_string());
         let pages = range.map_device().map_err(failed)?;
         let bytes = range.bytes();
         let length = bytes as u64;
@@ -193,47 +218,33 @@ impl Bus for SimulatedBus {
     }
 
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
+        self.allocated.remove(&memory.address);
+        let Some((pages, _)) = self.mapped.remove(&memory.address) else {
+            return self.displace(memory.address, memory.bytes);
+        };
         let length = (memory.bytes as u64).next_multiple_of(PAGE_BYTES);
         let mut card = self.card.borrow_mut();
-        if let Some((pages, _)) = self.mapped.remove(&memory.address) {
-            card.pcie.unmap(memory.address, length).map_err(device)?;
-            card.pcie.detach(pages);
-            self.allocated.remove(&memory.address);
-            return Ok(());
-        }
-        let located = card.pcie.locate(memory.address, length);
-        let (place, offset) = located.map_err(device)?;
         card.pcie.unmap(memory.address, length).map_err(device)?;
-        self.free.push((place, offset, length));
-        self.allocated.remove(&memory.address);
+        card.pcie.detach(pages);
         Ok(())
     }
 
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.check(address, into.len(), true)?;
-        self.card.borrow().pcie.read(address, into).map_err(device)
-    }
-
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        self.check(address, from.len(), true)?;
-        self.card
-            .borrow_mut()
-            .pcie
-            .write(address, from)
-            .map_err(device)
-    }
-
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        self.check(memory.address, memory.bytes, false)?;
+        let (address, bytes) = (memory.address, memory.bytes);
+        let holds =
+            |known: &DmaMemory| address + bytes as u64 <= known.address + known.bytes as u64;
+        let below = self.allocated.range(..=address).next_back();
+        if !below.is_some_and(|(_, known)| holds(known)) {
+            return Err(BusError::BadAddress { address, bytes });
+        }
         if let Some((_, range)) = self.mapped.get(&memory.address) {
             return Ok(range.clone());
         }
         let card = self.card.borrow();
-        let bytes = memory.bytes as u64;
-        let located = card.pcie.locate(memory.address, bytes);
+        let located = card.pcie.locate(address, bytes as u64);
         let (place, offset) = located.map_err(device)?;
-        let range = card.files[&place].range(offset as usize, memory.bytes);
-        range.map_err(|error| BusError::Device(error.to_string()))
+        let range = card.files[&place].range(offset as usize, bytes);
+        range.map_err(failed)
     }
 
     fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
@@ -265,6 +276,11 @@ impl Bus for SimulatedBus {
         self.write_register(entry + 4, (self.interrupt_base >> 32) as u32)?;
         self.write_register(entry + 8, vector.into())?;
         self.write_register(entry + 12, 0)
+    }
+
+    /// Simulated time passes in calls alone.
+    fn interrupt_fd(&self, _vector: u16) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {

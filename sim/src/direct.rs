@@ -309,8 +309,9 @@ impl Direct {
     /// Header entries that have arrived since the last call.
     pub fn entries(&mut self) -> Vec<HeaderEntry> {
         let mut entries = Vec::new();
-        while let Some(entry) = self.device.next_header().expect("an entry") {
-            entries.push(entry);
+        let mut entry = HeaderEntry::default();
+        while self.device.next_header(&mut entry).expect("an entry") {
+            entries.push(entry.clone());
         }
         self.device.return_headers().expect("a doorbell");
         entries

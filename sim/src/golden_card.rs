@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use abi::config::CardConfig;
 use abi::registers::PUSH_BYTES;
 use golden::device::{GoldenDevice, Memory};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::control_memory::ControlMemory;
 use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
 
 use crate::bus::ADVANCE_CYCLES;
@@ -22,7 +24,7 @@ const PAGE_BYTES: u64 = 4096;
 
 /// One piece of memory, allocated or mapped.
 struct Piece {
-    kind: MemoryKind,
+    is_control: bool,
     range: MemoryRange,
     bytes: DeviceMapping,
 }
@@ -35,23 +37,21 @@ struct HostMemory {
 }
 
 impl HostMemory {
-    fn window(&mut self, address: u64, bytes: usize) -> Option<(MemoryKind, &mut [u8])> {
+    fn window(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
         let (&base, piece) = self.pieces.range_mut(..=address).next_back()?;
         let at = (address - base) as usize;
-        let window = piece.bytes.get_mut(at..at.checked_add(bytes)?)?;
-        Some((piece.kind, window))
+        piece.bytes.get_mut(at..at.checked_add(bytes)?)
     }
 }
 
 impl Memory for HostMemory {
     fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        self.window(address, bytes)
-            .map(|(_, window)| window.to_vec())
+        self.window(address, bytes).map(|window| window.to_vec())
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
         match self.window(address, bytes.len()) {
-            Some((_, window)) => window.copy_from_slice(bytes),
+            Some(window) => window.copy_from_slice(bytes),
             None => {
                 self.faults.push(DmaFault { address });
                 return false;
@@ -153,44 +153,26 @@ impl GoldenBus {
         }
     }
 
-    /// Adds memory at the next address of that alignment.
-    fn add(&mut self, kind: MemoryKind, range: MemoryRange, align: u64) -> Result<DmaMemory> {
+    /// Adds memory at the next address of that alignment, and returns it.
+    fn add(&mut self, is_control: bool, range: MemoryRange, align: u64) -> Result<u64> {
         let bytes = range.bytes();
         let address = self.bus_next.next_multiple_of(align);
         let piece = Piece {
-            kind,
+            is_control,
             bytes: range.map_device().map_err(device)?,
             range,
         };
         // An unmapped page between two pieces: an overrun is refused.
         self.bus_next = address + (bytes as u64).next_multiple_of(PAGE_BYTES) + PAGE_BYTES;
         self.card.borrow_mut().memory.pieces.insert(address, piece);
-        Ok(DmaMemory {
-            address,
-            bytes,
-            kind,
-        })
+        Ok(address)
     }
+}
 
-    /// Calls `visit` on a piece of control memory.
-    fn visit(
-        &mut self,
-        address: u64,
-        bytes: usize,
-        visit: &mut dyn FnMut(&mut [u8]),
-    ) -> Result<()> {
-        match self.card.borrow_mut().memory.window(address, bytes) {
-            Some((MemoryKind::Control, window)) => {
-                visit(window);
-                Ok(())
-            }
-            _ => Err(BusError::BadAddress {
-                address,
-                bytes,
-                kind: "control",
-            }),
-        }
-    }
+/// New memory.
+fn pages(bytes: usize) -> Result<MemoryRange> {
+    let file = MemoryFile::new(bytes).map_err(device)?;
+    file.all().map_err(device)
 }
 
 fn device(error: std::io::Error) -> BusError {
@@ -216,14 +198,39 @@ impl Bus for GoldenBus {
         Err(BusError::BadOffset(offset))
     }
 
+    fn writes_lines(&self) -> bool {
+        false
+    }
+
+    fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
+        let pages = pages(bytes)?;
+        let address = self.add(true, pages.clone(), align as u64)?;
+        ControlMemory::new(address, &pages).map_err(device)
+    }
+
+    fn release_control(&mut self, memory: ControlMemory) -> Result<()> {
+        let pieces = &mut self.card.borrow_mut().memory.pieces;
+        pieces.remove(&memory.address());
+        Ok(())
+    }
+
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let file = MemoryFile::new(bytes).map_err(device)?;
-        self.add(kind, file.all().map_err(device)?, align as u64)
+        let address = self.add(false, pages(bytes)?, align as u64)?;
+        Ok(DmaMemory {
+            address,
+            bytes,
+            kind,
+        })
     }
 
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        let align = 1 << page_bits(range.bytes() as u64);
-        self.add(MemoryKind::Application, range.clone(), align)
+        let bytes = range.bytes();
+        let address = self.add(false, range.clone(), 1 << page_bits(bytes as u64))?;
+        Ok(DmaMemory {
+            address,
+            bytes,
+            kind: MemoryKind::Application,
+        })
     }
 
     fn release(&mut self, memory: DmaMemory) -> Result<()> {
@@ -231,26 +238,13 @@ impl Bus for GoldenBus {
         Ok(())
     }
 
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.visit(address, into.len(), &mut |window| {
-            into.copy_from_slice(window)
-        })
-    }
-
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        self.visit(address, from.len(), &mut |window| {
-            window.copy_from_slice(from)
-        })
-    }
-
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
         let card = self.card.borrow();
         match card.memory.pieces.get(&memory.address) {
-            Some(Piece { kind, range, .. }) if *kind != MemoryKind::Control => Ok(range.clone()),
+            Some(piece) if !piece.is_control => Ok(piece.range.clone()),
             _ => Err(BusError::BadAddress {
                 address: memory.address,
                 bytes: memory.bytes,
-                kind: "application",
             }),
         }
     }
@@ -270,6 +264,10 @@ impl Bus for GoldenBus {
 
     fn enable_interrupt(&mut self, _vector: u16) -> Result<()> {
         Ok(())
+    }
+
+    fn interrupt_fd(&self, _vector: u16) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     /// Nothing happens between two calls, so there is nothing to wait for.

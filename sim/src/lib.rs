@@ -15,6 +15,7 @@ pub mod dma_rig;
 pub mod faults;
 pub mod golden_card;
 pub mod harness;
+pub mod hooked_bus;
 pub mod lab;
 pub mod network_side;
 pub mod null_card;

@@ -4,13 +4,12 @@
 //! ```text
 //!   host ── NullBus ── doorbells (atomics) ──► NullCard ── tables of the golden model
 //!             │                                   │   └─── peers: one for each SYN
-//!             └── pages of the rings, mapped ─────┘
-//!                 by each side for itself
+//!             └── control memory, in words ───────┘
 //! ```
 //! No payload is read or written: a packet is its header entry, a descriptor what its fields say.
 //! The card runs in [`NullCard::step`], [`NullCard::offer`] and [`NullCard::acknowledge`]: between
 //! the timed calls of the host, where nothing disturbs a figure, or in a thread of its own. It
-//! shares nothing with its bus but the pages of the rings and what `null_card/shared.rs` holds.
+//! shares nothing with its bus but control memory and what `null_card/shared.rs` holds.
 //!
 //! Invariants
 //! 1. Every byte of the rings is as in the contract: phases, epochs, two slots, second slot first.
@@ -183,11 +182,11 @@ impl NullCard {
                     opcode: OPCODE.get(&entry) as u8,
                     status: status.name(),
                 }));
-                self.owners[owner].confirm(&self.shared, &mut self.memory, status);
+                self.owners[owner].confirm(&self.shared, &self.memory, status);
             }
         }
         if is_open {
-            self.owners[owner].confirm(&self.shared, &mut self.memory, CommandStatus::Ok);
+            self.owners[owner].confirm(&self.shared, &self.memory, CommandStatus::Ok);
         }
     }
 
@@ -200,7 +199,7 @@ impl NullCard {
             self.note(taken);
         }
         if any {
-            self.owners[owner].report_sends(&mut self.memory);
+            self.owners[owner].report_sends(&self.memory);
         }
         self.record = record;
     }
@@ -250,7 +249,7 @@ impl NullCard {
             (h::CURSOR, cursor.into()),
         ];
         let fields = common(header).into_iter().chain(entry);
-        rings.publish(&mut self.memory, fields, header);
+        rings.publish(&self.memory, fields, header);
         true
     }
 
@@ -320,7 +319,7 @@ impl NullCard {
             (h::PIECES, 1 + u64::from(within_first < bytes)),
         ];
         let fields = common(header).into_iter().chain(entry);
-        rings.publish(&mut self.memory, fields, header);
+        rings.publish(&self.memory, fields, header);
         Ok(true)
     }
 

@@ -114,8 +114,9 @@ impl<B: Bus> Half<B> {
     }
 
     fn take_entries(&mut self) {
-        while let Some(entry) = self.device.next_header().expect("an entry") {
-            self.entries.push(entry);
+        let mut entry = HeaderEntry::default();
+        while self.device.next_header(&mut entry).expect("an entry") {
+            self.entries.push(entry.clone());
         }
         self.device.return_headers().expect("a doorbell");
     }

@@ -277,8 +277,9 @@ impl<B: Bus, C: Model> Rig<B, C> {
     /// Takes what the card has published.
     pub fn take_entries(&mut self) -> Result<Vec<HeaderEntry>> {
         let mut entries = Vec::new();
-        while let Some(entry) = self.device.next_header()? {
-            entries.push(entry);
+        let mut entry = HeaderEntry::default();
+        while self.device.next_header(&mut entry)? {
+            entries.push(entry.clone());
         }
         if !entries.is_empty() {
             self.device.return_headers()?;

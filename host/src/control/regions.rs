@@ -102,9 +102,14 @@ impl Regions {
         self.regions.get(usize::from(index))?.as_ref()
     }
 
+    /// All regions.
+    pub fn all(&self) -> impl Iterator<Item = &Region> {
+        self.regions.iter().flatten()
+    }
+
     /// The region that holds a bus address.
     pub fn at(&self, address: u64) -> Option<&Region> {
-        self.regions.iter().flatten().find(|region| {
+        self.all().find(|region| {
             let memory = region.memory;
             (memory.address..memory.address + memory.bytes as u64).contains(&address)
         })

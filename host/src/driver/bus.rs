@@ -2,20 +2,23 @@
 //!
 //! ```text
 //!   control stack ── read_register, write_register ──►┌──────┐
-//!   control stack ── read_memory, write_memory ─────► │ Bus  │ ◄── DMA of the card
+//!   control stack ── ControlMemory ─────────────────► │ Bus  │ ◄── DMA of the card
 //!   application   ── share, then a mapping ─────────► └──────┘
 //! ```
-//! Memory comes in two kinds. Control memory (rings, slow buffers) belongs to the control stack.
-//! Application memory holds payload: [`Bus::share`] returns its pages, the application maps them
-//! for itself, and the control stack maps them without access rights ([`crate::memory`]). Memory
-//! that the application already has becomes the card's by [`Bus::map`].
+//! Control memory (rings, slow buffers) belongs to the control stack, which reads and writes it in
+//! place ([`ControlMemory`]): the bus is no longer asked. Application memory holds payload:
+//! [`Bus::share`] returns its pages, the application maps them for itself, and the control stack
+//! maps them without access rights ([`crate::memory`]). Memory that the application already has
+//! becomes the card's by [`Bus::map`].
 
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use abi::config::{PAGE_BITS_MAX, PAGE_BITS_MIN};
 use abi::registers::PUSH_BYTES;
 use thiserror::Error;
 
+use super::control_memory::ControlMemory;
 use crate::memory::MemoryRange;
 
 /// Result of a bus call.
@@ -30,15 +33,13 @@ pub enum BusError {
     /// A register read returned no data: the card was removed or the link is down.
     #[error("register {0:#x} returned no data")]
     NoAnswer(u32),
-    /// A memory access outside what was allocated as that kind.
-    #[error("{bytes} bytes at {address:#x} are not {kind} memory of this bus")]
+    /// Memory that was not allocated or mapped for an application.
+    #[error("{bytes} bytes at {address:#x} are no application memory of this bus")]
     BadAddress {
         /// First byte.
         address: u64,
         /// Length.
         bytes: usize,
-        /// Kind of memory that was requested.
-        kind: &'static str,
     },
     /// No free memory of that size.
     #[error("{bytes} bytes of DMA memory are not available")]
@@ -63,14 +64,12 @@ pub const fn page_bits(bytes: u64) -> usize {
     }
 }
 
-/// Kind of memory.
+/// Kind of application memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryKind {
-    /// Host DRAM of the control stack.
-    Control,
-    /// Host DRAM of an application.
+    /// Host DRAM.
     Application,
-    /// GPU memory of an application, behind the GPU's BAR.
+    /// GPU memory, behind the GPU's BAR.
     Gpu,
 }
 
@@ -79,13 +78,13 @@ impl MemoryKind {
     /// their header entry is published.
     pub const fn number(self) -> u8 {
         match self {
-            MemoryKind::Control | MemoryKind::Application => 0,
+            MemoryKind::Application => 0,
             MemoryKind::Gpu => 1,
         }
     }
 }
 
-/// A piece of DMA memory, contiguous on the bus.
+/// A piece of application memory, contiguous on the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DmaMemory {
     /// Bus address of the first byte.
@@ -109,15 +108,30 @@ pub trait Bus {
     fn read_register(&mut self, offset: u32) -> Result<u32>;
 
     /// Writes a 32-bit register of BAR 0. The write is posted: it may take effect later, but before
-    /// any later read.
+    /// any later read. It is a release: what the caller stored to control memory before is visible
+    /// to the card when the write arrives. Where stores may pass stores (not on x86), and where
+    /// control memory is not coherent, the bus has the barrier.
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()>;
 
-    /// Writes 64 bytes of BAR 0, at a multiple of 64, as one request if the machine can. The write
-    /// is posted, in order with register writes.
+    /// Whether [`Bus::write_line`] makes one request of 64 bytes. A BAR that is mapped uncached
+    /// needs a store of 64 bytes for it (MOVDIR64B). Without one the card would throw the halves
+    /// away, so the driver never calls `write_line`.
+    fn writes_lines(&self) -> bool;
+
+    /// Writes 64 bytes of BAR 0, at a multiple of 64, as one request. The write is posted, in order
+    /// with register writes.
     fn write_line(&mut self, offset: u32, line: &[u8; PUSH_BYTES]) -> Result<()>;
 
-    /// Allocates `bytes` of zeroed memory, contiguous on the bus, at a multiple of `align_bytes`
-    /// (a power of two of at least 4,096).
+    /// Allocates `bytes` of zeroed control memory, contiguous on the bus, at a multiple of
+    /// `align_bytes` (a power of two of at least 4,096).
+    fn allocate_control(&mut self, bytes: usize, align_bytes: usize) -> Result<ControlMemory>;
+
+    /// Takes control memory from the card, which must no longer access it. The pages live as long
+    /// as a clone of it.
+    fn release_control(&mut self, memory: ControlMemory) -> Result<()>;
+
+    /// Allocates `bytes` of zeroed application memory, contiguous on the bus, at a multiple of
+    /// `align_bytes` (a power of two of at least 4,096).
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, align_bytes: usize)
         -> Result<DmaMemory>;
 
@@ -139,14 +153,8 @@ pub trait Bus {
     /// such a place.
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory>;
 
-    /// Releases memory that was allocated or mapped. The card must no longer access it.
+    /// Releases application memory that was allocated or mapped. The card must no longer access it.
     fn release(&mut self, memory: DmaMemory) -> Result<()>;
-
-    /// Reads control memory. Calls are ordered; bytes within one call are read in any order.
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()>;
-
-    /// Writes control memory.
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()>;
 
     /// The pages of application memory, to be mapped.
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange>;
@@ -154,7 +162,7 @@ pub trait Bus {
     /// The address for flush reads of a memory kind, if that kind needs them.
     fn flush_address(&self, kind: MemoryKind) -> Option<u64>;
 
-    /// Posted writes refused since the last call.
+    /// Posted writes refused since the last call. A real bus learns of none (decision 13).
     fn take_faults(&mut self) -> Vec<DmaFault>;
 
     /// Advances a simulated card; does nothing for a real one.
@@ -162,6 +170,10 @@ pub trait Bus {
 
     /// Enables an interrupt vector.
     fn enable_interrupt(&mut self, vector: u16) -> Result<()>;
+
+    /// The event descriptor of an enabled interrupt vector, which becomes readable when it fires and
+    /// holds a count of 8 bytes; `None` where the bus has none, as in simulated time.
+    fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>>;
 
     /// Waits for an interrupt, at most for `limit` of the card's time, and returns its vector. A
     /// bus without interrupts returns `None` at once.

@@ -11,19 +11,25 @@
 //! whether a ticket's fence has passed. The tickets of one owner are confirmed in order. Those of
 //! different owners have no order: what depends on another owner's command waits for its
 //! confirmation.
+//!
+//! A device that is closed or dropped leaves a card that reaches no memory: the new epoch knows
+//! nothing of what was set up.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use abi::flow_key::{Secret, SECRET_WORDS};
 use abi::reason::{Disposition, DropReason, SendError};
 use abi::{counters as n, registers, ABI_VERSION};
 
-use super::bus::{Bus, MemoryKind};
+use super::bus::{Bus, BusError, MemoryKind};
 use super::error::{HostError, Result};
 use super::owner::{doorbell_page, Owner};
 use super::rings::{HeaderEntry, RingSizes};
+use super::sleep;
 use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
 use crate::control::commands::Entry;
@@ -38,7 +44,7 @@ pub struct DeviceConfig {
     /// Seed of the flow table's hash secrets, for runs that must repeat. Without one they are
     /// random: whoever knows them can find addresses that share all slots of a bucket.
     pub hash_seed: Option<u64>,
-    /// Push a descriptor with its doorbell when the send ring is empty and the card supports it.
+    /// Push a descriptor with its doorbell when the send ring is empty, and card and bus can.
     pub push_slots: bool,
 }
 
@@ -127,6 +133,7 @@ impl<B: Bus> Device<B> {
             }
         }
         let features = bus.read_register(registers::FEATURES)?;
+        let can_push = bus.writes_lines() && features & registers::FEATURE_PUSH != 0;
         let watch = Watch::begin(&mut bus)?;
         let mut device = Self {
             watch,
@@ -135,7 +142,7 @@ impl<B: Bus> Device<B> {
             secrets,
             owners: Vec::new(),
             turn: (0, TURN_ENTRIES),
-            push_slots: config.push_slots && features & registers::FEATURE_PUSH != 0,
+            push_slots: config.push_slots && can_push,
         };
         device.open_owner(config.rings)?;
         device.bus.write_register(
@@ -237,22 +244,17 @@ impl<B: Bus> Device<B> {
         Ok(())
     }
 
-    /// Descriptors not handed to the card yet.
+    /// Slots of descriptors that wait for their doorbell, and descriptors that wait for room in
+    /// their ring.
     pub fn sends_waiting(&self) -> usize {
         self.owners.iter().map(Owner::sends_waiting).sum()
-    }
-
-    /// The next header entry of any owner, if there is one. See [`Device::take_header`].
-    pub fn next_header(&mut self) -> Result<Option<HeaderEntry>> {
-        let mut entry = HeaderEntry::default();
-        Ok(self.take_header(&mut entry)?.then_some(entry))
     }
 
     /// Takes the next header entry of any owner into `entry`. Returns whether there was one. The
     /// owners take turns, so that none waits for another that is flooded. A queue yields at most as
     /// many entries as it holds until [`Device::return_headers`] gives its slots back, so a loop
     /// over all entries ends.
-    pub fn take_header(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
+    pub fn next_header(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
         for _ in 0..=self.owners.len() {
             let (number, left) = self.turn;
             if left > 0 && self.owners[number].next_header(&mut self.bus, entry)? {
@@ -264,14 +266,13 @@ impl<B: Bus> Device<B> {
         Ok(false)
     }
 
-    /// The next header entry of an owner, if there is one; those of others stay queued.
-    pub fn next_header_of(&mut self, owner: u8) -> Result<Option<HeaderEntry>> {
+    /// Takes the next header entry of an owner into `entry`; those of others stay queued. Returns
+    /// whether there was one.
+    pub fn next_header_of(&mut self, owner: u8, entry: &mut HeaderEntry) -> Result<bool> {
         let open = self.owners.len();
         let unknown = HostError::UnknownOwner { owner, open };
         let owner = self.owners.get_mut(usize::from(owner)).ok_or(unknown)?;
-        let mut entry = HeaderEntry::default();
-        let taken = owner.next_header(&mut self.bus, &mut entry)?;
-        Ok(taken.then_some(entry))
+        owner.next_header(&mut self.bus, entry)
     }
 
     /// Posts what is queued, rings doorbells that changed, takes completions. Returns whether
@@ -311,26 +312,84 @@ impl<B: Bus> Device<B> {
         Ok(())
     }
 
-    /// Waits for header entries that were not taken yet, at most for `limit`. Returns whether an
-    /// interrupt arrived.
+    /// Waits for header entries that were not taken yet, at most for `limit`, or until `other` is
+    /// readable. Returns whether there is something to look at. The time is the card's; where the
+    /// bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
     ///
     /// No entry is missed: each owner is armed with the last index that it has read, and an entry
     /// beyond that index, however old, fires at once. Confirmations raise no interrupt. While a
     /// command is in flight, which takes about a microsecond, the call returns at once: poll.
-    pub fn wait(&mut self, limit: Duration) -> Result<bool> {
+    pub fn wait(&mut self, limit: Duration, other: Option<BorrowedFd<'_>>) -> Result<bool> {
         if self.unconfirmed() > 0 || self.sends_waiting() > 0 {
             self.bus.advance()?;
             return Ok(false);
         }
-        for owner in &self.owners {
-            owner.arm(&mut self.bus)?;
-        }
-        let came = self.bus.wait_interrupt(limit)?.is_some();
+        self.arm()?;
+        let came = self.sleep(limit, other)?;
         if !came {
             // A card that was reset from outside raises no interrupt.
             self.watch.check_epoch(&mut self.bus)?;
         }
         Ok(came)
+    }
+
+    /// Arms the interrupt of every owner for the first entry that was not taken yet: before a sleep
+    /// on descriptors of [`Bus::interrupt_fd`] elsewhere.
+    pub fn arm(&mut self) -> Result<()> {
+        for owner in &self.owners {
+            owner.arm(&mut self.bus)?;
+        }
+        Ok(())
+    }
+
+    fn sleep(&mut self, limit: Duration, other: Option<BorrowedFd<'_>>) -> Result<bool> {
+        let failed = |error: io::Error| BusError::Device(error.to_string());
+        let readable = |descriptors: &[BorrowedFd<'_>], limit| {
+            let readable = sleep::until_readable(descriptors, limit);
+            readable.map_err(failed)
+        };
+        let vectors = 0..self.owners.len() as u16;
+        let events: Option<Vec<_>> = vectors.map(|at| self.bus.interrupt_fd(at)).collect();
+        if let Some(events) = events {
+            let all: Vec<_> = events.iter().copied().chain(other).collect();
+            let ready = readable(&all, limit)?;
+            for (event, _) in events.iter().zip(&ready).filter(|(_, ready)| **ready) {
+                sleep::drain(*event).map_err(failed)?;
+            }
+            return Ok(ready.contains(&true));
+        }
+        // The card's time passes in the call alone: what is ready now would wait for its end.
+        let is_ready = |other: Option<BorrowedFd<'_>>| match other {
+            Some(other) => readable(&[other], Duration::ZERO).map(|ready| ready[0]),
+            None => Ok(false),
+        };
+        if is_ready(other)? {
+            return Ok(true);
+        }
+        Ok(self.bus.wait_interrupt(limit)?.is_some() || is_ready(other)?)
+    }
+
+    /// Ends the use of the card: stops both directions, starts a new epoch, in which nothing that
+    /// was set up is valid, and takes the memory of all rings from the card. What the caller has
+    /// registered may be released after it. A device that is dropped does the same, as far as the
+    /// bus lets it; where it fails, the memory stays with the bus.
+    pub fn close(mut self) -> Result<()> {
+        self.end()
+    }
+
+    /// See [`Device::close`]. No other call may follow but those of the bus.
+    pub(crate) fn end(&mut self) -> Result<()> {
+        let owners = std::mem::take(&mut self.owners);
+        if owners.is_empty() {
+            return Ok(());
+        }
+        self.bus.write_register(registers::CONTROL, 0)?;
+        // The read that finds the new epoch comes behind all writes of the old one.
+        start_epoch(&mut self.bus)?;
+        for owner in owners {
+            owner.release(&mut self.bus)?;
+        }
+        Ok(())
     }
 
     /// Packets by disposition and by drop reason, failed sends, and the counters of each stage
@@ -376,6 +435,16 @@ impl<B: Bus> Device<B> {
         let low = self.bus.read_register(offset)?;
         let high = self.bus.read_register(offset + 4)?;
         Ok(u64::from(high) << 32 | u64::from(low))
+    }
+}
+
+impl<B: Bus> Drop for Device<B> {
+    fn drop(&mut self) {
+        // While a panic unwinds, the bus may be in the middle of a call. Whoever ends the process
+        // takes the card from it.
+        if !std::thread::panicking() {
+            let _ = self.end();
+        }
     }
 }
 

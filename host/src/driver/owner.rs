@@ -5,7 +5,8 @@
 //!   descriptors ─► send ring ─► doorbell        header queue, slow buffers ─► header entries
 //! ```
 //! Commands are numbered from 0. An entry of the completion ring confirms all commands up to its
-//! own.
+//! own. Commands and descriptors are written into their ring at once, and wait beside it only while
+//! it is full; [`Owner::poll`] announces them.
 
 use std::collections::VecDeque;
 
@@ -13,7 +14,8 @@ use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES
 use abi::reason::CommandStatus;
 use abi::{command, registers};
 
-use super::bus::{Bus, DmaMemory, MemoryKind};
+use super::bus::Bus;
+use super::control_memory::ControlMemory;
 use super::error::Result;
 use super::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes};
 use super::ticket::{RefusedCommand, Ticket};
@@ -45,8 +47,10 @@ pub(crate) struct Owner {
     sends: PostRing,
     push_slots: bool,
     send_waiting: VecDeque<Descriptor>,
-    send_status: DmaMemory,
+    send_status: ControlMemory,
     headers: HeaderQueue,
+    /// All memory of its rings.
+    memory: Vec<ControlMemory>,
 }
 
 impl Owner {
@@ -58,8 +62,11 @@ impl Owner {
         push_slots: bool,
     ) -> Result<Self> {
         sizes.check()?;
+        let mut memory = Vec::new();
         let mut ring = |entry_bytes: usize, bits: u32, align: usize| {
-            bus.allocate(MemoryKind::Control, (entry_bytes << bits).max(4096), align)
+            let ring = bus.allocate_control((entry_bytes << bits).max(4096), align)?;
+            memory.push(ring.clone());
+            Result::Ok(ring)
         };
         let commands = ring(COMMAND_BYTES, sizes.command_bits, 4096)?;
         let completions = ring(COMPLETION_BYTES, sizes.command_bits, 4096)?;
@@ -68,7 +75,7 @@ impl Owner {
         let headers = ring(SLOT_BYTES, sizes.header_bits, 4096)?;
         let slow = ring(SLOW_BUFFER_BYTES, sizes.slow_bits, SLOW_BUFFER_BYTES)?;
         let context = registers::CONTEXTS + u32::from(number) * registers::CONTEXT_STRIDE;
-        for (offset, memory) in [
+        for (offset, ring) in [
             (registers::CONTEXT_COMMAND_BASE, &commands),
             (registers::CONTEXT_COMPLETION_BASE, &completions),
             (registers::CONTEXT_SEND_BASE, &sends),
@@ -76,14 +83,14 @@ impl Owner {
             (registers::CONTEXT_HEADER_BASE, &headers),
             (registers::CONTEXT_SLOW_BASE, &slow),
         ] {
-            bus.write_register(context + offset, memory.address as u32)?;
-            bus.write_register(context + offset + 4, (memory.address >> 32) as u32)?;
+            bus.write_register(context + offset, ring.address() as u32)?;
+            bus.write_register(context + offset + 4, (ring.address() >> 32) as u32)?;
         }
         let word = sizes.command_bits
             | sizes.send_bits << 8
             | sizes.header_bits << 16
             | sizes.slow_bits << 24;
-        let headers = HeaderQueue::new(bus, number, headers, sizes.header_bits, slow)?;
+        let headers = HeaderQueue::new(number, headers, sizes.header_bits, slow);
         bus.write_register(context + registers::CONTEXT_SIZES, word)?;
         bus.write_register(context + registers::CONTEXT_ENABLE, 1)?;
         Ok(Self {
@@ -99,7 +106,16 @@ impl Owner {
             send_waiting: VecDeque::new(),
             send_status,
             headers,
+            memory,
         })
+    }
+
+    /// Takes the memory of the rings from a card that no longer accesses them.
+    pub(crate) fn release(self, bus: &mut dyn Bus) -> Result<()> {
+        for ring in self.memory {
+            bus.release_control(ring)?;
+        }
+        Ok(())
     }
 
     fn ring(&self, bus: &mut dyn Bus, doorbell: u32, value: u32) -> Result<()> {
@@ -110,8 +126,24 @@ impl Owner {
     /// Queues a command.
     pub(crate) fn command(&mut self, entry: [u8; COMMAND_BYTES]) -> Ticket {
         let ahead = self.unconfirmed() as u64;
-        self.waiting.push_back(entry);
+        match self.waiting.is_empty() && self.has_room_for_command() {
+            true => self.post_command(&entry),
+            false => self.waiting.push_back(entry),
+        }
         Ticket::new(self.number, self.confirmed + ahead)
+    }
+
+    fn has_room_for_command(&self) -> bool {
+        self.commands.free_entries(self.confirmed as u32) > 0
+    }
+
+    fn post_command(&mut self, entry: &[u8; COMMAND_BYTES]) {
+        self.commands.post(entry);
+        self.in_flight.push_back(InFlight {
+            opcode: command::OPCODE.get(entry) as u8,
+            flow: command::FLOW.get(entry) as u16,
+            generation: command::GENERATION.get(entry) as u8,
+        });
     }
 
     /// Whether the fence of a command of this owner has passed.
@@ -136,19 +168,36 @@ impl Owner {
 
     /// Queues a send descriptor of one or two slots.
     pub(crate) fn send(&mut self, descriptor: &[u8]) {
-        assert!(
-            matches!(descriptor.len(), SLOT_BYTES | 0x100),
-            "one or two slots"
-        );
+        let bytes = descriptor.len();
+        assert!(matches!(bytes, SLOT_BYTES | 0x100), "one or two slots");
+        if self.send_waiting.is_empty() && self.has_room_for_slots(bytes / SLOT_BYTES) {
+            self.post_send(descriptor);
+            return;
+        }
         let mut slots = Descriptor::new();
         let fits = slots.try_extend_from_slice(descriptor);
         debug_assert!(fits.is_ok(), "its length was checked");
         self.send_waiting.push_back(slots);
     }
 
-    /// Descriptors not handed to the card yet.
+    /// Consumer index of the send ring, as the card wrote it last.
+    fn sends_consumed(&self) -> u32 {
+        self.send_status.load_acquire(0) as u32
+    }
+
+    fn has_room_for_slots(&self, slots: usize) -> bool {
+        self.sends.free_entries(self.sends_consumed()) as usize >= slots
+    }
+
+    fn post_send(&mut self, descriptor: &[u8]) {
+        for slot in descriptor.chunks(SLOT_BYTES) {
+            self.sends.post(slot);
+        }
+    }
+
+    /// Slots that wait for their doorbell, and descriptors that wait for the ring.
     pub(crate) fn sends_waiting(&self) -> usize {
-        self.send_waiting.len()
+        self.sends.unannounced() as usize + self.send_waiting.len()
     }
 
     /// Takes the next header entry into `entry`. Returns whether there was one.
@@ -180,75 +229,55 @@ impl Owner {
     pub(crate) fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool> {
         let mut moved = self.post_commands(bus)?;
         moved |= self.post_sends(bus)?;
-        moved |= self.take_completions(bus)?;
+        moved |= self.take_completions();
         Ok(moved)
     }
 
     fn post_commands(&mut self, bus: &mut dyn Bus) -> Result<bool> {
-        let mut moved = false;
-        while self.commands.free_entries(self.confirmed as u32) > 0 {
+        while self.has_room_for_command() {
             let Some(entry) = self.waiting.pop_front() else {
                 break;
             };
-            self.commands.post(bus, &entry)?;
-            self.in_flight.push_back(InFlight {
-                opcode: command::OPCODE.get(&entry) as u8,
-                flow: command::FLOW.get(&entry) as u16,
-                generation: command::GENERATION.get(&entry) as u8,
-            });
-            moved = true;
+            self.post_command(&entry);
         }
-        if moved {
-            let produced = self.commands.produced();
-            self.ring(bus, registers::DOORBELL_COMMAND, produced)?;
-        }
-        Ok(moved)
-    }
-
-    /// Consumer index of the send ring, as the card wrote it last.
-    fn sends_consumed(&self, bus: &mut dyn Bus) -> Result<u32> {
-        let mut status = [0; 4];
-        bus.read_memory(self.send_status.address, &mut status)?;
-        Ok(u32::from_le_bytes(status))
+        let Some(produced) = self.commands.announce() else {
+            return Ok(false);
+        };
+        self.ring(bus, registers::DOORBELL_COMMAND, produced)?;
+        Ok(true)
     }
 
     /// Consumer and producer index of the send ring.
-    pub(crate) fn sends(&self, bus: &mut dyn Bus) -> Result<(u32, u32)> {
-        Ok((self.sends_consumed(bus)?, self.sends.produced()))
+    pub(crate) fn sends(&self) -> (u32, u32) {
+        (self.sends_consumed(), self.sends.produced())
     }
 
     fn post_sends(&mut self, bus: &mut dyn Bus) -> Result<bool> {
-        if self.send_waiting.is_empty() {
-            return Ok(false);
-        }
-        let consumed = self.sends_consumed(bus)?;
-        // A descriptor that is pushed into an empty ring need not be fetched.
-        let is_alone = consumed == self.sends.produced() && self.send_waiting.len() == 1;
-        let mut moved = false;
         while let Some(descriptor) = self.send_waiting.front() {
-            let slots = (descriptor.len() / SLOT_BYTES) as u32;
-            if self.sends.free_entries(consumed) < slots {
+            if !self.has_room_for_slots(descriptor.len() / SLOT_BYTES) {
                 break;
             }
-            for slot in descriptor.chunks(SLOT_BYTES) {
-                self.sends.post(bus, slot)?;
+            if let Some(descriptor) = self.send_waiting.pop_front() {
+                self.post_send(&descriptor);
             }
-            if self.push_slots && is_alone && slots == 1 {
-                self.push(bus, descriptor)?;
-            }
-            self.send_waiting.pop_front();
-            moved = true;
         }
-        if moved {
-            let produced = self.sends.produced();
-            self.ring(bus, registers::DOORBELL_SEND, produced)?;
+        let slots = self.sends.unannounced();
+        let Some(produced) = self.sends.announce() else {
+            return Ok(false);
+        };
+        // A descriptor of one slot that is pushed into an empty ring need not be fetched.
+        if self.push_slots && slots == 1 && self.sends_consumed() == produced.wrapping_sub(1) {
+            self.push(bus)?;
         }
-        Ok(moved)
+        self.ring(bus, registers::DOORBELL_SEND, produced)?;
+        Ok(true)
     }
 
     /// Writes a copy of the slot that the next doorbell announces into the push window.
-    fn push(&self, bus: &mut dyn Bus, slot: &[u8]) -> Result<()> {
+    fn push(&self, bus: &mut dyn Bus) -> Result<()> {
         let window = doorbell_page(self.number.into()) + registers::PUSH_WINDOW;
+        let mut slot = [0; SLOT_BYTES];
+        self.sends.last(&mut slot);
         let (lines, _) = slot.as_chunks::<{ registers::PUSH_BYTES }>();
         for (at, line) in (window..).step_by(registers::PUSH_BYTES).zip(lines) {
             bus.write_line(at, line)?;
@@ -256,9 +285,9 @@ impl Owner {
         Ok(())
     }
 
-    fn take_completions(&mut self, bus: &mut dyn Bus) -> Result<bool> {
+    fn take_completions(&mut self) -> bool {
         let mut moved = false;
-        while let Some(completion) = self.completions.poll(bus)? {
+        while let Some(completion) = self.completions.poll() {
             moved = true;
             // An entry confirms all commands up to its own.
             let ahead = completion.index.wrapping_sub(self.confirmed as u32);
@@ -279,6 +308,6 @@ impl Owner {
                 self.confirmed += 1;
             }
         }
-        Ok(moved)
+        moved
     }
 }

@@ -5,22 +5,22 @@
 //!
 //! The card writes a header slot in one request, but the two lines of the slot may become visible
 //! one after the other (PCIe Base Specification, 2.4.2), and the phase bit is in the first line.
-//! The host therefore writes a mark into the second line of each free slot. If the mark is still
-//! there when the phase is right, the host reads a register: the read completes after all earlier
-//! writes of the card (2.4.1).
+//! The host therefore writes a mark into the second line of each slot that it returns. If the mark
+//! is still there when the phase is right, the host reads a register: the read completes after all
+//! earlier writes of the card (2.4.1).
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{fence, Ordering};
+use std::ops::Deref;
 
 use abi::config::{
     COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
 };
 use abi::reason::{CommandStatus, Disposition};
 use abi::{completion, header_entry, registers};
-use arrayvec::ArrayVec;
 
-use super::bus::{self, Bus, DmaMemory};
+use super::bus::Bus;
+use super::control_memory::{ControlMemory, WORD_BYTES};
 use super::error::{HostError, Result};
 
 /// Bytes of a line, the unit in which a write becomes visible.
@@ -28,8 +28,8 @@ const LINE_BYTES: usize = 64;
 /// Bytes of a second slot that repeat the first.
 const SECOND_SLOT_SKIP: usize =
     METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
-/// Bytes of the mark in a free header slot.
-const MARK_BYTES: usize = 8;
+/// Most header bytes of an entry, which then has two slots.
+const HEADER_BYTES_MAX: usize = SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP;
 
 /// Sizes of an owner's rings, log2 entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,21 +81,24 @@ impl RingSizes {
 /// The producing side of the command ring or of the send ring.
 #[derive(Debug)]
 pub struct PostRing {
-    memory: DmaMemory,
+    memory: ControlMemory,
     entry_bytes: usize,
     bits: u32,
     produced: u32,
+    announced: u32,
 }
 
 impl PostRing {
     /// A ring of 2^`bits` entries of `entry_bytes` in `memory`.
-    pub fn new(memory: DmaMemory, entry_bytes: usize, bits: u32) -> Self {
-        assert!(memory.bytes >= entry_bytes << bits, "ring memory too small");
+    pub fn new(memory: ControlMemory, entry_bytes: usize, bits: u32) -> Self {
+        let bytes = entry_bytes << bits;
+        assert!(memory.bytes() >= bytes, "ring memory too small");
         Self {
             memory,
             entry_bytes,
             bits,
             produced: 0,
+            announced: 0,
         }
     }
 
@@ -104,19 +107,40 @@ impl PostRing {
         self.produced
     }
 
+    /// Entries posted that no doorbell has announced yet.
+    pub fn unannounced(&self) -> u32 {
+        self.produced.wrapping_sub(self.announced)
+    }
+
+    /// The value of the doorbell that announces everything posted, if there is something new.
+    pub fn announce(&mut self) -> Option<u32> {
+        let is_new = self.unannounced() > 0;
+        self.announced = self.produced;
+        is_new.then_some(self.produced)
+    }
+
     /// Free entries, when the card has consumed up to `consumed`.
     pub fn free_entries(&self, consumed: u32) -> u32 {
         (1 << self.bits) - self.produced.wrapping_sub(consumed)
     }
 
-    /// Writes one entry; the caller has checked [`PostRing::free_entries`] and rings the doorbell
-    /// afterwards.
-    pub fn post(&mut self, bus: &mut dyn Bus, entry: &[u8]) -> bus::Result<()> {
+    fn offset(&self, index: u32) -> usize {
+        (index & ((1 << self.bits) - 1)) as usize * self.entry_bytes
+    }
+
+    /// Writes one entry; the caller has checked [`PostRing::free_entries`]. The card looks at it
+    /// after the doorbell of [`PostRing::announce`].
+    pub fn post(&mut self, entry: &[u8]) {
         assert_eq!(entry.len(), self.entry_bytes, "entry size");
-        let slot = (self.produced & ((1 << self.bits) - 1)) as u64;
-        bus.write_memory(self.memory.address + slot * self.entry_bytes as u64, entry)?;
+        self.memory.write(self.offset(self.produced), entry);
         self.produced = self.produced.wrapping_add(1);
-        Ok(())
+    }
+
+    /// Copies the entry that was posted last.
+    pub fn last(&self, into: &mut [u8]) {
+        assert_eq!(into.len(), self.entry_bytes, "entry size");
+        self.memory
+            .read(self.offset(self.produced.wrapping_sub(1)), into);
     }
 }
 
@@ -132,18 +156,16 @@ pub struct Completion {
 /// The consuming side of the completion ring.
 #[derive(Debug)]
 pub struct CompletionRing {
-    memory: DmaMemory,
+    memory: ControlMemory,
     bits: u32,
     consumed: u32,
 }
 
 impl CompletionRing {
     /// A ring of 2^`bits` completion entries in `memory`.
-    pub fn new(memory: DmaMemory, bits: u32) -> Self {
-        assert!(
-            memory.bytes >= COMPLETION_BYTES << bits,
-            "ring memory too small"
-        );
+    pub fn new(memory: ControlMemory, bits: u32) -> Self {
+        let bytes = COMPLETION_BYTES << bits;
+        assert!(memory.bytes() >= bytes, "ring memory too small");
         Self {
             memory,
             bits,
@@ -152,45 +174,75 @@ impl CompletionRing {
     }
 
     /// The next completion, if the card has written it.
-    pub fn poll(&mut self, bus: &mut dyn Bus) -> bus::Result<Option<Completion>> {
-        let slot = u64::from(self.consumed & ((1 << self.bits) - 1));
-        let address = self.memory.address + slot * COMPLETION_BYTES as u64;
-        let mut entry = [0; COMPLETION_BYTES];
-        bus.read_memory(address, &mut entry)?;
+    pub fn poll(&mut self) -> Option<Completion> {
+        let slot = (self.consumed & ((1 << self.bits) - 1)) as usize;
+        // All fields are in the word of the phase. What the card wrote before is older than it.
+        let word = self.memory.load_acquire(slot * COMPLETION_BYTES);
+        let entry = word.to_le_bytes();
         if completion::PHASE.get(&entry) != phase_of(self.consumed, self.bits) {
-            return Ok(None);
+            return None;
         }
-        // What was read before the phase may be older than it.
-        fence(Ordering::Acquire);
-        bus.read_memory(address, &mut entry)?;
         self.consumed = self.consumed.wrapping_add(1);
-        Ok(Some(Completion {
+        Some(Completion {
             index: completion::INDEX.get(&entry) as u32,
             status: CommandStatus::from_code(completion::STATUS.get(&entry) as u8),
-        }))
+        })
     }
 }
 
 /// Whether an entry is of a packet whose payload was placed.
-fn is_placed(slot: &[u8]) -> bool {
-    let disposition = Disposition::from_code(header_entry::DISPOSITION.get(slot) as u8);
-    header_entry::KIND.get(slot) == u64::from(header_entry::KIND_PACKET)
+fn is_placed(metadata: &[u8]) -> bool {
+    let disposition = Disposition::from_code(header_entry::DISPOSITION.get(metadata) as u8);
+    header_entry::KIND.get(metadata) == u64::from(header_entry::KIND_PACKET)
         && disposition.is_some_and(Disposition::is_placed)
 }
 
-/// Appends bytes whose number was checked.
-fn extend(header: &mut HeaderBytes, bytes: &[u8]) {
-    let fits = header.try_extend_from_slice(bytes);
-    debug_assert!(fits.is_ok(), "{} header bytes more", bytes.len());
-}
-
 /// Phase bit of a free-running index: 1 on the first pass through the ring.
-fn phase_of(index: u32, bits: u32) -> u64 {
+pub fn phase_of(index: u32, bits: u32) -> u64 {
     u64::from((index >> bits) & 1 == 0)
 }
 
-/// The header bytes that an entry of one or two slots may hold.
-pub type HeaderBytes = ArrayVec<u8, { SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP }>;
+/// The header bytes of an entry, from the Ethernet header on.
+#[derive(Clone, Debug)]
+pub struct HeaderBytes {
+    bytes: [u8; HEADER_BYTES_MAX],
+    count: usize,
+}
+
+impl HeaderBytes {
+    /// Room for so many bytes, whose values are unspecified. Their number was checked.
+    #[inline]
+    fn resize(&mut self, count: usize) -> &mut [u8] {
+        self.count = count;
+        &mut self.bytes[..count]
+    }
+}
+
+impl Default for HeaderBytes {
+    fn default() -> Self {
+        Self {
+            bytes: [0; HEADER_BYTES_MAX],
+            count: 0,
+        }
+    }
+}
+
+impl Deref for HeaderBytes {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..self.count]
+    }
+}
+
+impl PartialEq for HeaderBytes {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for HeaderBytes {}
 
 /// One header entry, taken from the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -209,15 +261,14 @@ pub struct HeaderEntry {
 #[derive(Debug)]
 pub struct HeaderQueue {
     owner: u8,
-    slots: DmaMemory,
+    slots: ControlMemory,
     bits: u32,
     consumed: u32,
-    slow: DmaMemory,
-    slow_buffers: u64,
+    slow: ControlMemory,
     slow_consumed: u32,
-    /// First bytes of the second line of every free slot. A packet contains it only by chance,
-    /// which costs one register read.
-    mark: [u8; MARK_BYTES],
+    /// First word of the second line of every free slot. A packet contains it only by chance, which
+    /// costs one register read.
+    mark: u64,
     /// Slots and slow buffers last reported to the card.
     returned: (u32, u32),
 }
@@ -225,34 +276,25 @@ pub struct HeaderQueue {
 impl HeaderQueue {
     /// The queue of an owner: 2^`bits` slots in `slots`, slow buffers in `slow`. Call it before the
     /// owner's context is enabled.
-    pub fn new(
-        bus: &mut dyn Bus,
-        owner: u8,
-        slots: DmaMemory,
-        bits: u32,
-        slow: DmaMemory,
-    ) -> bus::Result<Self> {
-        assert!(slots.bytes >= SLOT_BYTES << bits, "queue memory too small");
-        let slow_buffers = slow.bytes / SLOW_BUFFER_BYTES;
+    pub fn new(owner: u8, slots: ControlMemory, bits: u32, slow: ControlMemory) -> Self {
+        let bytes = SLOT_BYTES << bits;
+        assert!(slots.bytes() >= bytes, "queue memory too small");
         let queue = Self {
             owner,
             slots,
             bits,
             consumed: 0,
             slow,
-            slow_buffers: slow_buffers as u64,
             slow_consumed: 0,
-            mark: RandomState::new().build_hasher().finish().to_le_bytes(),
+            mark: RandomState::new().build_hasher().finish(),
             returned: (0, 0),
         };
-        for index in 0..1 << bits {
-            queue.mark_free(bus, index)?;
-        }
-        Ok(queue)
+        (0..1 << bits).for_each(|index| queue.mark_free(index));
+        queue
     }
 
-    fn mark_free(&self, bus: &mut dyn Bus, index: u32) -> bus::Result<()> {
-        bus.write_memory(self.slot_address(index) + LINE_BYTES as u64, &self.mark)
+    fn mark_free(&self, index: u32) {
+        self.slots.store(self.offset(index) + LINE_BYTES, self.mark);
     }
 
     /// Slots consumed so far.
@@ -260,75 +302,86 @@ impl HeaderQueue {
         self.consumed
     }
 
-    /// Slots and slow buffers consumed, for the doorbells, if they changed since the last call.
+    /// Frees what was taken. Slots and slow buffers consumed, for the doorbells, if they changed
+    /// since the last call.
     pub fn take_returns(&mut self) -> Option<(u32, u32)> {
         let now = (self.consumed, self.slow_consumed);
-        let changed = now != self.returned;
+        if now == self.returned {
+            return None;
+        }
+        let mut index = self.returned.0;
+        while index != self.consumed {
+            self.mark_free(index);
+            index = index.wrapping_add(1);
+        }
         self.returned = now;
-        changed.then_some(now)
+        Some(now)
     }
 
-    fn slot_address(&self, index: u32) -> u64 {
-        self.slots.address + u64::from(index & ((1 << self.bits) - 1)) * SLOT_BYTES as u64
+    fn offset(&self, index: u32) -> usize {
+        (index & ((1 << self.bits) - 1)) as usize * SLOT_BYTES
     }
 
     /// Takes the next header entry into `entry`, if the card has published it. Returns whether it
-    /// has; otherwise `entry` stays as it is.
+    /// has; otherwise `entry` stays as it is. An error leaves it unspecified.
     pub fn poll(&mut self, bus: &mut dyn Bus, entry: &mut HeaderEntry) -> Result<bool> {
-        let address = self.slot_address(self.consumed);
-        let mut slot = [0; SLOT_BYTES];
-        bus.read_memory(address, &mut slot[..METADATA_BYTES])?;
-        if header_entry::PHASE.get(&slot) != phase_of(self.consumed, self.bits) {
+        let offset = self.offset(self.consumed);
+        let word = self.slots.load_acquire(offset).to_le_bytes();
+        if header_entry::PHASE.get(&word) != phase_of(self.consumed, self.bits) {
             return Ok(false);
         }
-        // What was read before the phase may be older than it.
-        fence(Ordering::Acquire);
-        bus.read_memory(address, &mut slot)?;
-        let header_bytes = header_entry::HEADER_BYTES.get(&slot) as usize;
-        let in_second_line = (METADATA_BYTES + header_bytes).saturating_sub(LINE_BYTES);
-        let marked = &self.mark[..in_second_line.min(MARK_BYTES)];
-        if !marked.is_empty() && slot[LINE_BYTES..].starts_with(marked) {
-            bus.read_register(registers::EPOCH)?;
-            bus.read_memory(address, &mut slot)?;
-        }
-        let two_slots = header_entry::TWO_SLOTS.get(&slot) == 1;
+        let (first, rest) = entry.metadata.split_at_mut(WORD_BYTES);
+        first.copy_from_slice(&word);
+        self.slots.read(offset + WORD_BYTES, rest);
+        let metadata = &entry.metadata;
+        let header_bytes = header_entry::HEADER_BYTES.get(metadata) as usize;
+        let two_slots = header_entry::TWO_SLOTS.get(metadata) == 1;
         let room = match two_slots {
-            true => SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP,
+            true => HEADER_BYTES_MAX,
             false => SLOT_HEADER_BYTES,
         };
         self.check("header bytes", header_bytes as u64, room as u64 + 1)?;
-        if is_placed(&slot) {
-            let payload_bytes = header_entry::PAYLOAD_BYTES.get(&slot);
-            let trimmed_bytes = header_entry::TRIMMED_BYTES.get(&slot);
+        if is_placed(metadata) {
+            let payload_bytes = header_entry::PAYLOAD_BYTES.get(metadata);
+            let trimmed_bytes = header_entry::TRIMMED_BYTES.get(metadata);
             self.check("trimmed bytes", trimmed_bytes, payload_bytes + 1)?;
         }
+        if self.is_torn(offset, METADATA_BYTES + header_bytes) {
+            bus.read_register(registers::EPOCH)?;
+        }
         entry.owner = self.owner;
-        entry.metadata.copy_from_slice(&slot[..METADATA_BYTES]);
-        entry.header.clear();
-        let in_first = header_bytes.min(SLOT_HEADER_BYTES);
-        extend(
-            &mut entry.header,
-            &slot[METADATA_BYTES..METADATA_BYTES + in_first],
-        );
+        let (first, second) = entry
+            .header
+            .resize(header_bytes)
+            .split_at_mut(header_bytes.min(SLOT_HEADER_BYTES));
+        self.slots.read(offset + METADATA_BYTES, first);
         if two_slots {
-            let mut second = [0; SLOT_BYTES];
-            let address = self.slot_address(self.consumed.wrapping_add(1));
-            bus.read_memory(address, &mut second)?;
-            let rest = header_bytes - in_first;
-            extend(
-                &mut entry.header,
-                &second[SECOND_SLOT_SKIP..SECOND_SLOT_SKIP + rest],
-            );
+            let offset = self.offset(self.consumed.wrapping_add(1));
+            self.slots.read(offset + SECOND_SLOT_SKIP, second);
         }
-        entry.deferred = self.take_slow_buffer(bus, &slot)?;
-        for _ in 0..1 + u32::from(two_slots) {
-            self.mark_free(bus, self.consumed)?;
-            self.consumed = self.consumed.wrapping_add(1);
-        }
+        entry.deferred = self.take_slow_buffer(&entry.metadata)?;
+        self.consumed = self.consumed.wrapping_add(1 + u32::from(two_slots));
         Ok(true)
     }
 
+    /// Whether the second line of a slot, of which the card has written `bytes` bytes, may still be
+    /// the old one.
+    #[inline]
+    fn is_torn(&self, offset: usize, bytes: usize) -> bool {
+        let Some(beyond) = bytes.checked_sub(LINE_BYTES + 1) else {
+            return false;
+        };
+        // The mark's bytes that lie within what the card has written.
+        let mask = match beyond {
+            0..WORD_BYTES => u64::MAX >> (u64::BITS as usize - 8 * (beyond + 1)),
+            _ => u64::MAX,
+        };
+        let word = self.slots.load_acquire(offset + LINE_BYTES);
+        (word ^ self.mark) & mask == 0
+    }
+
     /// What the card writes is checked before it is used.
+    #[inline]
     fn check(&self, what: &'static str, value: u64, limit: u64) -> Result<()> {
         match value < limit {
             true => Ok(()),
@@ -341,24 +394,25 @@ impl HeaderQueue {
         }
     }
 
-    fn take_slow_buffer(&mut self, bus: &mut dyn Bus, slot: &[u8]) -> Result<Option<Vec<u8>>> {
-        let buffer = header_entry::SLOW_BUFFER.get(slot);
+    fn take_slow_buffer(&mut self, metadata: &[u8]) -> Result<Option<Vec<u8>>> {
+        let buffer = header_entry::SLOW_BUFFER.get(metadata);
         if buffer == u64::from(header_entry::SLOW_BUFFER_NONE) {
             return Ok(None);
         }
-        let is_event = header_entry::KIND.get(slot) == u64::from(header_entry::KIND_EVENT);
+        let is_event = header_entry::KIND.get(metadata) == u64::from(header_entry::KIND_EVENT);
         if is_event {
             return Ok(None);
         }
-        let frame_bytes = header_entry::FRAME_BYTES.get(slot);
-        let header_bytes = header_entry::HEADER_BYTES.get(slot);
-        let payload_bytes = header_entry::PAYLOAD_BYTES.get(slot);
+        let frame_bytes = header_entry::FRAME_BYTES.get(metadata);
+        let header_bytes = header_entry::HEADER_BYTES.get(metadata);
+        let payload_bytes = header_entry::PAYLOAD_BYTES.get(metadata);
         let bytes = payload_bytes.min(frame_bytes.saturating_sub(header_bytes)) as usize;
-        self.check("slow buffer", buffer, self.slow_buffers)?;
+        let buffers = self.slow.bytes() / SLOW_BUFFER_BYTES;
+        self.check("slow buffer", buffer, buffers as u64)?;
         self.check("deferred bytes", bytes as u64, SLOW_BUFFER_BYTES as u64 + 1)?;
         let mut payload = vec![0; bytes];
-        let address = self.slow.address + buffer * SLOW_BUFFER_BYTES as u64;
-        bus.read_memory(address, &mut payload)?;
+        self.slow
+            .read(buffer as usize * SLOW_BUFFER_BYTES, &mut payload);
         self.slow_consumed = self.slow_consumed.wrapping_add(1);
         Ok(Some(payload))
     }

@@ -77,7 +77,7 @@ impl Watch {
         }
         self.owners.resize(owners.len(), Rings::default());
         for (number, owner) in (0u8..).zip(owners) {
-            if let Some(ring) = self.owners[usize::from(number)].note(bus, owner)? {
+            if let Some(ring) = self.owners[usize::from(number)].note(owner) {
                 self.check_epoch(bus)?;
                 self.check_ring(bus, number, ring)?;
             }
@@ -98,8 +98,8 @@ impl Watch {
 
 impl Rings {
     /// A ring that has work and has not moved for too long.
-    fn note(&mut self, bus: &mut dyn Bus, owner: &Owner) -> Result<Option<usize>> {
-        let (consumed, produced) = owner.sends(bus)?;
+    fn note(&mut self, owner: &Owner) -> Option<usize> {
+        let (consumed, produced) = owner.sends();
         let confirmed = owner.confirmed();
         let waits = [
             owner.unconfirmed() > 0 && confirmed == self.confirmed,
@@ -113,6 +113,6 @@ impl Rings {
         if let Some(ring) = stuck {
             self.idle_polls[ring] = 0;
         }
-        Ok(stuck)
+        stuck
     }
 }

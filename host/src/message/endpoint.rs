@@ -237,7 +237,8 @@ impl<B: Bus> Endpoint<B> {
     pub fn poll(&mut self, now: Duration) -> Result<Vec<MessageDone>> {
         self.device.bus().advance()?;
         self.device.poll()?;
-        while let Some(entry) = self.device.next_header()? {
+        let mut entry = HeaderEntry::default();
+        while self.device.next_header(&mut entry)? {
             self.take(&entry, now);
         }
         self.device.return_headers()?;

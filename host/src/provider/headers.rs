@@ -25,7 +25,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let mut any = false;
         // One entry is used for all.
         let mut entry = HeaderEntry::default();
-        while self.device.take_header(&mut entry)? {
+        while self.device.next_header(&mut entry)? {
             any = true;
             self.counters.header_entries += 1;
             if header_entry::KIND.get(&entry.metadata) == u64::from(header_entry::KIND_EVENT) {

@@ -12,7 +12,7 @@ use abi::header_entry as h;
 use host::driver::error::HostError;
 
 use crate::input::Input;
-use crate::lying_bus::LyingBus;
+use crate::lying_bus::Lies;
 use crate::rig::Rig;
 
 /// Entries of one run, at most.
@@ -24,7 +24,7 @@ const ENTRIES_MAX: usize = 64;
 /// If an entry ends more than it may.
 pub fn run(bytes: &[u8]) {
     let slots = Rc::new(RefCell::new(VecDeque::new()));
-    let mut rig = Rig::new(|bus| LyingBus::new(bus, slots.clone()));
+    let mut rig = Rig::new(|bus| Lies::on(bus, slots.clone()));
     for number in 0..2 {
         let offset = number * 16_384;
         let received = rig.provider.recv(

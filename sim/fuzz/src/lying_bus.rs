@@ -1,115 +1,76 @@
-//! The golden card's bus, with header entries that the card never wrote.
+//! Header entries that the golden card never wrote.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::time::Duration;
 
 use abi::config::SLOT_BYTES;
 use abi::{header_entry, registers as r};
-use host::driver::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
-use host::memory::MemoryRange;
+use host::driver::bus::{Bus, Result};
+use host::driver::control_memory::ControlMemory;
+use host::driver::rings::phase_of;
 use sim::golden_card::GoldenBus;
+use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
 
 /// Slots that are to be written.
 pub type Slots = Rc<RefCell<VecDeque<[u8; SLOT_BYTES]>>>;
 
-/// The bus. See the head of this file.
-pub struct LyingBus {
-    inner: GoldenBus,
+/// The golden card's bus with such entries.
+pub type LyingBus = HookedBus<GoldenBus, Lies>;
+
+/// What is written into the header queue of owner 0.
+pub struct Lies {
     slots: Slots,
-    base: [u32; 2],
-    bits: u32,
+    rings: OwnerRings,
     consumed: u32,
 }
 
-impl LyingBus {
+impl Lies {
     /// Writes `slots`, one in each [`Bus::advance`], behind what the host has taken.
-    pub fn new(inner: GoldenBus, slots: Slots) -> Self {
-        Self {
-            inner,
+    pub fn on(inner: GoldenBus, slots: Slots) -> LyingBus {
+        let hooks = Self {
             slots,
-            base: [0; 2],
-            bits: 0,
+            rings: OwnerRings::of(0),
             consumed: 0,
-        }
+        };
+        HookedBus { inner, hooks }
     }
 
-    fn lie(&mut self, mut slot: [u8; SLOT_BYTES]) -> Result<()> {
-        let phase = u64::from((self.consumed >> self.bits) & 1 == 0);
+    fn lie(&self, mut slot: [u8; SLOT_BYTES]) {
+        let phase = phase_of(self.consumed, self.rings.header_bits());
         header_entry::PHASE.set(&mut slot, phase);
-        let base = u64::from(self.base[1]) << 32 | u64::from(self.base[0]);
-        let index = u64::from(self.consumed & ((1 << self.bits) - 1));
-        self.inner
-            .write_memory(base + index * SLOT_BYTES as u64, &slot)
+        if let Some((memory, offset)) = self.rings.header_slot(self.consumed) {
+            memory.write(offset, &slot);
+        }
     }
 }
 
-impl Bus for LyingBus {
-    fn read_register(&mut self, offset: u32) -> Result<u32> {
-        self.inner.read_register(offset)
-    }
-
-    fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        match offset {
-            at if at == r::CONTEXTS + r::CONTEXT_HEADER_BASE => self.base[0] = value,
-            at if at == r::CONTEXTS + r::CONTEXT_HEADER_BASE + 4 => self.base[1] = value,
-            at if at == r::CONTEXTS + r::CONTEXT_SIZES => self.bits = value >> 16 & 0xff,
-            at if at == r::DOORBELLS + r::DOORBELL_HEADER => self.consumed = value,
-            _ => {}
+impl Hooks<GoldenBus> for Lies {
+    fn write_register(&mut self, bus: &mut GoldenBus, offset: u32, value: u32) -> Result<()> {
+        self.rings.note_register(offset, value);
+        if self.rings.doorbell(offset) == Some(r::DOORBELL_HEADER) {
+            self.consumed = value;
         }
-        self.inner.write_register(offset, value)
+        bus.write_register(offset, value)
     }
 
-    fn write_line(&mut self, offset: u32, line: &[u8; r::PUSH_BYTES]) -> Result<()> {
-        self.inner.write_line(offset, line)
+    fn allocate_control(
+        &mut self,
+        bus: &mut GoldenBus,
+        bytes: usize,
+        align: usize,
+    ) -> Result<ControlMemory> {
+        let memory = bus.allocate_control(bytes, align)?;
+        self.rings.note_memory(&memory);
+        Ok(memory)
     }
 
-    fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        self.inner.allocate(kind, bytes, align)
-    }
-
-    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        self.inner.map(range)
-    }
-
-    fn release(&mut self, memory: DmaMemory) -> Result<()> {
-        self.inner.release(memory)
-    }
-
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.inner.read_memory(address, into)
-    }
-
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        self.inner.write_memory(address, from)
-    }
-
-    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        self.inner.share(memory)
-    }
-
-    fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
-        self.inner.flush_address(kind)
-    }
-
-    fn take_faults(&mut self) -> Vec<DmaFault> {
-        self.inner.take_faults()
-    }
-
-    fn advance(&mut self) -> Result<()> {
+    fn advance(&mut self, bus: &mut GoldenBus) -> Result<()> {
         let next = self.slots.borrow_mut().pop_front();
         match next {
             Some(slot) => self.lie(slot),
-            None => self.inner.advance(),
+            None => bus.advance()?,
         }
-    }
-
-    fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
-        self.inner.enable_interrupt(vector)
-    }
-
-    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
-        self.inner.wait_interrupt(limit)
+        Ok(())
     }
 }

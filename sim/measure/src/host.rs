@@ -321,9 +321,12 @@ impl Host {
     /// The next header entry of an owner whose queue is emptied.
     pub fn next_entry(&mut self) -> Result<Option<HeaderEntry>, MeasureError> {
         let mut owners = 0..self.owners_drained;
+        let mut taken = HeaderEntry::default();
         let mut entry = None;
         while let (None, Some(owner)) = (&entry, owners.next()) {
-            entry = self.device.next_header_of(owner)?;
+            if self.device.next_header_of(owner, &mut taken)? {
+                entry = Some(std::mem::take(&mut taken));
+            }
         }
         if let Some(entry) = &entry {
             let two_slots = abi::header_entry::TWO_SLOTS.get(&entry.metadata);

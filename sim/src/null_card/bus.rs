@@ -1,39 +1,35 @@
-//! The null card as a bus: a register write is a store, a memory access a copy.
+//! The null card as a bus: a register write is a store.
 
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use abi::registers::{self as r, PUSH_BYTES};
 use abi::ABI_VERSION;
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
-use host::memory::{ApplicationMapping, MemoryFile, MemoryRange};
+use host::driver::control_memory::ControlMemory;
+use host::memory::{MemoryFile, MemoryRange};
 
 use super::shared::{address_of, piece_at, Setting, Shared, DOORBELLS};
-
-/// One allocated piece of memory.
-struct Piece {
-    kind: MemoryKind,
-    range: MemoryRange,
-    /// The host's mapping; `None` for memory of an application.
-    bytes: Option<ApplicationMapping>,
-}
 
 /// The host's side of a null card.
 pub struct NullBus {
     shared: Arc<Shared>,
-    pieces: Vec<Piece>,
+    /// Memory by number: the pages of an application's, nothing for control memory.
+    pieces: Vec<Option<MemoryRange>>,
 }
 
 fn device(error: std::io::Error) -> BusError {
     BusError::Device(error.to_string())
 }
 
-fn bad_address(address: u64, bytes: usize, kind: &'static str) -> BusError {
-    BusError::BadAddress {
-        address,
-        bytes,
-        kind,
+/// New memory.
+fn pages(bytes: usize) -> Result<MemoryRange> {
+    if u32::try_from(bytes).is_err() {
+        return Err(BusError::NoMemory { bytes });
     }
+    let file = MemoryFile::new(bytes).map_err(device)?;
+    file.range(0, bytes).map_err(device)
 }
 
 impl NullBus {
@@ -44,40 +40,16 @@ impl NullBus {
         }
     }
 
-    /// Control memory and the offset in it.
-    fn control(&mut self, address: u64, bytes: usize) -> Result<(&mut ApplicationMapping, usize)> {
-        let (piece, offset) = piece_at(address);
-        let piece = self.pieces.get_mut(piece);
-        let memory = piece.and_then(|piece| piece.bytes.as_mut());
-        match memory {
-            Some(memory) if offset + bytes <= memory.bytes() => Ok((memory, offset)),
-            _ => Err(bad_address(address, bytes, "control")),
-        }
-    }
-
-    /// One more piece of memory, at an address of its own.
-    fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> Result<DmaMemory> {
-        let bytes = range.bytes();
-        if u32::try_from(bytes).is_err() {
-            return Err(BusError::NoMemory { bytes });
-        }
-        let map = || match kind {
-            MemoryKind::Control => range.map().map(Some).map_err(device),
-            _ => Ok(None),
-        };
-        let address = address_of(self.pieces.len());
-        self.shared.set(Setting::Memory(map()?));
-        let bytes_here = map()?;
-        self.pieces.push(Piece {
-            kind,
-            range,
-            bytes: bytes_here,
-        });
-        Ok(DmaMemory {
+    /// Memory of an application at an address of its own.
+    fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> DmaMemory {
+        let (address, bytes) = (address_of(self.pieces.len()), range.bytes());
+        self.shared.set(Setting::Memory(None));
+        self.pieces.push(Some(range));
+        DmaMemory {
             address,
             bytes,
             kind,
-        })
+        }
     }
 }
 
@@ -123,36 +95,43 @@ impl Bus for NullBus {
         Err(BusError::BadOffset(offset))
     }
 
-    fn allocate(&mut self, kind: MemoryKind, bytes: usize, _align: usize) -> Result<DmaMemory> {
-        let file = MemoryFile::new(bytes).map_err(device)?;
-        self.add(kind, file.range(0, bytes).map_err(device)?)
+    fn writes_lines(&self) -> bool {
+        false
     }
 
-    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        self.add(MemoryKind::Application, range.clone())
+    fn allocate_control(&mut self, bytes: usize, _align: usize) -> Result<ControlMemory> {
+        let address = address_of(self.pieces.len());
+        let memory = ControlMemory::new(address, &pages(bytes)?).map_err(device)?;
+        self.shared.set(Setting::Memory(Some(memory.clone())));
+        self.pieces.push(None);
+        Ok(memory)
     }
 
     /// Nothing is used again: a card lives for one measurement.
+    fn release_control(&mut self, _memory: ControlMemory) -> Result<()> {
+        Ok(())
+    }
+
+    fn allocate(&mut self, kind: MemoryKind, bytes: usize, _align: usize) -> Result<DmaMemory> {
+        Ok(self.add(kind, pages(bytes)?))
+    }
+
+    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
+        Ok(self.add(MemoryKind::Application, range.clone()))
+    }
+
+    /// As [`NullBus::release_control`].
     fn release(&mut self, _memory: DmaMemory) -> Result<()> {
-        Ok(())
-    }
-
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        let (memory, offset) = self.control(address, into.len())?;
-        memory.read(offset, into);
-        Ok(())
-    }
-
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        let (memory, offset) = self.control(address, from.len())?;
-        memory.write(offset, from);
         Ok(())
     }
 
     fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
         match self.pieces.get(piece_at(memory.address).0) {
-            Some(Piece { kind, range, .. }) if *kind != MemoryKind::Control => Ok(range.clone()),
-            _ => Err(bad_address(memory.address, memory.bytes, "application")),
+            Some(Some(range)) => Ok(range.clone()),
+            _ => Err(BusError::BadAddress {
+                address: memory.address,
+                bytes: memory.bytes,
+            }),
         }
     }
 
@@ -171,6 +150,10 @@ impl Bus for NullBus {
 
     fn enable_interrupt(&mut self, _vector: u16) -> Result<()> {
         Ok(())
+    }
+
+    fn interrupt_fd(&self, _vector: u16) -> Option<BorrowedFd<'_>> {
+        None
     }
 
     fn wait_interrupt(&mut self, _limit: Duration) -> Result<Option<u16>> {

@@ -1,4 +1,4 @@
-//! The card's side of an owner's rings, over pages that it maps for itself.
+//! The card's side of an owner's rings, in control memory.
 //!
 //! ```text
 //!   doorbell ─► next_command, next_send ─► bytes of an entry
@@ -6,41 +6,41 @@
 //! ```
 //! Indices and phases as in the contract: `abi::completion`, `abi::header_entry`.
 
-use std::sync::atomic::{fence, Ordering};
-
 use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::field::Field;
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
-use host::memory::ApplicationMapping;
+use host::driver::control_memory::{ControlMemory, WORD_BYTES};
 
 use super::shared::{piece_at, Shared};
 
-/// Bytes of a slot that hold its phase and are written last.
-const PUBLISHING_BYTES: usize = 8;
-
-/// All control memory, as the card maps it.
+/// All control memory.
 #[derive(Default)]
-pub(super) struct Memory(pub Vec<Option<ApplicationMapping>>);
+pub(super) struct Memory(pub Vec<Option<ControlMemory>>);
 
 impl Memory {
-    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+    /// Control memory and the offset in it, if it has so many bytes there.
+    fn at(&self, address: u64, bytes: usize) -> Option<(&ControlMemory, usize)> {
         let (piece, offset) = piece_at(address);
-        match self.0.get(piece) {
-            Some(Some(memory)) if offset + into.len() <= memory.bytes() => {
-                memory.read(offset, into);
-                true
-            }
-            _ => false,
-        }
+        let memory = self.0.get(piece)?.as_ref()?;
+        (offset + bytes <= memory.bytes()).then_some((memory, offset))
     }
 
-    fn write(&mut self, address: u64, from: &[u8]) {
-        let (piece, offset) = piece_at(address);
-        if let Some(Some(memory)) = self.0.get_mut(piece) {
-            if offset + from.len() <= memory.bytes() {
-                memory.write(offset, from);
-            }
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let found = self.at(address, into.len());
+        found
+            .inspect(|(memory, offset)| memory.read(*offset, into))
+            .is_some()
+    }
+
+    /// Writes whole words, the first one last: it publishes the others.
+    fn publish(&self, address: u64, from: &[u8]) {
+        let Some((memory, offset)) = self.at(address, from.len()) else {
+            return;
+        };
+        if let Some((first, rest)) = from.split_first_chunk::<WORD_BYTES>() {
+            memory.write(offset + WORD_BYTES, rest);
+            memory.store_release(offset, u64::from_le_bytes(*first));
         }
     }
 }
@@ -115,7 +115,7 @@ impl Rings {
     }
 
     /// Confirms all commands taken so far; the last one ended with this status.
-    pub fn confirm(&mut self, shared: &Shared, memory: &mut Memory, status: CommandStatus) {
+    pub fn confirm(&mut self, shared: &Shared, memory: &Memory, status: CommandStatus) {
         let bits = self.bits(0);
         let mut entry = [0; COMPLETION_BYTES];
         let index = self.commands.wrapping_sub(1);
@@ -125,8 +125,7 @@ impl Rings {
         completion::EPOCH.set(&mut entry, shared.epoch().into());
         let base = r::CONTEXT_COMPLETION_BASE;
         let address = self.entry(base, bits, self.completions, COMPLETION_BYTES);
-        fence(Ordering::Release);
-        memory.write(address, &entry);
+        memory.publish(address, &entry);
         self.completions = self.completions.wrapping_add(1);
     }
 
@@ -157,10 +156,9 @@ impl Rings {
     }
 
     /// Reports how far the send ring was read.
-    pub fn report_sends(&self, memory: &mut Memory) {
+    pub fn report_sends(&self, memory: &Memory) {
         let address = self.entry(r::CONTEXT_SEND_STATUS, 0, 0, 0);
-        fence(Ordering::Release);
-        memory.write(address, &self.sends.to_le_bytes());
+        memory.publish(address, &u64::from(self.sends).to_le_bytes());
     }
 
     /// Whether the header queue has room for an entry of two slots.
@@ -173,7 +171,7 @@ impl Rings {
     /// Writes a header entry; the caller has checked that there is room.
     pub fn publish(
         &mut self,
-        memory: &mut Memory,
+        memory: &Memory,
         fields: impl Iterator<Item = (Field, u64)>,
         header: &[u8],
     ) {
@@ -190,14 +188,9 @@ impl Rings {
             let part = &header[number as usize * h::SECOND_SLOT_HEADER_AT..];
             let part = &part[..part.len().min(SLOT_HEADER_BYTES)];
             slot[METADATA_BYTES..METADATA_BYTES + part.len()].copy_from_slice(part);
-            let bytes = &slot[..METADATA_BYTES + part.len()];
+            let bytes = (METADATA_BYTES + part.len()).next_multiple_of(WORD_BYTES);
             let address = self.entry(r::CONTEXT_HEADER_BASE, bits, index, SLOT_BYTES);
-            memory.write(
-                address + PUBLISHING_BYTES as u64,
-                &bytes[PUBLISHING_BYTES..],
-            );
-            fence(Ordering::Release);
-            memory.write(address, &bytes[..PUBLISHING_BYTES]);
+            memory.publish(address, &slot[..bytes]);
         }
         self.headers = self.headers.wrapping_add(1 + u32::from(is_long));
     }
@@ -208,7 +201,7 @@ mod tests {
     use std::sync::Arc;
 
     use abi::config::{SLOW_BUFFER_BYTES, SMALL};
-    use host::driver::bus::{Bus, MemoryKind};
+    use host::driver::bus::Bus;
     use host::driver::rings::{HeaderEntry, HeaderQueue};
 
     use super::super::shared::Setting;
@@ -223,17 +216,17 @@ mod tests {
     fn the_host_reads_entries_of_one_and_of_two_slots() {
         let shared = Arc::new(Shared::new(SMALL));
         let mut bus = NullBus::new(shared.clone());
-        let mut control = |bytes| bus.allocate(MemoryKind::Control, bytes, 4096).unwrap();
+        let mut control = |bytes| bus.allocate_control(bytes, 4096).unwrap();
         let (slots, slow) = (control(SLOT_BYTES << BITS), control(SLOW_BUFFER_BYTES));
-        let mut queue = HeaderQueue::new(&mut bus, 0, slots, BITS, slow).unwrap();
+        let mut queue = HeaderQueue::new(0, slots.clone(), BITS, slow);
         let (mut memory, mut rings) = (Memory::default(), Rings::new(0));
         for setting in shared.take_settings() {
             if let Setting::Memory(mapping) = setting {
                 memory.0.push(mapping);
             }
         }
-        rings.set(r::CONTEXT_HEADER_BASE, slots.address as u32);
-        rings.set(r::CONTEXT_HEADER_BASE + 4, (slots.address >> 32) as u32);
+        rings.set(r::CONTEXT_HEADER_BASE, slots.address() as u32);
+        rings.set(r::CONTEXT_HEADER_BASE + 4, (slots.address() >> 32) as u32);
         rings.set(r::CONTEXT_SIZES, BITS << 16);
         rings.set(r::CONTEXT_ENABLE, 1);
         for round in 0..100u8 {
@@ -246,7 +239,7 @@ mod tests {
                     (h::HEADER_BYTES, bytes.into()),
                     (h::SLOW_BUFFER, h::SLOW_BUFFER_NONE.into()),
                 ];
-                rings.publish(&mut memory, fields.into_iter(), &header);
+                rings.publish(&memory, fields.into_iter(), &header);
                 published.push(header);
             }
             assert!(published.len() >= 4);
@@ -256,7 +249,8 @@ mod tests {
                 assert_eq!(entry.header[..], header);
             }
             assert!(!queue.poll(&mut bus, &mut HeaderEntry::default()).unwrap());
-            shared.ring(0, r::DOORBELL_HEADER as usize / 4, queue.consumed());
+            let (slots, _) = queue.take_returns().expect("slots to return");
+            shared.ring(0, r::DOORBELL_HEADER as usize / 4, slots);
         }
     }
 }

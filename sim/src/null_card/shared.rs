@@ -4,14 +4,14 @@
 //!   NullBus ── doorbells, epoch (atomics) ──────────────────► Device
 //!           ── other registers, new memory (in order) ──────►
 //! ```
-//! The rings lie in pages that each side maps for itself, so neither holds a reference to memory
-//! that the other writes.
+//! The rings lie in control memory: both sides load and store its words, neither holds a reference
+//! to bytes that the other writes.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use abi::config::{CardConfig, EPOCH_MAX};
-use host::memory::ApplicationMapping;
+use host::driver::control_memory::ControlMemory;
 
 /// Doorbells of an owner that the card reads: commands, sends, headers, slow buffers.
 pub(super) const DOORBELLS: usize = 4;
@@ -36,7 +36,7 @@ pub(super) enum Setting {
     /// A register other than a doorbell.
     Register(u32, u32),
     /// The next piece of memory; `None` for one of an application, which the card never touches.
-    Memory(Option<ApplicationMapping>),
+    Memory(Option<ControlMemory>),
 }
 
 /// See the head of this file.

@@ -19,7 +19,7 @@ use sim::harness::wire::Disturbance;
 use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status};
 
 use crate::rig::Found;
-use crate::wrapped::{Seen, Wrapped, Wrong};
+use crate::wrapped::{Seen, Watching, Wrong};
 
 /// Time that the protocols' clock moves on in a round.
 const ROUND: Duration = Duration::from_micros(100);
@@ -100,7 +100,7 @@ fn check(wrong: Wrong) -> Found {
         SmoltcpPeer::open(&LinkConfig::lab(2, 1500, Tuning::REAL_TIME), clock()).expect("a peer");
     let mut card = GoldenCard::new(SMALL);
     let seen = Rc::new(RefCell::new(Seen::default()));
-    let bus = Wrapped::new(GoldenBus::new(card.clone()), wrong, seen.clone());
+    let bus = Watching::on(GoldenBus::new(card.clone()), wrong, seen.clone());
     let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
     let mut windows = Windows {
         time,

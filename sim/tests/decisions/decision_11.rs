@@ -28,9 +28,9 @@ impl Rings {
         let bus = direct.device.bus();
         let mut ring = |register: u32, bytes: usize| {
             let align = bytes.max(4096).next_power_of_two();
-            let memory = bus.allocate(MemoryKind::Control, bytes.max(4096), align);
+            let memory = bus.allocate_control(bytes.max(4096), align);
             let memory = memory.expect("memory");
-            for (word, half) in [memory.address, memory.address >> 32]
+            for (word, half) in [memory.address(), memory.address() >> 32]
                 .into_iter()
                 .enumerate()
             {
@@ -59,16 +59,14 @@ impl Rings {
     /// Posts commands with one doorbell; the completions that come.
     fn run(&mut self, direct: &mut Direct, entries: &[Entry]) -> Vec<Completion> {
         for entry in entries {
-            let bus = direct.device.bus();
-            self.commands.post(bus, entry).expect("a slot");
+            self.commands.post(entry);
         }
         let doorbell = r::DOORBELLS + OWNER * r::DOORBELL_STRIDE + r::DOORBELL_COMMAND;
-        let produced = self.commands.produced();
+        let produced = self.commands.announce().expect("a command");
         let bus = direct.device.bus();
         bus.write_register(doorbell, produced).expect("a register");
         direct.rest();
-        let bus = direct.device.bus();
-        std::iter::from_fn(|| self.completions.poll(bus).expect("an entry")).collect()
+        std::iter::from_fn(|| self.completions.poll()).collect()
     }
 }
 

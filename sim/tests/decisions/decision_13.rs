@@ -19,7 +19,7 @@ use sim::lab::{Exchange, Lab, LabError, Observer, Side, Status, BUFFER_BYTES};
 use verilate::options::Options;
 
 use crate::rig::Found;
-use crate::wrapped::{Seen, Wrapped, Wrong};
+use crate::wrapped::{Seen, Watching, Wrong};
 
 /// Time that the protocols' clock moves on in a round.
 const ROUND: Duration = Duration::from_micros(100);
@@ -72,7 +72,7 @@ fn check(wrong: Wrong) -> Found {
     let mut card = Rc::new(RefCell::new(card.expect("it builds")));
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
-    let bus = Wrapped::new(bus, wrong, seen.clone());
+    let bus = Watching::on(bus, wrong, seen.clone());
     let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
     let mut denial = Denial {
         time,

@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use abi::command as c;
 use abi::config::{COMMAND_BYTES, METADATA_BYTES, SLOT_BYTES};
 use abi::registers;
 use abi::send_descriptor as d;
 use host::driver::bus::{Bus, DmaFault, DmaMemory, MemoryKind, Result};
+use host::driver::control_memory::ControlMemory;
 use host::memory::MemoryRange;
+use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
 
 /// How the bus breaks a rule of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,26 +34,68 @@ pub struct Seen {
     pub faults: usize,
 }
 
-/// The bus. See the module's head.
-pub struct Wrapped<B: Bus> {
-    inner: B,
+/// A bus with [`Watching`].
+pub type Wrapped<B> = HookedBus<B, Watching>;
+
+/// Owners whose rings are watched.
+const OWNERS: u8 = 4;
+
+/// Notes what passes, and does what is wrong.
+pub struct Watching {
     wrong: Wrong,
     seen: Rc<RefCell<Seen>>,
+    /// Rings of each owner, with the commands and send slots announced so far.
+    owners: Vec<(OwnerRings, u32, u32)>,
 }
 
-impl<B: Bus> Wrapped<B> {
-    /// Around a bus.
-    pub fn new(inner: B, wrong: Wrong, seen: Rc<RefCell<Seen>>) -> Wrapped<B> {
-        Wrapped { inner, wrong, seen }
+impl Watching {
+    /// On a bus.
+    pub fn on<B: Bus>(inner: B, wrong: Wrong, seen: Rc<RefCell<Seen>>) -> Wrapped<B> {
+        let owners = (0..OWNERS).map(|owner| (OwnerRings::of(owner), 0, 0));
+        let hooks = Self {
+            wrong,
+            seen,
+            owners: owners.collect(),
+        };
+        HookedBus { inner, hooks }
     }
 
-    fn note_command(&mut self, entry: &[u8]) {
-        let is_post = c::OPCODE.get(entry) == u64::from(c::SEGMENT_POST);
-        if is_post && c::DIRECTION.get(entry) == 0 {
-            let position = c::SEGMENT_POSITION.get(entry) as u32;
-            let end = position.wrapping_add(c::SEGMENT_BYTES.get(entry) as u32);
-            self.seen.borrow_mut().posted_end = Some(end);
+    /// Looks at the commands and descriptors that a doorbell announces.
+    fn note_doorbell(&mut self, offset: u32, value: u32) {
+        for (rings, commands, slots) in &mut self.owners {
+            match rings.doorbell(offset) {
+                Some(registers::DOORBELL_COMMAND) => {
+                    while *commands != value {
+                        if let Some((memory, at)) = rings.command(*commands) {
+                            let mut entry = [0; COMMAND_BYTES];
+                            memory.read(at, &mut entry);
+                            note_command(&mut self.seen.borrow_mut(), &entry);
+                        }
+                        *commands = commands.wrapping_add(1);
+                    }
+                }
+                Some(registers::DOORBELL_SEND) => {
+                    while *slots != value && self.wrong == Wrong::WindowRaised {
+                        if let Some((memory, at)) = rings.send_slot(*slots) {
+                            let mut slot = [0; SLOT_BYTES];
+                            memory.read(at, &mut slot);
+                            memory.write(at, &raised(&slot));
+                        }
+                        *slots = slots.wrapping_add(1);
+                    }
+                }
+                _ => {}
+            }
         }
+    }
+}
+
+fn note_command(seen: &mut Seen, entry: &[u8]) {
+    let is_post = c::OPCODE.get(entry) == u64::from(c::SEGMENT_POST);
+    if is_post && c::DIRECTION.get(entry) == 0 {
+        let position = c::SEGMENT_POSITION.get(entry) as u32;
+        let end = position.wrapping_add(c::SEGMENT_BYTES.get(entry) as u32);
+        seen.posted_end = Some(end);
     }
 }
 
@@ -68,83 +111,57 @@ fn raised(slot: &[u8]) -> Vec<u8> {
     slot
 }
 
-impl<B: Bus> Bus for Wrapped<B> {
-    fn read_register(&mut self, offset: u32) -> Result<u32> {
-        let value = self.inner.read_register(offset)?;
-        // What is raised in the ring must not stand in a pushed copy too.
-        Ok(match (self.wrong, offset) {
-            (Wrong::WindowRaised, registers::FEATURES) => value & !registers::FEATURE_PUSH,
-            _ => value,
-        })
+impl<B: Bus> Hooks<B> for Watching {
+    fn write_register(&mut self, bus: &mut B, offset: u32, value: u32) -> Result<()> {
+        for (rings, ..) in &mut self.owners {
+            rings.note_register(offset, value);
+        }
+        self.note_doorbell(offset, value);
+        bus.write_register(offset, value)
     }
 
-    fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
-        self.inner.write_register(offset, value)
+    /// What is raised in the ring must not stand in a pushed copy too.
+    fn writes_lines(&self, bus: &B) -> bool {
+        bus.writes_lines() && self.wrong != Wrong::WindowRaised
     }
 
-    fn write_line(&mut self, offset: u32, line: &[u8; registers::PUSH_BYTES]) -> Result<()> {
-        self.inner.write_line(offset, line)
-    }
-
-    fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        let memory = self.inner.allocate(kind, bytes, align)?;
-        if kind != MemoryKind::Control {
-            self.seen.borrow_mut().application.push(memory);
+    fn allocate_control(
+        &mut self,
+        bus: &mut B,
+        bytes: usize,
+        align: usize,
+    ) -> Result<ControlMemory> {
+        let memory = bus.allocate_control(bytes, align)?;
+        for (rings, ..) in &mut self.owners {
+            rings.note_memory(&memory);
         }
         Ok(memory)
     }
 
-    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        let memory = self.inner.map(range)?;
+    fn allocate(
+        &mut self,
+        bus: &mut B,
+        kind: MemoryKind,
+        bytes: usize,
+        align: usize,
+    ) -> Result<DmaMemory> {
+        let memory = bus.allocate(kind, bytes, align)?;
         self.seen.borrow_mut().application.push(memory);
         Ok(memory)
     }
 
-    fn release(&mut self, memory: DmaMemory) -> Result<()> {
-        self.inner.release(memory)
+    fn map(&mut self, bus: &mut B, range: &MemoryRange) -> Result<DmaMemory> {
+        let memory = bus.map(range)?;
+        self.seen.borrow_mut().application.push(memory);
+        Ok(memory)
     }
 
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.inner.read_memory(address, into)
-    }
-
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        match from.len() {
-            COMMAND_BYTES => self.note_command(from),
-            SLOT_BYTES if self.wrong == Wrong::WindowRaised => {
-                return self.inner.write_memory(address, &raised(from));
-            }
-            _ => {}
-        }
-        self.inner.write_memory(address, from)
-    }
-
-    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        self.inner.share(memory)
-    }
-
-    fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
-        self.inner.flush_address(kind)
-    }
-
-    fn take_faults(&mut self) -> Vec<DmaFault> {
-        let faults = self.inner.take_faults();
+    fn take_faults(&mut self, bus: &mut B) -> Vec<DmaFault> {
+        let faults = bus.take_faults();
         self.seen.borrow_mut().faults += faults.len();
         match self.wrong {
             Wrong::FaultsUnheard => Vec::new(),
             _ => faults,
         }
-    }
-
-    fn advance(&mut self) -> Result<()> {
-        self.inner.advance()
-    }
-
-    fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
-        self.inner.enable_interrupt(vector)
-    }
-
-    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
-        self.inner.wait_interrupt(limit)
     }
 }

@@ -2,8 +2,10 @@
 
 use abi::config::SMALL;
 use abi::header_entry;
+use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
+use host::driver::rings::HeaderEntry;
 use sim::golden_card::GoldenCard;
 use sim::network_side::NetworkSide;
 
@@ -20,12 +22,14 @@ const HEADER_BYTES: [u64; 2] = [96, 160];
 fn taken(slot: fn(&mut [u8])) -> Result<(usize, usize), (&'static str, u64, u64)> {
     let mut card = GoldenCard::new(SMALL);
     let mut bus = honest_to(card.clone());
-    bus.slot = slot;
+    bus.hooks.slot = slot;
     let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     card.receive(frame(9, 0, b"who?"));
-    match device.next_header() {
-        Ok(entry) => {
-            let entry = entry.expect("an entry");
+    device.bus().advance().expect("it goes on");
+    let mut entry = HeaderEntry::default();
+    match device.next_header(&mut entry) {
+        Ok(taken) => {
+            assert!(taken, "no entry");
             let deferred = entry.deferred.expect("deferred payload");
             Ok((entry.header.len(), deferred.len()))
         }

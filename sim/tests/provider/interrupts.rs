@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
+use host::driver::rings::HeaderEntry;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -29,8 +30,8 @@ fn open() -> (Device<SimulatedBus>, Shared) {
 }
 
 fn take(device: &mut Device<SimulatedBus>) -> usize {
-    let mut taken = 0;
-    while device.next_header().expect("a queue").is_some() {
+    let (mut taken, mut entry) = (0, HeaderEntry::default());
+    while device.next_header(&mut entry).expect("a queue") {
         taken += 1;
     }
     device.return_headers().expect("a doorbell");
@@ -42,7 +43,10 @@ fn no_wake_up_is_lost() {
     let seed = seed::seed();
     let mut random = SmallRng::seed_from_u64(seed);
     let (mut device, mut card) = open();
-    assert!(!device.wait(PATIENCE).expect("it waits"), "nothing to see");
+    assert!(
+        !device.wait(PATIENCE, None).expect("it waits"),
+        "nothing to see"
+    );
     for burst in 0..150 {
         let frames = random.random_range(1..4);
         for _ in 0..frames {
@@ -53,7 +57,7 @@ fn no_wake_up_is_lost() {
         }
         let mut seen = 0;
         while seen < frames {
-            let woken = device.wait(PATIENCE).expect("it waits");
+            let woken = device.wait(PATIENCE, None).expect("it waits");
             assert!(woken, "burst {burst}: {seen} of {frames} seen");
             seen += take(&mut device);
         }
@@ -69,7 +73,7 @@ fn interrupts_keep_their_distance() {
     let mut woken_at = Vec::new();
     for number in 0..3 {
         card.receive(frame(1, 0, b"payload"));
-        let woken = device.wait(PATIENCE).expect("it waits");
+        let woken = device.wait(PATIENCE, None).expect("it waits");
         assert!(woken, "frame {number}");
         woken_at.push(card.borrow().now_ps());
         assert_eq!(take(&mut device), 1);
@@ -85,9 +89,12 @@ fn interrupts_keep_their_distance() {
     for _ in 0..3 {
         card.receive(frame(1, 0, b"payload"));
     }
-    assert!(!device.wait(PATIENCE).expect("it waits"), "three only");
+    assert!(
+        !device.wait(PATIENCE, None).expect("it waits"),
+        "three only"
+    );
     card.receive(frame(1, 0, b"payload"));
-    assert!(device.wait(PATIENCE).expect("it waits"), "four");
+    assert!(device.wait(PATIENCE, None).expect("it waits"), "four");
     assert_eq!(take(&mut device), 4);
     assert_clean(&card);
 }

@@ -8,19 +8,22 @@ use abi::config::{COMMAND_BYTES, SLOT_BYTES, SMALL};
 use abi::registers;
 use host::control::descriptor::raw;
 use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind};
+use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
-use host::memory::MemoryRange;
 use host::provider::{ApplicationId, Provider};
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::hooked_bus::{HookedBus, Hooks, OwnerRings};
 
 type Result<T, E = BusError> = std::result::Result<T, E>;
 
-/// A bus that answers some registers in its own way.
-pub struct Lying {
-    bus: GoldenBus,
+/// A bus that does some things in its own way.
+pub type LyingBus = HookedBus<GoldenBus, Lies>;
+
+/// What it does.
+pub struct Lies {
     lie: fn(u32, u32) -> Result<u32>,
     /// No doorbell from this offset on reaches the card.
     deaf_from: u32,
@@ -28,103 +31,97 @@ pub struct Lying {
     refused: Option<u64>,
     /// Largest alignment of application memory that is available.
     align_bytes_max: usize,
-    /// What the card writes into a slot of a header queue in place of what it should.
+    /// What the card writes into the first slot of owner 0's header queue in place of what it
+    /// should, seen by the host after [`Bus::advance`].
     pub slot: fn(&mut [u8]),
+    rings: OwnerRings,
 }
 
-impl Bus for Lying {
-    fn read_register(&mut self, offset: u32) -> Result<u32> {
-        let truth = self.bus.read_register(offset)?;
+impl Hooks<GoldenBus> for Lies {
+    fn read_register(&mut self, bus: &mut GoldenBus, offset: u32) -> Result<u32> {
+        let truth = bus.read_register(offset)?;
         (self.lie)(offset, truth)
     }
 
-    fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
+    fn write_register(&mut self, bus: &mut GoldenBus, offset: u32, value: u32) -> Result<()> {
+        self.rings.note_register(offset, value);
         match offset >= self.deaf_from {
             true => Ok(()),
-            false => self.bus.write_register(offset, value),
+            false => bus.write_register(offset, value),
         }
     }
 
-    fn write_line(&mut self, offset: u32, line: &[u8; registers::PUSH_BYTES]) -> Result<()> {
-        self.bus.write_line(offset, line)
+    fn allocate_control(
+        &mut self,
+        bus: &mut GoldenBus,
+        bytes: usize,
+        align: usize,
+    ) -> Result<ControlMemory> {
+        let memory = bus.allocate_control(bytes, align)?;
+        self.rings.note_memory(&memory);
+        Ok(memory)
     }
 
-    fn allocate(&mut self, kind: MemoryKind, bytes: usize, align: usize) -> Result<DmaMemory> {
-        match kind != MemoryKind::Control && align > self.align_bytes_max {
+    fn allocate(
+        &mut self,
+        bus: &mut GoldenBus,
+        kind: MemoryKind,
+        bytes: usize,
+        align: usize,
+    ) -> Result<DmaMemory> {
+        match align > self.align_bytes_max {
             true => Err(BusError::NoMemory { bytes }),
-            false => self.bus.allocate(kind, bytes, align),
+            false => bus.allocate(kind, bytes, align),
         }
     }
 
-    fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        self.bus.map(range)
-    }
-
-    fn release(&mut self, memory: DmaMemory) -> Result<()> {
-        self.bus.release(memory)
-    }
-
-    fn read_memory(&mut self, address: u64, into: &mut [u8]) -> Result<()> {
-        self.bus.read_memory(address, into)?;
-        if into.len() == SLOT_BYTES {
-            (self.slot)(into);
-        }
-        Ok(())
-    }
-
-    fn write_memory(&mut self, address: u64, from: &[u8]) -> Result<()> {
-        self.bus.write_memory(address, from)
-    }
-
-    fn share(&self, memory: &DmaMemory) -> Result<MemoryRange> {
-        self.bus.share(memory)
-    }
-
-    fn flush_address(&self, kind: MemoryKind) -> Option<u64> {
-        self.bus.flush_address(kind)
-    }
-
-    fn take_faults(&mut self) -> Vec<DmaFault> {
+    fn take_faults(&mut self, bus: &mut GoldenBus) -> Vec<DmaFault> {
         let refused = self.refused.take().map(|address| DmaFault { address });
-        refused.into_iter().chain(self.bus.take_faults()).collect()
+        refused.into_iter().chain(bus.take_faults()).collect()
     }
 
-    fn advance(&mut self) -> Result<()> {
-        self.bus.advance()
-    }
-
-    fn enable_interrupt(&mut self, vector: u16) -> Result<()> {
-        self.bus.enable_interrupt(vector)
-    }
-
-    fn wait_interrupt(&mut self, limit: Duration) -> Result<Option<u16>> {
-        self.bus.wait_interrupt(limit)
+    fn advance(&mut self, bus: &mut GoldenBus) -> Result<()> {
+        if let Some((memory, offset)) = self.rings.header_slot(0) {
+            let mut slot = [0; SLOT_BYTES];
+            memory.read(offset, &mut slot);
+            (self.slot)(&mut slot);
+            memory.write(offset, &slot);
+        }
+        bus.advance()
     }
 }
 
-/// A bus that tells the truth.
-fn honest() -> Lying {
-    honest_to(GoldenCard::new(SMALL))
-}
-
-/// A bus that tells the truth about a card.
-pub fn honest_to(card: Rc<RefCell<GoldenCard>>) -> Lying {
-    Lying {
-        bus: GoldenBus::new(card),
+/// What tells the truth.
+fn honest() -> Lies {
+    Lies {
         lie: |_, truth| Ok(truth),
         deaf_from: u32::MAX,
         refused: None,
         align_bytes_max: usize::MAX,
         slot: |_| {},
+        rings: OwnerRings::of(0),
     }
 }
 
-fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<Lying>, HostError> {
-    let bus = Lying { lie, ..honest() };
-    Device::open(bus, DeviceConfig::seeded(1))
+fn with(hooks: Lies) -> LyingBus {
+    let inner = GoldenBus::new(GoldenCard::new(SMALL));
+    HookedBus { inner, hooks }
 }
 
-fn provider(bus: Lying) -> Provider<Lying, SmoltcpTransport> {
+/// A bus that tells the truth about a card.
+pub fn honest_to(card: Rc<RefCell<GoldenCard>>) -> LyingBus {
+    HookedBus {
+        inner: GoldenBus::new(card),
+        hooks: honest(),
+    }
+}
+
+fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<LyingBus>, HostError> {
+    let hooks = Lies { lie, ..honest() };
+    Device::open(with(hooks), DeviceConfig::seeded(1))
+}
+
+fn provider(hooks: Lies) -> Provider<LyingBus, SmoltcpTransport> {
     let link = LinkConfig {
         mac: [2, 0, 0, 0, 0, 1],
         addresses: Vec::new(),
@@ -134,7 +131,7 @@ fn provider(bus: Lying) -> Provider<Lying, SmoltcpTransport> {
     };
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
-    Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("it opens")
+    Provider::open(with(hooks), transport, DeviceConfig::seeded(1)).expect("it opens")
 }
 
 fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
@@ -147,8 +144,8 @@ fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {
 /// What an open card that hears nothing any more is found to be, by a command or by a send.
 fn found(lie: fn(u32, u32) -> Result<u32>, by_command: bool) -> HostError {
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
-    device.bus().lie = lie;
-    device.bus().deaf_from = registers::DOORBELLS;
+    device.bus().hooks.lie = lie;
+    device.bus().hooks.deaf_from = registers::DOORBELLS;
     match by_command {
         true => drop(device.command([0; COMMAND_BYTES])),
         false => device.send(raw(&[0; 60])),
@@ -197,8 +194,8 @@ fn a_ring_that_has_stopped_is_found_behind_busy_ones() {
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     let owner = device.open_owner(RingSizes::default()).expect("an owner");
     assert_eq!(owner, 1);
-    device.bus().deaf_from = PAGE;
-    device.bus().lie = |offset, truth| match offset {
+    device.bus().hooks.deaf_from = PAGE;
+    device.bus().hooks.lie = |offset, truth| match offset {
         STATUS => Ok(registers::STATUS_COMMAND_STOPPED),
         _ => Ok(truth),
     };
@@ -221,21 +218,21 @@ fn a_reset_of_an_idle_card_is_found() {
     };
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
     (0..5000).for_each(|_| assert!(device.poll().is_ok()));
-    device.bus().lie = lie;
+    device.bus().hooks.lie = lie;
     let error = (0..5000).find_map(|_| device.poll().err());
     assert!(
         matches!(error, Some(HostError::EpochLost { .. })),
         "{error:?}"
     );
     let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
-    device.bus().lie = lie;
-    let error = device.wait(Duration::from_micros(10)).unwrap_err();
+    device.bus().hooks.lie = lie;
+    let error = device.wait(Duration::from_micros(10), None).unwrap_err();
     assert!(matches!(error, HostError::EpochLost { .. }), "{error}");
 }
 
 #[test]
 fn a_refused_write_to_a_ring_is_an_error_with_its_address() {
-    let mut provider = provider(Lying {
+    let mut provider = provider(Lies {
         refused: Some(0x12_3000),
         ..honest()
     });
@@ -310,26 +307,20 @@ fn a_card_that_is_gone_is_named() {
 #[test]
 fn memory_is_what_it_was_allocated_as() {
     let mut bus = GoldenBus::new(GoldenCard::new(SMALL));
-    let control = bus.allocate(MemoryKind::Control, 4096, 4096).expect("room");
-    let payload = bus.allocate(MemoryKind::Application, 4096, 4096);
-    let payload = payload.expect("room");
-    let bad = |error: BusError| match error {
-        BusError::BadAddress {
-            address,
-            bytes,
-            kind,
-        } => (address, bytes, kind),
-        other => panic!("{other}"),
+    let control = bus.allocate_control(4096, 4096).expect("room");
+    let memory = DmaMemory {
+        address: control.address(),
+        bytes: control.bytes(),
+        kind: MemoryKind::Application,
     };
-    let shared = bus.share(&control).unwrap_err();
-    assert_eq!(bad(shared), (control.address, 4096, "application"));
-    let read = bus.read_memory(payload.address, &mut [0; 8]).unwrap_err();
-    assert_eq!(bad(read), (payload.address, 8, "control"));
-    let write = bus.write_memory(payload.address, &[0; 4]).unwrap_err();
-    assert_eq!(bad(write), (payload.address, 4, "control"));
-    let end = control.address + 4092;
-    let over = bus.read_memory(end, &mut [0; 8]).unwrap_err();
-    assert_eq!(bad(over), (end, 8, "control"));
+    match bus.share(&memory).unwrap_err() {
+        BusError::BadAddress { address, bytes } => {
+            assert_eq!((address, bytes), (control.address(), 4096));
+        }
+        other => panic!("{other}"),
+    }
+    let payload = bus.allocate(MemoryKind::Application, 4096, 4096);
+    assert!(bus.share(&payload.expect("room")).is_ok());
 }
 
 /// A region takes one page entry where the bus has a place for it, otherwise as few as it allows.
@@ -337,7 +328,7 @@ fn memory_is_what_it_was_allocated_as() {
 fn a_region_is_aligned_as_far_as_the_bus_allows() {
     const BYTES: usize = 600 << 10;
     let register = |align_bytes_max| {
-        let mut provider = provider(Lying {
+        let mut provider = provider(Lies {
             align_bytes_max,
             ..honest()
         });

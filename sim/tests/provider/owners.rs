@@ -124,9 +124,10 @@ impl<B: Bus, C: NetworkSide> Bench<B, C> {
 
     /// The entry of the next frame or event.
     fn entry(&mut self) -> HeaderEntry {
+        let mut entry = HeaderEntry::default();
         for _ in 0..ROUNDS {
             self.device.poll().expect("it polls");
-            if let Some(entry) = self.device.next_header().expect("a queue") {
+            if self.device.next_header(&mut entry).expect("a queue") {
                 self.device.return_headers().expect("a doorbell");
                 return entry;
             }

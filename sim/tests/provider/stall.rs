@@ -13,7 +13,7 @@ use host::control::descriptor::{raw, tcp_send, Descriptor, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::rings::RingSizes;
+use host::driver::rings::{HeaderEntry, RingSizes};
 use pcie_sim::PcieConfig;
 use sim::bus::SimulatedBus;
 use sim::golden_card::{GoldenBus, GoldenCard};
@@ -53,7 +53,8 @@ fn failing(position: u32) -> Descriptor {
 /// Positions of the events in owner 1's queue.
 fn events<B: Bus>(device: &mut Device<B>) -> Vec<u32> {
     let mut positions = Vec::new();
-    while let Some(entry) = device.next_header_of(1).expect("a queue") {
+    let mut entry = HeaderEntry::default();
+    while device.next_header_of(1, &mut entry).expect("a queue") {
         let get = |field: abi::field::Field| field.get(&entry.metadata);
         assert_eq!(get(header_entry::KIND), u64::from(header_entry::KIND_EVENT));
         let error = SendError::from_code(get(header_entry::DISPOSITION) as u8);

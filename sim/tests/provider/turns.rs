@@ -5,7 +5,7 @@ use host::control::commands::FlowName;
 use host::control::descriptor::{tcp_send, Descriptor, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::rings::RingSizes;
+use host::driver::rings::{HeaderEntry, RingSizes};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::network_side::NetworkSide;
 
@@ -47,10 +47,10 @@ fn a_flooded_owner_lets_the_others_have_their_turn() {
         device.send_of(owner, failing()).expect("an owner");
     }
     device.poll().expect("it polls");
-    let mut owners = Vec::new();
+    let (mut owners, mut entry) = (Vec::new(), HeaderEntry::default());
     for _ in 0..4 * TURN {
         card.receive(frame(9, 1000, b""));
-        let entry = device.next_header().expect("a queue").expect("an entry");
+        assert!(device.next_header(&mut entry).expect("a queue"));
         device.return_headers().expect("a doorbell");
         owners.push(entry.owner);
     }

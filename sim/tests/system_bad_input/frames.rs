@@ -5,6 +5,7 @@ use abi::reason::{Disposition, DropReason};
 use host::control::commands::Direction;
 use host::driver::bus::MemoryKind;
 use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::HeaderEntry;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -42,7 +43,8 @@ fn golden_counters(frames: &[Frame]) -> Vec<(&'static str, u64)> {
     let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
     for frame in frames {
         card.receive(frame.clone());
-        while device.next_header().expect("an entry").is_some() {}
+        let mut entry = HeaderEntry::default();
+        while device.next_header(&mut entry).expect("an entry") {}
         device.return_headers().expect("a doorbell");
     }
     counters(&device.counters().expect("counters"))

@@ -37,7 +37,7 @@ use golden::tables::Tables;
 use host::control::placement::KeyTable;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
-use host::driver::rings::RingSizes;
+use host::driver::rings::{HeaderEntry, RingSizes};
 use host::driver::ticket::Ticket;
 use pcie_sim::PcieConfig;
 use rand::rngs::SmallRng;
@@ -236,7 +236,8 @@ impl World {
             self.confirmed += 1;
         }
         let issued = self.history.issued();
-        while let Some(entry) = self.device.next_header().expect("an entry") {
+        let mut entry = HeaderEntry::default();
+        while self.device.next_header(&mut entry).expect("an entry") {
             if h::KIND.get(&entry.metadata) == u64::from(h::KIND_EVENT) {
                 self.send.event(&entry, issued);
                 continue;

@@ -302,7 +302,7 @@ fn agrees(entry: &HeaderEntry, frame: &[u8], delivery: &Delivery) -> bool {
         h::SLOW_BUFFER.set(&mut expected, h::SLOW_BUFFER.get(&entry.metadata));
     }
     expected == entry.metadata
-        && entry.header == frame[..delivery.packet.header_bytes]
+        && entry.header[..] == frame[..delivery.packet.header_bytes]
         && entry.deferred == delivery.deferred
 }
 

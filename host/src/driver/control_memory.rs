@@ -1,0 +1,177 @@
+//! Control memory: the rings, queues and slow buffers that host and card share.
+//!
+//! ```text
+//!   host ── loads and stores of words ──►┌───────┐◄── DMA, at an address of the bus
+//!                                        │ pages │
+//!   phase of an entry: load_acquire ────►└───────┘
+//! ```
+//! Every access is an atomic load or store of a word of 8 bytes at a multiple of 8. Nothing refers
+//! to bytes that the card may change: what was loaded is a copy, and is checked before it is used.
+//! The word with the phase bit is loaded first, with acquire ordering, so what is loaded after it is
+//! at least as new. What was stored is visible to the card when a register write after it arrives
+//! ([`super::bus::Bus::write_register`]).
+//!
+//! Numbers in words are little-endian, as in all records of the contract. An access beyond the end
+//! panics: offsets come from the sizes of the rings, or were checked against them.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use crate::memory::{MemoryRange, SharedMapping};
+
+/// Bytes of a word.
+pub const WORD_BYTES: usize = 8;
+
+/// A piece of control memory. Clones are the same memory. See the head of this file.
+#[derive(Clone, Debug)]
+pub struct ControlMemory {
+    address: u64,
+    pages: Arc<SharedMapping>,
+}
+
+impl ControlMemory {
+    /// The pages of `range`, which the card finds at a bus address.
+    pub fn new(address: u64, range: &MemoryRange) -> io::Result<Self> {
+        Ok(Self {
+            address,
+            pages: Arc::new(range.map_shared()?),
+        })
+    }
+
+    /// Bus address of the first byte.
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Length in bytes.
+    pub fn bytes(&self) -> usize {
+        self.pages.words().len() * WORD_BYTES
+    }
+
+    #[inline]
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        &self.words(offset, WORD_BYTES)[0]
+    }
+
+    /// The words of `bytes` bytes at `offset`.
+    #[inline]
+    fn words(&self, offset: usize, bytes: usize) -> &[AtomicU64] {
+        assert!(offset.is_multiple_of(WORD_BYTES), "offset {offset:#x}");
+        let first = offset / WORD_BYTES;
+        &self.pages.words()[first..first + bytes.div_ceil(WORD_BYTES)]
+    }
+
+    /// A word.
+    #[inline]
+    pub fn load(&self, offset: usize) -> u64 {
+        u64::from_le(self.word(offset).load(Ordering::Relaxed))
+    }
+
+    /// A word. Everything that is loaded after it is at least as new.
+    #[inline]
+    pub fn load_acquire(&self, offset: usize) -> u64 {
+        u64::from_le(self.word(offset).load(Ordering::Acquire))
+    }
+
+    /// Writes a word.
+    #[inline]
+    pub fn store(&self, offset: usize, word: u64) {
+        self.word(offset).store(word.to_le(), Ordering::Relaxed);
+    }
+
+    /// Writes a word behind everything that was stored before: how a card in a thread of its own
+    /// publishes an entry.
+    #[inline]
+    pub fn store_release(&self, offset: usize, word: u64) {
+        self.word(offset).store(word.to_le(), Ordering::Release);
+    }
+
+    /// Loads `into.len()` bytes, each word once, in no order.
+    #[inline]
+    pub fn read(&self, offset: usize, into: &mut [u8]) {
+        let words = self.words(offset, into.len());
+        let (whole, rest) = into.as_chunks_mut::<WORD_BYTES>();
+        for (bytes, word) in whole.iter_mut().zip(words) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        if let Some(word) = words.get(whole.len()) {
+            let bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+            rest.copy_from_slice(&bytes[..rest.len()]);
+        }
+    }
+
+    /// Stores whole words, in no order. Panics when `from` is none.
+    #[inline]
+    pub fn write(&self, offset: usize, from: &[u8]) {
+        let (words, rest) = from.as_chunks::<WORD_BYTES>();
+        assert!(rest.is_empty(), "{} bytes are no whole words", from.len());
+        for (word, bytes) in self.words(offset, from.len()).iter().zip(words) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryFile;
+
+    fn memory() -> (ControlMemory, MemoryRange) {
+        let range = MemoryFile::new(8192).unwrap().range(4096, 4096).unwrap();
+        (ControlMemory::new(0x1000, &range).unwrap(), range)
+    }
+
+    #[test]
+    fn words_are_little_endian_bytes_of_the_pages() {
+        let (memory, range) = memory();
+        assert_eq!((memory.address(), memory.bytes()), (0x1000, 4096));
+        let mut device = range.map_device().unwrap();
+        device[8..16].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        assert_eq!(memory.load(8), 0x0807_0605_0403_0201);
+        assert_eq!(memory.load_acquire(8), memory.load(8));
+        memory.store(4088, 0x1122);
+        memory.store_release(4080, 0x33);
+        assert_eq!(
+            device[4080..4092],
+            [0x33, 0, 0, 0, 0, 0, 0, 0, 0x22, 0x11, 0, 0]
+        );
+        let other = memory.clone();
+        other.store(0, 7);
+        assert_eq!(memory.load(0), 7);
+    }
+
+    /// Every length, at the start and at the very end of the memory.
+    #[test]
+    fn bytes_are_read_up_to_any_length() {
+        let (memory, range) = memory();
+        let mut device = range.map_device().unwrap();
+        for (at, byte) in device.iter_mut().enumerate() {
+            *byte = (at * 7) as u8;
+        }
+        for length in 0..=64usize {
+            for offset in [0, 8, 4096 - length.next_multiple_of(8)] {
+                let mut bytes = vec![0xff; length];
+                memory.read(offset, &mut bytes);
+                assert_eq!(bytes, device[offset..offset + length]);
+            }
+        }
+        memory.write(16, &[9; 24]);
+        assert_eq!(device[15..41], [&[105][..], &[9; 24], &[24]].concat());
+    }
+
+    #[test]
+    fn nothing_is_reached_beyond_the_end() {
+        let (memory, _) = memory();
+        let panics = |access: &dyn Fn(&ControlMemory)| {
+            let access = std::panic::AssertUnwindSafe(|| access(&memory));
+            std::panic::catch_unwind(access).is_err()
+        };
+        assert!(!panics(&|memory| memory.read(4088, &mut [0; 8])));
+        assert!(panics(&|memory| memory.read(4088, &mut [0; 9])));
+        assert!(panics(&|memory| memory.write(4088, &[0; 16])));
+        assert!(panics(&|memory| _ = memory.load(4096)));
+        assert!(panics(&|memory| _ = memory.load(4)), "between two words");
+        assert!(panics(&|memory| memory.write(0, &[0; 7])), "part of a word");
+    }
+}
