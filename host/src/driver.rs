@@ -12,6 +12,7 @@
 //! | `owner.rs` | one owner: its rings and its commands in flight |
 //! | `rings.rs` | producer and consumer sides of the rings |
 //! | `sleep.rs` | sleeps on interrupts and the transport's descriptor |
+//! | `start.rs` | sizes, reset and hash secrets of a card |
 //! | `watch.rs` | detects lost epochs and stopped rings |
 //! | `ticket.rs` | names of commands until they are confirmed |
 //! | `error.rs` | errors of the driver, the control path and the provider |
@@ -23,5 +24,6 @@ pub mod error;
 mod owner;
 pub mod rings;
 mod sleep;
+mod start;
 pub mod ticket;
 mod watch;

@@ -153,7 +153,8 @@ pub trait Bus {
     /// such a place.
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory>;
 
-    /// Releases application memory that was allocated or mapped. The card must no longer access it.
+    /// Releases application memory that was allocated or mapped. The card must no longer access
+    /// it.
     fn release(&mut self, memory: DmaMemory) -> Result<()>;
 
     /// The pages of application memory, to be mapped.
@@ -171,8 +172,8 @@ pub trait Bus {
     /// Enables an interrupt vector.
     fn enable_interrupt(&mut self, vector: u16) -> Result<()>;
 
-    /// The event descriptor of an enabled interrupt vector, which becomes readable when it fires and
-    /// holds a count of 8 bytes; `None` where the bus has none, as in simulated time.
+    /// The event descriptor of an enabled interrupt vector, which becomes readable when it fires
+    /// and holds a count of 8 bytes; `None` where the bus has none, as in simulated time.
     fn interrupt_fd(&self, vector: u16) -> Option<BorrowedFd<'_>>;
 
     /// Waits for an interrupt, at most for `limit` of the card's time, and returns its vector. A

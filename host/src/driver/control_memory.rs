@@ -7,9 +7,9 @@
 //! ```
 //! Every access is an atomic load or store of a word of 8 bytes at a multiple of 8. Nothing refers
 //! to bytes that the card may change: what was loaded is a copy, and is checked before it is used.
-//! The word with the phase bit is loaded first, with acquire ordering, so what is loaded after it is
-//! at least as new. What was stored is visible to the card when a register write after it arrives
-//! ([`super::bus::Bus::write_register`]).
+//! The word with the phase bit is loaded first, with acquire ordering, so what is loaded after it
+//! is at least as new. What was stored is visible to the card when a register write after it
+//! arrives ([`super::bus::Bus::write_register`]).
 //!
 //! Numbers in words are little-endian, as in all records of the contract. An access beyond the end
 //! panics: offsets come from the sizes of the rings, or were checked against them.

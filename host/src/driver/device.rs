@@ -21,7 +21,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use abi::flow_key::{Secret, SECRET_WORDS};
+use abi::flow_key::Secret;
 use abi::reason::{Disposition, DropReason, SendError};
 use abi::{counters as n, registers, ABI_VERSION};
 
@@ -30,6 +30,8 @@ use super::error::{HostError, Result};
 use super::owner::{doorbell_page, Owner};
 use super::rings::{HeaderEntry, RingSizes};
 use super::sleep;
+pub use super::start::CardSizes;
+use super::start::{read_sizes, start_epoch, wait_for_tables, write_secrets};
 use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
 use crate::control::commands::Entry;
@@ -68,26 +70,6 @@ impl DeviceConfig {
     }
 }
 
-/// Sizes that the card reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CardSizes {
-    /// Flows, log2.
-    pub flow_bits: u32,
-    /// Buckets of a flow-table bank, log2.
-    pub bucket_bits: u32,
-    /// Segment entries of a direction, log2.
-    pub segment_bits: u32,
-    /// Regions, log2.
-    pub region_bits: u32,
-    /// Page entries, log2.
-    pub page_bits: u32,
-    /// Owners, log2.
-    pub owner_bits: u32,
-}
-
-/// Limit of polls for the end of the reset, and again for the clearing of the tables. A poll takes
-/// about a microsecond; clearing the tables takes 262 us.
-const RESET_POLLS_MAX: u32 = 10_000;
 /// One cycle of the card's clock, the unit of interrupt moderation.
 const CYCLE: Duration = Duration::from_nanos(4);
 
@@ -167,6 +149,11 @@ impl<B: Bus> Device<B> {
         self.bus.enable_interrupt(number as u16)?;
         self.owners.push(owner);
         Ok(number as u8)
+    }
+
+    /// Owners that are open, from 0 on.
+    pub fn owners(&self) -> usize {
+        self.owners.len()
     }
 
     fn owner(&mut self, number: u8) -> Result<&mut Owner> {
@@ -460,64 +447,4 @@ impl<B: Bus> CommandQueue for Device<B> {
     fn confirmed(&self, ticket: Ticket) -> bool {
         self.confirmed(ticket)
     }
-}
-
-fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
-    let first = bus.read_register(registers::SIZES_0)?;
-    let second = bus.read_register(registers::SIZES_1)?;
-    let byte = |word: u32, at: u32| (word >> (8 * at)) & 0xff;
-    Ok(CardSizes {
-        flow_bits: byte(first, 0),
-        bucket_bits: byte(first, 1),
-        segment_bits: byte(first, 2),
-        region_bits: byte(first, 3),
-        page_bits: byte(second, 0),
-        owner_bits: byte(second, 1),
-    })
-}
-
-fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
-    let before = bus.read_register(registers::EPOCH)?;
-    bus.write_register(registers::CONTROL, registers::CONTROL_RESET)?;
-    for _ in 0..RESET_POLLS_MAX {
-        if bus.read_register(registers::EPOCH)? != before {
-            return Ok(());
-        }
-        bus.advance()?;
-    }
-    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
-}
-
-fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
-    for _ in 0..RESET_POLLS_MAX {
-        if bus.read_register(registers::STATUS)? & registers::STATUS_TABLES_BUSY == 0 {
-            return Ok(());
-        }
-        bus.advance()?;
-    }
-    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
-}
-
-fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[Secret; 2]> {
-    let mut state = seed;
-    let mut secrets = [[0; SECRET_WORDS]; 2];
-    for (bank, secret) in secrets.iter_mut().enumerate() {
-        for (word, value) in secret.iter_mut().enumerate() {
-            *value = (split_mix(&mut state) >> 32) as u32;
-            let offset = registers::HASH_SECRET
-                + bank as u32 * registers::HASH_SECRET_STRIDE
-                + 4 * word as u32;
-            bus.write_register(offset, *value)?;
-        }
-    }
-    Ok(secrets.map(Secret::new))
-}
-
-/// One step of SplitMix64 (Steele, Lea, Flood 2014): expands one seed to many words.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

@@ -10,11 +10,13 @@
 //! as it did on the wire, and what nobody but a stranger sent reaches no application; no header is
 //! read by half where the machine shows a slot line by line; a repetition that the send floor
 //! overtakes on the card costs nothing; requests, held bytes and turns are limited; a broken card
-//! is named; the card fills memory that a program already has, and sends from it.
+//! is named; the card fills memory that a program already has, and sends from it; a card that is
+//! closed reaches nothing; a thread sleeps on interrupts and the transport at once.
 
 mod borrow;
 mod broken;
 mod calls;
+mod closing;
 mod endings;
 mod existing;
 mod interrupts;
@@ -32,3 +34,4 @@ mod stall;
 mod strangers;
 mod torn;
 mod turns;
+mod waiting;

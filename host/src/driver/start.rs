@@ -1,0 +1,95 @@
+//! The start of an epoch: sizes, reset, cleared tables, hash secrets.
+//!
+//! ```text
+//!   sizes ─► reset ─► the next epoch ─► secrets ─► enabled ─► tables are clear
+//! ```
+
+use abi::flow_key::{Secret, SECRET_WORDS};
+use abi::registers;
+
+use super::bus::Bus;
+use super::error::{HostError, Result};
+
+/// Sizes that the card reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardSizes {
+    /// Flows, log2.
+    pub flow_bits: u32,
+    /// Buckets of a flow-table bank, log2.
+    pub bucket_bits: u32,
+    /// Segment entries of a direction, log2.
+    pub segment_bits: u32,
+    /// Regions, log2.
+    pub region_bits: u32,
+    /// Page entries, log2.
+    pub page_bits: u32,
+    /// Owners, log2.
+    pub owner_bits: u32,
+}
+
+/// Limit of polls for the end of the reset, and again for the clearing of the tables. A poll takes
+/// about a microsecond; clearing the tables takes 262 us.
+const RESET_POLLS_MAX: u32 = 10_000;
+/// Reads the sizes of the card.
+pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
+    let first = bus.read_register(registers::SIZES_0)?;
+    let second = bus.read_register(registers::SIZES_1)?;
+    let byte = |word: u32, at: u32| (word >> (8 * at)) & 0xff;
+    Ok(CardSizes {
+        flow_bits: byte(first, 0),
+        bucket_bits: byte(first, 1),
+        segment_bits: byte(first, 2),
+        region_bits: byte(first, 3),
+        page_bits: byte(second, 0),
+        owner_bits: byte(second, 1),
+    })
+}
+
+/// Resets the card, and waits for its new epoch.
+pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
+    let before = bus.read_register(registers::EPOCH)?;
+    bus.write_register(registers::CONTROL, registers::CONTROL_RESET)?;
+    for _ in 0..RESET_POLLS_MAX {
+        if bus.read_register(registers::EPOCH)? != before {
+            return Ok(());
+        }
+        bus.advance()?;
+    }
+    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
+}
+
+/// Waits until the tables are cleared.
+pub(super) fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
+    for _ in 0..RESET_POLLS_MAX {
+        if bus.read_register(registers::STATUS)? & registers::STATUS_TABLES_BUSY == 0 {
+            return Ok(());
+        }
+        bus.advance()?;
+    }
+    Err(HostError::ResetTimeout(RESET_POLLS_MAX))
+}
+
+/// Writes the hash secrets that follow from a seed.
+pub(super) fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[Secret; 2]> {
+    let mut state = seed;
+    let mut secrets = [[0; SECRET_WORDS]; 2];
+    for (bank, secret) in secrets.iter_mut().enumerate() {
+        for (word, value) in secret.iter_mut().enumerate() {
+            *value = (split_mix(&mut state) >> 32) as u32;
+            let offset = registers::HASH_SECRET
+                + bank as u32 * registers::HASH_SECRET_STRIDE
+                + 4 * word as u32;
+            bus.write_register(offset, *value)?;
+        }
+    }
+    Ok(secrets.map(Secret::new))
+}
+
+/// One step of SplitMix64 (Steele, Lea, Flood 2014): expands one seed to many words.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ (mixed >> 31)
+}

@@ -1,0 +1,170 @@
+//! The end of a card's use: nothing of it reaches memory any more, and all memory comes back.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use abi::config::SMALL;
+use abi::registers as r;
+use host::driver::bus::{Bus, DmaMemory, MemoryKind, Result};
+use host::driver::control_memory::ControlMemory;
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::error::HostError;
+use host::driver::rings::RingSizes;
+use host::provider::{ApplicationId, Provider};
+use host::transport::{Clock, ManualClock, SmoltcpTransport};
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::hooked_bus::{HookedBus, Hooks};
+use sim::network_side::NetworkSide;
+
+use crate::owners::frame;
+use crate::rig::link;
+
+/// What the bus has seen.
+#[derive(Default)]
+struct Seen {
+    /// Addresses of the memory that the card has.
+    held: Vec<u64>,
+    /// Epoch and control register at each release.
+    releases: Vec<(u32, u32)>,
+    control: u32,
+}
+
+struct Watch {
+    seen: Rc<RefCell<Seen>>,
+    /// The card stays in its epoch.
+    stuck: bool,
+}
+
+impl Watch {
+    fn released(&self, bus: &mut GoldenBus, address: u64) -> Result<()> {
+        let epoch = bus.read_register(r::EPOCH)?;
+        let seen = &mut *self.seen.borrow_mut();
+        let before = seen.held.len();
+        seen.held.retain(|held| *held != address);
+        assert_eq!(seen.held.len() + 1, before, "{address:#x} released once");
+        seen.releases.push((epoch, seen.control));
+        Ok(())
+    }
+}
+
+impl Hooks<GoldenBus> for Watch {
+    fn read_register(&mut self, bus: &mut GoldenBus, offset: u32) -> Result<u32> {
+        match (offset, self.stuck) {
+            (r::EPOCH, true) => Ok(7),
+            _ => bus.read_register(offset),
+        }
+    }
+
+    fn write_register(&mut self, bus: &mut GoldenBus, offset: u32, value: u32) -> Result<()> {
+        if offset == r::CONTROL {
+            self.seen.borrow_mut().control = value;
+        }
+        bus.write_register(offset, value)
+    }
+
+    fn allocate_control(
+        &mut self,
+        bus: &mut GoldenBus,
+        bytes: usize,
+        align: usize,
+    ) -> Result<ControlMemory> {
+        let memory = bus.allocate_control(bytes, align)?;
+        self.seen.borrow_mut().held.push(memory.address());
+        Ok(memory)
+    }
+
+    fn release_control(&mut self, bus: &mut GoldenBus, memory: ControlMemory) -> Result<()> {
+        self.released(bus, memory.address())?;
+        bus.release_control(memory)
+    }
+
+    fn allocate(
+        &mut self,
+        bus: &mut GoldenBus,
+        kind: MemoryKind,
+        bytes: usize,
+        align: usize,
+    ) -> Result<DmaMemory> {
+        let memory = bus.allocate(kind, bytes, align)?;
+        self.seen.borrow_mut().held.push(memory.address);
+        Ok(memory)
+    }
+
+    fn release(&mut self, bus: &mut GoldenBus, memory: DmaMemory) -> Result<()> {
+        self.released(bus, memory.address)?;
+        bus.release(memory)
+    }
+}
+
+type Card = Rc<RefCell<GoldenCard>>;
+
+fn bus() -> (HookedBus<GoldenBus, Watch>, Rc<RefCell<Seen>>, Card) {
+    let (card, seen) = (GoldenCard::new(SMALL), Rc::default());
+    let bus = HookedBus {
+        inner: GoldenBus::new(card.clone()),
+        hooks: Watch {
+            seen: Rc::clone(&seen),
+            stuck: false,
+        },
+    };
+    (bus, seen, card)
+}
+
+/// All memory came back, in a new epoch of a card that is stopped, and the card writes none.
+fn check(seen: &Seen, epoch: u32, releases: usize, mut card: Card) {
+    assert!(seen.held.is_empty(), "{:x?} stay", seen.held);
+    let expected = vec![(epoch + 1, r::CONTROL_RESET); releases];
+    assert_eq!(seen.releases, expected);
+    card.receive(frame(1, 0, b"nobody's"));
+    let faults = GoldenBus::new(card).take_faults();
+    assert!(faults.is_empty(), "{faults:x?}");
+}
+
+#[test]
+fn a_device_that_is_closed_or_dropped_leaves_nothing_on_the_card() {
+    for close in [false, true] {
+        let (bus, seen, card) = bus();
+        let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+        let owner = device.open_owner(RingSizes::default());
+        assert_eq!(owner.expect("an owner"), 1);
+        let epoch = device.bus().read_register(r::EPOCH).expect("an epoch");
+        assert_eq!(seen.borrow().held.len(), 12, "six rings an owner");
+        match close {
+            true => device.close().expect("it closes"),
+            false => drop(device),
+        }
+        check(&seen.borrow(), epoch, 12, card);
+    }
+}
+
+#[test]
+fn a_provider_that_is_shut_down_releases_its_regions_too() {
+    let (bus, seen, card) = bus();
+    let clock = Clock::Manual(ManualClock::default());
+    let transport = SmoltcpTransport::open(&link(1), clock).expect("a transport");
+    let provider = Provider::open(bus, transport, DeviceConfig::seeded(1));
+    let mut provider = provider.expect("it opens");
+    let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);
+    let mut register = || provider.register(first, dram, 4096).expect("room");
+    let [_, leaving] = [register(), register()];
+    provider.deregister(leaving).expect("it goes");
+    let device = provider.device();
+    let epoch = device.bus().read_register(r::EPOCH).expect("an epoch");
+    let rings = 6 * device.owners();
+    provider.shut_down().expect("it ends");
+    check(&seen.borrow(), epoch, rings + 2, card);
+}
+
+/// A card that does not reset may still write: it keeps its memory.
+#[test]
+fn a_card_that_does_not_reset_keeps_its_memory() {
+    let (bus, seen, _card) = bus();
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    device.bus().hooks.stuck = true;
+    let error = device.close().unwrap_err();
+    assert!(matches!(error, HostError::ResetTimeout(_)), "{error}");
+    assert_eq!(
+        (seen.borrow().held.len(), seen.borrow().releases.len()),
+        (6, 0)
+    );
+}

@@ -1,0 +1,85 @@
+//! Sleeping on descriptors: the interrupts of a bus that has them, and another one beside.
+
+use std::fs::File;
+use std::io::{pipe, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
+use std::time::Duration;
+
+use abi::config::SMALL;
+use host::driver::device::{Device, DeviceConfig};
+use host::driver::rings::RingSizes;
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::hooked_bus::{HookedBus, Hooks};
+
+/// Longer than any machine takes to run a thread.
+const LONG: Duration = Duration::from_secs(600);
+const SHORT: Duration = Duration::from_millis(1);
+
+/// A bus whose interrupt vectors are event descriptors.
+struct Events(Vec<File>);
+
+impl Hooks<GoldenBus> for Events {
+    fn interrupt_fd<'a>(&'a self, _bus: &'a GoldenBus, vector: u16) -> Option<BorrowedFd<'a>> {
+        self.0.get(usize::from(vector)).map(File::as_fd)
+    }
+}
+
+#[allow(unsafe_code)]
+fn event() -> File {
+    // SAFETY: the call takes no pointer.
+    let number = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+    assert!(number >= 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the call succeeded, so `number` is a new descriptor that nobody else owns.
+    unsafe { File::from_raw_fd(number) }
+}
+
+/// A device with two owners, whose bus has descriptors for so many vectors.
+fn open(vectors: usize) -> Device<HookedBus<GoldenBus, Events>> {
+    let bus = HookedBus {
+        inner: GoldenBus::new(GoldenCard::new(SMALL)),
+        hooks: Events((0..vectors).map(|_| event()).collect()),
+    };
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    device.open_owner(RingSizes::default()).expect("an owner");
+    device
+}
+
+fn fire(mut event: &File) {
+    event.write_all(&1u64.to_ne_bytes()).expect("a count");
+}
+
+#[test]
+fn an_interrupt_of_any_owner_ends_the_sleep_once() {
+    let mut device = open(2);
+    for vector in [0, 1] {
+        fire(&device.bus().hooks.0[vector]);
+        assert!(device.wait(LONG, None).expect("it waits"));
+        assert!(!device.wait(SHORT, None).expect("it waits"), "taken");
+    }
+    let event = device.bus().hooks.0[1].try_clone().expect("a descriptor");
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(SHORT);
+        fire(&event);
+    });
+    assert!(device.wait(LONG, None).expect("it waits"));
+    thread.join().expect("it fires");
+}
+
+/// With event descriptors of all vectors, and on a bus where time passes in calls alone.
+#[test]
+fn another_descriptor_ends_the_sleep_and_is_left_as_it_is() {
+    for vectors in [2, 0] {
+        let mut device = open(vectors);
+        let (mut reader, mut writer) = pipe().expect("a pipe");
+        let mut wait = |limit| {
+            let came = device.wait(limit, Some(reader.as_fd()));
+            came.expect("it waits")
+        };
+        assert!(!wait(SHORT), "nothing yet");
+        writer.write_all(b"header").expect("a pipe");
+        assert!(wait(LONG) && wait(LONG), "it is still readable");
+        let mut bytes = [0; 6];
+        reader.read_exact(&mut bytes).expect("a pipe");
+        assert_eq!(&bytes, b"header");
+    }
+}
