@@ -10,9 +10,10 @@
 //! All calls return at once; [`Provider::poll`] makes progress and returns completions. Buffers are
 //! in registered memory, which the provider allocates or the application already has. The
 //! application must not touch a buffer between its request and its completion. Several applications
-//! share a card: each has the rings of an owner and a protection domain of its own. Both the
+//! share a card: each has a protection domain of its own, in the rings of a shard. Both the
 //! provider and the card refuse access to the memory of another application.
 
+mod applications;
 mod connections;
 mod counters;
 mod errno;
@@ -22,6 +23,7 @@ mod names;
 mod progress;
 mod registration;
 mod requests;
+mod shards;
 
 pub(crate) mod copier;
 
@@ -29,10 +31,11 @@ use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use self::applications::Applications;
 use self::connections::Connections;
 use self::copier::Copier;
 pub use self::counters::ProviderCounters;
-pub use self::names::{ApplicationId, ConnectionId, RegionId};
+pub use self::names::{ApplicationId, ConnectionId, RegionId, ShardId};
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
 use crate::control::connection::handshake::Handshakes;
 use crate::control::connection::Connection;
@@ -42,7 +45,6 @@ use crate::control::regions::Regions;
 use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
-use crate::driver::rings::RingSizes;
 use crate::driver::ticket::Ticket;
 use crate::transport::{Event, ListenerId, StreamId, Transport, TransportError};
 
@@ -104,7 +106,7 @@ pub struct Provider<B: Bus, T: Transport> {
     budget: Budget,
     keys: KeyTable,
     shared: Shared,
-    applications: usize,
+    applications: Applications,
     listeners: HashMap<ListenerId, ApplicationId>,
     regions: Regions,
     copier: Copier,
@@ -114,14 +116,17 @@ pub struct Provider<B: Bus, T: Transport> {
 }
 
 impl<B: Bus, T: Transport> Provider<B, T> {
-    /// Opens the card on `bus` and runs `transport` on it.
+    /// Opens the card on `bus` and runs `transport` on it. The driver's owner and the first shard
+    /// both have rings of the configured sizes.
     pub fn open(bus: B, transport: T, config: DeviceConfig) -> Result<Self> {
-        let device = Device::open(bus, config)?;
+        let mut device = Device::open(bus, config)?;
+        let mut applications = Applications::default();
+        applications.add(ShardId(device.open_owner(config.rings)?))?;
         let sizes = device.sizes();
         Ok(Self {
             keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
             shared: Shared::new(sizes.flow_bits, sizes.segment_bits),
-            applications: 1,
+            applications,
             listeners: HashMap::new(),
             regions: Regions::new(sizes.region_bits, sizes.page_bits),
             copier: Copier::default(),
@@ -158,37 +163,20 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         }
     }
 
-    /// Opens one more application, with rings and a protection domain of its own.
-    pub fn open_application(&mut self, rings: RingSizes) -> Result<ApplicationId> {
-        let owner = self.device.open_owner(rings)?;
-        self.applications += 1;
-        Ok(ApplicationId(owner))
-    }
-
-    fn check(&self, application: ApplicationId) -> Result<()> {
-        match usize::from(application.0) < self.applications {
-            true => Ok(()),
-            false => Err(HostError::UnknownApplication {
-                application: application.0,
-                open: self.applications,
-            }),
-        }
-    }
-
     /// Starts a connection of an application.
     pub fn connect(
         &mut self,
         application: ApplicationId,
         remote: SocketAddr,
     ) -> Result<ConnectionId> {
-        self.check(application)?;
+        self.applications.shard(application)?;
         let stream = self.transport.connect(remote)?;
         self.adopt(application, stream)
     }
 
     /// Starts to listen on a port for an application.
     pub fn listen(&mut self, application: ApplicationId, local: SocketAddr) -> Result<ListenerId> {
-        self.check(application)?;
+        self.applications.shard(application)?;
         let listener = self.transport.listen(local)?;
         self.listeners.insert(listener, application);
         Ok(listener)
@@ -219,6 +207,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     }
 
     fn adopt(&mut self, application: ApplicationId, stream: StreamId) -> Result<ConnectionId> {
+        let owner = self.applications.shard(application)?.0;
         let tuple = self.transport.addresses(stream)?;
         let name = match self.connections.take_name() {
             Ok(name) => name,
@@ -227,7 +216,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                 return Err(full);
             }
         };
-        let connection = Connection::new(stream, tuple, name, application.0);
+        let connection = Connection::new(stream, tuple, name, (owner, application.0));
         let id = self.connections.add(connection);
         self.handshakes.claim(tuple);
         Ok(id)

@@ -6,6 +6,7 @@ use abi::send_descriptor as d;
 use host::control::commands::{floor_set, Acceptance, FlowName};
 use host::control::descriptor::{tcp_header, tcp_send, Descriptor, Payload};
 use host::control::packet::{parse_tcp, TcpHeader};
+use host::provider::ShardId;
 use host::transport::{StreamId, TransmitBytes};
 use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
 use sim::null_card::{NullCard, Wrong};
@@ -134,7 +135,8 @@ fn about_to_send() -> (NullRig, TransmitBytes, TcpHeader, Payload) {
 
 /// What the card finds wrong with a descriptor.
 fn verdict(rig: &mut NullRig, descriptor: Descriptor) -> Option<Wrong> {
-    rig.provider.device().send(descriptor);
+    let device = rig.provider.device();
+    device.send_of(ShardId::FIRST.0, descriptor).unwrap();
     rig.provider.device().poll().unwrap();
     rig.card.step();
     rig.card.wrongs().first().copied()

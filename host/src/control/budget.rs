@@ -102,7 +102,7 @@ mod tests {
             generation: 1,
         };
         let addresses = ([10, 0, 0, 1], 80).into();
-        let mut connection = Connection::new(StreamId(1), (addresses, addresses), name, 3);
+        let mut connection = Connection::new(StreamId(1), (addresses, addresses), name, (1, 3));
         connection.receive = Some(ReceiveSide::new(1000, 1));
         let mut budget = Budget::new(10_000);
         let mut defer = |start, room_bytes, budget: &mut Budget| {

@@ -75,8 +75,10 @@ pub struct Connection {
     pub remote: SocketAddr,
     /// Name of the flow on the card.
     pub name: FlowName,
-    /// Owner of the flow: number of the application, which is also its protection domain.
+    /// Owner of the flow: the shard whose rings it uses.
     pub owner: u8,
+    /// Protection domain of the flow: its application.
+    pub domain: u16,
     /// Phase of the connection.
     pub phase: Phase,
     /// Packets with its addresses are its own. They are another's once its TCP has given it up.
@@ -108,12 +110,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// A connection that waits for its handshake.
+    /// A connection of an owner and domain that waits for its handshake.
     pub fn new(
         stream: StreamId,
         (local, remote): (SocketAddr, SocketAddr),
         name: FlowName,
-        owner: u8,
+        (owner, domain): (u8, u16),
     ) -> Self {
         Self {
             stream,
@@ -121,6 +123,7 @@ impl Connection {
             remote,
             name,
             owner,
+            domain,
             phase: Phase::Opening,
             has_addresses: true,
             receive: None,
@@ -161,13 +164,13 @@ impl Connection {
     /// Charges the budget of all connections with what the connection holds now.
     pub fn charge(&mut self, budget: &mut Budget) {
         let held_bytes = self.receive.as_ref().map_or(0, |r| r.held_bytes());
-        budget.charge(self.owner.into(), self.charged_bytes, held_bytes);
+        budget.charge(self.domain, self.charged_bytes, held_bytes);
         self.charged_bytes = held_bytes;
     }
 
     /// Gives the budget back what the connection holds, because it ends.
     pub fn discharge(&mut self, budget: &mut Budget) {
-        budget.charge(self.owner.into(), self.charged_bytes, 0);
+        budget.charge(self.domain, self.charged_bytes, 0);
         self.charged_bytes = 0;
     }
 
@@ -227,18 +230,14 @@ impl Connection {
                 receive.defer(offset, payload, DEFERRED_BYTES_MAX);
             }
         }
-        let both_scale = handshake.remote_scales && handshake.local_scale.is_some();
-        let shift = if both_scale {
-            handshake.local_scale.unwrap_or(0)
-        } else {
-            0
-        };
+        let scale = handshake.local_scale.filter(|_| handshake.remote_scales);
+        let shift = scale.unwrap_or(0);
         self.window = handshake.window.clone().scaled(shift);
         let list = List::committed(flow);
         let mut ticket = commands.command(flow_install(&FlowInstall {
             name: self.name,
             owner: self.owner,
-            domain: self.owner.into(),
+            domain: self.domain,
             acceptance: acceptance(&receive, &send, &self.expected),
             send_floor: send.queue.position(0),
             lists: [(list.base, list.bits); 2],
@@ -555,7 +554,7 @@ mod tests {
             flow: 1,
             generation: 1,
         };
-        let mut connection = Connection::new(stream, addresses, name, OWNER);
+        let mut connection = Connection::new(stream, addresses, name, (OWNER, 9));
         connection.add_receive(Buffer {
             request: 7,
             region: RegionName { index: 0, key: 1 },

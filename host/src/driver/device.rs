@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   Device ── owner 0: privileged commands, packets without a flow
-//!          ├─ owner 1 ── rings, doorbell page, interrupt of an application
+//!          ├─ owner 1 ── rings, doorbell page, interrupt of a shard
 //!          └─ ...
 //! ```
 //! Life of a command: [`Device::command`] queues it and returns a [`Ticket`]; [`Device::poll`]

@@ -64,21 +64,38 @@ pub enum HostError {
     #[error("no application {application}; {open} are open")]
     UnknownApplication {
         /// Number of the application in the call.
-        application: u8,
-        /// Applications that are open, from 0 on.
+        application: u16,
+        /// Applications that are open.
         open: usize,
     },
+    /// An application was to be closed that still has something.
+    #[error(
+        "application {application} still has {listeners} listeners, {connections} connections, \
+         {regions} regions"
+    )]
+    ApplicationBusy {
+        /// Number of the application.
+        application: u16,
+        /// Its listeners.
+        listeners: usize,
+        /// Its connections, those that are being removed among them.
+        connections: usize,
+        /// Its regions, those that are being removed among them.
+        regions: usize,
+    },
     /// A connection was given a buffer in a region of another application.
-    #[error("region {region} belongs to application {owner}, connection {connection} to {user}")]
+    #[error(
+        "region {region} belongs to application {application}, connection {connection} to {user}"
+    )]
     ForeignRegion {
         /// Region index.
         region: u16,
         /// The application that registered it.
-        owner: u8,
+        application: u16,
         /// Connection of the request.
         connection: u32,
         /// The application of that connection.
-        user: u8,
+        user: u16,
     },
     /// A table of the card is full.
     #[error("all {limit} {what} are in use")]

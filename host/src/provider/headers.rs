@@ -139,7 +139,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
                     return Ok(());
                 }
                 if let Some(receive) = &mut connection.receive {
-                    receive.set_room(self.budget.room_bytes(connection.owner.into()));
+                    receive.set_room(self.budget.room_bytes(connection.domain));
                 }
                 let is_kept = connection.keep_payload(parsed, packet);
                 connection.charge(&mut self.budget);

@@ -1,11 +1,20 @@
-//! Names of applications, connections and regions.
+//! Names of shards, applications, connections and regions.
 
-/// Names an application of a provider, by its owner number on the card.
+/// Names a shard of a provider, by its owner number on the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ApplicationId(pub u8);
+pub struct ShardId(pub u8);
+
+impl ShardId {
+    /// The shard that every provider starts with. Owner 0 is the driver's alone.
+    pub const FIRST: Self = Self(1);
+}
+
+/// Names an application of a provider, by its protection domain on the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ApplicationId(pub u16);
 
 impl ApplicationId {
-    /// The application that every provider starts with.
+    /// The application that every provider starts with, in [`ShardId::FIRST`].
     pub const FIRST: Self = Self(0);
 }
 

@@ -15,7 +15,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         kind: MemoryKind,
         bytes: usize,
     ) -> Result<RegionId> {
-        self.check(application)?;
+        self.applications.shard(application)?;
         Regions::check_length(bytes as u64)?;
         let memory = self.device.bus().allocate_region(kind, bytes)?;
         self.register_or_release(application, memory)
@@ -30,7 +30,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         application: ApplicationId,
         range: MemoryRange,
     ) -> Result<RegionId> {
-        self.check(application)?;
+        self.applications.shard(application)?;
         range.check_pages()?;
         Regions::check_length(range.bytes() as u64)?;
         let memory = self.device.bus().map(&range)?;
@@ -55,7 +55,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         memory: DmaMemory,
     ) -> Result<RegionId> {
         let range = self.device.bus().share(&memory)?;
-        let (region, commands) = self.regions.register(memory, application.0.into())?;
+        let (region, commands) = self.regions.register(memory, application.0)?;
         if let Err(error) = self.copier.add(region.name(), &range) {
             self.regions.forget(region.index);
             return Err(error);

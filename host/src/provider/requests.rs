@@ -33,12 +33,12 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         (region, offset, bytes): (RegionId, u64, u32),
         request: u64,
     ) -> Result<Buffer> {
-        let user = self.connection(id)?.owner;
+        let user = self.connection(id)?.domain;
         let region = self.region(region)?;
-        if region.domain != u16::from(user) {
+        if region.domain != user {
             return Err(HostError::ForeignRegion {
                 region: region.index,
-                owner: region.domain as u8,
+                application: region.domain,
                 connection: id.0,
                 user,
             });

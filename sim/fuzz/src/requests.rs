@@ -28,7 +28,7 @@ pub fn run(bytes: &[u8]) {
         let connection = connections[input.below(connections.len() as u64) as usize];
         let region = regions[input.below(regions.len() as u64) as usize];
         let (offset, length) = (input.number(2), input.number(2) as u32);
-        let application = ApplicationId(input.below(3) as u8);
+        let application = ApplicationId(input.below(3) as u16);
         let provider = &mut rig.provider;
         match call {
             0 | 1 => drop(provider.recv(connection, region, offset, length, call == 1, request)),

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
-use host::provider::{ApplicationId, Completion, ConnectionId, RegionId};
+use host::provider::{ApplicationId, Completion, ConnectionId, RegionId, ShardId};
 use host::transport::peer::{Script, WirePeer};
 use host::transport::{ListenerId, TransportError};
 
@@ -124,17 +124,15 @@ fn buffers_must_lie_in_a_region_that_is_there() {
 #[test]
 fn an_application_uses_its_own_regions_only() {
     let (mut rig, id, _) = connected();
-    let other = rig
-        .provider
-        .open_application(RingSizes::default())
-        .expect("an owner");
+    let other = rig.provider.open_application(ShardId::FIRST);
+    let other = other.expect("a domain");
     assert_eq!(other, ApplicationId(1));
     let region = rig.provider.register(other, DRAM, 4096).expect("room");
     let foreign = rig.provider.recv(id, region, 0, 1, false, 0);
     match foreign {
         Err(HostError::ForeignRegion {
             region: index,
-            owner: 1,
+            application: 1,
             connection,
             user: 0,
         }) => assert_eq!((index, connection), (region.0, id.0)),
@@ -178,12 +176,11 @@ fn full(error: HostError) -> (&'static str, usize) {
 #[test]
 fn what_runs_out_is_named_with_its_limit() {
     let mut rig = golden();
-    for _ in 1..4 {
-        rig.provider
-            .open_application(RingSizes::default())
-            .expect("an owner");
+    for number in 2..4 {
+        let shard = rig.provider.open_shard(RingSizes::default());
+        assert_eq!(shard.expect("an owner"), ShardId(number));
     }
-    let owners = rig.provider.open_application(RingSizes::default());
+    let owners = rig.provider.open_shard(RingSizes::default());
     assert_eq!(full(owners.unwrap_err()), ("owners", 4));
     for _ in 0..64 {
         rig.provider.register(FIRST, DRAM, 4096).expect("a region");
@@ -207,7 +204,7 @@ fn rings_that_the_card_cannot_take_are_refused() {
             send_bits: bits,
             ..RingSizes::default()
         };
-        match rig.provider.open_application(rings) {
+        match rig.provider.open_shard(rings) {
             Err(HostError::BadSize {
                 name,
                 value,

@@ -14,9 +14,8 @@ use std::os::unix::fs::FileExt;
 
 use host::driver::bus::{Bus, BusError, MemoryKind};
 use host::driver::error::HostError;
-use host::driver::rings::RingSizes;
 use host::memory::{MemoryError, MemoryFile, MemoryRange};
-use host::provider::{ApplicationId, Completion, RegionId};
+use host::provider::{ApplicationId, Completion, RegionId, ShardId};
 use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
@@ -149,8 +148,8 @@ fn a_mapped_region_is_one_applications_like_any_other() {
     let mut rig = golden();
     let file = memfd(c"own-memory-shared", 2 * PAGE, libc::F_SEAL_SHRINK);
     let range = adopt(&file).expect("it is sealed").all().expect("pages");
-    let other = rig.provider.open_application(RingSizes::default());
-    let other = other.expect("an owner");
+    let other = rig.provider.open_application(ShardId::FIRST);
+    let other = other.expect("a domain");
     let region = rig.provider.register_existing(other, range.clone());
     let region = region.expect("room");
     let memory = rig.provider.memory(region).expect("a region");

@@ -17,6 +17,7 @@ mod borrow;
 mod broken;
 mod calls;
 mod closing;
+mod domains;
 mod endings;
 mod existing;
 mod interrupts;

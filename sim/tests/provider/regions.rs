@@ -2,7 +2,7 @@
 
 use host::driver::bus::MemoryKind;
 use host::driver::rings::RingSizes;
-use host::provider::{ApplicationId, Completion};
+use host::provider::{ApplicationId, Completion, ShardId};
 use host::transport::peer::{Script, WirePeer};
 use sim::network_side::NetworkSide;
 
@@ -31,7 +31,7 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     rig.until("two packets held", |rig| rig.held.len() >= 2);
     rig.provider.deregister(gone).unwrap();
     rig.steps(50);
-    let other = rig.provider.open_application(RingSizes::default()).unwrap();
+    let other = rig.provider.open_application(ShardId::FIRST).unwrap();
     let next = rig.provider.register(other, DRAM, 4096).unwrap();
     assert_eq!(next, gone, "the test needs the index to be used again");
     let mut memory = rig.provider.map(next).unwrap();
@@ -52,14 +52,15 @@ fn bytes_for_a_region_that_is_gone_reach_nobody_elses() {
     assert_eq!(now, [0x11; 4096]);
 }
 
-/// The region is made known through owner 0's ring, its segments go through the application's.
+/// The region is made known through owner 0's ring, its segments go through the shard's.
 #[test]
-fn a_fresh_region_of_a_second_application_can_be_sent_from_at_once() {
+fn a_fresh_region_of_a_second_shard_can_be_sent_from_at_once() {
     let mut rig = slow_commands();
     rig.peer
         .listen(peer_address(5001), Script::default())
         .unwrap();
-    let other = rig.provider.open_application(RingSizes::default()).unwrap();
+    let shard = rig.provider.open_shard(RingSizes::default()).unwrap();
+    let other = rig.provider.open_application(shard).unwrap();
     let id = rig.provider.connect(other, peer_address(5001)).unwrap();
     rig.completion(|c| *c == Completion::Opened(id));
     for _ in 0..30 {

@@ -160,7 +160,7 @@ mod tests {
     /// An installed connection with a buffer of 1000 bytes, whose TCP offers 50.
     fn connection() -> Connection {
         let address = ([10, 0, 0, 1], 80).into();
-        let mut connection = Connection::new(StreamId(1), (address, address), NAME, 0);
+        let mut connection = Connection::new(StreamId(1), (address, address), NAME, (0, 0));
         let mut receive = ReceiveSide::new(1000, 1);
         receive.queue.add(Buffer {
             request: 1,
