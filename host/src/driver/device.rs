@@ -303,15 +303,13 @@ impl<B: Bus> Device<B> {
     /// readable. Returns whether there is something to look at. The time is the card's; where the
     /// bus has event descriptors ([`Bus::interrupt_fd`]), the caller's thread sleeps.
     ///
-    /// No entry is missed: each owner is armed with the last index that it has read, and an entry
-    /// beyond that index, however old, fires at once. Confirmations raise no interrupt. While a
-    /// command is in flight, which takes about a microsecond, the call returns at once: poll.
+    /// No entry is missed, see [`Device::arm`]. While a command is in flight, which takes about a
+    /// microsecond, the call returns at once: poll.
     pub fn wait(&mut self, limit: Duration, other: Option<BorrowedFd<'_>>) -> Result<bool> {
-        if self.unconfirmed() > 0 || self.sends_waiting() > 0 {
+        if !self.arm()? {
             self.bus.advance()?;
             return Ok(false);
         }
-        self.arm()?;
         let came = self.sleep(limit, other)?;
         if !came {
             // A card that was reset from outside raises no interrupt.
@@ -320,13 +318,20 @@ impl<B: Bus> Device<B> {
         Ok(came)
     }
 
-    /// Arms the interrupt of every owner for the first entry that was not taken yet: before a sleep
-    /// on descriptors of [`Bus::interrupt_fd`] elsewhere.
-    pub fn arm(&mut self) -> Result<()> {
+    /// Arms the interrupts of all owners, before a sleep on descriptors of [`Bus::interrupt_fd`] in
+    /// an event loop of the caller's. Returns whether to sleep: confirmations raise no interrupt,
+    /// so while a command is in flight, or a descriptor waits, nothing is armed: poll.
+    ///
+    /// No entry is missed: each owner is armed with the last index that it has read, and an entry
+    /// beyond that index, however old, fires at once.
+    pub fn arm(&mut self) -> Result<bool> {
+        if self.unconfirmed() > 0 || self.sends_waiting() > 0 {
+            return Ok(false);
+        }
         for owner in &self.owners {
             owner.arm(&mut self.bus)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn sleep(&mut self, limit: Duration, other: Option<BorrowedFd<'_>>) -> Result<bool> {

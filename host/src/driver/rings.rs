@@ -7,7 +7,8 @@
 //! one after the other (PCIe Base Specification, 2.4.2), and the phase bit is in the first line.
 //! The host therefore writes a mark into the second line of each slot that it returns. If the mark
 //! is still there when the phase is right, the host reads a register: the read completes after all
-//! earlier writes of the card (2.4.1).
+//! earlier writes of the card (2.4.1). A second slot is a request of its own before that of the
+//! first, so it is whole.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};

@@ -5,14 +5,20 @@ use std::io::{pipe, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
 use std::time::Duration;
 
-use abi::config::SMALL;
+use abi::config::{COMMAND_BYTES, SMALL};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::RingSizes;
+use host::provider::{ApplicationId, Provider};
+use host::transport::permitted::permitted;
+use host::transport::LinuxTransport;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::hooked_bus::{HookedBus, Hooks};
 
+use crate::calls::peer_address;
+use crate::rig::link;
+
 /// Longer than any machine takes to run a thread.
-const LONG: Duration = Duration::from_secs(600);
+const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(1);
 
 /// A bus whose interrupt vectors are event descriptors.
@@ -33,13 +39,18 @@ fn event() -> File {
     unsafe { File::from_raw_fd(number) }
 }
 
-/// A device with two owners, whose bus has descriptors for so many vectors.
-fn open(vectors: usize) -> Device<HookedBus<GoldenBus, Events>> {
-    let bus = HookedBus {
+/// A bus that has descriptors for so many vectors.
+fn bus(vectors: usize) -> HookedBus<GoldenBus, Events> {
+    HookedBus {
         inner: GoldenBus::new(GoldenCard::new(SMALL)),
         hooks: Events((0..vectors).map(|_| event()).collect()),
-    };
-    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    }
+}
+
+/// A device with two owners.
+fn open(vectors: usize) -> Device<HookedBus<GoldenBus, Events>> {
+    let config = DeviceConfig::seeded(1);
+    let mut device = Device::open(bus(vectors), config).expect("it opens");
     device.open_owner(RingSizes::default()).expect("an owner");
     device
 }
@@ -82,4 +93,30 @@ fn another_descriptor_ends_the_sleep_and_is_left_as_it_is() {
         reader.read_exact(&mut bytes).expect("a pipe");
         assert_eq!(&bytes, b"header");
     }
+}
+
+/// Its confirmation would wake nobody.
+#[test]
+fn nobody_sleeps_while_a_command_is_in_flight() {
+    let mut device = open(2);
+    assert!(device.arm().expect("it arms"));
+    device.command([0; COMMAND_BYTES]);
+    assert!(!device.arm().expect("nothing is armed"));
+    assert!(!device.wait(LONG, None).expect("it returns at once"));
+    device.poll().expect("it polls");
+    assert!(device.arm().expect("it arms"), "it is confirmed");
+}
+
+/// What the kernel has to send: nothing of the card would end the sleep. Skipped where the machine
+/// allows no network namespace.
+#[test]
+fn a_header_of_the_kernel_ends_the_sleep_of_a_provider() {
+    let Some(transport) = permitted(LinuxTransport::open(&link(1))) else {
+        return;
+    };
+    let provider = Provider::open(bus(2), transport, DeviceConfig::seeded(1));
+    let mut provider = provider.expect("it opens");
+    let connected = provider.connect(ApplicationId::FIRST, peer_address(80));
+    connected.expect("it starts");
+    assert!(provider.wait(LONG).expect("it waits"));
 }
