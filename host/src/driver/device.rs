@@ -250,6 +250,8 @@ impl<B: Bus> Device<B> {
             }
             self.turn = ((number + 1) % self.owners.len(), TURN_ENTRIES);
         }
+        // What came before a flow was installed is in the queue of owner 0, so that one is first.
+        self.turn = (0, TURN_ENTRIES);
         Ok(false)
     }
 

@@ -58,3 +58,33 @@ fn a_flooded_owner_lets_the_others_have_their_turn() {
     expected[TURN..TURN + 3].copy_from_slice(&[1, 2, 2]);
     assert_eq!(owners, expected);
 }
+
+/// Packets that came before their flow was installed are in owner 0's queue: whoever had the last
+/// turn, the next one after a pause is its.
+#[test]
+fn after_a_pause_owner_0_is_first() {
+    let mut card = GoldenCard::new(SMALL);
+    let bus = GoldenBus::new(card.clone());
+    let mut device = Device::open(bus, DeviceConfig::seeded(1)).expect("it opens");
+    device.open_owner(RingSizes::default()).expect("an owner");
+    let mut entry = HeaderEntry::default();
+    for last in [0, 1] {
+        match last {
+            0 => card.receive(frame(9, 0, b"")),
+            _ => device.send_of(1, failing()).expect("an owner"),
+        }
+        device.poll().expect("it polls");
+        assert!(device.next_header(&mut entry).expect("a queue"));
+        assert_eq!(entry.owner, last);
+        assert!(!device.next_header(&mut entry).expect("a queue"));
+        device.send_of(1, failing()).expect("an owner");
+        device.poll().expect("it polls");
+        card.receive(frame(9, 0, b""));
+        for owner in [0, 1] {
+            assert!(device.next_header(&mut entry).expect("a queue"));
+            assert_eq!(entry.owner, owner, "after a turn of {last}");
+        }
+        assert!(!device.next_header(&mut entry).expect("a queue"));
+        device.return_headers().expect("a doorbell");
+    }
+}
