@@ -62,6 +62,12 @@ impl ControlMemory {
         &self.pages.words()[first..first + bytes.div_ceil(WORD_BYTES)]
     }
 
+    /// All of it as entries of `WORDS` words; what is left at the end is not part of any.
+    #[inline]
+    pub(super) fn entries<const WORDS: usize>(&self) -> &[[AtomicU64; WORDS]] {
+        self.pages.words().as_chunks().0
+    }
+
     /// A word.
     #[inline]
     pub fn load(&self, offset: usize) -> u64 {
@@ -88,13 +94,10 @@ impl ControlMemory {
     }
 
     /// Loads `into.len()` bytes, each word once, in no order.
-    #[inline]
     pub fn read(&self, offset: usize, into: &mut [u8]) {
         let words = self.words(offset, into.len());
+        copy_words(words, into);
         let (whole, rest) = into.as_chunks_mut::<WORD_BYTES>();
-        for (bytes, word) in whole.iter_mut().zip(words) {
-            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
-        }
         if let Some(word) = words.get(whole.len()) {
             let bytes = word.load(Ordering::Relaxed).to_ne_bytes();
             rest.copy_from_slice(&bytes[..rest.len()]);
@@ -109,6 +112,15 @@ impl ControlMemory {
         for (word, bytes) in self.words(offset, from.len()).iter().zip(words) {
             word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
         }
+    }
+}
+
+/// Loads words, each once, in no order, into as many bytes as there are of both.
+#[inline]
+pub(super) fn copy_words(from: &[AtomicU64], into: &mut [u8]) {
+    let (whole, _) = into.as_chunks_mut::<WORD_BYTES>();
+    for (bytes, word) in whole.iter_mut().zip(from) {
+        *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
     }
 }
 

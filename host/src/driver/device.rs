@@ -248,7 +248,9 @@ impl<B: Bus> Device<B> {
                 self.turn.1 = left - 1;
                 return Ok(true);
             }
-            self.turn = ((number + 1) % self.owners.len(), TURN_ENTRIES);
+            let next = number + 1;
+            let next = if next < self.owners.len() { next } else { 0 };
+            self.turn = (next, TURN_ENTRIES);
         }
         // What came before a flow was installed is in the queue of owner 0, so that one is first.
         self.turn = (0, TURN_ENTRIES);

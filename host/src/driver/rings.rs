@@ -13,6 +13,7 @@
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Deref;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use abi::config::{
     COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
@@ -21,14 +22,20 @@ use abi::reason::{CommandStatus, Disposition};
 use abi::{completion, header_entry, registers};
 
 use super::bus::Bus;
-use super::control_memory::{ControlMemory, WORD_BYTES};
+use super::control_memory::{copy_words, ControlMemory, WORD_BYTES};
 use super::error::{HostError, Result};
 
 /// Bytes of a line, the unit in which a write becomes visible.
 const LINE_BYTES: usize = 64;
+/// Words of a slot, of its first line, and of the metadata in front of its header bytes.
+const SLOT_WORDS: usize = SLOT_BYTES / WORD_BYTES;
+const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;
+const METADATA_WORDS: usize = METADATA_BYTES / WORD_BYTES;
 /// Bytes of a second slot that repeat the first.
 const SECOND_SLOT_SKIP: usize =
     METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
+/// What an entry without a slow buffer says.
+const NO_SLOW_BUFFER: u64 = header_entry::SLOW_BUFFER_NONE as u64;
 /// Most header bytes of an entry, which then has two slots.
 const HEADER_BYTES_MAX: usize = SLOT_HEADER_BYTES + SLOT_BYTES - SECOND_SLOT_SKIP;
 
@@ -198,10 +205,26 @@ fn is_placed(metadata: &[u8]) -> bool {
         && disposition.is_some_and(Disposition::is_placed)
 }
 
+/// Whether the second line of a slot, of which the card has written `bytes` bytes, may still be the
+/// old one: it begins with the mark.
+#[inline]
+fn is_torn(slot: &Slot, bytes: usize, mark: u64) -> bool {
+    if bytes <= LINE_BYTES {
+        return false;
+    }
+    // The bits of the mark that are not beyond what the card has written.
+    let beyond_bits = 8 * (LINE_BYTES + WORD_BYTES).saturating_sub(bytes);
+    let word = slot[LINE_WORDS].load(Ordering::Acquire);
+    (word ^ mark).to_le() << beyond_bits == 0
+}
+
 /// Phase bit of a free-running index: 1 on the first pass through the ring.
 pub fn phase_of(index: u32, bits: u32) -> u64 {
     u64::from((index >> bits) & 1 == 0)
 }
+
+/// A slot of the header queue, as words.
+type Slot = [AtomicU64; SLOT_WORDS];
 
 /// The header bytes of an entry, from the Ethernet header on.
 #[derive(Clone, Debug)]
@@ -211,11 +234,20 @@ pub struct HeaderBytes {
 }
 
 impl HeaderBytes {
-    /// Room for so many bytes, whose values are unspecified. Their number was checked.
+    /// Takes `count` bytes out of a slot, and of a second one if the entry has it. Whole words are
+    /// loaded: the bytes after the header are unspecified. Their number was checked.
     #[inline]
-    fn resize(&mut self, count: usize) -> &mut [u8] {
+    fn take(&mut self, count: usize, first: &Slot, second: Option<&Slot>) {
         self.count = count;
-        &mut self.bytes[..count]
+        let (in_first, in_second) = self.bytes.split_at_mut(SLOT_HEADER_BYTES);
+        let in_line = LINE_BYTES - METADATA_BYTES;
+        copy_words(&first[METADATA_WORDS..LINE_WORDS], in_first);
+        if count > in_line {
+            copy_words(&first[LINE_WORDS..], &mut in_first[in_line..]);
+        }
+        if let Some(second) = second {
+            copy_words(&second[SECOND_SLOT_SKIP / WORD_BYTES..], in_second);
+        }
     }
 }
 
@@ -294,8 +326,15 @@ impl HeaderQueue {
         queue
     }
 
+    #[inline]
+    fn slot(&self, index: u32) -> &Slot {
+        let slots = self.slots.entries();
+        &slots[(index & ((1 << self.bits) - 1)) as usize]
+    }
+
+    #[inline]
     fn mark_free(&self, index: u32) {
-        self.slots.store(self.offset(index) + LINE_BYTES, self.mark);
+        self.slot(index)[LINE_WORDS].store(self.mark, Ordering::Relaxed);
     }
 
     /// Slots consumed so far.
@@ -319,22 +358,17 @@ impl HeaderQueue {
         Some(now)
     }
 
-    fn offset(&self, index: u32) -> usize {
-        (index & ((1 << self.bits) - 1)) as usize * SLOT_BYTES
-    }
-
     /// Takes the next header entry into `entry`, if the card has published it. Returns whether it
     /// has; otherwise `entry` stays as it is. An error leaves it unspecified.
     pub fn poll(&mut self, bus: &mut dyn Bus, entry: &mut HeaderEntry) -> Result<bool> {
-        let offset = self.offset(self.consumed);
-        let word = self.slots.load_acquire(offset).to_le_bytes();
+        let slot = self.slot(self.consumed);
+        let word = slot[0].load(Ordering::Acquire).to_ne_bytes();
         if header_entry::PHASE.get(&word) != phase_of(self.consumed, self.bits) {
             return Ok(false);
         }
-        let (first, rest) = entry.metadata.split_at_mut(WORD_BYTES);
-        first.copy_from_slice(&word);
-        self.slots.read(offset + WORD_BYTES, rest);
-        let metadata = &entry.metadata;
+        let metadata = &mut entry.metadata;
+        metadata[..WORD_BYTES].copy_from_slice(&word);
+        copy_words(&slot[1..METADATA_WORDS], &mut metadata[WORD_BYTES..]);
         let header_bytes = header_entry::HEADER_BYTES.get(metadata) as usize;
         let two_slots = header_entry::TWO_SLOTS.get(metadata) == 1;
         let room = match two_slots {
@@ -347,38 +381,18 @@ impl HeaderQueue {
             let trimmed_bytes = header_entry::TRIMMED_BYTES.get(metadata);
             self.check("trimmed bytes", trimmed_bytes, payload_bytes + 1)?;
         }
-        if self.is_torn(offset, METADATA_BYTES + header_bytes) {
+        if is_torn(slot, METADATA_BYTES + header_bytes, self.mark) {
             bus.read_register(registers::EPOCH)?;
         }
         entry.owner = self.owner;
-        let (first, second) = entry
-            .header
-            .resize(header_bytes)
-            .split_at_mut(header_bytes.min(SLOT_HEADER_BYTES));
-        self.slots.read(offset + METADATA_BYTES, first);
-        if two_slots {
-            let offset = self.offset(self.consumed.wrapping_add(1));
-            self.slots.read(offset + SECOND_SLOT_SKIP, second);
-        }
-        entry.deferred = self.take_slow_buffer(&entry.metadata)?;
+        let second = two_slots.then(|| self.slot(self.consumed.wrapping_add(1)));
+        entry.header.take(header_bytes, slot, second);
+        entry.deferred = match header_entry::SLOW_BUFFER.get(&entry.metadata) {
+            NO_SLOW_BUFFER => None,
+            buffer => self.take_slow_buffer(&entry.metadata, buffer)?,
+        };
         self.consumed = self.consumed.wrapping_add(1 + u32::from(two_slots));
         Ok(true)
-    }
-
-    /// Whether the second line of a slot, of which the card has written `bytes` bytes, may still be
-    /// the old one.
-    #[inline]
-    fn is_torn(&self, offset: usize, bytes: usize) -> bool {
-        let Some(beyond) = bytes.checked_sub(LINE_BYTES + 1) else {
-            return false;
-        };
-        // The mark's bytes that lie within what the card has written.
-        let mask = match beyond {
-            0..WORD_BYTES => u64::MAX >> (u64::BITS as usize - 8 * (beyond + 1)),
-            _ => u64::MAX,
-        };
-        let word = self.slots.load_acquire(offset + LINE_BYTES);
-        (word ^ self.mark) & mask == 0
     }
 
     /// What the card writes is checked before it is used.
@@ -386,20 +400,23 @@ impl HeaderQueue {
     fn check(&self, what: &'static str, value: u64, limit: u64) -> Result<()> {
         match value < limit {
             true => Ok(()),
-            false => Err(HostError::BadEntry {
-                owner: self.owner,
-                what,
-                value,
-                limit,
-            }),
+            false => Err(self.bad_entry(what, value, limit)),
         }
     }
 
-    fn take_slow_buffer(&mut self, metadata: &[u8]) -> Result<Option<Vec<u8>>> {
-        let buffer = header_entry::SLOW_BUFFER.get(metadata);
-        if buffer == u64::from(header_entry::SLOW_BUFFER_NONE) {
-            return Ok(None);
+    #[cold]
+    fn bad_entry(&self, what: &'static str, value: u64, limit: u64) -> HostError {
+        HostError::BadEntry {
+            owner: self.owner,
+            what,
+            value,
+            limit,
         }
+    }
+
+    /// The payload of an entry whose field names a slow buffer.
+    #[inline(never)]
+    fn take_slow_buffer(&mut self, metadata: &[u8], buffer: u64) -> Result<Option<Vec<u8>>> {
         let is_event = header_entry::KIND.get(metadata) == u64::from(header_entry::KIND_EVENT);
         if is_event {
             return Ok(None);
