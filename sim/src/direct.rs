@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use abi::reason::{Disposition, DropReason};
 use host::control::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
-use host::control::descriptor::{tcp_send, Descriptor, Payload};
+use host::control::descriptor::{tcp_send, Payload, Record};
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
@@ -144,7 +144,7 @@ impl Flow {
     }
 
     /// The descriptor that sends a range of the stream in frames of at most `mss_bytes`.
-    pub fn descriptor(&self, offset: u32, bytes: u32, mss_bytes: u16) -> Descriptor {
+    pub fn descriptor(&self, offset: u32, bytes: u32, mss_bytes: u16) -> Record {
         let mut template = self.packet(offset, &[]).frame(0);
         template.truncate(HEADER_BYTES);
         let header = parse_tcp(&template).expect("it is TCP");
@@ -155,7 +155,7 @@ impl Flow {
             mss_bytes,
             segment_index: 0,
         };
-        tcp_send(&template, &header, &payload)
+        tcp_send(&template, &header, &payload).record()
     }
 }
 

@@ -134,7 +134,7 @@ fn about_to_send() -> (NullRig, TransmitBytes, TcpHeader, Payload) {
 }
 
 /// What the card finds wrong with a descriptor.
-fn verdict(rig: &mut NullRig, descriptor: Descriptor) -> Option<Wrong> {
+fn verdict(rig: &mut NullRig, descriptor: Descriptor<'_>) -> Option<Wrong> {
     let device = rig.provider.device();
     device.send_of(ShardId::FIRST.0, descriptor).unwrap();
     rig.provider.device().poll().unwrap();
@@ -163,16 +163,18 @@ fn a_wrong_descriptor_is_caught() {
     ];
     for (field, value) in fields {
         let (mut rig, bytes, parsed, payload) = about_to_send();
-        let mut descriptor = tcp_send(&bytes, &parsed, &payload);
-        field.set(&mut descriptor, value);
-        assert!(verdict(&mut rig, descriptor).is_some(), "{}", field.name);
+        let mut record = tcp_send(&bytes, &parsed, &payload).record();
+        field.set(&mut record, value);
+        let verdict = verdict(&mut rig, Descriptor::of(&record));
+        assert!(verdict.is_some(), "{}", field.name);
     }
     // Sequence number, ACK number, window, checksum of the header.
     for (at, value) in [(7, 1u8), (11, 0xff), (14, 0xff), (17, 1)] {
         let (mut rig, bytes, parsed, payload) = about_to_send();
-        let mut descriptor = tcp_send(&bytes, &parsed, &payload);
-        descriptor[METADATA_BYTES + parsed.l4_offset + at] ^= value;
-        assert!(verdict(&mut rig, descriptor).is_some(), "byte {at} of TCP");
+        let mut record = tcp_send(&bytes, &parsed, &payload).record();
+        record[METADATA_BYTES + parsed.l4_offset + at] ^= value;
+        let verdict = verdict(&mut rig, Descriptor::of(&record));
+        assert!(verdict.is_some(), "byte {at} of TCP");
     }
 }
 
@@ -180,7 +182,7 @@ fn a_wrong_descriptor_is_caught() {
 fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
     let descriptor = tcp_send(&bytes, &parsed, &payload);
-    assert_eq!(verdict(&mut rig, descriptor.clone()), None);
+    assert_eq!(verdict(&mut rig, descriptor), None);
     let again = verdict(&mut rig, descriptor).expect("a repetition");
     assert!(
         matches!(

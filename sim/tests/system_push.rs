@@ -6,7 +6,7 @@
 
 use abi::registers as r;
 use host::control::commands::Direction;
-use host::control::descriptor::raw;
+use host::control::descriptor::{raw, Descriptor};
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use pcie_sim::PcieConfig;
@@ -44,11 +44,11 @@ fn one_by_one(direct: &mut Direct) -> Vec<Vec<u8>> {
     let mut sent = Vec::new();
     for round in 0..ROUNDS {
         let offset = round as u32 * PAYLOAD_BYTES;
-        for descriptor in [
-            raw(&frame(round)),
+        for record in [
+            raw(&frame(round)).record(),
             flow.descriptor(offset, PAYLOAD_BYTES, 1400),
         ] {
-            direct.device.send(descriptor);
+            direct.device.send(Descriptor::of(&record));
             direct.device.poll().expect("it polls");
             // Long enough for the frame and the ring's status.
             direct.run(1_200);
@@ -95,7 +95,7 @@ fn many_descriptors_at_once_are_fetched() {
 fn what_another_owner_pushes_is_not_sent() {
     let mut direct = open(true);
     let window = |owner: u32| r::DOORBELLS + owner * r::DOORBELL_STRIDE + r::PUSH_WINDOW;
-    let foreign = raw(&[0xee; 80]);
+    let foreign = raw(&[0xee; 80]).record();
     let (lines, _) = foreign.as_chunks::<{ r::PUSH_BYTES }>();
     for round in 0..ROUNDS {
         // Owner 1 has no ring: its pushes name no slot, whatever its doorbell says.

@@ -15,7 +15,9 @@ use abi::reason::SendError;
 use abi::send_descriptor::MSS_BYTES;
 use anyhow::Result;
 use host::control::commands::Direction;
-use host::control::descriptor::{raw, tcp_header, tcp_send, Descriptor, Payload, INLINE_BYTES_MAX};
+use host::control::descriptor::{
+    raw, tcp_header, tcp_send, Descriptor, Payload, Record, INLINE_BYTES_MAX,
+};
 use host::control::flow::ranges::RangeSet;
 use host::control::packet::{clear_checksums, parse_tcp, TcpHeader};
 use host::driver::bus::Bus;
@@ -90,7 +92,7 @@ struct Train {
 /// What the capture asks for.
 #[derive(Default)]
 struct Work {
-    descriptors: Vec<Descriptor>,
+    descriptors: Vec<Record>,
     joined: usize,
     expected: Vec<Numbered>,
     too_long: usize,
@@ -112,7 +114,7 @@ pub fn replay<B: Bus, C: Model>(
     }
     let work = prepare(rig, plan, traffic)?;
     for descriptor in &work.descriptors {
-        rig.device.send(descriptor.clone());
+        rig.device.send(Descriptor::of(descriptor));
     }
     let mut sent: Vec<Frame> = Vec::new();
     let mut lines = String::new();
@@ -340,13 +342,13 @@ fn send_whole(work: &mut Work, frame: &Numbered, header: Option<&TcpHeader>) {
     match header {
         Some(header) => {
             clear_checksums(&mut inline, header);
-            work.descriptors.push(tcp_header(&inline, header));
+            work.descriptors.push(tcp_header(&inline, header).record());
             let mut expected = frame.clone();
             work.checksums_completed += usize::from(complete_checksums(&mut expected.bytes));
             work.expected.push(expected);
         }
         None => {
-            work.descriptors.push(raw(&inline));
+            work.descriptors.push(raw(&inline).record());
             work.expected.push(frame.clone());
         }
     }
@@ -464,6 +466,6 @@ fn finish<B: Bus, C: Model>(work: &mut Work, rig: &Rig<B, C>, plan: &Plan, train
         segment_index: ends as u16,
     };
     work.descriptors
-        .push(tcp_send(&header, &first.header, &payload));
+        .push(tcp_send(&header, &first.header, &payload).record());
     work.joined += usize::from(train.count > 1);
 }

@@ -1,4 +1,9 @@
-//! Packs send descriptors in the layout of [`abi::send_descriptor`].
+//! Send descriptors in the layout of [`abi::send_descriptor`]: metadata, then a header or a frame.
+//!
+//! ```text
+//!   raw, tcp_header, tcp_send, ... ─► Descriptor (metadata, borrowed header) ─► send ring
+//!                                         └─ record ─► all bytes of its slots
+//! ```
 
 use abi::config::{METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES};
 use abi::send_descriptor as field;
@@ -8,11 +13,59 @@ use arrayvec::ArrayVec;
 use super::commands::FlowName;
 use super::packet::TcpHeader;
 
+/// Bytes of two slots.
+const RECORD_BYTES_MAX: usize = 2 * SLOT_BYTES;
 /// Longest header or raw frame that a descriptor carries, bytes.
-pub const INLINE_BYTES_MAX: usize = 2 * SLOT_BYTES - METADATA_BYTES;
+pub const INLINE_BYTES_MAX: usize = RECORD_BYTES_MAX - METADATA_BYTES;
 
-/// A send descriptor of one or two slots.
-pub type Descriptor = ArrayVec<u8, { 2 * SLOT_BYTES }>;
+/// All bytes of the slots of a descriptor.
+pub type Record = ArrayVec<u8, RECORD_BYTES_MAX>;
+
+/// A send descriptor of one or two slots. What it carries is copied once, into the ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor<'a> {
+    metadata: [u8; METADATA_BYTES],
+    inline: &'a [u8],
+}
+
+impl<'a> Descriptor<'a> {
+    /// The descriptor in a record. Panics when it is not as long as one slot or two.
+    pub fn of(record: &'a [u8]) -> Self {
+        let bytes = record.len();
+        assert!(
+            matches!(bytes, SLOT_BYTES | RECORD_BYTES_MAX),
+            "{bytes} bytes"
+        );
+        let (head, inline) = record.split_at(METADATA_BYTES);
+        let mut metadata = [0; METADATA_BYTES];
+        metadata.copy_from_slice(head);
+        Self { metadata, inline }
+    }
+
+    /// All bytes of its slots; those after the inline bytes are 0.
+    pub fn record(&self) -> Record {
+        let mut record = Record::from([0; RECORD_BYTES_MAX]);
+        record.truncate(self.slots() * SLOT_BYTES);
+        record[..METADATA_BYTES].copy_from_slice(&self.metadata);
+        record[METADATA_BYTES..METADATA_BYTES + self.inline.len()].copy_from_slice(self.inline);
+        record
+    }
+
+    /// Slots of the ring that it takes.
+    pub fn slots(&self) -> usize {
+        1 + usize::from(self.inline.len() > SLOT_HEADER_BYTES)
+    }
+
+    /// Its metadata.
+    pub fn metadata(&self) -> &[u8; METADATA_BYTES] {
+        &self.metadata
+    }
+
+    /// Its header or frame.
+    pub fn inline(&self) -> &'a [u8] {
+        self.inline
+    }
+}
 
 /// Payload of a zero-copy send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,22 +85,18 @@ pub struct Payload {
 /// A descriptor of a kind with its inline bytes. Each field is set by name, so that the compiler
 /// knows its place.
 #[inline]
-fn pack(inline: &[u8], kind: u8) -> Descriptor {
+fn pack(inline: &[u8], kind: u8) -> Descriptor<'_> {
     assert!(
         inline.len() <= INLINE_BYTES_MAX,
         "{} inline bytes",
         inline.len()
     );
     let two_slots = inline.len() > SLOT_HEADER_BYTES;
-    let mut descriptor = Descriptor::from([0; 2 * SLOT_BYTES]);
-    if !two_slots {
-        descriptor.truncate(SLOT_BYTES);
-    }
-    field::KIND.set(&mut descriptor, kind.into());
-    field::TWO_SLOTS.set(&mut descriptor, two_slots.into());
-    field::HEADER_BYTES.set(&mut descriptor, inline.len() as u64);
-    descriptor[METADATA_BYTES..METADATA_BYTES + inline.len()].copy_from_slice(inline);
-    descriptor
+    let mut metadata = [0; METADATA_BYTES];
+    field::KIND.set(&mut metadata, kind.into());
+    field::TWO_SLOTS.set(&mut metadata, two_slots.into());
+    field::HEADER_BYTES.set(&mut metadata, inline.len() as u64);
+    Descriptor { metadata, inline }
 }
 
 /// Offsets and protocols of the layers of a header.
@@ -75,52 +124,53 @@ impl From<&TcpHeader> for Layers {
 }
 
 #[inline]
-fn set_layers(descriptor: &mut Descriptor, layers: Layers) {
-    field::IP_CHECKSUM.set(descriptor, u64::from(!layers.ipv6));
-    field::L4_CHECKSUM.set(descriptor, 1);
-    field::IPV6.set(descriptor, layers.ipv6.into());
-    field::UDP.set(descriptor, layers.udp.into());
-    field::L3_OFFSET.set(descriptor, layers.l3_offset as u64);
-    field::L4_OFFSET.set(descriptor, layers.l4_offset as u64);
+fn set_layers(metadata: &mut [u8], layers: Layers) {
+    field::IP_CHECKSUM.set(metadata, u64::from(!layers.ipv6));
+    field::L4_CHECKSUM.set(metadata, 1);
+    field::IPV6.set(metadata, layers.ipv6.into());
+    field::UDP.set(metadata, layers.udp.into());
+    field::L3_OFFSET.set(metadata, layers.l3_offset as u64);
+    field::L4_OFFSET.set(metadata, layers.l4_offset as u64);
 }
 
 /// A frame that is sent unchanged.
-pub fn raw(frame: &[u8]) -> Descriptor {
+pub fn raw(frame: &[u8]) -> Descriptor<'_> {
     pack(frame, field::KIND_RAW)
 }
 
 /// A packet without payload; the card inserts its checksums.
-fn header(packet: &[u8], layers: Layers) -> Descriptor {
+fn header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
     let mut descriptor = pack(packet, field::KIND_RAW);
-    set_layers(&mut descriptor, layers);
+    set_layers(&mut descriptor.metadata, layers);
     descriptor
 }
 
 /// A packet whose payload the card fetches.
-fn send(packet: &[u8], layers: Layers, payload: &Payload) -> Descriptor {
+fn send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'a> {
     let mut descriptor = pack(packet, field::KIND_SEND);
-    set_layers(&mut descriptor, layers);
-    field::FLOW.set(&mut descriptor, payload.name.flow.into());
-    field::GENERATION.set(&mut descriptor, payload.name.generation.into());
-    field::PAYLOAD_BYTES.set(&mut descriptor, payload.bytes.into());
-    field::MSS_BYTES.set(&mut descriptor, payload.mss_bytes.into());
-    field::POSITION.set(&mut descriptor, payload.position.into());
-    field::SEGMENT_INDEX.set(&mut descriptor, payload.segment_index.into());
+    let metadata = &mut descriptor.metadata;
+    set_layers(metadata, layers);
+    field::FLOW.set(metadata, payload.name.flow.into());
+    field::GENERATION.set(metadata, payload.name.generation.into());
+    field::PAYLOAD_BYTES.set(metadata, payload.bytes.into());
+    field::MSS_BYTES.set(metadata, payload.mss_bytes.into());
+    field::POSITION.set(metadata, payload.position.into());
+    field::SEGMENT_INDEX.set(metadata, payload.segment_index.into());
     descriptor
 }
 
 /// A TCP packet without payload; the card inserts its checksums.
-pub fn tcp_header(packet: &[u8], parsed: &TcpHeader) -> Descriptor {
+pub fn tcp_header<'a>(packet: &'a [u8], parsed: &TcpHeader) -> Descriptor<'a> {
     header(packet, parsed.into())
 }
 
 /// A TCP packet whose payload the card fetches.
-pub fn tcp_send(packet: &[u8], parsed: &TcpHeader, payload: &Payload) -> Descriptor {
+pub fn tcp_send<'a>(packet: &'a [u8], parsed: &TcpHeader, payload: &Payload) -> Descriptor<'a> {
     send(packet, parsed.into(), payload)
 }
 
 /// A UDP packet without payload of the flow's stream; the card inserts its checksums.
-pub fn udp_header(packet: &[u8], layers: Layers) -> Descriptor {
+pub fn udp_header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
     header(
         packet,
         Layers {
@@ -131,7 +181,7 @@ pub fn udp_header(packet: &[u8], layers: Layers) -> Descriptor {
 }
 
 /// A UDP packet whose payload the card fetches.
-pub fn udp_send(packet: &[u8], layers: Layers, payload: &Payload) -> Descriptor {
+pub fn udp_send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'a> {
     send(
         packet,
         Layers {
@@ -140,4 +190,25 @@ pub fn udp_send(packet: &[u8], layers: Layers, payload: &Payload) -> Descriptor 
         },
         payload,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_the_slots_of_its_descriptor() {
+        let bytes: Vec<u8> = (1..=INLINE_BYTES_MAX as u8).collect();
+        for (length, slots) in [(60, 1), (96, 1), (97, 2), (INLINE_BYTES_MAX, 2)] {
+            let descriptor = raw(&bytes[..length]);
+            let record = descriptor.record();
+            assert_eq!((descriptor.slots(), record.len()), (slots, slots * 128));
+            assert_eq!(field::TWO_SLOTS.get(&record), slots as u64 - 1);
+            assert_eq!(field::HEADER_BYTES.get(&record), length as u64);
+            let (inline, rest) = record[METADATA_BYTES..].split_at(length);
+            assert!(inline == &bytes[..length] && rest.iter().all(|byte| *byte == 0));
+            let again = Descriptor::of(&record);
+            assert_eq!((again.slots(), again.record()), (slots, record.clone()));
+        }
+    }
 }

@@ -109,9 +109,7 @@ impl ControlMemory {
     pub fn write(&self, offset: usize, from: &[u8]) {
         let (words, rest) = from.as_chunks::<WORD_BYTES>();
         assert!(rest.is_empty(), "{} bytes are no whole words", from.len());
-        for (word, bytes) in self.words(offset, from.len()).iter().zip(words) {
-            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
-        }
+        store_words(words, self.words(offset, from.len()));
     }
 }
 
@@ -121,6 +119,14 @@ pub(super) fn copy_words(from: &[AtomicU64], into: &mut [u8]) {
     let (whole, _) = into.as_chunks_mut::<WORD_BYTES>();
     for (bytes, word) in whole.iter_mut().zip(from) {
         *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+    }
+}
+
+/// Stores the bytes of words, in no order, into as many words as there are of both.
+#[inline]
+pub(super) fn store_words(from: &[[u8; WORD_BYTES]], into: &[AtomicU64]) {
+    for (word, bytes) in into.iter().zip(from) {
+        word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
     }
 }
 

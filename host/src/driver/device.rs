@@ -35,6 +35,7 @@ use super::start::{read_sizes, start_epoch, wait_for_tables, write_secrets};
 use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
 use crate::control::commands::Entry;
+use crate::control::descriptor::Descriptor;
 use crate::control::profile::Profile;
 use crate::control::queue::CommandQueue;
 
@@ -219,15 +220,15 @@ impl<B: Bus> Device<B> {
         self.owners.iter_mut().find_map(Owner::take_refused)
     }
 
-    /// Queues a send descriptor of one or two slots in the send ring of owner 0.
-    pub fn send(&mut self, descriptor: impl AsRef<[u8]>) {
-        self.owners[0].send(descriptor.as_ref());
+    /// Queues a send descriptor in the send ring of owner 0.
+    pub fn send(&mut self, descriptor: Descriptor<'_>) {
+        self.owners[0].send(descriptor);
     }
 
     /// Queues a send descriptor in the send ring of an owner. The card fetches payload only for
     /// flows of that owner.
-    pub fn send_of(&mut self, owner: u8, descriptor: impl AsRef<[u8]>) -> Result<()> {
-        self.owner(owner)?.send(descriptor.as_ref());
+    pub fn send_of(&mut self, owner: u8, descriptor: Descriptor<'_>) -> Result<()> {
+        self.owner(owner)?.send(descriptor);
         Ok(())
     }
 

@@ -10,16 +10,20 @@
 
 use std::collections::VecDeque;
 
-use abi::config::{COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOW_BUFFER_BYTES};
+use abi::config::{
+    COMMAND_BYTES, COMPLETION_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
+};
 use abi::reason::CommandStatus;
 use abi::{command, registers};
 
 use super::bus::Bus;
 use super::control_memory::ControlMemory;
 use super::error::Result;
-use super::rings::{CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes};
+use super::rings::{
+    CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, SLOT_WORDS,
+};
 use super::ticket::{RefusedCommand, Ticket};
-use crate::control::descriptor::Descriptor;
+use crate::control::descriptor::{Descriptor, Record};
 
 /// Register offset of an owner's doorbells.
 pub(crate) fn doorbell_page(owner: u32) -> u32 {
@@ -38,15 +42,15 @@ struct InFlight {
 #[derive(Debug)]
 pub(crate) struct Owner {
     number: u8,
-    commands: PostRing,
+    commands: PostRing<COMMAND_WORDS>,
     waiting: VecDeque<[u8; COMMAND_BYTES]>,
     in_flight: VecDeque<InFlight>,
     confirmed: u64,
     refused: VecDeque<RefusedCommand>,
     completions: CompletionRing,
-    sends: PostRing,
+    sends: PostRing<SLOT_WORDS>,
     push_slots: bool,
-    send_waiting: VecDeque<Descriptor>,
+    send_waiting: VecDeque<Record>,
     send_status: ControlMemory,
     headers: HeaderQueue,
     /// All memory of its rings.
@@ -95,13 +99,13 @@ impl Owner {
         bus.write_register(context + registers::CONTEXT_ENABLE, 1)?;
         Ok(Self {
             number,
-            commands: PostRing::new(commands, COMMAND_BYTES, sizes.command_bits),
+            commands: PostRing::new(commands, sizes.command_bits),
             waiting: VecDeque::new(),
             in_flight: VecDeque::new(),
             confirmed: 0,
             refused: VecDeque::new(),
             completions: CompletionRing::new(completions, sizes.command_bits),
-            sends: PostRing::new(sends, SLOT_BYTES, sizes.send_bits),
+            sends: PostRing::new(sends, sizes.send_bits),
             push_slots,
             send_waiting: VecDeque::new(),
             send_status,
@@ -138,7 +142,7 @@ impl Owner {
     }
 
     fn post_command(&mut self, entry: &[u8; COMMAND_BYTES]) {
-        self.commands.post(entry);
+        self.commands.post(entry, &[]);
         self.in_flight.push_back(InFlight {
             opcode: command::OPCODE.get(entry) as u8,
             flow: command::FLOW.get(entry) as u16,
@@ -166,18 +170,12 @@ impl Owner {
         self.refused.pop_front()
     }
 
-    /// Queues a send descriptor of one or two slots.
-    pub(crate) fn send(&mut self, descriptor: &[u8]) {
-        let bytes = descriptor.len();
-        assert!(matches!(bytes, SLOT_BYTES | 0x100), "one or two slots");
-        if self.send_waiting.is_empty() && self.has_room_for_slots(bytes / SLOT_BYTES) {
-            self.post_send(descriptor);
-            return;
+    /// Queues a send descriptor.
+    pub(crate) fn send(&mut self, descriptor: Descriptor<'_>) {
+        match self.send_waiting.is_empty() && self.has_room_for_slots(descriptor.slots()) {
+            true => self.post_send(descriptor),
+            false => self.send_waiting.push_back(descriptor.record()),
         }
-        let mut slots = Descriptor::new();
-        let fits = slots.try_extend_from_slice(descriptor);
-        debug_assert!(fits.is_ok(), "its length was checked");
-        self.send_waiting.push_back(slots);
     }
 
     /// Consumer index of the send ring, as the card wrote it last.
@@ -189,9 +187,14 @@ impl Owner {
         self.sends.free_entries(self.sends_consumed()) as usize >= slots
     }
 
-    fn post_send(&mut self, descriptor: &[u8]) {
-        for slot in descriptor.chunks(SLOT_BYTES) {
-            self.sends.post(slot);
+    fn post_send(&mut self, descriptor: Descriptor<'_>) {
+        let (metadata, inline) = (descriptor.metadata(), descriptor.inline());
+        match inline.split_at_checked(SLOT_HEADER_BYTES) {
+            Some((first, second)) if !second.is_empty() => {
+                self.sends.post(metadata, first);
+                self.sends.post(&[], second);
+            }
+            _ => self.sends.post(metadata, inline),
         }
     }
 
@@ -258,7 +261,7 @@ impl Owner {
                 break;
             }
             if let Some(descriptor) = self.send_waiting.pop_front() {
-                self.post_send(&descriptor);
+                self.post_send(Descriptor::of(&descriptor));
             }
         }
         let slots = self.sends.unannounced();

@@ -16,19 +16,19 @@ use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use abi::config::{
-    COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES, SLOW_BUFFER_BYTES,
+    COMMAND_BYTES, COMPLETION_BYTES, METADATA_BYTES, SLOT_BYTES, SLOT_HEADER_BYTES,
+    SLOW_BUFFER_BYTES,
 };
 use abi::reason::{CommandStatus, Disposition};
 use abi::{completion, header_entry, registers};
 
 use super::bus::Bus;
-use super::control_memory::{copy_words, ControlMemory, WORD_BYTES};
+use super::control_memory::{copy_words, store_words, ControlMemory, WORD_BYTES};
 use super::error::{HostError, Result};
 
 /// Bytes of a line, the unit in which a write becomes visible.
 const LINE_BYTES: usize = 64;
-/// Words of a slot, of its first line, and of the metadata in front of its header bytes.
-const SLOT_WORDS: usize = SLOT_BYTES / WORD_BYTES;
+/// Words of a slot's first line, and of the metadata in front of its header bytes.
 const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;
 const METADATA_WORDS: usize = METADATA_BYTES / WORD_BYTES;
 /// Bytes of a second slot that repeat the first.
@@ -86,24 +86,28 @@ impl RingSizes {
     }
 }
 
-/// The producing side of the command ring or of the send ring.
+/// Words of a command.
+pub const COMMAND_WORDS: usize = COMMAND_BYTES / WORD_BYTES;
+/// Words of a slot of a send ring or header queue.
+pub const SLOT_WORDS: usize = SLOT_BYTES / WORD_BYTES;
+
+/// The producing side of a command ring (`PostRing<COMMAND_WORDS>`) or a send ring
+/// (`PostRing<SLOT_WORDS>`).
 #[derive(Debug)]
-pub struct PostRing {
+pub struct PostRing<const WORDS: usize> {
     memory: ControlMemory,
-    entry_bytes: usize,
     bits: u32,
     produced: u32,
     announced: u32,
 }
 
-impl PostRing {
-    /// A ring of 2^`bits` entries of `entry_bytes` in `memory`.
-    pub fn new(memory: ControlMemory, entry_bytes: usize, bits: u32) -> Self {
-        let bytes = entry_bytes << bits;
-        assert!(memory.bytes() >= bytes, "ring memory too small");
+impl<const WORDS: usize> PostRing<WORDS> {
+    /// A ring of 2^`bits` entries in `memory`.
+    pub fn new(memory: ControlMemory, bits: u32) -> Self {
+        let entries = memory.entries::<WORDS>().len();
+        assert!(entries >= 1 << bits, "ring memory too small");
         Self {
             memory,
-            entry_bytes,
             bits,
             produced: 0,
             announced: 0,
@@ -132,23 +136,36 @@ impl PostRing {
         (1 << self.bits) - self.produced.wrapping_sub(consumed)
     }
 
-    fn offset(&self, index: u32) -> usize {
-        (index & ((1 << self.bits) - 1)) as usize * self.entry_bytes
+    #[inline]
+    fn entry(&self, index: u32) -> &[AtomicU64; WORDS] {
+        let entries = self.memory.entries();
+        &entries[(index & ((1 << self.bits) - 1)) as usize]
     }
 
-    /// Writes one entry; the caller has checked [`PostRing::free_entries`]. The card looks at it
-    /// after the doorbell of [`PostRing::announce`].
-    pub fn post(&mut self, entry: &[u8]) {
-        assert_eq!(entry.len(), self.entry_bytes, "entry size");
-        self.memory.write(self.offset(self.produced), entry);
+    /// Writes the next entry: `head`, whole words, then `rest`. What it had behind them stays. The
+    /// caller has checked [`PostRing::free_entries`]. The card looks at the entry after the
+    /// doorbell of [`PostRing::announce`].
+    #[inline]
+    pub fn post(&mut self, head: &[u8], rest: &[u8]) {
+        let (head_words, none) = head.as_chunks::<WORD_BYTES>();
+        assert!(none.is_empty(), "{} bytes are no whole words", head.len());
+        let (behind_head, behind) = (head_words.len(), head.len() + rest.len());
+        assert!(behind <= WORDS * WORD_BYTES, "{behind} bytes in an entry");
+        let entry = self.entry(self.produced);
+        store_words(head_words, entry);
+        let (words, tail) = rest.as_chunks::<WORD_BYTES>();
+        store_words(words, &entry[behind_head..]);
+        if !tail.is_empty() {
+            let mut last = [0; WORD_BYTES];
+            last[..tail.len()].copy_from_slice(tail);
+            store_words(&[last], &entry[behind_head + words.len()..]);
+        }
         self.produced = self.produced.wrapping_add(1);
     }
 
     /// Copies the entry that was posted last.
     pub fn last(&self, into: &mut [u8]) {
-        assert_eq!(into.len(), self.entry_bytes, "entry size");
-        self.memory
-            .read(self.offset(self.produced.wrapping_sub(1)), into);
+        copy_words(self.entry(self.produced.wrapping_sub(1)), into);
     }
 }
 
@@ -433,5 +450,59 @@ impl HeaderQueue {
             .read(buffer as usize * SLOW_BUFFER_BYTES, &mut payload);
         self.slow_consumed = self.slow_consumed.wrapping_add(1);
         Ok(Some(payload))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::MemoryFile;
+
+    fn memory() -> ControlMemory {
+        let pages = MemoryFile::new(4096).unwrap().all().unwrap();
+        ControlMemory::new(0, &pages).unwrap()
+    }
+
+    /// Every length of the rest, over more than one pass through the ring.
+    #[test]
+    fn an_entry_is_its_head_and_then_its_rest() {
+        let memory = memory();
+        let mut ring = PostRing::<SLOT_WORDS>::new(memory.clone(), 2);
+        let pattern: Vec<u8> = (0..SLOT_HEADER_BYTES as u8).map(|at| at ^ 0x5a).collect();
+        for length in 0..=SLOT_HEADER_BYTES {
+            let index = length as u32;
+            assert_eq!(ring.free_entries(index), 4);
+            ring.post(&[length as u8; METADATA_BYTES], &pattern[..length]);
+            assert_eq!(ring.free_entries(index), 3);
+            let mut entry = [0; SLOT_BYTES];
+            ring.last(&mut entry);
+            assert_eq!(entry[..METADATA_BYTES], [length as u8; METADATA_BYTES]);
+            assert_eq!(entry[METADATA_BYTES..][..length], pattern[..length]);
+            let mut there = [0; SLOT_BYTES];
+            memory.read(length % 4 * SLOT_BYTES, &mut there);
+            assert_eq!(entry, there);
+            assert_eq!(ring.unannounced(), 1);
+            assert_eq!(ring.announce(), Some(index + 1));
+            assert_eq!((ring.unannounced(), ring.announce()), (0, None));
+        }
+    }
+
+    /// A slot whose second line begins with the mark, but for one byte.
+    #[test]
+    fn the_mark_counts_as_far_as_the_card_has_written() {
+        const MARK: u64 = 0x1122_3344_5566_7788;
+        let memory = memory();
+        let torn = |bytes, word: u64| {
+            memory.store(LINE_BYTES, word);
+            is_torn(&memory.entries()[0], bytes, u64::to_le(MARK))
+        };
+        for bytes in METADATA_BYTES..=SLOT_BYTES {
+            assert_eq!(torn(bytes, MARK), bytes > LINE_BYTES, "{bytes} bytes");
+            for other in 0..WORD_BYTES {
+                let is_written = LINE_BYTES + other < bytes;
+                let expected = bytes > LINE_BYTES && !is_written;
+                assert_eq!(torn(bytes, MARK ^ 0x80 << (8 * other)), expected);
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 use abi::header_entry as h;
 use abi::reason::SendError;
 use host::control::commands::Direction;
+use host::control::descriptor::Descriptor;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{Flow, HEADER_BYTES};
@@ -15,9 +16,8 @@ const MSS: usize = 1000;
 
 /// Frames of a range, as position and payload.
 fn sent(rig: &mut Rig, flow: &Flow, offset: u32, bytes: u32) -> Vec<(u32, Vec<u8>)> {
-    rig.direct
-        .device
-        .send(flow.descriptor(offset, bytes, MSS as u16));
+    let record = flow.descriptor(offset, bytes, MSS as u16);
+    rig.direct.device.send(Descriptor::of(&record));
     rig.direct.rest();
     let part = |frame: Vec<u8>| {
         let mut sequence = [0; 4];

@@ -3,6 +3,7 @@
 
 use abi::reason::Disposition;
 use host::control::commands::Direction;
+use host::control::descriptor::Descriptor;
 use host::driver::bus::MemoryKind;
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Flow, HEADER_BYTES};
@@ -29,9 +30,8 @@ fn check(rig: &mut Rig) -> Found {
     ]);
     rig.arm();
     let direct = &mut rig.direct;
-    direct
-        .device
-        .send(flow.descriptor(0, STREAM_BYTES as u32, 1448));
+    let record = flow.descriptor(0, STREAM_BYTES as u32, 1448);
+    direct.device.send(Descriptor::of(&record));
     for (number, part) in stream.chunks(1448).enumerate() {
         direct.receive(flow.packet((number * 1448) as u32, part).frame(0), false);
     }

@@ -6,7 +6,7 @@ use abi::reason::{CommandStatus, Disposition};
 use abi::registers as r;
 use host::control::commands::{self as cmd, Direction, Entry};
 use host::driver::bus::{Bus, MemoryKind};
-use host::driver::rings::{Completion, CompletionRing, PostRing};
+use host::driver::rings::{Completion, CompletionRing, PostRing, COMMAND_WORDS};
 use pcie_sim::PcieConfig;
 use sim::direct::{disposition, Direct, Flow};
 use sim::faults::Fault;
@@ -18,7 +18,7 @@ const OWNER: u32 = 1;
 
 /// The rings of a second owner.
 struct Rings {
-    commands: PostRing,
+    commands: PostRing<COMMAND_WORDS>,
     completions: CompletionRing,
 }
 
@@ -51,7 +51,7 @@ impl Rings {
                 .expect("a register");
         }
         Rings {
-            commands: PostRing::new(commands, COMMAND_BYTES, RING_BITS),
+            commands: PostRing::new(commands, RING_BITS),
             completions: CompletionRing::new(completions, RING_BITS),
         }
     }
@@ -59,7 +59,7 @@ impl Rings {
     /// Posts commands with one doorbell; the completions that come.
     fn run(&mut self, direct: &mut Direct, entries: &[Entry]) -> Vec<Completion> {
         for entry in entries {
-            self.commands.post(entry);
+            self.commands.post(entry, &[]);
         }
         let doorbell = r::DOORBELLS + OWNER * r::DOORBELL_STRIDE + r::DOORBELL_COMMAND;
         let produced = self.commands.announce().expect("a command");

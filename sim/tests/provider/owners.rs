@@ -6,7 +6,7 @@ use host::control::commands::{
     floor_set, flow_install, flow_remove, segment_post, Acceptance, Direction, Entry, FlowInstall,
     FlowName, List, Segment,
 };
-use host::control::descriptor::{tcp_send, Payload};
+use host::control::descriptor::{raw, tcp_send, Payload};
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
@@ -243,7 +243,7 @@ fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1:
         matches!(refused, HostError::UnknownOwner { owner: 7, open: 3 }),
         "{refused}"
     );
-    let refused = bench.device.send_of(3, vec![0; 128]).unwrap_err();
+    let refused = bench.device.send_of(3, raw(&[0; 60])).unwrap_err();
     assert!(
         matches!(refused, HostError::UnknownOwner { owner: 3, open: 3 }),
         "{refused}"

@@ -9,7 +9,7 @@
 use abi::header_entry;
 use abi::reason::SendError;
 use host::control::commands::FlowName;
-use host::control::descriptor::{raw, tcp_send, Descriptor, Payload};
+use host::control::descriptor::{raw, tcp_send, Descriptor, Payload, Record};
 use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
@@ -34,7 +34,7 @@ const ROUNDS: u32 = 1000;
 const NOP: [u8; 64] = [0; 64];
 
 /// A send of a flow that nobody installed.
-fn failing(position: u32) -> Descriptor {
+fn failing(position: u32) -> Record {
     let packet = frame(9, position, b"nobody's").bytes;
     let parsed = parse_tcp(&packet).expect("TCP");
     let payload = Payload {
@@ -47,7 +47,7 @@ fn failing(position: u32) -> Descriptor {
         mss_bytes: 1460,
         segment_index: 0,
     };
-    tcp_send(&packet[..54], &parsed, &payload)
+    tcp_send(&packet[..54], &parsed, &payload).record()
 }
 
 /// Positions of the events in owner 1's queue.
@@ -76,7 +76,10 @@ fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> 
 
     let (mut expected, mut sent, mut tickets) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..FAILING {
-        device.send_of(1, failing(number)).expect("an owner");
+        let failing = failing(number);
+        device
+            .send_of(1, Descriptor::of(&failing))
+            .expect("an owner");
         for at in 0..FRAMES {
             let bytes = frame(2, number, &at.to_le_bytes()).bytes;
             device.send_of(2, raw(&bytes)).expect("an owner");
@@ -105,7 +108,10 @@ fn harms_itself_alone<B: Bus, C: NetworkSide>(bus: B, mut card: C) -> Device<B> 
     let room = 1 << QUEUE_BITS;
     assert_eq!(events(&mut device), (0..room).collect::<Vec<_>>());
     device.return_headers().expect("a doorbell");
-    device.send_of(1, failing(FAILING)).expect("an owner");
+    let failing = failing(FAILING);
+    device
+        .send_of(1, Descriptor::of(&failing))
+        .expect("an owner");
     for _ in 0..10 {
         device.poll().expect("it polls");
         device.bus().advance().expect("time passes");

@@ -2,7 +2,7 @@
 
 use abi::config::SMALL;
 use host::control::commands::FlowName;
-use host::control::descriptor::{tcp_send, Descriptor, Payload};
+use host::control::descriptor::{tcp_send, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
@@ -14,8 +14,8 @@ use crate::owners::frame;
 /// Entries of a turn.
 const TURN: usize = 32;
 
-/// A send of a flow that nobody installed: its owner gets an event.
-fn failing() -> Descriptor {
+/// Sends of a flow that nobody installed: its owner gets an event.
+fn fail(device: &mut Device<GoldenBus>, owner: u8) {
     let packet = frame(9, 0, b"nobody's").bytes;
     let payload = Payload {
         name: FlowName {
@@ -27,7 +27,9 @@ fn failing() -> Descriptor {
         mss_bytes: 1460,
         segment_index: 0,
     };
-    tcp_send(&packet[..54], &parse_tcp(&packet).expect("TCP"), &payload)
+    let parsed = parse_tcp(&packet).expect("TCP");
+    let descriptor = tcp_send(&packet[..54], &parsed, &payload);
+    device.send_of(owner, descriptor).expect("an owner");
 }
 
 /// Owner 0 gets one more packet for each that is taken: its queue is never empty.
@@ -44,7 +46,7 @@ fn a_flooded_owner_lets_the_others_have_their_turn() {
         card.receive(frame(9, position, b""));
     }
     for owner in [1, 2, 2] {
-        device.send_of(owner, failing()).expect("an owner");
+        fail(&mut device, owner);
     }
     device.poll().expect("it polls");
     let (mut owners, mut entry) = (Vec::new(), HeaderEntry::default());
@@ -71,13 +73,13 @@ fn after_a_pause_owner_0_is_first() {
     for last in [0, 1] {
         match last {
             0 => card.receive(frame(9, 0, b"")),
-            _ => device.send_of(1, failing()).expect("an owner"),
+            _ => fail(&mut device, 1),
         }
         device.poll().expect("it polls");
         assert!(device.next_header(&mut entry).expect("a queue"));
         assert_eq!(entry.owner, last);
         assert!(!device.next_header(&mut entry).expect("a queue"));
-        device.send_of(1, failing()).expect("an owner");
+        fail(&mut device, 1);
         device.poll().expect("it polls");
         card.receive(frame(9, 0, b""));
         for owner in [0, 1] {

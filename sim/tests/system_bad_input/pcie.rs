@@ -5,6 +5,7 @@ use std::ops::Range;
 use abi::header_entry as h;
 use abi::reason::{Disposition, SendError};
 use host::control::commands::Direction;
+use host::control::descriptor::Descriptor;
 use host::control::regions::Region;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
@@ -97,7 +98,7 @@ fn send_with(direct: &mut Direct, flows: &[(Flow, Region); 2], part: &Range<usiz
     let before = direct.counters();
     for (flow, _) in [flows[1], flows[0], flows[1]] {
         let descriptor = flow.descriptor(0, STREAM_BYTES as u32, MSS as u16);
-        direct.device.send(descriptor);
+        direct.device.send(Descriptor::of(&descriptor));
     }
     direct.run(TIMEOUT_CYCLES);
     direct.rest();

@@ -34,6 +34,7 @@ use abi::config::{CardConfig, DEFAULT, SMALL};
 use abi::header_entry as h;
 use abi::reason::CommandStatus;
 use golden::tables::Tables;
+use host::control::descriptor::Descriptor;
 use host::control::placement::KeyTable;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
@@ -204,7 +205,7 @@ impl World {
         }
         let now = (self.confirmed, self.cycles());
         if let Some(record) = self.send.post(&self.software, &mut self.random, now) {
-            self.device.send(record);
+            self.device.send(Descriptor::of(&record));
         }
         self.device.poll().expect("it polls");
     }

@@ -121,7 +121,7 @@ impl Sends {
             mss_bytes: random.random_range(200..3000),
             segment_index,
         };
-        let record = tcp_send(&frame, &header, &payload).to_vec();
+        let record = tcp_send(&frame, &header, &payload).record().to_vec();
         let twin = |other: &Posted| {
             other.slot == number && d::POSITION.get(&other.record) == u64::from(position)
         };
