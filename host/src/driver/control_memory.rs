@@ -130,6 +130,26 @@ pub(super) fn store_words(from: &[[u8; WORD_BYTES]], into: &[AtomicU64]) {
     }
 }
 
+/// Stores bytes, in no order, into as many words as they need, with zeros behind them in the last.
+/// Panics when there are too few.
+#[inline]
+pub(super) fn store_bytes(from: &[u8], into: &[AtomicU64]) {
+    let (whole, rest) = from.as_chunks::<WORD_BYTES>();
+    store_words(whole, into);
+    if rest.is_empty() {
+        return;
+    }
+    let last = match from.last_chunk() {
+        // The bytes before the rest are shifted out.
+        Some(last) => u64::from_le_bytes(*last) >> (8 * (WORD_BYTES - rest.len())),
+        None => rest
+            .iter()
+            .rev()
+            .fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    into[whole.len()].store(last.to_le(), Ordering::Relaxed);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,10 +17,11 @@ use abi::reason::CommandStatus;
 use abi::{command, registers};
 
 use super::bus::Bus;
-use super::control_memory::ControlMemory;
+use super::control_memory::{ControlMemory, WORD_BYTES};
 use super::error::Result;
 use super::rings::{
-    CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, SLOT_WORDS,
+    CompletionRing, HeaderEntry, HeaderQueue, PostRing, RingSizes, COMMAND_WORDS, METADATA_WORDS,
+    SLOT_WORDS,
 };
 use super::ticket::{RefusedCommand, Ticket};
 use crate::control::descriptor::{Descriptor, Record};
@@ -142,7 +143,7 @@ impl Owner {
     }
 
     fn post_command(&mut self, entry: &[u8; COMMAND_BYTES]) {
-        self.commands.post(entry, &[]);
+        self.commands.post(&[], entry);
         self.in_flight.push_back(InFlight {
             opcode: command::OPCODE.get(entry) as u8,
             flow: command::FLOW.get(entry) as u16,
@@ -174,8 +175,13 @@ impl Owner {
     pub(crate) fn send(&mut self, descriptor: Descriptor<'_>) {
         match self.send_waiting.is_empty() && self.has_room_for_slots(descriptor.slots()) {
             true => self.post_send(descriptor),
-            false => self.send_waiting.push_back(descriptor.record()),
+            false => self.wait_for_room(descriptor),
         }
+    }
+
+    #[cold]
+    fn wait_for_room(&mut self, descriptor: Descriptor<'_>) {
+        self.send_waiting.push_back(descriptor.record());
     }
 
     /// Consumer index of the send ring, as the card wrote it last.
@@ -188,13 +194,15 @@ impl Owner {
     }
 
     fn post_send(&mut self, descriptor: Descriptor<'_>) {
-        let (metadata, inline) = (descriptor.metadata(), descriptor.inline());
+        let (inline, mut metadata) = (descriptor.inline(), [[0; WORD_BYTES]; METADATA_WORDS]);
+        let bytes = metadata.as_flattened_mut();
+        bytes.copy_from_slice(descriptor.metadata());
         match inline.split_at_checked(SLOT_HEADER_BYTES) {
             Some((first, second)) if !second.is_empty() => {
-                self.sends.post(metadata, first);
+                self.sends.post(&metadata, first);
                 self.sends.post(&[], second);
             }
-            _ => self.sends.post(metadata, inline),
+            _ => self.sends.post(&metadata, inline),
         }
     }
 

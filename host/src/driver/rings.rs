@@ -23,14 +23,13 @@ use abi::reason::{CommandStatus, Disposition};
 use abi::{completion, header_entry, registers};
 
 use super::bus::Bus;
-use super::control_memory::{copy_words, store_words, ControlMemory, WORD_BYTES};
+use super::control_memory::{copy_words, store_bytes, store_words, ControlMemory, WORD_BYTES};
 use super::error::{HostError, Result};
 
 /// Bytes of a line, the unit in which a write becomes visible.
 const LINE_BYTES: usize = 64;
-/// Words of a slot's first line, and of the metadata in front of its header bytes.
+/// Words of a slot's first line.
 const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES;
-const METADATA_WORDS: usize = METADATA_BYTES / WORD_BYTES;
 /// Bytes of a second slot that repeat the first.
 const SECOND_SLOT_SKIP: usize =
     METADATA_BYTES + SLOT_HEADER_BYTES - header_entry::SECOND_SLOT_HEADER_AT;
@@ -91,6 +90,9 @@ pub const COMMAND_WORDS: usize = COMMAND_BYTES / WORD_BYTES;
 /// Words of a slot of a send ring or header queue.
 pub const SLOT_WORDS: usize = SLOT_BYTES / WORD_BYTES;
 
+/// Words of the metadata at the start of a slot.
+pub const METADATA_WORDS: usize = METADATA_BYTES / WORD_BYTES;
+
 /// The producing side of a command ring (`PostRing<COMMAND_WORDS>`) or a send ring
 /// (`PostRing<SLOT_WORDS>`).
 #[derive(Debug)]
@@ -142,24 +144,16 @@ impl<const WORDS: usize> PostRing<WORDS> {
         &entries[(index & ((1 << self.bits) - 1)) as usize]
     }
 
-    /// Writes the next entry: `head`, whole words, then `rest`. What it had behind them stays. The
+    /// Writes the next entry: the words of `head`, then `rest`. What it had behind them stays. The
     /// caller has checked [`PostRing::free_entries`]. The card looks at the entry after the
     /// doorbell of [`PostRing::announce`].
     #[inline]
-    pub fn post(&mut self, head: &[u8], rest: &[u8]) {
-        let (head_words, none) = head.as_chunks::<WORD_BYTES>();
-        assert!(none.is_empty(), "{} bytes are no whole words", head.len());
-        let (behind_head, behind) = (head_words.len(), head.len() + rest.len());
-        assert!(behind <= WORDS * WORD_BYTES, "{behind} bytes in an entry");
-        let entry = self.entry(self.produced);
-        store_words(head_words, entry);
-        let (words, tail) = rest.as_chunks::<WORD_BYTES>();
-        store_words(words, &entry[behind_head..]);
-        if !tail.is_empty() {
-            let mut last = [0; WORD_BYTES];
-            last[..tail.len()].copy_from_slice(tail);
-            store_words(&[last], &entry[behind_head + words.len()..]);
-        }
+    pub fn post<const HEAD: usize>(&mut self, head: &[[u8; WORD_BYTES]; HEAD], rest: &[u8]) {
+        let bytes = HEAD * WORD_BYTES + rest.len();
+        assert!(bytes <= WORDS * WORD_BYTES, "{bytes} bytes in an entry");
+        let (of_head, of_rest) = self.entry(self.produced).split_at(HEAD);
+        store_words(head, of_head);
+        store_bytes(rest, of_rest);
         self.produced = self.produced.wrapping_add(1);
     }
 
@@ -472,12 +466,18 @@ mod tests {
         for length in 0..=SLOT_HEADER_BYTES {
             let index = length as u32;
             assert_eq!(ring.free_entries(index), 4);
-            ring.post(&[length as u8; METADATA_BYTES], &pattern[..length]);
+            ring.post(
+                &[[length as u8; WORD_BYTES]; METADATA_WORDS],
+                &pattern[..length],
+            );
             assert_eq!(ring.free_entries(index), 3);
             let mut entry = [0; SLOT_BYTES];
             ring.last(&mut entry);
             assert_eq!(entry[..METADATA_BYTES], [length as u8; METADATA_BYTES]);
             assert_eq!(entry[METADATA_BYTES..][..length], pattern[..length]);
+            let end = METADATA_BYTES + length;
+            let padding = &entry[end..end.next_multiple_of(WORD_BYTES)];
+            assert!(padding.iter().all(|byte| *byte == 0), "{padding:?}");
             let mut there = [0; SLOT_BYTES];
             memory.read(length % 4 * SLOT_BYTES, &mut there);
             assert_eq!(entry, there);

@@ -59,7 +59,7 @@ impl Rings {
     /// Posts commands with one doorbell; the completions that come.
     fn run(&mut self, direct: &mut Direct, entries: &[Entry]) -> Vec<Completion> {
         for entry in entries {
-            self.commands.post(entry, &[]);
+            self.commands.post(&[], entry);
         }
         let doorbell = r::DOORBELLS + OWNER * r::DOORBELL_STRIDE + r::DOORBELL_COMMAND;
         let produced = self.commands.announce().expect("a command");
