@@ -42,7 +42,7 @@ use crate::control::queue::CommandQueue;
 /// How a card is opened.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceConfig {
-    /// Rings of owner 0.
+    /// Rings of owner 0, and of the first shard of a provider.
     pub rings: RingSizes,
     /// Seed of the flow table's hash secrets, for runs that must repeat. Without one they are
     /// random: whoever knows them can find addresses that share all slots of a bucket.

@@ -31,8 +31,8 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// A stopped ring of an application ends the connections of that application alone. A stopped
-    /// ring of owner 0 is an error of the card.
+    /// A stopped ring of a shard ends the connections of that shard alone. A stopped ring of
+    /// owner 0 is an error of the card.
     pub(super) fn poll_device(&mut self) -> Result<()> {
         let error = match self.device.poll() {
             Ok(_) => return Ok(()),
