@@ -242,16 +242,24 @@ impl<B: Bus> Device<B> {
     /// owners take turns, so that none waits for another that is flooded. A queue yields at most as
     /// many entries as it holds until [`Device::return_headers`] gives its slots back, so a loop
     /// over all entries ends.
+    #[inline]
     pub fn next_header(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
-        for _ in 0..=self.owners.len() {
-            let (number, left) = self.turn;
-            if left > 0 && self.owners[number].next_header(&mut self.bus, entry)? {
-                self.turn.1 = left - 1;
+        let (number, left) = self.turn;
+        if left > 0 && self.owners[number].next_header(&mut self.bus, entry)? {
+            self.turn.1 = left - 1;
+            return Ok(true);
+        }
+        self.pass_turn(entry)
+    }
+
+    /// Gives the turn to the next owner that has an entry, the present one last.
+    fn pass_turn(&mut self, entry: &mut HeaderEntry) -> Result<bool> {
+        let (present, open) = (self.turn.0, self.owners.len());
+        for number in (present + 1..open).chain(0..=present) {
+            if self.owners[number].next_header(&mut self.bus, entry)? {
+                self.turn = (number, TURN_ENTRIES - 1);
                 return Ok(true);
             }
-            let next = number + 1;
-            let next = if next < self.owners.len() { next } else { 0 };
-            self.turn = (next, TURN_ENTRIES);
         }
         // What came before a flow was installed is in the queue of owner 0, so that one is first.
         self.turn = (0, TURN_ENTRIES);

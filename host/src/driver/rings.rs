@@ -333,7 +333,7 @@ impl HeaderQueue {
             mark: RandomState::new().build_hasher().finish(),
             returned: (0, 0),
         };
-        (0..1 << bits).for_each(|index| queue.mark_free(index));
+        queue.mark_free(0, 1 << bits);
         queue
     }
 
@@ -343,9 +343,13 @@ impl HeaderQueue {
         &slots[(index & ((1 << self.bits) - 1)) as usize]
     }
 
-    #[inline]
-    fn mark_free(&self, index: u32) {
-        self.slot(index)[LINE_WORDS].store(self.mark, Ordering::Relaxed);
+    /// Marks `count` slots from an index on.
+    fn mark_free(&self, from: u32, count: u32) {
+        let slots = &self.slots.entries::<SLOT_WORDS>()[..1 << self.bits];
+        for at in 0..count {
+            let slot = from.wrapping_add(at) as usize & (slots.len() - 1);
+            slots[slot][LINE_WORDS].store(self.mark, Ordering::Relaxed);
+        }
     }
 
     /// Slots consumed so far.
@@ -360,11 +364,8 @@ impl HeaderQueue {
         if now == self.returned {
             return None;
         }
-        let mut index = self.returned.0;
-        while index != self.consumed {
-            self.mark_free(index);
-            index = index.wrapping_add(1);
-        }
+        let first = self.returned.0;
+        self.mark_free(first, self.consumed.wrapping_sub(first));
         self.returned = now;
         Some(now)
     }
