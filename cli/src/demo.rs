@@ -11,6 +11,8 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::observed::Observed;
+use host::protocol::Protocol;
 use host::provider::{Provider, ProviderCounters};
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::{
@@ -143,7 +145,7 @@ pub fn run(arguments: &DemoArguments) -> Result<bool> {
         ADVANCE_CYCLES * USER_CLOCK_PS / 1000,
         skipping(is_smoltcp)
     ))?;
-    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1))?;
+    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))?;
     if let Some(wave) = &outputs.wave {
         let path = wave.path();
         let open = card.borrow_mut().model.open_wave(path);
@@ -219,8 +221,8 @@ fn describe(error: LabError, card: &Rc<RefCell<SimulatedCard>>) -> anyhow::Error
     error
 }
 
-fn collect<T: Transport>(
-    provider: &mut Provider<SimulatedBus, T>,
+fn collect<P: Protocol>(
+    provider: &mut Provider<SimulatedBus, P>,
     card: &Rc<RefCell<SimulatedCard>>,
     outcome: &Outcome,
     start: (u64, u64, Instant),

@@ -20,5 +20,7 @@ pub mod control;
 pub mod driver;
 pub mod memory;
 pub mod message;
+pub mod observed;
+pub mod protocol;
 pub mod provider;
 pub mod transport;

@@ -1,11 +1,12 @@
-//! Messages over UDP: a transport of our own that the card places without new RTL.
+//! Messages over UDP: a [`crate::protocol::Protocol`] of our own that the card places without new
+//! RTL.
 //!
 //! ```text
 //!   expect(message, buffer) ─► flow with the message's number in its key ─► payload lands in place
 //!   send(message, buffer) ──► one descriptor per packet ──► acknowledged ──► send floor, fenced
 //! ```
 //! A header profile gives the card the offsets of position and message number; the rest is host
-//! software. Each message is a flow of its own, from [`Endpoint::expect`] or [`Endpoint::send`]
+//! software: [`Endpoint`] is a provider on this protocol. Each message is a flow of its own, from [`Endpoint::expect`] or [`Endpoint::send`]
 //! until it is complete. Packets may arrive in any order.
 //!
 //! The protocol: the sender keeps up to [`WINDOW_PACKETS`] packets in flight. The receiver replies
@@ -22,6 +23,7 @@ mod endpoint;
 mod header;
 mod inbox;
 mod outbox;
+mod protocol;
 
 pub use endpoint::{Endpoint, MessageDone};
 pub use header::{profile, Station, HEADER_BYTES};

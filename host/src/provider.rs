@@ -1,7 +1,7 @@
 //! The applications' calls: connect, listen, accept, register, send, recv, cancel, poll, close.
 //!
 //! ```text
-//!   application ── requests ─►┌──────────┐── headers ─► transport (Linux TCP, smoltcp, yours)
+//!   application ── requests ─►┌──────────┐── headers ─► protocol (Linux TCP, smoltcp, yours)
 //!               ◄─ completions│ Provider │◄─ headers ──
 //!                             └────┬─────┘
 //!                    commands, descriptors │ header entries
@@ -17,6 +17,7 @@ mod applications;
 mod connections;
 mod counters;
 mod errno;
+mod events;
 mod failures;
 mod headers;
 mod names;
@@ -24,12 +25,13 @@ mod progress;
 mod registration;
 mod requests;
 mod shards;
+mod transmit;
 
 pub(crate) mod copier;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use self::applications::Applications;
 use self::connections::Connections;
@@ -37,7 +39,6 @@ use self::copier::Copier;
 pub use self::counters::ProviderCounters;
 pub use self::names::{ApplicationId, ConnectionId, RegionId, ShardId};
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
-use crate::control::connection::handshake::Handshakes;
 use crate::control::connection::Connection;
 use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
@@ -46,7 +47,9 @@ use crate::driver::bus::Bus;
 use crate::driver::device::{Device, DeviceConfig};
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
-use crate::transport::{Event, ListenerId, StreamId, Transport, TransportError};
+use crate::observed::Observed;
+use crate::protocol::{FlowIndex, Protocol};
+use crate::transport::{Clock, ListenerId, NextTimer, Transport, TransportError};
 
 /// A completed event. Completions are reported in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +89,7 @@ pub enum Completion {
         /// What kind of failure it is, as an error number of Linux: that of its TCP (`ECONNRESET`,
         /// `ETIMEDOUT`, ...), `EFAULT` when the card or the host could not reach a region, `EIO`
         /// when the card failed, `ENOBUFS` when there was no room for its flow, `EPROTO` and
-        /// `EMSGSIZE` when the transport broke its contract.
+        /// `EMSGSIZE` when the protocol broke its contract.
         errno: i32,
         /// The reason.
         why: String,
@@ -96,13 +99,14 @@ pub enum Completion {
 }
 
 /// The provider. See the head of this file.
-pub struct Provider<B: Bus, T: Transport> {
+pub struct Provider<B: Bus, P: Protocol> {
     device: Device<B>,
-    transport: T,
+    protocol: P,
+    clock: Clock,
+    started: Instant,
     connections: Connections,
     /// Connections in this step, between steps only its memory.
     stepped: Vec<ConnectionId>,
-    handshakes: Handshakes,
     budget: Budget,
     keys: KeyTable,
     shared: Shared,
@@ -115,13 +119,23 @@ pub struct Provider<B: Bus, T: Transport> {
     counters: ProviderCounters,
 }
 
-impl<B: Bus, T: Transport> Provider<B, T> {
-    /// Opens the card on `bus` and runs `transport` on it. The driver's owner and the first shard
-    /// both have rings of the configured sizes.
-    pub fn open(bus: B, transport: T, config: DeviceConfig) -> Result<Self> {
+impl<B: Bus, T: Transport> Provider<B, Observed<T>> {
+    /// The TCP in the protocol.
+    pub fn transport(&mut self) -> &mut T {
+        self.protocol.transport()
+    }
+}
+
+impl<B: Bus, P: Protocol> Provider<B, P> {
+    /// Opens the card on `bus` and runs `protocol` on it, by the wall clock. The driver's owner and
+    /// the first shard both have rings of the configured sizes.
+    pub fn open(bus: B, protocol: P, config: DeviceConfig) -> Result<Self> {
         let mut device = Device::open(bus, config)?;
         let mut applications = Applications::default();
         applications.add(ShardId(device.open_owner(config.rings)?))?;
+        for (number, profile) in protocol.profiles() {
+            device.set_profile(number, &profile)?;
+        }
         let sizes = device.sizes();
         Ok(Self {
             keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
@@ -131,10 +145,11 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             regions: Regions::new(sizes.region_bits, sizes.page_bits),
             copier: Copier::default(),
             device,
-            transport,
+            protocol,
+            clock: Clock::Wall { divisor: 1 },
+            started: Instant::now(),
             connections: Connections::new(sizes.flow_bits),
             stepped: Vec::new(),
-            handshakes: Handshakes::default(),
             budget: Budget::new(HELD_BYTES_MAX),
             removals: Vec::new(),
             completions: VecDeque::new(),
@@ -147,14 +162,36 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         &mut self.device
     }
 
-    /// The transport.
-    pub fn transport(&mut self) -> &mut T {
-        &mut self.transport
+    /// The protocol.
+    pub fn protocol(&mut self) -> &mut P {
+        &mut self.protocol
+    }
+
+    /// Runs the protocol by a clock, set before the first connection.
+    pub fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    /// Time of the provider's clock.
+    fn now_ns(&self) -> u64 {
+        let now = self.clock.since(self.started);
+        u64::try_from(now.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// When the protocol acts next, if nothing comes before.
+    pub fn deadline(&mut self) -> NextTimer {
+        self.protocol.deadline()
     }
 
     /// Counters of the control stack so far.
     pub fn counters(&self) -> ProviderCounters {
+        let of_protocol = self.protocol.counters();
         ProviderCounters {
+            withheld_headers: self.counters.withheld_headers + of_protocol.withheld_headers,
+            withheld_foreign: of_protocol.withheld_foreign,
+            refused_headers: of_protocol.refused_headers,
+            orphan_headers: of_protocol.orphan_headers,
+            window_updates: of_protocol.window_updates,
             copied_payload_bytes: self.copier.copied_bytes(),
             borrowed_entries: self.shared.borrowed_entries(),
             list_refusals: self.shared.refusals,
@@ -167,65 +204,74 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     pub fn connect(
         &mut self,
         application: ApplicationId,
-        remote: SocketAddr,
+        remote: P::Remote,
     ) -> Result<ConnectionId> {
-        self.applications.shard(application)?;
-        let stream = self.transport.connect(remote)?;
-        self.adopt(application, stream)
+        let owner = self.applications.shard(application)?.0;
+        let name = self.connections.take_name()?;
+        let now_ns = self.now_ns();
+        let started = self.protocol.connect(now_ns, FlowIndex(name.flow), remote);
+        started.inspect_err(|_| self.connections.give_back(name))?;
+        let connection = Connection::new(name, (owner, application.0));
+        Ok(self.connections.add(connection))
     }
 
     /// Starts to listen on a port for an application.
     pub fn listen(&mut self, application: ApplicationId, local: SocketAddr) -> Result<ListenerId> {
         self.applications.shard(application)?;
-        let listener = self.transport.listen(local)?;
+        let listener = self.protocol.listen(local)?;
         self.listeners.insert(listener, application);
         Ok(listener)
+    }
+
+    /// The address a listener is bound to.
+    pub fn listener_address(&self, listener: ListenerId) -> Result<SocketAddr> {
+        self.protocol.listener_address(listener)
     }
 
     /// Stops listening. Connections that were accepted stay; those that were not are reset.
     pub fn unlisten(&mut self, listener: ListenerId) -> Result<()> {
         self.listeners.remove(&listener);
-        Ok(self.transport.close_listener(listener)?)
+        self.protocol.unlisten(listener)
     }
 
     /// Local and remote address of a connection.
     pub fn addresses(&self, id: ConnectionId) -> Result<(SocketAddr, SocketAddr)> {
         let connection = self.connections.get(id);
         let connection = connection.ok_or(HostError::UnknownConnection(id.0))?;
-        Ok((connection.local, connection.remote))
+        self.protocol.addresses(connection.index())
     }
 
     /// The next connection of a listener, if there is one. It belongs to the listener's
-    /// application.
+    /// application. One for which there is no flow is reset.
     pub fn accept(&mut self, listener: ListenerId) -> Result<Option<ConnectionId>> {
-        let Some(stream) = self.transport.accept(listener)? else {
-            return Ok(None);
-        };
         let application = self.listeners.get(&listener).copied();
         let application = application.ok_or(TransportError::UnknownListener(listener))?;
-        self.adopt(application, stream).map(Some)
-    }
-
-    fn adopt(&mut self, application: ApplicationId, stream: StreamId) -> Result<ConnectionId> {
         let owner = self.applications.shard(application)?.0;
-        let tuple = self.transport.addresses(stream)?;
+        let now_ns = self.now_ns();
         let name = match self.connections.take_name() {
             Ok(name) => name,
             Err(full) => {
-                self.transport.abort(stream)?;
-                return Err(full);
+                return match self.protocol.refuse(now_ns, listener)? {
+                    true => Err(full),
+                    false => Ok(None),
+                }
             }
         };
-        let connection = Connection::new(stream, tuple, name, (owner, application.0));
-        let id = self.connections.add(connection);
-        self.handshakes.claim(tuple);
-        Ok(id)
+        let accepted = self.protocol.accept(now_ns, listener, FlowIndex(name.flow));
+        if !matches!(accepted, Ok(true)) {
+            self.connections.give_back(name);
+        }
+        let connection = Connection::new(name, (owner, application.0));
+        Ok(match accepted? {
+            true => Some(self.connections.add(connection)),
+            false => None,
+        })
     }
 
-    /// Waits for header entries or for the transport, at most for `limit` of the card's time; see
+    /// Waits for header entries or for the protocol, at most for `limit` of the card's time; see
     /// [`Device::wait`]. Returns whether there may be something to poll for.
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
-        self.device.wait(limit, self.transport.readiness())
+        self.device.wait(limit, self.protocol.readiness())
     }
 
     /// Ends the use of the card, and with it all connections, which are not told: close them first.
@@ -239,32 +285,28 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// Advances card, transport and connections. Returns the completions since the last call.
+    /// Advances card, protocol and connections. Returns the completions since the last call.
     pub fn poll(&mut self) -> Result<Vec<Completion>> {
         self.device.bus().advance()?;
+        let now_ns = self.now_ns();
         self.take_faults()?;
         self.poll_device()?;
-        self.take_headers()?;
+        self.take_headers(now_ns)?;
         self.take_refused()?;
-        while let Some(event) = self.transport.poll_event()? {
-            if let Event::Stream(stream) = event {
-                if let Some(id) = self.connections.of_stream(stream) {
-                    self.connections.touch(id);
-                }
-            }
-        }
-        self.take_transport_headers()?;
-        self.step_connections()?;
+        self.protocol.advance(now_ns)?;
+        self.take_events();
+        self.step_connections(now_ns)?;
+        self.transmit(now_ns)?;
         self.end_removals()?;
         self.poll_device()?;
         Ok(self.completions.drain(..).collect())
     }
 
-    fn step_connections(&mut self) -> Result<()> {
+    fn step_connections(&mut self, now_ns: u64) -> Result<()> {
         let mut stepped = std::mem::take(&mut self.stepped);
         self.connections.take_ready(&mut stepped);
         for &id in &stepped {
-            if let Err(error) = self.step_connection(id) {
+            if let Err(error) = self.step_connection(id, now_ns) {
                 match error {
                     HostError::Transport(_)
                     | HostError::BytesMissing { .. }

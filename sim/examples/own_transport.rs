@@ -20,7 +20,7 @@ use anyhow::{ensure, Result};
 use host::control::commands::{
     flow_install, segment_post, Acceptance, Direction, FlowInstall, FlowName, List, Segment,
 };
-use host::control::descriptor::{udp_send, Layers, Payload};
+use host::control::descriptor::{send, Layers, Payload};
 use host::control::packet;
 use host::control::placement::KeyTable;
 use host::control::profile::Profile;
@@ -171,7 +171,7 @@ fn main() -> Result<()> {
             mss_bytes: PAYLOAD_BYTES as u16,
             segment_index: 0,
         };
-        sender.device.send(udp_send(&bytes, layers, &payload));
+        sender.device.send(send(&bytes, layers, &payload));
         sender.device.poll()?;
         let mut frames = Vec::new();
         cards[0].take_sent(&mut frames);

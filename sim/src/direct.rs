@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use abi::reason::{Disposition, DropReason};
 use host::control::commands::{self as cmd, Acceptance, Direction, Entry, FlowInstall, FlowName};
-use host::control::descriptor::{tcp_send, Payload, Record};
+use host::control::descriptor::{send, Payload, Record};
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
@@ -155,7 +155,7 @@ impl Flow {
             mss_bytes,
             segment_index: 0,
         };
-        tcp_send(&template, &header, &payload).record()
+        send(&template, (&header).into(), &payload).record()
     }
 }
 

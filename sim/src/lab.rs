@@ -19,9 +19,10 @@ mod wires;
 use std::net::SocketAddr;
 
 use host::driver::bus::Bus;
+use host::protocol::Protocol;
 use host::provider::Provider;
 use host::transport::peer::{digest_of, Progress, Script, WirePeer};
-use host::transport::{ManualClock, Transport};
+use host::transport::ManualClock;
 
 use self::application::Application;
 pub use self::observer::{Blind, Observer, Side, Status};
@@ -44,9 +45,9 @@ const FRAMES_PER_ROUND: usize = 32;
 const WIRE_AHEAD_PS: u64 = 2 * ADVANCE_CYCLES * USER_CLOCK_PS;
 
 /// A card, its provider and its peer. See the head of the module.
-pub struct Lab<'a, B: Bus, T: Transport, C: NetworkSide> {
+pub struct Lab<'a, B: Bus, P: Protocol, C: NetworkSide> {
     /// The provider under test.
-    pub provider: &'a mut Provider<B, T>,
+    pub provider: &'a mut Provider<B, P>,
     /// The card's network side.
     pub card: &'a mut C,
     /// The peer.
@@ -56,7 +57,7 @@ pub struct Lab<'a, B: Bus, T: Transport, C: NetworkSide> {
     pub clock: Option<ManualClock>,
 }
 
-impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
+impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> {
     /// Connects to the peer at `remote` and moves the bytes of `exchange` each way.
     pub fn run(
         &mut self,
@@ -149,8 +150,8 @@ impl<B: Bus, T: Transport, C: NetworkSide> Lab<'_, B, T, C> {
             quiet.end();
             return Ok(None);
         }
-        let transport = self.provider.transport().next_timer();
-        Ok(quiet.skip(transport, self.peer.next_timer()))
+        let protocol = self.provider.deadline();
+        Ok(quiet.skip(protocol, self.peer.next_timer()))
     }
 
     /// Moves the frames on the wire; their times include the skipped time. Returns whether there

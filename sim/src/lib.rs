@@ -19,5 +19,5 @@ pub mod hooked_bus;
 pub mod lab;
 pub mod network_side;
 pub mod null_card;
-pub mod null_transport;
+pub mod null_protocol;
 pub mod planted;

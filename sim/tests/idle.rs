@@ -13,6 +13,7 @@ use std::time::Duration;
 use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, SmoltcpPeer, WirePeer};
 use host::transport::permitted::permitted;
@@ -38,7 +39,8 @@ fn exchange(
 ) -> Result<Outcome, LabError> {
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
-    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
+    let mut provider =
+        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
     let mut lab = Lab {
         provider: &mut provider,
         card: &mut card,

@@ -4,10 +4,11 @@ use abi::config::{METADATA_BYTES, SMALL};
 use abi::field::Field;
 use abi::send_descriptor as d;
 use host::control::commands::{floor_set, Acceptance, FlowName};
-use host::control::descriptor::{tcp_header, tcp_send, Descriptor, Payload};
+use host::control::descriptor::{header, send, Descriptor, Payload};
 use host::control::packet::{parse_tcp, TcpHeader};
+use host::driver::error::Result;
+use host::protocol::{FlowIndex, HeaderSink, OutgoingHeader, Protocol};
 use host::provider::ShardId;
-use host::transport::{StreamId, TransmitBytes};
 use sim::null_card::rig::{NullRig, RigConfig, FRAME_PAYLOAD_BYTES};
 use sim::null_card::{NullCard, Wrong};
 
@@ -105,16 +106,31 @@ fn what_is_sent_is_taken_and_acknowledged() {
     }
 }
 
+/// Takes one header.
+struct First(Option<Vec<u8>>);
+
+impl HeaderSink for First {
+    fn has_room(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn send(&mut self, header: &OutgoingHeader<'_>) -> Result<()> {
+        self.0 = Some(header.bytes.to_vec());
+        Ok(())
+    }
+}
+
 /// A rig with 64 frames posted, of which none is sent, and the header that the host would send.
-fn about_to_send() -> (NullRig, TransmitBytes, TcpHeader, Payload) {
+fn about_to_send() -> (NullRig, Vec<u8>, TcpHeader, Payload) {
     let mut rig = NullRig::open(config(1)).unwrap();
     rig.post_send(0).unwrap();
     rig.poll().unwrap();
     rig.step().unwrap();
-    let transport = rig.provider.transport();
-    transport.acknowledge(StreamId(0), 1).unwrap();
-    let header = host::transport::Transport::poll_header(transport).unwrap();
-    let mut bytes = header.expect("an ACK").bytes;
+    let protocol = rig.provider.protocol();
+    protocol.acknowledge(FlowIndex(0), 1).unwrap();
+    let mut first = First(None);
+    protocol.transmit(0, &mut first).unwrap();
+    let mut bytes = first.0.expect("an ACK");
     let parsed = parse_tcp(&bytes).unwrap();
     // No window beyond what was offered at first.
     bytes[parsed.l4_offset + 14..parsed.l4_offset + 16].copy_from_slice(&[0x20, 0]);
@@ -145,7 +161,10 @@ fn verdict(rig: &mut NullRig, descriptor: Descriptor<'_>) -> Option<Wrong> {
 #[test]
 fn a_right_descriptor_is_taken() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
-    assert_eq!(verdict(&mut rig, tcp_send(&bytes, &parsed, &payload)), None);
+    assert_eq!(
+        verdict(&mut rig, send(&bytes, (&parsed).into(), &payload)),
+        None
+    );
     assert_eq!(rig.card.counters().sends, 1);
 }
 
@@ -163,7 +182,7 @@ fn a_wrong_descriptor_is_caught() {
     ];
     for (field, value) in fields {
         let (mut rig, bytes, parsed, payload) = about_to_send();
-        let mut record = tcp_send(&bytes, &parsed, &payload).record();
+        let mut record = send(&bytes, (&parsed).into(), &payload).record();
         field.set(&mut record, value);
         let verdict = verdict(&mut rig, Descriptor::of(&record));
         assert!(verdict.is_some(), "{}", field.name);
@@ -171,7 +190,7 @@ fn a_wrong_descriptor_is_caught() {
     // Sequence number, ACK number, window, checksum of the header.
     for (at, value) in [(7, 1u8), (11, 0xff), (14, 0xff), (17, 1)] {
         let (mut rig, bytes, parsed, payload) = about_to_send();
-        let mut record = tcp_send(&bytes, &parsed, &payload).record();
+        let mut record = send(&bytes, (&parsed).into(), &payload).record();
         record[METADATA_BYTES + parsed.l4_offset + at] ^= value;
         let verdict = verdict(&mut rig, Descriptor::of(&record));
         assert!(verdict.is_some(), "byte {at} of TCP");
@@ -181,7 +200,7 @@ fn a_wrong_descriptor_is_caught() {
 #[test]
 fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
     let (mut rig, bytes, parsed, payload) = about_to_send();
-    let descriptor = tcp_send(&bytes, &parsed, &payload);
+    let descriptor = send(&bytes, (&parsed).into(), &payload);
     assert_eq!(verdict(&mut rig, descriptor), None);
     let again = verdict(&mut rig, descriptor).expect("a repetition");
     assert!(
@@ -198,7 +217,7 @@ fn a_range_that_is_sent_twice_or_not_posted_is_caught() {
     payload.bytes = BATCH as u32 * FRAME_PAYLOAD_BYTES;
     let length = (bytes.len() - 14) as u16;
     bytes[16..18].copy_from_slice(&length.to_be_bytes());
-    assert!(verdict(&mut rig, tcp_send(&bytes, &parsed, &payload)).is_some());
+    assert!(verdict(&mut rig, send(&bytes, (&parsed).into(), &payload)).is_some());
 }
 
 #[test]
@@ -230,6 +249,6 @@ fn a_floor_that_moves_back_and_a_header_of_nobody_are_caught() {
     bytes[parsed.l4_offset] ^= 1;
     let length = (bytes.len() - 14) as u16;
     bytes[16..18].copy_from_slice(&length.to_be_bytes());
-    let wrong = verdict(&mut rig, tcp_header(&bytes, &parsed)).expect("a stranger");
+    let wrong = verdict(&mut rig, header(&bytes, (&parsed).into())).expect("a stranger");
     assert!(matches!(wrong, Wrong::Header { bytes: 66 }), "{wrong}");
 }

@@ -14,6 +14,7 @@ use abi::reason::{Disposition, DropReason};
 use abi::registers;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::{Device, DeviceConfig};
+use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::permitted::permitted;
@@ -125,8 +126,8 @@ fn exchange(remote: &str, bytes: u64, disturbance: Disturbance, memory: MemoryKi
     };
     let card = card();
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let mut provider =
-        Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("the device opens");
+    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))
+        .expect("the device opens");
     let mut port = card.clone();
     let mut lab = Lab {
         provider: &mut provider,

@@ -14,7 +14,7 @@ use abi::reason::SendError;
 use abi::{header_entry as h, registers as r};
 use host::control::commands as cmd;
 use host::control::commands::{Acceptance, Direction, FlowInstall, FlowName, Segment};
-use host::control::descriptor::{raw, tcp_send, Payload};
+use host::control::descriptor::{self, raw, Payload};
 use host::control::packet::parse_tcp;
 use host::control::regions::Regions;
 use host::driver::bus::{Bus, MemoryKind};
@@ -244,7 +244,8 @@ fn send(bed: &mut Bed, name: FlowName, position: u32) {
         mss_bytes: 1460,
         segment_index: 0,
     };
-    bed.device.send(tcp_send(&packet, &header, &payload));
+    bed.device
+        .send(descriptor::send(&packet, (&header).into(), &payload));
 }
 
 #[test]

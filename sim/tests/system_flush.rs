@@ -14,6 +14,7 @@ use abi::header_entry as h;
 use host::control::commands::Direction;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
+use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
@@ -155,7 +156,8 @@ fn a_memory_that_answers_no_flush_ends_its_connection() {
         is_broken: false,
         received: 0,
     };
-    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
+    let mut provider =
+        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
     let plan = Exchange {
         bytes: 2 << 20,
         seed: 6,

@@ -12,6 +12,7 @@ use std::time::Duration;
 use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::{KernelPeer, WirePeer};
 use host::transport::permitted::permitted;
@@ -37,8 +38,8 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
     };
     let mut card = GoldenCard::new(SMALL);
     let bus = GoldenBus::new(card.clone());
-    let mut provider =
-        Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("the device opens");
+    let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))
+        .expect("the device opens");
     let mut lab = Lab {
         provider: &mut provider,
         card: &mut card,

@@ -15,9 +15,7 @@ use abi::reason::SendError;
 use abi::send_descriptor::MSS_BYTES;
 use anyhow::Result;
 use host::control::commands::Direction;
-use host::control::descriptor::{
-    raw, tcp_header, tcp_send, Descriptor, Payload, Record, INLINE_BYTES_MAX,
-};
+use host::control::descriptor::{self, raw, Descriptor, Payload, Record, INLINE_BYTES_MAX};
 use host::control::flow::ranges::RangeSet;
 use host::control::packet::{clear_checksums, parse_tcp, TcpHeader};
 use host::driver::bus::Bus;
@@ -342,7 +340,8 @@ fn send_whole(work: &mut Work, frame: &Numbered, header: Option<&TcpHeader>) {
     match header {
         Some(header) => {
             clear_checksums(&mut inline, header);
-            work.descriptors.push(tcp_header(&inline, header).record());
+            work.descriptors
+                .push(descriptor::header(&inline, header.into()).record());
             let mut expected = frame.clone();
             work.checksums_completed += usize::from(complete_checksums(&mut expected.bytes));
             work.expected.push(expected);
@@ -466,6 +465,6 @@ fn finish<B: Bus, C: Model>(work: &mut Work, rig: &Rig<B, C>, plan: &Plan, train
         segment_index: ends as u16,
     };
     work.descriptors
-        .push(tcp_send(&header, &first.header, &payload).record());
+        .push(descriptor::send(&header, (&first.header).into(), &payload).record());
     work.joined += usize::from(train.count > 1);
 }

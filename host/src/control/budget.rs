@@ -67,7 +67,6 @@ mod tests {
     use crate::control::connection::Connection;
     use crate::control::flow::deferred::{DEFERRED_BYTES_MAX, PIECE_BYTES};
     use crate::control::flow::receive::ReceiveSide;
-    use crate::transport::StreamId;
 
     /// Takes all the room of a domain, 10 bytes at a time.
     fn fill(budget: &mut Budget, domain: u16) -> usize {
@@ -101,8 +100,7 @@ mod tests {
             flow: 1,
             generation: 1,
         };
-        let addresses = ([10, 0, 0, 1], 80).into();
-        let mut connection = Connection::new(StreamId(1), (addresses, addresses), name, (1, 3));
+        let mut connection = Connection::new(name, (1, 3));
         connection.receive = Some(ReceiveSide::new(1000, 1));
         let mut budget = Budget::new(10_000);
         let mut defer = |start, room_bytes, budget: &mut Budget| {

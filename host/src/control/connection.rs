@@ -1,7 +1,7 @@
-//! One TCP connection: its flow on the card, its receive side and send side, its close.
+//! One connection: its flow on the card, its receive side and send side, its close.
 //!
 //! ```text
-//!   Opening ─ TCP open, SYNs known ─► Installing ─ confirmed ─► Installed
+//!   Opening ─ its protocol is open ─► Installing ─ confirmed ─► Installed
 //!                                                                  │ close, all acknowledged
 //!                          removed ◄─ confirmed ─ Removing ◄───────┘
 //! ```
@@ -10,16 +10,9 @@
 //! connection's own owner, so they start after the install is confirmed.
 
 pub(crate) mod arrived;
-mod ending;
-pub mod expected;
-pub mod handshake;
-pub mod window;
+pub mod ending;
 
-use std::net::SocketAddr;
-
-use self::expected::Expected;
-use self::handshake::Handshake;
-use self::window::Window;
+use self::ending::Ended;
 use super::budget::Budget;
 use super::commands::{
     floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,
@@ -33,7 +26,7 @@ use super::lists::Shared;
 use super::queue::CommandQueue;
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
-use crate::transport::{Drained, StreamId, StreamState, StreamStatus, Transport, TransportError};
+use crate::protocol::{FlowIndex, Guards, Install, Protocol};
 
 /// Copies deferred bytes below a confirmed floor into the buffers.
 pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
@@ -60,19 +53,13 @@ pub struct Progress {
     pub sent: Vec<Done>,
     /// The flow was removed from the card.
     pub gone: bool,
-    /// Error number with which the connection failed.
-    pub lost: Option<i32>,
+    /// Error number with which the connection failed, and the reason.
+    pub lost: Option<(i32, String)>,
 }
 
 /// One connection.
 #[derive(Debug)]
 pub struct Connection {
-    /// The transport's stream.
-    pub stream: StreamId,
-    /// Address of this side.
-    pub local: SocketAddr,
-    /// Address of the peer.
-    pub remote: SocketAddr,
     /// Name of the flow on the card.
     pub name: FlowName,
     /// Owner of the flow: the shard whose rings it uses.
@@ -81,67 +68,70 @@ pub struct Connection {
     pub domain: u16,
     /// Phase of the connection.
     pub phase: Phase,
-    /// Packets with its addresses are its own. They are another's once its TCP has given it up.
-    pub has_addresses: bool,
-    /// Receive side, once the handshake is known.
+    /// Receive side, once the flow is installed.
     pub receive: Option<ReceiveSide>,
-    /// Send side, once the handshake is known.
+    /// Send side, once the flow is installed.
     pub send: Option<SendSide>,
-    /// Offered window.
-    pub window: Window,
-    /// Which packets its TCP is expected to accept.
-    pub expected: Expected,
-    /// Its TCP was still opening when it was last asked.
-    pub is_connecting: bool,
-    /// Requests made before the handshake was known.
+    /// Its protocol is open.
+    pub is_open: bool,
+    /// Requests made before the flow was installed.
     pub early_receives: Vec<Buffer>,
-    /// Requests made before the handshake was known.
+    /// Requests made before the flow was installed.
     pub early_sends: Vec<Buffer>,
     pub(super) finish_asked: bool,
     pub(super) close_asked: bool,
     pub(super) finished: bool,
+    /// The peer has ended its sending half, and its protocol has accepted all bytes before.
+    end_taken: bool,
+    /// The same, and all these bytes are in buffers.
     pub(super) end_seen: bool,
     end_reported: bool,
     acceptance_stale: bool,
     /// Bytes that the budget of all connections was charged with.
     charged_bytes: usize,
-    /// Its TCP has failed; bytes that TCP had accepted before are still to be delivered.
-    pub(super) is_failing: bool,
+    /// What its protocol was told to be granted.
+    granted: u64,
+    /// What its protocol has acknowledged of the bytes sent.
+    pub(super) acknowledged: u64,
+    /// Its protocol has ended; bytes that were accepted before are still to be delivered.
+    pub(super) ended: Option<Ended>,
 }
 
 impl Connection {
-    /// A connection of an owner and domain that waits for its handshake.
-    pub fn new(
-        stream: StreamId,
-        (local, remote): (SocketAddr, SocketAddr),
-        name: FlowName,
-        (owner, domain): (u8, u16),
-    ) -> Self {
+    /// A connection of an owner and domain that waits for its protocol to be open.
+    pub fn new(name: FlowName, (owner, domain): (u8, u16)) -> Self {
         Self {
-            stream,
-            local,
-            remote,
             name,
             owner,
             domain,
             phase: Phase::Opening,
-            has_addresses: true,
             receive: None,
             send: None,
-            window: Window::default(),
-            expected: Expected::new(0, 0, None),
-            is_connecting: false,
+            is_open: false,
             early_receives: Vec::new(),
             early_sends: Vec::new(),
             finish_asked: false,
             close_asked: false,
             finished: false,
+            end_taken: false,
             end_seen: false,
             end_reported: false,
             acceptance_stale: false,
             charged_bytes: 0,
-            is_failing: false,
+            granted: 0,
+            acknowledged: 0,
+            ended: None,
         }
+    }
+
+    /// The name that its protocol has for it.
+    pub fn index(&self) -> FlowIndex {
+        FlowIndex(self.name.flow)
+    }
+
+    /// Whether packets are its own: its flow is installed, or on its way to the card.
+    pub fn is_installed(&self) -> bool {
+        matches!(self.phase, Phase::Installing(_) | Phase::Installed)
     }
 
     /// Requests the end of the sending half after everything posted.
@@ -200,48 +190,39 @@ impl Connection {
         }
     }
 
-    /// Installs the flow on the card. Both initial sequence numbers of the handshake must be known.
-    /// `keys` are the commands that place its key; `takes_old_acks` is that of the transport.
+    /// Installs the flow on the card. `keys` are the commands that place its key.
     pub fn install(
         &mut self,
         commands: &mut dyn CommandQueue,
-        handshake: &Handshake,
+        install: &Install,
+        guards: &Guards,
         keys: Vec<Entry>,
-        takes_old_acks: bool,
     ) {
-        let (Some(local), Some(remote)) = (handshake.local, handshake.remote) else {
-            return;
-        };
-        self.expected = handshake
-            .expected()
-            .unwrap_or_else(|| Expected::new(local, remote, None))
-            .with_old_acks(takes_old_acks);
         let flow = self.name.flow;
-        let mut receive = ReceiveSide::new(remote.wrapping_add(1), flow);
-        let mut send = SendSide::new(local.wrapping_add(1), flow);
+        let mut receive = ReceiveSide::new(install.receive_first, flow);
+        let mut send = SendSide::new(install.send_first, flow);
         for buffer in self.early_receives.drain(..) {
             receive.queue.add(buffer);
         }
         for buffer in self.early_sends.drain(..) {
             send.queue.add(buffer);
         }
-        for (position, payload) in &handshake.early {
+        for (position, payload) in &install.early {
             if let Some(offset) = receive.offset(*position) {
                 receive.defer(offset, payload, DEFERRED_BYTES_MAX);
             }
         }
-        let scale = handshake.local_scale.filter(|_| handshake.remote_scales);
-        let shift = scale.unwrap_or(0);
-        self.window = handshake.window.clone().scaled(shift);
         let list = List::committed(flow);
-        let mut ticket = commands.command(flow_install(&FlowInstall {
+        let mut entry = flow_install(&FlowInstall {
             name: self.name,
             owner: self.owner,
             domain: self.domain,
-            acceptance: acceptance(&receive, &send, &self.expected),
+            acceptance: acceptance(&receive, &send, guards),
             send_floor: send.queue.position(0),
             lists: [(list.base, list.bits); 2],
-        }));
+        });
+        abi::command::PROFILE.set(&mut entry, install.profile.into());
+        let mut ticket = commands.command(entry);
         for entry in keys {
             ticket = commands.command(entry);
         }
@@ -250,11 +231,28 @@ impl Connection {
         self.phase = Phase::Installing(ticket);
     }
 
+    /// Its protocol has accepted everything before `to` in order.
+    pub fn take_accepted(&mut self, to: u64) {
+        if let Some(receive) = &mut self.receive {
+            receive.take(to);
+        }
+    }
+
+    /// The peer has everything before `to`.
+    pub fn take_acknowledged(&mut self, to: u64) {
+        self.acknowledged = self.acknowledged.max(to);
+    }
+
+    /// The peer has ended its sending half, and everything before that was accepted.
+    pub fn take_end(&mut self) {
+        self.end_taken = true;
+    }
+
     /// Makes all progress that the inputs allow.
-    pub fn step<T: Transport>(
+    pub fn step<P: Protocol>(
         &mut self,
         commands: &mut dyn CommandQueue,
-        transport: &mut T,
+        (protocol, now_ns): (&mut P, u64),
         shared: &mut Shared,
         copy: &mut CopyBelow<'_>,
     ) -> Result<Progress> {
@@ -270,26 +268,26 @@ impl Connection {
             }
         }
         self.step_lists(commands, shared);
-        self.step_receive(commands, transport, copy, &mut progress)?;
-        let status = self.step_send(commands, transport, &mut progress)?;
-        self.refresh_acceptance(commands)?;
-        progress.lost = self.lost(&status);
+        self.step_receive(commands, copy, &mut progress)?;
+        self.step_send(commands, (protocol, now_ns), &mut progress)?;
+        self.refresh_acceptance(commands, protocol)?;
+        progress.lost = self.lost();
         if progress.lost.is_none() {
-            self.step_close(commands, transport, &status)?;
+            self.step_close(commands, (protocol, now_ns))?;
         }
         Ok(progress)
     }
 
-    /// Whether nothing is under way: until a request, a packet, a header of its TCP or an event of
-    /// the transport touches the connection, a step would change nothing.
+    /// Whether nothing is under way: until a request, a packet or an event of its protocol touches
+    /// the connection, a step would change nothing.
     pub fn is_at_rest(&self) -> bool {
         let (Some(receive), Some(send)) = (&self.receive, &self.send) else {
-            return self.is_connecting && !self.close_asked;
+            return !self.is_open && !self.close_asked;
         };
         let ends = self.finish_asked && !self.finished || self.close_asked;
-        let reports = self.end_seen && !self.end_reported;
+        let reports = self.end_taken && !self.end_reported;
         self.phase == Phase::Installed
-            && !(ends || reports || self.acceptance_stale || self.is_failing)
+            && !(ends || reports || self.acceptance_stale || self.ended.is_some())
             && receive.is_at_rest()
             && send.is_at_rest()
     }
@@ -329,10 +327,9 @@ impl Connection {
         }
     }
 
-    fn step_receive<T: Transport>(
+    fn step_receive(
         &mut self,
         commands: &mut dyn CommandQueue,
-        transport: &mut T,
         copy: &mut CopyBelow<'_>,
         progress: &mut Progress,
     ) -> Result<()> {
@@ -346,24 +343,23 @@ impl Connection {
         let floor = receive.confirm(|ticket| commands.confirmed(ticket));
         copy(receive, floor)?;
         progress.received.extend(receive.announce(floor));
-        let wanted = receive.drainable();
-        if wanted > 0 {
-            let drained = match transport.drain(self.stream, wanted) {
-                // The status reports the error as well, and bytes drained before are still
-                // delivered.
-                Err(TransportError::Stream { .. }) => Drained {
-                    bytes: 0,
-                    end_of_stream: false,
-                },
-                other => other?,
-            };
-            receive.accept(within("drain", wanted, drained.bytes)?);
-            self.end_seen |= drained.end_of_stream;
-        }
+        receive.accept_taken();
+        self.end_seen = self.end_taken && receive.has_all_taken();
         if receive.floor_wanted().is_some() {
             self.acceptance_stale = true;
         }
         Ok(())
+    }
+
+    /// Tells its protocol how much memory there is. What is being withdrawn is not granted.
+    pub fn grant<P: Protocol>(&mut self, protocol: &mut P, now_ns: u64) {
+        let Some(receive) = &self.receive else {
+            return;
+        };
+        let end = receive.grantable();
+        if std::mem::replace(&mut self.granted, end) != end {
+            protocol.granted(now_ns, self.index(), end);
+        }
     }
 
     /// Ends a confirmed withdrawal; `rescued` are the bytes copied out of the buffers.
@@ -377,7 +373,12 @@ impl Connection {
     /// Withdraws the receive buffers when the stream has ended or a partial request can be
     /// returned. A single buffer is truncated at its last byte; of several, the head of the list
     /// moves past all.
-    pub fn start_withdrawal(&mut self, commands: &mut dyn CommandQueue) -> Result<()> {
+    pub fn start_withdrawal<P: Protocol>(
+        &mut self,
+        commands: &mut dyn CommandQueue,
+        protocol: &P,
+    ) -> Result<()> {
+        let guards = self.guards(protocol);
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return Ok(());
         };
@@ -392,7 +393,7 @@ impl Connection {
             }
             None if ended || partial => {
                 let head = receive.queue.list.tail();
-                let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
+                let entry = floor_set(self.name, acceptance(receive, send, &guards), head);
                 let ticket = commands.command_of(self.owner, entry)?;
                 receive.floor_asked(ticket, head);
                 ticket
@@ -414,14 +415,15 @@ impl Connection {
         now
     }
 
-    fn step_send<T: Transport>(
+    fn step_send<P: Protocol>(
         &mut self,
         commands: &mut dyn CommandQueue,
-        transport: &mut T,
+        (protocol, now_ns): (&mut P, u64),
         progress: &mut Progress,
-    ) -> Result<StreamStatus> {
+    ) -> Result<()> {
+        let index = self.index();
         let Some(send) = &mut self.send else {
-            return Ok(transport.status(self.stream)?);
+            return Ok(());
         };
         let ready = send.queue.ready(|ticket| commands.confirmed(ticket));
         let command = |entry| commands.command_of(self.owner, entry);
@@ -431,37 +433,41 @@ impl Connection {
         progress
             .sent
             .extend(send.confirm(|ticket| commands.confirmed(ticket)));
-        let feedable = send.feedable();
-        if feedable > 0 {
-            let fed = match transport.feed(self.stream, feedable) {
-                Err(TransportError::Stream { .. }) => 0,
-                other => other?,
-            };
-            send.feed(within("feed", feedable, fed)?);
+        if let Some(end) = send.offer() {
+            protocol.offered(now_ns, index, end);
         }
-        let status = transport.status(self.stream)?;
-        self.end_seen |= status.end_of_stream;
-        if status.state != StreamState::Connecting {
-            if let Some((floor, head)) = send.acknowledge(status.unacknowledged_bytes) {
-                let entry = send_floor_set(self.name, floor, head);
-                let ticket = commands.command_of(self.owner, entry)?;
-                send.floor_asked(ticket);
-            }
+        if let Some((floor, head)) = send.acknowledge(self.acknowledged) {
+            let entry = send_floor_set(self.name, floor, head);
+            let ticket = commands.command_of(self.owner, entry)?;
+            send.floor_asked(ticket);
         }
-        if self.finish_asked && !self.finished && send.all_fed() {
-            transport.finish(self.stream)?;
+        if self.finish_asked && !self.finished && send.all_offered() {
+            protocol.finish(now_ns, index)?;
             self.finished = true;
         }
-        Ok(status)
+        Ok(())
     }
 
-    fn refresh_acceptance(&mut self, commands: &mut dyn CommandQueue) -> Result<()> {
+    fn guards<P: Protocol>(&self, protocol: &P) -> Guards {
+        let floor = self.send.as_ref().map_or(0, |send| send.floor_position());
+        protocol.guards(self.index(), floor)
+    }
+
+    fn refresh_acceptance<P: Protocol>(
+        &mut self,
+        commands: &mut dyn CommandQueue,
+        protocol: &P,
+    ) -> Result<()> {
+        if !self.acceptance_stale {
+            return Ok(());
+        }
+        let guards = self.guards(protocol);
         let (Some(receive), Some(send)) = (&mut self.receive, &self.send) else {
             return Ok(());
         };
-        if self.acceptance_stale && !receive.is_withdrawing() {
+        if !receive.is_withdrawing() {
             let head = receive.head();
-            let entry = floor_set(self.name, acceptance(receive, send, &self.expected), head);
+            let entry = floor_set(self.name, acceptance(receive, send, &guards), head);
             let ticket = commands.command_of(self.owner, entry)?;
             receive.floor_asked(ticket, head);
             self.acceptance_stale = false;
@@ -470,20 +476,12 @@ impl Connection {
     }
 }
 
-fn acceptance(receive: &ReceiveSide, send: &SendSide, expected: &Expected) -> Acceptance {
+fn acceptance(receive: &ReceiveSide, send: &SendSide, guards: &Guards) -> Acceptance {
     Acceptance {
         floor: receive.queue.position(receive.accepted()),
-        ack_low: expected.ack_low(send.floor_position()),
+        ack_low: guards.ack_low,
         ack_high: send.ack_high(),
-        timestamp_floor: expected.timestamp(),
-    }
-}
-
-/// Checks that a transport took no more than it was asked to take.
-fn within(call: &'static str, asked: u64, taken: u64) -> Result<u64> {
-    match taken <= asked {
-        true => Ok(taken),
-        false => Err(TransportError::TookTooMuch { call, asked, taken }.into()),
+        timestamp_floor: guards.timestamp_floor,
     }
 }
 
@@ -500,8 +498,9 @@ pub fn missing(name: FlowName, (offset, bytes): (u64, u64)) -> HostError {
 mod tests {
     use super::*;
     use crate::control::regions::RegionName;
-    use crate::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
+    use crate::protocol::{HeaderSink, Segment, Verdict};
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
+    use std::net::SocketAddr;
 
     const OWNER: u8 = 3;
 
@@ -543,35 +542,112 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_flow_posts_after_its_install_and_ends_after_its_removal_is_confirmed() {
-        let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
-        let clock = Clock::Manual(ManualClock::default());
-        let mut transport = SmoltcpTransport::open(&link, clock).unwrap();
-        let stream = transport.connect(([10, 77, 0, 2], 80).into()).unwrap();
-        let addresses = transport.addresses(stream).unwrap();
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
-        let mut connection = Connection::new(stream, addresses, name, (OWNER, 9));
-        connection.add_receive(Buffer {
-            request: 7,
+    /// Notes what it is granted and offered.
+    #[derive(Default)]
+    struct Noting {
+        granted: Vec<u64>,
+        offered: Vec<u64>,
+    }
+
+    impl Protocol for Noting {
+        type Remote = ();
+
+        fn connect(&mut self, _: u64, _: FlowIndex, (): ()) -> Result<()> {
+            Ok(())
+        }
+
+        fn addresses(&self, flow: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
+            Err(HostError::UnknownFlow(flow.0))
+        }
+
+        fn key(&self, _: FlowIndex) -> Result<Option<crate::protocol::FlowKey>> {
+            Ok(None)
+        }
+
+        fn install(&mut self, flow: FlowIndex) -> Result<Install> {
+            Err(HostError::UnknownFlow(flow.0))
+        }
+
+        fn finish(&mut self, _: u64, _: FlowIndex) -> Result<()> {
+            Ok(())
+        }
+
+        fn close(&mut self, _: u64, _: FlowIndex) -> Result<()> {
+            Ok(())
+        }
+
+        fn abort(&mut self, _: u64, _: FlowIndex) -> Result<()> {
+            Ok(())
+        }
+
+        fn arrive(&mut self, _: u64, _: FlowIndex, _: &Segment<'_>) -> Result<Verdict> {
+            Ok(Verdict::Refused)
+        }
+
+        fn flow_of(&self, _: &Segment<'_>) -> Option<FlowIndex> {
+            None
+        }
+
+        fn arrive_without_flow(&mut self, _: u64, _: &Segment<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn granted(&mut self, _: u64, _: FlowIndex, end: u64) {
+            self.granted.push(end);
+        }
+
+        fn offered(&mut self, _: u64, _: FlowIndex, end: u64) {
+            self.offered.push(end);
+        }
+
+        fn advance(&mut self, _: u64) -> Result<()> {
+            Ok(())
+        }
+
+        fn event(&mut self) -> Option<crate::protocol::ProtocolEvent> {
+            None
+        }
+
+        fn transmit(&mut self, _: u64, _: &mut dyn HeaderSink) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn buffer(request: u64) -> Buffer {
+        Buffer {
+            request,
             region: RegionName { index: 0, key: 1 },
             known: None,
             offset: 0,
             bytes: 100,
             partial: false,
-        });
+        }
+    }
+
+    #[test]
+    fn a_flow_posts_after_its_install_and_ends_after_its_removal_is_confirmed() {
+        let name = FlowName {
+            flow: 1,
+            generation: 1,
+        };
+        let mut connection = Connection::new(name, (OWNER, 9));
+        connection.add_receive(buffer(7));
         let mut commands = RecordedCommands::default();
-        let mut handshake = Handshake::default();
-        (handshake.local, handshake.remote) = (Some(99), Some(499));
-        connection.install(&mut commands, &handshake, Vec::new(), false);
+        let install = Install {
+            profile: 0,
+            receive_first: 500,
+            send_first: 100,
+            early: Vec::new(),
+        };
+        connection.install(&mut commands, &install, &Guards::default(), Vec::new());
         assert_eq!(commands.take(), [(0, FLOW_INSTALL)]);
         let mut shared = Shared::new(6, 12);
         let mut copy = |_: &mut ReceiveSide, _| Ok(());
+        let mut protocol = Noting::default();
         let mut step = |connection: &mut Connection, commands: &mut RecordedCommands| {
-            connection.step(commands, &mut transport, &mut shared, &mut copy)
+            let progress = connection.step(commands, (&mut protocol, 0), &mut shared, &mut copy);
+            connection.grant(&mut protocol, 0);
+            progress
         };
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.queued.len(), 1, "the install is not confirmed");
@@ -592,5 +668,6 @@ mod tests {
         commands.confirm_all();
         assert!(step(&mut connection, &mut commands).unwrap().gone);
         assert_eq!(connection.cancel(), [7]);
+        assert_eq!((protocol.granted, protocol.offered), (vec![100], vec![]));
     }
 }

@@ -1,7 +1,7 @@
 //! Send descriptors in the layout of [`abi::send_descriptor`]: metadata, then a header or a frame.
 //!
 //! ```text
-//!   raw, tcp_header, tcp_send, ... ─► Descriptor (metadata, borrowed header) ─► send ring
+//!   raw, header, send ─► Descriptor (metadata, borrowed header) ─► send ring
 //!                                         └─ record ─► all bytes of its slots
 //! ```
 
@@ -139,14 +139,14 @@ pub fn raw(frame: &[u8]) -> Descriptor<'_> {
 }
 
 /// A packet without payload; the card inserts its checksums.
-fn header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
+pub fn header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
     let mut descriptor = pack(packet, field::KIND_RAW);
     set_layers(&mut descriptor.metadata, layers);
     descriptor
 }
 
 /// A packet whose payload the card fetches.
-fn send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'a> {
+pub fn send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'a> {
     let mut descriptor = pack(packet, field::KIND_SEND);
     let metadata = &mut descriptor.metadata;
     set_layers(metadata, layers);
@@ -157,39 +157,6 @@ fn send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'
     field::POSITION.set(metadata, payload.position.into());
     field::SEGMENT_INDEX.set(metadata, payload.segment_index.into());
     descriptor
-}
-
-/// A TCP packet without payload; the card inserts its checksums.
-pub fn tcp_header<'a>(packet: &'a [u8], parsed: &TcpHeader) -> Descriptor<'a> {
-    header(packet, parsed.into())
-}
-
-/// A TCP packet whose payload the card fetches.
-pub fn tcp_send<'a>(packet: &'a [u8], parsed: &TcpHeader, payload: &Payload) -> Descriptor<'a> {
-    send(packet, parsed.into(), payload)
-}
-
-/// A UDP packet without payload of the flow's stream; the card inserts its checksums.
-pub fn udp_header(packet: &[u8], layers: Layers) -> Descriptor<'_> {
-    header(
-        packet,
-        Layers {
-            udp: true,
-            ..layers
-        },
-    )
-}
-
-/// A UDP packet whose payload the card fetches.
-pub fn udp_send<'a>(packet: &'a [u8], layers: Layers, payload: &Payload) -> Descriptor<'a> {
-    send(
-        packet,
-        Layers {
-            udp: true,
-            ..layers
-        },
-        payload,
-    )
 }
 
 #[cfg(test)]

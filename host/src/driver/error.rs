@@ -3,9 +3,9 @@
 use thiserror::Error;
 
 use super::bus::BusError;
-use crate::control::connection::handshake::UNCLAIMED_MAX;
 use crate::control::flow::state::PostedState;
 use crate::memory::MemoryError;
+use crate::observed::handshake::UNCLAIMED_MAX;
 use crate::transport::TransportError;
 
 /// Limit of established handshakes that wait to be accepted.
@@ -135,10 +135,14 @@ pub enum HostError {
     },
     /// The options of both SYNs are not known: the handshake was evicted by later ones before the
     /// connection was accepted, or its SYNs never passed this host.
-    #[error(
-        "connection {0}: handshake not known; at most {HANDSHAKES} unaccepted handshakes are kept"
-    )]
-    HandshakeForgotten(u32),
+    #[error("flow {0}: handshake not known; at most {HANDSHAKES} unaccepted handshakes are kept")]
+    HandshakeForgotten(u16),
+    /// A protocol has no connection of this flow.
+    #[error("the protocol has no connection of flow {0}")]
+    UnknownFlow(u16),
+    /// A call that the protocol does not have.
+    #[error("the protocol offers no `{0}`")]
+    NotOffered(&'static str),
     /// The card was reset from outside: nothing set up before is valid.
     #[error("the card was reset: epoch is {now}, was {before}; open the card again")]
     EpochLost {

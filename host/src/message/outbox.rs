@@ -3,11 +3,6 @@
 use std::time::Duration;
 
 use super::header::Station;
-use super::inbox::Stage;
-use crate::control::commands::FlowName;
-use crate::control::flow::buffer::Buffer;
-use crate::control::flow::send::SendSide;
-use crate::driver::ticket::Ticket;
 
 /// Limit of packets of a message in flight.
 pub const WINDOW_PACKETS: u32 = 32;
@@ -17,32 +12,27 @@ pub const PATIENCE: Duration = Duration::from_millis(10);
 /// A message that is being sent.
 #[derive(Debug)]
 pub struct Outgoing {
-    /// Name of the flow.
-    pub name: FlowName,
     /// Receiver of the message.
     pub to: Station,
-    /// Send side of the flow, with one buffer.
-    pub side: SendSide,
-    /// Stage of the flow.
-    pub stage: Stage,
+    /// Number of the message.
+    pub message: u64,
     /// Bytes of the message.
     pub bytes: u32,
+    /// All of it may be sent.
+    pub is_offered: bool,
     next: u32,
     acknowledged: u32,
     heard: Duration,
 }
 
 impl Outgoing {
-    /// Sends a buffer as one message.
-    pub fn new(name: FlowName, to: Station, buffer: Buffer, ticket: Ticket) -> Self {
-        let mut side = SendSide::new(0, name.flow);
-        side.queue.add(buffer);
+    /// Sends a message of `bytes` bytes.
+    pub fn new(to: Station, message: u64, bytes: u32) -> Self {
         Self {
-            name,
             to,
-            side,
-            stage: Stage::Installing(ticket),
-            bytes: buffer.bytes,
+            message,
+            bytes,
+            is_offered: false,
             next: 0,
             acknowledged: 0,
             heard: Duration::ZERO,
@@ -58,9 +48,15 @@ impl Outgoing {
         }
     }
 
-    /// Bytes not acknowledged.
-    pub fn unacknowledged(&self) -> u32 {
-        self.bytes - self.acknowledged
+    /// Bytes that the receiver has.
+    pub fn acknowledged(&self) -> u32 {
+        self.acknowledged
+    }
+
+    /// When packets are sent again, if nobody answers.
+    pub fn deadline(&self) -> Option<Duration> {
+        let is_open = self.is_offered && self.acknowledged < self.bytes;
+        is_open.then(|| self.heard + PATIENCE)
     }
 
     /// The next packet to send: its position and length.
@@ -81,27 +77,14 @@ impl Outgoing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::regions::RegionName;
 
     #[test]
     fn packets_fill_the_window_and_come_again_when_nobody_answers() {
-        let name = FlowName {
-            flow: 1,
-            generation: 1,
-        };
         let to = Station {
             mac: [0; 6],
             address: ([10, 0, 0, 1], 7700).into(),
         };
-        let buffer = Buffer {
-            request: 0,
-            region: RegionName { index: 0, key: 0 },
-            known: None,
-            offset: 0,
-            bytes: 40_500,
-            partial: false,
-        };
-        let mut message = Outgoing::new(name, to, buffer, Ticket(0));
+        let mut message = Outgoing::new(to, 1, 40_500);
         let start = Duration::from_secs(1);
         let burst = |message: &mut Outgoing, now| -> Vec<(u32, u32)> {
             std::iter::from_fn(|| message.packet(1000, now)).collect()
@@ -120,11 +103,11 @@ mod tests {
         // A stale acknowledgement, or one beyond the message, changes nothing.
         message.acknowledge(4000, start);
         message.acknowledge(50_000, start);
-        assert_eq!(message.unacknowledged(), 35_500);
+        assert_eq!(message.acknowledged(), 5000);
         message.acknowledge(40_000, start);
         assert_eq!(burst(&mut message, start), [(40_000, 500)]);
         message.acknowledge(40_500, start);
-        assert_eq!(message.unacknowledged(), 0);
+        assert_eq!(message.acknowledged(), 40_500);
         assert_eq!(burst(&mut message, start + 2 * PATIENCE), []);
     }
 }

@@ -9,22 +9,17 @@
 //! A connection at rest costs nothing: it is stepped again when something touches it. A header
 //! entry names the flow, so it finds its connection without a hash.
 
-use ahash::HashMap;
-
 use super::names::ConnectionId;
 use crate::control::commands::FlowName;
-use crate::control::connection::handshake::Tuple;
 use crate::control::connection::Connection;
 use crate::driver::error::{HostError, Result};
-use crate::transport::StreamId;
+use crate::protocol::FlowIndex;
 
-/// Names and addresses of all connections, and the connections. See the head of this file.
+/// All connections and their names. See the head of this file.
 #[derive(Debug)]
 pub(super) struct Connections {
     slots: Vec<Slot>,
     free: Vec<u16>,
-    tuples: HashMap<Tuple, ConnectionId>,
-    streams: HashMap<StreamId, ConnectionId>,
     ready: Vec<ConnectionId>,
 }
 
@@ -56,8 +51,6 @@ impl Connections {
         Self {
             slots: (0..count).map(|_| Slot::default()).collect(),
             free: (0..=u16::MAX).take(count).rev().collect(),
-            tuples: HashMap::default(),
-            streams: HashMap::default(),
             ready: Vec::new(),
         }
     }
@@ -82,9 +75,6 @@ impl Connections {
         let slot = &mut self.slots[usize::from(flow)];
         slot.serial = slot.serial.wrapping_add(1);
         let id = slot.id(flow);
-        let tuple = (connection.local, connection.remote);
-        self.tuples.insert(tuple, id);
-        self.streams.insert(connection.stream, id);
         slot.connection = Some(Box::new(connection));
         self.touch(id);
         id
@@ -117,14 +107,15 @@ impl Connections {
         (slot.connection.is_some() && slot.generation == generation).then_some(id)
     }
 
-    /// The connection that has these addresses.
-    pub fn of_tuple(&self, tuple: &Tuple) -> Option<ConnectionId> {
-        self.tuples.get(tuple).copied()
+    /// The connection that a protocol names.
+    pub fn of_index(&self, index: FlowIndex) -> Option<ConnectionId> {
+        let slot = self.slots.get(usize::from(index.0))?;
+        slot.connection.as_ref().map(|_| slot.id(index.0))
     }
 
-    /// The connection of a transport's stream.
-    pub fn of_stream(&self, stream: StreamId) -> Option<ConnectionId> {
-        self.streams.get(&stream).copied()
+    /// Gives back a name that was taken and not used.
+    pub fn give_back(&mut self, name: FlowName) {
+        self.free.push(name.flow);
     }
 
     /// All connections.
@@ -138,23 +129,9 @@ impl Connections {
         })
     }
 
-    /// A connection gives up its addresses, which another may use. Returns whether it had them.
-    pub fn release_tuple(&mut self, id: ConnectionId) -> Option<Tuple> {
-        let connection = self.slot_mut(id)?.connection.as_deref_mut()?;
-        let tuple = (connection.local, connection.remote);
-        connection.has_addresses = false;
-        if self.tuples.get(&tuple) != Some(&id) {
-            return None;
-        }
-        self.tuples.remove(&tuple);
-        Some(tuple)
-    }
-
     /// Removes a connection; its place is free.
     pub fn remove(&mut self, id: ConnectionId) -> Option<Connection> {
-        self.release_tuple(id);
         let connection = self.slot_mut(id)?.connection.take()?;
-        self.streams.remove(&connection.stream);
         self.free.push(connection.name.flow);
         Some(*connection)
     }

@@ -7,12 +7,11 @@
 use abi::reason::SendError;
 
 use crate::driver::error::HostError;
-use crate::transport::TransportError;
 
 /// The number of an error that ends a connection.
 pub(super) fn of(error: &HostError) -> i32 {
     match error {
-        HostError::Transport(error) => of_transport(error),
+        HostError::Transport(error) => error.errno(),
         HostError::UnknownRegion(_) => libc::EFAULT,
         HostError::Mapping { .. } => libc::EFAULT,
         HostError::NoKeySlot { .. } => libc::ENOBUFS,
@@ -29,31 +28,10 @@ pub(super) fn of_send(error: Option<SendError>) -> i32 {
     }
 }
 
-fn of_transport(error: &TransportError) -> i32 {
-    match error {
-        TransportError::NamespaceRefused { source, .. }
-        | TransportError::TapRefused { source, .. }
-        | TransportError::Interface { source, .. }
-        | TransportError::System { source, .. }
-        | TransportError::Stream { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
-        TransportError::TooManyAddresses(_) | TransportError::PortsExhausted { .. } => {
-            libc::EADDRNOTAVAIL
-        }
-        TransportError::Unreachable(_) => libc::ENETUNREACH,
-        TransportError::TookTooMuch { .. }
-        | TransportError::UnknownStream(_)
-        | TransportError::UnknownListener(_)
-        | TransportError::HeaderTruncated { .. }
-        | TransportError::NotTcp { .. }
-        | TransportError::PayloadLength { .. }
-        | TransportError::FrameTooLong { .. } => libc::EPROTO,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::StreamId;
+    use crate::transport::{StreamId, TransportError};
     use std::io;
 
     #[test]

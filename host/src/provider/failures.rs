@@ -5,9 +5,9 @@ use crate::control::connection::Phase;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
-use crate::transport::Transport;
+use crate::protocol::Protocol;
 
-impl<B: Bus, T: Transport> Provider<B, T> {
+impl<B: Bus, P: Protocol> Provider<B, P> {
     /// A refused posted write is reported nowhere else. The flows that use its region fail before
     /// any of its bytes is announced. A write outside all regions was for a ring or a slow buffer:
     /// an entry is missing there, of an unknown flow, so the call fails.
@@ -55,6 +55,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
     /// Ends a connection for the reason in `why`, with that error number.
     pub(super) fn fail(&mut self, id: ConnectionId, errno: i32, why: String) -> Result<()> {
         self.connections.touch(id);
+        let now_ns = self.now_ns();
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
@@ -67,14 +68,13 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             errno,
             why,
         });
-        self.transport.abort(connection.stream)?;
+        self.protocol.abort(now_ns, connection.index())?;
         if phase == Phase::Opening {
             // It has no state on the card.
             self.forget(id);
         } else {
             // Its buffers are returned to the application after the card has confirmed the removal.
             connection.remove(&mut self.device);
-            self.release_tuple(id);
         }
         Ok(())
     }

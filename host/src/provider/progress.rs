@@ -1,17 +1,12 @@
 //! Progress of the provider's connections: install, transfer, withdrawal, removal.
 
-use std::io;
-
 use super::{Completion, ConnectionId, Provider};
-use crate::control::connection::handshake::{Handshake, Tuple};
 use crate::control::connection::{missing, Phase};
-use crate::control::descriptor::tcp_header;
 use crate::control::flow::buffer::Done;
 use crate::control::flow::receive::ReceiveSide;
-use crate::control::packet::flow_key;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
-use crate::transport::{StreamState, Transport, TransportError};
+use crate::protocol::Protocol;
 
 fn received(connection: ConnectionId, done: &Done) -> Completion {
     Completion::Received {
@@ -21,14 +16,14 @@ fn received(connection: ConnectionId, done: &Done) -> Completion {
     }
 }
 
-impl<B: Bus, T: Transport> Provider<B, T> {
-    pub(super) fn step_connection(&mut self, id: ConnectionId) -> Result<()> {
+impl<B: Bus, P: Protocol> Provider<B, P> {
+    pub(super) fn step_connection(&mut self, id: ConnectionId, now_ns: u64) -> Result<()> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
         if connection.phase == Phase::Opening {
             return match connection.is_ending() {
-                (true, _) => self.give_up(id),
+                (true, _) => self.give_up(id, now_ns),
                 _ => self.try_install(id),
             };
         }
@@ -41,7 +36,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         };
         let progress = connection.step(
             &mut self.device,
-            &mut self.transport,
+            (&mut self.protocol, now_ns),
             &mut self.shared,
             &mut copy,
         )?;
@@ -58,48 +53,45 @@ impl<B: Bus, T: Transport> Provider<B, T> {
             self.forget(id);
             return Ok(());
         }
-        if let Some(number) = progress.lost {
-            let (stream, source) = (connection.stream, io::Error::from_raw_os_error(number));
-            return Err(TransportError::Stream { stream, source }.into());
+        if let Some((errno, why)) = progress.lost {
+            return self.fail(id, errno, why);
         }
         if matches!(connection.phase, Phase::Removing(_)) {
-            self.release_tuple(id);
             return Ok(());
         }
         self.step_withdrawal(id)?;
-        self.step_window(id)
+        if let Some(connection) = self.connections.get_mut(id) {
+            connection.grant(&mut self.protocol, now_ns);
+        }
+        Ok(())
     }
 
     fn try_install(&mut self, id: ConnectionId) -> Result<()> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
-        let status = self.transport.status(connection.stream)?;
-        connection.is_connecting = status.state == StreamState::Connecting;
-        if status.state == StreamState::Closed {
-            let (errno, why) = match status.error {
-                Some(errno) => (errno, io::Error::from_raw_os_error(errno).to_string()),
-                None => (libc::ECONNABORTED, "closed before it was open".to_owned()),
-            };
+        if let Some(ended) = connection.ended() {
+            let (errno, why) = (ended.errno, ended.why.clone());
             return self.fail(id, errno, why);
         }
-        let tuple = (connection.local, connection.remote);
-        let key = flow_key(connection.remote, connection.local);
-        if status.state != StreamState::Open || self.keys.holds(&key) {
-            // The handshake is not complete, or an older flow with the same addresses is still
-            // being removed.
+        if !connection.is_open {
             return Ok(());
         }
-        let known = |handshake: &&Handshake| handshake.expected().is_some();
-        let Some(handshake) = self.handshakes.get(tuple).filter(known) else {
-            return Err(HostError::HandshakeForgotten(id.0));
+        let index = connection.index();
+        let key = self.protocol.key(index)?;
+        if key.is_some_and(|key| self.keys.holds(&key)) {
+            // An older flow with the same addresses is still being removed.
+            return Ok(());
+        }
+        let keys = match key {
+            Some(key) => self.keys.insert(key, index.0),
+            None => Some(Vec::new()),
         };
-        let limit = 1 << (self.device.sizes().bucket_bits + 3);
-        let keys = self.keys.insert(key, connection.name.flow);
-        let keys = keys.ok_or(HostError::NoKeySlot { slots: limit })?;
-        let takes_old_acks = self.transport.takes_old_acks();
-        connection.install(&mut self.device, handshake, keys, takes_old_acks);
-        self.handshakes.remove(tuple);
+        let slots = 1 << (self.device.sizes().bucket_bits + 3);
+        let keys = keys.ok_or(HostError::NoKeySlot { slots })?;
+        let install = self.protocol.install(index)?;
+        let guards = self.protocol.guards(index, install.send_first);
+        connection.install(&mut self.device, &install, &guards, keys);
         self.completions.push_back(Completion::Opened(id));
         Ok(())
     }
@@ -108,7 +100,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
-        connection.start_withdrawal(&mut self.device)?;
+        connection.start_withdrawal(&mut self.device, &self.protocol)?;
         let device = &self.device;
         let rescues = match &connection.receive {
             Some(receive) if receive.withdrawn(|ticket| device.confirmed(ticket)) => {
@@ -134,55 +126,17 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         Ok(())
     }
 
-    /// Repeats the last ACK when segments were posted beyond the window offered to the peer.
-    fn step_window(&mut self, id: ConnectionId) -> Result<()> {
-        let Some(connection) = self.connections.get_mut(id) else {
-            return Ok(());
-        };
-        let Some(receive) = &connection.receive else {
-            return Ok(());
-        };
-        if let Some((bytes, parsed)) = connection.window.update(receive.queue.confirmed_end()) {
-            let descriptor = tcp_header(&bytes, &parsed);
-            self.device.send_of(connection.owner, descriptor)?;
-            self.counters.window_updates += 1;
-        }
-        Ok(())
-    }
-
     /// Ends a connection that was closed before it was open; it has no state on the card.
-    fn give_up(&mut self, id: ConnectionId) -> Result<()> {
+    fn give_up(&mut self, id: ConnectionId, now_ns: u64) -> Result<()> {
         if let Some(connection) = self.connections.get(id) {
-            self.transport.close(connection.stream)?;
+            self.protocol.close(now_ns, connection.index())?;
         }
         self.forget(id);
         Ok(())
     }
 
-    /// Releases the addresses of a connection that ends: the peer may use them again while the flow
-    /// is being removed.
-    pub(super) fn release_tuple(&mut self, id: ConnectionId) {
-        if let Some(tuple) = self.connections.release_tuple(id) {
-            self.handshakes.remove(tuple);
-        }
-    }
-
-    /// Called for each outgoing SYN. The transport no longer has the old connection with these
-    /// addresses, unless this is a repeated SYN of that connection.
-    pub(super) fn release_old_tuple(&mut self, tuple: Tuple, sequence: u32) {
-        let Some(id) = self.connections.of_tuple(&tuple) else {
-            return;
-        };
-        let connection = self.connections.get(id);
-        let send = connection.and_then(|connection| connection.send.as_ref());
-        if send.is_some_and(|send| send.queue.position(0) != sequence.wrapping_add(1)) {
-            self.release_tuple(id);
-        }
-    }
-
-    /// Frees name, key, lists and tuple of a flow that is not, or no longer, on the card.
+    /// Frees name, key and lists of a flow that is not, or no longer, on the card.
     pub(super) fn forget(&mut self, id: ConnectionId) {
-        self.release_tuple(id);
         let Some(mut connection) = self.connections.remove(id) else {
             return;
         };
@@ -192,11 +146,7 @@ impl<B: Bus, T: Transport> Provider<B, T> {
         connection.discharge(&mut self.budget);
         connection.end_lists(&mut self.shared);
         let requests = connection.cancel();
-        let cancelled = requests.into_iter().map(|request| Completion::Cancelled {
-            connection: id,
-            request,
-        });
-        self.completions.extend(cancelled);
+        self.cancel_requests(id, requests);
         self.completions.push_back(Completion::Closed(id));
     }
 

@@ -5,9 +5,9 @@ use crate::control::regions::{Region, Regions};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
 use crate::driver::error::{HostError, Result};
 use crate::memory::{ApplicationMapping, MemoryRange};
-use crate::transport::Transport;
+use crate::protocol::Protocol;
 
-impl<B: Bus, T: Transport> Provider<B, T> {
+impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Allocates memory for an application and registers it with the card.
     pub fn register(
         &mut self,

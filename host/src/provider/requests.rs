@@ -11,7 +11,7 @@ use crate::control::flow::buffer::Buffer;
 use crate::control::flow::posted::REQUESTS_MAX;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
-use crate::transport::Transport;
+use crate::protocol::Protocol;
 
 /// Checks that a connection may have one more request open.
 fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
@@ -24,7 +24,7 @@ fn check_requests(id: ConnectionId, open: usize) -> Result<()> {
     }
 }
 
-impl<B: Bus, T: Transport> Provider<B, T> {
+impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Checks the buffer of a request: in a region of the connection's application, and inside the
     /// region.
     fn buffer(

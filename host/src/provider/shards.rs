@@ -9,9 +9,9 @@ use super::{ApplicationId, Provider, ShardId};
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
 use crate::driver::rings::RingSizes;
-use crate::transport::Transport;
+use crate::protocol::Protocol;
 
-impl<B: Bus, T: Transport> Provider<B, T> {
+impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Opens one more shard: rings of their own, for the applications that it is given.
     pub fn open_shard(&mut self, rings: RingSizes) -> Result<ShardId> {
         Ok(ShardId(self.device.open_owner(rings)?))

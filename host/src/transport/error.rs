@@ -127,6 +127,26 @@ impl TransportError {
         )
     }
 
+    /// The error number of Linux that tells most of it.
+    pub fn errno(&self) -> i32 {
+        match self {
+            Self::NamespaceRefused { source, .. }
+            | Self::TapRefused { source, .. }
+            | Self::Interface { source, .. }
+            | Self::System { source, .. }
+            | Self::Stream { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
+            Self::TooManyAddresses(_) | Self::PortsExhausted { .. } => libc::EADDRNOTAVAIL,
+            Self::Unreachable(_) => libc::ENETUNREACH,
+            Self::TookTooMuch { .. }
+            | Self::UnknownStream(_)
+            | Self::UnknownListener(_)
+            | Self::HeaderTruncated { .. }
+            | Self::NotTcp { .. }
+            | Self::PayloadLength { .. }
+            | Self::FrameTooLong { .. } => libc::EPROTO,
+        }
+    }
+
     /// Whether this machine does not allow the kernel transport, so that the caller should use
     /// [`SmoltcpTransport`](super::SmoltcpTransport) instead.
     pub fn is_refusal(&self) -> bool {

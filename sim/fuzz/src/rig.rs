@@ -8,6 +8,7 @@ use abi::config::SMALL;
 use host::driver::bus::{Bus, MemoryKind};
 use host::driver::device::DeviceConfig;
 use host::driver::error::Result;
+use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::{Script, SmoltcpPeer, WirePeer};
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
@@ -32,7 +33,7 @@ const TUNING: Tuning = Tuning {
 /// The rig. See the head of this file.
 pub struct Rig<B: Bus> {
     /// The provider under test.
-    pub provider: Provider<B, SmoltcpTransport>,
+    pub provider: Provider<B, Observed<SmoltcpTransport>>,
     card: Rc<RefCell<GoldenCard>>,
     peer: SmoltcpPeer,
     clock: ManualClock,
@@ -63,7 +64,7 @@ impl<B: Bus> Rig<B> {
         };
         peer.listen(remote, script).expect("a port");
         let bus = wrap(GoldenBus::new(card.clone()));
-        let provider = Provider::open(bus, transport, DeviceConfig::seeded(1));
+        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
         let mut provider = provider.expect("a provider");
         let first = ApplicationId::FIRST;
         let region = provider.register(first, MemoryKind::Application, REGION_BYTES);

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use host::control::descriptor::{tcp_header, tcp_send, Payload};
+use host::control::descriptor::{header, send, Payload};
 use host::control::packet::parse_tcp;
 use sim::harness::mac::Frame;
 
@@ -225,7 +225,7 @@ impl Sender {
         packet.resize(header_bytes + bytes as usize, 0);
         it.contents[1].fill(offset, &mut packet[header_bytes..]);
         if let Some(parsed) = parse_tcp(&packet) {
-            host.device.send(tcp_header(&packet, &parsed));
+            host.device.send(header(&packet, (&parsed).into()));
             self.queued_bytes += bytes;
             self.expected.push_back(expected);
         }
@@ -251,7 +251,7 @@ impl Sender {
             mss_bytes: it.payload_bytes as u16,
             segment_index,
         };
-        host.device.send(tcp_send(&header, &parsed, &payload));
+        host.device.send(send(&header, (&parsed).into(), &payload));
         self.queued_bytes += bytes;
         self.expected.push_back(expected);
     }

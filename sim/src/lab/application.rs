@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use host::driver::bus::Bus;
 use host::driver::error::HostError;
 use host::memory::ApplicationMapping;
+use host::protocol::Protocol;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::peer::RandomBytes;
-use host::transport::Transport;
 use sha2::{Digest, Sha256};
 
 use super::plan::{Exchange, LabError, BUFFER_BYTES};
@@ -41,8 +41,8 @@ pub(super) struct Application {
 
 impl Application {
     /// Registers memory, connects to `remote` and posts all receive buffers.
-    pub(super) fn connect<B: Bus, T: Transport>(
-        provider: &mut Provider<B, T>,
+    pub(super) fn connect<B: Bus, P: Protocol<Remote = SocketAddr>>(
+        provider: &mut Provider<B, P>,
         remote: SocketAddr,
         exchange: &Exchange,
     ) -> Result<Self, HostError> {
@@ -79,9 +79,9 @@ impl Application {
         self.sent_done == bytes && self.received == bytes && self.end_of_stream
     }
 
-    fn post_receive<B: Bus, T: Transport>(
+    fn post_receive<B: Bus, P: Protocol>(
         &mut self,
-        provider: &mut Provider<B, T>,
+        provider: &mut Provider<B, P>,
         buffer: usize,
         bytes: u64,
     ) -> Result<(), HostError> {
@@ -111,9 +111,9 @@ impl Application {
         Ok(())
     }
 
-    pub(super) fn post_sends<B: Bus, T: Transport>(
+    pub(super) fn post_sends<B: Bus, P: Protocol>(
         &mut self,
-        provider: &mut Provider<B, T>,
+        provider: &mut Provider<B, P>,
         bytes: u64,
     ) -> Result<bool, HostError> {
         let mut moved = false;
@@ -144,9 +144,9 @@ impl Application {
         Ok(moved)
     }
 
-    pub(super) fn take<B: Bus, T: Transport>(
+    pub(super) fn take<B: Bus, P: Protocol>(
         &mut self,
-        provider: &mut Provider<B, T>,
+        provider: &mut Provider<B, P>,
         completion: Completion,
         bytes: u64,
     ) -> Result<(), LabError> {

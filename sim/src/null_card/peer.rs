@@ -5,9 +5,7 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use abi::flow_key::{self, KEY_BYTES};
 use host::transport::header::{ACK, SYN};
 
-use crate::null_transport::{
-    set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE,
-};
+use crate::null_protocol::{set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE};
 
 /// Bytes of a unit of the window: it may be off by less.
 pub(super) const WINDOW_UNIT: u32 = 1 << WINDOW_SCALE;

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   card ── step, offer, acknowledge ──►  rings  ◄── Provider ── poll, recv, send ── NullRig
-//!                                                       └── NullTransport
+//!                                                       └── NullProtocol
 //! ```
 //! The calls of the host are in [`NullRig::poll`] alone, the card's in the others.
 
@@ -17,7 +17,7 @@ use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId
 use thiserror::Error;
 
 use super::{NullBus, NullCard, Wrong};
-use crate::null_transport::{NullConfig, NullTransport};
+use crate::null_protocol::{NullConfig, NullProtocol};
 
 /// Address of the host.
 const LOCAL: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
@@ -76,7 +76,7 @@ pub struct NullRig {
     /// The card.
     pub card: NullCard,
     /// The host.
-    pub provider: Provider<NullBus, NullTransport>,
+    pub provider: Provider<NullBus, NullProtocol>,
     config: RigConfig,
     connections: Vec<ConnectionId>,
     opened: usize,
@@ -91,13 +91,13 @@ impl NullRig {
     /// Opens the card and all connections, and posts their buffers.
     pub fn open(config: RigConfig) -> std::result::Result<Self, RigError> {
         let (card, bus) = NullCard::new(config.card);
-        let transport = NullTransport::new(NullConfig {
+        let protocol = NullProtocol::new(NullConfig {
             local: LOCAL,
             send_bytes: config.send_bytes,
             mss_bytes: FRAME_PAYLOAD_BYTES as u16,
             ack_every_second: config.ack_every_second,
         });
-        let mut provider = Provider::open(bus, transport, DeviceConfig::default())?;
+        let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;
         let bytes = config.receive.0.max(config.send.0) as usize;
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
         let mut rig = Self {

@@ -9,6 +9,7 @@ use abi::config::SMALL;
 use host::control::packet::parse_tcp;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::SmoltcpPeer;
@@ -101,7 +102,8 @@ fn check(wrong: Wrong) -> Found {
     let mut card = GoldenCard::new(SMALL);
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = Watching::on(GoldenBus::new(card.clone()), wrong, seen.clone());
-    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
+    let mut provider =
+        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
     let mut windows = Windows {
         time,
         seen,

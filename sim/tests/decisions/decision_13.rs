@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
+use host::observed::Observed;
 use host::provider::Provider;
 use host::transport::peer::SmoltcpPeer;
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
@@ -73,7 +74,8 @@ fn check(wrong: Wrong) -> Found {
     let seen = Rc::new(RefCell::new(Seen::default()));
     let bus = SimulatedBus::new(card.clone(), &pcie).expect("a bus");
     let bus = Watching::on(bus, wrong, seen.clone());
-    let mut provider = Provider::open(bus, transport, DeviceConfig::seeded(1)).expect("a card");
+    let mut provider =
+        Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");
     let mut denial = Denial {
         time,
         card: card.clone(),

@@ -10,6 +10,7 @@ use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
+use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::transport::{Clock, ManualClock, SmoltcpTransport};
 use sim::golden_card::{GoldenBus, GoldenCard};
@@ -142,7 +143,7 @@ fn a_provider_that_is_shut_down_releases_its_regions_too() {
     let (bus, seen, card) = bus();
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link(1), clock).expect("a transport");
-    let provider = Provider::open(bus, transport, DeviceConfig::seeded(1));
+    let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
     let mut provider = provider.expect("it opens");
     let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);
     let mut register = || provider.register(first, dram, 4096).expect("room");

@@ -12,6 +12,7 @@ use host::control::packet::{flow_key, parse_tcp, TcpHeader};
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::memory::ApplicationMapping;
+use host::observed::Observed;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use host::transport::header::{ones_sum, ACK, FIN, RST, SYN};
 use host::transport::patience::Patience;
@@ -62,7 +63,7 @@ struct Segment {
 
 /// The kernel's TCP on a golden card; the peer answers address questions, its TCP is made by hand.
 struct Hand {
-    provider: Provider<GoldenBus, LinuxTransport>,
+    provider: Provider<GoldenBus, Observed<LinuxTransport>>,
     card: Rc<RefCell<GoldenCard>>,
     neighbour: SmoltcpPeer,
     completions: Vec<Completion>,
@@ -78,7 +79,7 @@ impl Hand {
         let transport = permitted(LinuxTransport::open(&link(1)))?;
         let card = GoldenCard::new(SMALL);
         let bus = GoldenBus::new(card.clone());
-        let provider = Provider::open(bus, transport, DeviceConfig::seeded(1));
+        let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
         Some(Self {
             provider: provider.expect("the device opens"),
             card,

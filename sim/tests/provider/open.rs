@@ -12,6 +12,7 @@ use host::driver::control_memory::ControlMemory;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::error::HostError;
 use host::driver::rings::RingSizes;
+use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::transport::{Clock, LinkConfig, ManualClock, SmoltcpTransport, Tuning};
 use sim::golden_card::{GoldenBus, GoldenCard};
@@ -121,7 +122,7 @@ fn try_open(lie: fn(u32, u32) -> Result<u32>) -> Result<Device<LyingBus>, HostEr
     Device::open(with(hooks), DeviceConfig::seeded(1))
 }
 
-fn provider(hooks: Lies) -> Provider<LyingBus, SmoltcpTransport> {
+fn provider(hooks: Lies) -> Provider<LyingBus, Observed<SmoltcpTransport>> {
     let link = LinkConfig {
         mac: [2, 0, 0, 0, 0, 1],
         addresses: Vec::new(),
@@ -131,7 +132,12 @@ fn provider(hooks: Lies) -> Provider<LyingBus, SmoltcpTransport> {
     };
     let clock = Clock::Manual(ManualClock::default());
     let transport = SmoltcpTransport::open(&link, clock).expect("a transport");
-    Provider::open(with(hooks), transport, DeviceConfig::seeded(1)).expect("it opens")
+    Provider::open(
+        with(hooks),
+        Observed::new(transport),
+        DeviceConfig::seeded(1),
+    )
+    .expect("it opens")
 }
 
 fn open(lie: fn(u32, u32) -> Result<u32>) -> HostError {

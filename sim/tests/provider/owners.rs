@@ -6,7 +6,7 @@ use host::control::commands::{
     floor_set, flow_install, flow_remove, segment_post, Acceptance, Direction, Entry, FlowInstall,
     FlowName, List, Segment,
 };
-use host::control::descriptor::{raw, tcp_send, Payload};
+use host::control::descriptor::{raw, send, Payload};
 use host::control::packet::{flow_key, parse_tcp};
 use host::control::placement::KeyTable;
 use host::control::regions::{Region, Regions};
@@ -226,7 +226,7 @@ fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1:
         mss_bytes: 1460,
         segment_index: 0,
     };
-    let descriptor = tcp_send(&stolen[..54], &parsed, &payload);
+    let descriptor = send(&stolen[..54], (&parsed).into(), &payload);
     bench.device.send_of(2, descriptor).expect("an owner");
     let entry = bench.entry();
     let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;

@@ -9,6 +9,7 @@ use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::DeviceConfig;
 use host::driver::rings::RingSizes;
+use host::observed::Observed;
 use host::provider::{Completion, ConnectionId, Provider};
 use host::transport::header::{ACK, SYN};
 use host::transport::peer::{SmoltcpPeer, WirePeer};
@@ -35,7 +36,7 @@ pub type VerilatedRig = Rig<SimulatedBus, Rc<RefCell<SimulatedCard>>>;
 
 /// Our side, the card and the peer.
 pub struct Rig<B: Bus, C: NetworkSide> {
-    pub provider: Provider<B, Box<dyn Transport>>,
+    pub provider: Provider<B, Observed<Box<dyn Transport>>>,
     pub card: C,
     pub peer: SmoltcpPeer,
     /// Completions that no test has taken.
@@ -182,7 +183,7 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
         let transport = SmoltcpTransport::open(&link(1), manual()).expect("a transport");
         let transport = wrap(Box::new(transport));
         let peer = SmoltcpPeer::open(&link(2), manual()).expect("a peer");
-        let provider = Provider::open(bus, transport, config);
+        let provider = Provider::open(bus, Observed::new(transport), config);
         Self {
             provider: provider.expect("the device opens"),
             card,

@@ -9,7 +9,7 @@
 use abi::header_entry;
 use abi::reason::SendError;
 use host::control::commands::FlowName;
-use host::control::descriptor::{raw, tcp_send, Descriptor, Payload, Record};
+use host::control::descriptor::{raw, send, Descriptor, Payload, Record};
 use host::control::packet::parse_tcp;
 use host::driver::bus::Bus;
 use host::driver::device::{Device, DeviceConfig};
@@ -47,7 +47,7 @@ fn failing(position: u32) -> Record {
         mss_bytes: 1460,
         segment_index: 0,
     };
-    tcp_send(&packet[..54], &parsed, &payload).record()
+    send(&packet[..54], (&parsed).into(), &payload).record()
 }
 
 /// Positions of the events in owner 1's queue.

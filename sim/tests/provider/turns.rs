@@ -2,7 +2,7 @@
 
 use abi::config::SMALL;
 use host::control::commands::FlowName;
-use host::control::descriptor::{tcp_send, Payload};
+use host::control::descriptor::{send, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::{HeaderEntry, RingSizes};
@@ -28,7 +28,7 @@ fn fail(device: &mut Device<GoldenBus>, owner: u8) {
         segment_index: 0,
     };
     let parsed = parse_tcp(&packet).expect("TCP");
-    let descriptor = tcp_send(&packet[..54], &parsed, &payload);
+    let descriptor = send(&packet[..54], (&parsed).into(), &payload);
     device.send_of(owner, descriptor).expect("an owner");
 }
 

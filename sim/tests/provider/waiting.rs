@@ -8,6 +8,7 @@ use std::time::Duration;
 use abi::config::{COMMAND_BYTES, SMALL};
 use host::driver::device::{Device, DeviceConfig};
 use host::driver::rings::RingSizes;
+use host::observed::Observed;
 use host::provider::{ApplicationId, Provider};
 use host::transport::permitted::permitted;
 use host::transport::LinuxTransport;
@@ -114,7 +115,7 @@ fn a_header_of_the_kernel_ends_the_sleep_of_a_provider() {
     let Some(transport) = permitted(LinuxTransport::open(&link(1))) else {
         return;
     };
-    let provider = Provider::open(bus(2), transport, DeviceConfig::seeded(1));
+    let provider = Provider::open(bus(2), Observed::new(transport), DeviceConfig::seeded(1));
     let mut provider = provider.expect("it opens");
     let connected = provider.connect(ApplicationId::FIRST, peer_address(80));
     connected.expect("it starts");

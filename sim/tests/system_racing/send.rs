@@ -9,7 +9,7 @@ use abi::{header_entry as h, send_descriptor as d};
 use golden::tables::{Flow, Tables};
 use golden::tx;
 use host::control::commands::{Direction, FlowName};
-use host::control::descriptor::{tcp_send, Payload};
+use host::control::descriptor::{send, Payload};
 use host::control::packet::parse_tcp;
 use host::driver::rings::HeaderEntry;
 use rand::rngs::SmallRng;
@@ -121,7 +121,7 @@ impl Sends {
             mss_bytes: random.random_range(200..3000),
             segment_index,
         };
-        let record = tcp_send(&frame, &header, &payload).record().to_vec();
+        let record = send(&frame, (&header).into(), &payload).record().to_vec();
         let twin = |other: &Posted| {
             other.slot == number && d::POSITION.get(&other.record) == u64::from(position)
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use abi::config::DEFAULT;
 use anyhow::{anyhow, Result};
 use clap::ValueEnum;
-use host::transport::StreamId;
+use host::protocol::FlowIndex;
 use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
 use sim::null_card::NullCard;
 
@@ -154,8 +154,8 @@ impl Worker {
 
     fn write_acks(&mut self, meter: &mut Meter) -> Result<u64> {
         let before = self.rig.card.counters().headers;
-        let transport = self.rig.provider.transport();
-        transport.acknowledge(StreamId(0), BATCH)?;
+        let protocol = self.rig.provider.protocol();
+        protocol.acknowledge(FlowIndex(0), BATCH)?;
         let rig = &mut self.rig;
         let mut result = Ok(false);
         meter.around(&mut || {

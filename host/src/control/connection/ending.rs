@@ -1,43 +1,60 @@
-//! The end of a connection: failed by its TCP, or closed.
+//! The end of a connection: failed by its protocol, or closed.
 //!
-//! Everything that TCP had accepted is delivered to the application first. That includes bytes in a
-//! buffer that is being withdrawn.
+//! Everything that the protocol had accepted is delivered to the application first. That includes
+//! bytes in a buffer that is being withdrawn.
 
 use super::{Connection, Phase};
 use crate::control::commands::flow_remove;
 use crate::control::flow::state::PostedState;
 use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
-use crate::transport::{StreamState, StreamStatus, Transport};
+use crate::protocol::Protocol;
+
+/// How a protocol ended a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// Error number, as of Linux.
+    pub errno: i32,
+    /// The reason.
+    pub why: String,
+    /// Stream offset up to which bytes may still be accepted.
+    pub accepted_to: u64,
+}
 
 impl Connection {
-    /// The error number with which the connection failed, once all bytes that TCP had accepted
-    /// before are delivered.
-    pub(super) fn lost(&mut self, status: &StreamStatus) -> Option<i32> {
-        let error = self.error(status);
-        self.is_failing = error.is_some();
-        let taken = self.receive.as_ref().is_none_or(|receive| {
-            receive.is_settled() && (status.readable_bytes == 0 || !receive.queue.has_requests())
+    /// Its protocol has ended.
+    pub fn take_ended(&mut self, ended: Ended) {
+        self.ended = Some(ended);
+    }
+
+    /// Why its protocol ended, if it has.
+    pub fn ended(&self) -> Option<&Ended> {
+        self.ended.as_ref()
+    }
+
+    /// Error number and reason with which the connection failed, once all bytes that its protocol
+    /// had accepted before are delivered. A connection whose two halves had ended, with every byte
+    /// acknowledged, has not failed.
+    pub(super) fn lost(&mut self) -> Option<(i32, String)> {
+        let ended = self.ended.as_ref()?;
+        let is_over = self.end_seen && self.finished && self.is_acknowledged();
+        let is_taken = self.receive.as_ref().is_none_or(|receive| {
+            let is_all = receive.has_all_taken() && receive.accepted() >= ended.accepted_to;
+            receive.is_settled() && (is_all || !receive.queue.has_requests())
         });
-        error.filter(|_| taken)
+        (is_taken && !is_over).then(|| (ended.errno, ended.why.clone()))
     }
 
-    /// A connection whose two halves had ended, with every byte acknowledged, has not failed.
-    fn error(&self, status: &StreamStatus) -> Option<i32> {
-        let unacknowledged = status.unacknowledged_bytes > 0;
-        let error = match status.error {
-            None if status.state == StreamState::Closed && unacknowledged => libc::ECONNABORTED,
-            other => other?,
-        };
-        let is_over = self.end_seen && self.finished && !unacknowledged;
-        (!is_over).then_some(error)
+    /// Whether the peer has everything that was offered.
+    fn is_acknowledged(&self) -> bool {
+        let send = self.send.as_ref();
+        send.is_none_or(|send| send.offered() <= self.acknowledged)
     }
 
-    pub(super) fn step_close<T: Transport>(
+    pub(super) fn step_close<P: Protocol>(
         &mut self,
         commands: &mut dyn CommandQueue,
-        transport: &mut T,
-        status: &StreamStatus,
+        (protocol, now_ns): (&mut P, u64),
     ) -> Result<()> {
         if !self.close_asked || !self.finished {
             return Ok(());
@@ -47,8 +64,8 @@ impl Connection {
             .send
             .as_ref()
             .is_some_and(|send| send.queue.has_requests());
-        if status.unacknowledged_bytes == 0 && !sending {
-            transport.close(self.stream)?;
+        if self.is_acknowledged() && !sending {
+            protocol.close(now_ns, self.index())?;
             self.remove(commands);
         }
         Ok(())

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   stream   0 ......... announced ......... accepted ......... end of the queue
-//!                │ with the application   │ by the transport  │ posted buffers
+//!                │ with the application   │ by the protocol   │ posted buffers
 //! ```
 //! Invariants
 //! 1. `announced ≤ accepted ≤` the queue's confirmed end. Bytes are announced only after the card
@@ -32,6 +32,8 @@ pub struct ReceiveSide {
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
     accepted: u64,
+    /// What the protocol has accepted, buffers or not.
+    taken: u64,
     announced: u64,
     floor_asked: u64,
     pending_floors: VecDeque<(Ticket, u64, u16)>,
@@ -45,6 +47,7 @@ impl ReceiveSide {
         Self {
             queue: BufferQueue::new(base, flow, Direction::Receive),
             accepted: 0,
+            taken: 0,
             announced: 0,
             floor_asked: 0,
             pending_floors: VecDeque::new(),
@@ -69,17 +72,34 @@ impl ReceiveSide {
         payload.get(before..).map(|payload| (0, payload))
     }
 
-    /// Bytes accepted by the transport.
+    /// Bytes accepted by the protocol that are in buffers.
     pub fn accepted(&self) -> u64 {
         self.accepted
     }
 
-    /// Bytes that the transport may be drained of now.
-    pub fn drainable(&self) -> u64 {
-        if self.withdrawing.is_some() {
-            return 0;
+    /// The protocol has accepted everything before `to` in order.
+    pub fn take(&mut self, to: u64) {
+        self.taken = self.taken.max(to);
+    }
+
+    /// Accepts what the protocol has, as far as buffers are posted.
+    pub fn accept_taken(&mut self) {
+        let end = self.taken.min(self.grantable());
+        self.accepted = self.accepted.max(end);
+    }
+
+    /// Whether everything that the protocol has accepted is in buffers.
+    pub fn has_all_taken(&self) -> bool {
+        self.accepted == self.taken
+    }
+
+    /// End of the memory that the protocol may count on. While buffers are being withdrawn, there
+    /// is none beyond the accepted bytes.
+    pub fn grantable(&self) -> u64 {
+        match self.withdrawing {
+            Some(_) => self.accepted,
+            None => self.queue.confirmed_end(),
         }
-        self.queue.confirmed_end() - self.accepted
     }
 
     /// First list index still needed when everything accepted is announced.
@@ -117,6 +137,23 @@ impl ReceiveSide {
         self.standing.set_room(room_bytes);
     }
 
+    /// Whether payload that the protocol takes can be recorded, and kept if it was deferred.
+    pub fn has_room(&self, start: u64, deferred: Option<&[u8]>, budget_bytes: usize) -> bool {
+        match deferred {
+            Some(payload) => {
+                let is_known = start + payload.len() as u64 <= self.announced;
+                let next = self.next();
+                is_known || self.standing.may_defer(start, payload, next, budget_bytes)
+            }
+            None => self.standing.may_land(),
+        }
+    }
+
+    /// Stream offset of the byte that the protocol waits for.
+    fn next(&self) -> u64 {
+        self.taken.max(self.accepted)
+    }
+
     /// Payload was placed. Returns false when it cannot be recorded: its header must be withheld.
     pub fn landed(&mut self, start: u64, bytes: u64) -> bool {
         let end = start + bytes;
@@ -149,7 +186,7 @@ impl ReceiveSide {
     /// what is held after it.
     pub fn defer(&mut self, start: u64, payload: &[u8], budget_bytes: usize) -> bool {
         let is_known = start + payload.len() as u64 <= self.announced;
-        let next = self.accepted;
+        let next = self.next();
         is_known || self.standing.defer(start, payload, next, budget_bytes)
     }
 
@@ -157,13 +194,7 @@ impl ReceiveSide {
     /// used up, or when TCP has been shown other doubtful bytes in its place.
     pub fn defer_in_doubt(&mut self, start: u64, payload: &[u8]) -> bool {
         let is_known = start + payload.len() as u64 <= self.announced;
-        is_known || self.standing.defer_in_doubt(start, payload, self.accepted)
-    }
-
-    /// The transport accepted `bytes` more in order.
-    pub fn accept(&mut self, bytes: u64) {
-        assert!(bytes <= self.drainable(), "accepted more than was posted");
-        self.accepted += bytes;
+        is_known || self.standing.defer_in_doubt(start, payload, self.next())
     }
 
     /// The floor to set, if it was not requested yet.
@@ -435,7 +466,8 @@ mod tests {
         assert!(side.defer_in_doubt(0, &[1; 20]), "the same bytes");
         assert!(!side.defer_in_doubt(0, &[2; 20]));
         assert!(!side.landed_in_doubt(5, 20));
-        side.accept(20);
+        side.take(20);
+        side.accept_taken();
         let copies = side.copies(20).unwrap();
         assert_eq!(copies[0].bytes, [1; 20]);
         assert!(side.landed_in_doubt(30, 10));
@@ -453,7 +485,8 @@ mod tests {
         side.landed(20, 10);
         side.landed_in_doubt(10, 10);
         assert!(side.defer(20, &[9; 10], 1000));
-        side.accept(10);
+        side.take(10);
+        side.accept_taken();
         side.announce(10);
         side.withdraw(Ticket::new(0, 1));
         let rescued = side.rescues().into_iter();
@@ -551,7 +584,8 @@ mod tests {
             let before = self.side.accepted() as usize;
             let ready = self.taken.iter().take_while(|&&taken| taken).count();
             let more = self.next(ready - before + 1);
-            self.side.accept(more as u64);
+            self.side.take((before + more) as u64);
+            self.side.accept_taken();
             let floor = before + more;
             let Ok(copies) = self.side.copies(floor as u64) else {
                 return false;

@@ -1,12 +1,12 @@
-//! Send side of one flow: buffers posted at stream positions, bytes fed to the transport, bytes
+//! Send side of one flow: buffers posted at stream positions, bytes offered to the protocol, bytes
 //! acknowledged.
 //!
 //! ```text
-//!   stream   0 ...... floor ...... fed ...... confirmed ........ end of the queue
-//!               │ acknowledged │ transport may send │ segments confirmed
+//!   stream   0 ...... floor ..... acknowledged ..... offered ........ end of the queue
+//!               │ complete │ floor under way │ protocol may send │ segments under way
 //! ```
 //! Invariants
-//! 1. The transport is fed only bytes whose segments are confirmed, so the card finds the payload
+//! 1. The protocol is offered only bytes whose segments are confirmed, so the card finds the payload
 //!    of every header.
 //! 2. A request completes only after a send floor beyond it is confirmed: no fetch of it is in
 //!    flight.
@@ -33,8 +33,7 @@ pub const DESCRIPTOR_BYTES_MAX: u32 = 1 << 16;
 pub struct SendSide {
     /// Buffers, waiting and posted.
     pub queue: BufferQueue,
-    fed: u64,
-    acknowledged: u64,
+    offered: u64,
     floor: u64,
     floor_asked: u64,
     head_asked: u16,
@@ -46,8 +45,7 @@ impl SendSide {
     pub fn new(base: u32, flow: u16) -> Self {
         Self {
             queue: BufferQueue::new(base, flow, Direction::Send),
-            fed: 0,
-            acknowledged: 0,
+            offered: 0,
             floor: 0,
             floor_asked: 0,
             head_asked: 0,
@@ -95,20 +93,20 @@ impl SendSide {
         Ok(any)
     }
 
-    /// Bytes the transport may be fed now.
-    pub fn feedable(&self) -> u64 {
-        self.queue.confirmed_end() - self.fed
+    /// The end of what the protocol may send, if there is more than it was told.
+    pub fn offer(&mut self) -> Option<u64> {
+        let end = self.queue.confirmed_end();
+        (std::mem::replace(&mut self.offered, end) != end).then_some(end)
     }
 
-    /// The transport took `bytes`.
-    pub fn feed(&mut self, bytes: u64) {
-        assert!(bytes <= self.feedable(), "fed more than was confirmed");
-        self.fed += bytes;
+    /// The end of what the protocol was told that it may send.
+    pub fn offered(&self) -> u64 {
+        self.offered
     }
 
-    /// Whether every request was fed.
-    pub fn all_fed(&self) -> bool {
-        self.queue.waiting() == 0 && self.fed == self.queue.end()
+    /// Whether every request was offered.
+    pub fn all_offered(&self) -> bool {
+        self.queue.waiting() == 0 && self.offered == self.queue.end()
     }
 
     /// List index of the segment that holds a sequence number. For a number below the floor, it is
@@ -119,11 +117,10 @@ impl SendSide {
         self.queue.index(offset.unwrap_or(0))
     }
 
-    /// The peer has acknowledged all fed bytes except the last `unacknowledged`. Returns the floor
-    /// to set (sequence number, first index still needed), if it passed a whole segment.
-    pub fn acknowledge(&mut self, unacknowledged: u64) -> Option<(u32, u16)> {
-        let floor = self.fed.saturating_sub(unacknowledged);
-        self.acknowledged = floor;
+    /// The peer has acknowledged everything before `to`. Returns the floor to set (sequence number,
+    /// first index still needed), if it passed a whole segment.
+    pub fn acknowledge(&mut self, to: u64) -> Option<(u32, u16)> {
+        let floor = to.min(self.offered);
         let at = self.queue.place(floor);
         let passed = at
             .checked_sub(1)
@@ -136,11 +133,9 @@ impl SendSide {
         Some((self.queue.position(floor), self.head_asked))
     }
 
-    /// Whether no command is under way, and everything that was posted is acknowledged: what is not
-    /// may be acknowledged by a packet whose header TCP is still working on.
+    /// Whether no command is under way, and no request waits.
     pub fn is_at_rest(&self) -> bool {
-        let is_quiet = self.pending_floors.is_empty() && self.queue.is_at_rest();
-        is_quiet && self.acknowledged == self.queue.end()
+        self.pending_floors.is_empty() && self.queue.is_at_rest()
     }
 
     /// Whether a floor beyond this sequence number was requested.
@@ -196,10 +191,10 @@ mod tests {
             });
             assert!(side.post(name, 1, |_| Ok(Ticket(number))).unwrap());
             side.confirm(|_| true);
-            side.feed(side.feedable());
+            let end = side.offer().expect("more is confirmed");
             // The last one stays open.
             if number < 39_999 {
-                assert!(side.acknowledge(0).is_some());
+                assert!(side.acknowledge(end).is_some());
                 side.floor_asked(Ticket(number));
                 assert_eq!(side.confirm(|_| true).len(), 1);
             }

@@ -5,7 +5,7 @@
 //!   outside of it              kept ············ doubtful
 //!               highest priority ◄─ landed, kept, in doubt, doubtful ─► lowest
 //! ```
-//! A copy is doubtful when TCP probably refuses its packet (`connection/expected.rs`). If TCP
+//! A copy is doubtful when TCP probably refuses its packet (`observed/expected.rs`). If TCP
 //! accepts it after all, that copy must be the valid one, so TCP is shown only one doubtful copy of
 //! each byte. Bytes that TCP may have accepted and that were overwritten since are lost: only a
 //! copy without doubt may replace them. A late packet overwrites bytes with the same bytes, so
@@ -13,7 +13,7 @@
 //!
 //! Memory is bounded whatever a peer sends: bytes by budgets, ranges by their number.
 
-use super::deferred::Deferred;
+use super::deferred::{Deferred, PIECE_BYTES};
 use super::ranges::RangeSet;
 
 /// Doubtful payload that one flow may hold outside its buffers, bytes.
@@ -74,6 +74,19 @@ impl Standing {
     fn ranges_max(&self, len: usize) -> usize {
         let grown = len.saturating_add(self.room_bytes / RANGE_BYTES);
         grown.clamp(RANGES_COMMITTED, RANGES_MAX)
+    }
+
+    /// Whether one more range can be recorded.
+    pub fn may_land(&self) -> bool {
+        self.landed.len() < self.ranges_max(self.landed.len())
+    }
+
+    /// Whether [`Standing::defer`] keeps a payload.
+    pub fn may_defer(&self, start: u64, payload: &[u8], next: u64, budget_bytes: usize) -> bool {
+        let held_bytes = self.kept.bytes();
+        let budget_bytes = budget_bytes.min(held_bytes.saturating_add(self.room_bytes));
+        let needed_bytes = held_bytes + payload.len() + 2 * PIECE_BYTES;
+        is_wanted(&self.kept, start, payload, next) || needed_bytes <= budget_bytes
     }
 
     /// Payload was placed. Returns false when there are too many ranges to record it.

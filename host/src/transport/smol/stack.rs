@@ -18,8 +18,6 @@ use super::duplicates::{Connection, Duplicates};
 use crate::transport::{LinkConfig, NextTimer, Result, TransportError, Tuning};
 
 const ETHERNET_HEADER_BYTES: usize = 14;
-/// Limit of frames queued for the wire; more would only add delay.
-const QUEUE_FRAMES: usize = 64;
 /// Ended connections whose numbers may be kept.
 const CONNECTIONS_SLACK: usize = 64;
 const PORT_FIRST: u16 = 49_152;
@@ -35,6 +33,16 @@ pub enum Clock {
     },
     /// A clock that is advanced by its user.
     Manual(ManualClock),
+}
+
+impl Clock {
+    /// Time of the clock, of which the wall clock's begins at `started`.
+    pub fn since(&self, started: Instant) -> Duration {
+        match self {
+            Self::Wall { divisor } => started.elapsed() / (*divisor).max(1),
+            Self::Manual(clock) => clock.now(),
+        }
+    }
 }
 
 /// A clock that is advanced by its user; clones show the same time.
@@ -133,10 +141,7 @@ impl Stack {
     }
 
     fn now(&self) -> smoltcp::time::Instant {
-        let now = match &self.clock {
-            Clock::Wall { divisor } => self.started.elapsed() / (*divisor).max(1),
-            Clock::Manual(clock) => clock.now(),
-        };
+        let now = self.clock.since(self.started);
         smoltcp::time::Instant::from_micros(now.as_micros() as i64)
     }
 
@@ -277,8 +282,10 @@ impl Device for QueueDevice {
         Some((Incoming(frame), Outgoing(&mut self.outgoing)))
     }
 
+    /// Never refuses: what smoltcp cannot send at once of a fast retransmission it forgets, timer
+    /// included. The windows of its sockets bound the queue.
     fn transmit(&mut self, _: smoltcp::time::Instant) -> Option<Self::TxToken<'_>> {
-        (self.outgoing.len() < QUEUE_FRAMES).then_some(Outgoing(&mut self.outgoing))
+        Some(Outgoing(&mut self.outgoing))
     }
 
     fn capabilities(&self) -> DeviceCapabilities {

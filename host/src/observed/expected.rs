@@ -18,18 +18,8 @@
 //! Sources: RFC 9293, 3.10.7.4 (acceptance), RFC 7323, 4.3 and 5.3 (timestamps), RFC 5961, 5.2.
 
 use crate::control::packet::{link_address, LinkAddress, TcpHeader};
+use crate::protocol::Doubt;
 use crate::transport::header::{is_after, ACK, FIN, RST, SYN};
-
-/// How much speaks against a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doubt {
-    /// Nothing: TCP accepts its payload.
-    None,
-    /// It is late: TCP probably refuses it, but its bytes are those of the stream.
-    Late,
-    /// TCP probably refuses it, and its bytes may be anybody's.
-    Foreign,
-}
 
 /// Acceptance rules of one connection. See the head of this file.
 #[derive(Clone, Debug)]

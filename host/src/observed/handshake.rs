@@ -12,17 +12,15 @@
 //! Sources: RFC 9293, 3.5 (handshake), RFC 7323, 2.2 and 3.2 (options of both SYNs).
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 
 use ahash::HashMap;
 
-use super::expected::{Doubt, Expected};
+use super::expected::Expected;
+use super::tuple::Tuple;
 use super::window::Window;
 use crate::control::packet::{link_address, LinkAddress, TcpHeader};
+use crate::protocol::Doubt;
 use crate::transport::header::{ACK, RST, SYN};
-
-/// Local and remote address of a connection.
-pub type Tuple = (SocketAddr, SocketAddr);
 
 /// Limits of unclaimed handshakes: half open, established. A SYN flood must fill the half-open
 /// limit within one round trip to evict a peer that replies: 650,000 SYNs per second at 100 ms. At
@@ -78,6 +76,12 @@ impl Handshake {
         let first = self.remote.map(|sequence| sequence.wrapping_add(1));
         let acknowledged = first.map_or(0, |first| parsed.acknowledgement.wrapping_sub(first));
         self.window.lower(bytes, parsed, 0, acknowledged.into(), 0);
+    }
+
+    /// The window offered so far, with the scale that both SYNs agree on.
+    pub fn open_window(&self) -> Window {
+        let scale = self.local_scale.filter(|_| self.remote_scales);
+        self.window.clone().scaled(scale.unwrap_or(0))
     }
 
     /// Which packets TCP is expected to accept, once both SYNs are known.
@@ -271,14 +275,14 @@ impl Handshakes {
         self.open.get_mut(&tuple)
     }
 
-    /// Forgets a handshake.
-    pub fn remove(&mut self, tuple: Tuple) {
-        if let Some(handshake) = self.open.remove(&tuple) {
-            self.early_bytes -= handshake.early_bytes();
-            if handshake.state != State::Claimed {
-                self.unclaimed[handshake.state as usize] -= 1;
-            }
+    /// Forgets a handshake, and returns it.
+    pub fn remove(&mut self, tuple: Tuple) -> Option<Handshake> {
+        let handshake = self.open.remove(&tuple)?;
+        self.early_bytes -= handshake.early_bytes();
+        if handshake.state != State::Claimed {
+            self.unclaimed[handshake.state as usize] -= 1;
         }
+        Some(handshake)
     }
 }
 
@@ -286,6 +290,7 @@ impl Handshakes {
 mod tests {
     use super::*;
     use crate::control::packet::parse_tcp;
+    use std::net::SocketAddr;
 
     fn tuple(number: u32) -> Tuple {
         let [high, low] = [(number >> 16) as u8, 1];

@@ -1,0 +1,348 @@
+//! One connection of an observed TCP: what it was shown, and what speaks against a packet.
+
+use super::expected::Expected;
+use super::tuple::Tuple;
+use super::window::Window;
+use crate::control::packet::TcpHeader;
+use crate::protocol::{Doubt, Segment, SegmentPayload, Verdict};
+use crate::transport::StreamId;
+
+/// How far beyond the offered window payload is kept, bytes: for the rounding of a window, and for
+/// probes.
+const BEYOND_WINDOW_BYTES_MAX: u64 = 64 << 10;
+
+/// A connection. See the head of this file.
+#[derive(Debug)]
+pub(super) struct Flow {
+    /// Its stream.
+    pub stream: StreamId,
+    /// Local and remote address.
+    pub tuple: Tuple,
+    /// Packets with its addresses are its own. They are another's once its TCP has given it up.
+    pub has_addresses: bool,
+    /// Its flow is installed.
+    pub is_installed: bool,
+    /// Which packets its TCP is expected to accept.
+    pub expected: Expected,
+    /// The window that its peer knows.
+    pub window: Window,
+    /// Sequence number of the first byte received.
+    pub receive_first: u32,
+    /// Bytes drained.
+    pub accepted: u64,
+    /// Bytes that there is memory for.
+    pub granted: u64,
+    /// Sequence number of the first byte sent.
+    pub send_first: u32,
+    /// Bytes fed.
+    pub fed: u64,
+    /// Bytes that may be fed.
+    pub offered: u64,
+    /// Bytes that the peer has.
+    pub acknowledged: u64,
+    /// Something happened to it.
+    pub is_touched: bool,
+    /// It was reported as open.
+    pub is_open: bool,
+    /// The sending half ends when everything offered is fed.
+    pub finish_asked: bool,
+    /// The TCP was told the end of the sending half.
+    pub finished: bool,
+    /// The end of the receiving half was reported.
+    pub end_seen: bool,
+    /// The end of the connection, as it was reported: error number and bytes left to accept.
+    pub ended: Option<(i32, u64)>,
+}
+
+impl Flow {
+    /// A connection that opens.
+    pub fn new(stream: StreamId, tuple: Tuple) -> Self {
+        Self {
+            stream,
+            tuple,
+            has_addresses: true,
+            is_installed: false,
+            expected: Expected::new(0, 0, None),
+            window: Window::default(),
+            receive_first: 0,
+            accepted: 0,
+            granted: 0,
+            send_first: 0,
+            fed: 0,
+            offered: 0,
+            acknowledged: 0,
+            is_touched: false,
+            is_open: false,
+            finish_asked: false,
+            finished: false,
+            end_seen: false,
+            ended: None,
+        }
+    }
+
+    /// Its flow is being installed; both initial sequence numbers are known.
+    pub fn install(&mut self, (local, remote): (u32, u32), expected: Expected, window: Window) {
+        self.is_installed = true;
+        self.send_first = local.wrapping_add(1);
+        self.receive_first = remote.wrapping_add(1);
+        self.expected = expected;
+        self.window = window;
+    }
+
+    /// Sequence number up to which the peer has acknowledged, as far as the TCP has said.
+    pub fn send_floor(&self) -> u32 {
+        self.send_first.wrapping_add(self.acknowledged as u32)
+    }
+
+    /// Stream offset of a sequence number near the accepted bytes; `None` before the stream's first
+    /// byte.
+    pub fn offset(&self, position: u32) -> Option<u64> {
+        let here = self.receive_first.wrapping_add(self.accepted as u32);
+        let ahead = position.wrapping_sub(here) as i32;
+        self.accepted.checked_add_signed(i64::from(ahead))
+    }
+
+    /// What becomes of a packet. Payload far beyond the window is not kept.
+    pub fn judge(&self, parsed: &TcpHeader, segment: &Segment<'_>) -> Verdict {
+        let bytes = segment.payload_bytes;
+        let is_deferred = matches!(segment.payload, SegmentPayload::Deferred(_));
+        if is_deferred {
+            let edge = self.window.edge().max(self.granted) + BEYOND_WINDOW_BYTES_MAX;
+            if self
+                .offset(parsed.sequence)
+                .is_some_and(|start| start >= edge)
+            {
+                return Verdict::Refused;
+            }
+        }
+        let end = self.offset(parsed.sequence.wrapping_add(bytes));
+        let is_beyond = bytes > 0 && end.is_some_and(|end| end > self.window.transport_edge());
+        Verdict::Later(match is_beyond {
+            true => Doubt::Foreign,
+            false => self.expected.doubt(parsed, self.send_floor()),
+        })
+    }
+
+    /// A packet is shown to the TCP.
+    pub fn note_received(&mut self, parsed: &TcpHeader, payload_bytes: u32, doubt: Doubt) {
+        match doubt {
+            Doubt::None => self.expected.note_received(parsed, payload_bytes),
+            _ => {
+                let floor = self.send_floor();
+                self.expected.note_doubtful(parsed, payload_bytes, floor);
+            }
+        }
+    }
+
+    /// Notes an outgoing header of this connection and lowers its window to what is granted.
+    pub fn note_sent(&mut self, bytes: &mut [u8], parsed: &TcpHeader, payload_bytes: u32) {
+        self.expected.note_sent(bytes, parsed, payload_bytes);
+        let acknowledged = self.offset(parsed.acknowledgement).unwrap_or(0);
+        self.window
+            .lower(bytes, parsed, payload_bytes, acknowledged, self.granted);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::commands::FlowName;
+    use crate::control::connection::arrived::Packet;
+    use crate::control::connection::Connection;
+    use crate::control::flow::buffer::Buffer;
+    use crate::control::flow::receive::ReceiveSide;
+    use crate::control::flow::send::SendSide;
+    use crate::control::packet::parse_tcp;
+    use crate::control::regions::RegionName;
+    use crate::driver::ticket::Ticket;
+
+    const NAME: FlowName = FlowName {
+        flow: 1,
+        generation: 1,
+    };
+
+    /// A header with its ACK number right, at a sequence number; the stream begins at 1000.
+    fn header(sequence: u32) -> (Vec<u8>, TcpHeader) {
+        let mut bytes = vec![0; 12];
+        bytes.extend([8, 0, 0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+        bytes.extend([10, 0, 0, 1, 10, 0, 0, 2, 0, 80, 0, 81]);
+        bytes.extend(sequence.to_be_bytes());
+        bytes.extend(1000u32.to_be_bytes());
+        bytes.extend([0x50, 0x10, 0, 50, 0, 0, 0, 0]);
+        let parsed = parse_tcp(&bytes).unwrap();
+        (bytes, parsed)
+    }
+
+    /// A connection with a buffer of 1000 bytes, whose TCP offers 50.
+    struct Case {
+        flow: Flow,
+        connection: Connection,
+    }
+
+    impl Case {
+        fn new(timestamp: Option<u32>) -> Self {
+            let address = ([10, 0, 0, 1], 80).into();
+            let mut flow = Flow::new(StreamId(1), (address, address));
+            let expected = Expected::new(999, 999, timestamp);
+            flow.install((999, 999), expected, Window::default());
+            flow.granted = 1000;
+            let mut connection = Connection::new(NAME, (0, 0));
+            let mut receive = ReceiveSide::new(1000, 1);
+            receive.queue.add(Buffer {
+                request: 1,
+                region: RegionName { index: 1, key: 1 },
+                known: None,
+                offset: 0,
+                bytes: 1000,
+                partial: false,
+            });
+            receive.post(NAME, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
+            receive.confirm(|_| true);
+            connection.receive = Some(receive);
+            connection.send = Some(SendSide::new(1000, 1));
+            let mut case = Self { flow, connection };
+            case.note_sent(0);
+            case
+        }
+
+        fn note_sent(&mut self, payload_bytes: u32) {
+            let (mut bytes, parsed) = header(1000);
+            self.flow.note_sent(&mut bytes, &parsed, payload_bytes);
+        }
+
+        /// As the provider and the protocol do. Returns whether the TCP was shown the packet.
+        fn take(&mut self, parsed: &TcpHeader, mut packet: Packet<'_>) -> bool {
+            packet.segment.position = parsed.sequence;
+            if !self.connection.owns(&packet) {
+                return false;
+            }
+            let Verdict::Later(doubt) = self.flow.judge(parsed, &packet.segment) else {
+                return false;
+            };
+            let is_kept = self.connection.keep(&packet.segment, doubt);
+            if is_kept {
+                let bytes = packet.segment.payload_bytes;
+                self.flow.note_received(parsed, bytes, doubt);
+            }
+            is_kept
+        }
+
+        fn receive(&mut self) -> &mut ReceiveSide {
+            self.connection.receive.as_mut().unwrap()
+        }
+    }
+
+    fn packet(payload: &[u8], placed: Option<FlowName>) -> Packet<'_> {
+        Packet {
+            segment: Segment {
+                header: &[],
+                l4_offset: 0,
+                position: 0,
+                payload_bytes: payload.len() as u32,
+                payload: match placed {
+                    Some(_) => SegmentPayload::Placed { trimmed_bytes: 0 },
+                    None => SegmentPayload::Deferred(payload),
+                },
+                has_room: true,
+            },
+            flow: placed,
+            hit: placed,
+        }
+    }
+
+    fn placed(payload: &[u8]) -> Packet<'_> {
+        packet(payload, Some(NAME))
+    }
+
+    #[test]
+    fn what_ends_beyond_the_window_stands_only_as_far_as_tcp_takes_it() {
+        let mut case = Case::new(None);
+        let (_, first) = header(1000);
+        assert!(case.take(&first, packet(&[0xee; 100], Some(NAME))));
+        let (mut bytes, parsed) = header(1000);
+        case.flow.window.lower(&mut bytes, &parsed, 0, 50, 1000);
+        let (_, second) = header(1050);
+        assert!(case.take(&second, packet(&[0x11; 50], None)));
+        let receive = case.receive();
+        let copies = receive.copies(100).unwrap();
+        assert_eq!((copies.len(), copies[0].offset), (1, 50));
+        assert_eq!(copies[0].bytes, [0x11; 50]);
+    }
+
+    #[test]
+    fn only_what_lies_in_the_stream_and_in_this_flow_is_kept() {
+        let mut case = Case::new(None);
+        let other = FlowName {
+            generation: 0,
+            ..NAME
+        };
+        let (_, first) = header(1000);
+        assert!(!case.take(&first, packet(&[1; 10], Some(other))));
+        let mut old = packet(&[1; 10], None);
+        (old.segment.payload, old.flow) = (SegmentPayload::Nowhere, Some(other));
+        assert!(!case.take(&first, old), "below another floor");
+        let (_, before) = header(990);
+        assert!(case.take(&before, packet(&[2; 20], None)));
+        let receive = case.receive();
+        assert_eq!(receive.copies(10).unwrap()[0].bytes, [2; 10]);
+        assert_eq!(receive.copies(11), Err((10, 1)));
+    }
+
+    /// A header with a timestamp option, at a sequence number.
+    fn stamped(sequence: u32, value: u32) -> TcpHeader {
+        let (mut bytes, _) = header(sequence);
+        bytes[14 + 20 + 12] = 0x80;
+        bytes[17] += 12;
+        bytes.extend([1, 1, 8, 10]);
+        bytes.extend(value.to_be_bytes());
+        bytes.extend([0; 4]);
+        parse_tcp(&bytes).unwrap()
+    }
+
+    /// A packet lands ahead, and TCP holds it out of order. One in order with a newer timestamp
+    /// follows; then the first comes again, before the card has the newer timestamp floor.
+    #[test]
+    fn a_late_repetition_costs_no_bytes_that_tcp_holds() {
+        let mut case = Case::new(Some(10));
+        assert!(case.take(&stamped(1030, 10), placed(&[7; 20])));
+        assert!(case.take(&stamped(1000, 20), placed(&[5; 10])));
+        assert!(case.take(&stamped(1030, 10), placed(&[7; 20])));
+        assert!(case.take(&stamped(1010, 21), placed(&[6; 20])));
+        let receive = case.receive();
+        assert_eq!(receive.copies(50), Ok(Vec::new()));
+    }
+
+    /// The same with an ACK number that others have overtaken, of a TCP that takes none of those.
+    #[test]
+    fn a_repetition_with_an_old_ack_costs_no_bytes_that_tcp_holds() {
+        let with_ack = |sequence: u32, acknowledgement: u32| {
+            let (mut bytes, _) = header(sequence);
+            bytes[14 + 20 + 8..14 + 20 + 12].copy_from_slice(&acknowledgement.to_be_bytes());
+            parse_tcp(&bytes).unwrap()
+        };
+        let mut case = Case::new(None);
+        case.note_sent(100);
+        assert!(case.take(&with_ack(1030, 1000), placed(&[7; 20])));
+        assert!(case.take(&with_ack(1000, 1100), placed(&[5; 10])));
+        assert!(case.take(&with_ack(1030, 1000), placed(&[7; 20])));
+        assert!(case.take(&with_ack(1010, 1100), placed(&[6; 20])));
+        let receive = case.receive();
+        assert_eq!(receive.copies(50), Ok(Vec::new()));
+    }
+
+    /// A packet that acknowledges what was never sent is nobody's repetition: what it overwrote
+    /// counts as lost, so that no byte of it is ever announced.
+    #[test]
+    fn a_foreign_packet_over_bytes_that_tcp_holds_ends_in_an_error() {
+        let mut case = Case::new(None);
+        let (_, first) = header(1010);
+        assert!(case.take(&first, packet(&[7; 20], Some(NAME))));
+        let mut forged = first;
+        forged.acknowledgement = 1001;
+        assert!(!case.take(&forged, packet(&[8; 20], Some(NAME))));
+        let (_, start) = header(1000);
+        assert!(case.take(&start, packet(&[5; 10], Some(NAME))));
+        let receive = case.receive();
+        assert_eq!(receive.copies(30), Err((10, 20)));
+    }
+}

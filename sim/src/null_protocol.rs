@@ -1,0 +1,524 @@
+//! The least protocol that a provider can run on: a TCP that works in order and costs almost
+//! nothing, so that what is measured around it is the control stack.
+//!
+//! ```text
+//!   arrive ── SYN-ACK, payload in order, ACK numbers ──► Flow ──► accepted, acknowledged
+//!   transmit ◄── ACKs that are due ◄── ACKs of the poll ◄── data, in turn ◄── offered
+//! ```
+//! For measurements and tests alone: no loss, no reordering, no timers, no end of a stream. What
+//! does not follow in order is refused, and ends the connection.
+//!
+//! - A connection acknowledges once in a poll, and at most [`ACK_BYTES_MAX`] at once, as a TCP
+//!   behind receive offload does; or every second segment.
+//! - Its local port is its flow and a constant.
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+
+use host::control::descriptor::Layers;
+use host::control::packet::flow_key;
+use host::driver::error::{HostError, Result};
+use host::protocol::{
+    FlowIndex, FlowKey, Guards, HeaderSink, Install, OutgoingHeader, OutgoingPayload, Protocol,
+    ProtocolEvent, Segment, Verdict,
+};
+use host::transport::header::{ACK, SYN};
+use host::transport::{TransmitBytes, TransportError};
+
+/// Most bytes that one ACK acknowledges.
+pub const ACK_BYTES_MAX: u32 = 64 << 10;
+/// Bytes from the Ethernet header to the end of a TCP header with timestamps.
+pub const HEADER_BYTES: usize = 14 + 20 + 32;
+/// The same of a SYN, which has more options.
+pub const SYN_BYTES: usize = 14 + 20 + 40;
+/// Window scale of both sides.
+pub const WINDOW_SCALE: u8 = 7;
+/// Local port of the first flow.
+const PORT_FIRST: u16 = 1024;
+/// How a connection ends whose bytes do not follow in order: `EPROTO`.
+const ENDED_ERRNO: i32 = 71;
+/// Flows that have ports.
+const FLOWS_MAX: usize = 60_000;
+/// First byte of every stream, less one.
+const SEQUENCE: u32 = 0x1000_0000;
+const LINK_ADDRESSES: [u8; 12] = [2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
+const TCP: usize = 34;
+const LAYERS: Layers = Layers {
+    l3_offset: 14,
+    l4_offset: TCP,
+    ipv6: false,
+    udp: false,
+};
+
+/// How a [`NullProtocol`] sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NullConfig {
+    /// Address of this side.
+    pub local: Ipv4Addr,
+    /// Payload of a header, bytes.
+    pub send_bytes: u32,
+    /// Payload of a frame, bytes.
+    pub mss_bytes: u16,
+    /// An ACK for every second segment instead of one for each poll.
+    pub ack_every_second: bool,
+}
+
+/// Sequence numbers, all modulo 2^32.
+#[derive(Debug)]
+struct Flow {
+    local: SocketAddrV4,
+    remote: SocketAddrV4,
+    header: [u8; HEADER_BYTES],
+    /// Next byte to send, end of what was offered, window of the peer up to.
+    sequence: u32,
+    offered: u32,
+    edge: u32,
+    /// Next byte expected, first byte, and bytes of the stream before the next.
+    expected: u32,
+    first: u32,
+    accepted: u64,
+    /// Memory up to, and the right edge that the peer knows.
+    granted: u64,
+    window_to: u64,
+    unacknowledged_bytes: u32,
+    unacknowledged_segments: u32,
+    is_acking: bool,
+    is_sending: bool,
+    /// An event for what it has acknowledged is under way.
+    acknowledged: u64,
+    acknowledged_number: u32,
+}
+
+/// The protocol. See the head of this file.
+#[derive(Debug)]
+pub struct NullProtocol {
+    config: NullConfig,
+    flows: Vec<Option<Flow>>,
+    syns: VecDeque<FlowIndex>,
+    /// Flows and ACK numbers that are due.
+    due: VecDeque<(FlowIndex, u32)>,
+    /// Flows that acknowledge at the end of the poll.
+    acking: VecDeque<FlowIndex>,
+    sending: VecDeque<FlowIndex>,
+    events: VecDeque<ProtocolEvent>,
+}
+
+fn put32(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+fn get32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+fn get16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// A header from `source` to `destination` with timestamps, all numbers 0.
+pub fn tcp_header(
+    links: [u8; 12],
+    source: SocketAddrV4,
+    destination: SocketAddrV4,
+) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..12].copy_from_slice(&links);
+    header[12..16].copy_from_slice(&[8, 0, 0x45, 0]);
+    header[20..24].copy_from_slice(&[0x40, 0, 64, 6]);
+    header[26..30].copy_from_slice(&source.ip().octets());
+    header[30..34].copy_from_slice(&destination.ip().octets());
+    header[TCP..TCP + 2].copy_from_slice(&source.port().to_be_bytes());
+    header[TCP + 2..TCP + 4].copy_from_slice(&destination.port().to_be_bytes());
+    header[TCP + 12..TCP + 16].copy_from_slice(&[0x80, ACK, 0xff, 0xff]);
+    header[TCP + 20..TCP + 24].copy_from_slice(&[1, 1, 8, 10]);
+    put32(&mut header, TCP + 24, 1);
+    set_payload(&mut header, 0);
+    header
+}
+
+/// Sets the IP length for so many bytes of payload.
+pub fn set_payload(header: &mut [u8], payload_bytes: u32) {
+    let bytes = (header.len() - 14) as u32 + payload_bytes;
+    header[16..18].copy_from_slice(&(bytes as u16).to_be_bytes());
+}
+
+/// Sets sequence and ACK number.
+pub fn set_numbers(header: &mut [u8], sequence: u32, acknowledgement: u32) {
+    put32(header, TCP + 4, sequence);
+    put32(header, TCP + 8, acknowledgement);
+}
+
+/// A SYN, or the answer to one, from a header of the same addresses.
+pub fn syn(header: &[u8; HEADER_BYTES], flags: u8) -> TransmitBytes {
+    let mut bytes: TransmitBytes = header.iter().copied().collect();
+    bytes.extend([2, 4, 0x05, 0xb4, 1, 3, 3, WINDOW_SCALE]);
+    bytes[TCP + 12..TCP + 14].copy_from_slice(&[0xa0, flags]);
+    set_payload(&mut bytes, 0);
+    bytes
+}
+
+impl NullProtocol {
+    /// A protocol without connections.
+    pub fn new(config: NullConfig) -> Self {
+        Self {
+            config,
+            flows: Vec::new(),
+            syns: VecDeque::new(),
+            due: VecDeque::new(),
+            acking: VecDeque::new(),
+            sending: VecDeque::new(),
+            events: VecDeque::new(),
+        }
+    }
+
+    /// Makes `acks` ACKs due on a connection that has nothing new to acknowledge.
+    pub fn acknowledge(&mut self, index: FlowIndex, acks: usize) -> Result<()> {
+        let number = self.flow(index)?.expected;
+        self.due.extend(std::iter::repeat_n((index, number), acks));
+        Ok(())
+    }
+
+    fn flow(&self, index: FlowIndex) -> Result<&Flow> {
+        let flow = self.flows.get(usize::from(index.0));
+        let flow = flow.and_then(Option::as_ref);
+        flow.ok_or(HostError::UnknownFlow(index.0))
+    }
+
+    fn flow_mut(&mut self, index: FlowIndex) -> Option<&mut Flow> {
+        self.flows.get_mut(usize::from(index.0))?.as_mut()
+    }
+
+    fn forget(&mut self, index: FlowIndex) -> Result<()> {
+        self.flow(index)?;
+        self.flows[usize::from(index.0)] = None;
+        self.due.retain(|(due, _)| *due != index);
+        for queue in [&mut self.acking, &mut self.sending, &mut self.syns] {
+            queue.retain(|queued| *queued != index);
+        }
+        self.events.retain(|event| event.flow() != Some(index));
+        Ok(())
+    }
+
+    fn may_send(&mut self, index: FlowIndex) {
+        if let Some(flow) = self.flow_mut(index) {
+            let has_work = flow.sequence != flow.offered && flow.sequence != flow.edge;
+            if has_work && !std::mem::replace(&mut flow.is_sending, true) {
+                self.sending.push_back(index);
+            }
+        }
+    }
+
+    /// The packet that answers the SYN.
+    fn open(&mut self, index: FlowIndex, header: &[u8]) {
+        if let Some(flow) = self.flow_mut(index) {
+            flow.first = get32(header, TCP + 4).wrapping_add(1);
+            flow.expected = flow.first;
+            let due = (index, flow.expected);
+            self.take_numbers(index, header);
+            self.due.push_back(due);
+            self.events.push_back(ProtocolEvent::Opened(index));
+        }
+    }
+
+    /// Takes ACK number and window.
+    fn take_numbers(&mut self, index: FlowIndex, header: &[u8]) {
+        let Some(flow) = self.flow_mut(index) else {
+            return;
+        };
+        let number = get32(header, TCP + 8);
+        flow.edge = number.wrapping_add(u32::from(get16(header, TCP + 14)) << WINDOW_SCALE);
+        let more = number.wrapping_sub(flow.acknowledged_number);
+        if more > 0 && (more as i32) > 0 {
+            flow.acknowledged_number = number;
+            flow.acknowledged += u64::from(more);
+            let (flow, to) = (index, flow.acknowledged);
+            self.events
+                .push_back(ProtocolEvent::Acknowledged { flow, to });
+        }
+        self.may_send(index);
+    }
+
+    /// Takes payload in order.
+    fn take_payload(&mut self, index: FlowIndex, segment: &Segment<'_>) -> Verdict {
+        let config = self.config;
+        let Some(flow) = self.flow_mut(index) else {
+            return Verdict::Refused;
+        };
+        let bytes = segment.payload_bytes;
+        if segment.position != flow.expected || !segment.has_room {
+            let why = format!(
+                "byte {} came, {} was expected",
+                segment.position, flow.expected
+            );
+            let accepted_to = flow.accepted;
+            let (errno, flow) = (ENDED_ERRNO, index);
+            self.events.push_back(ProtocolEvent::Ended {
+                flow,
+                errno,
+                why,
+                accepted_to,
+            });
+            return Verdict::Refused;
+        }
+        flow.expected = flow.expected.wrapping_add(bytes);
+        flow.accepted += u64::from(bytes);
+        flow.unacknowledged_bytes += bytes;
+        flow.unacknowledged_segments += 1;
+        let (expected, accepted_to) = (flow.expected, flow.accepted);
+        let is_due = match config.ack_every_second {
+            true => flow.unacknowledged_segments == 2,
+            false => flow.unacknowledged_bytes + u32::from(config.mss_bytes) > ACK_BYTES_MAX,
+        };
+        if is_due {
+            (flow.unacknowledged_bytes, flow.unacknowledged_segments) = (0, 0);
+            self.due.push_back((index, expected));
+        } else if !config.ack_every_second && !std::mem::replace(&mut flow.is_acking, true) {
+            self.acking.push_back(index);
+        }
+        Verdict::Taken { accepted_to }
+    }
+
+    /// The next ACK that is due.
+    fn next_ack(&mut self) -> Option<(FlowIndex, u32)> {
+        if let Some(due) = self.due.pop_front() {
+            return Some(due);
+        }
+        loop {
+            let index = self.acking.pop_front()?;
+            let Some(flow) = self.flow_mut(index) else {
+                continue;
+            };
+            flow.is_acking = false;
+            let is_new = std::mem::take(&mut flow.unacknowledged_bytes) > 0;
+            flow.unacknowledged_segments = 0;
+            if is_new || flow.has_wider_window() {
+                return Some((index, flow.expected));
+            }
+        }
+    }
+
+    fn send_ack(
+        &mut self,
+        (index, number): (FlowIndex, u32),
+        sink: &mut dyn HeaderSink,
+    ) -> Result<()> {
+        let Some(flow) = self.flow_mut(index) else {
+            return Ok(());
+        };
+        flow.set_window(number);
+        set_payload(&mut flow.header, 0);
+        set_numbers(&mut flow.header, flow.sequence, number);
+        sink.send(&OutgoingHeader {
+            flow: Some(index),
+            bytes: &flow.header,
+            layers: Some(LAYERS),
+            payload: None,
+        })
+    }
+
+    /// Sends the next header with payload. Flows take turns.
+    fn send_data(&mut self, index: FlowIndex, sink: &mut dyn HeaderSink) -> Result<()> {
+        let config = self.config;
+        let Some(flow) = self.flow_mut(index) else {
+            return Ok(());
+        };
+        flow.is_sending = false;
+        let offered = flow.offered.wrapping_sub(flow.sequence);
+        let window = flow.edge.wrapping_sub(flow.sequence);
+        let payload = OutgoingPayload {
+            position: flow.sequence,
+            bytes: config.send_bytes.min(offered).min(window),
+            mss_bytes: config.mss_bytes.into(),
+        };
+        flow.set_window(flow.expected);
+        set_numbers(&mut flow.header, flow.sequence, flow.expected);
+        set_payload(&mut flow.header, payload.bytes);
+        flow.sequence = flow.sequence.wrapping_add(payload.bytes);
+        sink.send(&OutgoingHeader {
+            flow: Some(index),
+            bytes: &flow.header,
+            layers: Some(LAYERS),
+            payload: Some(payload),
+        })?;
+        self.may_send(index);
+        Ok(())
+    }
+}
+
+impl Flow {
+    fn new(local: SocketAddrV4, remote: SocketAddrV4) -> Self {
+        let first = SEQUENCE.wrapping_add(1);
+        Self {
+            local,
+            remote,
+            header: tcp_header(LINK_ADDRESSES, local, remote),
+            sequence: first,
+            offered: first,
+            edge: first,
+            expected: 0,
+            first: 0,
+            accepted: 0,
+            granted: 0,
+            window_to: 0,
+            unacknowledged_bytes: 0,
+            unacknowledged_segments: 0,
+            is_acking: false,
+            is_sending: false,
+            acknowledged: 0,
+            acknowledged_number: first,
+        }
+    }
+
+    /// Sets the window of the next header, which acknowledges up to `number`: to what is granted,
+    /// never further left than before.
+    fn set_window(&mut self, number: u32) {
+        let acknowledged = self.accepted - u64::from(self.expected.wrapping_sub(number));
+        let window = self.granted.max(self.window_to) - acknowledged;
+        let field = (window >> WINDOW_SCALE).min(u16::MAX.into()) as u16;
+        let edge = acknowledged + (u64::from(field) << WINDOW_SCALE);
+        self.window_to = self.window_to.max(edge);
+        self.header[TCP + 14..TCP + 16].copy_from_slice(&field.to_be_bytes());
+    }
+
+    /// Whether the peer may send much more than it knows: half of what is granted, or as much as an
+    /// ACK acknowledges.
+    fn has_wider_window(&self) -> bool {
+        let more = self.granted.saturating_sub(self.window_to);
+        let half = (self.granted - self.accepted.min(self.granted)) / 2;
+        more > 0 && more >= half.min(ACK_BYTES_MAX.into())
+    }
+}
+
+impl Protocol for NullProtocol {
+    type Remote = SocketAddr;
+
+    fn connect(&mut self, _now_ns: u64, index: FlowIndex, remote: SocketAddr) -> Result<()> {
+        let SocketAddr::V4(remote) = remote else {
+            return Err(TransportError::Unreachable(remote.ip()).into());
+        };
+        let place = usize::from(index.0);
+        if place >= FLOWS_MAX {
+            return Err(TransportError::PortsExhausted { ports: FLOWS_MAX }.into());
+        }
+        if self.flows.len() <= place {
+            self.flows.resize_with(place + 1, || None);
+        }
+        let local = SocketAddrV4::new(self.config.local, PORT_FIRST + index.0);
+        self.flows[place] = Some(Flow::new(local, remote));
+        self.syns.push_back(index);
+        Ok(())
+    }
+
+    fn addresses(&self, index: FlowIndex) -> Result<(SocketAddr, SocketAddr)> {
+        let flow = self.flow(index)?;
+        Ok((flow.local.into(), flow.remote.into()))
+    }
+
+    fn key(&self, index: FlowIndex) -> Result<Option<FlowKey>> {
+        let flow = self.flow(index)?;
+        Ok(Some(flow_key(flow.remote.into(), flow.local.into())))
+    }
+
+    fn install(&mut self, index: FlowIndex) -> Result<Install> {
+        Ok(Install {
+            profile: 0,
+            receive_first: self.flow(index)?.first,
+            send_first: SEQUENCE.wrapping_add(1),
+            early: Vec::new(),
+        })
+    }
+
+    fn guards(&self, _flow: FlowIndex, send_floor: u32) -> Guards {
+        Guards {
+            ack_low: send_floor,
+            timestamp_floor: None,
+        }
+    }
+
+    fn finish(&mut self, _now_ns: u64, _flow: FlowIndex) -> Result<()> {
+        Ok(())
+    }
+
+    fn close(&mut self, _now_ns: u64, index: FlowIndex) -> Result<()> {
+        self.forget(index)
+    }
+
+    fn abort(&mut self, _now_ns: u64, index: FlowIndex) -> Result<()> {
+        self.forget(index)
+    }
+
+    fn arrive(&mut self, _now_ns: u64, index: FlowIndex, segment: &Segment<'_>) -> Result<Verdict> {
+        if segment.header.len() < HEADER_BYTES {
+            return Ok(Verdict::Refused);
+        }
+        self.take_numbers(index, segment.header);
+        Ok(match segment.payload_bytes {
+            0 => Verdict::Taken {
+                accepted_to: self.flow(index)?.accepted,
+            },
+            _ => self.take_payload(index, segment),
+        })
+    }
+
+    fn flow_of(&self, segment: &Segment<'_>) -> Option<FlowIndex> {
+        let header = segment.header.get(..HEADER_BYTES)?;
+        let index = FlowIndex(get16(header, TCP + 2).wrapping_sub(PORT_FIRST));
+        self.flow(index).ok().map(|_| index)
+    }
+
+    fn arrive_without_flow(&mut self, _now_ns: u64, segment: &Segment<'_>) -> Result<()> {
+        let is_answer = |header: &&[u8]| header[TCP + 13] == SYN | ACK;
+        let header = segment.header.get(..HEADER_BYTES).filter(is_answer);
+        if let (Some(header), Some(index)) = (header, self.flow_of(segment)) {
+            self.open(index, header);
+        }
+        Ok(())
+    }
+
+    fn granted(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+        let Some(flow) = self.flow_mut(index) else {
+            return;
+        };
+        flow.granted = end;
+        if flow.has_wider_window() && !std::mem::replace(&mut flow.is_acking, true) {
+            self.acking.push_back(index);
+        }
+    }
+
+    fn offered(&mut self, _now_ns: u64, index: FlowIndex, end: u64) {
+        if let Some(flow) = self.flow_mut(index) {
+            flow.offered = SEQUENCE.wrapping_add(1).wrapping_add(end as u32);
+            self.may_send(index);
+        }
+    }
+
+    fn advance(&mut self, _now_ns: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self) -> Option<ProtocolEvent> {
+        self.events.pop_front()
+    }
+
+    fn transmit(&mut self, _now_ns: u64, sink: &mut dyn HeaderSink) -> Result<()> {
+        while sink.has_room() {
+            if let Some(ack) = self.next_ack() {
+                self.send_ack(ack, sink)?;
+            } else if let Some(index) = self.sending.pop_front() {
+                self.send_data(index, sink)?;
+            } else if let Some(index) = self.syns.pop_front() {
+                let mut bytes = syn(&self.flow(index)?.header, SYN);
+                set_numbers(&mut bytes, SEQUENCE, 0);
+                sink.send(&OutgoingHeader {
+                    flow: None,
+                    bytes: &bytes,
+                    layers: Some(LAYERS),
+                    payload: None,
+                })?;
+            } else {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

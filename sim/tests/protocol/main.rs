@@ -1,0 +1,179 @@
+//! A protocol of its own under the provider, on the golden card: it answers for each packet at
+//! once, and repeats what is lost by its own timer.
+//!
+//! ```text
+//!   application ─ Provider ─ PlainTcp (plain_tcp.rs)      ┌─ wire that loses, reorders, repeats ─ smoltcp
+//!                    └────── GoldenBus ─ golden card ─────┘
+//! ```
+//! Proven: every byte is right both ways whatever the wire does, in the card's time; memory that is
+//! taken away is not written, and what the protocol accepted meanwhile is not lost.
+
+mod plain_tcp;
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+
+use abi::config::SMALL;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
+use host::provider::{ApplicationId, Completion, Provider};
+use host::transport::peer::{RandomBytes, Script, SmoltcpPeer, WirePeer};
+use host::transport::{Clock, LinkConfig, ManualClock, Tuning};
+use plain_tcp::PlainTcp;
+use sim::golden_card::{GoldenBus, GoldenCard};
+use sim::harness::wire::Disturbance;
+use sim::lab::{Blind, Exchange, Lab};
+use sim::network_side::NetworkSide;
+
+const LOCAL: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(10, 77, 0, 1), 50_000);
+const REMOTE: &str = "10.77.0.2:5001";
+
+/// A provider on the protocol, its card, its peer and the clock of both.
+struct World {
+    provider: Provider<GoldenBus, PlainTcp>,
+    card: std::rc::Rc<std::cell::RefCell<GoldenCard>>,
+    peer: SmoltcpPeer,
+    clock: ManualClock,
+}
+
+impl World {
+    fn new() -> Self {
+        let clock = ManualClock::default();
+        let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
+        let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
+        let card = GoldenCard::new(SMALL);
+        let bus = GoldenBus::new(card.clone());
+        let protocol = PlainTcp::new(LOCAL);
+        let provider = Provider::open(bus, protocol, DeviceConfig::seeded(1));
+        let mut provider = provider.expect("a card");
+        provider.set_clock(Clock::Manual(clock.clone()));
+        Self {
+            provider,
+            card,
+            peer,
+            clock,
+        }
+    }
+
+    /// Moves `bytes` bytes each way.
+    fn exchange(&mut self, bytes: u64, seed: u64, disturbance: Disturbance) {
+        let mut lab = Lab {
+            provider: &mut self.provider,
+            card: &mut self.card,
+            peer: &mut self.peer,
+            clock: Some(self.clock.clone()),
+        };
+        let plan = Exchange {
+            bytes,
+            seed,
+            disturbance,
+            memory: MemoryKind::Application,
+        };
+        let remote = REMOTE.parse().expect("an address");
+        let outcome = lab.run(remote, &plan, &mut Blind);
+        let outcome = outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        assert_eq!(
+            outcome.received,
+            (bytes, outcome.received_expected),
+            "seed {seed}"
+        );
+        assert_eq!(outcome.sent, (bytes, outcome.sent_expected), "seed {seed}");
+    }
+}
+
+#[test]
+fn a_protocol_of_its_own_is_exact_on_a_good_wire_without_a_copy() {
+    let mut world = World::new();
+    world.exchange(1 << 20, 1, Disturbance::default());
+    let counters = world.provider.counters();
+    assert_eq!(counters.copied_payload_bytes, 0, "{counters:?}");
+    assert_eq!(counters.withheld_headers, 0);
+}
+
+#[test]
+fn a_protocol_of_its_own_is_exact_on_bad_wires() {
+    let first = seed::seed();
+    for seed in first..first + 8 {
+        let share = |shift: u32| f64::from(((seed >> shift) as u8) % 10) / 100.0;
+        let disturbance = Disturbance {
+            loss: share(0),
+            reorder: share(3),
+            duplicate: share(5),
+            corrupt: share(7),
+            ..Disturbance::default()
+        };
+        World::new().exchange(200_000, seed, disturbance);
+    }
+}
+
+/// A partial request is returned while the peer goes on sending: its buffer is truncated under the
+/// protocol, which accepts what was in its window.
+#[test]
+fn what_arrives_while_memory_is_taken_away_is_not_lost() {
+    const BYTES: u64 = 100_000;
+    /// Less than what comes between two polls.
+    const BUFFER_BYTES: u32 = 30_000;
+    let mut world = World::new();
+    let remote = REMOTE.parse().expect("an address");
+    let script = Script {
+        send_bytes: BYTES,
+        seed: 5,
+        receive_bytes_max: None,
+    };
+    world.peer.listen(remote, script).expect("it listens");
+    let provider = &mut world.provider;
+    let first = ApplicationId::FIRST;
+    let region = provider.register(first, MemoryKind::Application, 1 << 16);
+    let region = region.expect("room");
+    let memory = provider.map(region).expect("it maps");
+    let id = provider.connect(first, remote).expect("a flow");
+    let mut received = Vec::new();
+    let receive = |provider: &mut Provider<GoldenBus, PlainTcp>| {
+        provider
+            .recv(id, region, 0, BUFFER_BYTES, true, 1)
+            .expect("it is taken");
+    };
+    receive(provider);
+    let mut frame = vec![0; 2048];
+    let mut partial = 0;
+    for round in 0..200_000 {
+        if received.len() as u64 == BYTES {
+            break;
+        }
+        for completion in provider.poll().expect("it polls") {
+            match completion {
+                Completion::Received { bytes, .. } => {
+                    let mut piece = vec![0; bytes as usize];
+                    memory.read(0, &mut piece);
+                    received.extend(piece);
+                    partial += u32::from(bytes < BUFFER_BYTES);
+                    receive(provider);
+                }
+                Completion::Failed { why, .. } => panic!("{why}"),
+                _ => {}
+            }
+        }
+        let mut sent = Vec::new();
+        world.card.take_sent(&mut sent);
+        for sent in sent {
+            world.peer.inject_frame(&sent.bytes).expect("it is taken");
+        }
+        // Slowly, so that requests are returned in part.
+        let polled = match round % 4 {
+            0 => world.peer.poll_frame(&mut frame).expect("a frame"),
+            _ => None,
+        };
+        if let Some(bytes) = polled {
+            let mut bytes = frame[..bytes].to_vec();
+            bytes.resize(bytes.len().max(60), 0);
+            world.card.receive(sim::harness::mac::Frame {
+                bytes,
+                ..Default::default()
+            });
+        }
+        world.clock.advance(std::time::Duration::from_micros(10));
+    }
+    let mut expected = vec![0; BYTES as usize];
+    RandomBytes::new(5).fill(&mut expected);
+    assert!(received == expected, "{} bytes", received.len());
+    assert!(partial > 1, "requests were returned in part");
+}
