@@ -1,11 +1,11 @@
 //! The core of the control stack, without I/O and without a clock. Headers, requests and
 //! confirmations come in; commands, descriptors, headers and completions go out. Commands go to a
-//! [`queue::CommandQueue`] and byte counts to a [`crate::transport::Transport`], both of them
+//! [`queue::CommandQueue`] and byte counts to a [`crate::protocol::Protocol`], both of them
 //! traits: no call here accesses a bus, a socket or a clock.
 //!
 //! ```text
-//!   transport headers ─► stack ─► send descriptors        requests      ─► stack ─► commands
-//!   header entries    ─► stack ─► headers to transport    confirmations ─► stack ─► completions
+//!   protocol          ─► stack ─► send descriptors        requests      ─► stack ─► commands
+//!   header entries    ─► stack ─► packets to protocol     confirmations ─► stack ─► completions
 //! ```
 //! | file or folder | what |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | `lists.rs` | allocates segment lists, committed and borrowed |
 //! | `regions.rs` | allocates regions and page entries |
 //! | `flow/` | buffers of one flow, and the payload that arrived for them |
-//! | `connection/` | one TCP connection: handshake, window, acceptance, close |
+//! | `connection/` | one connection: its flow, its two sides, its close |
 
 pub mod budget;
 pub mod commands;

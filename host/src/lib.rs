@@ -1,19 +1,22 @@
 //! Driver and control path of the card.
 //!
 //! ```text
-//!   provider   TCP connections of applications ─┐
-//!   message    messages over UDP ───────────────┤
+//!   provider   connections of applications ─────┐
+//!   message    messages over UDP ──► provider   │
 //!                                               ├─► driver ──► bus ──► card
 //!   control    state of flows, no I/O ◄─────────┤
-//!   transport  protocol stacks ◄────────────────┘
+//!   protocol   what is sent and accepted ◄──────┘
+//!      └─ observed ──► transport  TCPs that are black boxes
 //! ```
 //! | folder | what |
 //! |---|---|
 //! | `driver/` | one open card: bus, rings, commands, descriptors, header entries |
 //! | `control/` | flows, buffers, windows and tables; packs commands and descriptors |
+//! | `protocol.rs` | the trait of what decides which bytes are sent, accepted and acknowledged |
+//! | `observed/` | a protocol around a TCP that does not say what it accepts |
 //! | `transport/` | TCP stacks that see headers and lengths, and test peers |
-//! | `provider/` | the applications' calls on TCP connections |
-//! | `message/` | a transport over UDP that uses a header profile |
+//! | `provider/` | the applications' calls on connections |
+//! | `message/` | a protocol over UDP that uses a header profile |
 //! | `memory.rs` | application memory, mapped without access for the control path |
 
 pub mod control;

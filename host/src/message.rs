@@ -6,8 +6,9 @@
 //!   send(message, buffer) ──► one descriptor per packet ──► acknowledged ──► send floor, fenced
 //! ```
 //! A header profile gives the card the offsets of position and message number; the rest is host
-//! software: [`Endpoint`] is a provider on this protocol. Each message is a flow of its own, from [`Endpoint::expect`] or [`Endpoint::send`]
-//! until it is complete. Packets may arrive in any order.
+//! software: [`Endpoint`] is a provider on this protocol. Each message is a flow of its own, from
+//! [`Endpoint::expect`] or [`Endpoint::send`] until it is complete. Packets may arrive in any
+//! order.
 //!
 //! The protocol: the sender keeps up to [`WINDOW_PACKETS`] packets in flight. The receiver replies
 //! with the position up to which everything has arrived. After [`PATIENCE`] without progress the

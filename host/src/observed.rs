@@ -13,7 +13,7 @@
 //! | `arrive.rs` | packets and frames on their way to the TCP |
 //! | `advance.rs` | bytes drained and fed, and the events that follow from it |
 //! | `transmit.rs` | headers of the TCP on their way to the card |
-//! | `handshake.rs` | the two SYNs, and payload that came before the flow was installed |
+//! | `handshake.rs`, `limits.rs` | the two SYNs, and payload from before the flow was installed |
 //! | `expected.rs` | which packets a TCP is expected to accept |
 //! | `window.rs` | the window that is offered to the peer |
 //!
@@ -27,6 +27,7 @@ mod arrive;
 pub mod expected;
 mod flow;
 pub mod handshake;
+pub mod limits;
 mod transmit;
 mod tuple;
 pub mod window;

@@ -13,8 +13,8 @@
 //! profile has them (for TCP: sequence numbers); offsets count bytes from the first of a stream.
 //!
 //! Invariants
-//! 1. No call blocks or does I/O on the card. `now_ns` is the time of the provider's clock and never
-//!    goes back; a protocol that waits for a time says so in [`Protocol::deadline`].
+//! 1. No call blocks or does I/O on the card. `now_ns` is the time of the provider's clock and
+//!    never goes back; a protocol that waits for a time says so in [`Protocol::deadline`].
 //! 2. The provider names a connection by its flow on the card. It uses the name from
 //!    [`Protocol::connect`] or [`Protocol::accept`] to [`Protocol::close`] or [`Protocol::abort`];
 //!    after these the protocol reports nothing of it, and the name is given again.

@@ -25,10 +25,9 @@
 //!    closes when the application has no buffers.
 //! 4. Ids are never reused during the life of a transport.
 //!
-//! A new TCP is a type that implements [`Transport`], for [`crate::provider::Provider::open`]. A
-//! protocol that is not TCP does not use this trait: it sets a header profile on the card
-//! ([`crate::control::profile`]) and drives a [`crate::driver::device::Device`] itself, as
-//! [`crate::message`] does. The smallest example is `sim/examples/own_transport.rs`.
+//! This is the trait of a TCP that is a black box: [`crate::observed::Observed`] makes a
+//! [`crate::protocol::Protocol`] of it for [`crate::provider::Provider::open`]. One that can say at
+//! once what becomes of a packet implements that trait itself, as [`crate::message`] does.
 //!
 //! | transport | where it runs | used when |
 //! |---|---|---|
@@ -56,7 +55,7 @@ mod timer;
 
 pub use self::error::{Result, TransportError};
 pub use self::link::{InterfaceAddress, LinkConfig, Tuning, IPV6_MTU_BYTES_MIN};
-pub use self::linux::LinuxTransport;
+pub use self::linux::{LinuxTransport, VethPair};
 pub use self::open::open;
 pub use self::smol::stack::{Clock, ManualClock};
 pub use self::smol::SmoltcpTransport;

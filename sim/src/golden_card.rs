@@ -2,7 +2,7 @@
 //! no time; a round of the host takes as long as on the simulated card.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Duration;
@@ -142,6 +142,8 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
 pub struct GoldenBus {
     card: Rc<RefCell<GoldenCard>>,
     bus_next: u64,
+    /// Register writes that wait, of a bus that is late.
+    late: Option<VecDeque<(u32, u32)>>,
 }
 
 impl GoldenBus {
@@ -150,6 +152,25 @@ impl GoldenBus {
         Self {
             card,
             bus_next: BUS_BASE,
+            late: None,
+        }
+    }
+
+    /// A bus on which register writes wait for [`GoldenBus::carry_out`] or the next read, so that
+    /// the card works between the calls of the host and not inside them.
+    pub fn late(card: Rc<RefCell<GoldenCard>>) -> Self {
+        Self {
+            late: Some(VecDeque::new()),
+            ..Self::new(card)
+        }
+    }
+
+    /// The card takes the register writes that wait.
+    pub fn carry_out(&mut self) {
+        let late = self.late.iter_mut().flat_map(|late| late.drain(..));
+        let card = &mut *self.card.borrow_mut();
+        for (offset, value) in late {
+            card.device.write_register(offset, value, &mut card.memory);
         }
     }
 
@@ -181,6 +202,7 @@ fn device(error: std::io::Error) -> BusError {
 
 impl Bus for GoldenBus {
     fn read_register(&mut self, offset: u32) -> Result<u32> {
+        self.carry_out();
         let card = &mut *self.card.borrow_mut();
         card.traffic += 1;
         Ok(card.device.read_register(offset))
@@ -189,6 +211,10 @@ impl Bus for GoldenBus {
     fn write_register(&mut self, offset: u32, value: u32) -> Result<()> {
         let card = &mut *self.card.borrow_mut();
         card.traffic += 1;
+        if let Some(late) = &mut self.late {
+            late.push_back((offset, value));
+            return Ok(());
+        }
         card.device.write_register(offset, value, &mut card.memory);
         Ok(())
     }

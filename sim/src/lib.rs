@@ -10,12 +10,14 @@
 pub mod bus;
 pub mod card;
 pub mod caught;
+pub mod connections;
 pub mod direct;
 pub mod dma_rig;
 pub mod faults;
 pub mod golden_card;
 pub mod harness;
 pub mod hooked_bus;
+pub mod joined;
 pub mod lab;
 pub mod network_side;
 pub mod null_card;

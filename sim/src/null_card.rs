@@ -6,7 +6,8 @@
 //!             │                                   │   └─── peers: one for each SYN
 //!             └── control memory, in words ───────┘
 //! ```
-//! No payload is read or written: a packet is its header entry, a descriptor what its fields say.
+//! No payload is read: a descriptor is what its fields say. Nor is any written, so that a packet is
+//! its header entry, but by a card that was made to (`null_card/payload.rs`).
 //! The card runs in [`NullCard::step`], [`NullCard::offer`] and [`NullCard::acknowledge`]: between
 //! the timed calls of the host, where nothing disturbs a figure, or in a thread of its own. It
 //! shares nothing with its bus but control memory and what `null_card/shared.rs` holds.
@@ -18,6 +19,7 @@
 
 mod bus;
 mod judge;
+pub mod payload;
 mod peer;
 pub mod rig;
 mod rings;
@@ -28,7 +30,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use abi::command::OPCODE;
-use abi::config::{CardConfig, FLOW_REACH_BYTES};
+use abi::config::{CardConfig, FLOW_REACH_BYTES, FRAME_PAYLOAD_BYTES_MAX};
 use abi::field::Field;
 use abi::flow_key::Secret;
 use abi::header_entry as h;
@@ -38,6 +40,7 @@ use golden::tables::{Flow, Tables};
 
 pub use self::bus::NullBus;
 use self::judge::{covers, Descriptor};
+use self::payload::{place, Pattern};
 use self::peer::{tuple, Peer, Tuple, WINDOW_UNIT};
 use self::rings::{Memory, Rings};
 use self::shared::{Setting, Shared};
@@ -82,6 +85,7 @@ pub struct NullCard {
     owing: VecDeque<(usize, u32)>,
     turn: usize,
     record: Vec<u8>,
+    payload: Option<Pattern>,
     counters: NullCounters,
     wrongs: Vec<Wrong>,
 }
@@ -89,7 +93,16 @@ pub struct NullCard {
 impl NullCard {
     /// A card of a configuration and its bus.
     pub fn new(config: CardConfig) -> (Self, NullBus) {
-        let shared = Arc::new(Shared::new(config));
+        Self::open(config, None)
+    }
+
+    /// A card that writes the payload of the packets that it offers, and its bus.
+    pub fn with_payload(config: CardConfig) -> (Self, NullBus) {
+        Self::open(config, Some(Pattern::new(FRAME_PAYLOAD_BYTES_MAX)))
+    }
+
+    fn open(config: CardConfig, payload: Option<Pattern>) -> (Self, NullBus) {
+        let shared = Arc::new(Shared::new(config, payload.is_some()));
         let card = Self {
             shared: shared.clone(),
             memory: Memory::default(),
@@ -101,6 +114,7 @@ impl NullCard {
             owing: VecDeque::new(),
             turn: 0,
             record: Vec::new(),
+            payload,
             counters: NullCounters::default(),
             wrongs: Vec::new(),
         };
@@ -306,6 +320,7 @@ impl NullCard {
         let within_first = segment.bytes - peer.next.wrapping_sub(segment.position);
         let position = peer.next;
         flow.cursor = position.wrapping_add(bytes);
+        let place_in_stream = peer.offered;
         let header = peer.packet(bytes, peer.expected);
         let entry = [
             (h::DISPOSITION, Disposition::PlacedInOrder as u64),
@@ -318,9 +333,57 @@ impl NullCard {
             (h::SEGMENT_INDEX, first.into()),
             (h::PIECES, 1 + u64::from(within_first < bytes)),
         ];
+        if let Some(pattern) = &self.payload {
+            let payload = pattern.at(place_in_stream, bytes as usize);
+            let placed = place(
+                &self.tables,
+                &mut self.memory,
+                (name, first),
+                position,
+                payload,
+            );
+            placed.ok_or(Wrong::Range {
+                position,
+                bytes,
+                index: first,
+            })?;
+        }
         let fields = common(header).into_iter().chain(entry);
         rings.publish(&self.memory, fields, header);
         Ok(true)
+    }
+
+    /// Acknowledges all that was sent: an ACK for every `bytes` bytes, and one for the rest of each
+    /// descriptor. Returns how many ACKs the queue took.
+    pub fn acknowledge_every(&mut self, bytes: u32) -> usize {
+        let mut taken = 0;
+        while let Some(&(at, number)) = self.owing.front() {
+            let peer = &mut self.peers[at];
+            let rest = number.wrapping_sub(peer.has_acknowledged);
+            let next = peer.has_acknowledged.wrapping_add(rest.min(bytes));
+            if !self.publish_ack(at, next) {
+                break;
+            }
+            taken += 1;
+            if next == number {
+                self.owing.pop_front();
+            }
+        }
+        self.counters.acks += taken as u64;
+        taken
+    }
+
+    fn publish_ack(&mut self, at: usize, number: u32) -> bool {
+        let peer = &mut self.peers[at];
+        let (flow, cursor) = (peer.flow, peer.next);
+        let header = peer.packet(0, number).to_vec();
+        let owner = flow.and_then(|flow| self.tables.flow(flow));
+        let owner = usize::from(owner.map_or(0, |flow| flow.owner));
+        let taken = self.publish(owner, flow, cursor, &header);
+        if taken {
+            self.peers[at].has_acknowledged = number;
+        }
+        taken
     }
 
     /// Acknowledges what was sent: up to `acks` descriptors with an ACK for `each` of them, or all
@@ -333,12 +396,7 @@ impl NullCard {
             };
             let next = self.owing.get(1).map(|next| next.0);
             if each || next != Some(at) {
-                let peer = &mut self.peers[at];
-                let (flow, cursor) = (peer.flow, peer.next);
-                let header = peer.packet(0, number).to_vec();
-                let owner = flow.and_then(|flow| self.tables.flow(flow));
-                let owner = usize::from(owner.map_or(0, |flow| flow.owner));
-                if !self.publish(owner, flow, cursor, &header) {
+                if !self.publish_ack(at, number) {
                     break;
                 }
                 taken += 1;

@@ -19,9 +19,11 @@ fn config(flows: usize) -> RigConfig {
         card: SMALL,
         flows,
         send_bytes: FRAME_PAYLOAD_BYTES,
+        frame_bytes: FRAME_PAYLOAD_BYTES,
         ack_every_second: false,
         receive: (1 << 18, 4),
         send: (BATCH as u32 * FRAME_PAYLOAD_BYTES, 0),
+        reads: false,
     }
 }
 

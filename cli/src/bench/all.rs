@@ -15,13 +15,16 @@ use clap::{Args, Parser, ValueEnum};
 use indicatif::ProgressBar;
 
 use super::area::{self, Figures};
+use super::connections::{self, CONNECTIONS_MAX};
+use super::cpu::CpuArguments;
 use super::dma;
+use super::host::HostArguments;
 use super::latency;
 use super::page::{Page, PageFiles, Row};
 use super::speed;
 use super::throughput::{progress_bar, ThroughputArguments};
 use crate::demo::ConfigName;
-use crate::options::time_us;
+use crate::options::{time_us, UsageError};
 use crate::output::print;
 
 /// Goal of one flow, over its limit: 98.5 of 99.0 Gb/s.
@@ -58,6 +61,12 @@ pub enum Section {
     Latency,
     /// Speed of the simulation.
     Sim,
+    /// The host's control stack: ns, instructions and allocations of a packet.
+    Host,
+    /// CPU seconds for a GB, beside the kernel's TCP.
+    Cpu,
+    /// As many connections as the card has flows.
+    Connections,
     /// LUTs, memories and longest paths.
     Area,
 }
@@ -81,6 +90,9 @@ impl Section {
             Section::Dma => "The DMA engines alone",
             Section::Latency => "Latency",
             Section::Sim => "Speed of the simulation",
+            Section::Host => "The host's control stack",
+            Section::Cpu => "CPU time of host stack and kernel",
+            Section::Connections => "Many connections",
             Section::Area => "Area",
         }
     }
@@ -99,7 +111,7 @@ pub struct AllArguments {
     #[arg(long, default_value_t = 1000, value_name = "US", value_parser = time_us)]
     time: u64,
     /// Skip the area and rows with many flows, whose lists take up to 95 ms to wrap twice, and do
-    /// not wait for lists to wrap: a few minutes instead of fifteen (two cores, --jobs 2)
+    /// not wait for lists to wrap: a few minutes instead of twenty (two cores, --jobs 2)
     #[arg(long)]
     quick: bool,
     /// Rows that are measured in parallel, each on one core
@@ -198,6 +210,7 @@ fn lines(section: Section, config: ConfigName) -> Vec<Goal> {
             })
             .collect(),
         Section::Dma | Section::Latency | Section::Sim | Section::Area => Vec::new(),
+        Section::Host | Section::Cpu | Section::Connections => Vec::new(),
     }
 }
 
@@ -258,8 +271,24 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
         area,
         ..Page::default()
     };
-    // Alone: the speed of the simulation is measured in wall-clock time.
-    for section in &sections {
+    measure_alone(&sections, arguments, &files, &mut page)?;
+    measure_rows(&sections, arguments, &files, &mut page)?;
+    if page.area.is_none() && sections.contains(&Section::Area) {
+        print("bench area\n")?;
+        page.area = Some(area::measure(arguments.config.name())?);
+        page.write(&files)?;
+    }
+    Ok(page.is_ok())
+}
+
+/// Measures what is one figure or is measured in wall-clock time: one after the other.
+fn measure_alone(
+    sections: &[Section],
+    arguments: &AllArguments,
+    files: &PageFiles,
+    page: &mut Page,
+) -> Result<()> {
+    for section in sections {
         match section {
             Section::Latency => {
                 print("bench latency\n")?;
@@ -273,17 +302,28 @@ pub fn run(arguments: &AllArguments) -> Result<bool> {
                 print("bench sim\n")?;
                 page.speed = Some(speed::measure(arguments.config, arguments.time)?);
             }
+            Section::Host => {
+                print("bench host\n")?;
+                page.host = Some(HostArguments::of_page(arguments.quick).measure()?);
+            }
+            Section::Cpu => {
+                print("bench cpu\n")?;
+                match CpuArguments::of_page(arguments.quick).measure() {
+                    Ok(report) => page.cpu = Some(report),
+                    // Without namespaces the page goes without it.
+                    Err(error) if error.is::<UsageError>() => print(&format!("  {error}\n"))?,
+                    Err(error) => return Err(error),
+                }
+            }
+            Section::Connections => {
+                print("bench connections\n")?;
+                page.connections = Some(connections::measure(CONNECTIONS_MAX, false)?);
+            }
             _ => continue,
         }
-        page.write(&files)?;
+        page.write(files)?;
     }
-    measure_rows(&sections, arguments, &files, &mut page)?;
-    if page.area.is_none() && sections.contains(&Section::Area) {
-        print("bench area\n")?;
-        page.area = Some(area::measure(arguments.config.name())?);
-        page.write(&files)?;
-    }
-    Ok(page.is_ok())
+    Ok(())
 }
 
 /// A row that is to be measured.

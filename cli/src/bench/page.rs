@@ -16,7 +16,7 @@ use anyhow::Result;
 use serde::Serialize;
 
 use super::throughput::Report;
-use super::{area, dma, latency, speed};
+use super::{area, connections, cpu, dma, host, latency, speed};
 use crate::options::UsageError;
 use crate::output::ResultFile;
 
@@ -76,6 +76,12 @@ pub struct Page {
     pub latency: Option<latency::Report>,
     /// Speed of the simulation.
     pub speed: Option<speed::Report>,
+    /// Costs of the host's control stack.
+    pub host: Option<host::Report>,
+    /// CPU time of the host stack and of the kernel.
+    pub cpu: Option<cpu::Report>,
+    /// Many connections.
+    pub connections: Option<connections::Report>,
     /// What the card takes of the device.
     pub area: Option<area::Figures>,
 }
@@ -90,10 +96,12 @@ const INTRODUCTION: &str =
      directions at once the slower is shown. Limits are the formulas of \
      `sim/measure/src/limits.rs`: the wire, the lanes of PCIe each way, the requester port of the \
      hard block, reads in flight. One flow sends up to 64 KiB in a descriptor, many flows two \
-     packets, as one ACK releases them; on the wire to the card flows take turns packet by packet.";
+     packets, as one ACK releases them; on the wire to the card flows take turns packet by packet. \
+     What the host costs is measured in wall-clock and CPU time of the machine that made the page.";
 
 impl Page {
-    /// Every byte of every row is right.
+    /// Every byte of every row is right. What is measured in wall-clock time may be noisy: the page
+    /// says so. Where it is wrong it has no report.
     pub fn is_ok(&self) -> bool {
         let rows = self.sections.iter().flat_map(|(_, rows)| rows);
         rows.map(|row| row.report.ok)

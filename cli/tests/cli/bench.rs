@@ -1,5 +1,8 @@
 //! `zeronic bench`: arguments that cannot be measured, and the figures as JSON.
 
+use host::transport::permitted::skip;
+use host::transport::{LinkConfig, LinuxTransport, Tuning, VethPair};
+
 use crate::run::{accepted, folder, refused};
 
 #[test]
@@ -141,7 +144,7 @@ fn costs_of_the_host_are_written_as_json() {
         }
         assert!(report[part].get("instructions").is_some(), "{part}");
     }
-    for figure in ["taken_ns", "written_ns", "allocations"] {
+    for figure in ["ns", "written_ns", "allocations"] {
         assert!(report["ack"][figure].as_f64().expect("a number") > 0.0);
     }
     let flows = report["flows"].as_array().expect("rows");
@@ -164,7 +167,7 @@ fn costs_of_the_host_are_written_as_json() {
 fn the_page_has_tables_and_plots() {
     let out = folder("bench_page");
     let path = out.to_str().expect("a path");
-    let sections = "one,flows,order,latency,sim";
+    let sections = "one,flows,order,latency,sim,host,cpu,connections";
     let words = [
         "bench", "all", "--config", "small", "--time", "10", "--quick", "--only", sections,
         "--jobs", "2", "--out", path,
@@ -177,6 +180,7 @@ fn the_page_has_tables_and_plots() {
         "Over order",
         "Receive latency",
         "Send latency",
+        "Host: a received packet over flows",
     ] {
         let plot = format!("class=\"title\">{title}");
         assert!(html.contains(&plot), "{title}");
@@ -190,7 +194,18 @@ fn the_page_has_tables_and_plots() {
     );
     assert!(markdown.contains("Acknowledgements: ACKs ride in data"));
     let report: serde_json::Value = serde_json::from_str(&read("benchmarks.json")).expect("JSON");
-    assert_eq!(report["latency"]["ok"], true);
+    for part in ["latency", "host", "connections"] {
+        assert_eq!(report[part]["ok"], true, "{part}");
+    }
+    let has_cpu = report["cpu"].is_object();
+    assert_eq!(
+        html.contains("class=\"title\">Host: CPU time for a GB"),
+        has_cpu
+    );
+    match VethPair::open(1500) {
+        Ok(_) => assert!(has_cpu, "{markdown}"),
+        Err(refusal) => skip(&refusal),
+    }
 }
 
 #[test]
@@ -202,4 +217,103 @@ fn figures_of_the_area_that_cannot_be_read_leave_the_page() {
     refused(&words, &["--area", "no.json"]);
     let page = std::fs::read_to_string(out.join("benchmarks.md")).expect("a page");
     assert_eq!(page, "kept");
+}
+
+/// The figures of `bench cpu`, or nothing where this machine forbids namespaces: then it is
+/// refused. Times are not judged: the machine may be busy.
+fn cpu_report(transport: &str) -> Option<serde_json::Value> {
+    let json = folder(&format!("bench_cpu_{transport}")).join("figures.json");
+    let path = json.to_str().expect("a path");
+    let words = [
+        "bench",
+        "cpu",
+        "--quick",
+        "--transport",
+        transport,
+        "--json",
+        path,
+    ];
+    let link = LinkConfig::lab(1, 1500, Tuning::REAL_TIME);
+    let opened = VethPair::open(1500).and_then(|_| LinuxTransport::open(&link));
+    if let Err(refusal) = opened {
+        assert!(refusal.is_refusal(), "{refusal}");
+        skip(&refusal);
+        // Without a TAP device the null protocol is still measured.
+        if transport == "linux" || VethPair::open(1500).is_err() {
+            refused(&words, &["namespaces"]);
+        }
+        return None;
+    }
+    let said = accepted(&words);
+    assert!(
+        said.contains("every descriptor and byte is right"),
+        "{said}"
+    );
+    let text = std::fs::read_to_string(&json).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["ok"], true);
+    let rows = |part: &str| report[part].as_array().expect("rows").clone();
+    let named = |row: &serde_json::Value| (row["mtu"].as_u64(), row["touched"].as_bool());
+    let all = [(1500, false), (1500, true), (9000, false), (9000, true)];
+    let all = all.map(|(mtu, touched)| (Some(mtu), Some(touched)));
+    for part in ["rows", "kernel"] {
+        assert_eq!(
+            rows(part).iter().map(named).collect::<Vec<_>>(),
+            all,
+            "{part}"
+        );
+    }
+    for row in rows("rows").iter().chain(&rows("one_ack_for_two")) {
+        assert_eq!(row["transport"], transport);
+        assert!(row["seconds_per_gb"].as_f64() > Some(0.0), "{row}");
+        assert!(row["ratio"].is_number() && row["ratio_threads"].as_f64() > Some(0.0));
+    }
+    for row in rows("kernel") {
+        assert!(row["threads_seconds_per_gb"].as_f64() > Some(0.0), "{row}");
+    }
+    Some(report)
+}
+
+#[test]
+fn cpu_time_of_host_and_kernel_is_written_as_json() {
+    let Some(report) = cpu_report("null") else {
+        return;
+    };
+    assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(2));
+}
+
+/// Kernel TCP at both ends of two joined cards: every byte is judged.
+#[test]
+fn cpu_time_of_linux_tcp_on_joined_cards_is_written_as_json() {
+    let Some(report) = cpu_report("linux") else {
+        return;
+    };
+    assert_eq!(report["one_ack_for_two"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn connections_are_measured_as_json() {
+    let json = folder("bench_connections").join("figures.json");
+    let path = json.to_str().expect("a path");
+    accepted(&[
+        "bench",
+        "connections",
+        "--connections",
+        "100",
+        "--json",
+        path,
+    ]);
+    let text = std::fs::read_to_string(&json).expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (&report["ok"], &report["connections"]),
+        (&true.into(), &100.into())
+    );
+    assert!(report["seconds"].as_f64() > Some(0.0));
+    assert!(report["bytes_per_connection"].as_f64() > Some(0.0));
+    assert!(report.get("resident_bytes_per_connection").is_some());
+    refused(
+        &["bench", "connections", "--connections", "16385"],
+        &["16385"],
+    );
 }

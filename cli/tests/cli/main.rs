@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod counts;
 mod demo;
 mod disturbed;
 mod documents;

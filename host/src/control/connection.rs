@@ -10,9 +10,10 @@
 //! connection's own owner, so they start after the install is confirmed.
 
 pub(crate) mod arrived;
-pub mod ending;
+pub mod ended;
+mod ending;
 
-use self::ending::Ended;
+use self::ended::Ended;
 use super::budget::Budget;
 use super::commands::{
     floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,

@@ -5,7 +5,7 @@ use thiserror::Error;
 use super::bus::BusError;
 use crate::control::flow::state::PostedState;
 use crate::memory::MemoryError;
-use crate::observed::handshake::UNCLAIMED_MAX;
+use crate::observed::limits::UNCLAIMED_MAX;
 use crate::transport::TransportError;
 
 /// Limit of established handshakes that wait to be accepted.

@@ -16,16 +16,13 @@ use std::collections::VecDeque;
 use ahash::HashMap;
 
 use super::expected::Expected;
+use super::limits::UNCLAIMED_MAX;
 use super::tuple::Tuple;
 use super::window::Window;
 use crate::control::packet::{link_address, LinkAddress, TcpHeader};
 use crate::protocol::Doubt;
 use crate::transport::header::{ACK, RST, SYN};
 
-/// Limits of unclaimed handshakes: half open, established. A SYN flood must fill the half-open
-/// limit within one round trip to evict a peer that replies: 650,000 SYNs per second at 100 ms. At
-/// 0.8 KB each, the half-open handshakes take 50 MB.
-pub(crate) const UNCLAIMED_MAX: [usize; 2] = [65_536, 16_384];
 /// Limit of early payload of a connection whose flow is not installed yet, packets.
 const EARLY_PACKETS_MAX: usize = 256;
 /// Limit of early payload of a connection, bytes. Its peer is offered no window yet and may only

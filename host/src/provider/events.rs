@@ -1,7 +1,7 @@
 //! What the protocol tells of the connections.
 
 use super::{Completion, ConnectionId, Provider};
-use crate::control::connection::ending::Ended;
+use crate::control::connection::ended::Ended;
 use crate::control::connection::Connection;
 use crate::driver::bus::Bus;
 use crate::protocol::{Protocol, ProtocolEvent};

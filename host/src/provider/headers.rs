@@ -126,10 +126,13 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return self.protocol.arrive_without_flow(now_ns, &packet.segment);
         };
         let index = connection.index();
-        if let Some(receive) = &mut connection.receive {
-            receive.set_room(self.budget.room_bytes(connection.domain));
+        let is_light = connection.is_light(&packet.segment);
+        if !is_light {
+            if let Some(receive) = &mut connection.receive {
+                receive.set_room(self.budget.room_bytes(connection.domain));
+            }
+            packet.segment.has_room = connection.has_room(&packet.segment);
         }
-        packet.segment.has_room = connection.has_room(&packet.segment);
         let is_its_own = connection.owns(&packet);
         let verdict = match is_its_own {
             true => self.protocol.arrive(now_ns, index, &packet.segment)?,
@@ -154,7 +157,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
         };
         self.counters.withheld_headers += u64::from(!is_kept);
-        connection.charge(&mut self.budget);
+        if !is_light {
+            connection.charge(&mut self.budget);
+        }
         self.connections.touch(id);
         Ok(())
     }

@@ -20,6 +20,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let mut sink = Sink {
             device: &mut self.device,
             connections: &self.connections,
+            sent_headers: &mut self.counters.sent_headers,
             wrong: None,
         };
         self.protocol.transmit(now_ns, &mut sink)?;
@@ -34,6 +35,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 struct Sink<'a, B: Bus> {
     device: &'a mut Device<B>,
     connections: &'a Connections,
+    sent_headers: &'a mut u64,
     /// A header that the card cannot send, and why.
     wrong: Option<(ConnectionId, String)>,
 }
@@ -44,6 +46,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {
+        *self.sent_headers += 1;
         let id = outgoing
             .flow
             .and_then(|flow| self.connections.of_index(flow));

@@ -31,6 +31,7 @@ mod netlink;
 pub(crate) mod socket;
 pub(crate) mod sys;
 pub(crate) mod tap;
+mod veth;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -39,6 +40,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use self::socket::ShadowSocket;
 use self::tap::{Tap, TapMode};
+pub use self::veth::VethPair;
 use super::header::{TcpLayout, HEADER_BYTES_MAX, TCP_CHECKSUM_OFFSET};
 use super::transmit_bytes;
 use super::{

@@ -10,7 +10,7 @@ use host::driver::bus::{Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
 use host::memory::{MemoryFile, MemoryRange};
 
-use super::shared::{address_of, piece_at, Setting, Shared, DOORBELLS};
+use super::shared::{address_of, piece_at, Piece, Setting, Shared, DOORBELLS};
 
 /// The host's side of a null card.
 pub struct NullBus {
@@ -41,15 +41,19 @@ impl NullBus {
     }
 
     /// Memory of an application at an address of its own.
-    fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> DmaMemory {
+    fn add(&mut self, kind: MemoryKind, range: MemoryRange) -> Result<DmaMemory> {
         let (address, bytes) = (address_of(self.pieces.len()), range.bytes());
-        self.shared.set(Setting::Memory(None));
+        let there = match self.shared.has_payload {
+            true => Piece::Application(range.map().map_err(device)?),
+            false => Piece::Untouched,
+        };
+        self.shared.set(Setting::Memory(there));
         self.pieces.push(Some(range));
-        DmaMemory {
+        Ok(DmaMemory {
             address,
             bytes,
             kind,
-        }
+        })
     }
 }
 
@@ -102,7 +106,8 @@ impl Bus for NullBus {
     fn allocate_control(&mut self, bytes: usize, _align: usize) -> Result<ControlMemory> {
         let address = address_of(self.pieces.len());
         let memory = ControlMemory::new(address, &pages(bytes)?).map_err(device)?;
-        self.shared.set(Setting::Memory(Some(memory.clone())));
+        self.shared
+            .set(Setting::Memory(Piece::Control(memory.clone())));
         self.pieces.push(None);
         Ok(memory)
     }
@@ -113,11 +118,11 @@ impl Bus for NullBus {
     }
 
     fn allocate(&mut self, kind: MemoryKind, bytes: usize, _align: usize) -> Result<DmaMemory> {
-        Ok(self.add(kind, pages(bytes)?))
+        self.add(kind, pages(bytes)?)
     }
 
     fn map(&mut self, range: &MemoryRange) -> Result<DmaMemory> {
-        Ok(self.add(MemoryKind::Application, range.clone()))
+        self.add(MemoryKind::Application, range.clone())
     }
 
     /// As [`NullBus::release_control`].

@@ -5,7 +5,9 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use abi::flow_key::{self, KEY_BYTES};
 use host::transport::header::{ACK, SYN};
 
-use crate::null_protocol::{set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE};
+use crate::null_protocol::header::{
+    set_numbers, set_payload, syn, tcp_header, HEADER_BYTES, WINDOW_SCALE,
+};
 
 /// Bytes of a unit of the window: it may be off by less.
 pub(super) const WINDOW_UNIT: u32 = 1 << WINDOW_SCALE;
@@ -40,6 +42,10 @@ pub(super) struct Peer {
     pub edge: u32,
     /// The next byte that the host sends.
     pub expected: u32,
+    /// What the peer has acknowledged.
+    pub has_acknowledged: u32,
+    /// Payload bytes that it has sent.
+    pub offered: u64,
 }
 
 impl Peer {
@@ -74,6 +80,8 @@ impl Peer {
             acknowledged: next,
             edge: next,
             expected: sequence.wrapping_add(1),
+            has_acknowledged: sequence.wrapping_add(1),
+            offered: 0,
         }
     }
 
@@ -89,6 +97,7 @@ impl Peer {
         set_numbers(&mut self.header, self.next, number);
         set_payload(&mut self.header, payload_bytes);
         self.next = self.next.wrapping_add(payload_bytes);
+        self.offered += u64::from(payload_bytes);
         &self.header
     }
 }

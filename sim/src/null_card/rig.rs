@@ -13,9 +13,11 @@ use abi::config::CardConfig;
 use host::driver::bus::MemoryKind;
 use host::driver::device::DeviceConfig;
 use host::driver::error::{HostError, Result};
+use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use thiserror::Error;
 
+use super::payload::{sum, Pattern};
 use super::{NullBus, NullCard, Wrong};
 use crate::null_protocol::{NullConfig, NullProtocol};
 
@@ -23,7 +25,9 @@ use crate::null_protocol::{NullConfig, NullProtocol};
 const LOCAL: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
 /// Address of the peers.
 const REMOTE: ([u8; 4], u16) = ([10, 77, 0, 2], 5001);
-/// Payload of a frame, bytes: MTU 1500, TCP with timestamps.
+/// Headers in an IP packet: IPv4, TCP with timestamps.
+pub const IP_TCP_BYTES: u32 = 20 + 32;
+/// Payload of a frame, bytes: MTU 1500.
 pub const FRAME_PAYLOAD_BYTES: u32 = 1448;
 /// Connections that are opened together.
 const OPENED_TOGETHER: usize = 64;
@@ -37,6 +41,8 @@ pub struct RigConfig {
     pub card: CardConfig,
     /// Connections.
     pub flows: usize,
+    /// Payload of a frame, bytes.
+    pub frame_bytes: u32,
     /// Payload of a send descriptor, bytes.
     pub send_bytes: u32,
     /// An ACK for every second segment instead of one for each poll.
@@ -45,6 +51,9 @@ pub struct RigConfig {
     pub receive: (u32, usize),
     /// Length of a send buffer, bytes, and how many each connection has posted.
     pub send: (u32, usize),
+    /// The card writes the payload that it offers, and the application reads each received byte
+    /// once and judges it. For one flow.
+    pub reads: bool,
 }
 
 /// Why a rig stops.
@@ -59,6 +68,18 @@ pub enum RigError {
     /// A connection ended.
     #[error("connection {0:?} ended: {1}")]
     Ended(ConnectionId, String),
+    /// A received buffer holds other bytes than were sent.
+    #[error("{bytes} bytes from byte {place} on have the sum {found} instead of {expected}")]
+    Payload {
+        /// Place of the first byte in the stream.
+        place: u64,
+        /// Bytes in the buffer.
+        bytes: u32,
+        /// Their sum.
+        found: u64,
+        /// The right one.
+        expected: u64,
+    },
     /// Nothing moves any more.
     #[error("{what}: {done} of {all} after {POLLS_MAX} polls")]
     Stuck {
@@ -81,7 +102,49 @@ pub struct NullRig {
     connections: Vec<ConnectionId>,
     opened: usize,
     region: RegionId,
+    posted: usize,
     sent: usize,
+    reader: Option<Reader>,
+}
+
+/// Bytes that are read at once: they stay in the first cache.
+const READ_BYTES: usize = 4096;
+
+/// The application of a rig that reads: receive buffers come back in the order of their places.
+struct Reader {
+    memory: ApplicationMapping,
+    pattern: Pattern,
+    place: u64,
+    turn: usize,
+}
+
+impl Reader {
+    /// Reads the next of `buffers` buffers, of `all` bytes each, which holds `bytes` bytes.
+    fn read(
+        &mut self,
+        bytes: u32,
+        (all, buffers): (u32, usize),
+    ) -> std::result::Result<(), RigError> {
+        let start = (self.turn % buffers) * all as usize;
+        let (mut found, mut piece) = (0, [0; READ_BYTES]);
+        for at in (0..bytes as usize).step_by(READ_BYTES) {
+            let part = &mut piece[..READ_BYTES.min(bytes as usize - at)];
+            self.memory.read(start + at, part);
+            found += sum(part);
+        }
+        let (place, expected) = (self.place, self.pattern.sum(self.place, bytes.into()));
+        self.place += u64::from(bytes);
+        self.turn += 1;
+        match found == expected {
+            true => Ok(()),
+            false => Err(RigError::Payload {
+                place,
+                bytes,
+                found,
+                expected,
+            }),
+        }
+    }
 }
 
 /// Requests with numbers from here on are of the send side.
@@ -90,16 +153,21 @@ const SENDS_FROM: u64 = 1 << 32;
 impl NullRig {
     /// Opens the card and all connections, and posts their buffers.
     pub fn open(config: RigConfig) -> std::result::Result<Self, RigError> {
-        let (card, bus) = NullCard::new(config.card);
+        let (card, bus) = match config.reads {
+            true => NullCard::with_payload(config.card),
+            false => NullCard::new(config.card),
+        };
         let protocol = NullProtocol::new(NullConfig {
             local: LOCAL,
             send_bytes: config.send_bytes,
-            mss_bytes: FRAME_PAYLOAD_BYTES as u16,
+            mss_bytes: config.frame_bytes as u16,
             ack_every_second: config.ack_every_second,
         });
         let mut provider = Provider::open(bus, protocol, DeviceConfig::default())?;
-        let bytes = config.receive.0.max(config.send.0) as usize;
+        let receive_bytes = config.receive.0 as usize * config.receive.1;
+        let bytes = receive_bytes.max(config.send.0 as usize);
         let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
+        let memory = config.reads.then(|| provider.map(region)).transpose()?;
         let mut rig = Self {
             card,
             provider,
@@ -107,7 +175,14 @@ impl NullRig {
             connections: Vec::new(),
             opened: 0,
             region,
+            posted: 0,
             sent: 0,
+            reader: memory.map(|memory| Reader {
+                memory,
+                pattern: Pattern::new(0),
+                place: 0,
+                turn: 0,
+            }),
         };
         for first in (0..config.flows).step_by(OPENED_TOGETHER) {
             let end = config.flows.min(first + OPENED_TOGETHER);
@@ -154,9 +229,11 @@ impl NullRig {
     }
 
     fn post_receive(&mut self, flow: usize) -> Result<()> {
-        let (id, bytes) = (self.connections[flow], self.config.receive.0);
+        let (id, (bytes, buffers)) = (self.connections[flow], self.config.receive);
+        let offset = (self.posted % buffers) as u64 * u64::from(bytes);
+        self.posted += 1;
         self.provider
-            .recv(id, self.region, 0, bytes, false, flow as u64)
+            .recv(id, self.region, offset, bytes, false, flow as u64)
     }
 
     /// Posts a send buffer of a connection.
@@ -181,14 +258,20 @@ impl NullRig {
     }
 
     /// The host's part: a poll, and each buffer that comes back is posted again; those of the send
-    /// side only if connections have any from the start. Returns whether the poll found anything.
+    /// side only if connections have any from the start. Returns whether the poll found anything:
+    /// completions, header entries or headers to send.
     pub fn poll(&mut self) -> std::result::Result<bool, RigError> {
-        let entries = self.provider.counters().header_entries;
+        let before = self.seen();
         let completions = self.provider.poll()?;
         let mut found = !completions.is_empty();
         for completion in completions {
             match completion {
-                Completion::Received { request, .. } => self.post_receive(request as usize)?,
+                Completion::Received { request, bytes, .. } => {
+                    if let Some(reader) = &mut self.reader {
+                        reader.read(bytes, self.config.receive)?;
+                    }
+                    self.post_receive(request as usize)?;
+                }
                 Completion::Sent { request, .. } => {
                     self.sent += 1;
                     if self.config.send.1 > 0 {
@@ -205,7 +288,13 @@ impl NullRig {
                 Completion::Cancelled { .. } => {}
             }
         }
-        found |= self.provider.counters().header_entries != entries;
+        found |= self.seen() != before;
         Ok(found)
+    }
+
+    /// Header entries taken and headers sent so far.
+    fn seen(&mut self) -> (u64, u64) {
+        let sent = self.provider.counters().sent_headers;
+        (self.provider.counters().header_entries, sent)
     }
 }

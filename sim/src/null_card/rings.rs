@@ -11,19 +11,30 @@ use abi::field::Field;
 use abi::reason::CommandStatus;
 use abi::{completion, header_entry as h, registers as r, send_descriptor};
 use host::driver::control_memory::{ControlMemory, WORD_BYTES};
+use host::memory::ApplicationMapping;
 
-use super::shared::{piece_at, Shared};
+use super::shared::{piece_at, Piece, Shared};
 
-/// All control memory.
+/// All memory that the card reaches.
 #[derive(Default)]
-pub(super) struct Memory(pub Vec<Option<ControlMemory>>);
+pub(super) struct Memory(pub Vec<Piece>);
 
 impl Memory {
     /// Control memory and the offset in it, if it has so many bytes there.
     fn at(&self, address: u64, bytes: usize) -> Option<(&ControlMemory, usize)> {
         let (piece, offset) = piece_at(address);
-        let memory = self.0.get(piece)?.as_ref()?;
+        let Piece::Control(memory) = self.0.get(piece)? else {
+            return None;
+        };
         (offset + bytes <= memory.bytes()).then_some((memory, offset))
+    }
+
+    /// Memory of an application.
+    pub fn application(&mut self, piece: usize) -> Option<&mut ApplicationMapping> {
+        match self.0.get_mut(piece)? {
+            Piece::Application(memory) => Some(memory),
+            _ => None,
+        }
     }
 
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
@@ -214,7 +225,7 @@ mod tests {
     /// two slots in turn, those that wrap among them.
     #[test]
     fn the_host_reads_entries_of_one_and_of_two_slots() {
-        let shared = Arc::new(Shared::new(SMALL));
+        let shared = Arc::new(Shared::new(SMALL, false));
         let mut bus = NullBus::new(shared.clone());
         let mut control = |bytes| bus.allocate_control(bytes, 4096).unwrap();
         let (slots, slow) = (control(SLOT_BYTES << BITS), control(SLOW_BUFFER_BYTES));

@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use abi::config::{CardConfig, EPOCH_MAX};
 use host::driver::control_memory::ControlMemory;
+use host::memory::ApplicationMapping;
 
 /// Doorbells of an owner that the card reads: commands, sends, headers, slow buffers.
 pub(super) const DOORBELLS: usize = 4;
@@ -31,27 +32,40 @@ pub(super) fn piece_at(address: u64) -> (usize, usize) {
     (piece.wrapping_sub(1), offset as usize)
 }
 
+/// A piece of memory, as the card has it.
+pub(super) enum Piece {
+    /// Rings and slow buffers.
+    Control(ControlMemory),
+    /// An application's, of a card that writes payload.
+    Application(ApplicationMapping),
+    /// An application's, of a card that touches none.
+    Untouched,
+}
+
 /// Something that the host has set.
 pub(super) enum Setting {
     /// A register other than a doorbell.
     Register(u32, u32),
-    /// The next piece of memory; `None` for one of an application, which the card never touches.
-    Memory(Option<ControlMemory>),
+    /// The next piece of memory.
+    Memory(Piece),
 }
 
 /// See the head of this file.
 pub(super) struct Shared {
     pub config: CardConfig,
+    /// The card writes payload.
+    pub has_payload: bool,
     doorbells: Vec<[AtomicU32; DOORBELLS]>,
     epoch: AtomicU32,
     settings: Mutex<Vec<Setting>>,
 }
 
 impl Shared {
-    pub fn new(config: CardConfig) -> Self {
+    pub fn new(config: CardConfig, has_payload: bool) -> Self {
         let owners = 0..1 << config.owner_bits;
         Self {
             config,
+            has_payload,
             doorbells: owners.map(|_| Default::default()).collect(),
             epoch: AtomicU32::new(1),
             settings: Mutex::default(),

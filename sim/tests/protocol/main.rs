@@ -2,8 +2,8 @@
 //! once, and repeats what is lost by its own timer.
 //!
 //! ```text
-//!   application ─ Provider ─ PlainTcp (plain_tcp.rs)      ┌─ wire that loses, reorders, repeats ─ smoltcp
-//!                    └────── GoldenBus ─ golden card ─────┘
+//!   application ─ Provider ─ PlainTcp (plain_tcp.rs)
+//!                    └────── GoldenBus ─ golden card ── wire that loses ── smoltcp
 //! ```
 //! Proven: every byte is right both ways whatever the wire does, in the card's time; memory that is
 //! taken away is not written, and what the protocol accepted meanwhile is not lost.

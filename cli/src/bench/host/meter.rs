@@ -49,6 +49,18 @@ impl Meter {
         }
     }
 
+    /// Time of calls that found something, of those that found nothing, and how many these were.
+    pub fn times(&self) -> (Duration, Duration, u64) {
+        match *self {
+            Self::Time {
+                spent,
+                empty,
+                empty_calls,
+            } => (spent, empty, empty_calls),
+            _ => (Duration::ZERO, Duration::ZERO, 0),
+        }
+    }
+
     /// Measures a call, which returns whether it found anything.
     pub fn around(&mut self, call: &mut dyn FnMut() -> bool) {
         match self {

@@ -16,6 +16,7 @@ use sim::null_card::rig::{NullRig, RigConfig, RigError, FRAME_PAYLOAD_BYTES};
 use sim::null_card::NullCard;
 
 use super::meter::Meter;
+use crate::bench::cores::Cores;
 
 /// Packets, headers or ACKs of a batch: most headers that a provider takes in one poll.
 pub const BATCH: usize = 64;
@@ -72,12 +73,14 @@ impl Worker {
             card: DEFAULT,
             flows,
             send_bytes: work.send_bytes(),
+            frame_bytes: FRAME_PAYLOAD_BYTES,
             ack_every_second: work == Work::ReceiveOneAckForTwo,
             receive: RECEIVE_BUFFERS,
             send: (
                 BATCH as u32 * work.send_bytes(),
                 if sends { SEND_BUFFERS } else { 0 },
             ),
+            reads: false,
         })?;
         Ok(Self { rig })
     }
@@ -101,6 +104,18 @@ impl Worker {
             Work::AckTaken => self.take_acks(meter),
             Work::AckWritten => self.write_acks(meter),
             Work::Idle => self.idle(meter),
+        }
+    }
+
+    /// Allocations of one packet, header or ACK, over so many batches on one flow.
+    pub fn allocations(&mut self, work: Work, batches: usize) -> Result<f64> {
+        let (mut meter, mut items) = (Meter::Allocations(0), 0);
+        for _ in 0..batches {
+            items += self.batch(work, 1, &mut meter)?;
+        }
+        match meter {
+            Meter::Allocations(count) => Ok(count as f64 / items as f64),
+            _ => Ok(0.0),
         }
     }
 
@@ -190,13 +205,19 @@ impl Worker {
 }
 
 /// Takes `packets` packets of a card that runs in a thread of its own, as fast as the queue takes
-/// them. Returns how many there were.
-pub fn receive_beside(worker: &mut Worker, packets: u64, meter: &mut Meter) -> Result<u64> {
+/// them; it stays on the second core, if there is one. Returns how many there were.
+pub fn receive_beside(
+    worker: &mut Worker,
+    packets: u64,
+    cores: &Cores,
+    meter: &mut Meter,
+) -> Result<u64> {
     let (idle, _) = NullCard::new(DEFAULT);
     let mut card = std::mem::replace(&mut worker.rig.card, idle);
     let stop = Arc::new(AtomicBool::new(false));
-    let stopped = stop.clone();
+    let (stopped, cores) = (stop.clone(), cores.clone());
     let serving = std::thread::spawn(move || {
+        let _kept = cores.keep(1);
         while !stopped.load(Ordering::Acquire) && card.wrongs().is_empty() {
             card.step();
             card.offer(BATCH, FRAME_PAYLOAD_BYTES, 1);

@@ -2,7 +2,9 @@
 
 use super::tables::AREA_PARTS;
 use super::{Page, Row};
+use crate::bench::host::FLOWS_GOAL;
 use crate::bench::plot::{self, bars, lines, Bar, Series};
+use crate::bench::{cpu, host};
 
 /// Limits beyond this multiple of the wire's are not drawn: they would flatten the rest.
 const LIMIT_SHOWN: f64 = 1.5;
@@ -24,6 +26,8 @@ impl Page {
             let axis = "ns from the doorbell to the first beat of the frame";
             plots.push(latency_plot(send, axis, &latency.send_curves));
         }
+        plots.extend(self.host.as_ref().map(flows_plot));
+        plots.extend(self.cpu.as_ref().map(cpu_plot));
         if let Some(area) = &self.area {
             let axis = format!(
                 "LUTs; the whole card: {:.2} % of the device",
@@ -121,6 +125,32 @@ impl Page {
         let all: Vec<Bar> = self.rows().filter(is_wanted).map(bar).collect();
         bars(title, "payload, Gb/s", &all)
     }
+}
+
+/// Time of a received packet over the number of flows.
+fn flows_plot(report: &host::Report) -> String {
+    let points = report
+        .flows
+        .iter()
+        .map(|row| (row.flows as f64, row.receive_ns));
+    let points: Vec<(f64, f64)> = points.collect();
+    let goal_ns = points.first().map_or(0.0, |point| point.1 * FLOWS_GOAL);
+    let goal = points.iter().map(|point| (point.0, goal_ns)).collect();
+    let series = [("control stack", points, false), ("to reach", goal, true)];
+    let series = series.map(|(name, points, is_limit)| Series {
+        name: name.to_owned(),
+        points,
+        is_limit,
+    });
+    let axes = ("flows that packets come for in turn", "ns for a packet");
+    lines("Host: a received packet over flows", axes, true, &series)
+}
+
+/// CPU time for a GB: the kernel's and ours, one below the other.
+fn cpu_plot(report: &cpu::Report) -> String {
+    let title = "Host: CPU time for a GB, both ends";
+    let axis = "CPU ms for a GB: MTU, whether the application reads each received byte";
+    plot::rows(title, axis, &report.bars())
 }
 
 /// One distribution for each kind of packet.

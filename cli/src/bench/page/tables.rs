@@ -3,7 +3,7 @@
 use super::{Page, Row, Table};
 use crate::bench::area::{self, BRAM_PERCENT_MAX, LUT_PERCENT_MAX, URAM_PERCENT_MAX};
 use crate::bench::speed::{self, SPEED_GOAL};
-use crate::bench::{dma, latency};
+use crate::bench::{connections, cpu, dma, host, latency};
 
 const HEAD: [&str; 8] = [
     "command", "Gb/s", "limit", "Mpps", "limit", "of limit", "to reach", "frames",
@@ -125,6 +125,47 @@ fn speed_table(report: &speed::Report) -> Table {
     }
 }
 
+fn host_table(report: &host::Report) -> Table {
+    Table {
+        title: "The host's control stack (`bench host`)".to_owned(),
+        note: format!(
+            "On the null card, which does nothing but the contract, with the null protocol. {}. \
+             With more flows each is to cost at most 1.3 times one. {}",
+            report.speed(),
+            report.noise().trim()
+        ),
+        head: owned(&host::HEAD),
+        rows: report.rows.iter().map(|row| row.cells().into()).collect(),
+    }
+}
+
+fn cpu_table(report: &cpu::Report) -> Table {
+    Table {
+        title: "CPU time of host stack and kernel (`bench cpu`)".to_owned(),
+        note: format!(
+            "Both ends together. {} {} {}",
+            report.idle(),
+            cpu::BIAS,
+            report.noise()
+        ),
+        head: owned(&cpu::HEAD),
+        rows: report.cells().into_iter().map(Into::into).collect(),
+    }
+}
+
+fn connections_table(report: &connections::Report) -> Table {
+    Table {
+        title: format!(
+            "{} connections on the golden card (`bench connections`)",
+            report.connections
+        ),
+        note: "Opened 64 at a time; all are open while each is used; every byte is judged."
+            .to_owned(),
+        head: owned(&["what", "figure"]),
+        rows: report.rows().into_iter().map(Into::into).collect(),
+    }
+}
+
 /// The device's share with its budget, the longest paths, and the largest parts.
 fn area_tables(figures: &area::Figures) -> [Table; 2] {
     let share = |what: &str, percent: f64, limit: f64| {
@@ -178,6 +219,9 @@ impl Page {
         tables.extend(self.dma.iter().map(dma_table));
         tables.extend(self.latency.iter().map(latency_table));
         tables.extend(self.speed.iter().map(speed_table));
+        tables.extend(self.host.iter().map(host_table));
+        tables.extend(self.cpu.iter().map(cpu_table));
+        tables.extend(self.connections.iter().map(connections_table));
         tables.extend(self.area.iter().flat_map(area_tables));
         tables
     }

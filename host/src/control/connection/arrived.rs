@@ -63,6 +63,14 @@ impl Connection {
         packet.flow.is_none_or(|name| name == self.name)
     }
 
+    /// Whether the payload of a packet takes nothing but a range that the connection has in any
+    /// case: no budget is asked.
+    pub(crate) fn is_light(&self, segment: &Segment<'_>) -> bool {
+        let is_deferred = matches!(segment.payload, SegmentPayload::Deferred(_));
+        let receive = self.receive.as_ref();
+        !is_deferred && receive.is_some_and(|receive| receive.has_ranges())
+    }
+
     /// Whether there is room for the payload of a packet that the protocol may take at once.
     pub(crate) fn has_room(&self, segment: &Segment<'_>) -> bool {
         let Some(receive) = &self.receive else {

@@ -3,23 +3,13 @@
 //! Everything that the protocol had accepted is delivered to the application first. That includes
 //! bytes in a buffer that is being withdrawn.
 
+use super::ended::Ended;
 use super::{Connection, Phase};
 use crate::control::commands::flow_remove;
 use crate::control::flow::state::PostedState;
 use crate::control::queue::CommandQueue;
 use crate::driver::error::Result;
 use crate::protocol::Protocol;
-
-/// How a protocol ended a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// Error number, as of Linux.
-    pub errno: i32,
-    /// The reason.
-    pub why: String,
-    /// Stream offset up to which bytes may still be accepted.
-    pub accepted_to: u64,
-}
 
 impl Connection {
     /// Its protocol has ended.

@@ -149,6 +149,11 @@ impl ReceiveSide {
         }
     }
 
+    /// Whether one more range can be recorded whatever other flows hold.
+    pub fn has_ranges(&self) -> bool {
+        self.standing.has_ranges()
+    }
+
     /// Stream offset of the byte that the protocol waits for.
     fn next(&self) -> u64 {
         self.taken.max(self.accepted)

@@ -3,11 +3,11 @@
 //!
 //! ```text
 //!   stream   0 ...... floor ..... acknowledged ..... offered ........ end of the queue
-//!               │ complete │ floor under way │ protocol may send │ segments under way
+//!               │ complete │ floor under way  │ may be sent  │ under way
 //! ```
 //! Invariants
-//! 1. The protocol is offered only bytes whose segments are confirmed, so the card finds the payload
-//!    of every header.
+//! 1. The protocol is offered only bytes whose segments are confirmed, so the card finds the
+//!    payload of every header.
 //! 2. A request completes only after a send floor beyond it is confirmed: no fetch of it is in
 //!    flight.
 

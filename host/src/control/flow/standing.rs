@@ -76,6 +76,12 @@ impl Standing {
         grown.clamp(RANGES_COMMITTED, RANGES_MAX)
     }
 
+    /// Whether one more range can be recorded in each set whatever other flows hold.
+    pub fn has_ranges(&self) -> bool {
+        let sets = [&self.landed, &self.in_doubt, &self.lost];
+        sets.iter().all(|set| set.len() < RANGES_COMMITTED)
+    }
+
     /// Whether one more range can be recorded.
     pub fn may_land(&self) -> bool {
         self.landed.len() < self.ranges_max(self.landed.len())

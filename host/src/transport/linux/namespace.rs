@@ -26,9 +26,11 @@ use crate::transport::{Result, TransportError};
 const REQUEST_SOCKET: u8 = 1;
 const REQUEST_TAP: u8 = 2;
 const REQUEST_SETTING: u8 = 3;
+const REQUEST_NETWORK: u8 = 4;
 /// Longest request: a kind, a path and a value.
 const REQUEST_BYTES_MAX: usize = 256;
 const TAP_PATH: &CStr = c"/dev/net/tun";
+const NETWORK_PATH: &CStr = c"/proc/self/ns/net";
 
 /// A network namespace. It exists as long as this value or any descriptor opened in it.
 #[derive(Debug)]
@@ -72,6 +74,13 @@ impl Namespace {
     /// Opens the TAP driver in the namespace, non-blocking.
     pub fn open_tap(&self) -> io::Result<OwnedFd> {
         self.request(&[REQUEST_TAP])?
+            .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Enters one more empty network of the same owner, and returns the file of the one it leaves:
+    /// that one exists as long as this file or any descriptor opened in it.
+    pub fn enter_another(&self) -> io::Result<OwnedFd> {
+        self.request(&[REQUEST_NETWORK])?
             .ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
@@ -261,6 +270,7 @@ fn serve(channel: RawFd, request: &[u8]) {
             // SAFETY: the path is a terminated string.
             unsafe { libc::open(TAP_PATH.as_ptr(), flags) }
         }
+        REQUEST_NETWORK => leave_network(),
         REQUEST_SETTING => return send_reply(channel, write_setting(&request[1..]), None),
         _ => return send_reply(channel, libc::EINVAL, None),
     };
@@ -270,6 +280,23 @@ fn serve(channel: RawFd, request: &[u8]) {
     send_reply(channel, 0, Some(fd));
     // SAFETY: the descriptor is ours; the parent has its own copy by now.
     unsafe { libc::close(fd) };
+}
+
+/// Opens the file of the network, then enters a new one; returns the file, or -1 with its error.
+fn leave_network() -> RawFd {
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+    // SAFETY: the path is a terminated string; the other calls take plain numbers, and the
+    // descriptor is our own.
+    unsafe {
+        let fd = libc::open(NETWORK_PATH.as_ptr(), flags);
+        if fd < 0 || libc::unshare(libc::CLONE_NEWNET) == 0 {
+            return fd;
+        }
+        let error = errno();
+        libc::close(fd);
+        *libc::__errno_location() = error;
+        -1
+    }
 }
 
 /// Writes `value` to `path`, given as `path NUL value`; returns 0 or an error number.

@@ -1,16 +1,27 @@
-//! Interface configuration by rtnetlink: addresses, routes with metrics, link state.
+//! Interface configuration by rtnetlink: addresses, routes with metrics, link state, virtual
+//! cables.
 
+use std::ffi::CStr;
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::namespace::Namespace;
 use super::sys;
 
 // Attribute types of rtnetlink(7) and the kernel's uapi headers if_link.h and rtnetlink.h.
 const IFLA_ADDRESS: u16 = 1;
+const IFLA_IFNAME: u16 = 3;
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
+const IFLA_LINKINFO: u16 = 18;
+const IFLA_NET_NS_FD: u16 = 28;
+const IFLA_INFO_KIND: u16 = 1;
+const IFLA_INFO_DATA: u16 = 2;
+/// Of if_link.h or, for veth's own data, veth.h.
+const VETH_INFO_PEER: u16 = 1;
+/// Bytes of an `ifinfomsg`.
+const LINK_BYTES: usize = 16;
 const IFA_ADDRESS: u16 = 1;
 const IFA_LOCAL: u16 = 2;
 const IFA_FLAGS: u16 = 8;
@@ -64,6 +75,22 @@ impl RouteSocket {
         request.attribute(IFLA_ADDRESS, &mac);
         request.attribute(IFLA_MTU, &mtu.to_ne_bytes());
         request.attribute(IFLA_TXQLEN, &queue_packets.to_ne_bytes());
+        self.execute(request)
+    }
+
+    /// Adds a virtual cable between this network and another: an interface of that name in each.
+    pub fn add_veth(&mut self, name: &CStr, other: BorrowedFd) -> io::Result<()> {
+        let mut peer = vec![0; LINK_BYTES];
+        attribute(&mut peer, IFLA_IFNAME, name.to_bytes_with_nul());
+        attribute(&mut peer, IFLA_NET_NS_FD, &other.as_raw_fd().to_ne_bytes());
+        let (mut data, mut info) = (Vec::new(), Vec::new());
+        attribute(&mut data, VETH_INFO_PEER, &peer);
+        attribute(&mut info, IFLA_INFO_KIND, b"veth");
+        attribute(&mut info, IFLA_INFO_DATA, &data);
+        let mut request = Request::new(libc::RTM_NEWLINK, libc::NLM_F_CREATE | libc::NLM_F_EXCL);
+        request.bytes(&[0; LINK_BYTES]);
+        request.attribute(IFLA_IFNAME, name.to_bytes_with_nul());
+        request.attribute(IFLA_LINKINFO, &info);
         self.execute(request)
     }
 

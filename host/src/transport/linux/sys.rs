@@ -105,6 +105,28 @@ pub fn tun_set_offload(fd: BorrowedFd, offloads: libc::c_uint) -> io::Result<()>
     check(result as isize).map(drop)
 }
 
+/// An `ethtool_value` of linux/ethtool.h.
+#[repr(C)]
+struct EthtoolValue {
+    command: u32,
+    value: u32,
+}
+
+/// `SIOCETHTOOL` with `ETHTOOL_SGRO`: whether an interface joins received segments (GRO), through
+/// any socket of its namespace.
+pub fn set_receive_offload(fd: BorrowedFd, name: &CStr, on: bool) -> io::Result<()> {
+    const SIOCETHTOOL: libc::Ioctl = 0x8946;
+    const ETHTOOL_SGRO: u32 = 0x2c;
+    let mut value = EthtoolValue {
+        command: ETHTOOL_SGRO,
+        value: on.into(),
+    };
+    let mut request = interface_request(name);
+    request.ifr_ifru.ifru_data = std::ptr::from_mut(&mut value).cast();
+    // SAFETY: the command reads one `ifreq` and the value that it points at; both outlive the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), SIOCETHTOOL, &mut request) } as isize).map(drop)
+}
+
 /// `SIOCOUTQ` or `FIONREAD`: bytes in a queue of a socket.
 pub fn queue_bytes(fd: BorrowedFd, request: libc::Ioctl) -> io::Result<u64> {
     let mut bytes: libc::c_int = 0;

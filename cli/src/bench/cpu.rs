@@ -1,0 +1,229 @@
+//! `bench cpu`: CPU seconds for a GB, of our host stack and of the kernel's TCP beside it.
+//!
+//! ```text
+//!   kernel: two networks, a veth pair, one connection ── busy time of the machine, less when idle
+//!   ours:   provider, protocol ── null card on another core ── time that the thread had a core
+//! ```
+//! With `--transport linux` two cards are joined, and Linux TCP runs at both ends (`cpu/linux.rs`).
+//!
+//! Both ends together: the kernel's in one run, since its work cannot be told apart; ours as a
+//! receiver and a sender, each with a card of its own. Idle polls of ours are counted apart and
+//! left out. A repetition is the mean of several parts, and all parts take turns: what slows the
+//! machine for a while slows every repetition of both.
+//!
+//! Runs of the kernel beside which others were busy are repeated, up to a number.
+//!
+//! What the comparison leaves out: veth has no driver, no DMA and no interrupts, which flatters
+//! the kernel. The null card has no IOMMU and no register that is slow to write, which flatters
+//! us. Ours takes batches of 64 packets.
+
+mod kernel;
+mod linux;
+mod machine;
+mod null;
+mod refusal;
+mod report;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use host::transport::{TransportError, VethPair};
+
+use self::kernel::Kernel;
+use self::null::Acks;
+use self::refusal::refused;
+use self::report::{Key, Samples};
+pub use self::report::{Report, BIAS, HEAD};
+use super::cores::Cores;
+use crate::output::{json_file, print};
+
+/// Sizes of IP packets that are measured, bytes.
+const MTUS: [u16; 2] = [1500, 9000];
+
+/// Repetitions, unless said otherwise.
+const REPETITIONS: u32 = 5;
+
+/// The protocol that runs on our stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TransportName {
+    /// The least protocol there is: what is left is the control stack
+    Null,
+    /// Linux TCP on headers alone, behind a TAP device at each end of two joined cards
+    Linux,
+}
+
+impl TransportName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Linux => "linux",
+        }
+    }
+}
+
+/// Arguments of `zeronic bench cpu`.
+#[derive(Clone, Debug, Args)]
+pub struct CpuArguments {
+    /// The protocol on our stack
+    #[arg(long, value_enum, default_value_t = TransportName::Null)]
+    transport: TransportName,
+    /// Repetitions
+    #[arg(long, default_value_t = REPETITIONS, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(3..=100))]
+    repetitions: u32,
+    /// One short repetition; times are not judged
+    #[arg(long)]
+    quick: bool,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    repetitions: u32,
+    /// Parts of each repetition.
+    parts: u32,
+    /// Runs of the kernel that are repeated, in all, as others were busy beside them.
+    repeated_max: u32,
+    /// Time of each run of the kernel, and of the idle machine before it.
+    window: Duration,
+    /// Batches of each run of ours with the null protocol.
+    batches: u32,
+    /// Bytes of each run of ours with Linux TCP.
+    bytes: u64,
+}
+
+impl CpuArguments {
+    /// What `bench all` measures.
+    pub fn of_page(quick: bool) -> Self {
+        Self {
+            transport: TransportName::Null,
+            repetitions: REPETITIONS,
+            quick,
+            json: None,
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        match self.quick {
+            true => Plan {
+                repetitions: 1,
+                parts: 1,
+                repeated_max: 0,
+                window: Duration::from_millis(200),
+                batches: 200,
+                bytes: 4 << 20,
+            },
+            false => Plan {
+                repetitions: self.repetitions,
+                parts: 5,
+                repeated_max: 20,
+                window: Duration::from_millis(300),
+                batches: 1000,
+                bytes: 16 << 20,
+            },
+        }
+    }
+
+    /// Measures both.
+    pub fn measure(&self) -> Result<Report> {
+        let plan = self.plan();
+        let pairs = MTUS.map(|mtu| VethPair::open(mtu).map(|pair| (mtu, pair)));
+        let pairs: Result<Vec<_>, TransportError> = pairs.into_iter().collect();
+        let pairs = pairs.map_err(refused)?;
+        let cores = Cores::find();
+        let mut samples = Samples::default();
+        for part in 0..plan.parts * plan.repetitions {
+            for (mtu, pair) in &pairs {
+                let mut part = Part {
+                    plan,
+                    repetition: part % plan.repetitions,
+                    mtu: *mtu,
+                    cores: &cores,
+                    samples: &mut samples,
+                };
+                part.kernel(pair)?;
+                match self.transport {
+                    TransportName::Null => part.null()?,
+                    TransportName::Linux => part.linux()?,
+                }
+            }
+        }
+        let has_receive_offload = pairs.iter().all(|(_, pair)| pair.has_receive_offload());
+        Ok(samples.report(
+            self.transport.name(),
+            !self.quick,
+            has_receive_offload,
+            cores.count(),
+        ))
+    }
+}
+
+/// A part of a repetition, at one MTU.
+struct Part<'a> {
+    plan: Plan,
+    repetition: u32,
+    mtu: u16,
+    cores: &'a Cores,
+    samples: &'a mut Samples,
+}
+
+impl Part<'_> {
+    fn key(&self, touched: bool) -> Key {
+        let mtu = self.mtu;
+        Key { mtu, touched }
+    }
+
+    fn kernel(&mut self, pair: &VethPair) -> Result<()> {
+        for touched in [false, true] {
+            let (kernel, key) = (Kernel { pair, touched }, self.key(touched));
+            let mut cost = kernel.measure(self.plan.window)?;
+            while self.samples.is_disturbed(&cost, self.plan.repeated_max) {
+                cost = kernel.measure(self.plan.window)?;
+            }
+            self.samples.add_kernel(self.repetition, key, cost);
+        }
+        Ok(())
+    }
+
+    fn linux(&mut self) -> Result<()> {
+        for touched in [false, true] {
+            let both = linux::measure(self.mtu, touched, self.plan.bytes, self.cores)?;
+            let key = self.key(touched);
+            self.samples.add_ours(self.repetition, key, &[both]);
+        }
+        Ok(())
+    }
+
+    fn null(&mut self) -> Result<()> {
+        let (mtu, batches, cores) = (self.mtu, self.plan.batches, self.cores);
+        let sent = null::send(mtu, Acks::Each64KiB, batches, cores)?;
+        for touched in [false, true] {
+            let received = null::receive(mtu, Acks::Each64KiB, touched, batches, cores)?;
+            let key = self.key(touched);
+            self.samples
+                .add_ours(self.repetition, key, &[received, sent]);
+        }
+        let acks = Acks::EverySecondSegment;
+        let sent = null::send(mtu, acks, batches, cores)?;
+        let received = null::receive(mtu, acks, false, batches, cores)?;
+        self.samples
+            .add_one_ack_for_two(self.repetition, mtu, &[received, sent]);
+        Ok(())
+    }
+}
+
+/// Measures, prints, writes.
+pub fn run(arguments: &CpuArguments) -> Result<bool> {
+    let json = json_file(arguments.json.as_deref())?;
+    let report = arguments.measure()?;
+    if let Some(json) = json {
+        json.write_json(&report)?;
+    }
+    print(&report.text(!arguments.quick))?;
+    Ok(report.ok)
+}

@@ -1,0 +1,136 @@
+//! The kernel's TCP over a veth pair: one connection, `send` and `recv` of 64 KiB.
+//!
+//! ```text
+//!   idle ─► warm-up ─► window ─► end ─► idle
+//!                       │               └── busy cores, mean of before and after: baseline
+//!                       └── busy time of the machine less baseline, over bytes received
+//! ```
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{anyhow, Result};
+use host::transport::VethPair;
+use sim::null_card::payload::{sum, Pattern};
+
+use super::machine::{busy_seconds, idle_cores};
+use super::null::GB;
+use crate::bench::cores::thread_time;
+
+/// Bytes of a call.
+const CALL_BYTES: usize = 64 << 10;
+
+/// The run that is measured.
+pub struct Kernel<'a> {
+    /// The two networks.
+    pub pair: &'a VethPair,
+    /// The application reads each received byte once.
+    pub touched: bool,
+}
+
+/// CPU seconds for a GB.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelCost {
+    /// Of the machine, less what it was busy without us.
+    pub machine: f64,
+    /// Of the two threads alone: a lower limit that no other program disturbs.
+    pub threads: f64,
+    /// Cores that were busy without us.
+    pub idle_cores: f64,
+}
+
+/// Sends until it is told to stop. Returns the time that this thread had a core.
+fn send(mut stream: TcpStream, stop: &AtomicBool) -> Result<Duration> {
+    let (pattern, from) = (Pattern::new(CALL_BYTES), thread_time());
+    let mut place = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let sent = stream.write(pattern.at(place, CALL_BYTES))?;
+        place += sent as u64;
+    }
+    stream.shutdown(Shutdown::Write)?;
+    Ok(thread_time() - from)
+}
+
+/// The receiving end.
+struct Receiver {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    touched: bool,
+    bytes: u64,
+    sum: u64,
+}
+
+impl Receiver {
+    /// Receives once; false at the end of the stream.
+    fn receive(&mut self) -> Result<bool> {
+        let bytes = self.stream.read(&mut self.buffer)?;
+        self.bytes += bytes as u64;
+        if self.touched {
+            self.sum += sum(&self.buffer[..bytes]);
+        }
+        Ok(bytes > 0)
+    }
+
+    fn receive_for(&mut self, time: Duration) -> Result<()> {
+        let started = Instant::now();
+        while started.elapsed() < time {
+            anyhow::ensure!(self.receive()?, "the kernel's connection has ended");
+        }
+        Ok(())
+    }
+}
+
+impl Kernel<'_> {
+    /// Measures for so long.
+    pub fn measure(&self, window: Duration) -> Result<KernelCost> {
+        let before = idle_cores(window / 2)?;
+        let (to, from) = self.pair.connect()?;
+        let stop = AtomicBool::new(false);
+        let mut receiver = Receiver {
+            stream: from,
+            buffer: vec![0; CALL_BYTES],
+            touched: self.touched,
+            bytes: 0,
+            sum: 0,
+        };
+        let (busy, elapsed, bytes, threads) = std::thread::scope(|scope| {
+            let sending = scope.spawn(|| send(to, &stop));
+            let mut work = || {
+                let thread = thread_time();
+                receiver.receive_for(window / 8)?;
+                let (busy, started, bytes) = (busy_seconds()?, Instant::now(), receiver.bytes);
+                receiver.receive_for(window)?;
+                let busy = busy_seconds()? - busy;
+                let (elapsed, bytes) = (started.elapsed(), receiver.bytes - bytes);
+                stop.store(true, Ordering::Relaxed);
+                while receiver.receive()? {}
+                anyhow::Ok((busy, elapsed, bytes, thread_time() - thread))
+            };
+            let result = work();
+            // A sender whose receiver has failed waits for room: it ends with the connection.
+            stop.store(true, Ordering::Relaxed);
+            let _ = receiver.stream.shutdown(Shutdown::Both);
+            let sent = sending.join().map_err(|_| anyhow!("the sender panicked"))?;
+            let (busy, elapsed, bytes, thread) = result?;
+            anyhow::Ok((busy, elapsed, bytes, thread + sent?))
+        })?;
+        let after = idle_cores(window / 2)?;
+        if self.touched {
+            let expected = Pattern::new(0).sum(0, receiver.bytes);
+            let found = receiver.sum;
+            anyhow::ensure!(
+                found == expected,
+                "kernel: sum {found} instead of {expected}"
+            );
+        }
+        let idle_cores = (before + after) / 2.0;
+        let machine = busy - idle_cores * elapsed.as_secs_f64();
+        Ok(KernelCost {
+            machine: machine / (bytes as f64 / GB),
+            threads: threads.as_secs_f64() / (receiver.bytes as f64 / GB),
+            idle_cores,
+        })
+    }
+}

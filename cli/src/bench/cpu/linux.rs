@@ -1,0 +1,65 @@
+//! Our stack with Linux TCP behind a TAP device at both ends, two cards joined by a wire.
+//!
+//! ```text
+//!   this thread:  host A │ host B │ cards, wire │ host A │ ...
+//!                 ▲ measured ▲
+//! ```
+//! The cards are golden ones, which do all of the contract; they work between the calls of the
+//! hosts, on the same core. What the kernel does for the TAP devices outside of this thread is not
+//! counted, and received bytes are in the core's cache: both flatter us.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use sim::joined::{Joined, JoinedError};
+
+use super::null::{clock_cost, SideCost, GB};
+use super::refusal::refused;
+use crate::bench::cores::{thread_time, Cores};
+
+/// A share of the bytes comes first, unmeasured.
+const WARM_UP: u64 = 8;
+
+/// The times of the hosts' calls.
+#[derive(Clone, Copy, Debug, Default)]
+struct Calls {
+    spent: Duration,
+    idle: Duration,
+    idle_polls: u64,
+}
+
+/// What both ends cost together, over so many bytes.
+pub fn measure(mtu: u16, touched: bool, bytes: u64, cores: &Cores) -> Result<SideCost> {
+    let _kept = cores.keep(0);
+    let mut joined = Joined::open(mtu, touched).map_err(|error| match error {
+        JoinedError::Transport(error) => refused(error),
+        other => other.into(),
+    })?;
+    let warm_up = bytes.div_ceil(WARM_UP);
+    while joined.received_bytes() < warm_up {
+        joined.round(&mut |call| {
+            call();
+        })?;
+    }
+    let (from, cost, mut calls) = (joined.received_bytes(), clock_cost(), Calls::default());
+    while joined.received_bytes() < from + bytes {
+        joined.round(&mut |call| {
+            let started = thread_time();
+            let found = call();
+            let spent = (thread_time() - started).saturating_sub(cost);
+            match found {
+                true => calls.spent += spent,
+                false => {
+                    calls.idle += spent;
+                    calls.idle_polls += 1;
+                }
+            }
+        })?;
+    }
+    let bytes = joined.received_bytes() - from;
+    Ok(SideCost {
+        seconds_per_gb: calls.spent.as_secs_f64() / (bytes as f64 / GB),
+        idle_polls: calls.idle_polls,
+        idle: calls.idle,
+    })
+}

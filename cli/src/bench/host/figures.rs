@@ -1,0 +1,74 @@
+//! What is measured of a piece of work.
+
+use serde::Serialize;
+
+/// A time and how much its runs differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timed {
+    /// Time: in times of the reference loop while it is measured, then in ns.
+    pub ns: f64,
+    /// The middle half of the runs over their median.
+    pub spread: f64,
+    /// Time of a poll that found nothing, ns, as it was.
+    pub empty_ns: f64,
+    /// How many of these there were.
+    pub empty_polls: u64,
+    /// Batches that the machine has interrupted.
+    pub interrupted: usize,
+    /// How often it was measured.
+    pub attempts: u32,
+}
+
+/// What one packet or descriptor costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cost {
+    /// Time, ns.
+    pub ns: f64,
+    /// Instructions; `None` without Valgrind.
+    pub instructions: Option<f64>,
+    /// Allocations, reallocations among them.
+    pub allocations: f64,
+    /// The time and what is known of it.
+    #[serde(skip)]
+    pub timed: Timed,
+}
+
+/// What an ACK without payload costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct AckCost {
+    /// Taken from the card, ns.
+    pub ns: f64,
+    /// Written to the card, ns.
+    pub written_ns: f64,
+    /// Instructions of a taken one; `None` without Valgrind.
+    pub instructions: Option<f64>,
+    /// Instructions of a written one.
+    pub written_instructions: Option<f64>,
+    /// Allocations of a taken one.
+    pub allocations: f64,
+    /// Allocations of a written one.
+    pub written_allocations: f64,
+}
+
+/// What a received packet costs with many flows.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowsCost {
+    /// Flows that packets come for, in turn.
+    pub flows: usize,
+    /// Time of a packet, ns.
+    pub receive_ns: f64,
+    /// The time and what is known of it.
+    #[serde(skip)]
+    pub timed: Timed,
+}
+
+/// How fast the core was: times of the reference loop, ns.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Speed {
+    /// The median: figures are in the time of a core that takes so long.
+    pub median_ns: f64,
+    /// A twentieth was faster.
+    pub fast_ns: f64,
+    /// A twentieth was slower.
+    pub slow_ns: f64,
+}

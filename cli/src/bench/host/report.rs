@@ -1,0 +1,142 @@
+//! The figures of `bench host`, as a table and as JSON.
+
+use serde::Serialize;
+
+use super::figures::{AckCost, Cost, FlowsCost, Speed, Timed};
+use crate::bench::statistics::SPREAD_MAX;
+use crate::bench::table::table;
+
+/// All costs and the verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Everything that the card took was right, and the spread is below 5 %.
+    pub ok: bool,
+    /// A packet of 1448 bytes, one flow, batches of 64, one ACK for each 64 KiB.
+    pub receive: Cost,
+    /// The same with an ACK for every second packet.
+    pub receive_one_ack_for_two: Cost,
+    /// A descriptor of 1448 bytes.
+    pub send: Cost,
+    /// A descriptor of 64 KiB (45 frames).
+    pub send_64k: Cost,
+    /// An ACK without payload.
+    pub ack: AckCost,
+    /// Received packets with many flows, of as many connections as the most flows.
+    pub flows: Vec<FlowsCost>,
+    /// A packet of 1448 bytes on one flow from a card in a thread of its own, ns; `None` without
+    /// `--thread`.
+    pub receive_beside_thread_ns: Option<f64>,
+    /// A poll that finds nothing, with as many connections open, ns.
+    pub idle_poll_ns: f64,
+    /// Polls that found nothing, left out of the times.
+    pub empty_polls: u64,
+    /// Batches that the machine has interrupted, left out of the times.
+    pub interrupted_batches: usize,
+    /// The greatest spread of all times.
+    pub spread: f64,
+    /// How fast the core was.
+    pub reference: Speed,
+    /// The thread stayed on one core.
+    pub one_core: bool,
+    /// Rows of the table.
+    #[serde(skip)]
+    pub rows: Vec<Row>,
+}
+
+/// A row of the table.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What it is.
+    pub name: String,
+    /// The time.
+    pub timed: Timed,
+    /// All costs, where more than the time is measured.
+    pub cost: Option<Cost>,
+    /// Time to reach, ns.
+    pub goal_ns: Option<f64>,
+}
+
+/// Head of the table.
+pub const HEAD: [&str; 9] = [
+    "cost",
+    "ns",
+    "to reach",
+    "spread",
+    "instructions",
+    "allocations",
+    "empty polls",
+    "interrupted",
+    "attempts",
+];
+
+impl Row {
+    /// The row as the table shows it.
+    pub fn cells(&self) -> [String; 9] {
+        let (timed, cost) = (&self.timed, self.cost.as_ref());
+        let instructions = cost.and_then(|cost| cost.instructions);
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        [
+            self.name.clone(),
+            format!("{:.0}", timed.ns),
+            or_none(self.goal_ns.map(|goal| {
+                let verdict = if timed.ns <= goal { "yes" } else { "no" };
+                format!("{goal:.0}: {verdict}")
+            })),
+            format!("{:.1} %", 100.0 * timed.spread),
+            or_none(instructions.map(|count| format!("{count:.0}"))),
+            or_none(cost.map(|cost| format!("{:.2}", cost.allocations))),
+            match timed.empty_polls {
+                0 => "0".to_owned(),
+                polls => format!("{polls} of {:.0} ns", timed.empty_ns),
+            },
+            format!("{} batches", timed.interrupted),
+            timed.attempts.to_string(),
+        ]
+    }
+}
+
+impl Report {
+    /// The table and what is said below it.
+    pub fn text(&self, judged: bool) -> String {
+        let mut table = table(&HEAD);
+        for row in &self.rows {
+            table.add_row(row.cells());
+        }
+        let verdict = match (self.ok, judged) {
+            (true, true) => "every descriptor is right\n",
+            (true, false) => "every descriptor is right; times are not judged\n",
+            (false, _) => "",
+        };
+        format!("{table}\n{}\n{}{verdict}", self.speed(), self.noise())
+    }
+
+    /// By which core times are given.
+    pub fn speed(&self) -> String {
+        let Speed {
+            median_ns,
+            fast_ns,
+            slow_ns,
+        } = self.reference;
+        let free = if self.one_core {
+            ""
+        } else {
+            "; the thread could not be kept on one core"
+        };
+        format!(
+            "ns on a core that takes {median_ns:.0} ns for the reference loop, the median of this \
+             run; a twentieth of it was below {fast_ns:.0}, a twentieth above {slow_ns:.0}{free}"
+        )
+    }
+
+    /// Says so if the figures spread too far; empty otherwise.
+    pub fn noise(&self) -> String {
+        let (spread, most) = (100.0 * self.spread, 100.0 * SPREAD_MAX);
+        match self.ok {
+            true => String::new(),
+            false => format!(
+                "NOISY: spread {spread:.1} %, at most {most:.0} % counts; repeat it on an idle \
+                 machine\n"
+            ),
+        }
+    }
+}

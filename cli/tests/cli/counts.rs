@@ -1,0 +1,62 @@
+//! Instructions and allocations of the host are those of docs/host_counts.toml, within 5 %.
+//!
+//! `ZERONIC_BLESS=1` writes the file, for the profile of this test. Where Valgrind is not
+//! installed, or for another compiler than the file's, instructions are not compared; the step
+//! `test` of the gate says so.
+
+use std::fs::File;
+use std::io::Write;
+
+use crate::run::{accepted, command, folder, refused, ROOT};
+
+const COUNTS: &str = "docs/host_counts.toml";
+
+/// Says on standard error, and to the gate, that a comparison was left out.
+fn skip(why: &str) {
+    // Written past the capture of the test harness.
+    let _ = writeln!(std::io::stderr(), "skipped: {why}: counts of instructions");
+    if let Some(path) = std::env::var_os("ZERONIC_SKIPPED") {
+        let file = File::options().append(true).create(true).open(path);
+        let mut file = file.expect("the file of skipped tests");
+        writeln!(file, "{why}\tcli counts (instructions)").expect("a line");
+    }
+}
+
+#[test]
+fn counts_of_the_host_are_as_committed() {
+    let check = ["bench", "host", "--counts", COUNTS];
+    if std::env::var("ZERONIC_BLESS").is_ok_and(|value| value == "1") {
+        accepted(&[&check[..], &["--bless"]].concat());
+        return;
+    }
+    let said = accepted(&check);
+    assert!(said.contains("counts are within 5 %"), "{said}");
+    let skipped = "skipped: instructions: ";
+    if let Some(why) = said.lines().find_map(|line| line.strip_prefix(skipped)) {
+        skip(why);
+    }
+}
+
+/// A file with other counts, and one without any.
+#[test]
+fn counts_that_differ_are_a_failure() {
+    let path = folder("counts").join("other.toml");
+    let file = path.to_str().expect("a path");
+    let own = std::fs::read_to_string(format!("{ROOT}/{COUNTS}")).expect("counts");
+    let other = own.replace("allocations = ", "allocations = 9");
+    std::fs::write(&path, other).expect("a file");
+    // Without a path there is no Valgrind: only allocations are compared.
+    let mut command = command(&["bench", "host", "--counts", file]);
+    let output = command.env("PATH", "").output().expect("the program");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in [
+        "DIFFERS",
+        "NOT within",
+        "skipped: instructions: no valgrind",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    refused(&["bench", "host", "--bless"], &["--counts"]);
+    refused(&["bench", "host", "--counts", "none.toml"], &["none.toml"]);
+}

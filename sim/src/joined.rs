@@ -1,0 +1,297 @@
+//! Two hosts with a card each, on one wire: what a real protocol at both ends costs.
+//!
+//! ```text
+//!   Provider ── LinuxTransport               LinuxTransport ── Provider
+//!      └── golden card ──────────── frames ──────────── golden card ──┘
+//!          bytes of a pattern ─────────────────────────► read and judged
+//! ```
+//! One connection, one way. Each call of a host goes through the caller's meter, and nothing else
+//! does: the cards work between these calls, on buses that are late, and so do the frames on the
+//! wire. Nothing is lost on it. Payload and headers are carried as on a real wire; the receiving
+//! card writes the payload on the core of the host.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use abi::config::DEFAULT;
+use host::driver::bus::MemoryKind;
+use host::driver::device::DeviceConfig;
+use host::driver::error::HostError;
+use host::memory::ApplicationMapping;
+use host::observed::Observed;
+use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
+use host::transport::patience::{Patience, PATIENCE};
+use host::transport::{LinkConfig, LinuxTransport, ListenerId, Transport, TransportError, Tuning};
+use thiserror::Error;
+
+use crate::golden_card::{GoldenBus, GoldenCard};
+use crate::harness::mac::Frame;
+use crate::network_side::NetworkSide;
+use crate::null_card::payload::{sum, Pattern};
+
+/// Length of a buffer, and how many are posted at each end.
+const BUFFER: (u32, usize) = (256 << 10, 8);
+/// Frames to a card between two polls: its header queue has room for more.
+const FRAMES_PER_ROUND: usize = 64;
+/// Bytes that the receiver reads at once: they stay in the first cache.
+const READ_BYTES: usize = 4096;
+const PORT: u16 = 5001;
+
+/// Calls a piece of the host's work, which returns whether it found anything.
+pub type Meter<'a> = dyn FnMut(&mut dyn FnMut() -> bool) + 'a;
+
+/// Why a run stops.
+#[derive(Debug, Error)]
+pub enum JoinedError {
+    /// The kernel's side failed, or is forbidden.
+    #[error("{0}")]
+    Transport(#[from] TransportError),
+    /// The control stack failed.
+    #[error("{0}")]
+    Host(#[from] HostError),
+    /// The connection ended.
+    #[error("the connection ended: {0}")]
+    Ended(String),
+    /// A received buffer holds other bytes than were sent.
+    #[error("{bytes} bytes from byte {place} on have the sum {found} instead of {expected}")]
+    Payload {
+        /// Place of the first byte in the stream.
+        place: u64,
+        /// Bytes in the buffer.
+        bytes: u32,
+        /// Their sum.
+        found: u64,
+        /// The right one.
+        expected: u64,
+    },
+    /// Nothing moves any more.
+    #[error("no progress for {} s after {bytes} bytes", PATIENCE.as_secs())]
+    Stuck {
+        /// Bytes received so far.
+        bytes: u64,
+    },
+}
+
+type Result<T, E = JoinedError> = std::result::Result<T, E>;
+
+/// One host with its card.
+struct End {
+    provider: Provider<GoldenBus, Observed<LinuxTransport>>,
+    card: Rc<RefCell<GoldenCard>>,
+    region: RegionId,
+    memory: ApplicationMapping,
+    connection: Option<ConnectionId>,
+    /// Buffers posted so far.
+    posted: usize,
+    /// Frames on their way to it.
+    frames: VecDeque<Frame>,
+}
+
+impl End {
+    fn open(number: u8, mtu_bytes: u16) -> Result<Self> {
+        let link = LinkConfig::lab(number, mtu_bytes, Tuning::REAL_TIME);
+        let card = GoldenCard::new(DEFAULT);
+        let bus = GoldenBus::late(card.clone());
+        let transport = LinuxTransport::open(&link)?;
+        let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::default())?;
+        let bytes = BUFFER.0 as usize * BUFFER.1;
+        let region = provider.register(ApplicationId::FIRST, MemoryKind::Application, bytes)?;
+        Ok(Self {
+            memory: provider.map(region)?,
+            provider,
+            card,
+            region,
+            connection: None,
+            posted: 0,
+            frames: VecDeque::new(),
+        })
+    }
+
+    /// Polls once. Returns the completions.
+    fn poll(&mut self, meter: &mut Meter) -> Result<Vec<Completion>> {
+        let provider = &mut self.provider;
+        let mut result = Ok(Vec::new());
+        meter(&mut || {
+            let seen = |provider: &mut Provider<GoldenBus, Observed<LinuxTransport>>| {
+                let headers = provider.transport().counters().transmit_headers;
+                (headers, provider.counters().header_entries)
+            };
+            let before = seen(provider);
+            result = provider.poll();
+            seen(provider) != before || !matches!(&result, Ok(found) if found.is_empty())
+        });
+        Ok(result?)
+    }
+
+    /// Place of the next buffer in the region.
+    fn next_offset(&mut self) -> u64 {
+        let offset = (self.posted % BUFFER.1) as u64 * u64::from(BUFFER.0);
+        self.posted += 1;
+        offset
+    }
+}
+
+/// Both hosts. See the head of this file.
+pub struct Joined {
+    sender: End,
+    receiver: End,
+    listener: ListenerId,
+    pattern: Pattern,
+    touched: bool,
+    /// Places of the next byte to post for sending, and of the next one that is received.
+    sent: u64,
+    received: u64,
+    patience: Patience<u64>,
+}
+
+impl Joined {
+    /// Opens both hosts and starts to connect them. With `touched`, the application's reading of
+    /// each received byte is a piece of the host's work; otherwise bytes are only judged.
+    pub fn open(mtu_bytes: u16, touched: bool) -> Result<Self> {
+        let (mut sender, mut receiver) = (End::open(1, mtu_bytes)?, End::open(2, mtu_bytes)?);
+        let remote = ([10, 77, 0, 2], PORT).into();
+        let listener = receiver.provider.listen(ApplicationId::FIRST, remote)?;
+        let connection = sender.provider.connect(ApplicationId::FIRST, remote)?;
+        sender.connection = Some(connection);
+        Ok(Self {
+            sender,
+            receiver,
+            listener,
+            pattern: Pattern::new(BUFFER.0 as usize),
+            touched,
+            sent: 0,
+            received: 0,
+            patience: Patience::new(0),
+        })
+    }
+
+    /// Bytes received so far.
+    pub fn received_bytes(&self) -> u64 {
+        self.received
+    }
+
+    /// Both hosts poll, then both cards and the wire do their part.
+    pub fn round(&mut self, meter: &mut Meter) -> Result<()> {
+        for completion in self.sender.poll(meter)? {
+            match completion {
+                Completion::Opened(_) => {
+                    for _ in 0..BUFFER.1 {
+                        self.send(meter)?;
+                    }
+                }
+                Completion::Sent { .. } => self.send(meter)?,
+                other => return Err(JoinedError::Ended(format!("{other:?}"))),
+            }
+        }
+        if self.receiver.connection.is_none() {
+            self.receiver.connection = self.receiver.provider.accept(self.listener)?;
+            if self.receiver.connection.is_some() {
+                for _ in 0..BUFFER.1 {
+                    self.receive(meter)?;
+                }
+            }
+        }
+        for completion in self.receiver.poll(meter)? {
+            match completion {
+                Completion::Opened(_) => {}
+                Completion::Received { bytes, .. } => {
+                    self.judge(bytes, meter)?;
+                    self.receive(meter)?;
+                }
+                other => return Err(JoinedError::Ended(format!("{other:?}"))),
+            }
+        }
+        self.carry();
+        match self.patience.is_over(self.received) {
+            true => Err(JoinedError::Stuck {
+                bytes: self.received,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// Fills the next buffer and posts it.
+    fn send(&mut self, meter: &mut Meter) -> Result<()> {
+        let (end, bytes) = (&mut self.sender, BUFFER.0);
+        let (region, offset) = (end.region, end.next_offset());
+        let Some(id) = end.connection else {
+            return Ok(());
+        };
+        end.memory
+            .write(offset as usize, self.pattern.at(self.sent, bytes as usize));
+        self.sent += u64::from(bytes);
+        let (provider, mut result) = (&mut end.provider, Ok(()));
+        meter(&mut || {
+            result = provider.send(id, region, offset, bytes, 0);
+            true
+        });
+        Ok(result?)
+    }
+
+    fn receive(&mut self, meter: &mut Meter) -> Result<()> {
+        let (end, bytes) = (&mut self.receiver, BUFFER.0);
+        let (region, offset) = (end.region, end.next_offset());
+        let Some(id) = end.connection else {
+            return Ok(());
+        };
+        let (provider, mut result) = (&mut end.provider, Ok(()));
+        meter(&mut || {
+            result = provider.recv(id, region, offset, bytes, false, 0);
+            true
+        });
+        Ok(result?)
+    }
+
+    /// Reads the buffer that has come back: the next one, as all are full.
+    fn judge(&mut self, bytes: u32, meter: &mut Meter) -> Result<()> {
+        let (memory, place) = (&self.receiver.memory, self.received);
+        let start = (place % (u64::from(BUFFER.0) * BUFFER.1 as u64)) as usize;
+        let mut found = 0;
+        let mut read = || {
+            let mut piece = [0; READ_BYTES];
+            for at in (0..bytes as usize).step_by(READ_BYTES) {
+                let part = &mut piece[..READ_BYTES.min(bytes as usize - at)];
+                memory.read(start + at, part);
+                found += sum(part);
+            }
+            true
+        };
+        match self.touched {
+            true => meter(&mut read),
+            false => {
+                read();
+            }
+        }
+        self.received += u64::from(bytes);
+        let expected = self.pattern.sum(place, bytes.into());
+        match found == expected {
+            true => Ok(()),
+            false => Err(JoinedError::Payload {
+                place,
+                bytes,
+                found,
+                expected,
+            }),
+        }
+    }
+
+    /// The cards' part, and the wire's.
+    fn carry(&mut self) {
+        let ends = [&mut self.sender, &mut self.receiver];
+        let mut sent = [Vec::new(), Vec::new()];
+        for (end, sent) in ends.into_iter().zip(&mut sent) {
+            end.provider.device().bus().carry_out();
+            end.card.take_sent(sent);
+        }
+        let [from_sender, from_receiver] = sent;
+        self.receiver.frames.extend(from_sender);
+        self.sender.frames.extend(from_receiver);
+        for end in [&mut self.sender, &mut self.receiver] {
+            let count = end.frames.len().min(FRAMES_PER_ROUND);
+            for frame in end.frames.drain(..count) {
+                end.card.receive(frame);
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Headers of the null protocol and of its peers: IPv4, TCP with timestamps.
+
+use std::net::SocketAddrV4;
+
+use host::transport::header::ACK;
+use host::transport::TransmitBytes;
+
+/// Bytes from the Ethernet header to the end of a TCP header with timestamps.
+pub const HEADER_BYTES: usize = 14 + 20 + 32;
+/// The same of a SYN, which has more options.
+pub const SYN_BYTES: usize = 14 + 20 + 40;
+/// Window scale of both sides.
+pub const WINDOW_SCALE: u8 = 7;
+/// Offset of the TCP header.
+pub(super) const TCP: usize = 34;
+
+fn put32(bytes: &mut [u8], at: usize, value: u32) {
+    bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
+}
+
+/// A word of a header.
+pub(super) fn get32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// Half a word of a header.
+pub(super) fn get16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// A header from `source` to `destination` with timestamps, all numbers 0.
+pub fn tcp_header(
+    links: [u8; 12],
+    source: SocketAddrV4,
+    destination: SocketAddrV4,
+) -> [u8; HEADER_BYTES] {
+    let mut header = [0; HEADER_BYTES];
+    header[..12].copy_from_slice(&links);
+    header[12..16].copy_from_slice(&[8, 0, 0x45, 0]);
+    header[20..24].copy_from_slice(&[0x40, 0, 64, 6]);
+    header[26..30].copy_from_slice(&source.ip().octets());
+    header[30..34].copy_from_slice(&destination.ip().octets());
+    header[TCP..TCP + 2].copy_from_slice(&source.port().to_be_bytes());
+    header[TCP + 2..TCP + 4].copy_from_slice(&destination.port().to_be_bytes());
+    header[TCP + 12..TCP + 16].copy_from_slice(&[0x80, ACK, 0xff, 0xff]);
+    header[TCP + 20..TCP + 24].copy_from_slice(&[1, 1, 8, 10]);
+    put32(&mut header, TCP + 24, 1);
+    set_payload(&mut header, 0);
+    header
+}
+
+/// Sets the IP length for so many bytes of payload.
+pub fn set_payload(header: &mut [u8], payload_bytes: u32) {
+    let bytes = (header.len() - 14) as u32 + payload_bytes;
+    header[16..18].copy_from_slice(&(bytes as u16).to_be_bytes());
+}
+
+/// Sets sequence and ACK number.
+pub fn set_numbers(header: &mut [u8], sequence: u32, acknowledgement: u32) {
+    put32(header, TCP + 4, sequence);
+    put32(header, TCP + 8, acknowledgement);
+}
+
+/// A SYN, or the answer to one, from a header of the same addresses.
+pub fn syn(header: &[u8; HEADER_BYTES], flags: u8) -> TransmitBytes {
+    let mut bytes: TransmitBytes = header.iter().copied().collect();
+    bytes.extend([2, 4, 0x05, 0xb4, 1, 3, 3, WINDOW_SCALE]);
+    bytes[TCP + 12..TCP + 14].copy_from_slice(&[0xa0, flags]);
+    set_payload(&mut bytes, 0);
+    bytes
+}

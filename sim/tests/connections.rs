@@ -1,0 +1,27 @@
+//! Many connections at once on the golden card, every byte judged.
+
+use abi::config::{CardConfig, DEFAULT, SMALL};
+use sim::connections::Outcome;
+
+fn run(config: CardConfig, connections: usize) -> Outcome {
+    let mut is_used = false;
+    let outcome = sim::connections::run(config, connections, &mut |call| call(), &mut || {
+        is_used = true;
+    });
+    assert!(is_used);
+    outcome.unwrap()
+}
+
+/// Opened, used both ways and closed, all open at once.
+#[test]
+fn a_thousand_connections_are_opened_used_and_closed() {
+    let outcome = run(DEFAULT, 1024);
+    assert_eq!(outcome.copied_bytes, 0, "every byte is placed");
+}
+
+/// As many as a small card has flows.
+#[test]
+fn all_flows_of_a_small_card_are_used() {
+    let outcome = run(SMALL, 1 << SMALL.flow_bits);
+    assert_eq!(outcome.copied_bytes, 0, "every byte is placed");
+}
