@@ -24,6 +24,6 @@ pub mod error;
 mod owner;
 pub mod rings;
 mod sleep;
-mod start;
+pub(crate) mod start;
 pub mod ticket;
 mod watch;

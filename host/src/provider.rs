@@ -23,7 +23,9 @@ mod headers;
 mod names;
 mod progress;
 mod registration;
+mod rekey;
 mod requests;
+mod secrets;
 mod shards;
 mod transmit;
 
@@ -38,6 +40,7 @@ use self::connections::Connections;
 use self::copier::Copier;
 pub use self::counters::ProviderCounters;
 pub use self::names::{ApplicationId, ConnectionId, RegionId, ShardId};
+use self::secrets::Rekeying;
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
 use crate::control::connection::Connection;
 use crate::control::lists::Shared;
@@ -109,6 +112,7 @@ pub struct Provider<B: Bus, P: Protocol> {
     stepped: Vec<ConnectionId>,
     budget: Budget,
     keys: KeyTable,
+    rekeying: Option<Rekeying>,
     shared: Shared,
     applications: Applications,
     listeners: HashMap<ListenerId, ApplicationId>,
@@ -139,6 +143,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let sizes = device.sizes();
         Ok(Self {
             keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
+            rekeying: None,
             shared: Shared::new(sizes.flow_bits, sizes.segment_bits),
             applications,
             listeners: HashMap::new(),
@@ -295,6 +300,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.take_refused()?;
         self.protocol.advance(now_ns)?;
         self.take_events();
+        self.step_rekeying()?;
         self.step_connections(now_ns)?;
         self.transmit(now_ns)?;
         self.end_removals()?;

@@ -19,7 +19,7 @@ use super::commands::{
     floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,
     FlowName, List,
 };
-use super::flow::buffer::{Buffer, Done};
+use super::flow::buffer::{Buffer, Done, Withdrawn};
 use super::flow::deferred::DEFERRED_BYTES_MAX;
 use super::flow::receive::ReceiveSide;
 use super::flow::send::SendSide;
@@ -364,16 +364,17 @@ impl Connection {
     }
 
     /// Ends a confirmed withdrawal; `rescued` are the bytes copied out of the buffers.
-    pub fn end_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>) -> Vec<Done> {
+    pub fn end_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>) -> Withdrawn {
         let end = self.end_seen;
-        self.receive
-            .as_mut()
-            .map_or_else(Vec::new, |r| r.finish_withdrawal(rescued, end))
+        let receive = self.receive.as_mut();
+        receive.map_or_else(Withdrawn::default, |receive| {
+            receive.finish_withdrawal(rescued, end)
+        })
     }
 
-    /// Withdraws the receive buffers when the stream has ended or a partial request can be
-    /// returned. A single buffer is truncated at its last byte; of several, the head of the list
-    /// moves past all.
+    /// Withdraws the receive buffers when the stream has ended, a partial request can be returned
+    /// or one is cancelled. A single buffer is truncated at its last byte; of several, the head of
+    /// the list moves past all.
     pub fn start_withdrawal<P: Protocol>(
         &mut self,
         commands: &mut dyn CommandQueue,
@@ -388,11 +389,12 @@ impl Connection {
         }
         let ended = self.end_seen && receive.queue.has_requests() && !receive.is_withdrawing();
         let partial = receive.wants_partial();
-        let ticket = match receive.cut().filter(|_| partial && !ended) {
+        let cancels = receive.wants_cancel();
+        let ticket = match receive.cut().filter(|_| partial && !ended && !cancels) {
             Some((index, bytes)) => {
                 commands.command_of(self.owner, segment_truncate(self.name, index, bytes))?
             }
-            None if ended || partial => {
+            None if ended || partial || cancels => {
                 let head = receive.queue.list.tail();
                 let entry = floor_set(self.name, acceptance(receive, send, &guards), head);
                 let ticket = commands.command_of(self.owner, entry)?;
@@ -622,6 +624,7 @@ mod tests {
             offset: 0,
             bytes: 100,
             partial: false,
+            filled: 0,
         }
     }
 

@@ -137,6 +137,45 @@ impl KeyTable {
         free
     }
 
+    /// The same keys under other secrets; `None` when not all of them have room.
+    pub fn under(&self, secrets: [Secret; 2]) -> Option<Self> {
+        let mut other = Self {
+            secrets,
+            mask: self.mask,
+            slots: HashMap::new(),
+            of_flow: HashMap::new(),
+        };
+        for placed in self.in_order() {
+            other.insert(placed.1.key, placed.1.flow)?;
+        }
+        Some(other)
+    }
+
+    /// The commands that clear all slots.
+    pub fn clear_all(&self) -> Vec<Entry> {
+        let slots = self.in_order().into_iter();
+        slots.map(|(slot, _)| key_clear(slot)).collect()
+    }
+
+    /// The commands that set all slots, which hold nothing.
+    pub fn set_all(&self) -> Vec<Entry> {
+        let slots = self.in_order().into_iter();
+        slots
+            .map(|(slot, placed)| key_set(slot, placed.flow, &placed.key))
+            .collect()
+    }
+
+    /// All keys in the order of their flows, so that a run follows from its seed.
+    fn in_order(&self) -> Vec<(KeySlot, Placed)> {
+        let mut placed: Vec<_> = self
+            .slots
+            .iter()
+            .map(|(slot, placed)| (*slot, *placed))
+            .collect();
+        placed.sort_unstable_by_key(|(_, placed)| placed.flow);
+        placed
+    }
+
     /// Removes the key of a flow. Returns the command that clears its slot.
     pub fn remove(&mut self, flow: u16) -> Option<Entry> {
         let slot = self.of_flow.remove(&flow)?;

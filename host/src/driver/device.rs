@@ -15,8 +15,6 @@
 //! A device that is closed or dropped leaves a card that reaches no memory: the new epoch knows
 //! nothing of what was set up.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -31,7 +29,9 @@ use super::owner::{doorbell_page, Owner};
 use super::rings::{HeaderEntry, RingSizes};
 use super::sleep;
 pub use super::start::CardSizes;
-use super::start::{read_sizes, start_epoch, wait_for_tables, write_secrets};
+use super::start::{
+    read_sizes, secret_words, start_epoch, wait_for_tables, write_secrets, SecretWords,
+};
 use super::ticket::{RefusedCommand, Ticket};
 use super::watch::Watch;
 use crate::control::commands::Entry;
@@ -106,8 +106,7 @@ impl<B: Bus> Device<B> {
         }
         let sizes = read_sizes(&mut bus)?;
         start_epoch(&mut bus)?;
-        let entropy = || RandomState::new().build_hasher().finish();
-        let secrets = write_secrets(&mut bus, config.hash_seed.unwrap_or_else(entropy))?;
+        let secrets = write_secrets(&mut bus, &secret_words(config.hash_seed))?;
         for kind in [MemoryKind::Gpu] {
             if let Some(address) = bus.flush_address(kind) {
                 let register = registers::FLUSH + 8 * u32::from(kind.number());
@@ -191,6 +190,12 @@ impl<B: Bus> Device<B> {
     /// The hash secrets of both banks.
     pub fn secrets(&self) -> &[Secret; 2] {
         &self.secrets
+    }
+
+    /// Changes the hash secrets, when the flow table holds no key.
+    pub(crate) fn set_secrets(&mut self, words: &SecretWords) -> Result<()> {
+        self.secrets = write_secrets(&mut self.bus, words)?;
+        Ok(())
     }
 
     /// Queues a command of owner 0, which may change everything.

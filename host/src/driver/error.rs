@@ -133,6 +133,9 @@ pub enum HostError {
         /// Slots of the flow table.
         slots: usize,
     },
+    /// Hash secrets were to be changed while others are.
+    #[error("hash secrets are being changed; one change at a time")]
+    Rekeying,
     /// The options of both SYNs are not known: the handshake was evicted by later ones before the
     /// connection was accepted, or its SYNs never passed this host.
     #[error("flow {0}: handshake not known; at most {HANDSHAKES} unaccepted handshakes are kept")]

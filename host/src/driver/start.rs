@@ -4,6 +4,9 @@
 //!   sizes ─► reset ─► the next epoch ─► secrets ─► enabled ─► tables are clear
 //! ```
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
 use abi::flow_key::{Secret, SECRET_WORDS};
 use abi::registers;
 
@@ -69,20 +72,25 @@ pub(super) fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
     Err(HostError::ResetTimeout(RESET_POLLS_MAX))
 }
 
-/// Writes the hash secrets that follow from a seed.
-pub(super) fn write_secrets(bus: &mut dyn Bus, seed: u64) -> Result<[Secret; 2]> {
-    let mut state = seed;
-    let mut secrets = [[0; SECRET_WORDS]; 2];
-    for (bank, secret) in secrets.iter_mut().enumerate() {
-        for (word, value) in secret.iter_mut().enumerate() {
-            *value = (split_mix(&mut state) >> 32) as u32;
-            let offset = registers::HASH_SECRET
-                + bank as u32 * registers::HASH_SECRET_STRIDE
-                + 4 * word as u32;
-            bus.write_register(offset, *value)?;
+/// Words of the hash secrets of both banks.
+pub(crate) type SecretWords = [[u32; SECRET_WORDS]; 2];
+
+/// The hash secrets that follow from a seed; without one they are random.
+pub(crate) fn secret_words(seed: Option<u64>) -> SecretWords {
+    let entropy = || RandomState::new().build_hasher().finish();
+    let mut state = seed.unwrap_or_else(entropy);
+    [(); 2].map(|()| [(); SECRET_WORDS].map(|()| (split_mix(&mut state) >> 32) as u32))
+}
+
+/// Writes the hash secrets.
+pub(super) fn write_secrets(bus: &mut dyn Bus, words: &SecretWords) -> Result<[Secret; 2]> {
+    for (bank, words) in (0..).zip(words) {
+        for (number, word) in (0..).zip(words) {
+            let bank_offset = bank * registers::HASH_SECRET_STRIDE;
+            bus.write_register(registers::HASH_SECRET + bank_offset + 4 * number, *word)?;
         }
     }
-    Ok(secrets.map(Secret::new))
+    Ok(words.map(Secret::new))
 }
 
 /// One step of SplitMix64 (Steele, Lea, Flood 2014): expands one seed to many words.

@@ -195,6 +195,7 @@ mod tests {
                 offset: 0,
                 bytes: 1000,
                 partial: false,
+                filled: 0,
             });
             receive.post(NAME, 1, |_| Ok(Ticket::new(0, 0))).unwrap();
             receive.confirm(|_| true);

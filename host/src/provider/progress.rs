@@ -74,7 +74,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let (errno, why) = (ended.errno, ended.why.clone());
             return self.fail(id, errno, why);
         }
-        if !connection.is_open {
+        if !connection.is_open || self.rekeying.is_some() {
             return Ok(());
         }
         let index = connection.index();
@@ -120,9 +120,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 .read(rescue.region, rescue.offset, rescue.bytes)?;
             rescued.push((rescue.stream_offset, bytes));
         }
-        for done in connection.end_withdrawal(rescued) {
+        let withdrawn = connection.end_withdrawal(rescued);
+        for done in withdrawn.done {
             self.completions.push_back(received(id, &done));
         }
+        self.cancel_requests(id, withdrawn.cancelled);
         Ok(())
     }
 
@@ -140,7 +142,9 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let Some(mut connection) = self.connections.remove(id) else {
             return;
         };
-        if let Some(entry) = self.keys.remove(connection.name.flow) {
+        let clear = self.keys.remove(connection.name.flow);
+        // While secrets are changed, no key is set.
+        if let Some(entry) = clear.filter(|_| !self.is_rekeying()) {
             self.device.command(entry);
         }
         connection.discharge(&mut self.budget);

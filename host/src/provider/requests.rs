@@ -95,22 +95,34 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    /// Cancels a request that waits: one that is not posted to the card yet, because the connection
-    /// is not open, its region is not confirmed, or the list of its connection is full. Its
-    /// [`Completion::Cancelled`] comes with the next poll. Of several that wait under one name, a
-    /// receive goes before a send, and an older one before a younger one.
+    /// Cancels a request. One that waits, because the connection is not open, its region is not
+    /// confirmed or the list of its connection is full, is gone with the next poll. A receive that
+    /// is posted is withdrawn from the card with all others of its connection, which are posted
+    /// again for what they lack: that takes the time of two commands, while what arrives is
+    /// deferred and copied. It ends as [`Completion::Cancelled`], or as [`Completion::Received`]
+    /// with the bytes that it has. Of several under one name those that wait go first, a receive
+    /// before a send, and an older one before a younger one.
     ///
-    /// A request that is posted is not cancelled: the error tells its state. Single posted receives
-    /// cannot be withdrawn, because the segments after them are posted at stream positions that
-    /// count them; sends cannot, because TCP may have sent them. They end with their completion or
-    /// with their connection.
+    /// A send that is posted is not cancelled, because TCP may have sent it: the error tells its
+    /// state. It ends with its completion or with its connection.
     pub fn cancel(&mut self, id: ConnectionId, request: u64) -> Result<()> {
         let connection = self.connection(id)?;
-        if connection.cancel_waiting(request) {
-            self.completions.push_back(Completion::Cancelled {
-                connection: id,
-                request,
+        if let Some(bytes) = connection.cancel_waiting(request) {
+            let connection = id;
+            self.completions.push_back(match bytes {
+                0 => Completion::Cancelled {
+                    connection,
+                    request,
+                },
+                bytes => Completion::Received {
+                    connection,
+                    request,
+                    bytes,
+                },
             });
+            return Ok(());
+        }
+        if connection.cancel_posted(request) {
             return Ok(());
         }
         let state = connection.posted_state(request);

@@ -4,7 +4,7 @@ use host::control::flow::state::PostedState;
 use host::driver::bus::MemoryKind;
 use host::driver::error::HostError;
 use host::provider::{ApplicationId, Completion, ConnectionId};
-use host::transport::peer::{Script, WirePeer};
+use host::transport::peer::{RandomBytes, Script, WirePeer};
 
 use crate::calls::{connected, peer_address};
 use crate::rig::{cancelled, golden, slow_commands};
@@ -14,6 +14,7 @@ const DRAM: MemoryKind = MemoryKind::Application;
 /// Requests that may be open in one direction.
 const REQUESTS_MAX: u64 = 8192;
 const PACKET_BYTES: u32 = 1460;
+const GUARD: u8 = 0xa5;
 
 fn is_refused(result: Result<(), HostError>, of: u32) -> bool {
     match result {
@@ -92,7 +93,7 @@ fn what_is_held_for_a_connection_is_counted_until_it_is_closed() {
 
 /// A request whose region is not confirmed waits; the command ring is short.
 #[test]
-fn a_request_that_waits_is_cancelled_and_one_that_is_posted_is_not() {
+fn a_request_that_waits_is_cancelled_at_once() {
     let mut rig = slow_commands();
     // The peer has bytes that never come, so that its stream does not end.
     rig.hold = (0..1000).collect();
@@ -116,10 +117,6 @@ fn a_request_that_waits_is_cancelled_and_one_that_is_posted_is_not() {
     rig.completion(|c| *c == Completion::Opened(id));
     rig.steps(20);
     // Request 1 and the other request 2 are posted by now.
-    for request in [1, 2] {
-        let error = rig.provider.cancel(id, request).unwrap_err();
-        assert_eq!(posted(&error, id), (request, PostedState::Confirmed));
-    }
     for _ in 0..30 {
         rig.provider.register(FIRST, DRAM, 4096).expect("room");
     }
@@ -150,6 +147,92 @@ fn a_request_that_waits_is_cancelled_and_one_that_is_posted_is_not() {
     assert_eq!(rig.completions, [cancelled(id, 1), cancelled(id, 2)]);
     let gone = rig.provider.cancel(id, 1);
     assert!(matches!(gone, Err(HostError::UnknownConnection(n)) if n == id.0));
+}
+
+/// Of four buffers the first is full and the second has some bytes when another is cancelled.
+#[test]
+fn a_posted_receive_is_cancelled_and_the_others_stay() {
+    const BYTES: u32 = 1000;
+    const SOME: u32 = PACKET_BYTES - BYTES;
+    const REST: u32 = 2 * PACKET_BYTES - 2 * BYTES;
+    let cases = [
+        // One without bytes; the one that has some; then what each request ends with.
+        (3, vec![(1, BYTES), (2, BYTES), (4, REST)]),
+        (2, vec![(1, BYTES), (2, SOME), (3, BYTES), (4, REST - SOME)]),
+    ];
+    for (cancel, ends) in cases {
+        let mut rig = golden();
+        let script = Script {
+            send_bytes: 2 * u64::from(PACKET_BYTES),
+            seed: 7,
+            receive_bytes_max: None,
+        };
+        rig.peer.listen(peer_address(5001), script).expect("a port");
+        let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
+        let mut memory = rig.provider.map(region).expect("it maps");
+        memory.write(0, &[GUARD; 4096]);
+        // It comes again after the peer's timeout.
+        rig.hold = vec![1];
+        let id = rig.provider.connect(FIRST, peer_address(5001));
+        let id = id.expect("it starts");
+        for request in 1..=4 {
+            let at = (request - 1) * u64::from(BYTES);
+            let recv = rig.provider.recv(id, region, at, BYTES, false, request);
+            recv.expect("a request");
+        }
+        rig.completion(|c| matches!(c, Completion::Received { request: 1, .. }));
+        rig.provider.cancel(id, cancel).expect("it is posted");
+        assert!(rig.provider.cancel(id, 9).is_err(), "there is none");
+        rig.until("the end", |rig| {
+            rig.completions.contains(&Completion::EndOfStream(id))
+        });
+        let mut received = vec![(1, BYTES)];
+        received.extend(rig.completions.iter().filter_map(|c| match c {
+            Completion::Received { request, bytes, .. } => Some((*request, *bytes)),
+            _ => None,
+        }));
+        received.sort_unstable();
+        assert_eq!(received, ends);
+        let is_cancelled = rig.completions.contains(&cancelled(id, cancel));
+        assert_eq!(is_cancelled, cancel == 3);
+        let mut stream = vec![0; 2 * PACKET_BYTES as usize];
+        RandomBytes::new(7).fill(&mut stream);
+        let (mut expected, mut rest) = (vec![GUARD; 4096], &stream[..]);
+        for (request, bytes) in ends {
+            let at = (request as usize - 1) * BYTES as usize;
+            let (now, later) = rest.split_at(bytes as usize);
+            expected[at..at + now.len()].copy_from_slice(now);
+            rest = later;
+        }
+        let mut found = vec![0; 4096];
+        memory.read(0, &mut found);
+        assert!(found == expected, "a byte in the wrong place");
+    }
+}
+
+#[test]
+fn a_posted_send_is_not_cancelled() {
+    let mut rig = golden();
+    rig.peer
+        .listen(peer_address(5001), Script::default())
+        .expect("a port");
+    let region = rig.provider.register(FIRST, DRAM, 4096).expect("room");
+    let id = rig.provider.connect(FIRST, peer_address(5001));
+    let id = id.expect("it starts");
+    rig.completion(|c| *c == Completion::Opened(id));
+    rig.cut = true;
+    rig.provider.send(id, region, 0, 100, 5).expect("a request");
+    rig.steps(20);
+    let error = rig.provider.cancel(id, 5).unwrap_err();
+    assert_eq!(posted(&error, id), (5, PostedState::Confirmed));
+    rig.cut = false;
+    let (connection, request) = (id, 5);
+    rig.completion(|c| {
+        *c == Completion::Sent {
+            connection,
+            request,
+        }
+    });
 }
 
 /// The request that was to be cancelled, and how far it had come.

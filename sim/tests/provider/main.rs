@@ -30,6 +30,7 @@ mod owners;
 mod partial;
 mod refused;
 mod regions;
+mod rekey;
 mod rig;
 mod stall;
 mod strangers;

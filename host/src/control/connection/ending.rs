@@ -67,27 +67,32 @@ impl Connection {
         self.phase = Phase::Removing(ticket);
     }
 
-    /// Removes a request of this name that waits, a receive before a send. Returns whether there
-    /// was one.
-    pub fn cancel_waiting(&mut self, request: u64) -> bool {
+    /// Removes a request of this name that waits, a receive before a send. Returns the bytes that
+    /// it has received.
+    pub fn cancel_waiting(&mut self, request: u64) -> Option<u32> {
         for early in [&mut self.early_receives, &mut self.early_sends] {
             if let Some(at) = early.iter().position(|buffer| buffer.request == request) {
                 early.remove(at);
-                return true;
+                return Some(0);
             }
         }
         let receive = self.receive.as_mut().map(|receive| &mut receive.queue);
         let send = self.send.as_mut().map(|send| &mut send.queue);
         let mut queues = [receive, send].into_iter().flatten();
-        queues.any(|queue| queue.cancel_waiting(request))
+        let done = queues.find_map(|queue| queue.cancel_waiting(request));
+        done.map(|done| done.bytes)
     }
 
-    /// How far a posted request of this name has come, a receive before a send.
+    /// Asks for a posted receive of this name to be cancelled. Returns whether there is one.
+    pub fn cancel_posted(&mut self, request: u64) -> bool {
+        let receive = self.receive.as_mut();
+        receive.is_some_and(|receive| receive.cancel_posted(request))
+    }
+
+    /// How far a posted send of this name has come.
     pub fn posted_state(&self, request: u64) -> Option<PostedState> {
-        let receive = self.receive.as_ref().map(|receive| &receive.queue);
-        let send = self.send.as_ref().map(|send| &send.queue);
-        let mut queues = [receive, send].into_iter().flatten();
-        queues.find_map(|queue| queue.posted_state(request))
+        let send = self.send.as_ref();
+        send.and_then(|send| send.queue.posted_state(request))
     }
 
     /// Removes all requests, which are to be cancelled.

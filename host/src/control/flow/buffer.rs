@@ -20,6 +20,9 @@ pub struct Buffer {
     pub bytes: u32,
     /// Whether the request completes before the buffer is full.
     pub partial: bool,
+    /// Bytes of the request before this buffer, which are received: the request was withdrawn for
+    /// the sake of another, and posted again.
+    pub filled: u32,
 }
 
 impl Buffer {
@@ -34,14 +37,25 @@ impl Buffer {
             offset,
             bytes,
             partial: false,
+            filled: 0,
         })
+    }
+
+    /// What is left of the buffer behind its first `bytes` bytes.
+    pub(super) fn rest(&self, bytes: u32) -> Self {
+        Self {
+            offset: self.offset + u64::from(bytes),
+            bytes: self.bytes - bytes,
+            filled: self.filled + bytes,
+            ..*self
+        }
     }
 
     /// Completes the request with `bytes` bytes in the buffer.
     pub(super) fn done(&self, bytes: u32) -> Done {
         Done {
             request: self.request,
-            bytes,
+            bytes: self.filled + bytes,
         }
     }
 }
@@ -68,6 +82,15 @@ pub struct Rescue {
     pub bytes: usize,
     /// Stream offset of the first byte.
     pub stream_offset: u64,
+}
+
+/// Requests that a withdrawal has ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// Those that are complete, with what they have.
+    pub done: Vec<Done>,
+    /// Those that were cancelled and have nothing.
+    pub cancelled: Vec<u64>,
 }
 
 /// A completed request.

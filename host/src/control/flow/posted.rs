@@ -223,10 +223,11 @@ impl BufferQueue {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Removes the oldest request of this name that waits. Returns whether there was one.
-    pub fn cancel_waiting(&mut self, request: u64) -> bool {
-        let at = self.waiting.iter().position(|b| b.request == request);
-        at.and_then(|at| self.waiting.remove(at)).is_some()
+    /// Removes the oldest request of this name that waits, if there is one, and returns what it
+    /// has.
+    pub fn cancel_waiting(&mut self, request: u64) -> Option<Done> {
+        let at = self.waiting.iter().position(|b| b.request == request)?;
+        self.waiting.remove(at).map(|buffer| buffer.done(0))
     }
 
     /// How far the oldest posted request of this name has come.

@@ -12,13 +12,13 @@
 //!    valid ([`super::standing`]).
 //! 3. Buffers are withdrawn, and the withdrawal is confirmed, before they are returned unfilled. A
 //!    single buffer is truncated at its last accepted byte; several are passed by the head of the
-//!    list.
+//!    list. Those that stay are posted again for what they lack.
 
 use std::collections::VecDeque;
 
 use abi::config::FLOW_REACH_BYTES;
 
-use super::buffer::{Copy, Done, Rescue};
+use super::buffer::{Copy, Done, Rescue, Withdrawn};
 use super::posted::{BufferQueue, Posted};
 use super::standing::{Hole, Standing};
 use crate::control::commands::{Direction, Entry, FlowName};
@@ -38,6 +38,8 @@ pub struct ReceiveSide {
     floor_asked: u64,
     pending_floors: VecDeque<(Ticket, u64, u16)>,
     withdrawing: Option<Ticket>,
+    /// Posted requests to be cancelled by a withdrawal.
+    cancelling: Vec<u64>,
     standing: Standing,
 }
 
@@ -52,6 +54,7 @@ impl ReceiveSide {
             floor_asked: 0,
             pending_floors: VecDeque::new(),
             withdrawing: None,
+            cancelling: Vec::new(),
             standing: Standing::default(),
         }
     }
@@ -266,7 +269,30 @@ impl ReceiveSide {
         if self.withdrawing.is_some() {
             return Vec::new();
         }
-        self.queue.complete(floor)
+        let done = self.queue.complete(floor);
+        if !self.cancelling.is_empty() {
+            let is_open = |request: &u64| !done.iter().any(|done| done.request == *request);
+            self.cancelling.retain(is_open);
+        }
+        done
+    }
+
+    /// Asks for a posted request to be cancelled. Returns whether there is one of this name that
+    /// was not asked for.
+    pub fn cancel_posted(&mut self, request: u64) -> bool {
+        let asked = self.cancelling.iter().filter(|asked| **asked == request);
+        let posted = self.queue.posted().iter();
+        let posted = posted.filter(|posted| posted.buffer.request == request);
+        let is_there = posted.count() > asked.count();
+        if is_there {
+            self.cancelling.push(request);
+        }
+        is_there
+    }
+
+    /// Whether buffers are to be withdrawn because requests are cancelled.
+    pub fn wants_cancel(&self) -> bool {
+        !self.cancelling.is_empty() && self.withdrawing.is_none()
     }
 
     /// Whether the front request should be returned partly filled: it has some bytes, and no more
@@ -311,29 +337,38 @@ impl ReceiveSide {
         rescues
     }
 
-    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]. The front request completes
-    /// with what it has. The others are posted again from the announced offset on, or complete
-    /// empty at the `end` of the stream.
-    pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Vec<Done> {
+    /// Ends a withdrawal with the bytes of [`ReceiveSide::rescues`]. Full requests, partial ones
+    /// with bytes, those to be cancelled and, at the `end` of the stream, all complete with what
+    /// they have. The others are posted again from the announced offset on.
+    pub fn finish_withdrawal(&mut self, rescued: Vec<(u64, Vec<u8>)>, end: bool) -> Withdrawn {
         self.standing.rescue(rescued);
         self.withdrawing = None;
-        let mut done = Vec::new();
+        let mut withdrawn = Withdrawn::default();
         let mut again = VecDeque::new();
+        let mut cancelling = std::mem::take(&mut self.cancelling);
         for posted in self.queue.restart(self.announced) {
+            let buffer = posted.buffer;
             let filled = self.announced.saturating_sub(posted.start);
-            let bytes = filled.min(u64::from(posted.buffer.bytes)) as u32;
-            if bytes > 0 || end {
-                done.push(posted.buffer.done(bytes));
+            let bytes = filled.min(u64::from(buffer.bytes)) as u32;
+            let asked = cancelling.iter().position(|asked| *asked == buffer.request);
+            let is_cancelled = asked.map(|asked| cancelling.swap_remove(asked)).is_some();
+            let has_bytes = buffer.filled + bytes > 0;
+            if is_cancelled && !has_bytes {
+                withdrawn.cancelled.push(buffer.request);
+            } else if end || bytes == buffer.bytes || has_bytes && (buffer.partial || is_cancelled)
+            {
+                withdrawn.done.push(buffer.done(bytes));
             } else {
-                again.push_back(posted.buffer);
+                again.push_back(buffer.rest(bytes));
             }
         }
         if end {
             let waiting = self.queue.take_waiting();
-            done.extend(waiting.iter().map(|buffer| buffer.done(0)));
+            let waiting = waiting.iter().map(|buffer| buffer.done(0));
+            withdrawn.done.extend(waiting);
         }
         self.queue.add_first(again);
-        done
+        withdrawn
     }
 
     /// Whether a posted buffer lies in the region.
@@ -353,7 +388,8 @@ impl ReceiveSide {
     /// waits for a place in the list.
     pub fn is_at_rest(&self) -> bool {
         let is_quiet = self.pending_floors.is_empty() && self.queue.is_at_rest();
-        is_quiet && self.is_settled() && self.floor_wanted().is_none()
+        let is_asked = self.floor_wanted().is_some() || !self.cancelling.is_empty();
+        is_quiet && self.is_settled() && !is_asked
     }
 
     /// Whether a withdrawal is in progress.
@@ -391,6 +427,7 @@ mod tests {
             offset: 0,
             bytes,
             partial: true,
+            filled: 0,
         });
         let name = FlowName {
             flow: 1,
@@ -497,7 +534,7 @@ mod tests {
         let rescued = side.rescues().into_iter();
         let rescued = rescued.map(|r| (r.stream_offset, vec![r.offset as u8; r.bytes]));
         let done = side.finish_withdrawal(rescued.collect(), false);
-        assert_eq!(done.len(), 1);
+        assert_eq!(done.done.len(), 1);
         assert_eq!(side.standing.kept.at(20, 30), Some(&[20; 10][..]));
         assert_eq!(side.standing.doubtful.at(10, 20), Some(&[10; 10][..]));
         assert_eq!(side.copies(30), Ok(Vec::new()));

@@ -188,6 +188,7 @@ mod tests {
                 offset: 0,
                 bytes: BYTES,
                 partial: false,
+                filled: 0,
             });
             assert!(side.post(name, 1, |_| Ok(Ticket(number))).unwrap());
             side.confirm(|_| true);
