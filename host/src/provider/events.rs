@@ -1,6 +1,6 @@
 //! What the protocol tells of the connections.
 
-use super::{Completion, ConnectionId, Provider};
+use super::Provider;
 use crate::control::connection::ended::Ended;
 use crate::control::connection::Connection;
 use crate::driver::bus::Bus;
@@ -19,15 +19,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 take_event(connection, event);
             }
         }
-    }
-
-    /// Cancels what a connection still has to do, because it ends.
-    pub(super) fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
-        let cancelled = requests.into_iter().map(|request| Completion::Cancelled {
-            connection: id,
-            request,
-        });
-        self.completions.extend(cancelled);
     }
 }
 

@@ -67,6 +67,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     fn try_install(&mut self, id: ConnectionId) -> Result<()> {
+        let slots = self.key_slots();
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
@@ -87,7 +88,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Some(key) => self.keys.insert(key, index.0),
             None => Some(Vec::new()),
         };
-        let slots = 1 << (self.device.sizes().bucket_bits + 3);
         let keys = keys.ok_or(HostError::NoKeySlot { slots })?;
         let install = self.protocol.install(index)?;
         let guards = self.protocol.guards(index, install.send_first);
@@ -152,6 +152,15 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let requests = connection.cancel();
         self.cancel_requests(id, requests);
         self.completions.push_back(Completion::Closed(id));
+    }
+
+    /// Returns requests whose buffers the card no longer has.
+    fn cancel_requests(&mut self, id: ConnectionId, requests: Vec<u64>) {
+        let cancelled = requests.into_iter().map(|request| Completion::Cancelled {
+            connection: id,
+            request,
+        });
+        self.completions.extend(cancelled);
     }
 
     pub(super) fn end_removals(&mut self) -> Result<()> {
