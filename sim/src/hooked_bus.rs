@@ -5,8 +5,8 @@
 //!                         └─► the inner bus: everything else
 //! ```
 //! A hook that is not overridden passes its call on. Control memory is not reached through the bus:
-//! a hook keeps a clone of what [`Hooks::allocate_control`] hands out, and changes it when the host
-//! next calls, as a card would. [`OwnerRings`] finds the rings in it.
+//! a hook keeps a clone of what [`Hooks::note_control`] is shown, and changes it when the host next
+//! calls, as a card would. [`OwnerRings`] finds the rings in it.
 
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
@@ -36,14 +36,8 @@ pub trait Hooks<B: Bus> {
         bus.write_line(offset, line)
     }
 
-    fn allocate_control(
-        &mut self,
-        bus: &mut B,
-        bytes: usize,
-        align: usize,
-    ) -> Result<ControlMemory> {
-        bus.allocate_control(bytes, align)
-    }
+    /// Control memory is handed out to the host.
+    fn note_control(&mut self, _memory: &ControlMemory) {}
 
     fn release_control(&mut self, bus: &mut B, memory: ControlMemory) -> Result<()> {
         bus.release_control(memory)
@@ -106,7 +100,9 @@ impl<B: Bus, H: Hooks<B>> Bus for HookedBus<B, H> {
     }
 
     fn allocate_control(&mut self, bytes: usize, align: usize) -> Result<ControlMemory> {
-        self.hooks.allocate_control(&mut self.inner, bytes, align)
+        let memory = self.inner.allocate_control(bytes, align)?;
+        self.hooks.note_control(&memory);
+        Ok(memory)
     }
 
     fn release_control(&mut self, memory: ControlMemory) -> Result<()> {

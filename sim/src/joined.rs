@@ -28,14 +28,12 @@ use thiserror::Error;
 use crate::golden_card::{GoldenBus, GoldenCard};
 use crate::harness::mac::Frame;
 use crate::network_side::NetworkSide;
-use crate::null_card::payload::{sum, Pattern};
+use crate::null_card::payload::{sum_of_buffer, Pattern, WrongSum};
 
 /// Length of a buffer, and how many are posted at each end.
 const BUFFER: (u32, usize) = (256 << 10, 8);
 /// Frames to a card between two polls: its header queue has room for more.
 const FRAMES_PER_ROUND: usize = 64;
-/// Bytes that the receiver reads at once: they stay in the first cache.
-const READ_BYTES: usize = 4096;
 const PORT: u16 = 5001;
 
 /// Calls a piece of the host's work, which returns whether it found anything.
@@ -54,17 +52,8 @@ pub enum JoinedError {
     #[error("the connection ended: {0}")]
     Ended(String),
     /// A received buffer holds other bytes than were sent.
-    #[error("{bytes} bytes from byte {place} on have the sum {found} instead of {expected}")]
-    Payload {
-        /// Place of the first byte in the stream.
-        place: u64,
-        /// Bytes in the buffer.
-        bytes: u32,
-        /// Their sum.
-        found: u64,
-        /// The right one.
-        expected: u64,
-    },
+    #[error("{0}")]
+    Payload(#[from] WrongSum),
     /// Nothing moves any more.
     #[error("no progress for {} s after {bytes} bytes", PATIENCE.as_secs())]
     Stuck {
@@ -249,12 +238,7 @@ impl Joined {
         let start = (place % (u64::from(BUFFER.0) * BUFFER.1 as u64)) as usize;
         let mut found = 0;
         let mut read = || {
-            let mut piece = [0; READ_BYTES];
-            for at in (0..bytes as usize).step_by(READ_BYTES) {
-                let part = &mut piece[..READ_BYTES.min(bytes as usize - at)];
-                memory.read(start + at, part);
-                found += sum(part);
-            }
+            found = sum_of_buffer(memory, start, bytes as usize);
             true
         };
         match self.touched {
@@ -264,16 +248,7 @@ impl Joined {
             }
         }
         self.received += u64::from(bytes);
-        let expected = self.pattern.sum(place, bytes.into());
-        match found == expected {
-            true => Ok(()),
-            false => Err(JoinedError::Payload {
-                place,
-                bytes,
-                found,
-                expected,
-            }),
-        }
+        Ok(self.pattern.judge(place, bytes, found)?)
     }
 
     /// The cards' part, and the wire's.

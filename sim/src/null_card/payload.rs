@@ -7,12 +7,28 @@
 //! is used again holds other bytes the next time, and what was not written shows.
 
 use golden::tables::Tables;
+use host::memory::ApplicationMapping;
+use thiserror::Error;
 
 use super::rings::Memory;
 use super::shared::piece_at;
 
 /// Bytes after which the pattern begins again.
 const PERIOD_BYTES: usize = 4093;
+
+/// A buffer holds other bytes than those of its place in the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{bytes} bytes from byte {place} on have the sum {found} instead of {expected}")]
+pub struct WrongSum {
+    /// Place of the first byte in the stream.
+    pub place: u64,
+    /// Bytes in the buffer.
+    pub bytes: u32,
+    /// Their sum.
+    pub found: u64,
+    /// The right one.
+    pub expected: u64,
+}
 
 /// The bytes of a stream.
 #[derive(Clone, Debug)]
@@ -50,6 +66,20 @@ impl Pattern {
     pub fn sum(&self, place: u64, bytes: u64) -> u64 {
         self.sum_to(place + bytes) - self.sum_to(place)
     }
+
+    /// Whether so many bytes from a place in the stream have the sum that was found.
+    pub fn judge(&self, place: u64, bytes: u32, found: u64) -> Result<(), WrongSum> {
+        let expected = self.sum(place, bytes.into());
+        match found == expected {
+            true => Ok(()),
+            false => Err(WrongSum {
+                place,
+                bytes,
+                found,
+                expected,
+            }),
+        }
+    }
 }
 
 /// The sum of bytes, as their reader takes it.
@@ -58,6 +88,20 @@ pub fn sum(bytes: &[u8]) -> u64 {
     let parts = bytes.chunks(4096);
     let part = |bytes: &[u8]| bytes.iter().map(|byte| u32::from(*byte)).sum::<u32>();
     parts.map(|bytes| u64::from(part(bytes))).sum()
+}
+
+/// Bytes that are read at once: they stay in the first cache.
+const READ_BYTES: usize = 4096;
+
+/// The sum of the bytes of a buffer, read piece by piece.
+pub fn sum_of_buffer(memory: &ApplicationMapping, start: usize, bytes: usize) -> u64 {
+    let (mut found, mut piece) = (0, [0; READ_BYTES]);
+    for at in (0..bytes).step_by(READ_BYTES) {
+        let part = &mut piece[..READ_BYTES.min(bytes - at)];
+        memory.read(start + at, part);
+        found += sum(part);
+    }
+    found
 }
 
 /// Writes the payload of a packet into the segments of its flow, from the entry `index` on.

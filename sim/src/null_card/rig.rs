@@ -17,7 +17,7 @@ use host::memory::ApplicationMapping;
 use host::provider::{ApplicationId, Completion, ConnectionId, Provider, RegionId};
 use thiserror::Error;
 
-use super::payload::{sum, Pattern};
+use super::payload::{sum_of_buffer, Pattern, WrongSum};
 use super::{NullBus, NullCard, Wrong};
 use crate::null_protocol::{NullConfig, NullProtocol};
 
@@ -69,17 +69,8 @@ pub enum RigError {
     #[error("connection {0:?} ended: {1}")]
     Ended(ConnectionId, String),
     /// A received buffer holds other bytes than were sent.
-    #[error("{bytes} bytes from byte {place} on have the sum {found} instead of {expected}")]
-    Payload {
-        /// Place of the first byte in the stream.
-        place: u64,
-        /// Bytes in the buffer.
-        bytes: u32,
-        /// Their sum.
-        found: u64,
-        /// The right one.
-        expected: u64,
-    },
+    #[error("{0}")]
+    Payload(#[from] WrongSum),
     /// Nothing moves any more.
     #[error("{what}: {done} of {all} after {POLLS_MAX} polls")]
     Stuck {
@@ -107,9 +98,6 @@ pub struct NullRig {
     reader: Option<Reader>,
 }
 
-/// Bytes that are read at once: they stay in the first cache.
-const READ_BYTES: usize = 4096;
-
 /// The application of a rig that reads: receive buffers come back in the order of their places.
 struct Reader {
     memory: ApplicationMapping,
@@ -126,24 +114,11 @@ impl Reader {
         (all, buffers): (u32, usize),
     ) -> std::result::Result<(), RigError> {
         let start = (self.turn % buffers) * all as usize;
-        let (mut found, mut piece) = (0, [0; READ_BYTES]);
-        for at in (0..bytes as usize).step_by(READ_BYTES) {
-            let part = &mut piece[..READ_BYTES.min(bytes as usize - at)];
-            self.memory.read(start + at, part);
-            found += sum(part);
-        }
-        let (place, expected) = (self.place, self.pattern.sum(self.place, bytes.into()));
+        let found = sum_of_buffer(&self.memory, start, bytes as usize);
+        let place = self.place;
         self.place += u64::from(bytes);
         self.turn += 1;
-        match found == expected {
-            true => Ok(()),
-            false => Err(RigError::Payload {
-                place,
-                bytes,
-                found,
-                expected,
-            }),
-        }
+        Ok(self.pattern.judge(place, bytes, found)?)
     }
 }
 

@@ -125,17 +125,10 @@ impl<B: Bus> Hooks<B> for Watching {
         bus.writes_lines() && self.wrong != Wrong::WindowRaised
     }
 
-    fn allocate_control(
-        &mut self,
-        bus: &mut B,
-        bytes: usize,
-        align: usize,
-    ) -> Result<ControlMemory> {
-        let memory = bus.allocate_control(bytes, align)?;
+    fn note_control(&mut self, memory: &ControlMemory) {
         for (rings, ..) in &mut self.owners {
-            rings.note_memory(&memory);
+            rings.note_memory(memory);
         }
-        Ok(memory)
     }
 
     fn allocate(

@@ -63,15 +63,8 @@ impl Hooks<GoldenBus> for Watch {
         bus.write_register(offset, value)
     }
 
-    fn allocate_control(
-        &mut self,
-        bus: &mut GoldenBus,
-        bytes: usize,
-        align: usize,
-    ) -> Result<ControlMemory> {
-        let memory = bus.allocate_control(bytes, align)?;
+    fn note_control(&mut self, memory: &ControlMemory) {
         self.seen.borrow_mut().held.push(memory.address());
-        Ok(memory)
     }
 
     fn release_control(&mut self, bus: &mut GoldenBus, memory: ControlMemory) -> Result<()> {

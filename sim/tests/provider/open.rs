@@ -52,15 +52,8 @@ impl Hooks<GoldenBus> for Lies {
         }
     }
 
-    fn allocate_control(
-        &mut self,
-        bus: &mut GoldenBus,
-        bytes: usize,
-        align: usize,
-    ) -> Result<ControlMemory> {
-        let memory = bus.allocate_control(bytes, align)?;
-        self.rings.note_memory(&memory);
-        Ok(memory)
+    fn note_control(&mut self, memory: &ControlMemory) {
+        self.rings.note_memory(memory);
     }
 
     fn allocate(

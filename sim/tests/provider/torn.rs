@@ -120,16 +120,9 @@ impl Hooks<GoldenBus> for Torn {
         Ok(())
     }
 
-    fn allocate_control(
-        &mut self,
-        bus: &mut GoldenBus,
-        bytes: usize,
-        align: usize,
-    ) -> Result<ControlMemory> {
-        let memory = bus.allocate_control(bytes, align)?;
+    fn note_control(&mut self, memory: &ControlMemory) {
         let queues = self.0.iter_mut();
-        queues.for_each(|queue| queue.rings.note_memory(&memory));
-        Ok(memory)
+        queues.for_each(|queue| queue.rings.note_memory(memory));
     }
 
     fn advance(&mut self, bus: &mut GoldenBus) -> Result<()> {
