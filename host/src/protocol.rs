@@ -37,7 +37,7 @@ use crate::control::profile::Profile;
 use crate::driver::error::{HostError, Result};
 use crate::transport::{ListenerId, NextTimer};
 
-/// Names a connection: the flow id that the card has for it.
+/// Names a connection: the flow id that the card has for it, or a number beyond its flow table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FlowIndex(pub u16);
 

@@ -14,6 +14,8 @@
 //! provider and the card refuse access to the memory of another application.
 
 mod applications;
+mod beyond;
+mod bounce;
 mod connections;
 mod counters;
 mod errno;
@@ -36,6 +38,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use self::applications::Applications;
+use self::bounce::Bounce;
 use self::connections::Connections;
 use self::copier::Copier;
 pub use self::counters::ProviderCounters;
@@ -118,6 +121,8 @@ pub struct Provider<B: Bus, P: Protocol> {
     listeners: HashMap<ListenerId, ApplicationId>,
     regions: Regions,
     copier: Copier,
+    /// One for each shard.
+    bounces: Vec<Bounce>,
     removals: Vec<(Ticket, u16)>,
     completions: VecDeque<Completion>,
     counters: ProviderCounters,
@@ -135,20 +140,19 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// the first shard both have rings of the configured sizes.
     pub fn open(bus: B, protocol: P, config: DeviceConfig) -> Result<Self> {
         let mut device = Device::open(bus, config)?;
-        let mut applications = Applications::default();
-        applications.add(ShardId(device.open_owner(config.rings)?))?;
         for (number, profile) in protocol.profiles() {
             device.set_profile(number, &profile)?;
         }
         let sizes = device.sizes();
-        Ok(Self {
+        let mut provider = Self {
             keys: KeyTable::new(*device.secrets(), sizes.bucket_bits),
             rekeying: None,
             shared: Shared::new(sizes.flow_bits, sizes.segment_bits),
-            applications,
+            applications: Applications::default(),
             listeners: HashMap::new(),
             regions: Regions::new(sizes.region_bits, sizes.page_bits),
             copier: Copier::default(),
+            bounces: Vec::new(),
             device,
             protocol,
             clock: Clock::Wall { divisor: 1 },
@@ -159,7 +163,10 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             removals: Vec::new(),
             completions: VecDeque::new(),
             counters: ProviderCounters::default(),
-        })
+        };
+        let first = provider.open_shard(config.rings)?;
+        provider.applications.add(first)?;
+        Ok(provider)
     }
 
     /// The card.
@@ -276,6 +283,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Waits for header entries or for the protocol, at most for `limit` of the card's time; see
     /// [`Device::wait`]. Returns whether there may be something to poll for.
     pub fn wait(&mut self, limit: Duration) -> Result<bool> {
+        // Room in a bounce region comes without an entry.
+        if !self.bounces.iter().all(Bounce::has_room) {
+            self.device.bus().advance()?;
+            return Ok(false);
+        }
         self.device.wait(limit, self.protocol.readiness())
     }
 
@@ -301,6 +313,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.protocol.advance(now_ns)?;
         self.take_events();
         self.step_rekeying()?;
+        self.step_bounces()?;
         self.step_connections(now_ns)?;
         self.transmit(now_ns)?;
         self.end_removals()?;
@@ -316,7 +329,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 match error {
                     HostError::Transport(_)
                     | HostError::BytesMissing { .. }
-                    | HostError::NoKeySlot { .. }
+                    | HostError::NoBounce { .. }
                     | HostError::HandshakeForgotten(_)
                     | HostError::UnknownRegion(_)
                     | HostError::Mapping { .. } => {

@@ -12,22 +12,19 @@
 pub(crate) mod arrived;
 pub mod ended;
 mod ending;
+mod install;
 
 use self::ended::Ended;
 use super::budget::Budget;
-use super::commands::{
-    floor_set, flow_install, segment_truncate, send_floor_set, Acceptance, Entry, FlowInstall,
-    FlowName, List,
-};
+use super::commands::{floor_set, segment_truncate, send_floor_set, Acceptance, FlowName};
 use super::flow::buffer::{Buffer, Done, Withdrawn};
-use super::flow::deferred::DEFERRED_BYTES_MAX;
 use super::flow::receive::ReceiveSide;
 use super::flow::send::SendSide;
 use super::lists::Shared;
 use super::queue::CommandQueue;
 use crate::driver::error::{HostError, Result};
 use crate::driver::ticket::Ticket;
-use crate::protocol::{FlowIndex, Guards, Install, Protocol};
+use crate::protocol::{FlowIndex, Guards, Protocol};
 
 /// Copies deferred bytes below a confirmed floor into the buffers.
 pub type CopyBelow<'a> = dyn FnMut(&mut ReceiveSide, u64) -> Result<()> + 'a;
@@ -67,6 +64,9 @@ pub struct Connection {
     pub owner: u8,
     /// Protection domain of the flow: its application.
     pub domain: u16,
+    /// Whether the card has its flow. Otherwise all its payload is deferred and bounced, and the
+    /// card gets none of its commands.
+    pub on_card: bool,
     /// Phase of the connection.
     pub phase: Phase,
     /// Receive side, once the flow is installed.
@@ -105,6 +105,7 @@ impl Connection {
             name,
             owner,
             domain,
+            on_card: true,
             phase: Phase::Opening,
             receive: None,
             send: None,
@@ -189,47 +190,6 @@ impl Connection {
             Some(send) => send.queue.add(buffer),
             None => self.early_sends.push(buffer),
         }
-    }
-
-    /// Installs the flow on the card. `keys` are the commands that place its key.
-    pub fn install(
-        &mut self,
-        commands: &mut dyn CommandQueue,
-        install: &Install,
-        guards: &Guards,
-        keys: Vec<Entry>,
-    ) {
-        let flow = self.name.flow;
-        let mut receive = ReceiveSide::new(install.receive_first, flow);
-        let mut send = SendSide::new(install.send_first, flow);
-        for buffer in self.early_receives.drain(..) {
-            receive.queue.add(buffer);
-        }
-        for buffer in self.early_sends.drain(..) {
-            send.queue.add(buffer);
-        }
-        for (position, payload) in &install.early {
-            if let Some(offset) = receive.offset(*position) {
-                receive.defer(offset, payload, DEFERRED_BYTES_MAX);
-            }
-        }
-        let list = List::committed(flow);
-        let mut entry = flow_install(&FlowInstall {
-            name: self.name,
-            owner: self.owner,
-            domain: self.domain,
-            acceptance: acceptance(&receive, &send, guards),
-            send_floor: send.queue.position(0),
-            lists: [(list.base, list.bits); 2],
-        });
-        abi::command::PROFILE.set(&mut entry, install.profile.into());
-        let mut ticket = commands.command(entry);
-        for entry in keys {
-            ticket = commands.command(entry);
-        }
-        self.receive = Some(receive);
-        self.send = Some(send);
-        self.phase = Phase::Installing(ticket);
     }
 
     /// Its protocol has accepted everything before `to` in order.
@@ -500,8 +460,9 @@ pub fn missing(name: FlowName, (offset, bytes): (u64, u64)) -> HostError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::commands::Entry;
     use crate::control::regions::RegionName;
-    use crate::protocol::{HeaderSink, Segment, Verdict};
+    use crate::protocol::{HeaderSink, Install, Segment, Verdict};
     use abi::command::{FLOW_INSTALL, FLOW_REMOVE, OPCODE, SEGMENT_POST};
     use std::net::SocketAddr;
 

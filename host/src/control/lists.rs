@@ -134,6 +134,20 @@ impl FlowList {
         }
     }
 
+    /// The list of a connection that the card does not know: as long as the longest one, and of
+    /// no pool.
+    pub fn off_card() -> Self {
+        let list = List {
+            base: 0,
+            bits: SEGMENTS_BORROWED_BITS_MAX as u8,
+        };
+        Self {
+            list,
+            committed: list,
+            ..Self::new(0)
+        }
+    }
+
     /// The next index to post.
     pub fn tail(&self) -> u16 {
         self.tail

@@ -237,6 +237,13 @@ impl<B: Bus> Device<B> {
         Ok(())
     }
 
+    /// How far the send ring of an owner is, in slots modulo 2^32: what the card has taken over,
+    /// and what was queued.
+    pub(crate) fn send_progress(&self, owner: u8) -> (u32, u32) {
+        let owner = self.owners.get(usize::from(owner));
+        owner.map_or((0, 0), |owner| (owner.sends().0, owner.send_slots()))
+    }
+
     /// Slots of descriptors that wait for their doorbell, and descriptors that wait for room in
     /// their ring.
     pub fn sends_waiting(&self) -> usize {

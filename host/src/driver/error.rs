@@ -105,6 +105,16 @@ pub enum HostError {
         /// Number of entries.
         limit: usize,
     },
+    /// No memory for what connections beyond the flow table send.
+    #[error("no bounce region of {bytes} bytes for owner {owner}: {why}")]
+    NoBounce {
+        /// The owner.
+        owner: u8,
+        /// Length of the region.
+        bytes: usize,
+        /// Why there is none.
+        why: String,
+    },
     /// No run of free page entries is long enough for a region.
     #[error(
         "region {region} of {bytes} bytes needs {needed} page entries in a row, for pages of \

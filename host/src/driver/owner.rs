@@ -211,6 +211,13 @@ impl Owner {
         self.sends.unannounced() as usize + self.send_waiting.len()
     }
 
+    /// Slots of all descriptors so far, those that wait for the ring included, modulo 2^32.
+    pub(crate) fn send_slots(&self) -> u32 {
+        let waiting = self.send_waiting.iter().map(|record| record.len());
+        let waiting = waiting.sum::<usize>() / SLOT_BYTES;
+        self.sends.produced().wrapping_add(waiting as u32)
+    }
+
     /// Takes the next header entry into `entry`. Returns whether there was one.
     pub(crate) fn next_header(
         &mut self,

@@ -16,8 +16,10 @@
 use super::names::{ApplicationId, ShardId};
 use crate::driver::error::{HostError, Result};
 
-/// Domains of the card.
-const DOMAINS: usize = 1 << 16;
+/// The domain of the provider itself, which no application has.
+pub(super) const PROVIDER_DOMAIN: u16 = u16::MAX;
+/// Domains for applications.
+const DOMAINS: usize = PROVIDER_DOMAIN as usize;
 
 /// The shard of each open application.
 #[derive(Debug, Default)]
@@ -38,7 +40,9 @@ impl Applications {
             self.shards[usize::from(domain)] = Some(shard);
             return Ok(ApplicationId(domain));
         }
-        let domain = u16::try_from(self.shards.len()).map_err(|_| HostError::TableFull {
+        let domain = u16::try_from(self.shards.len()).ok();
+        let domain = domain.filter(|domain| *domain != PROVIDER_DOMAIN);
+        let domain = domain.ok_or(HostError::TableFull {
             what: "domains",
             limit: DOMAINS,
         })?;

@@ -8,6 +8,11 @@
 //! ```
 //! A connection at rest costs nothing: it is stepped again when something touches it. A header
 //! entry names the flow, so it finds its connection without a hash.
+//!
+//! Places up to the number of flows of the card are flow ids; those beyond are connections that the
+//! card does not know. They are added when they are needed.
+
+use abi::header_entry::FLOW_NONE;
 
 use super::names::ConnectionId;
 use crate::control::commands::FlowName;
@@ -15,11 +20,19 @@ use crate::control::connection::Connection;
 use crate::driver::error::{HostError, Result};
 use crate::protocol::FlowIndex;
 
+/// Most connections, those beyond the flow table included.
+const CONNECTIONS_MAX: usize = FLOW_NONE as usize;
+
 /// All connections and their names. See the head of this file.
 #[derive(Debug)]
 pub(super) struct Connections {
     slots: Vec<Slot>,
+    /// Flows of the card.
+    flows: usize,
+    /// Free flow ids.
     free: Vec<u16>,
+    /// Free places beyond the flow table.
+    free_beyond: Vec<u16>,
     ready: Vec<ConnectionId>,
 }
 
@@ -45,28 +58,60 @@ impl Slot {
 }
 
 impl Connections {
-    /// Room for 2^`flow_bits` connections.
+    /// No connections, on a card with 2^`flow_bits` flows.
     pub fn new(flow_bits: u32) -> Self {
-        let count = 1usize << flow_bits;
+        let flows = (1usize << flow_bits).min(CONNECTIONS_MAX);
         Self {
-            slots: (0..count).map(|_| Slot::default()).collect(),
-            free: (0..=u16::MAX).take(count).rev().collect(),
+            slots: (0..flows).map(|_| Slot::default()).collect(),
+            flows,
+            free: (0..=u16::MAX).take(flows).rev().collect(),
+            free_beyond: Vec::new(),
             ready: Vec::new(),
         }
     }
 
-    /// The name of the next flow, whose place is taken.
+    /// The name of the next connection, whose place is taken: a flow of the card as long as there
+    /// is one.
     pub fn take_name(&mut self) -> Result<FlowName> {
-        let limit = self.slots.len();
-        let what = "flows";
-        let flow = self.free.pop();
-        let flow = flow.ok_or(HostError::TableFull { what, limit })?;
-        let slot = &mut self.slots[usize::from(flow)];
+        let place = self.free.pop().or_else(|| self.free_beyond.pop());
+        let (what, limit) = ("connections", CONNECTIONS_MAX);
+        let place = place.or_else(|| self.add_place());
+        let place = place.ok_or(HostError::TableFull { what, limit })?;
+        Ok(self.name(place))
+    }
+
+    /// The name of a flow of the card that is no connection: the last one that is free.
+    pub fn reserve_flow(&mut self) -> Result<FlowName> {
+        let (what, limit) = ("flows", self.flows);
+        match self.free.is_empty() {
+            true => Err(HostError::TableFull { what, limit }),
+            false => {
+                let flow = self.free.remove(0);
+                Ok(self.name(flow))
+            }
+        }
+    }
+
+    /// Whether a name is that of a flow of the card.
+    pub fn is_flow(&self, name: FlowName) -> bool {
+        usize::from(name.flow) < self.flows
+    }
+
+    /// One more place beyond the flow table.
+    fn add_place(&mut self) -> Option<u16> {
+        let place = u16::try_from(self.slots.len()).ok();
+        let place = place.filter(|place| usize::from(*place) < CONNECTIONS_MAX)?;
+        self.slots.push(Slot::default());
+        Some(place)
+    }
+
+    fn name(&mut self, place: u16) -> FlowName {
+        let slot = &mut self.slots[usize::from(place)];
         slot.generation = slot.generation.wrapping_add(1);
-        Ok(FlowName {
-            flow,
+        FlowName {
+            flow: place,
             generation: slot.generation,
-        })
+        }
     }
 
     /// Adds the connection of a name that was taken. It is ready.
@@ -113,9 +158,12 @@ impl Connections {
         slot.connection.as_ref().map(|_| slot.id(index.0))
     }
 
-    /// Gives back a name that was taken and not used.
+    /// Gives back a name that was taken and is not used.
     pub fn give_back(&mut self, name: FlowName) {
-        self.free.push(name.flow);
+        match self.is_flow(name) {
+            true => self.free.push(name.flow),
+            false => self.free_beyond.push(name.flow),
+        }
     }
 
     /// All connections.
@@ -132,7 +180,7 @@ impl Connections {
     /// Removes a connection; its place is free.
     pub fn remove(&mut self, id: ConnectionId) -> Option<Connection> {
         let connection = self.slot_mut(id)?.connection.take()?;
-        self.free.push(connection.name.flow);
+        self.give_back(connection.name);
         Some(*connection)
     }
 
@@ -153,5 +201,43 @@ impl Connections {
             self.slots[place(*id)].is_ready = false;
         }
         ready.sort_unstable_by_key(|id| place(*id));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The two numbers of a table that is full.
+    fn full(error: HostError) -> (&'static str, usize) {
+        match error {
+            HostError::TableFull { what, limit } => (what, limit),
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn flows_of_the_card_come_first_and_places_end_at_a_number() {
+        let mut connections = Connections::new(6);
+        let reserved = connections.reserve_flow().expect("one of 64");
+        let names: Vec<FlowName> = (0..63)
+            .map(|_| connections.take_name().expect("a flow"))
+            .collect();
+        assert!(names.iter().all(|name| connections.is_flow(*name)));
+        assert_eq!((reserved.flow, names[0].flow), (63, 0));
+        let refused = connections.reserve_flow().unwrap_err();
+        assert_eq!(full(refused), ("flows", 64));
+        let beyond = connections.take_name().expect("a place");
+        assert_eq!(beyond.flow, 64);
+        assert!(!connections.is_flow(beyond));
+        connections.give_back(names[5]);
+        let again = connections.take_name().expect("the flow that is free");
+        assert_eq!((again.flow, again.generation), (names[5].flow, 2));
+        connections.give_back(beyond);
+        for place in 64..0xffff {
+            assert_eq!(connections.take_name().expect("a place").flow, place);
+        }
+        let refused = connections.take_name().unwrap_err();
+        assert_eq!(full(refused), ("connections", 0xffff));
     }
 }

@@ -4,6 +4,7 @@
 //! ```text
 //!   slow buffer ── deferred payload ──► Copier ──► application buffer    (floor confirmed)
 //!   application buffer ── bytes beyond an early end ────────► Copier     (buffer withdrawn)
+//!   application buffer ── Copier ──► bounce region         (connection beyond the flow table)
 //! ```
 //! Every registered region is mapped without access rights ([`crate::memory`]). Only
 //! [`Copier::visit`] opens a range, and every byte of that range counts as copied. Regions are
@@ -13,6 +14,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use crate::control::flow::buffer::Piece;
 use crate::control::regions::RegionName;
 use crate::driver::error::{HostError, Result};
 use crate::memory::{GuardedMapping, MemoryRange};
@@ -59,6 +61,12 @@ impl Copier {
         let mut copy = |source: &mut [u8]| copied.extend_from_slice(source);
         self.visit(region, offset, bytes, &mut copy)?;
         Ok(copied)
+    }
+
+    /// Shows payload that is to be sent to `take`, which copies it.
+    pub(crate) fn show(&mut self, piece: &Piece, take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let mut copy = |source: &mut [u8]| take(source);
+        self.visit(piece.region, piece.offset, piece.bytes as usize, &mut copy)
     }
 
     fn visit(

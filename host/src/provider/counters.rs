@@ -5,6 +5,8 @@
 pub struct ProviderCounters {
     /// Payload bytes copied into or out of application buffers by the CPU.
     pub copied_payload_bytes: u64,
+    /// Connections that were opened beyond the flow table: all their payload is copied.
+    pub unplaced_connections: u64,
     /// Header entries taken.
     pub header_entries: u64,
     /// Headers of the protocol sent.

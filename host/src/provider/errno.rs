@@ -14,7 +14,7 @@ pub(super) fn of(error: &HostError) -> i32 {
         HostError::Transport(error) => error.errno(),
         HostError::UnknownRegion(_) => libc::EFAULT,
         HostError::Mapping { .. } => libc::EFAULT,
-        HostError::NoKeySlot { .. } => libc::ENOBUFS,
+        HostError::NoBounce { .. } => libc::ENOBUFS,
         HostError::HandshakeForgotten(_) => libc::ENOBUFS,
         _ => libc::EIO,
     }
@@ -47,8 +47,11 @@ mod tests {
         let broken = TransportError::TookTooMuch { call, asked, taken };
         assert_eq!(of(&broken.into()), libc::EPROTO);
         assert_eq!(of(&HostError::UnknownRegion(3)), libc::EFAULT);
-        assert_eq!(of(&HostError::NoKeySlot { slots: 8 }), libc::ENOBUFS);
-        let (owner, ring) = (1, "send");
+        let owner = 1;
+        let (bytes, why) = (1 << 21, String::new());
+        let no_bounce = HostError::NoBounce { owner, bytes, why };
+        assert_eq!(of(&no_bounce), libc::ENOBUFS);
+        let ring = "send";
         assert_eq!(of(&HostError::RingStopped { owner, ring }), libc::EIO);
         let region = Some(SendError::SendRegionRefused);
         assert_eq!(of_send(region), libc::EFAULT);

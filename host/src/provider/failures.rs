@@ -1,7 +1,9 @@
 //! Failures of connections: refused DMA writes, refused commands, stopped rings, failed steps.
 
+use super::progress::commands_of;
 use super::{errno, Completion, ConnectionId, Provider};
 use crate::control::connection::Phase;
+use crate::control::queue::NoCard;
 use crate::control::regions::Region;
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
@@ -20,6 +22,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             let hit: Vec<ConnectionId> = self
                 .connections
                 .iter()
+                .filter(|(_, c)| c.on_card)
                 .filter(|(_, c)| c.receive.as_ref().is_some_and(|r| r.uses_region(region)))
                 .map(|(id, _)| id)
                 .collect();
@@ -74,7 +77,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             self.forget(id);
         } else {
             // Its buffers are returned to the application after the card has confirmed the removal.
-            connection.remove(&mut self.device);
+            let mut no_card = NoCard;
+            connection.remove(commands_of(connection, &mut self.device, &mut no_card));
         }
         Ok(())
     }
@@ -86,6 +90,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             if let Some(id) = self.connections.of_flow(refused.flow, refused.generation) {
                 let why = format!("command {opcode} refused: {status}");
                 self.fail(id, libc::EIO, why)?;
+            } else if let Some(bounce) = self.bounce_of(refused.flow, refused.generation) {
+                bounce.set_broken(format!("command {opcode} refused: {status}"));
             }
         }
         Ok(())

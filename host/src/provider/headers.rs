@@ -36,12 +36,15 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let code = header_entry::DISPOSITION.get(&entry.metadata) as u8;
         let flow = header_entry::FLOW.get(&entry.metadata) as u16;
         let generation = header_entry::GENERATION.get(&entry.metadata) as u8;
-        let Some(id) = self.connections.of_flow(flow, generation) else {
+        let position = header_entry::EVENT_VALUE.get(&entry.metadata) as u32;
+        let of_flow = self.connections.of_flow(flow, generation).map(|id| {
+            let send = self.connections.get(id).and_then(|c| c.send.as_ref());
+            (id, send.is_some_and(|send| send.has_passed(position)))
+        });
+        let bounce = || self.bounce_of(flow, generation)?.sender(position);
+        let Some((id, is_passed)) = of_flow.or_else(bounce) else {
             return Ok(());
         };
-        let send = self.connections.get(id).and_then(|c| c.send.as_ref());
-        let position = header_entry::EVENT_VALUE.get(&entry.metadata) as u32;
-        let is_passed = send.is_some_and(|send| send.has_passed(position));
         let error = SendError::from_code(code);
         match error {
             // A repetition that crossed its acknowledgement, before or after the card looked up its

@@ -1,12 +1,26 @@
 //! Progress of the provider's connections: install, transfer, withdrawal, removal.
 
 use super::{Completion, ConnectionId, Provider};
-use crate::control::connection::{missing, Phase};
+use crate::control::connection::{missing, Connection, Phase};
 use crate::control::flow::buffer::Done;
 use crate::control::flow::receive::ReceiveSide;
+use crate::control::queue::{CommandQueue, NoCard};
 use crate::driver::bus::Bus;
-use crate::driver::error::{HostError, Result};
+use crate::driver::device::Device;
+use crate::driver::error::Result;
 use crate::protocol::Protocol;
+
+/// Where the commands of a connection go.
+pub(super) fn commands_of<'a, B: Bus>(
+    connection: &Connection,
+    device: &'a mut Device<B>,
+    no_card: &'a mut NoCard,
+) -> &'a mut dyn CommandQueue {
+    match connection.on_card {
+        true => device,
+        false => no_card,
+    }
+}
 
 fn received(connection: ConnectionId, done: &Done) -> Completion {
     Completion::Received {
@@ -27,6 +41,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
                 _ => self.try_install(id),
             };
         }
+        let mut no_card = NoCard;
+        let commands = commands_of(connection, &mut self.device, &mut no_card);
         let (copier, name) = (&mut self.copier, connection.name);
         let mut copy = |receive: &mut ReceiveSide, floor: u64| {
             for copy in receive.copies(floor).map_err(|hole| missing(name, hole))? {
@@ -35,7 +51,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             Ok(())
         };
         let progress = connection.step(
-            &mut self.device,
+            commands,
             (&mut self.protocol, now_ns),
             &mut self.shared,
             &mut copy,
@@ -67,7 +83,6 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     }
 
     fn try_install(&mut self, id: ConnectionId) -> Result<()> {
-        let slots = self.key_slots();
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
@@ -78,20 +93,31 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         if !connection.is_open || self.rekeying.is_some() {
             return Ok(());
         }
-        let index = connection.index();
+        let (index, name, owner) = (connection.index(), connection.name, connection.owner);
         let key = self.protocol.key(index)?;
         if key.is_some_and(|key| self.keys.holds(&key)) {
             // An older flow with the same addresses is still being removed.
             return Ok(());
         }
+        // A flow whose key finds no slot is as good as none.
         let keys = match key {
+            _ if !self.connections.is_flow(name) => None,
             Some(key) => self.keys.insert(key, index.0),
             None => Some(Vec::new()),
         };
-        let keys = keys.ok_or(HostError::NoKeySlot { slots })?;
+        if keys.is_none() && !self.has_bounce(owner)? {
+            return Ok(());
+        }
         let install = self.protocol.install(index)?;
         let guards = self.protocol.guards(index, install.send_first);
-        connection.install(&mut self.device, &install, &guards, keys);
+        let Some(connection) = self.connections.get_mut(id) else {
+            return Ok(());
+        };
+        connection.on_card = keys.is_some();
+        self.counters.unplaced_connections += u64::from(keys.is_none());
+        let mut no_card = NoCard;
+        let commands = commands_of(connection, &mut self.device, &mut no_card);
+        connection.install(commands, &install, &guards, keys.unwrap_or_default());
         self.completions.push_back(Completion::Opened(id));
         Ok(())
     }
@@ -100,10 +126,11 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let Some(connection) = self.connections.get_mut(id) else {
             return Ok(());
         };
-        connection.start_withdrawal(&mut self.device, &self.protocol)?;
-        let device = &self.device;
+        let mut no_card = NoCard;
+        let commands = commands_of(connection, &mut self.device, &mut no_card);
+        connection.start_withdrawal(commands, &self.protocol)?;
         let rescues = match &connection.receive {
-            Some(receive) if receive.withdrawn(|ticket| device.confirmed(ticket)) => {
+            Some(receive) if receive.withdrawn(|ticket| commands.confirmed(ticket)) => {
                 receive.rescues()
             }
             _ => {

@@ -1,5 +1,6 @@
 //! Registration: application memory becomes a region of the card, and leaves it again.
 
+use super::applications::PROVIDER_DOMAIN;
 use super::{ApplicationId, Provider, RegionId};
 use crate::control::regions::{Region, Regions};
 use crate::driver::bus::{Bus, DmaMemory, MemoryKind};
@@ -42,20 +43,16 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         application: ApplicationId,
         memory: DmaMemory,
     ) -> Result<RegionId> {
-        let registered = self.register_memory(application, memory);
+        let registered = self.register_memory(application.0, memory);
         if registered.is_err() {
             self.device.bus().release(memory)?;
         }
         registered
     }
 
-    fn register_memory(
-        &mut self,
-        application: ApplicationId,
-        memory: DmaMemory,
-    ) -> Result<RegionId> {
+    pub(super) fn register_memory(&mut self, domain: u16, memory: DmaMemory) -> Result<RegionId> {
         let range = self.device.bus().share(&memory)?;
-        let (region, commands) = self.regions.register(memory, application.0)?;
+        let (region, commands) = self.regions.register(memory, domain)?;
         if let Err(error) = self.copier.add(region.name(), &range) {
             self.regions.forget(region.index);
             return Err(error);
@@ -99,7 +96,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let leaving = self.removals.iter().any(|(_, index)| *index == region.0);
         self.regions
             .get(region.0)
-            .filter(|_| !leaving)
+            .filter(|region| !leaving && region.domain != PROVIDER_DOMAIN)
             .ok_or(HostError::UnknownRegion(region.0))
     }
 }

@@ -5,6 +5,7 @@
 //!                        └─ ...
 //! ```
 
+use super::bounce::Bounce;
 use super::{ApplicationId, Provider, ShardId};
 use crate::driver::bus::Bus;
 use crate::driver::error::{HostError, Result};
@@ -12,9 +13,14 @@ use crate::driver::rings::RingSizes;
 use crate::protocol::Protocol;
 
 impl<B: Bus, P: Protocol> Provider<B, P> {
-    /// Opens one more shard: rings of their own, for the applications that it is given.
+    /// Opens one more shard: rings of their own, for the applications that it is given, and a flow
+    /// of the card for what its connections beyond the flow table send.
     pub fn open_shard(&mut self, rings: RingSizes) -> Result<ShardId> {
-        Ok(ShardId(self.device.open_owner(rings)?))
+        let name = self.connections.reserve_flow()?;
+        let owner = self.device.open_owner(rings);
+        let owner = owner.inspect_err(|_| self.connections.give_back(name))?;
+        self.bounces.push(Bounce::new(owner, name));
+        Ok(ShardId(owner))
     }
 
     /// Opens one more application, with a protection domain of its own, in the rings of a shard.

@@ -1,11 +1,19 @@
 //! Headers of the protocol on their way to the send rings.
+//!
+//! ```text
+//!   header ─┬─ of a flow on the card ─────────────► descriptor with its position
+//!           └─ beyond the table ── payload copied ─► descriptor of the shard's bounce flow
+//! ```
 
-use abi::config::FRAME_BYTES_MAX;
+use abi::config::{FRAME_BYTES_MAX, SLOT_HEADER_BYTES};
 
+use super::bounce::Bounce;
 use super::connections::Connections;
-use super::{ConnectionId, Provider};
-use crate::control::descriptor::{header, raw, send, Payload};
-use crate::control::flow::send::DESCRIPTOR_BYTES_MAX;
+use super::copier::Copier;
+use super::counters::ProviderCounters;
+use super::{errno, ConnectionId, Provider};
+use crate::control::descriptor::{header, raw, send, Layers, Payload};
+use crate::control::flow::send::{SendSide, DESCRIPTOR_BYTES_MAX};
 use crate::driver::bus::Bus;
 use crate::driver::device::Device;
 use crate::driver::error::{HostError, Result};
@@ -20,12 +28,14 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         let mut sink = Sink {
             device: &mut self.device,
             connections: &self.connections,
-            sent_headers: &mut self.counters.sent_headers,
+            bounces: &mut self.bounces,
+            copier: &mut self.copier,
+            counters: &mut self.counters,
             wrong: None,
         };
         self.protocol.transmit(now_ns, &mut sink)?;
         match sink.wrong {
-            Some((id, why)) => self.fail(id, libc::EMSGSIZE, why),
+            Some((id, errno, why)) => self.fail(id, errno, why),
             None => Ok(()),
         }
     }
@@ -35,18 +45,22 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
 struct Sink<'a, B: Bus> {
     device: &'a mut Device<B>,
     connections: &'a Connections,
-    sent_headers: &'a mut u64,
-    /// A header that the card cannot send, and why.
-    wrong: Option<(ConnectionId, String)>,
+    bounces: &'a mut [Bounce],
+    copier: &'a mut Copier,
+    counters: &'a mut ProviderCounters,
+    /// A connection with a header that cannot be sent, error number and reason.
+    wrong: Option<(ConnectionId, i32, String)>,
 }
 
 impl<B: Bus> HeaderSink for Sink<'_, B> {
     fn has_room(&self) -> bool {
-        self.device.sends_waiting() <= SENDS_WAITING_MAX && self.wrong.is_none()
+        self.device.sends_waiting() <= SENDS_WAITING_MAX
+            && self.wrong.is_none()
+            && self.bounces.iter().all(Bounce::has_room)
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {
-        *self.sent_headers += 1;
+        self.counters.sent_headers += 1;
         let id = outgoing
             .flow
             .and_then(|flow| self.connections.of_index(flow));
@@ -66,10 +80,13 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
             return self.device.send_of(connection.owner, header(bytes, layers));
         };
         if let Some(why) = broken_limit(&payload) {
-            self.wrong = Some((id, why));
+            self.wrong = Some((id, libc::EMSGSIZE, why));
             return Ok(());
         }
         let side = connection.send.as_ref();
+        if let Some(side) = side.filter(|_| !connection.on_card) {
+            return self.bounce((id, connection.owner, side), (bytes, layers), &payload);
+        }
         let payload = Payload {
             name: connection.name,
             position: payload.position,
@@ -79,6 +96,59 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
         };
         self.device
             .send_of(connection.owner, send(bytes, layers, &payload))
+    }
+}
+
+impl<B: Bus> Sink<'_, B> {
+    /// Sends a header with payload of a connection that the card does not know.
+    fn bounce(
+        &mut self,
+        (id, owner, side): (ConnectionId, u8, &SendSide),
+        (header, layers): (&[u8], Layers),
+        payload: &OutgoingPayload,
+    ) -> Result<()> {
+        if side.is_below_floor(payload.position) {
+            // A repetition that crossed its acknowledgement.
+            self.counters.overtaken_sends += 1;
+            return Ok(());
+        }
+        let bounce = self.bounces.iter_mut().find(|bounce| bounce.owner == owner);
+        let pieces = side.pieces(payload.position, payload.bytes);
+        let (Some(bounce), Some(pieces)) = (bounce, pieces) else {
+            let OutgoingPayload {
+                position, bytes, ..
+            } = payload;
+            let why = format!("the protocol sends {bytes} bytes at {position}: not offered");
+            self.wrong = Some((id, libc::EPROTO, why));
+            return Ok(());
+        };
+        let slots = 1 + u32::from(header.len() > SLOT_HEADER_BYTES);
+        let slots = self.device.send_progress(owner).1.wrapping_add(slots);
+        let copier = &mut *self.copier;
+        let copied = bounce.copy((id, payload.bytes, slots), |write| {
+            let mut pieces = pieces.iter();
+            pieces.try_for_each(|piece| copier.show(piece, write))
+        });
+        let place = match copied {
+            Ok(Some(place)) => place,
+            Ok(None) => {
+                let why = format!("no room for {} bytes that the sink had", payload.bytes);
+                self.wrong = Some((id, libc::EPROTO, why));
+                return Ok(());
+            }
+            Err(error) => {
+                self.wrong = Some((id, errno::of(&error), error.to_string()));
+                return Ok(());
+            }
+        };
+        let payload = Payload {
+            name: bounce.name,
+            position: place.0,
+            bytes: payload.bytes,
+            mss_bytes: payload.mss_bytes as u16,
+            segment_index: place.1,
+        };
+        self.device.send_of(owner, send(header, layers, &payload))
     }
 }
 

@@ -494,9 +494,10 @@ fn bytes_of_packets_that_the_kernel_refuses_do_not_stand() {
     });
 }
 
-/// Nine connections whose keys share both their buckets: eight fit, the ninth fails alone.
+/// Nine connections whose keys share both their buckets: eight fit, the ninth is served without a
+/// flow.
 #[test]
-fn a_connection_without_a_key_slot_fails_alone() {
+fn a_connection_without_a_key_slot_is_served_beyond_the_table() {
     let Some(mut hand) = Hand::open(false) else {
         return;
     };
@@ -510,17 +511,33 @@ fn a_connection_without_a_key_slot_fails_alone() {
     }
     let ports = sharing.into_values().find(|ports| ports.len() >= 9);
     let ports = ports.expect("more ports than pairs of buckets");
+    let region = hand.provider.register(FIRST, DRAM, 4096).expect("room");
+    let memory = hand.provider.map(region).expect("it maps");
     let listener = hand.provider.listen(FIRST, hand.local()).expect("a port");
     for (number, &port) in ports.iter().take(9).enumerate() {
-        hand.shake_hands(port, &[], &[]);
+        let acknowledgement = hand.shake_hands(port, &[], &[]);
         let id = hand.accept(listener);
-        if number < 8 {
-            hand.completion(|c| *c == Completion::Opened(id));
-        } else {
-            hand.completion(|c| failure(c, id) == Some(libc::ENOBUFS));
-            hand.completion(|c| *c == Completion::Closed(id));
-        }
+        hand.completion(|c| *c == Completion::Opened(id));
+        let at = 100 * number as u64;
+        let recv = hand.provider.recv(id, region, at, 100, false, 1);
+        recv.expect("a request");
+        hand.rest();
+        let segment = Segment {
+            port: Some(port),
+            sequence: START,
+            acknowledgement,
+            flags: ACK | PSH,
+            ..Segment::default()
+        };
+        hand.receive(&segment, &[number as u8; 100]);
+        hand.completion(|c| *c == received(id, 1, 100));
+        let mut bytes = [0xff; 100];
+        memory.read(at as usize, &mut bytes);
+        assert_eq!(bytes, [number as u8; 100]);
+        let counters = hand.provider.counters();
+        let beyond = u64::from(number == 8);
+        let counted = (counters.unplaced_connections, counters.copied_payload_bytes);
+        assert_eq!(counted, (beyond, 100 * beyond));
     }
-    hand.rest();
     assert_eq!(hand.completions, []);
 }

@@ -22,8 +22,8 @@ use crate::bench::statistics::{median, quantile, SPREAD_MAX};
 /// A batch that takes so many times the median of its run was interrupted by the machine. Of the
 /// host's own work, nothing that comes now and then costs a batch as much.
 const INTERRUPTED: f64 = 4.0;
-/// Flows that are active.
-pub const FLOWS: [usize; 5] = [1, 16, 256, 4096, 16_384];
+/// Flows that are active; at most all of the table but the one that the shard keeps.
+pub const FLOWS: [usize; 5] = [1, 16, 256, 4096, 16_383];
 /// Batches in which allocations are counted.
 const COUNTED_BATCHES: usize = 200;
 

@@ -60,6 +60,17 @@ impl Buffer {
     }
 }
 
+/// A part of a buffer that is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Region that holds it.
+    pub region: RegionName,
+    /// Offset in the region.
+    pub offset: u64,
+    /// Number of bytes.
+    pub bytes: u32,
+}
+
 /// Bytes to be copied into an application buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Copy {

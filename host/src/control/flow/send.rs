@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use abi::config::FLOW_REACH_BYTES;
 
-use super::buffer::Done;
+use super::buffer::{Done, Piece};
 use super::posted::BufferQueue;
 use crate::control::commands::{Direction, Entry, FlowName};
 use crate::driver::error::Result;
@@ -131,6 +131,35 @@ impl SendSide {
         self.floor_asked = floor;
         self.head_asked = self.queue.index(floor);
         Some((self.queue.position(floor), self.head_asked))
+    }
+
+    /// Whether a sequence number is below the confirmed floor: its buffer was returned.
+    pub fn is_below_floor(&self, position: u32) -> bool {
+        is_after(self.floor_position(), position)
+    }
+
+    /// The parts of buffers that hold `bytes` bytes from a sequence number on, at or above the
+    /// floor, in order. `None` when no posted buffer holds one of them.
+    pub fn pieces(&self, position: u32, bytes: u32) -> Option<Vec<Piece>> {
+        let ahead = position.wrapping_sub(self.floor_position());
+        let (mut at, mut left) = (self.floor + u64::from(ahead), bytes);
+        let mut pieces = Vec::new();
+        let first = self.queue.place(at);
+        for posted in self.queue.posted().range(first..) {
+            if left == 0 {
+                break;
+            }
+            let within = at.checked_sub(posted.start)?;
+            let take = u64::from(left).min(posted.end() - at) as u32;
+            pieces.push(Piece {
+                region: posted.buffer.region,
+                offset: posted.buffer.offset + within,
+                bytes: take,
+            });
+            at += u64::from(take);
+            left -= take;
+        }
+        (left == 0).then_some(pieces)
     }
 
     /// Whether no command is under way, and no request waits.

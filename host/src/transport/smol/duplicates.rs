@@ -1,4 +1,5 @@
-//! Saves acknowledgements that smoltcp would discard with a duplicate segment.
+//! Saves acknowledgements that smoltcp would discard with a duplicate segment, and keeps duplicate
+//! acknowledgements away from it that would stop it.
 //!
 //! A segment left of the receive window is a duplicate. smoltcp replies to it and drops it,
 //! together with its acknowledgement, and after a timeout it numbers its own replies from the
@@ -6,12 +7,17 @@
 //! duplicates, and neither learns what has arrived. RFC 9293 (3.10.7.4) trims such a segment to its
 //! acceptable part; for a duplicate, that is the acknowledgement. Here it is delivered as a segment
 //! of its own, if it acknowledges more than any before.
+//!
+//! The third duplicate acknowledgement makes smoltcp repeat the oldest segment at once, instead of
+//! after its timeout. When that segment is a FIN without payload it sends nothing and has no
+//! timeout left: the FIN is never repeated. Such duplicates tell nothing that the timeout does not
+//! repair, so smoltcp gets the first one alone.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 
 use crate::transport::header::{
-    is_after, ones_sum, tcp_checksum, TcpLayout, ACK, RST, SYN, TCP_CHECKSUM_OFFSET,
+    is_after, ones_sum, tcp_checksum, TcpLayout, ACK, FIN, RST, SYN, TCP_CHECKSUM_OFFSET,
 };
 
 /// Local port, remote address, remote port.
@@ -24,6 +30,8 @@ struct Numbers {
     expected: u32,
     /// Highest acknowledgement number delivered to the stack.
     acknowledged: Option<u32>,
+    /// Sequence number of our FIN, once it was sent.
+    fin: Option<u32>,
 }
 
 /// Sequence numbers of all connections.
@@ -57,8 +65,27 @@ impl Duplicates {
         let fresh = Numbers {
             expected,
             acknowledged: None,
+            fin: None,
         };
-        self.connections.entry(connection).or_insert(fresh).expected = expected;
+        let numbers = self.connections.entry(connection).or_insert(fresh);
+        numbers.expected = expected;
+        if tcp[13] & FIN != 0 {
+            numbers.fin = Some(long(tcp, 4).wrapping_add(layout.payload_bytes as u32));
+        }
+    }
+
+    /// Whether an incoming frame does nothing but acknowledge once more all that was sent before
+    /// our FIN.
+    pub(super) fn repeats_all_but_fin(&self, frame: &[u8]) -> bool {
+        let Ok(layout) = TcpLayout::parse(frame) else {
+            return false;
+        };
+        let tcp = &frame[layout.segment..];
+        let connection = (word(tcp, 2), address(frame, &layout, 0), word(tcp, 0));
+        let is_pure = layout.payload_bytes == 0 && tcp[13] & (SYN | RST | FIN | ACK) == ACK;
+        let numbers = self.connections.get(&connection).filter(|_| is_pure);
+        let acknowledged = Some(long(tcp, 8));
+        numbers.is_some_and(|n| n.acknowledged == acknowledged && n.fin == acknowledged)
     }
 
     /// The acknowledgement of an incoming duplicate, as a frame of its own.
@@ -228,5 +255,28 @@ mod tests {
         assert_eq!(duplicates.acknowledgement(&stranger), None);
         duplicates.retain(|_| false);
         assert_eq!(duplicates.len(), 0);
+    }
+
+    #[test]
+    fn of_duplicates_that_lack_the_fin_alone_the_first_is_delivered() {
+        let mut duplicates = expecting_zero();
+        duplicates.note_sent(&frame(US, PEER, (100, 0), ACK | FIN, 50));
+        let first = frame(PEER, US, (0, 150), ACK, 0);
+        assert!(!duplicates.repeats_all_but_fin(&first));
+        duplicates.acknowledgement(&first);
+        assert!(duplicates.repeats_all_but_fin(&first));
+        // Others say more, or may lack more.
+        for (numbers, flags, bytes) in [
+            ((0, 151), ACK, 0),
+            ((0, 149), ACK, 0),
+            ((0, 150), ACK | FIN, 0),
+            ((0, 150), ACK, 1),
+        ] {
+            let other = frame(PEER, US, numbers, flags, bytes);
+            assert!(
+                !duplicates.repeats_all_but_fin(&other),
+                "{numbers:?} {flags}"
+            );
+        }
     }
 }

@@ -174,6 +174,9 @@ impl Stack {
 
     /// Delivers a frame and lets the stack process it.
     pub(crate) fn push(&mut self, frame: Vec<u8>) {
+        if self.duplicates.repeats_all_but_fin(&frame) {
+            return;
+        }
         self.device
             .incoming
             .extend(self.duplicates.acknowledgement(&frame));
