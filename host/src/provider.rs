@@ -7,8 +7,8 @@
 //!                    commands, descriptors │ header entries
 //!                                     Device (rings, doorbells) ── Bus ── card
 //! ```
-//! All calls return at once; [`Provider::poll`] makes progress and returns completions. Buffers are
-//! in registered memory, which the provider allocates or the application already has. The
+//! All calls return at once; [`Provider::poll`] makes progress, [`Provider::next_completion`] tells
+//! what it led to. Buffers are in registered memory, which the provider allocates or the application already has. The
 //! application must not touch a buffer between its request and its completion. Several applications
 //! share a card: each has a protection domain of its own, in the rings of a shard. Both the
 //! provider and the card refuse access to the memory of another application.
@@ -45,7 +45,7 @@ pub use self::counters::ProviderCounters;
 pub use self::names::{ApplicationId, ConnectionId, RegionId, ShardId};
 use self::secrets::Rekeying;
 use crate::control::budget::{Budget, HELD_BYTES_MAX};
-use crate::control::connection::Connection;
+use crate::control::connection::{Connection, Progress};
 use crate::control::lists::Shared;
 use crate::control::placement::KeyTable;
 use crate::control::regions::Regions;
@@ -113,6 +113,8 @@ pub struct Provider<B: Bus, P: Protocol> {
     connections: Connections,
     /// Connections in this step, between steps only its memory.
     stepped: Vec<ConnectionId>,
+    /// What one step leads to, between steps only its memory.
+    progress: Progress,
     budget: Budget,
     keys: KeyTable,
     rekeying: Option<Rekeying>,
@@ -159,6 +161,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             started: Instant::now(),
             connections: Connections::new(sizes.flow_bits),
             stepped: Vec::new(),
+            progress: Progress::default(),
             budget: Budget::new(HELD_BYTES_MAX),
             removals: Vec::new(),
             completions: VecDeque::new(),
@@ -302,8 +305,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         Ok(())
     }
 
-    /// Advances card, protocol and connections. Returns the completions since the last call.
-    pub fn poll(&mut self) -> Result<Vec<Completion>> {
+    /// Advances card, protocol and connections. Returns whether there are completions to take.
+    pub fn poll(&mut self) -> Result<bool> {
         self.device.bus().advance()?;
         let now_ns = self.now_ns();
         self.take_faults()?;
@@ -318,7 +321,12 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
         self.transmit(now_ns)?;
         self.end_removals()?;
         self.poll_device()?;
-        Ok(self.completions.drain(..).collect())
+        Ok(!self.completions.is_empty())
+    }
+
+    /// The oldest completion that was not taken.
+    pub fn next_completion(&mut self) -> Option<Completion> {
+        self.completions.pop_front()
     }
 
     fn step_connections(&mut self, now_ns: u64) -> Result<()> {

@@ -192,7 +192,8 @@ impl<'a, 'm> Run<'a, 'm> {
     }
 
     fn poll(&mut self) -> Result<()> {
-        for completion in self.call(Provider::poll)? {
+        self.call(Provider::poll)?;
+        while let Some(completion) = self.provider.next_completion() {
             match completion {
                 Completion::Opened(_) => self.opened += 1,
                 Completion::Received { request, bytes, .. } => {

@@ -103,7 +103,8 @@ impl<B: Bus, P: Protocol<Remote = SocketAddr>, C: NetworkSide> Lab<'_, B, P, C> 
     ) -> Result<(), LabError> {
         loop {
             let mut moved = application.post_sends(self.provider, exchange.bytes)?;
-            for completion in self.provider.poll()? {
+            self.provider.poll()?;
+            while let Some(completion) = self.provider.next_completion() {
                 moved = true;
                 application.take(self.provider, completion, exchange.bytes)?;
             }

@@ -2,18 +2,25 @@
 
 use abi::command as field;
 use abi::config::{COMMAND_BYTES, SEGMENTS_COMMITTED_BITS};
-use abi::field::Field;
 use abi::flow_key::KEY_BYTES;
 
 /// One command, packed.
 pub type Entry = [u8; COMMAND_BYTES];
 
-fn pack(opcode: u8, fields: &[(Field, u64)]) -> Entry {
+/// A command with its opcode alone. Each field is set by name, so that the compiler knows its place.
+#[inline]
+fn pack(opcode: u8) -> Entry {
     let mut entry = [0; COMMAND_BYTES];
     field::OPCODE.set(&mut entry, opcode.into());
-    for (field, value) in fields {
-        field.set(&mut entry, *value);
-    }
+    entry
+}
+
+/// A command of a flow.
+#[inline]
+fn pack_named(opcode: u8, name: FlowName) -> Entry {
+    let mut entry = pack(opcode);
+    field::FLOW.set(&mut entry, name.flow.into());
+    field::GENERATION.set(&mut entry, name.generation.into());
     entry
 }
 
@@ -137,157 +144,132 @@ pub struct RegionInstall {
     pub bytes: u64,
 }
 
-fn named(name: FlowName) -> [(Field, u64); 2] {
-    [
-        (field::FLOW, name.flow.into()),
-        (field::GENERATION, name.generation.into()),
-    ]
-}
-
 /// Packs flow_install.
 pub fn flow_install(install: &FlowInstall) -> Entry {
-    let mut fields = named(install.name).to_vec();
-    fields.extend([
-        (field::OWNER, install.owner.into()),
-        (field::DOMAIN, install.domain.into()),
-        (field::INSTALL_FLOOR, install.acceptance.floor.into()),
-        (field::INSTALL_ACK_LOW, install.acceptance.ack_low.into()),
-        (field::INSTALL_ACK_HIGH, install.acceptance.ack_high.into()),
-        (
-            field::TIMESTAMP_CHECK,
-            install.acceptance.timestamp_floor.is_some().into(),
-        ),
-        (
-            field::INSTALL_TIMESTAMP_FLOOR,
-            install.acceptance.timestamp_floor.unwrap_or(0).into(),
-        ),
-        (field::INSTALL_SEND_FLOOR, install.send_floor.into()),
-        (field::RX_LIST_BASE, install.lists[0].0.into()),
-        (field::RX_LIST_BITS, install.lists[0].1.into()),
-        (field::TX_LIST_BASE, install.lists[1].0.into()),
-        (field::TX_LIST_BITS, install.lists[1].1.into()),
-    ]);
-    pack(field::FLOW_INSTALL, &fields)
+    let mut entry = pack_named(field::FLOW_INSTALL, install.name);
+    let acceptance = &install.acceptance;
+    let timestamp_floor = acceptance.timestamp_floor;
+    field::OWNER.set(&mut entry, install.owner.into());
+    field::DOMAIN.set(&mut entry, install.domain.into());
+    field::INSTALL_FLOOR.set(&mut entry, acceptance.floor.into());
+    field::INSTALL_ACK_LOW.set(&mut entry, acceptance.ack_low.into());
+    field::INSTALL_ACK_HIGH.set(&mut entry, acceptance.ack_high.into());
+    field::TIMESTAMP_CHECK.set(&mut entry, timestamp_floor.is_some().into());
+    field::INSTALL_TIMESTAMP_FLOOR.set(&mut entry, timestamp_floor.unwrap_or(0).into());
+    field::INSTALL_SEND_FLOOR.set(&mut entry, install.send_floor.into());
+    field::RX_LIST_BASE.set(&mut entry, install.lists[0].0.into());
+    field::RX_LIST_BITS.set(&mut entry, install.lists[0].1.into());
+    field::TX_LIST_BASE.set(&mut entry, install.lists[1].0.into());
+    field::TX_LIST_BITS.set(&mut entry, install.lists[1].1.into());
+    entry
 }
 
 /// Packs flow_remove.
 pub fn flow_remove(name: FlowName) -> Entry {
-    pack(field::FLOW_REMOVE, &named(name))
+    pack_named(field::FLOW_REMOVE, name)
 }
 
-fn slot_fields(slot: KeySlot, flow: u16) -> [(Field, u64); 4] {
-    [
-        (field::FLOW, flow.into()),
-        (field::KEY_BANK, slot.bank.into()),
-        (field::KEY_BUCKET, slot.bucket.into()),
-        (field::KEY_WAY, slot.way.into()),
-    ]
+/// A command of a key slot.
+fn pack_slot(opcode: u8, slot: KeySlot, flow: u16) -> Entry {
+    let mut entry = pack(opcode);
+    field::FLOW.set(&mut entry, flow.into());
+    field::KEY_BANK.set(&mut entry, slot.bank.into());
+    field::KEY_BUCKET.set(&mut entry, slot.bucket.into());
+    field::KEY_WAY.set(&mut entry, slot.way.into());
+    entry
 }
 
 /// Packs key_set.
 pub fn key_set(slot: KeySlot, flow: u16, key: &[u8; KEY_BYTES]) -> Entry {
-    let mut entry = pack(field::KEY_SET, &slot_fields(slot, flow));
+    let mut entry = pack_slot(field::KEY_SET, slot, flow);
     entry[field::KEY_AT_BYTES..].copy_from_slice(key);
     entry
 }
 
 /// Packs key_clear.
 pub fn key_clear(slot: KeySlot) -> Entry {
-    pack(field::KEY_CLEAR, &slot_fields(slot, 0))
+    pack_slot(field::KEY_CLEAR, slot, 0)
 }
 
 /// Packs floor_set.
 pub fn floor_set(name: FlowName, acceptance: Acceptance, head: u16) -> Entry {
-    let mut fields = named(name).to_vec();
-    fields.extend([
-        (field::FLOOR, acceptance.floor.into()),
-        (field::ACK_LOW, acceptance.ack_low.into()),
-        (field::ACK_HIGH, acceptance.ack_high.into()),
-        (
-            field::TIMESTAMP_FLOOR,
-            acceptance.timestamp_floor.unwrap_or(0).into(),
-        ),
-        (field::HEAD, head.into()),
-    ]);
-    pack(field::FLOOR_SET, &fields)
+    let mut entry = pack_named(field::FLOOR_SET, name);
+    let timestamp_floor = acceptance.timestamp_floor.unwrap_or(0);
+    field::FLOOR.set(&mut entry, acceptance.floor.into());
+    field::ACK_LOW.set(&mut entry, acceptance.ack_low.into());
+    field::ACK_HIGH.set(&mut entry, acceptance.ack_high.into());
+    field::TIMESTAMP_FLOOR.set(&mut entry, timestamp_floor.into());
+    field::HEAD.set(&mut entry, head.into());
+    entry
 }
 
 /// Packs send_floor_set.
 pub fn send_floor_set(name: FlowName, floor: u32, head: u16) -> Entry {
-    let mut fields = named(name).to_vec();
-    fields.extend([(field::FLOOR, floor.into()), (field::HEAD, head.into())]);
-    pack(field::SEND_FLOOR_SET, &fields)
+    let mut entry = pack_named(field::SEND_FLOOR_SET, name);
+    field::FLOOR.set(&mut entry, floor.into());
+    field::HEAD.set(&mut entry, head.into());
+    entry
 }
 
 /// Packs segment_post.
 pub fn segment_post(name: FlowName, direction: Direction, segment: &Segment) -> Entry {
-    let mut fields = named(name).to_vec();
-    fields.extend([
-        (field::DIRECTION, u64::from(direction == Direction::Send)),
-        (field::SEGMENT_INDEX, segment.index.into()),
-        (field::SEGMENT_POSITION, segment.position.into()),
-        (field::SEGMENT_BYTES, segment.bytes.into()),
-        (field::SEGMENT_REGION, segment.region.into()),
-        (field::SEGMENT_REGION_KEY, segment.region_key.into()),
-        (field::SEGMENT_OFFSET, segment.offset),
-    ]);
-    pack(field::SEGMENT_POST, &fields)
+    let mut entry = pack_named(field::SEGMENT_POST, name);
+    let is_send = direction == Direction::Send;
+    field::DIRECTION.set(&mut entry, is_send.into());
+    field::SEGMENT_INDEX.set(&mut entry, segment.index.into());
+    field::SEGMENT_POSITION.set(&mut entry, segment.position.into());
+    field::SEGMENT_BYTES.set(&mut entry, segment.bytes.into());
+    field::SEGMENT_REGION.set(&mut entry, segment.region.into());
+    field::SEGMENT_REGION_KEY.set(&mut entry, segment.region_key.into());
+    field::SEGMENT_OFFSET.set(&mut entry, segment.offset);
+    entry
 }
 
 /// Packs segment_truncate for a receive segment.
 pub fn segment_truncate(name: FlowName, index: u16, bytes: u32) -> Entry {
-    let mut fields = named(name).to_vec();
-    fields.extend([
-        (field::SEGMENT_INDEX, index.into()),
-        (field::SEGMENT_BYTES, bytes.into()),
-    ]);
-    pack(field::SEGMENT_TRUNCATE, &fields)
+    let mut entry = pack_named(field::SEGMENT_TRUNCATE, name);
+    field::SEGMENT_INDEX.set(&mut entry, index.into());
+    field::SEGMENT_BYTES.set(&mut entry, bytes.into());
+    entry
 }
 
 /// Packs list_move, which moves a list and its entries to another place.
 pub fn list_move(name: FlowName, direction: Direction, list: List) -> Entry {
-    let mut fields = named(name).to_vec();
-    fields.extend([
-        (field::DIRECTION, u64::from(direction == Direction::Send)),
-        (field::LIST_BASE, list.base.into()),
-        (field::LIST_BITS, list.bits.into()),
-    ]);
-    pack(field::LIST_MOVE, &fields)
+    let mut entry = pack_named(field::LIST_MOVE, name);
+    let is_send = direction == Direction::Send;
+    field::DIRECTION.set(&mut entry, is_send.into());
+    field::LIST_BASE.set(&mut entry, list.base.into());
+    field::LIST_BITS.set(&mut entry, list.bits.into());
+    entry
 }
 
 /// Packs region_install with read and write rights.
 pub fn region_install(region: &RegionInstall) -> Entry {
-    pack(
-        field::REGION_INSTALL,
-        &[
-            (field::REGION, region.region.into()),
-            (field::REGION_KEY, region.key.into()),
-            (field::REGION_DOMAIN, region.domain.into()),
-            (field::REGION_WRITE, 1),
-            (field::REGION_READ, 1),
-            (field::REGION_MEMORY, region.memory.into()),
-            (field::REGION_PAGE_BITS, region.page_bits.into()),
-            (field::REGION_FIRST_PAGE, region.first_page.into()),
-            (field::REGION_BYTES, region.bytes),
-        ],
-    )
+    let mut entry = pack(field::REGION_INSTALL);
+    field::REGION.set(&mut entry, region.region.into());
+    field::REGION_KEY.set(&mut entry, region.key.into());
+    field::REGION_DOMAIN.set(&mut entry, region.domain.into());
+    field::REGION_WRITE.set(&mut entry, 1);
+    field::REGION_READ.set(&mut entry, 1);
+    field::REGION_MEMORY.set(&mut entry, region.memory.into());
+    field::REGION_PAGE_BITS.set(&mut entry, region.page_bits.into());
+    field::REGION_FIRST_PAGE.set(&mut entry, region.first_page.into());
+    field::REGION_BYTES.set(&mut entry, region.bytes);
+    entry
 }
 
 /// Packs region_remove.
 pub fn region_remove(region: u16, key: u16) -> Entry {
-    pack(
-        field::REGION_REMOVE,
-        &[
-            (field::REGION, region.into()),
-            (field::REGION_KEY, key.into()),
-        ],
-    )
+    let mut entry = pack(field::REGION_REMOVE);
+    field::REGION.set(&mut entry, region.into());
+    field::REGION_KEY.set(&mut entry, key.into());
+    entry
 }
 
 /// Packs page_set.
 pub fn page_set(page: u16, address: u64) -> Entry {
-    pack(
-        field::PAGE_SET,
-        &[(field::PAGE, page.into()), (field::PAGE_ADDRESS, address)],
-    )
+    let mut entry = pack(field::PAGE_SET);
+    field::PAGE.set(&mut entry, page.into());
+    field::PAGE_ADDRESS.set(&mut entry, address);
+    entry
 }

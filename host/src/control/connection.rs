@@ -42,7 +42,7 @@ pub enum Phase {
     Removing(Ticket),
 }
 
-/// Result of a step.
+/// Result of a step, which adds to it.
 #[derive(Clone, Debug, Default)]
 pub struct Progress {
     /// Receive requests that are complete.
@@ -216,27 +216,27 @@ impl Connection {
         (protocol, now_ns): (&mut P, u64),
         shared: &mut Shared,
         copy: &mut CopyBelow<'_>,
-    ) -> Result<Progress> {
-        let mut progress = Progress::default();
+        progress: &mut Progress,
+    ) -> Result<()> {
         match self.phase {
-            Phase::Opening => return Ok(progress),
-            Phase::Installing(ticket) if !commands.confirmed(ticket) => return Ok(progress),
+            Phase::Opening => return Ok(()),
+            Phase::Installing(ticket) if !commands.confirmed(ticket) => return Ok(()),
             Phase::Installing(_) => self.phase = Phase::Installed,
             Phase::Installed => {}
             Phase::Removing(ticket) => {
                 progress.gone = commands.confirmed(ticket);
-                return Ok(progress);
+                return Ok(());
             }
         }
         self.step_lists(commands, shared);
-        self.step_receive(commands, copy, &mut progress)?;
-        self.step_send(commands, (protocol, now_ns), &mut progress)?;
+        self.step_receive(commands, copy, progress)?;
+        self.step_send(commands, (protocol, now_ns), progress)?;
         self.refresh_acceptance(commands, protocol)?;
         progress.lost = self.lost();
         if progress.lost.is_none() {
             self.step_close(commands, (protocol, now_ns))?;
         }
-        Ok(progress)
+        Ok(())
     }
 
     /// Whether nothing is under way: until a request, a packet or an event of its protocol touches
@@ -303,7 +303,7 @@ impl Connection {
         })?;
         let floor = receive.confirm(|ticket| commands.confirmed(ticket));
         copy(receive, floor)?;
-        progress.received.extend(receive.announce(floor));
+        receive.announce(floor, &mut progress.received);
         receive.accept_taken();
         self.end_seen = self.end_taken && receive.has_all_taken();
         if receive.floor_wanted().is_some() {
@@ -393,9 +393,7 @@ impl Connection {
         if send.post(self.name, ready, command)? {
             self.acceptance_stale = true;
         }
-        progress
-            .sent
-            .extend(send.confirm(|ticket| commands.confirmed(ticket)));
+        send.confirm(|ticket| commands.confirmed(ticket), &mut progress.sent);
         if let Some(end) = send.offer() {
             protocol.offered(now_ns, index, end);
         }
@@ -610,9 +608,10 @@ mod tests {
         let mut copy = |_: &mut ReceiveSide, _| Ok(());
         let mut protocol = Noting::default();
         let mut step = |connection: &mut Connection, commands: &mut RecordedCommands| {
-            let progress = connection.step(commands, (&mut protocol, 0), &mut shared, &mut copy);
+            let (mut progress, by) = (Progress::default(), (&mut protocol, 0));
+            let stepped = connection.step(commands, by, &mut shared, &mut copy, &mut progress);
             connection.grant(&mut protocol, 0);
-            progress
+            stepped.map(|()| progress)
         };
         step(&mut connection, &mut commands).unwrap();
         assert_eq!(commands.queued.len(), 1, "the install is not confirmed");

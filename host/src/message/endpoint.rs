@@ -150,7 +150,8 @@ impl<B: Bus> Endpoint<B> {
     pub fn poll(&mut self, now: Duration) -> Result<Vec<MessageDone>> {
         self.clock.advance(now.saturating_sub(self.clock.now()));
         let mut done = Vec::new();
-        for completion in self.provider.poll()? {
+        self.provider.poll()?;
+        while let Some(completion) = self.provider.next_completion() {
             match completion {
                 Completion::Received {
                     connection,

@@ -225,7 +225,9 @@ impl Bounce {
         let ready = side.queue.ready(|ticket| commands.confirmed(ticket));
         let mut post = |entry: Entry| commands.command_of(owner, entry);
         side.post(name, ready, &mut post)?;
-        for done in side.confirm(|ticket| commands.confirmed(ticket)) {
+        let mut passed = Vec::new();
+        side.confirm(|ticket| commands.confirmed(ticket), &mut passed);
+        for done in passed {
             side.queue.add(segment(region, done.request)?);
         }
         side.offer();

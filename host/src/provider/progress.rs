@@ -50,26 +50,30 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             }
             Ok(())
         };
-        let progress = connection.step(
+        let progress = &mut self.progress;
+        connection.step(
             commands,
             (&mut self.protocol, now_ns),
             &mut self.shared,
             &mut copy,
+            progress,
         )?;
-        for done in progress.received {
+        for done in progress.received.drain(..) {
             self.completions.push_back(received(id, &done));
         }
-        for done in progress.sent {
+        for done in progress.sent.drain(..) {
             self.completions.push_back(Completion::Sent {
                 connection: id,
                 request: done.request,
             });
         }
-        if progress.gone {
+        let is_gone = std::mem::take(&mut progress.gone);
+        let lost = progress.lost.take();
+        if is_gone {
             self.forget(id);
             return Ok(());
         }
-        if let Some((errno, why)) = progress.lost {
+        if let Some((errno, why)) = lost {
             return self.fail(id, errno, why);
         }
         if matches!(connection.phase, Phase::Removing(_)) {

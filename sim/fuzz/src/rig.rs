@@ -89,7 +89,8 @@ impl<B: Bus> Rig<B> {
 
     /// Polls the provider; `wire` carries the frames of both sides.
     pub fn step(&mut self, wire: bool) -> Result<Vec<Completion>> {
-        let completions = self.provider.poll()?;
+        self.provider.poll()?;
+        let completions = std::iter::from_fn(|| self.provider.next_completion()).collect();
         let mut sent = Vec::new();
         self.card.take_sent(&mut sent);
         for frame in sent {

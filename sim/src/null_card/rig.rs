@@ -237,9 +237,8 @@ impl NullRig {
     /// completions, header entries or headers to send.
     pub fn poll(&mut self) -> std::result::Result<bool, RigError> {
         let before = self.seen();
-        let completions = self.provider.poll()?;
-        let mut found = !completions.is_empty();
-        for completion in completions {
+        let mut found = self.provider.poll()?;
+        while let Some(completion) = self.provider.next_completion() {
             match completion {
                 Completion::Received { request, bytes, .. } => {
                     if let Some(reader) = &mut self.reader {

@@ -92,7 +92,8 @@ impl Hand {
     }
 
     fn step(&mut self) {
-        let completions = self.provider.poll().expect("it polls");
+        self.provider.poll().expect("it polls");
+        let completions = std::iter::from_fn(|| self.provider.next_completion());
         self.completions.extend(completions);
         let mut sent = Vec::new();
         self.card.take_sent(&mut sent);

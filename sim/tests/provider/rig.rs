@@ -201,8 +201,9 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
 
     /// Lets everybody go on for a moment.
     pub fn step(&mut self) {
-        self.completions
-            .extend(self.provider.poll().expect("it polls"));
+        self.provider.poll().expect("it polls");
+        let completions = std::iter::from_fn(|| self.provider.next_completion());
+        self.completions.extend(completions);
         let mut sent = Vec::new();
         self.card.take_sent(&mut sent);
         for frame in sent {

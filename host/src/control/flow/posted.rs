@@ -196,11 +196,10 @@ impl BufferQueue {
         posted.map_or(self.list.tail(), |posted| posted.index)
     }
 
-    /// Removes the requests that end at or below `offset`, which are complete and full.
-    pub fn complete(&mut self, offset: u64) -> Vec<Done> {
+    /// Moves the requests that end at or below `offset`, which are complete and full, to `done`.
+    pub fn complete(&mut self, offset: u64, done: &mut Vec<Done>) {
         let full = self.posted.drain(..self.place(offset));
-        full.map(|posted| posted.buffer.done(posted.buffer.bytes))
-            .collect()
+        done.extend(full.map(|posted| posted.buffer.done(posted.buffer.bytes)));
     }
 
     /// Removes all posted buffers after the card has given up the list. The next buffer is posted

@@ -262,19 +262,20 @@ impl ReceiveSide {
         }
     }
 
-    /// Announces everything below `floor`. Returns the requests that are full.
-    pub fn announce(&mut self, floor: u64) -> Vec<Done> {
+    /// Announces everything below `floor`. Requests that are full go to `done`.
+    pub fn announce(&mut self, floor: u64, done: &mut Vec<Done>) {
         self.announced = floor;
         self.standing.forget_below(floor);
         if self.withdrawing.is_some() {
-            return Vec::new();
+            return;
         }
-        let done = self.queue.complete(floor);
+        let before = done.len();
+        self.queue.complete(floor, done);
         if !self.cancelling.is_empty() {
+            let done = &done[before..];
             let is_open = |request: &u64| !done.iter().any(|done| done.request == *request);
             self.cancelling.retain(is_open);
         }
-        done
     }
 
     /// Asks for a posted request to be cancelled. Returns whether there is one of this name that
@@ -529,7 +530,7 @@ mod tests {
         assert!(side.defer(20, &[9; 10], 1000));
         side.take(10);
         side.accept_taken();
-        side.announce(10);
+        side.announce(10, &mut Vec::new());
         side.withdraw(Ticket::new(0, 1));
         let rescued = side.rescues().into_iter();
         let rescued = rescued.map(|r| (r.stream_offset, vec![r.offset as u8; r.bytes]));
@@ -636,7 +637,7 @@ mod tests {
                 let at = copy.offset as usize;
                 self.memory[at..at + copy.bytes.len()].copy_from_slice(&copy.bytes);
             }
-            self.side.announce(floor as u64);
+            self.side.announce(floor as u64, &mut Vec::new());
             self.cursor = self.cursor.max(floor);
             let wrong = (0..floor).find(|&at| self.memory[at] != good(at));
             assert_eq!(wrong, None, "a byte that TCP did not take");

@@ -178,8 +178,8 @@ impl SendSide {
             .push_back((ticket, self.floor_asked, self.head_asked));
     }
 
-    /// Takes confirmations. Returns the requests that are complete.
-    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool) -> Vec<Done> {
+    /// Takes confirmations. Requests that are complete go to `done`.
+    pub fn confirm(&mut self, confirmed: impl Fn(Ticket) -> bool, done: &mut Vec<Done>) {
         self.queue.confirm(&confirmed);
         while let Some(&(ticket, floor, head)) = self.pending_floors.front() {
             if !confirmed(ticket) {
@@ -189,7 +189,7 @@ impl SendSide {
             self.queue.list.pass(head);
             self.pending_floors.pop_front();
         }
-        self.queue.complete(self.floor)
+        self.queue.complete(self.floor, done);
     }
 }
 
@@ -208,7 +208,7 @@ mod tests {
             flow: 1,
             generation: 1,
         };
-        let mut side = SendSide::new(0, 1);
+        let (mut side, mut done) = (SendSide::new(0, 1), Vec::new());
         for number in 0..40_000u64 {
             side.queue.add(Buffer {
                 request: number,
@@ -220,13 +220,15 @@ mod tests {
                 filled: 0,
             });
             assert!(side.post(name, 1, |_| Ok(Ticket(number))).unwrap());
-            side.confirm(|_| true);
+            side.confirm(|_| true, &mut done);
             let end = side.offer().expect("more is confirmed");
             // The last one stays open.
             if number < 39_999 {
                 assert!(side.acknowledge(end).is_some());
                 side.floor_asked(Ticket(number));
-                assert_eq!(side.confirm(|_| true).len(), 1);
+                done.clear();
+                side.confirm(|_| true, &mut done);
+                assert_eq!(done.len(), 1);
             }
         }
         let floor = side.queue.position(39_999 * u64::from(BYTES));
