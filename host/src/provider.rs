@@ -8,10 +8,11 @@
 //!                                     Device (rings, doorbells) ── Bus ── card
 //! ```
 //! All calls return at once; [`Provider::poll`] makes progress, [`Provider::next_completion`] tells
-//! what it led to. Buffers are in registered memory, which the provider allocates or the application already has. The
-//! application must not touch a buffer between its request and its completion. Several applications
-//! share a card: each has a protection domain of its own, in the rings of a shard. Both the
-//! provider and the card refuse access to the memory of another application.
+//! what it led to. Buffers are in registered memory, which the provider allocates or the
+//! application already has. The application must not touch a buffer between its request and its
+//! completion. Several applications share a card: each has a protection domain of its own, in the
+//! rings of a shard. Both the provider and the card refuse access to the memory of another
+//! application.
 
 mod applications;
 mod beyond;

@@ -176,9 +176,18 @@ impl NullProtocol {
         if more > 0 && (more as i32) > 0 {
             flow.acknowledged_number = number;
             flow.acknowledged += u64::from(more);
-            let (flow, to) = (index, flow.acknowledged);
-            self.events
-                .push_back(ProtocolEvent::Acknowledged { flow, to });
+            let to = flow.acknowledged;
+            match self.events.back_mut() {
+                // One event tells of all ACKs in a row.
+                Some(ProtocolEvent::Acknowledged { flow, to: last }) if *flow == index => {
+                    *last = to;
+                }
+                _ => {
+                    let flow = index;
+                    self.events
+                        .push_back(ProtocolEvent::Acknowledged { flow, to });
+                }
+            }
         }
         self.may_send(index);
     }

@@ -7,7 +7,8 @@ use abi::flow_key::KEY_BYTES;
 /// One command, packed.
 pub type Entry = [u8; COMMAND_BYTES];
 
-/// A command with its opcode alone. Each field is set by name, so that the compiler knows its place.
+/// A command with its opcode alone. Each field is set by name, so that the compiler knows its
+/// place.
 #[inline]
 fn pack(opcode: u8) -> Entry {
     let mut entry = [0; COMMAND_BYTES];

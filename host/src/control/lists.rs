@@ -25,6 +25,7 @@ use abi::config::{SEGMENTS_BORROWED_BITS_MAX, SEGMENTS_COMMITTED_BITS};
 pub struct ListPool {
     /// First entries of the free pieces, by log2 of their length.
     free: Vec<BTreeSet<u32>>,
+    free_entries: u32,
 }
 
 impl ListPool {
@@ -34,13 +35,14 @@ impl ListPool {
         let mut free = vec![BTreeSet::new(); SEGMENTS_BORROWED_BITS_MAX + 1];
         let mut at = 1u32 << (flow_bits + SEGMENTS_COMMITTED_BITS as u32);
         let end = 1u32 << segment_bits;
+        let free_entries = end.saturating_sub(at);
         while at < end {
             let fits = (end - at).ilog2().min(at.trailing_zeros());
             let bits = fits.min(SEGMENTS_BORROWED_BITS_MAX as u32);
             free[bits as usize].insert(at);
             at += 1 << bits;
         }
-        Self { free }
+        Self { free, free_entries }
     }
 
     /// Lends a list of 2^`bits` entries; `None` when no piece of that length is free.
@@ -51,11 +53,13 @@ impl ListPool {
         for half in wanted..found {
             self.free[half].insert(base + (1 << half));
         }
+        self.free_entries -= 1 << bits;
         Some(List { base, bits })
     }
 
     /// Takes a list back.
     pub fn give(&mut self, list: List) {
+        self.free_entries += u32::from(list.capacity());
         let (mut base, mut bits) = (list.base, usize::from(list.bits));
         while bits + 1 < self.free.len() && self.free[bits].remove(&(base ^ (1 << bits))) {
             base &= !(1 << bits);
@@ -67,10 +71,7 @@ impl ListPool {
 
     /// Entries that are not lent.
     pub fn free_entries(&self) -> u32 {
-        let pieces = self.free.iter().enumerate();
-        pieces
-            .map(|(bits, pieces)| (pieces.len() as u32) << bits)
-            .sum()
+        self.free_entries
     }
 }
 

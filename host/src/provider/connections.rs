@@ -152,6 +152,14 @@ impl Connections {
         (slot.connection.is_some() && slot.generation == generation).then_some(id)
     }
 
+    /// The same, if its flow is installed or on its way to the card.
+    pub fn installed_flow(&self, name: FlowName) -> Option<ConnectionId> {
+        let slot = self.slots.get(usize::from(name.flow))?;
+        let connection = slot.connection.as_deref()?;
+        let is_it = slot.generation == name.generation && connection.is_installed();
+        is_it.then(|| slot.id(name.flow))
+    }
+
     /// The connection that a protocol names.
     pub fn of_index(&self, index: FlowIndex) -> Option<ConnectionId> {
         let slot = self.slots.get(usize::from(index.0))?;

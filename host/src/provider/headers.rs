@@ -129,7 +129,8 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
             return self.protocol.arrive_without_flow(now_ns, &packet.segment);
         };
         let index = connection.index();
-        let is_light = connection.is_light(&packet.segment);
+        // What has no payload takes no room.
+        let is_light = packet.segment.payload_bytes == 0 || connection.is_light(&packet.segment);
         if !is_light {
             if let Some(receive) = &mut connection.receive {
                 receive.set_room(self.budget.room_bytes(connection.domain));
@@ -170,16 +171,15 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// The connection of a packet, once its flow is being installed: that of the flow which the
     /// card found, or the one that the protocol knows.
     fn installed(&self, packet: &Packet<'_>) -> Option<ConnectionId> {
-        let is_installed = |id: &ConnectionId| {
-            let connection = self.connections.get(*id);
-            connection.is_some_and(|connection| connection.is_installed())
-        };
         let by_flow = packet
             .hit
-            .and_then(|name| self.connections.of_flow(name.flow, name.generation));
-        by_flow.filter(is_installed).or_else(|| {
+            .and_then(|name| self.connections.installed_flow(name));
+        by_flow.or_else(|| {
             let index = self.protocol.flow_of(&packet.segment)?;
-            self.connections.of_index(index).filter(is_installed)
+            let id = self.connections.of_index(index)?;
+            let connection = self.connections.get(id);
+            connection.filter(|connection| connection.is_installed())?;
+            Some(id)
         })
     }
 }

@@ -26,6 +26,7 @@ impl<B: Bus, P: Protocol> Provider<B, P> {
     /// Sends the headers that are due. One that breaks a limit ends its connection.
     pub(super) fn transmit(&mut self, now_ns: u64) -> Result<()> {
         let mut sink = Sink {
+            has_bounce_room: self.bounces.iter().all(Bounce::has_room),
             device: &mut self.device,
             connections: &self.connections,
             bounces: &mut self.bounces,
@@ -46,6 +47,7 @@ struct Sink<'a, B: Bus> {
     device: &'a mut Device<B>,
     connections: &'a Connections,
     bounces: &'a mut [Bounce],
+    has_bounce_room: bool,
     copier: &'a mut Copier,
     counters: &'a mut ProviderCounters,
     /// A connection with a header that cannot be sent, error number and reason.
@@ -56,7 +58,7 @@ impl<B: Bus> HeaderSink for Sink<'_, B> {
     fn has_room(&self) -> bool {
         self.device.sends_waiting() <= SENDS_WAITING_MAX
             && self.wrong.is_none()
-            && self.bounces.iter().all(Bounce::has_room)
+            && self.has_bounce_room
     }
 
     fn send(&mut self, outgoing: &OutgoingHeader<'_>) -> Result<()> {
@@ -122,6 +124,7 @@ impl<B: Bus> Sink<'_, B> {
             self.wrong = Some((id, libc::EPROTO, why));
             return Ok(());
         };
+        let name = bounce.name;
         let slots = 1 + u32::from(header.len() > SLOT_HEADER_BYTES);
         let slots = self.device.send_progress(owner).1.wrapping_add(slots);
         let copier = &mut *self.copier;
@@ -129,6 +132,7 @@ impl<B: Bus> Sink<'_, B> {
             let mut pieces = pieces.iter();
             pieces.try_for_each(|piece| copier.show(piece, write))
         });
+        self.has_bounce_room = self.bounces.iter().all(Bounce::has_room);
         let place = match copied {
             Ok(Some(place)) => place,
             Ok(None) => {
@@ -142,7 +146,7 @@ impl<B: Bus> Sink<'_, B> {
             }
         };
         let payload = Payload {
-            name: bounce.name,
+            name,
             position: place.0,
             bytes: payload.bytes,
             mss_bytes: payload.mss_bytes as u16,

@@ -90,6 +90,9 @@ impl Connection {
         let Some(receive) = &mut self.receive else {
             return false;
         };
+        if segment.payload_bytes == 0 {
+            return true;
+        }
         match segment.payload {
             SegmentPayload::Placed { trimmed_bytes } => {
                 let first = segment.position.wrapping_add(trimmed_bytes);
