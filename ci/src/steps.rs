@@ -1,7 +1,15 @@
 //! The steps of the gate, in order: cheap ones first, so that a slip shows early.
+//!
+//! ```text
+//!   fmt ─► tidy ─► test: build ─► run ──────────┬─► both said
+//!                             └─► lint, beside ─┘
+//! ```
+//! Some tests leave a core idle, for minutes in all: lint takes that time, where it is asked for
+//! together with the tests.
 
 use std::ffi::OsStr;
-use std::process::Command;
+use std::fs::File;
+use std::process::{Child, Command};
 use std::time::Instant;
 
 use anyhow::{bail, Context};
@@ -43,29 +51,36 @@ impl Step {
         match self {
             Step::Fmt => cargo(&["fmt", "--all", "--check"], &[]),
             Step::Tidy => tidy_workspace(),
-            Step::Lint => cargo(
-                &[
-                    "clippy",
-                    "--workspace",
-                    "--all-targets",
-                    "--",
-                    "-D",
-                    "warnings",
-                ],
-                &[],
-            ),
+            Step::Lint => cargo(&LINT, &[]),
             Step::Test => test(),
         }
     }
 }
 
-/// Runs the steps and stops at the first that fails.
+const LINT: [&str; 6] = [
+    "clippy",
+    "--workspace",
+    "--all-targets",
+    "--",
+    "-D",
+    "warnings",
+];
+
+/// Runs the steps and stops at the first that fails. Lint and test go side by side.
 pub fn run(steps: &[Step]) -> anyhow::Result<()> {
-    for (index, step) in steps.iter().enumerate() {
+    let both = steps.contains(&Step::Lint) && steps.contains(&Step::Test);
+    let is_beside = |step: Step| both && step == Step::Lint;
+    for (index, &step) in steps.iter().enumerate() {
+        if is_beside(step) {
+            continue;
+        }
         println!("== {}/{} {}", index + 1, steps.len(), step.name());
         let started = Instant::now();
-        step.run()
-            .with_context(|| format!("step `{}` failed", step.name()))?;
+        let outcome = match both && step == Step::Test {
+            true => test_and_lint(),
+            false => step.run(),
+        };
+        outcome.with_context(|| format!("step `{}` failed", step.name()))?;
         println!(
             "== {} passed in {:.0} s",
             step.name(),
@@ -73,6 +88,56 @@ pub fn run(steps: &[Step]) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Builds the tests, runs them with lint beside them, and shows what lint has said.
+fn test_and_lint() -> anyhow::Result<()> {
+    cargo(&["test", "--workspace", "--no-run"], &[])?;
+    println!("== lint, beside the tests");
+    let lint = Beside::start(&LINT)?;
+    let tested = test();
+    let linted = lint.end();
+    tested.and(linted)
+}
+
+/// A cargo command whose output is shown when it has ended.
+struct Beside {
+    child: Child,
+    output: std::path::PathBuf,
+    started: Instant,
+}
+
+impl Beside {
+    fn start(arguments: &[&str]) -> anyhow::Result<Self> {
+        let name = format!("zeronic-lint-{}", std::process::id());
+        let output = std::env::temp_dir().join(name);
+        let file = File::create(&output).context("cannot write the output of lint")?;
+        let child = command(arguments, &[])
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .spawn()
+            .context("cannot run cargo")?;
+        Ok(Self {
+            child,
+            output,
+            started: Instant::now(),
+        })
+    }
+
+    fn end(mut self) -> anyhow::Result<()> {
+        let status = self.child.wait()?;
+        print!("{}", std::fs::read_to_string(&self.output)?);
+        // Nobody needs it any more.
+        let _ = std::fs::remove_file(&self.output);
+        if !status.success() {
+            bail!("lint ended with {status}");
+        }
+        println!(
+            "== lint passed within {:.0} s",
+            self.started.elapsed().as_secs_f32()
+        );
+        Ok(())
+    }
 }
 
 /// Runs every test, then says which ones were skipped: the harness counts those as passed.
@@ -89,17 +154,22 @@ fn test() -> anyhow::Result<()> {
 }
 
 fn cargo(arguments: &[&str], environment: &[(&str, &OsStr)]) -> anyhow::Result<()> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(program)
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .current_dir(walk::workspace())
-        .status()
-        .context("cannot run cargo")?;
+    let status = command(arguments, environment).status();
+    let status = status.context("cannot run cargo")?;
     if !status.success() {
         bail!("cargo {} ended with {status}", arguments.join(" "));
     }
     Ok(())
+}
+
+fn command(arguments: &[&str], environment: &[(&str, &OsStr)]) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .current_dir(walk::workspace());
+    command
 }
 
 fn tidy_workspace() -> anyhow::Result<()> {
