@@ -10,6 +10,7 @@
 //! | `control_memory.rs` | memory that host and card share: words, loaded and stored in place |
 //! | `device.rs` | opens a card, moves its rings, reads its counters |
 //! | `owner.rs` | one owner: its rings and its commands in flight |
+//! | `read.rs` | reads registers, notices a card that is gone |
 //! | `rings.rs` | producer and consumer sides of the rings |
 //! | `sleep.rs` | sleeps on interrupts and the transport's descriptor |
 //! | `start.rs` | sizes, reset and hash secrets of a card |
@@ -22,6 +23,7 @@ pub mod control_memory;
 pub mod device;
 pub mod error;
 mod owner;
+mod read;
 pub mod rings;
 mod sleep;
 pub(crate) mod start;

@@ -26,6 +26,7 @@ use abi::{counters as n, registers, ABI_VERSION};
 use super::bus::{Bus, BusError, MemoryKind};
 use super::error::{HostError, Result};
 use super::owner::{doorbell_page, Owner};
+use super::read::read;
 use super::rings::{HeaderEntry, RingSizes};
 use super::sleep;
 pub use super::start::CardSizes;
@@ -93,11 +94,11 @@ impl<B: Bus> Device<B> {
     /// Opens the card: checks id and version, starts a new epoch, sets up owner 0, enables both
     /// directions. When it returns, the card executes commands.
     pub fn open(mut bus: B, config: DeviceConfig) -> Result<Self> {
-        let mark = bus.read_register(registers::ID)?;
+        let mark = read(&mut bus, registers::ID)?;
         if mark != registers::ID_VALUE {
             return Err(HostError::NotACard(mark));
         }
-        let version = bus.read_register(registers::VERSION)?;
+        let version = read(&mut bus, registers::VERSION)?;
         if version >> 16 != ABI_VERSION >> 16 {
             return Err(HostError::Version {
                 card: version,
@@ -114,7 +115,7 @@ impl<B: Bus> Device<B> {
                 bus.write_register(register + 4, (address >> 32) as u32)?;
             }
         }
-        let features = bus.read_register(registers::FEATURES)?;
+        let features = read(&mut bus, registers::FEATURES)?;
         let can_push = bus.writes_lines() && features & registers::FEATURE_PUSH != 0;
         let watch = Watch::begin(&mut bus)?;
         let mut device = Self {
@@ -148,6 +149,7 @@ impl<B: Bus> Device<B> {
         let owner = Owner::open(&mut self.bus, number as u8, rings, self.push_slots)?;
         self.bus.enable_interrupt(number as u16)?;
         self.owners.push(owner);
+        self.watch.check_epoch(&mut self.bus)?;
         Ok(number as u8)
     }
 
@@ -427,7 +429,7 @@ impl<B: Bus> Device<B> {
             let at = n::COUNTERS_SEND_ERROR + 8 * code as u32;
             counters.push((code.name(), self.read_counter(at)?));
         }
-        let info = self.bus.read_register(n::COUNTERS_INFO)?;
+        let info = read(&mut self.bus, n::COUNTERS_INFO)?;
         for (at, counter) in n::stage_counters(info & 0xff, info >> 8 & 0xff) {
             counters.push((counter.name, self.read_counter(at)?));
         }
@@ -439,7 +441,7 @@ impl<B: Bus> Device<B> {
     pub fn stopped_rings(&mut self, owner: u8) -> Result<(bool, bool)> {
         self.owner(owner)?;
         let page = doorbell_page(owner.into());
-        let status = (self.bus).read_register(page + registers::DOORBELL_STATUS)?;
+        let status = read(&mut self.bus, page + registers::DOORBELL_STATUS)?;
         let is_set = |bit: u32| status & bit != 0;
         Ok((
             is_set(registers::STATUS_COMMAND_STOPPED),
@@ -449,8 +451,8 @@ impl<B: Bus> Device<B> {
 
     fn read_counter(&mut self, offset: u32) -> Result<u64> {
         // Reading the low word latches the high one.
-        let low = self.bus.read_register(offset)?;
-        let high = self.bus.read_register(offset + 4)?;
+        let low = read(&mut self.bus, offset)?;
+        let high = read(&mut self.bus, offset + 4)?;
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 }

@@ -26,6 +26,12 @@ pub enum HostError {
     /// The transport failed.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// No register is answered any more: the card lost its power or its link, or was taken out.
+    #[error(
+        "the card is gone: all registers read 0xffffffff; see to its power and its link, then \
+         open it again"
+    )]
+    Gone,
     /// BAR 0 does not begin with the card's id.
     #[error("no Zeronic card: register 0 reads {0:#010x}")]
     NotACard(u32),

@@ -25,6 +25,7 @@ use abi::{completion, header_entry, registers};
 use super::bus::Bus;
 use super::control_memory::{copy_words, store_bytes, store_words, ControlMemory, WORD_BYTES};
 use super::error::{HostError, Result};
+use super::read::read;
 
 /// Bytes of a line, the unit in which a write becomes visible.
 const LINE_BYTES: usize = 64;
@@ -394,7 +395,7 @@ impl HeaderQueue {
             self.check("trimmed bytes", trimmed_bytes, payload_bytes + 1)?;
         }
         if is_torn(slot, METADATA_BYTES + header_bytes, self.mark) {
-            bus.read_register(registers::EPOCH)?;
+            read(bus, registers::EPOCH)?;
         }
         entry.owner = self.owner;
         let second = two_slots.then(|| self.slot(self.consumed.wrapping_add(1)));

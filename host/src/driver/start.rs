@@ -12,6 +12,7 @@ use abi::registers;
 
 use super::bus::Bus;
 use super::error::{HostError, Result};
+use super::read::read;
 
 /// Sizes that the card reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub struct CardSizes {
 const RESET_POLLS_MAX: u32 = 10_000;
 /// Reads the sizes of the card.
 pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
-    let first = bus.read_register(registers::SIZES_0)?;
-    let second = bus.read_register(registers::SIZES_1)?;
+    let first = read(bus, registers::SIZES_0)?;
+    let second = read(bus, registers::SIZES_1)?;
     let byte = |word: u32, at: u32| (word >> (8 * at)) & 0xff;
     Ok(CardSizes {
         flow_bits: byte(first, 0),
@@ -50,10 +51,10 @@ pub(super) fn read_sizes(bus: &mut dyn Bus) -> Result<CardSizes> {
 
 /// Resets the card, and waits for its new epoch.
 pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
-    let before = bus.read_register(registers::EPOCH)?;
+    let before = read(bus, registers::EPOCH)?;
     bus.write_register(registers::CONTROL, registers::CONTROL_RESET)?;
     for _ in 0..RESET_POLLS_MAX {
-        if bus.read_register(registers::EPOCH)? != before {
+        if read(bus, registers::EPOCH)? != before {
             return Ok(());
         }
         bus.advance()?;
@@ -64,7 +65,7 @@ pub(super) fn start_epoch(bus: &mut dyn Bus) -> Result<()> {
 /// Waits until the tables are cleared.
 pub(super) fn wait_for_tables(bus: &mut dyn Bus) -> Result<()> {
     for _ in 0..RESET_POLLS_MAX {
-        if bus.read_register(registers::STATUS)? & registers::STATUS_TABLES_BUSY == 0 {
+        if read(bus, registers::STATUS)? & registers::STATUS_TABLES_BUSY == 0 {
             return Ok(());
         }
         bus.advance()?;

@@ -18,6 +18,7 @@ use abi::registers;
 use super::bus::Bus;
 use super::error::{HostError, Result};
 use super::owner::{doorbell_page, Owner};
+use super::read::read;
 
 /// Polls without progress before a register is read. A command takes about a microsecond, a poll
 /// less.
@@ -49,7 +50,7 @@ impl Watch {
     /// Starts with the present epoch of the card.
     pub(crate) fn begin(bus: &mut dyn Bus) -> Result<Self> {
         Ok(Self {
-            epoch: bus.read_register(registers::EPOCH)?,
+            epoch: read(bus, registers::EPOCH)?,
             polls: 0,
             owners: Vec::new(),
         })
@@ -57,7 +58,7 @@ impl Watch {
 
     /// Fails when the card has begun another epoch.
     pub(crate) fn check_epoch(&self, bus: &mut dyn Bus) -> Result<()> {
-        let now = bus.read_register(registers::EPOCH)?;
+        let now = read(bus, registers::EPOCH)?;
         match now == self.epoch {
             true => Ok(()),
             false => Err(HostError::EpochLost {
@@ -87,7 +88,7 @@ impl Watch {
 
     fn check_ring(&self, bus: &mut dyn Bus, owner: u8, ring: usize) -> Result<()> {
         let page = doorbell_page(owner.into());
-        let status = bus.read_register(page + registers::DOORBELL_STATUS)?;
+        let status = read(bus, page + registers::DOORBELL_STATUS)?;
         let (ring, bit) = RINGS[ring];
         match status & bit {
             0 => Ok(()),

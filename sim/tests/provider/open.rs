@@ -172,6 +172,39 @@ fn a_card_that_was_reset_is_found() {
     }
 }
 
+/// A card that lost its power or its link answers no read, which returns ones.
+#[test]
+fn a_card_that_is_gone_says_so_from_every_call() {
+    const GONE: fn(u32, u32) -> Result<u32> = |_, _| Ok(u32::MAX);
+    let is_gone = |error: HostError| {
+        assert!(matches!(error, HostError::Gone), "{error}");
+        assert!(error.to_string().starts_with("the card is gone"), "{error}");
+    };
+    is_gone(open(GONE));
+    is_gone(found(GONE, true));
+    is_gone(found(GONE, false));
+    let gone = || {
+        let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
+        device.bus().hooks.lie = GONE;
+        device
+    };
+    is_gone(gone().counters().unwrap_err());
+    is_gone(gone().stopped_rings(0).unwrap_err());
+    is_gone(gone().open_owner(RingSizes::default()).unwrap_err());
+    is_gone(gone().wait(Duration::from_micros(10), None).unwrap_err());
+    is_gone(gone().close().unwrap_err());
+    let mut idle = gone();
+    is_gone((0..5000).find_map(|_| idle.poll().err()).expect("found"));
+    // One register may read so.
+    let mut device = try_open(|_, truth| Ok(truth)).expect("it opens");
+    device.bus().hooks.lie = |offset, truth| match offset {
+        registers::ID => Ok(truth),
+        _ => Ok(u32::MAX),
+    };
+    let counters = device.counters().expect("counters");
+    assert!(counters.iter().all(|(_, count)| *count == u64::MAX));
+}
+
 #[test]
 fn a_ring_that_has_stopped_is_found() {
     const STATUS: u32 = registers::DOORBELLS + registers::DOORBELL_STATUS;
