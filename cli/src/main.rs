@@ -6,6 +6,7 @@ mod manual;
 mod options;
 mod output;
 mod ports;
+mod progress;
 mod replay;
 mod report;
 mod soak;

@@ -5,23 +5,33 @@
 //! ```
 //! | file | what |
 //! |---|---|
-//! | `flows.rs` | the flow file |
+//! | `plan.rs` | what is set up on the card |
+//! | `flows.rs`, `write.rs` | the flow file: read, written |
+//! | `learn.rs` | a plan from the capture alone |
+//! | `packet.rs`, `address.rs` | TCP packets; addresses of the card |
 //! | `traffic.rs` | the capture, sorted by direction |
-//! | `rig.rs` | a card with its driver, set up as the flow file says |
+//! | `rig.rs` | a card with its driver, set up as the plan says |
 //! | `results.rs` | the files in DIR |
 //! | `receive.rs`, `send.rs` | the two sides |
 //! | `entries.rs` | header entries as text |
+//! | `fault.rs` | which exit status an error has |
 
+mod address;
 mod entries;
+mod fault;
 mod flows;
+mod learn;
+mod packet;
+mod plan;
 mod receive;
 mod results;
 mod rig;
 mod send;
 mod traffic;
+mod write;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
@@ -35,10 +45,15 @@ use sim::card::SimulatedCard;
 use sim::golden_card::{GoldenBus, GoldenCard};
 use verilate::options::Options;
 
-use self::flows::{read_plan, Plan};
+use self::address::CardAddress;
+use self::fault::sorted;
+use self::flows::read_plan;
+use self::learn::{learn, CardSide, Connections, Wish};
+use self::plan::Plan;
 use self::results::Results;
 use self::rig::{Model, Rig};
-use self::traffic::Traffic;
+use self::traffic::{Frames, Skipped, Traffic, Way};
+use self::write::flow_file;
 use crate::options::UsageError;
 use crate::output::{keep, print, ResultFile};
 
@@ -73,15 +88,23 @@ enum ConfigName {
 #[derive(Debug, Args)]
 #[command(group(clap::ArgGroup::new("side").required(true)))]
 pub struct SimArguments {
-    /// Capture (pcapng or pcap) whose incoming frames are given to the receive port of the card
+    /// Capture (pcapng or pcap, also gzip or zstd) whose incoming frames are given to the receive
+    /// port of the card
     #[arg(long, value_name = "CAPTURE", group = "side")]
     rx: Option<PathBuf>,
     /// Capture whose outgoing packets become send descriptors
     #[arg(long, value_name = "CAPTURE", group = "side")]
     tx: Option<PathBuf>,
-    /// Flows, segments and regions (docs/replay.md)
+    /// Flows, segments and regions (docs/replay.md); without it, those of the capture's connections
     #[arg(long, value_name = "FILE.toml")]
-    flows: PathBuf,
+    flows: Option<PathBuf>,
+    /// Write the flows that were taken from the capture as a flow file
+    #[arg(long, value_name = "FILE.toml", conflicts_with = "flows")]
+    write_flows: Option<PathBuf>,
+    /// Address of the card: 10.0.0.1, 10.0.0.1:80 or 02:00:00:00:00:01; may be given several times.
+    /// Without it, the card's side is learned
+    #[arg(long = "card", value_name = "ADDRESS")]
+    cards: Vec<CardAddress>,
     /// Folder to write to; made if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -96,45 +119,121 @@ pub struct SimArguments {
     wave: Option<PathBuf>,
 }
 
-/// Runs the command. True when every frame is accounted for, and nothing damaged or different.
+/// Runs the command. True when every frame is accounted for, and nothing damaged or different. An
+/// error that is not the card's is a [`UsageError`].
 pub fn run(arguments: &SimArguments) -> Result<bool> {
+    replay(arguments).map_err(sorted)
+}
+
+fn replay(arguments: &SimArguments) -> Result<bool> {
     if arguments.wave.is_some() && arguments.model == ModelName::Golden {
         let message = "--wave needs --model rtl: the golden model has no signals";
         return Err(UsageError(message.to_owned()).into());
     }
-    let (capture, side) = match (&arguments.rx, &arguments.tx) {
-        (Some(capture), _) => (capture, "--rx"),
-        (None, capture) => (capture.as_ref().context("no capture")?, "--tx"),
+    let (capture, side, way) = match (&arguments.rx, &arguments.tx) {
+        (Some(capture), _) => (capture, "--rx", Way::In),
+        (None, capture) => (capture.as_ref().context("no capture")?, "--tx", Way::Out),
     };
-    keep("--flows", &arguments.flows);
+    if let Some(flows) = &arguments.flows {
+        keep("--flows", flows);
+    }
     keep(side, capture);
     let out = &arguments.out;
-    let mut results = Results::prepare(out, side == "--tx")?;
-    let wave = arguments.wave.as_deref();
-    let wave = wave.map(|path| ResultFile::prepare("--wave", path));
-    let wave = wave.transpose()?;
-    let plan = read_plan(&arguments.flows)?;
-    let traffic = Traffic::read(capture, &plan)?;
-    if side == "--rx" {
+    let mut results = Results::prepare(out, way == Way::Out)?;
+    let file = |named, path: &Option<PathBuf>| {
+        let path = path.as_deref();
+        path.map(|path| ResultFile::prepare(named, path))
+            .transpose()
+    };
+    let wave = file("--wave", &arguments.wave)?;
+    let written = file("--write-flows", &arguments.write_flows)?;
+    let given = arguments.flows.as_deref().map(read_plan).transpose()?;
+    let frames = Frames::read(capture)?;
+    let in_capture = |error| UsageError(format!("{}: {error}", capture.display()));
+    let (plan, told) = set_up(arguments, given, &frames, way).map_err(in_capture)?;
+    if let Some(file) = written {
+        file.write(flow_file(&plan, &comments(&told)).as_bytes())?;
+    }
+    let traffic = Traffic::sort(&frames.frames, &plan).map_err(in_capture)?;
+    let (replayed, other) = match way {
+        Way::In => (&traffic.incoming, "to"),
+        Way::Out => (&traffic.outgoing, "from"),
+    };
+    if replayed.is_empty() {
+        return Err(frames
+            .none(capture, &format!("no frame goes {other} the card"))
+            .into());
+    }
+    if way == Way::In {
         results.expect(out, &plan)?;
     }
     let job = Job {
         model: arguments.model.name(),
+        capture,
         plan: &plan,
         traffic: &traffic,
         results: &results,
+        told,
     };
     match arguments.model {
         ModelName::Golden => {
             let card = GoldenCard::new(sizes(arguments.config));
             let bus = GoldenBus::new(card.clone());
-            job.replay(Rig::open(bus, card, &plan)?)
+            let rig = Rig::open(bus, card, &plan)?;
+            job.replay(rig)
         }
-        ModelName::Rtl => run_rtl(arguments, &job, wave.as_ref()),
+        ModelName::Rtl => run_rtl(arguments, job, wave.as_ref()),
     }
 }
 
-fn run_rtl(arguments: &SimArguments, job: &Job, wave: Option<&ResultFile>) -> Result<bool> {
+/// The plan of the flow file, or one that follows from the capture.
+fn set_up(
+    arguments: &SimArguments,
+    given: Option<Plan>,
+    frames: &Frames,
+    way: Way,
+) -> Result<(Plan, Told), UsageError> {
+    let mut told = Told {
+        skipped: frames.skipped.clone(),
+        notes: frames.notes.clone(),
+        ..Told::default()
+    };
+    if let Some(mut plan) = given {
+        if !arguments.cards.is_empty() {
+            plan.cards.clone_from(&arguments.cards);
+        }
+        return Ok((plan, told));
+    }
+    let config = sizes(arguments.config);
+    let wish = Wish {
+        way,
+        cards: &arguments.cards,
+        flows_max: 1 << config.flow_bits,
+    };
+    let learned = learn(&frames.frames, wish)?;
+    told.notes.extend(learned.notes);
+    let beyond = learned.connections.beyond_the_table;
+    if beyond > 0 {
+        told.notes.push(format!(
+            "{beyond} connections with the least payload are left out: the card has {} flows, with \
+             --config default {}.",
+            wish.flows_max,
+            1 << DEFAULT.flow_bits
+        ));
+    }
+    (told.card, told.connections) = (learned.card, Some(learned.connections));
+    Ok((learned.plan, told))
+}
+
+/// What heads a flow file that was made.
+fn comments(told: &Told) -> Vec<String> {
+    let mut comments = vec!["Flows of a capture. Format: docs/replay.md".to_owned()];
+    let cards = told.card.iter();
+    comments.extend(cards.map(|card| format!("The card is {}: {}.", card.address, card.why)));
+    comments
+}
+
+fn run_rtl(arguments: &SimArguments, job: Job, wave: Option<&ResultFile>) -> Result<bool> {
     let options = Options {
         trace: arguments.wave.is_some(),
     };
@@ -146,7 +245,8 @@ fn run_rtl(arguments: &SimArguments, job: &Job, wave: Option<&ResultFile>) -> Re
         open.with_context(|| format!("waveform {}", path.display()))?;
     }
     let bus = SimulatedBus::new(card.clone(), &config)?;
-    let ok = job.replay(Rig::open(bus, card.clone(), job.plan)?)?;
+    let rig = Rig::open(bus, card.clone(), job.plan)?;
+    let ok = job.replay(rig)?;
     if arguments.wave.is_some() {
         card.borrow_mut().model.close_wave()?;
     }
@@ -180,30 +280,66 @@ fn sizes(name: ConfigName) -> CardConfig {
     }
 }
 
+/// What is said beside the result.
+#[derive(Debug, Default, Serialize)]
+struct Told {
+    /// Learned addresses of the card.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    card: Vec<CardSide>,
+    /// Connections from which flows were made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<Connections>,
+    /// Frames that were not replayed, by number.
+    skipped: Vec<Skipped>,
+    /// Sentences for the user.
+    notes: Vec<String>,
+}
+
+/// The summary of a run.
+#[derive(Serialize)]
+struct Summary<'a, R: Serialize> {
+    #[serde(flatten)]
+    report: &'a R,
+    #[serde(flatten)]
+    told: &'a Told,
+}
+
 /// What to replay, and where it goes.
 struct Job<'a> {
     model: &'static str,
+    capture: &'a Path,
     plan: &'a Plan,
     traffic: &'a Traffic,
     results: &'a Results,
+    told: Told,
 }
 
 impl Job<'_> {
-    fn replay<B: Bus, C: Model>(&self, mut rig: Rig<B, C>) -> Result<bool> {
+    fn replay<B: Bus, C: Model>(mut self, mut rig: Rig<B, C>) -> Result<bool> {
         let (plan, traffic, results) = (self.plan, self.traffic, self.results);
         if results.sent.is_none() {
             let report = receive::replay(&mut rig, plan, traffic, results, self.model)?;
             self.write_summary(&report)?;
             return Ok(report.ok);
         }
-        let report = send::replay(&mut rig, plan, traffic, results, self.model)?;
+        let (report, skipped) = send::replay(&mut rig, plan, traffic, results, self.model)?;
+        self.told.skipped.extend(skipped);
+        self.told.skipped.sort_by_key(|skipped| skipped.frame);
+        if report.is_empty() {
+            let none = Frames {
+                skipped: self.told.skipped,
+                ..Frames::default()
+            };
+            return Err(none.none(self.capture, "nothing was sent").into());
+        }
         self.write_summary(&report)?;
         Ok(report.ok)
     }
 
     /// Writes the summary and prints it.
     fn write_summary(&self, report: &impl Serialize) -> Result<()> {
-        let text = serde_json::to_string_pretty(report)? + "\n";
+        let told = &self.told;
+        let text = serde_json::to_string_pretty(&Summary { report, told })? + "\n";
         self.results.summary.write(text.as_bytes())?;
         print(&text)
     }

@@ -18,7 +18,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use host::transport::IPV6_MTU_BYTES_MIN;
-use indicatif::{ProgressBar, ProgressStyle};
 use pcie_sim::PcieConfig;
 use serde::Serialize;
 use sim::card::SimulatedCard;
@@ -26,6 +25,7 @@ use verilate::options::Options;
 
 use crate::options::{moved_bytes, Bytes};
 use crate::output::{json_file, print};
+use crate::progress::{Progress, Unit};
 
 /// How often it is seen whether a child has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -96,14 +96,16 @@ pub fn run(arguments: &SoakArguments) -> Result<bool> {
     build_cards(&demos)?;
     let program = std::env::current_exe().context("this program has no path")?;
     let limit = Duration::from_secs(arguments.limit);
-    let bar = progress_bar(arguments.runs)?;
+    let mut progress = Progress::new(arguments.runs.into(), Unit::Count("demos"));
     let mut runs = Vec::new();
     for (number, demo) in demos.iter().enumerate() {
-        bar.set_message(demo.command());
+        let message = format!(": {}", demo.command());
         let mut command = Command::new(&program);
         command.args(&demo.arguments);
         let start = Instant::now();
-        let ended = watch(&mut command, limit)?;
+        let ended = watch(&mut command, limit, || {
+            progress.set(number as u64, &message)
+        })?;
         let run = Run {
             command: demo.command(),
             ok: ended.is_ok(),
@@ -111,11 +113,10 @@ pub fn run(arguments: &SoakArguments) -> Result<bool> {
             reason: ended.err(),
         };
         let line = format!("run {} of {}: {}\n", number + 1, demos.len(), run.text());
-        bar.suspend(|| print(&line))?;
-        bar.inc(1);
+        progress.suspend(|| print(&line))?;
         runs.push(run);
     }
-    bar.finish_and_clear();
+    progress.clear();
     let failed = runs.iter().filter(|run| !run.ok).count();
     let results = Results {
         ok: failed == 0,
@@ -143,14 +144,6 @@ impl Run {
     }
 }
 
-fn progress_bar(runs: u32) -> Result<ProgressBar> {
-    let style = "{elapsed_precise} [{bar:20}] {pos}/{len} {wide_msg}";
-    let style = ProgressStyle::with_template(style)?.progress_chars("=> ");
-    let bar = ProgressBar::new(runs.into()).with_style(style);
-    bar.enable_steady_tick(Duration::from_secs(1));
-    Ok(bar)
-}
-
 /// Builds the cards that the demos need, so that no demo's time has the build in it.
 fn build_cards(demos: &[Demo]) -> Result<()> {
     let configs: BTreeSet<&str> = demos.iter().map(|demo| demo.config).collect();
@@ -161,8 +154,12 @@ fn build_cards(demos: &[Demo]) -> Result<()> {
     Ok(())
 }
 
-/// Runs a child to its end. `Err` is the reason why it failed.
-fn watch(command: &mut Command, limit: Duration) -> Result<std::result::Result<(), String>> {
+/// Runs a child to its end, with a call of `look` now and then. `Err` is the reason why it failed.
+fn watch(
+    command: &mut Command,
+    limit: Duration,
+    look: impl FnMut(),
+) -> Result<std::result::Result<(), String>> {
     let (mut output, sink) = std::io::pipe().context("a pipe for a demo")?;
     command.stdin(Stdio::null()).stderr(sink.try_clone()?);
     let child = command.stdout(sink).spawn();
@@ -173,7 +170,7 @@ fn watch(command: &mut Command, limit: Duration) -> Result<std::result::Result<(
         let mut text = Vec::new();
         output.read_to_end(&mut text).map(|_| text)
     });
-    let status = end(&mut child, limit)?;
+    let status = end(&mut child, limit, look)?;
     let Ok(text) = reader.join() else {
         unreachable!("the reader does not panic");
     };
@@ -186,7 +183,7 @@ fn watch(command: &mut Command, limit: Duration) -> Result<std::result::Result<(
 }
 
 /// How a child ended by itself; `None` if it had to be ended.
-fn end(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
+fn end(child: &mut Child, limit: Duration, mut look: impl FnMut()) -> Result<Option<ExitStatus>> {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
@@ -197,6 +194,7 @@ fn end(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
             child.wait()?;
             return Ok(None);
         }
+        look();
         thread::sleep(LOOK);
     }
 }
@@ -335,7 +333,7 @@ mod tests {
 
     fn watched(script: &str, limit: Duration) -> std::result::Result<(), String> {
         let mut command = Command::new("sh");
-        watch(command.args(["-c", script]), limit).expect("a shell")
+        watch(command.args(["-c", script]), limit, || ()).expect("a shell")
     }
 
     #[test]

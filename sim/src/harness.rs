@@ -6,6 +6,9 @@
 
 pub mod agent;
 pub mod bench;
+pub mod capture;
+pub mod capture_error;
+mod link;
 pub mod mac;
 pub mod monitor;
 pub mod payload;
@@ -16,4 +19,5 @@ pub mod sink;
 pub mod source;
 pub mod stall;
 pub mod traffic;
+mod unpack;
 pub mod wire;

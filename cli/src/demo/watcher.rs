@@ -3,24 +3,18 @@
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
 use sim::harness::mac::Frame;
 use sim::harness::pcapng::CaptureWriter;
 use sim::lab::{LabError, Observer, Side, Status};
 
-use crate::output::{complain, ResultFile};
-
-/// How often a run without a progress bar says how far it is.
-const SAY_EVERY: Duration = Duration::from_secs(10);
+use crate::output::ResultFile;
+use crate::progress::{Progress, Unit};
 
 /// The progress bar and the capture.
 pub(super) struct Watcher {
-    bar: ProgressBar,
-    bytes: u64,
-    said: Instant,
+    progress: Progress,
     pcap: Option<ResultFile>,
     capture: Option<CaptureWriter<BufWriter<File>>>,
     failed: Option<std::io::Error>,
@@ -28,12 +22,6 @@ pub(super) struct Watcher {
 
 impl Watcher {
     pub(super) fn new(bytes: u64, pcap: Option<ResultFile>) -> Result<Self> {
-        let bar = ProgressBar::new(2 * bytes);
-        let style = [
-            "{elapsed_precise} [{bar:40}] {bytes}/{total_bytes}",
-            " {bytes_per_sec} eta {eta}{wide_msg}",
-        ];
-        bar.set_style(ProgressStyle::with_template(&style.concat())?.progress_chars("=> "));
         let create = |file: &ResultFile| {
             let writer = |file| CaptureWriter::new(BufWriter::new(file), &["to card", "to peer"]);
             let created = file.create().and_then(writer);
@@ -41,9 +29,7 @@ impl Watcher {
         };
         let capture = pcap.as_ref().map(create).transpose()?;
         Ok(Self {
-            bar,
-            bytes,
-            said: Instant::now(),
+            progress: Progress::new(2 * bytes, Unit::Bytes),
             pcap,
             capture,
             failed: None,
@@ -51,7 +37,7 @@ impl Watcher {
     }
 
     pub(super) fn finish(&mut self) -> Result<()> {
-        self.bar.finish_and_clear();
+        self.progress.clear();
         let finished = self.capture.take().map(CaptureWriter::finish);
         let finished = finished.transpose().map(drop);
         finished.with_context(|| format!("capture {}", self.path().display()))
@@ -59,23 +45,6 @@ impl Watcher {
 
     fn path(&self) -> &Path {
         self.pcap.as_ref().map_or(Path::new(""), ResultFile::path)
-    }
-
-    /// Says how far the run is, and why it takes long: in the bar, or on standard error.
-    fn tell(&mut self, status: &Status) {
-        if !self.bar.is_hidden() {
-            let why = why_long(status);
-            if why != self.bar.message() {
-                self.bar.set_message(why);
-            }
-        } else if self.said.elapsed() > SAY_EVERY {
-            self.said = Instant::now();
-            let Status { received, sent, .. } = status;
-            let (bytes, why) = (self.bytes, why_long(status));
-            complain(&format!(
-                "{received} bytes received and {sent} sent of {bytes}{why}"
-            ));
-        }
     }
 }
 
@@ -96,8 +65,8 @@ fn why_long(status: &Status) -> String {
 
 impl Observer for Watcher {
     fn round(&mut self, status: Status) -> Result<(), LabError> {
-        self.bar.set_position(status.received + status.sent);
-        self.tell(&status);
+        let bytes = status.received + status.sent;
+        self.progress.set(bytes, &why_long(&status));
         match self.failed.take() {
             Some(error) => Err(LabError::Stopped(format!(
                 "capture {}: {error}",

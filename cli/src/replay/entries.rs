@@ -7,7 +7,7 @@ use abi::reason::{Disposition, SendError};
 use host::control::packet::{parse_tcp, TcpHeader};
 use host::driver::rings::HeaderEntry;
 
-use super::flows::Plan;
+use super::plan::Plan;
 use super::rig::Installed;
 
 const FLAGS: [&str; 8] = ["FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"];

@@ -4,10 +4,6 @@
 //!   flows.toml ── parse ──► FlowFile ── check ──► Plan     errors: file, line, value
 //! ```
 //!
-//! Invariants
-//! 1. Every segment of a plan lies inside its region, and no two share a byte.
-//! 2. The segments of a flow ascend and do not overlap in the stream.
-//!
 //! The format is described in `docs/replay.md`.
 
 use std::fmt;
@@ -15,119 +11,23 @@ use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::Path;
 
-use abi::config::{FLOW_REACH_BYTES, SEGMENTS_BORROWED_BITS_MAX};
+use abi::config::{FLOW_REACH_BYTES, FRAME_PAYLOAD_BYTES_MAX, SEGMENTS_BORROWED_BITS_MAX};
 use host::driver::bus::MemoryKind;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
-use toml::Spanned;
+use toml::{Spanned, Value};
 
+use super::address::CardAddress;
+use super::plan::{
+    Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
+};
 use crate::options::{size, UsageError};
-
-/// The byte that fills memory before the run, when the file names none.
-const GUARD: u8 = 0xa5;
 
 /// Longest name of a flow: file systems take names of 255 bytes.
 const FLOW_NAME_BYTES_MAX: usize = 64;
 
 /// Bytes below the floor from which on sequence numbers are those of bytes beyond it.
 const BELOW_BYTES: u64 = 1 << 31;
-
-/// What a stream position of a flow counts from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Positions {
-    /// The byte after the first SYN of that direction in the capture.
-    #[default]
-    Relative,
-    /// 0: positions are sequence numbers.
-    Absolute,
-}
-
-/// Which bytes software accepts while the capture is replayed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Accept {
-    /// All bytes that have landed without a gap: the floor follows each packet, as with a
-    /// transport.
-    #[default]
-    InOrder,
-    /// Nothing: the floor stays.
-    Nothing,
-}
-
-/// A region.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RegionPlan {
-    /// Its name.
-    pub name: String,
-    /// Length.
-    pub bytes: usize,
-    /// Where it lies.
-    pub memory: MemoryKind,
-    /// The byte that fills it before the run.
-    pub guard: u8,
-}
-
-/// A segment of a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SegmentPlan {
-    /// Index in the plan's regions.
-    pub region: usize,
-    /// Stream position of its first byte, in the flow's counting.
-    pub position: u64,
-    /// Length.
-    pub bytes: u32,
-    /// Byte offset in the region.
-    pub offset: u64,
-}
-
-impl SegmentPlan {
-    /// Its bytes in the region.
-    pub fn place(&self) -> Range<u64> {
-        self.offset..self.offset + u64::from(self.bytes)
-    }
-
-    /// Its bytes in the stream.
-    pub fn stream(&self) -> Range<u64> {
-        self.position..self.position + u64::from(self.bytes)
-    }
-}
-
-/// A flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FlowPlan {
-    /// Its name.
-    pub name: String,
-    /// The card's side.
-    pub local: SocketAddr,
-    /// The other side.
-    pub remote: SocketAddr,
-    /// What positions count from.
-    pub positions: Positions,
-    /// First position that software has not accepted yet; sending: that the peer has not.
-    pub floor: u64,
-    /// Bytes that software accepts during the run.
-    pub accept: Accept,
-    /// Lowest and highest ACK number, counted like positions of the other direction.
-    pub acks: Option<(u64, u64)>,
-    /// Timestamp floor; packets without a timestamp are then deferred.
-    pub timestamp_floor: Option<u32>,
-    /// Sending: join consecutive packets to descriptors of up to this many bytes.
-    pub join_bytes: u32,
-    /// Segments in stream order.
-    pub segments: Vec<SegmentPlan>,
-}
-
-/// The content of a flow file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
-    /// Ethernet address of the card; learned from the flows' packets if the file names none.
-    pub card: Option<[u8; 6]>,
-    /// Regions in file order.
-    pub regions: Vec<RegionPlan>,
-    /// Flows in file order.
-    pub flows: Vec<FlowPlan>,
-}
 
 /// A number of bytes, plain or with a unit.
 #[derive(Clone, Copy, Debug)]
@@ -164,7 +64,7 @@ enum Memory {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FileText {
-    card: Option<Spanned<String>>,
+    card: Option<Spanned<Value>>,
     #[serde(default)]
     region: Vec<RegionText>,
     #[serde(default)]
@@ -195,6 +95,7 @@ struct FlowText {
     ack_high: Option<Spanned<u64>>,
     timestamp_floor: Option<u32>,
     join_bytes: Option<Spanned<Size>>,
+    mss_bytes: Option<Spanned<Size>>,
     #[serde(default)]
     segment: Vec<SegmentText>,
 }
@@ -237,11 +138,8 @@ impl Checker<'_> {
             let message = error.message().replace('\n', " ");
             self.error(error.span().unwrap_or_default(), message)
         })?;
-        let card = file
-            .card
-            .as_ref()
-            .map(|text| self.ethernet(text))
-            .transpose()?;
+        let cards = file.card.as_ref().map(|value| self.cards(value));
+        let cards = cards.transpose()?.unwrap_or_default();
         let mut regions: Vec<RegionPlan> = Vec::new();
         for region in &file.region {
             if regions
@@ -254,7 +152,7 @@ impl Checker<'_> {
             regions.push(self.region(region)?);
         }
         let mut plan = Plan {
-            card,
+            cards,
             regions,
             flows: Vec::new(),
         };
@@ -268,25 +166,21 @@ impl Checker<'_> {
         Ok(plan)
     }
 
-    fn ethernet(&self, text: &Spanned<String>) -> Result<[u8; 6], UsageError> {
-        let parts: Vec<_> = text
-            .get_ref()
-            .split(':')
-            .map(|p| u8::from_str_radix(p, 16))
-            .collect();
-        let bytes: Result<Vec<u8>, _> = parts.into_iter().collect();
-        bytes
-            .ok()
-            .and_then(|bytes| bytes.try_into().ok())
-            .ok_or_else(|| {
-                let message = format!("'{}' is not an Ethernet address", text.get_ref());
-                self.error(text.span(), message)
-            })
+    /// One address of the card, or a list of them.
+    fn cards(&self, value: &Spanned<Value>) -> Result<Vec<CardAddress>, UsageError> {
+        let one = std::slice::from_ref(value.get_ref());
+        let all = value.get_ref().as_array().map_or(one, Vec::as_slice);
+        let address = |value: &Value| match value.as_str() {
+            Some(text) => text.parse(),
+            None => Err(format!("{value} is no address of a card")),
+        };
+        let addresses = all.iter().map(address).collect::<Result<_, String>>();
+        addresses.map_err(|message| self.error(value.span(), message))
     }
 
     fn region(&self, region: &RegionText) -> Result<RegionPlan, UsageError> {
         let bytes = region.bytes.get_ref().0;
-        let most = 1 << 30;
+        let most = REGION_BYTES_MAX;
         if bytes == 0 || bytes > most {
             let message = format!("region of {bytes} bytes; 1 to {most} are possible");
             return Err(self.error(region.bytes.span(), message));
@@ -329,6 +223,7 @@ impl Checker<'_> {
             acks: self.acks(text)?,
             timestamp_floor: text.timestamp_floor,
             join_bytes: self.join_bytes(text)?,
+            mss_bytes: self.mss_bytes(text)?,
             segments: Vec::new(),
         };
         for segment in &text.segment {
@@ -403,6 +298,18 @@ impl Checker<'_> {
             return Err(self.error(join.span(), message));
         }
         Ok(bytes as u32)
+    }
+
+    fn mss_bytes(&self, text: &FlowText) -> Result<Option<u16>, UsageError> {
+        let Some(mss) = &text.mss_bytes else {
+            return Ok(None);
+        };
+        let (bytes, most) = (mss.get_ref().0, FRAME_PAYLOAD_BYTES_MAX as u64);
+        if bytes == 0 || bytes > most {
+            let message = format!("mss_bytes {bytes}: a frame has 1 to {most} bytes of payload");
+            return Err(self.error(mss.span(), message));
+        }
+        Ok(Some(bytes as u16))
     }
 
     fn segment(

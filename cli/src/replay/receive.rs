@@ -6,13 +6,14 @@
 //! ```
 //! Each frame is replayed when the one before it is done, so that the result does not depend on
 //! time. In a flow that accepts in order, the floor follows the bytes that have landed, and its
-//! confirmation is awaited before the next frame.
+//! confirmation is awaited before the next frame. What a packet has placed is compared with it at once.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use abi::header_entry as h;
 use abi::reason::Disposition;
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use host::control::commands::Direction;
 use host::control::flow::ranges::RangeSet;
 use host::driver::bus::Bus;
@@ -22,10 +23,13 @@ use sha2::{Digest, Sha256};
 use sim::harness::mac::Frame;
 
 use super::entries::{disposition, flow_index, line};
-use super::flows::{Accept, Plan};
+use super::fault::CardFault;
+use super::packet::Packet;
+use super::plan::{Accept, FlowPlan, Plan};
 use super::results::Results;
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
+use crate::progress::{Progress, Unit};
 
 /// Rounds after which a frame without an entry is searched among the drops.
 const ROUNDS_BEFORE_TOTALS: u32 = 8;
@@ -45,7 +49,7 @@ pub struct BufferReport {
 /// The result of the run.
 #[derive(Debug, Serialize)]
 pub struct ReceiveReport {
-    /// All frames accounted for, all other bytes untouched, no rule broken.
+    /// All frames accounted for, every placed byte right, all others untouched, no rule broken.
     pub ok: bool,
     model: &'static str,
     frames_in: u64,
@@ -55,6 +59,7 @@ pub struct ReceiveReport {
     drops: BTreeMap<&'static str, u64>,
     conserved: bool,
     guards_intact: bool,
+    wrong_bytes: u64,
     deferred_bytes: u64,
     buffers: Vec<BufferReport>,
     violations: Vec<String>,
@@ -62,11 +67,12 @@ pub struct ReceiveReport {
 }
 
 /// What has arrived on the flows so far.
-struct Progress {
+struct Landing {
     landed: Vec<RangeSet>,
     floors: Vec<u64>,
     entries: u64,
     deferred_bytes: u64,
+    wrong_bytes: u64,
     lines: String,
 }
 
@@ -90,22 +96,25 @@ pub fn replay<B: Bus, C: Model>(
         };
         rig.install(flow, Direction::Receive, base, acks)?;
     }
-    let mut progress = Progress {
+    let mut landing = Landing {
         landed: plan.flows.iter().map(|_| RangeSet::default()).collect(),
         floors: plan.flows.iter().map(|flow| flow.floor).collect(),
         entries: 0,
         deferred_bytes: 0,
+        wrong_bytes: 0,
         lines: String::new(),
     };
+    let mut progress = Progress::new(traffic.incoming.len() as u64, Unit::Count("frames"));
     for (index, frame) in traffic.incoming.iter().enumerate() {
-        let entries = pass(rig, frame, index as u64 + 1, progress.entries)
+        progress.set(index as u64, "");
+        let entries = pass(rig, frame, index as u64 + 1, landing.entries)
             .with_context(|| format!("frame {}", frame.number))?;
         for entry in entries {
-            progress.take(rig, plan, frame.number, &entry)?;
+            landing.take(rig, plan, frame, &entry)?;
         }
     }
-    results.entries.write(progress.lines.as_bytes())?;
-    report(rig, plan, traffic, &progress, results, model)
+    results.entries.write(landing.lines.as_bytes())?;
+    report(rig, plan, traffic, &landing, results, model)
 }
 
 /// Hands in one frame and waits until it has an entry or is counted as dropped.
@@ -131,19 +140,26 @@ fn pass<B: Bus, C: Model>(
             }
         }
     }
-    bail!("the card neither published nor dropped it")
+    let message = "it neither published nor dropped the frame";
+    Err(CardFault(message.to_owned()).into())
 }
 
-impl Progress {
+impl Landing {
     fn take<B: Bus, C: Model>(
         &mut self,
         rig: &mut Rig<B, C>,
         plan: &Plan,
-        frame: usize,
+        frame: &Numbered,
         entry: &HeaderEntry,
     ) -> Result<()> {
         self.entries += 1;
-        self.lines += &line(self.entries as usize, Some(frame), entry, plan, &rig.flows);
+        self.lines += &line(
+            self.entries as usize,
+            Some(frame.number),
+            entry,
+            plan,
+            &rig.flows,
+        );
         self.lines.push('\n');
         self.deferred_bytes += entry
             .deferred
@@ -165,6 +181,8 @@ impl Progress {
         let bytes = get(h::PAYLOAD_BYTES) - get(h::TRIMMED_BYTES);
         self.landed[index].insert(start, start + bytes);
         let flow = &plan.flows[index];
+        let trimmed = get(h::TRIMMED_BYTES) as usize;
+        self.wrong_bytes += wrong_bytes(rig, flow, frame, trimmed, start..start + bytes);
         if flow.accept == Accept::InOrder {
             let end = self.landed_end(index, floor);
             if end > floor {
@@ -185,11 +203,39 @@ impl Progress {
     }
 }
 
+/// Bytes of the stream that memory holds otherwise than the packet that was just placed.
+fn wrong_bytes<B: Bus, C: Model>(
+    rig: &Rig<B, C>,
+    flow: &FlowPlan,
+    frame: &Numbered,
+    trimmed_bytes: usize,
+    placed: Range<u64>,
+) -> u64 {
+    let packet = Packet::read(&frame.bytes);
+    let payload = packet.and_then(|packet| frame.bytes.get(packet.payload));
+    let payload = payload.and_then(|payload| payload.get(trimmed_bytes..));
+    let (mut equal, mut at) = (0, placed.start);
+    for segment in &flow.segments {
+        let stream = segment.stream();
+        let (from, to) = (at.max(stream.start), placed.end.min(stream.end));
+        if from >= to {
+            continue;
+        }
+        let place = segment.offset + (from - segment.position);
+        let held = rig.read(segment.region, place..place + (to - from));
+        let sent = payload.and_then(|payload| payload.get((from - placed.start) as usize..));
+        let pairs = held.iter().zip(sent.unwrap_or(&[]));
+        equal += pairs.filter(|(held, sent)| held == sent).count() as u64;
+        at = to;
+    }
+    placed.end - placed.start - equal
+}
+
 fn report<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
-    progress: &Progress,
+    landing: &Landing,
     results: &Results,
     model: &'static str,
 ) -> Result<ReceiveReport> {
@@ -209,21 +255,22 @@ fn report<B: Bus, C: Model>(
     );
     let frames_in = traffic.incoming.len() as u64;
     let up: u64 = dispositions.values().sum();
-    let conserved = frames_in == up + drops.values().sum::<u64>() && up == progress.entries;
-    let guards_intact = guards_intact(rig, plan, progress)?;
-    let buffers = write_buffers(rig, plan, progress, results)?;
+    let conserved = frames_in == up + drops.values().sum::<u64>() && up == landing.entries;
+    let guards_intact = guards_intact(rig, plan, landing)?;
+    let buffers = write_buffers(rig, plan, landing, results)?;
     let violations = rig.card.violations();
     Ok(ReceiveReport {
-        ok: conserved && guards_intact && violations.is_empty(),
+        ok: conserved && guards_intact && landing.wrong_bytes == 0 && violations.is_empty(),
         model,
         frames_in,
         frames_outgoing: traffic.outgoing.len() as u64,
-        header_entries: progress.entries,
+        header_entries: landing.entries,
         dispositions,
         drops,
         conserved,
         guards_intact,
-        deferred_bytes: progress.deferred_bytes,
+        wrong_bytes: landing.wrong_bytes,
+        deferred_bytes: landing.deferred_bytes,
         buffers,
         violations,
         sim_time_ns: rig.card.time_ns(),
@@ -234,12 +281,12 @@ fn report<B: Bus, C: Model>(
 fn guards_intact<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
-    progress: &Progress,
+    landing: &Landing,
 ) -> Result<bool> {
     let mut intact = true;
     for (index, region) in plan.regions.iter().enumerate() {
         let mut written = RangeSet::default();
-        for (flow, landed) in plan.flows.iter().zip(&progress.landed) {
+        for (flow, landed) in plan.flows.iter().zip(&landing.landed) {
             for segment in flow
                 .segments
                 .iter()
@@ -261,7 +308,7 @@ fn guards_intact<B: Bus, C: Model>(
 }
 
 /// The parts of a stream range that have landed.
-fn landed_in(landed: &RangeSet, stream: std::ops::Range<u64>) -> Vec<(u64, u64)> {
+fn landed_in(landed: &RangeSet, stream: Range<u64>) -> Vec<(u64, u64)> {
     let mut parts = Vec::new();
     let mut at = stream.start;
     for (start, end) in landed.gaps(stream.start, stream.end) {
@@ -279,11 +326,11 @@ fn landed_in(landed: &RangeSet, stream: std::ops::Range<u64>) -> Vec<(u64, u64)>
 fn write_buffers<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
-    progress: &Progress,
+    landing: &Landing,
     results: &Results,
 ) -> Result<Vec<BufferReport>> {
     let mut reports = Vec::new();
-    let of_flows = plan.flows.iter().zip(&progress.landed);
+    let of_flows = plan.flows.iter().zip(&landing.landed);
     for ((flow, landed), files) in of_flows.zip(&results.buffers) {
         let segments = flow.segments.iter().zip(files);
         for (number, (segment, (name, file))) in segments.enumerate() {

@@ -9,7 +9,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::flows::Plan;
+use super::plan::Plan;
 use crate::options::UsageError;
 use crate::output::{discard, ResultFile};
 

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use abi::command;
 use abi::config::SEGMENTS_COMMITTED_BITS;
 use abi::reason::{Disposition, DropReason};
-use anyhow::{bail, Context, Result};
+use anyhow::{Context, Result};
 use host::control::commands::{
     floor_set, flow_install, segment_post, Acceptance, Direction, Entry, FlowInstall, FlowName,
     Segment,
@@ -29,7 +29,8 @@ use sim::card::SimulatedCard;
 use sim::golden_card::GoldenCard;
 use sim::network_side::NetworkSide;
 
-use super::flows::{FlowPlan, Plan, RegionPlan};
+use super::fault::CardFault;
+use super::plan::{FlowPlan, Plan, RegionPlan};
 use crate::options::UsageError;
 
 /// Rounds without progress after which the card counts as stuck.
@@ -257,14 +258,16 @@ impl<B: Bus, C: Model> Rig<B, C> {
             self.device.poll()?;
             if let Some(refused) = self.device.take_refused() {
                 let (flow, opcode) = (refused.flow, refused.opcode);
-                bail!("command {opcode} of flow {flow}: {}", refused.status.name());
+                let status = refused.status.name();
+                let message = format!("it refuses command {opcode} of flow {flow}: {status}");
+                return Err(CardFault(message).into());
             }
             if self.device.confirmed(last) {
                 return Ok(());
             }
             self.device.bus().advance()?;
         }
-        bail!("the card did not confirm its commands")
+        Err(CardFault("it does not confirm its commands".to_owned()).into())
     }
 
     /// Lets time pass and takes what the card has published.

@@ -1,17 +1,31 @@
 //! The capture, sorted: what goes into the card, what comes out of it, where each stream begins.
 //!
-//! A frame from the card's Ethernet address is outgoing, any other one is incoming. The address is
-//! the flow file's, or that of the first packet of one of its flows.
+//! ```text
+//!   capture ─► Frames ─ plan ─► Traffic: incoming, outgoing
+//!                └─────────────► learn: a plan
+//! ```
+//! A packet of a flow goes the way that its addresses say. Any other frame from the card's Ethernet
+//! address is outgoing. Where that address tells nothing (a header that was made, or both ends have
+//! one address), the IP address decides. All else is incoming.
 
+use std::collections::{BTreeSet, HashMap};
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use abi::config::FRAME_BYTES_MIN;
-use host::control::packet::{parse_tcp, TcpHeader};
 use host::transport::header::SYN;
-use sim::harness::pcapng::read_capture;
+use serde::Serialize;
+use sim::harness::capture::{read_capture, Captured};
 
-use super::flows::{FlowPlan, Plan, Positions};
+use super::address::CardAddress;
+use super::packet::{ip_addresses, restore_length, Packet};
+use super::plan::{FlowPlan, Plan, Positions};
 use crate::options::UsageError;
+
+/// Ethernet address of the card in headers that are made, if the plan names none.
+const CARD_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 1];
+/// Ethernet address of all others in headers that are made.
+const PEER_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
 /// A frame and its number in the capture, counted from 1 as Wireshark does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +36,26 @@ pub struct Numbered {
     pub bytes: Vec<u8>,
 }
 
+/// A frame of the capture that is not replayed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Its number in the capture, counted from 1 as Wireshark does.
+    pub frame: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// Whole frames of a capture, with the IP length that they had on the wire.
+#[derive(Clone, Debug, Default)]
+pub struct Frames {
+    /// In file order.
+    pub frames: Vec<Captured>,
+    /// Those that are left out.
+    pub skipped: Vec<Skipped>,
+    /// What there is to say about the file.
+    pub notes: Vec<String>,
+}
+
 /// A capture, sorted.
 #[derive(Clone, Debug)]
 pub struct Traffic {
@@ -29,6 +63,8 @@ pub struct Traffic {
     pub incoming: Vec<Numbered>,
     /// Frames from the card.
     pub outgoing: Vec<Numbered>,
+    /// Sequence number, and largest segment, of the first SYNs, by source and destination.
+    syns: HashMap<(SocketAddr, SocketAddr), (u32, Option<u16>)>,
 }
 
 /// Which way a packet goes.
@@ -40,48 +76,101 @@ pub enum Way {
     Out,
 }
 
-/// The flow that a packet belongs to.
-pub fn flow_of(plan: &Plan, header: &TcpHeader) -> Option<(usize, Way)> {
-    let (source, destination) = (header.source, header.destination);
-    let index = |local, remote| {
-        plan.flows
-            .iter()
-            .position(|flow| (flow.local, flow.remote) == (local, remote))
-    };
-    let incoming = index(destination, source).map(|flow| (flow, Way::In));
-    incoming.or_else(|| index(source, destination).map(|flow| (flow, Way::Out)))
+/// Finds the flow that a packet belongs to.
+#[derive(Clone, Debug)]
+pub struct FlowIndex(HashMap<(SocketAddr, SocketAddr), (usize, Way)>);
+
+impl FlowIndex {
+    /// The flows of a plan, by source and destination of their packets.
+    pub fn new(plan: &Plan) -> Self {
+        let mut index = HashMap::new();
+        for (number, flow) in plan.flows.iter().enumerate() {
+            index.insert((flow.local, flow.remote), (number, Way::Out));
+        }
+        for (number, flow) in plan.flows.iter().enumerate() {
+            index.insert((flow.remote, flow.local), (number, Way::In));
+        }
+        Self(index)
+    }
+
+    /// The flow of a packet, and its way.
+    pub fn of(&self, packet: &Packet) -> Option<(usize, Way)> {
+        let ends = (packet.header.source, packet.header.destination);
+        self.0.get(&ends).copied()
+    }
+}
+
+impl Frames {
+    /// Reads a capture of which at least one frame can be replayed.
+    pub fn read(path: &Path) -> Result<Frames, UsageError> {
+        let at = path.display();
+        let capture = read_capture(path).map_err(|error| UsageError(format!("{at}: {error}")))?;
+        let skipped = capture.skipped.into_iter().map(|skipped| Skipped {
+            frame: skipped.number,
+            reason: skipped.reason,
+        });
+        let mut frames = Frames {
+            frames: capture.frames,
+            skipped: skipped.collect(),
+            notes: capture.notes,
+        };
+        if frames.frames.is_empty() {
+            return Err(frames.none(path, "the capture has no frames to replay"));
+        }
+        let of_frames = frames.frames.iter_mut();
+        let restored = of_frames.filter_map(|frame| restore_length(&mut frame.bytes).then_some(()));
+        let restored = restored.count();
+        if restored > 0 {
+            frames.notes.push(format!(
+                "{restored} packets had IP length 0, as in front of a card that cuts them; theirs \
+                 is that of their frame."
+            ));
+        }
+        Ok(frames)
+    }
+
+    /// That nothing can be replayed, and why.
+    pub fn none(&self, path: &Path, why: &str) -> UsageError {
+        let at = path.display();
+        UsageError(match &self.skipped[..] {
+            [] => format!("{at}: {why}"),
+            [first, ..] => format!(
+                "{at}: {why}; frames left out: {}, the first one is frame {}: {}",
+                self.skipped.len(),
+                first.frame,
+                first.reason
+            ),
+        })
+    }
 }
 
 impl Traffic {
-    /// Reads a capture.
-    pub fn read(path: &Path, plan: &Plan) -> Result<Traffic, UsageError> {
-        let at = path.display();
-        let frames = read_capture(path).map_err(|error| UsageError(format!("{at}: {error}")))?;
-        if frames.is_empty() {
-            return Err(UsageError(format!("{at}: the capture has no frames")));
-        }
-        let mut numbered = Vec::new();
-        for (index, frame) in frames.into_iter().enumerate() {
-            let number = index + 1;
-            let (held, whole) = (frame.bytes.len(), frame.wire_bytes);
-            if held < whole as usize {
-                return Err(UsageError(format!(
-                    "{at}: frame {number} was cut to {held} of {whole} bytes; capture whole frames"
-                )));
-            }
-            if held < 14 {
-                return Err(UsageError(format!("{at}: frame {number} has {held} bytes")));
-            }
-            let mut bytes = frame.bytes;
-            bytes.resize(held.max(FRAME_BYTES_MIN), 0);
-            numbered.push(Numbered { number, bytes });
-        }
-        let Some(card) = plan.card.or_else(|| learn(plan, &numbered)) else {
-            let message = "no packet of any flow, and the flow file names no card address";
-            return Err(UsageError(format!("{at}: {message}")));
+    /// Sorts the frames of a capture.
+    pub fn sort(frames: &[Captured], plan: &Plan) -> Result<Traffic, UsageError> {
+        let index = FlowIndex::new(plan);
+        let packets: Vec<_> = frames.iter().map(|it| Packet::read(&it.bytes)).collect();
+        let flows = packets.iter().map(|it| index.of(it.as_ref()?));
+        let flows: Vec<_> = flows.collect();
+        let card = Card::learn(frames, &flows, plan)?;
+        let mut traffic = Traffic {
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+            syns: HashMap::new(),
         };
-        let (outgoing, incoming) = numbered.into_iter().partition(|f| f.bytes[6..12] == card);
-        Ok(Traffic { incoming, outgoing })
+        for ((frame, packet), flow) in frames.iter().zip(&packets).zip(&flows) {
+            if let Some(packet) = packet.as_ref().filter(|it| it.header.flags & SYN != 0) {
+                let ends = (packet.header.source, packet.header.destination);
+                let syn = (packet.header.sequence, packet.mss(&frame.bytes));
+                traffic.syns.entry(ends).or_insert(syn);
+            }
+            let way = flow.map_or_else(|| card.way(frame), |(_, way)| way);
+            let numbered = card.numbered(frame, way);
+            match way {
+                Way::In => traffic.incoming.push(numbered),
+                Way::Out => traffic.outgoing.push(numbered),
+            }
+        }
+        Ok(traffic)
     }
 
     /// The sequence number of position 0 of a flow, in one direction.
@@ -89,28 +178,112 @@ impl Traffic {
         if flow.positions == Positions::Absolute {
             return Ok(0);
         }
-        let (frames, source, destination) = match way {
-            Way::In => (&self.incoming, flow.remote, flow.local),
-            Way::Out => (&self.outgoing, flow.local, flow.remote),
+        let ends = match way {
+            Way::In => (flow.remote, flow.local),
+            Way::Out => (flow.local, flow.remote),
         };
-        let headers = frames.iter().filter_map(|frame| parse_tcp(&frame.bytes));
-        let mut of_flow = headers.filter(|h| (h.source, h.destination) == (source, destination));
-        let syn = of_flow.find(|header| header.flags & SYN != 0);
-        syn.map(|header| header.sequence.wrapping_add(1))
-            .ok_or_else(|| {
-                let (name, advice) = (&flow.name, "give absolute positions");
-                UsageError(format!(
-                    "flow '{name}': no SYN from {source} in the capture; {advice}"
-                ))
-            })
+        let syn = self.syns.get(&ends).map(|(syn, _)| syn.wrapping_add(1));
+        syn.ok_or_else(|| {
+            let (name, source) = (&flow.name, ends.0);
+            UsageError(format!(
+                "flow '{name}': no SYN from {source} in the capture; give absolute positions"
+            ))
+        })
+    }
+
+    /// The largest segment that the other side of a flow takes, as its SYN says.
+    pub fn mss(&self, flow: &FlowPlan) -> Option<u16> {
+        self.syns.get(&(flow.remote, flow.local))?.1
     }
 }
 
-fn learn(plan: &Plan, frames: &[Numbered]) -> Option<[u8; 6]> {
-    let address = |frame: &Numbered| {
-        let (_, way) = flow_of(plan, &parse_tcp(&frame.bytes)?)?;
-        let range = if way == Way::Out { 6..12 } else { 0..6 };
-        frame.bytes[range].try_into().ok()
-    };
-    frames.iter().find_map(address)
+/// Which frames come from the card.
+struct Card<'a> {
+    /// Its Ethernet addresses, which no other end of a flow has.
+    ethernet: BTreeSet<[u8; 6]>,
+    plan: &'a Plan,
+}
+
+impl<'a> Card<'a> {
+    /// Takes the addresses of the plan; without any, those in the packets of its flows.
+    fn learn(
+        frames: &[Captured],
+        flows: &[Option<(usize, Way)>],
+        plan: &'a Plan,
+    ) -> Result<Self, UsageError> {
+        let named = plan.cards.iter().filter_map(|address| match address {
+            CardAddress::Ethernet(ethernet) => Some(*ethernet),
+            _ => None,
+        });
+        let mut ethernet: BTreeSet<_> = named.collect();
+        if !ethernet.is_empty() {
+            return Ok(Self { ethernet, plan });
+        }
+        if plan.cards.is_empty() && flows.iter().all(Option::is_none) {
+            let message = "no packet of any flow in the capture, and no address of the card: give \
+                           --card ADDRESS, or other flows";
+            return Err(UsageError(message.to_owned()));
+        }
+        let mut others = BTreeSet::new();
+        for (frame, flow) in frames.iter().zip(flows) {
+            let Some((_, way)) = flow else { continue };
+            let [to, from] = [ethernet_at(frame, 0), ethernet_at(frame, 6)];
+            let (own, other) = match way {
+                Way::Out => (from, to),
+                Way::In => (to, from),
+            };
+            ethernet.insert(own);
+            others.insert(other);
+        }
+        ethernet.retain(|address| !others.contains(address));
+        Ok(Self { ethernet, plan })
+    }
+
+    /// The way of a frame that belongs to no flow.
+    fn way(&self, frame: &Captured) -> Way {
+        let [to, from] = [0, 6].map(|at| self.ethernet.contains(&ethernet_at(frame, at)));
+        let is_out = match (from, to) {
+            (true, false) => true,
+            (false, _) if !frame.is_made && !self.ethernet.is_empty() => false,
+            _ => {
+                let addresses = ip_addresses(&frame.bytes);
+                addresses.is_some_and(|(from, to)| self.has_ip(from) && !self.has_ip(to))
+            }
+        };
+        match is_out {
+            true => Way::Out,
+            false => Way::In,
+        }
+    }
+
+    /// The frame as it is on the wire, with the addresses that a header that was made lacks.
+    fn numbered(&self, frame: &Captured, way: Way) -> Numbered {
+        let mut bytes = frame.bytes.clone();
+        if frame.is_made {
+            let own = self.ethernet.first().copied().unwrap_or(CARD_ETHERNET);
+            let (to, from) = match way {
+                Way::In => (own, PEER_ETHERNET),
+                Way::Out => (PEER_ETHERNET, own),
+            };
+            bytes[..6].copy_from_slice(&to);
+            bytes[6..12].copy_from_slice(&from);
+        }
+        bytes.resize(bytes.len().max(FRAME_BYTES_MIN), 0);
+        Numbered {
+            number: frame.number,
+            bytes,
+        }
+    }
+
+    /// Whether an IP address is the card's.
+    fn has_ip(&self, ip: IpAddr) -> bool {
+        let named = self.plan.cards.iter().any(|card| card.has_ip(ip));
+        named || self.plan.flows.iter().any(|flow| flow.local.ip() == ip)
+    }
+}
+
+fn ethernet_at(frame: &Captured, at: usize) -> [u8; 6] {
+    let mut address = [0; 6];
+    address.copy_from_slice(&frame.bytes[at..at + 6]);
+    address
 }

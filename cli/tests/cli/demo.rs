@@ -7,7 +7,7 @@ use std::io::BufReader;
 use fst_reader::{FstFilter, FstReader, FstSignalValue};
 use host::transport::permitted::skip;
 use serde_json::Value;
-use sim::harness::pcapng::read_capture;
+use sim::harness::capture::read_capture;
 
 use crate::run::{accepted, folder, refused};
 
@@ -74,7 +74,9 @@ fn a_short_demo_says_what_it_did() {
     assert_ne!(report["rx"]["sha256"], report["tx"]["sha256"]);
     assert_eq!(report["ok"], true);
     // The capture: both ways, all IPv6, every frame that the card was given.
-    let frames = read_capture(out.join("d.pcapng").as_path()).expect("a capture");
+    let frames = read_capture(out.join("d.pcapng").as_path())
+        .expect("a capture")
+        .frames;
     assert!(frames
         .iter()
         .all(|frame| frame.bytes[12..14] == [0x86, 0xdd]));

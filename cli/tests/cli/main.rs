@@ -2,14 +2,18 @@
 
 mod arguments;
 mod bench;
+mod capture_files;
+mod captures;
 mod counts;
 mod demo;
 mod disturbed;
 mod documents;
 mod flow_files;
+mod learned;
 mod output;
 mod regions;
 mod replay;
 mod run;
+mod sending;
 mod soak;
 mod verilog;

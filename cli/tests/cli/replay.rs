@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use host::transport::peer::RandomBytes;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use sim::harness::pcapng::read_capture;
+use sim::harness::capture::read_capture;
 
 use crate::run::{accepted, example, folder};
 
@@ -142,9 +142,13 @@ fn judge_send(model: &str) -> PathBuf {
         number(&summary, "descriptors") < number(&summary, "frames_expected"),
         "{summary}"
     );
-    let sent = read_capture(&out.join("sent.pcapng")).expect("a capture");
+    let sent = read_capture(&out.join("sent.pcapng"))
+        .expect("a capture")
+        .frames;
     assert_eq!(sent.len() as u64, number(&summary, "frames_sent"));
-    let recorded = read_capture(Path::new(&example("send.pcapng"))).expect("a capture");
+    let recorded = read_capture(Path::new(&example("send.pcapng")))
+        .expect("a capture")
+        .frames;
     let card = [2, 0, 0, 0, 0, 1];
     let outgoing = recorded.iter().filter(|frame| frame.bytes[6..12] == card);
     for (number, (sent, recorded)) in sent.iter().zip(outgoing).enumerate() {

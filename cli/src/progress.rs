@@ -1,0 +1,146 @@
+//! How far a run is, on standard error: a bar with rate and time left on a terminal, a line now and
+//! then elsewhere. A run of less than two seconds shows neither.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::complain;
+
+/// How long a run takes before it shows a bar.
+const SHOW_AFTER: Duration = Duration::from_secs(2);
+/// How often a run without a bar says how far it is.
+const SAY_EVERY: Duration = Duration::from_secs(10);
+/// How often the time on the bar moves on.
+const TICK: Duration = Duration::from_millis(500);
+
+/// What a run counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes.
+    Bytes,
+    /// Things with a name in the plural.
+    Count(&'static str),
+}
+
+/// The progress of a run.
+pub struct Progress {
+    bar: ProgressBar,
+    unit: Unit,
+    total: u64,
+    start: Instant,
+    said: Instant,
+    is_shown: bool,
+}
+
+impl Progress {
+    /// Begins a run of `total` units.
+    pub fn new(total: u64, unit: Unit) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
+        let counts = match unit {
+            Unit::Bytes => "{bytes}/{total_bytes} {bytes_per_sec}".to_owned(),
+            Unit::Count(name) => format!("{{pos}}/{{len}} {name} {{per_sec}}"),
+        };
+        let style = format!("{{elapsed_precise}} [{{bar:30}}] {counts} eta {{eta}}{{wide_msg}}");
+        let style = ProgressStyle::with_template(&style);
+        bar.set_style(
+            style
+                .unwrap_or(ProgressStyle::default_bar())
+                .progress_chars("=> "),
+        );
+        let start = Instant::now();
+        Self {
+            bar,
+            unit,
+            total,
+            start,
+            said: start,
+            is_shown: false,
+        }
+    }
+
+    /// The run has come to `position`. `message` says what else there is to know: it follows the
+    /// figures, or is empty.
+    pub fn set(&mut self, position: u64, message: &str) {
+        self.bar.set_position(position);
+        if self.bar.message() != message {
+            self.bar.set_message(message.to_owned());
+        }
+        if !self.is_shown {
+            if self.start.elapsed() < SHOW_AFTER {
+                return;
+            }
+            self.is_shown = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            if !self.bar.is_hidden() {
+                self.bar.enable_steady_tick(TICK);
+            }
+        }
+        if self.bar.is_hidden() && self.said.elapsed() >= SAY_EVERY {
+            self.said = Instant::now();
+            complain(&self.line(position, self.start.elapsed(), message));
+        }
+    }
+
+    /// Prints without disturbing the bar.
+    pub fn suspend<T>(&self, print: impl FnOnce() -> T) -> T {
+        self.bar.suspend(print)
+    }
+
+    /// Ends the run and removes the bar.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    /// What a run without a bar says.
+    fn line(&self, position: u64, elapsed: Duration, message: &str) -> String {
+        let rate = position as f64 / elapsed.as_secs_f64().max(f64::MIN_POSITIVE);
+        let left = match rate > 0.0 {
+            true => {
+                let seconds = self.total.saturating_sub(position) as f64 / rate;
+                format!("{seconds:.0} s left")
+            }
+            false => "time left unknown".to_owned(),
+        };
+        match self.unit {
+            Unit::Bytes => {
+                let [position, total, rate] = [position, self.total, rate as u64].map(HumanBytes);
+                format!("{position} of {total}, {rate}/s, {left}{message}")
+            }
+            Unit::Count(name) => {
+                let total = self.total;
+                format!("{position} of {total} {name}, {rate:.1}/s, {left}{message}")
+            }
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_rate_and_time_left() {
+        let second = Duration::from_secs(1);
+        let frames = Progress::new(100, Unit::Count("frames"));
+        assert_eq!(
+            frames.line(25, 10 * second, "; 1 lost"),
+            "25 of 100 frames, 2.5/s, 30 s left; 1 lost"
+        );
+        assert_eq!(
+            frames.line(0, 10 * second, ""),
+            "0 of 100 frames, 0.0/s, time left unknown"
+        );
+        let bytes = Progress::new(4 << 20, Unit::Bytes);
+        assert_eq!(
+            bytes.line(1 << 20, second, ""),
+            "1.00 MiB of 4.00 MiB, 1.00 MiB/s, 3 s left"
+        );
+    }
+}

@@ -1,0 +1,379 @@
+//! A plan from the capture alone: its connections, which side is the card, memory for their bytes.
+//!
+//! ```text
+//!   frames ─► connections, a stream each way ─► the card's side ─► the largest ─► flows, segments
+//! ```
+//! The card is, in this order: an address of `--card`; the host that the capture says has sent the
+//! packets; the address that receives most payload (when sending: sends most); the one that
+//! answers the SYN; the receiver of the first packet.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+
+use abi::config::FLOW_REACH_BYTES;
+use host::driver::bus::MemoryKind;
+use host::transport::header::{ACK, SYN};
+use serde::Serialize;
+use sim::harness::capture::Captured;
+
+use super::address::CardAddress;
+use super::packet::Packet;
+use super::plan::{
+    Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
+};
+use super::traffic::Way;
+use crate::options::UsageError;
+
+/// A packet that lies farther ahead of its stream than any window, bytes, has a damaged number.
+const AHEAD_BYTES_MAX: i64 = 64 << 20;
+/// Bytes between two segments, which keep their guard.
+const BETWEEN_BYTES: u64 = 64;
+/// The name of the region.
+const REGION: &str = "memory";
+
+/// The connections of a capture.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Connections {
+    /// All.
+    pub found: usize,
+    /// Those that became flows.
+    pub taken: usize,
+    /// Those beyond the flow table of the card.
+    pub beyond_the_table: usize,
+    /// Those without an address of `--card`.
+    pub of_others: usize,
+}
+
+/// An address of the card, and why it is one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CardSide {
+    /// IP address.
+    pub address: IpAddr,
+    /// Why.
+    pub why: String,
+}
+
+/// A plan, and what led to it.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    /// The plan.
+    pub plan: Plan,
+    /// The card's addresses.
+    pub card: Vec<CardSide>,
+    /// The connections.
+    pub connections: Connections,
+    /// What else there is to say.
+    pub notes: Vec<String>,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'a> {
+    /// The way of the payload that gets memory.
+    pub way: Way,
+    /// Addresses of the card; none: to be learned.
+    pub cards: &'a [CardAddress],
+    /// Flows that the card has.
+    pub flows_max: usize,
+}
+
+/// The bytes that one side of a connection sends.
+#[derive(Clone, Debug, Default)]
+struct Stream {
+    /// Sequence number of position 0.
+    base: u32,
+    /// Position 0 is that after a SYN, and no payload came before it.
+    has_syn: bool,
+    /// Positions of the payload.
+    positions: Option<(i64, i64)>,
+    payload_bytes: u64,
+    /// Packets that the capture says its host has sent.
+    sent: usize,
+}
+
+/// A TCP connection.
+#[derive(Clone, Debug)]
+struct Connection {
+    /// Its ends; the first one has sent the first packet.
+    ends: [SocketAddr; 2],
+    /// What each end sends.
+    streams: [Stream; 2],
+    /// The end that answers the SYN.
+    listener: Option<usize>,
+    /// The frame with which another connection of the same ends begins.
+    again: Option<usize>,
+}
+
+impl Stream {
+    fn note(&mut self, sequence: u32, bytes: usize) {
+        let bytes = bytes as i64;
+        self.payload_bytes += bytes as u64;
+        let Some((low, high)) = self.positions else {
+            let mut position = i64::from(sequence.wrapping_sub(self.base) as i32);
+            if !self.has_syn {
+                (self.base, position) = (sequence, 0);
+            }
+            if (0..=AHEAD_BYTES_MAX).contains(&position) {
+                self.positions = Some((position, position + bytes));
+            }
+            return;
+        };
+        let top = self.base.wrapping_add(high as u32);
+        let position = high + i64::from(sequence.wrapping_sub(top) as i32);
+        if position - high <= AHEAD_BYTES_MAX && low - position <= AHEAD_BYTES_MAX {
+            self.positions = Some((low.min(position), high.max(position + bytes)));
+        }
+    }
+
+    /// The floor and the bytes from it on that a plan has memory for. Positions are relative where
+    /// there is a SYN.
+    fn span(&self) -> (Positions, u64, u64) {
+        let (low, high) = self.positions.unwrap_or((0, 0));
+        if self.has_syn {
+            return (Positions::Relative, 0, high.max(0) as u64);
+        }
+        let floor = self.base.wrapping_add(low as u32);
+        (Positions::Absolute, floor.into(), (high - low) as u64)
+    }
+}
+
+/// The connections of the frames, in the order of their first packets.
+fn connections(frames: &[Captured]) -> Vec<Connection> {
+    let mut all: Vec<Connection> = Vec::new();
+    let mut index: HashMap<[SocketAddr; 2], usize> = HashMap::new();
+    for frame in frames {
+        let Some(packet) = Packet::read(&frame.bytes) else {
+            continue;
+        };
+        let ends = [packet.header.source, packet.header.destination];
+        let mut key = ends;
+        key.sort_unstable();
+        let number = *index.entry(key).or_insert_with(|| {
+            all.push(Connection {
+                ends,
+                streams: Default::default(),
+                listener: None,
+                again: None,
+            });
+            all.len() - 1
+        });
+        let connection = &mut all[number];
+        let from = usize::from(connection.ends[0] != ends[0]);
+        connection.note(frame, &packet, from);
+    }
+    all
+}
+
+impl Connection {
+    fn note(&mut self, frame: &Captured, packet: &Packet, from: usize) {
+        let header = &packet.header;
+        let stream = &mut self.streams[from];
+        stream.sent += usize::from(frame.is_sent == Some(true));
+        if self.again.is_some() {
+            return;
+        }
+        if header.flags & SYN != 0 {
+            let base = header.sequence.wrapping_add(1);
+            let is_new = !stream.has_syn && stream.positions.is_none();
+            if is_new {
+                (stream.base, stream.has_syn) = (base, true);
+            } else if stream.base != base {
+                self.again = Some(frame.number);
+                return;
+            }
+            if header.flags & ACK != 0 {
+                self.listener = Some(from);
+            } else {
+                self.listener.get_or_insert(1 - from);
+            }
+        }
+        let end = packet.payload.end.min(frame.bytes.len());
+        let bytes = end.saturating_sub(packet.payload.start);
+        if bytes > 0 {
+            self.streams[from].note(packet.sequence(), bytes);
+        }
+    }
+
+    /// Payload that goes `way` if `end` is the card.
+    fn payload_bytes(&self, end: usize, way: Way) -> u64 {
+        self.stream(end, way).payload_bytes
+    }
+
+    /// The stream that goes `way` if `end` is the card.
+    fn stream(&self, end: usize, way: Way) -> &Stream {
+        match way {
+            Way::In => &self.streams[1 - end],
+            Way::Out => &self.streams[end],
+        }
+    }
+}
+
+/// Decides which end of each connection is the card.
+struct Sides<'a> {
+    wish: Wish<'a>,
+    /// Payload that goes the wanted way if an address is the card.
+    payload: HashMap<IpAddr, u64>,
+}
+
+impl<'a> Sides<'a> {
+    fn new(wish: Wish<'a>, connections: &[Connection]) -> Self {
+        let mut payload = HashMap::new();
+        for connection in connections {
+            for end in 0..2 {
+                let bytes = connection.payload_bytes(end, wish.way);
+                *payload.entry(connection.ends[end].ip()).or_default() += bytes;
+            }
+        }
+        Self { wish, payload }
+    }
+
+    /// The card's end and why; `None` if neither end has an address of `--card`.
+    fn of(&self, connection: &Connection) -> Option<(usize, String)> {
+        let ends = &connection.ends;
+        let named = ends.map(|end| self.wish.cards.iter().any(|card| card.has(end)));
+        match named {
+            [false, false] if !self.wish.cards.is_empty() => return None,
+            [true, false] => return Some((0, "named with --card".to_owned())),
+            [false, true] => return Some((1, "named with --card".to_owned())),
+            _ => {}
+        }
+        let sent = [0, 1].map(|end| connection.streams[end].sent > 0);
+        if sent[0] != sent[1] {
+            let why = "the capture says that it has sent packets".to_owned();
+            return Some((usize::from(sent[1]), why));
+        }
+        let of_address = ends.map(|end| self.payload.get(&end.ip()).copied().unwrap_or(0));
+        let of_end = [0, 1].map(|end| connection.payload_bytes(end, self.wish.way));
+        let verb = match self.wish.way {
+            Way::In => "receives",
+            Way::Out => "sends",
+        };
+        for [first, second] in [of_address, of_end] {
+            if first != second {
+                let (most, least) = (first.max(second), first.min(second));
+                let why = format!("{verb} {most} bytes of payload, the other side {least}");
+                return Some((usize::from(second > first), why));
+            }
+        }
+        Some(match connection.listener {
+            Some(end) => (end, "answers the SYN".to_owned()),
+            None => (1, "receives the first packet".to_owned()),
+        })
+    }
+}
+
+/// Makes a plan from the connections of a capture.
+pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
+    let all = connections(frames);
+    if all.is_empty() {
+        let message =
+            "no TCP connection in the capture; give --flows FILE.toml with --card or its \
+                       `card` to replay other traffic";
+        return Err(UsageError(message.to_owned()));
+    }
+    let sides = Sides::new(wish, &all);
+    let mut chosen = Vec::new();
+    for connection in &all {
+        if let Some((end, why)) = sides.of(connection) {
+            chosen.push((connection, end, why));
+        }
+    }
+    if chosen.is_empty() {
+        let list: Vec<_> = wish.cards.iter().map(ToString::to_string).collect();
+        let first = all[0].ends;
+        return Err(UsageError(format!(
+            "no connection of --card {}; the first one is {} to {}",
+            list.join(", "),
+            first[0],
+            first[1]
+        )));
+    }
+    let mut connections = Connections {
+        found: all.len(),
+        taken: chosen.len().min(wish.flows_max),
+        beyond_the_table: 0,
+        of_others: all.len() - chosen.len(),
+    };
+    connections.beyond_the_table = chosen.len() - connections.taken;
+    // The order of the capture holds among those of equal length.
+    chosen.sort_by_key(|(it, end, _)| u64::MAX - it.payload_bytes(*end, wish.way));
+    chosen.truncate(wish.flows_max);
+    let mut notes = Vec::new();
+    let plan = plan(&chosen, wish, &mut notes);
+    let mut card: BTreeMap<IpAddr, String> = BTreeMap::new();
+    for (connection, end, why) in chosen {
+        card.entry(connection.ends[end].ip()).or_insert(why);
+    }
+    let card = card.into_iter();
+    Ok(Learned {
+        plan,
+        card: card
+            .map(|(address, why)| CardSide { address, why })
+            .collect(),
+        connections,
+        notes,
+    })
+}
+
+/// Flows with one segment each, in one region.
+fn plan(chosen: &[(&Connection, usize, String)], wish: Wish, notes: &mut Vec<String>) -> Plan {
+    let mut flows = Vec::new();
+    let mut at = BETWEEN_BYTES;
+    let (mut short_flows, mut short_bytes) = (0, 0);
+    for (number, (connection, end, _)) in chosen.iter().enumerate() {
+        let (positions, floor, wanted) = connection.stream(*end, wish.way).span();
+        let room = REGION_BYTES_MAX.saturating_sub(at + BETWEEN_BYTES);
+        let bytes = wanted.min(room).min(u64::from(FLOW_REACH_BYTES) - 1);
+        if bytes < wanted {
+            short_flows += 1;
+            short_bytes += wanted - bytes;
+        }
+        let name = format!("c{}", number + 1);
+        if let Some(frame) = connection.again {
+            notes.push(format!(
+                "Flow {name}: in frame {frame} another connection of the same ports begins, which \
+                 gets no memory."
+            ));
+        }
+        let segment = SegmentPlan {
+            region: 0,
+            position: floor,
+            bytes: bytes as u32,
+            offset: at,
+        };
+        flows.push(FlowPlan {
+            name,
+            local: connection.ends[*end],
+            remote: connection.ends[1 - end],
+            positions,
+            floor,
+            accept: Accept::InOrder,
+            acks: None,
+            timestamp_floor: None,
+            join_bytes: 0,
+            mss_bytes: None,
+            segments: if bytes == 0 {
+                Vec::new()
+            } else {
+                vec![segment]
+            },
+        });
+        at = (at + bytes + BETWEEN_BYTES).next_multiple_of(BETWEEN_BYTES);
+    }
+    if short_flows > 0 {
+        notes.push(format!(
+            "{short_flows} flows are longer than the memory for them, by {short_bytes} bytes."
+        ));
+    }
+    let region = RegionPlan {
+        name: REGION.to_owned(),
+        bytes: (at.min(REGION_BYTES_MAX)) as usize,
+        memory: MemoryKind::Application,
+        guard: GUARD,
+    };
+    Plan {
+        cards: wish.cards.to_vec(),
+        regions: vec![region],
+        flows,
+    }
+}
