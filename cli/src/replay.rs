@@ -9,6 +9,7 @@
 //! | `flows.rs`, `write.rs` | the flow file: read, written |
 //! | `learn.rs` | a plan from the capture alone |
 //! | `packet.rs`, `address.rs` | TCP packets; addresses of the card |
+//! | `cut.rs` | a packet as the frames that it was on the wire |
 //! | `traffic.rs` | the capture, sorted by direction |
 //! | `rig.rs` | a card with its driver, set up as the plan says |
 //! | `results.rs` | the files in DIR |
@@ -17,6 +18,7 @@
 //! | `fault.rs` | which exit status an error has |
 
 mod address;
+mod cut;
 mod entries;
 mod fault;
 mod flows;
@@ -52,7 +54,7 @@ use self::learn::{learn, CardSide, Connections, Wish};
 use self::plan::Plan;
 use self::results::Results;
 use self::rig::{Model, Rig};
-use self::traffic::{Frames, Skipped, Traffic, Way};
+use self::traffic::{nothing, Frames, Skipped, Traffic, Way};
 use self::write::flow_file;
 use crate::options::UsageError;
 use crate::output::{keep, print, ResultFile};
@@ -154,15 +156,14 @@ fn replay(arguments: &SimArguments) -> Result<bool> {
     if let Some(file) = written {
         file.write(flow_file(&plan, &comments(&told)).as_bytes())?;
     }
-    let traffic = Traffic::sort(&frames.frames, &plan).map_err(in_capture)?;
+    let traffic = Traffic::sort(&frames, &plan).map_err(in_capture)?;
     let (replayed, other) = match way {
         Way::In => (&traffic.incoming, "to"),
         Way::Out => (&traffic.outgoing, "from"),
     };
     if replayed.is_empty() {
-        return Err(frames
-            .none(capture, &format!("no frame goes {other} the card"))
-            .into());
+        let why = format!("no frame goes {other} the card");
+        return Err(nothing(capture, &why, &frames.skipped).into());
     }
     if way == Way::In {
         results.expect(out, &plan)?;
@@ -173,6 +174,7 @@ fn replay(arguments: &SimArguments) -> Result<bool> {
         plan: &plan,
         traffic: &traffic,
         results: &results,
+        compared: (arguments.model == ModelName::Rtl).then_some(sizes(arguments.config)),
         told,
     };
     match arguments.model {
@@ -311,6 +313,8 @@ struct Job<'a> {
     plan: &'a Plan,
     traffic: &'a Traffic,
     results: &'a Results,
+    /// Sizes of the golden model that the card is compared with.
+    compared: Option<CardConfig>,
     told: Told,
 }
 
@@ -318,19 +322,22 @@ impl Job<'_> {
     fn replay<B: Bus, C: Model>(mut self, mut rig: Rig<B, C>) -> Result<bool> {
         let (plan, traffic, results) = (self.plan, self.traffic, self.results);
         if results.sent.is_none() {
-            let report = receive::replay(&mut rig, plan, traffic, results, self.model)?;
-            self.write_summary(&report)?;
-            return Ok(report.ok);
+            let mut received = receive::replay(&mut rig, plan, traffic, Some(results), self.model)?;
+            if let Some(config) = self.compared {
+                let card = GoldenCard::new(config);
+                let mut rig = Rig::open(GoldenBus::new(card.clone()), card, plan)?;
+                let golden = receive::replay(&mut rig, plan, traffic, None, "golden")?;
+                received.compare(&golden);
+            }
+            self.write_summary(&received.report)?;
+            return Ok(received.report.ok);
         }
         let (report, skipped) = send::replay(&mut rig, plan, traffic, results, self.model)?;
         self.told.skipped.extend(skipped);
         self.told.skipped.sort_by_key(|skipped| skipped.frame);
         if report.is_empty() {
-            let none = Frames {
-                skipped: self.told.skipped,
-                ..Frames::default()
-            };
-            return Err(none.none(self.capture, "nothing was sent").into());
+            let skipped = &self.told.skipped;
+            return Err(nothing(self.capture, "nothing was sent", skipped).into());
         }
         self.write_summary(&report)?;
         Ok(report.ok)

@@ -16,10 +16,10 @@ pub enum CardAddress {
 }
 
 impl CardAddress {
-    /// Whether a socket is the card's.
-    pub fn has(&self, socket: SocketAddr) -> bool {
+    /// Whether a socket at an Ethernet address is the card's.
+    pub fn has(&self, socket: SocketAddr, ethernet: [u8; 6]) -> bool {
         match self {
-            CardAddress::Ethernet(_) => false,
+            CardAddress::Ethernet(own) => *own == ethernet,
             CardAddress::Ip(ip) => *ip == socket.ip(),
             CardAddress::Socket(own) => *own == socket,
         }
@@ -98,7 +98,10 @@ mod tests {
         let [ip, socket, other]: [CardAddress; 3] = ["10.0.0.1", "10.0.0.1:80", "10.0.0.1:81"]
             .map(|text| text.parse().expect("an address"));
         let own: SocketAddr = "10.0.0.1:80".parse().expect("an address");
-        assert!(ip.has(own) && socket.has(own) && !other.has(own));
+        let ethernet = [2, 0, 0, 0, 0, 1];
+        assert!(ip.has(own, ethernet) && socket.has(own, ethernet) && !other.has(own, ethernet));
+        assert!(CardAddress::Ethernet(ethernet).has(own, ethernet));
+        assert!(!CardAddress::Ethernet(ethernet).has(own, [2; 6]));
         assert!(other.has_ip(own.ip()));
     }
 }

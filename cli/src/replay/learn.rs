@@ -21,7 +21,7 @@ use super::packet::Packet;
 use super::plan::{
     Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
 };
-use super::traffic::Way;
+use super::traffic::{ethernet_at, Way};
 use crate::options::UsageError;
 
 /// A packet that lies farther ahead of its stream than any window, bytes, has a damaged number.
@@ -96,6 +96,8 @@ struct Stream {
 struct Connection {
     /// Its ends; the first one has sent the first packet.
     ends: [SocketAddr; 2],
+    /// Their Ethernet addresses in the first packet.
+    ethernet: [[u8; 6]; 2],
     /// What each end sends.
     streams: [Stream; 2],
     /// The end that answers the SYN.
@@ -151,6 +153,7 @@ fn connections(frames: &[Captured]) -> Vec<Connection> {
         let number = *index.entry(key).or_insert_with(|| {
             all.push(Connection {
                 ends,
+                ethernet: [6, 0].map(|at| ethernet_at(frame, at)),
                 streams: Default::default(),
                 listener: None,
                 again: None,
@@ -230,7 +233,10 @@ impl<'a> Sides<'a> {
     /// The card's end and why; `None` if neither end has an address of `--card`.
     fn of(&self, connection: &Connection) -> Option<(usize, String)> {
         let ends = &connection.ends;
-        let named = ends.map(|end| self.wish.cards.iter().any(|card| card.has(end)));
+        let named = [0, 1].map(|end| {
+            let mut cards = self.wish.cards.iter();
+            cards.any(|card| card.has(ends[end], connection.ethernet[end]))
+        });
         match named {
             [false, false] if !self.wish.cards.is_empty() => return None,
             [true, false] => return Some((0, "named with --card".to_owned())),

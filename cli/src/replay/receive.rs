@@ -26,7 +26,7 @@ use super::entries::{disposition, flow_index, line};
 use super::fault::CardFault;
 use super::packet::Packet;
 use super::plan::{Accept, FlowPlan, Plan};
-use super::results::Results;
+use super::results::{buffer_name, Results};
 use super::rig::{Model, Rig, ROUNDS_MAX};
 use super::traffic::{Numbered, Traffic, Way};
 use crate::progress::{Progress, Unit};
@@ -54,6 +54,8 @@ pub struct ReceiveReport {
     model: &'static str,
     frames_in: u64,
     frames_outgoing: u64,
+    packets_cut: usize,
+    checksums_completed: usize,
     header_entries: u64,
     dispositions: BTreeMap<&'static str, u64>,
     drops: BTreeMap<&'static str, u64>,
@@ -63,7 +65,46 @@ pub struct ReceiveReport {
     deferred_bytes: u64,
     buffers: Vec<BufferReport>,
     violations: Vec<String>,
+    /// Where the card first differs from the golden model.
+    differs_from_golden: Option<String>,
     sim_time_ns: Option<u64>,
+}
+
+/// A run: its report, and its header entries as text.
+pub struct Received {
+    /// The report.
+    pub report: ReceiveReport,
+    lines: String,
+}
+
+impl Received {
+    /// Compares a run on the card with one on the golden model.
+    pub fn compare(&mut self, golden: &Received) {
+        let pairs = self.lines.lines().zip(golden.lines.lines());
+        let differs = |(own, golden): (&str, &str)| {
+            let (own, golden) = (own.trim_start(), golden.trim_start());
+            (own != golden).then(|| format!("entry {own}; golden: {golden}"))
+        };
+        let entry = pairs.into_iter().find_map(differs);
+        let (own, golden) = (&self.report, &golden.report);
+        let count = || {
+            let counts = [own.header_entries, golden.header_entries];
+            (own.drops != golden.drops || counts[0] != counts[1]).then(|| {
+                format!(
+                    "{} entries, drops {:?}; golden: {} entries, drops {:?}",
+                    counts[0], own.drops, counts[1], golden.drops
+                )
+            })
+        };
+        let buffer = || {
+            let mut pairs = own.buffers.iter().zip(&golden.buffers);
+            let other = pairs.find(|(own, golden)| own.sha256 != golden.sha256);
+            other.map(|(own, _)| format!("bytes of {}", own.file))
+        };
+        let difference = entry.or_else(count).or_else(buffer);
+        self.report.ok &= difference.is_none();
+        self.report.differs_from_golden = difference;
+    }
 }
 
 /// What has arrived on the flows so far.
@@ -76,14 +117,14 @@ struct Landing {
     lines: String,
 }
 
-/// Replays the incoming frames and writes the results.
+/// Replays the incoming frames and writes the results, if there are files for them.
 pub fn replay<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     traffic: &Traffic,
-    results: &Results,
+    results: Option<&Results>,
     model: &'static str,
-) -> Result<ReceiveReport> {
+) -> Result<Received> {
     for flow in &plan.flows {
         let base = traffic.base(flow, Way::In)?;
         let own = traffic.base(flow, Way::Out);
@@ -113,8 +154,12 @@ pub fn replay<B: Bus, C: Model>(
             landing.take(rig, plan, frame, &entry)?;
         }
     }
-    results.entries.write(landing.lines.as_bytes())?;
-    report(rig, plan, traffic, &landing, results, model)
+    if let Some(results) = results {
+        results.entries.write(landing.lines.as_bytes())?;
+    }
+    let report = report(rig, plan, traffic, &landing, results, model)?;
+    let lines = landing.lines;
+    Ok(Received { report, lines })
 }
 
 /// Hands in one frame and waits until it has an entry or is counted as dropped.
@@ -236,7 +281,7 @@ fn report<B: Bus, C: Model>(
     plan: &Plan,
     traffic: &Traffic,
     landing: &Landing,
-    results: &Results,
+    results: Option<&Results>,
     model: &'static str,
 ) -> Result<ReceiveReport> {
     let counters = rig.device.counters()?;
@@ -264,6 +309,8 @@ fn report<B: Bus, C: Model>(
         model,
         frames_in,
         frames_outgoing: traffic.outgoing.len() as u64,
+        packets_cut: traffic.packets_cut,
+        checksums_completed: traffic.checksums_completed,
         header_entries: landing.entries,
         dispositions,
         drops,
@@ -273,6 +320,7 @@ fn report<B: Bus, C: Model>(
         deferred_bytes: landing.deferred_bytes,
         buffers,
         violations,
+        differs_from_golden: None,
         sim_time_ns: rig.card.time_ns(),
     })
 }
@@ -327,20 +375,21 @@ fn write_buffers<B: Bus, C: Model>(
     rig: &mut Rig<B, C>,
     plan: &Plan,
     landing: &Landing,
-    results: &Results,
+    results: Option<&Results>,
 ) -> Result<Vec<BufferReport>> {
     let mut reports = Vec::new();
     let of_flows = plan.flows.iter().zip(&landing.landed);
-    for ((flow, landed), files) in of_flows.zip(&results.buffers) {
-        let segments = flow.segments.iter().zip(files);
-        for (number, (segment, (name, file))) in segments.enumerate() {
+    for (index, (flow, landed)) in of_flows.enumerate() {
+        for (number, segment) in flow.segments.iter().enumerate() {
             let bytes = rig.read(segment.region, segment.place());
-            file.write(&bytes)?;
+            if let Some(results) = results {
+                results.buffers[index][number].write(&bytes)?;
+            }
             let parts = landed_in(landed, segment.stream());
             reports.push(BufferReport {
                 flow: flow.name.clone(),
                 segment: number,
-                file: name.clone(),
+                file: buffer_name(flow, number),
                 position: segment.position,
                 bytes: segment.bytes,
                 written_bytes: parts.iter().map(|(start, end)| end - start).sum(),

@@ -9,7 +9,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::plan::Plan;
+use super::plan::{FlowPlan, Plan};
 use crate::options::UsageError;
 use crate::output::{discard, ResultFile};
 
@@ -23,8 +23,8 @@ pub struct Results {
     pub entries: ResultFile,
     /// Capture of what was sent; replays of the receive side have none.
     pub sent: Option<ResultFile>,
-    /// Segments by flow, with their names in the folder; replays of the send side have none.
-    pub buffers: Vec<Vec<(String, ResultFile)>>,
+    /// Segments by flow; replays of the send side have none.
+    pub buffers: Vec<Vec<ResultFile>>,
     /// The verdict.
     pub summary: ResultFile,
 }
@@ -55,15 +55,17 @@ impl Results {
         std::fs::create_dir_all(&folder)
             .map_err(|error| UsageError(format!("folder {}: {error}", folder.display())))?;
         for flow in &plan.flows {
-            let files = (0..flow.segments.len()).map(|number| {
-                let name = format!("{BUFFERS}/{}-{number}.bin", flow.name);
-                let file = ResultFile::prepare("file", &out.join(&name))?;
-                Ok((name, file))
-            });
+            let files = (0..flow.segments.len())
+                .map(|number| ResultFile::prepare("file", &out.join(buffer_name(flow, number))));
             self.buffers.push(files.collect::<Result<_, UsageError>>()?);
         }
         Ok(())
     }
+}
+
+/// The name, in the folder of the results, of a segment's bytes.
+pub fn buffer_name(flow: &FlowPlan, segment: usize) -> String {
+    format!("{BUFFERS}/{}-{segment}.bin", flow.name)
 }
 
 /// Removes the buffers of an earlier run, and their folder if nothing else is there.

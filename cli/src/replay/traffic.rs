@@ -8,16 +8,17 @@
 //! address is outgoing. Where that address tells nothing (a header that was made, or both ends have
 //! one address), the IP address decides. All else is incoming.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use abi::config::FRAME_BYTES_MIN;
+use abi::config::{FRAME_BYTES_MAX, FRAME_BYTES_MIN};
 use host::transport::header::SYN;
 use serde::Serialize;
 use sim::harness::capture::{read_capture, Captured};
 
 use super::address::CardAddress;
+use super::cut::{complete_checksums, cut, is_partial, mss};
 use super::packet::{ip_addresses, restore_length, Packet};
 use super::plan::{FlowPlan, Plan, Positions};
 use crate::options::UsageError;
@@ -54,7 +55,12 @@ pub struct Frames {
     pub skipped: Vec<Skipped>,
     /// What there is to say about the file.
     pub notes: Vec<String>,
+    /// Numbers of packets whose IP length was 0.
+    restored: HashSet<usize>,
 }
+
+/// Sequence number, and largest segment, of SYNs, by source and destination.
+type Syns = HashMap<(SocketAddr, SocketAddr), (u32, Option<u16>)>;
 
 /// A capture, sorted.
 #[derive(Clone, Debug)]
@@ -63,8 +69,12 @@ pub struct Traffic {
     pub incoming: Vec<Numbered>,
     /// Frames from the card.
     pub outgoing: Vec<Numbered>,
+    /// Incoming packets that the capturing host had merged, which are cut again.
+    pub packets_cut: usize,
+    /// Incoming packets whose checksum was left to a card.
+    pub checksums_completed: usize,
     /// Sequence number, and largest segment, of the first SYNs, by source and destination.
-    syns: HashMap<(SocketAddr, SocketAddr), (u32, Option<u16>)>,
+    syns: Syns,
 }
 
 /// Which way a packet goes.
@@ -113,13 +123,18 @@ impl Frames {
             frames: capture.frames,
             skipped: skipped.collect(),
             notes: capture.notes,
+            restored: HashSet::new(),
         };
         if frames.frames.is_empty() {
-            return Err(frames.none(path, "the capture has no frames to replay"));
+            let why = "the capture has no frames to replay";
+            return Err(nothing(path, why, &frames.skipped));
         }
-        let of_frames = frames.frames.iter_mut();
-        let restored = of_frames.filter_map(|frame| restore_length(&mut frame.bytes).then_some(()));
-        let restored = restored.count();
+        for frame in &mut frames.frames {
+            if restore_length(&mut frame.bytes) {
+                frames.restored.insert(frame.number);
+            }
+        }
+        let restored = frames.restored.len();
         if restored > 0 {
             frames.notes.push(format!(
                 "{restored} packets had IP length 0, as in front of a card that cuts them; theirs \
@@ -128,49 +143,73 @@ impl Frames {
         }
         Ok(frames)
     }
+}
 
-    /// That nothing can be replayed, and why.
-    pub fn none(&self, path: &Path, why: &str) -> UsageError {
-        let at = path.display();
-        UsageError(match &self.skipped[..] {
-            [] => format!("{at}: {why}"),
-            [first, ..] => format!(
-                "{at}: {why}; frames left out: {}, the first one is frame {}: {}",
-                self.skipped.len(),
-                first.frame,
-                first.reason
-            ),
-        })
-    }
+/// That nothing of a capture can be replayed, and why.
+pub fn nothing(path: &Path, why: &str, skipped: &[Skipped]) -> UsageError {
+    let at = path.display();
+    UsageError(match skipped {
+        [] => format!("{at}: {why}"),
+        [first, ..] => format!(
+            "{at}: {why}; frames left out: {}, the first one is frame {}: {}",
+            skipped.len(),
+            first.frame,
+            first.reason
+        ),
+    })
 }
 
 impl Traffic {
     /// Sorts the frames of a capture.
-    pub fn sort(frames: &[Captured], plan: &Plan) -> Result<Traffic, UsageError> {
+    pub fn sort(frames: &Frames, plan: &Plan) -> Result<Traffic, UsageError> {
         let index = FlowIndex::new(plan);
-        let packets: Vec<_> = frames.iter().map(|it| Packet::read(&it.bytes)).collect();
+        let all = &frames.frames;
+        let packets: Vec<_> = all.iter().map(|it| Packet::read(&it.bytes)).collect();
         let flows = packets.iter().map(|it| index.of(it.as_ref()?));
         let flows: Vec<_> = flows.collect();
-        let card = Card::learn(frames, &flows, plan)?;
+        let card = Card::learn(all, &flows, plan)?;
         let mut traffic = Traffic {
             incoming: Vec::new(),
             outgoing: Vec::new(),
-            syns: HashMap::new(),
+            packets_cut: 0,
+            checksums_completed: 0,
+            syns: first_syns(all, &packets),
         };
-        for ((frame, packet), flow) in frames.iter().zip(&packets).zip(&flows) {
-            if let Some(packet) = packet.as_ref().filter(|it| it.header.flags & SYN != 0) {
-                let ends = (packet.header.source, packet.header.destination);
-                let syn = (packet.header.sequence, packet.mss(&frame.bytes));
-                traffic.syns.entry(ends).or_insert(syn);
-            }
+        for ((frame, packet), flow) in all.iter().zip(&packets).zip(&flows) {
             let way = flow.map_or_else(|| card.way(frame), |(_, way)| way);
             let numbered = card.numbered(frame, way);
             match way {
-                Way::In => traffic.incoming.push(numbered),
+                Way::In => {
+                    let is_restored = frames.restored.contains(&frame.number);
+                    traffic.receive(numbered, packet.as_ref(), is_restored);
+                }
                 Way::Out => traffic.outgoing.push(numbered),
             }
         }
         Ok(traffic)
+    }
+
+    /// Adds an incoming frame as it was on the wire: a host captures packets that its card has
+    /// merged, or that another host's card should have cut and completed.
+    fn receive(&mut self, mut frame: Numbered, packet: Option<&Packet>, is_restored: bool) {
+        let whole = packet.filter(|packet| packet.payload.end <= frame.bytes.len());
+        if let Some(packet) = whole {
+            let is_long = frame.bytes.len() > FRAME_BYTES_MAX;
+            if !packet.payload.is_empty() && (is_long || is_restored) {
+                let ends = (packet.header.destination, packet.header.source);
+                let syn_mss = self.syns.get(&ends).and_then(|syn| syn.1);
+                let frames = cut(&frame.bytes, packet, 0, mss(packet, None, syn_mss));
+                self.packets_cut += usize::from(frames.len() > 1);
+                let number = frame.number;
+                let frames = frames.into_iter().map(|bytes| Numbered { number, bytes });
+                return self.incoming.extend(frames);
+            }
+            if is_restored || is_partial(&frame.bytes) {
+                let completed = complete_checksums(&mut frame.bytes);
+                self.checksums_completed += usize::from(completed);
+            }
+        }
+        self.incoming.push(frame);
     }
 
     /// The sequence number of position 0 of a flow, in one direction.
@@ -195,6 +234,19 @@ impl Traffic {
     pub fn mss(&self, flow: &FlowPlan) -> Option<u16> {
         self.syns.get(&(flow.remote, flow.local))?.1
     }
+}
+
+/// Sequence number, and largest segment, of the first SYN of each direction.
+fn first_syns(frames: &[Captured], packets: &[Option<Packet>]) -> Syns {
+    let mut syns = HashMap::new();
+    for (frame, packet) in frames.iter().zip(packets) {
+        if let Some(packet) = packet.as_ref().filter(|it| it.header.flags & SYN != 0) {
+            let ends = (packet.header.source, packet.header.destination);
+            let syn = (packet.header.sequence, packet.mss(&frame.bytes));
+            syns.entry(ends).or_insert(syn);
+        }
+    }
+    syns
 }
 
 /// Which frames come from the card.
@@ -282,7 +334,8 @@ impl<'a> Card<'a> {
     }
 }
 
-fn ethernet_at(frame: &Captured, at: usize) -> [u8; 6] {
+/// The Ethernet address at a byte of a frame: 0 its receiver's, 6 its sender's.
+pub fn ethernet_at(frame: &Captured, at: usize) -> [u8; 6] {
     let mut address = [0; 6];
     address.copy_from_slice(&frame.bytes[at..at + 6]);
     address

@@ -116,6 +116,7 @@ fn a_capture_alone_is_enough_for_sending() {
 fn the_card_may_be_named() {
     for cards in [
         &["--card", "10.77.0.2", "--card", "fd77::2"][..],
+        &["--card", "02:00:00:00:00:02"],
         &["--card", "02:00:00:00:00:02", "--card", "10.77.0.2"],
         &["--card", "10.77.0.2:40000", "--card", "10.77.0.2"],
     ] {
@@ -296,6 +297,65 @@ fn checksums(frame: &mut [u8]) {
     let start = pseudo.sum::<u32>() + 6 + (frame.len() as u32 - 34);
     let tcp = sum(&frame[34..], start);
     frame[50..52].copy_from_slice(&tcp.to_be_bytes());
+}
+
+/// A host that captures sees packets that its card has merged, and checksums that none completes.
+#[test]
+fn what_the_capturing_host_has_changed_is_put_right() {
+    for is_ipv6 in [false, true] {
+        let out = folder("learned_merged");
+        let segment = |from_card, sequence, flags, payload: &[u8]| {
+            let mut segment = Segment::new(from_card, sequence, flags, payload);
+            segment.is_ipv6 = is_ipv6;
+            segment
+        };
+        // What the card allows its peer to send in a frame.
+        let mut own = segment(true, 70, SYN | ACK, &[]);
+        own.options = vec![2, 4, 0x03, 0xe8];
+        let merged = segment(false, 1_000, ACK, &bytes(60_000, 0));
+        let tcp = if is_ipv6 { 54 } else { 34 };
+        // Of the pseudo-header alone, and length 0 with it.
+        let mut partial = segment(false, 61_000, ACK, &bytes(500, 60_000)).frame();
+        let sum = pseudo_header(&partial[..], is_ipv6);
+        partial[tcp + 16..tcp + 18].copy_from_slice(&sum.to_be_bytes());
+        let mut zero = segment(false, 61_500, ACK, &bytes(300, 60_500)).frame();
+        let length = if is_ipv6 { 18..20 } else { 16..18 };
+        zero[length].fill(0);
+        // A damaged one stays as it is.
+        let mut damaged = segment(false, 61_800, ACK, &bytes(300, 60_800)).frame();
+        damaged[tcp + 17] ^= 1;
+        let frames = [
+            segment(false, 999, SYN, &[]).frame(),
+            own.frame(),
+            merged.frame(),
+            partial,
+            zero,
+            damaged,
+        ];
+        let capture = write(&out, "in.pcap", &USUAL.pcap(1, &frames));
+        let summary = replay("--rx", &capture, &out, &[]);
+        let count = |name: &str| summary[name].as_u64().unwrap_or(u64::MAX);
+        assert_eq!(
+            (count("packets_cut"), count("checksums_completed")),
+            (1, 1),
+            "{summary}"
+        );
+        // A SYN, 60 frames of 1,000 bytes, three others.
+        assert_eq!(count("frames_in"), 1 + 60 + 3, "{summary}");
+        assert_eq!(summary["dispositions"]["placed_in_order"], 62, "{summary}");
+        assert_eq!(summary["drops"]["l4_checksum"], 1, "{summary}");
+        let buffer = std::fs::read(out.join("buffers/c1-0.bin")).expect("a buffer");
+        assert_eq!(buffer[..60_800], bytes(60_800, 0));
+    }
+}
+
+/// The sum of the pseudo-header of a TCP packet without tags, not inverted.
+fn pseudo_header(frame: &[u8], is_ipv6: bool) -> u16 {
+    let (addresses, tcp) = if is_ipv6 { (22..54, 54) } else { (26..34, 34) };
+    let words = frame[addresses].chunks(2);
+    let words = words.map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
+    let sum = words.sum::<u32>() + 6 + (frame.len() - tcp) as u32;
+    ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
 /// The card of these tests has 64 flows.

@@ -3,9 +3,10 @@
 use host::control::descriptor::{self, Payload, Record};
 use host::control::packet::{clear_checksums, TcpHeader};
 
+use super::super::cut::{CWR, FIN_PSH, FLAGS_OFFSET};
 use super::super::plan::FlowPlan;
 use super::super::rig::Installed;
-use super::outgoing::{Outgoing, CWR, FIN_PSH, FLAGS_OFFSET};
+use super::outgoing::Outgoing;
 
 /// A descriptor to make: a first packet and those that were joined to it.
 pub struct Train {

@@ -18,11 +18,12 @@ use host::control::flow::ranges::RangeSet;
 use host::control::packet::clear_checksums;
 use host::driver::bus::Bus;
 
+use super::super::cut::complete_checksums;
 use super::super::packet::Packet;
 use super::super::plan::{FlowPlan, Plan};
 use super::super::rig::{Model, Rig};
 use super::super::traffic::{FlowIndex, Numbered, Skipped, Traffic};
-use super::outgoing::{complete_checksums, Outgoing};
+use super::outgoing::Outgoing;
 use super::train::Train;
 
 /// Payload of a keep-alive probe (RFC 9293, 3.8.4), of a byte that was acknowledged long ago.
