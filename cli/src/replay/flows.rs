@@ -160,8 +160,9 @@ impl Checker<'_> {
             let flow = self.flow(flow, &plan)?;
             plan.flows.push(flow);
         }
-        if plan.flows.is_empty() {
-            return Err(self.error(0..0, "no flow; write at least one [[flow]]"));
+        if plan.flows.is_empty() && plan.cards.is_empty() {
+            let message = "no flow; write at least one [[flow]], or the address of the card";
+            return Err(self.error(0..0, message));
         }
         Ok(plan)
     }

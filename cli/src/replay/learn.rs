@@ -5,7 +5,8 @@
 //! ```
 //! The card is, in this order: an address of `--card`; the host that the capture says has sent the
 //! packets; the address that receives most payload (when sending: sends most); the one that
-//! answers the SYN; the receiver of the first packet.
+//! answers the SYN; the receiver of the first packet. Without a connection it is the Ethernet
+//! address that receives (sends) most.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -17,11 +18,11 @@ use serde::Serialize;
 use sim::harness::capture::Captured;
 
 use super::address::CardAddress;
-use super::packet::Packet;
+use super::packet::{ip_addresses, Packet};
 use super::plan::{
     Accept, FlowPlan, Plan, Positions, RegionPlan, SegmentPlan, GUARD, REGION_BYTES_MAX,
 };
-use super::traffic::{ethernet_at, Way};
+use super::traffic::{ethernet_at, Way, CARD_ETHERNET};
 use crate::options::UsageError;
 
 /// A packet that lies farther ahead of its stream than any window, bytes, has a damaged number.
@@ -47,8 +48,8 @@ pub struct Connections {
 /// An address of the card, and why it is one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CardSide {
-    /// IP address.
-    pub address: IpAddr,
+    /// IP address, or that of Ethernet where there is no connection.
+    pub address: String,
     /// Why.
     pub why: String,
 }
@@ -250,10 +251,7 @@ impl<'a> Sides<'a> {
         }
         let of_address = ends.map(|end| self.payload.get(&end.ip()).copied().unwrap_or(0));
         let of_end = [0, 1].map(|end| connection.payload_bytes(end, self.wish.way));
-        let verb = match self.wish.way {
-            Way::In => "receives",
-            Way::Out => "sends",
-        };
+        let verb = self.wish.way.verb();
         for [first, second] in [of_address, of_end] {
             if first != second {
                 let (most, least) = (first.max(second), first.min(second));
@@ -272,10 +270,7 @@ impl<'a> Sides<'a> {
 pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
     let all = connections(frames);
     if all.is_empty() {
-        let message =
-            "no TCP connection in the capture; give --flows FILE.toml with --card or its \
-                       `card` to replay other traffic";
-        return Err(UsageError(message.to_owned()));
+        return Ok(without_connections(frames, wish));
     }
     let sides = Sides::new(wish, &all);
     let mut chosen = Vec::new();
@@ -310,15 +305,69 @@ pub fn learn(frames: &[Captured], wish: Wish) -> Result<Learned, UsageError> {
     for (connection, end, why) in chosen {
         card.entry(connection.ends[end].ip()).or_insert(why);
     }
-    let card = card.into_iter();
+    let card = card.into_iter().map(|(address, why)| CardSide {
+        address: address.to_string(),
+        why,
+    });
     Ok(Learned {
         plan,
-        card: card
-            .map(|(address, why)| CardSide { address, why })
-            .collect(),
+        card: card.collect(),
         connections,
         notes,
     })
+}
+
+/// A plan without flows: all that the card can be told is its address.
+fn without_connections(frames: &[Captured], wish: Wish) -> Learned {
+    let mut bytes: HashMap<CardAddress, usize> = HashMap::new();
+    let mut first = Vec::new();
+    for frame in frames {
+        if let Some(address) = end_of(frame, wish.way) {
+            first.push(address);
+            *bytes.entry(address).or_default() += frame.bytes.len();
+        }
+    }
+    // The first one of those that are equal.
+    let most = first.iter().rev().max_by_key(|address| bytes[address]);
+    let address = most
+        .copied()
+        .unwrap_or(CardAddress::Ethernet(CARD_ETHERNET));
+    let (verb, bytes) = (wish.way.verb(), bytes.get(&address).copied().unwrap_or(0));
+    let learned = CardSide {
+        address: address.to_string(),
+        why: format!("{verb} most: {bytes} bytes"),
+    };
+    let is_named = !wish.cards.is_empty();
+    Learned {
+        plan: Plan {
+            cards: if is_named {
+                wish.cards.to_vec()
+            } else {
+                vec![address]
+            },
+            regions: Vec::new(),
+            flows: Vec::new(),
+        },
+        card: if is_named { Vec::new() } else { vec![learned] },
+        connections: Connections {
+            found: 0,
+            taken: 0,
+            beyond_the_table: 0,
+            of_others: 0,
+        },
+        notes: vec!["No TCP connection in the capture: there is no flow.".to_owned()],
+    }
+}
+
+/// The end of a frame that is the card if the frame goes `way`.
+fn end_of(frame: &Captured, way: Way) -> Option<CardAddress> {
+    if frame.is_made {
+        let (from, to) = ip_addresses(&frame.bytes)?;
+        return Some(CardAddress::Ip(if way == Way::In { to } else { from }));
+    }
+    let ethernet = ethernet_at(frame, if way == Way::In { 0 } else { 6 });
+    let is_one = ethernet[0] & 1 == 0 && ethernet != [0; 6];
+    is_one.then_some(CardAddress::Ethernet(ethernet))
 }
 
 /// Flows with one segment each, in one region.

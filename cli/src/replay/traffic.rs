@@ -24,7 +24,7 @@ use super::plan::{FlowPlan, Plan, Positions};
 use crate::options::UsageError;
 
 /// Ethernet address of the card in headers that are made, if the plan names none.
-const CARD_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 1];
+pub const CARD_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 1];
 /// Ethernet address of all others in headers that are made.
 const PEER_ETHERNET: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
@@ -86,6 +86,16 @@ pub enum Way {
     Out,
 }
 
+impl Way {
+    /// What the card does with what goes this way.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Way::In => "receives",
+            Way::Out => "sends",
+        }
+    }
+}
+
 /// Finds the flow that a packet belongs to.
 #[derive(Clone, Debug)]
 pub struct FlowIndex(HashMap<(SocketAddr, SocketAddr), (usize, Way)>);
@@ -137,8 +147,8 @@ impl Frames {
         let restored = frames.restored.len();
         if restored > 0 {
             frames.notes.push(format!(
-                "{restored} packets had IP length 0, as in front of a card that cuts them; theirs \
-                 is that of their frame."
+                "Packets with IP length 0, as in front of a card that cuts them: {restored}. Their \
+                 length is that of their frame."
             ));
         }
         Ok(frames)

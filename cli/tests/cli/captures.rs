@@ -403,7 +403,7 @@ fn packets_of_other_links_get_an_ethernet_header() {
         assert_eq!(status, Some(0), "link type {link}: {summary}");
         assert_eq!(summary["dispositions"]["placed_in_order"], 2, "{summary}");
         let note = summary["notes"][0].as_str().expect("a note");
-        let said = format!("3 packets of link type {link} got an Ethernet header.");
+        let said = format!("Packets of link type {link} that got an Ethernet header: 3.");
         assert_eq!(note, said);
     }
     let capture = write(&out, "in.pcap", &USUAL.pcap(105, &three_frames()));

@@ -397,15 +397,53 @@ fn of_too_many_connections_the_largest_are_taken() {
     assert_eq!(summary["buffers"][0]["bytes"], 79, "{summary}");
 }
 
+/// Without a connection the card gets what goes to its address, and has no flow.
 #[test]
-fn a_capture_without_a_connection_is_refused() {
+fn a_capture_without_a_connection() {
     let out = folder("learned_none");
-    let mut frame = Segment::new(false, 0, ACK, &[1; 20]).frame();
-    frame[23] = 17;
-    let capture = write(&out, "in.pcap", &USUAL.pcap(1, &[frame]));
     let path = out.to_str().expect("a path");
-    let words = ["sim", "--rx", &capture, "--out", path];
-    refused(&words, &["in.pcap", "no TCP connection", "--flows"]);
+    let datagram = |from_card, bytes: &[u8]| {
+        let mut frame = Segment::new(from_card, 0, ACK, bytes).frame();
+        // A length that UDP does not allow: the card drops it.
+        frame[23] = 17;
+        ip_checksum(&mut frame);
+        frame
+    };
+    let mut broadcast = vec![0xff; 1000];
+    broadcast[6..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 8, 6]);
+    let frames = [
+        datagram(false, &[1; 20]),
+        datagram(true, &[1; 10]),
+        broadcast,
+    ];
+    let capture = write(&out, "in.pcap", &USUAL.pcap(1, &frames));
+    let flows = out.join("flows.toml");
+    let flows = flows.to_str().expect("a path");
+    let summary = replay("--rx", &capture, &out, &["--write-flows", flows]);
+    assert_eq!(
+        summary["card"][0]["address"], "02:00:00:00:00:01",
+        "{summary}"
+    );
+    assert_eq!(
+        summary["card"][0]["why"], "receives most: 74 bytes",
+        "{summary}"
+    );
+    let counts = [&summary["frames_in"], &summary["frames_outgoing"]];
+    assert_eq!(counts, [1, 2], "{summary}");
+    assert_eq!(summary["drops"]["malformed_l4"], 1, "{summary}");
+    let before = results(&out);
+    let again = replay("--rx", &capture, &out, &["--flows", flows]);
+    assert_eq!(again["drops"], summary["drops"]);
+    assert_eq!(before["entries.txt"], results(&out)["entries.txt"]);
+    // The other one, of raw IP too.
+    let summary = replay("--rx", &capture, &out, &["--card", "10.77.0.2"]);
+    assert_eq!(summary["frames_in"], 2, "{summary}");
+    let packets = frames[..2].iter().map(|frame| frame[14..].to_vec());
+    let packets: Vec<_> = packets.collect();
+    let capture = write(&out, "raw.pcap", &USUAL.pcap(101, &packets));
+    let summary = replay("--tx", &capture, &out, &[]);
+    assert_eq!(summary["card"][0]["address"], "10.77.0.2", "{summary}");
+    assert_eq!(summary["frames_sent"], 1, "{summary}");
     // Nothing goes to the card: all that was captured comes from it.
     let segment = Segment::new(true, 0, ACK, &[1; 20]);
     let capture = captured(&out, &[segment]);
@@ -419,6 +457,18 @@ fn a_capture_without_a_connection_is_refused() {
         "10.77.0.1",
     ];
     refused(&words, &["in.pcap", "no frame goes to the card"]);
+}
+
+/// The checksum of a header of IPv4 without options.
+fn ip_checksum(frame: &mut [u8]) {
+    frame[24..26].fill(0);
+    let words = frame[14..34].chunks(2);
+    let sum: u32 = words
+        .map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]))
+        .sum();
+    let sum = (sum & 0xffff) + (sum >> 16);
+    let sum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    frame[24..26].copy_from_slice(&sum.to_be_bytes());
 }
 
 /// Other traffic goes by the Ethernet address of the card.

@@ -185,7 +185,7 @@ fn an_ip_length_of_0_is_that_of_the_frame() {
         assert_eq!(sent[2], padded(segment.frame()), "{summary}");
         assert_eq!(sent.len(), 4, "{summary}");
         let note = summary["notes"][0].as_str().expect("a note");
-        assert!(note.contains("3 packets had IP length 0"), "{note}");
+        assert!(note.contains("cuts them: 3."), "{note}");
     }
 }
 

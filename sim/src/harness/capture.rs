@@ -355,12 +355,12 @@ impl Reader {
     fn finish(mut self, end: Option<String>) -> Capture {
         for (link, count) in std::mem::take(&mut self.made) {
             self.note(format!(
-                "{count} packets of link type {link} got an Ethernet header."
+                "Packets of link type {link} that got an Ethernet header: {count}."
             ));
         }
         for (kind, count) in std::mem::take(&mut self.unknown) {
             self.note(format!(
-                "{count} blocks of unknown type {kind:#x} were passed over."
+                "Blocks of unknown type {kind:#x}, passed over: {count}."
             ));
         }
         if let Some(why) = end {
