@@ -28,42 +28,50 @@ pub struct Progress {
     bar: ProgressBar,
     unit: Unit,
     total: u64,
+    message: String,
     start: Instant,
     said: Instant,
     is_shown: bool,
+    is_silent: bool,
 }
 
 impl Progress {
     /// Begins a run of `total` units.
     pub fn new(total: u64, unit: Unit) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let counts = match unit {
-            Unit::Bytes => "{bytes}/{total_bytes} {bytes_per_sec}".to_owned(),
-            Unit::Count(name) => format!("{{pos}}/{{len}} {name} {{per_sec}}"),
-        };
-        let style = format!("{{elapsed_precise}} [{{bar:30}}] {counts} eta {{eta}}{{wide_msg}}");
-        let style = ProgressStyle::with_template(&style);
-        bar.set_style(
-            style
-                .unwrap_or(ProgressStyle::default_bar())
-                .progress_chars("=> "),
-        );
+        // The default is used only where a test of this file fails.
+        let style = ProgressStyle::with_template(&template(unit));
+        let style = style.unwrap_or(ProgressStyle::default_bar());
+        bar.set_style(style.progress_chars("=> "));
         let start = Instant::now();
         Self {
             bar,
             unit,
             total,
+            message: String::new(),
             start,
             said: start,
             is_shown: false,
+            is_silent: false,
         }
+    }
+
+    /// A run that says nothing: others beside it do.
+    pub fn silent() -> Self {
+        let mut progress = Self::new(0, Unit::Bytes);
+        progress.is_silent = true;
+        progress
     }
 
     /// The run has come to `position`. `message` says what else there is to know: it follows the
     /// figures, or is empty.
     pub fn set(&mut self, position: u64, message: &str) {
+        if self.is_silent {
+            return;
+        }
         self.bar.set_position(position);
-        if self.bar.message() != message {
+        if self.message != message {
+            message.clone_into(&mut self.message);
             self.bar.set_message(message.to_owned());
         }
         if !self.is_shown {
@@ -115,6 +123,15 @@ impl Progress {
     }
 }
 
+/// What the bar shows.
+fn template(unit: Unit) -> String {
+    let counts = match unit {
+        Unit::Bytes => "{bytes}/{total_bytes} {bytes_per_sec}".to_owned(),
+        Unit::Count(name) => format!("{{pos}}/{{len}} {name} {{per_sec}}"),
+    };
+    format!("{{elapsed_precise}} [{{bar:30}}] {counts} eta {{eta}}{{wide_msg}}")
+}
+
 impl Drop for Progress {
     fn drop(&mut self) {
         self.clear();
@@ -124,6 +141,18 @@ impl Drop for Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_has_rate_and_time_left() {
+        for unit in [Unit::Bytes, Unit::Count("frames")] {
+            let text = template(unit);
+            assert!(
+                text.contains("per_sec}") && text.contains("{eta}"),
+                "{text}"
+            );
+            assert!(ProgressStyle::with_template(&text).is_ok(), "{text}");
+        }
+    }
 
     #[test]
     fn a_line_has_rate_and_time_left() {

@@ -12,7 +12,6 @@ use std::time::Instant;
 use abi::config;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, ValueEnum};
-use indicatif::ProgressBar;
 
 use super::area::{self, Figures};
 use super::connections::{self, CONNECTIONS_MAX};
@@ -22,7 +21,7 @@ use super::host::HostArguments;
 use super::latency;
 use super::page::{Page, PageFiles, Row};
 use super::speed;
-use super::throughput::{progress_bar, ThroughputArguments};
+use super::throughput::ThroughputArguments;
 use crate::demo::ConfigName;
 use crate::options::{time_us, UsageError};
 use crate::output::print;
@@ -246,11 +245,7 @@ fn measure(line: &str, goal: Option<f64>, arguments: &AllArguments) -> Result<Ro
     let parsed = Line::try_parse_from(&words)?.throughput;
     let (receive, send) = (words[0] != "tx", words[0] != "rx");
     // Progress bars of parallel rows would overwrite each other.
-    let bar = match arguments.jobs {
-        1 => progress_bar()?,
-        _ => ProgressBar::hidden(),
-    };
-    let report = parsed.measure(receive, send, &bar)?;
+    let report = parsed.measure(receive, send, arguments.jobs == 1)?;
     Ok(Row { line, goal, report })
 }
 

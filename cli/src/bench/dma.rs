@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
 use measure::engines::{both_works, measure as measure_work, read_works, write_works, Work};
 use serde::Serialize;
 
 use super::table::{print_judged, table};
 use crate::options::time_us;
 use crate::output::json_file;
+use crate::progress::{Progress, Unit};
 
 /// Payload, GB/s, that the best published engines write and read on this link.
 const WRITE_GOAL: f64 = 13.2;
@@ -105,17 +105,15 @@ fn goal(work: &Work, engine: &str) -> Option<f64> {
 /// Measures every work for so long.
 pub fn measure(time_us: u64) -> Result<Report> {
     let works = works();
-    let style = "{elapsed_precise} [{bar:40}] {pos}/{len} {msg}";
-    let style = ProgressStyle::with_template(style)?.progress_chars("=> ");
-    let bar = ProgressBar::new(works.len() as u64).with_style(style);
+    let mut progress = Progress::new(works.len() as u64, Unit::Count("works"));
     let mut report = Report {
         ok: true,
         rows: Vec::new(),
         sim_time_ns: 0,
         problems: Vec::new(),
     };
-    for work in &works {
-        bar.set_message(work.name.clone());
+    for (number, work) in works.iter().enumerate() {
+        progress.set(number as u64, &format!(": {}", work.name));
         let outcome = measure_work(work, time_us * 1000)?;
         for (engine, rate) in [("write", outcome.write), ("read", outcome.read)] {
             report.rows.extend(rate.map(|rate| Row {
@@ -132,9 +130,8 @@ pub fn measure(time_us: u64) -> Result<Report> {
         report
             .problems
             .extend(first.map(|problem| format!("{}: {problem}", work.name)));
-        bar.inc(1);
     }
-    bar.finish_and_clear();
+    progress.clear();
     report.ok = report.problems.is_empty();
     Ok(report)
 }

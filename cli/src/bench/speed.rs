@@ -12,6 +12,7 @@ use sim::card::Profile;
 use verilate::options::Options;
 
 use super::table::{print_judged, table};
+use super::throughput::simulated_time;
 use crate::demo::ConfigName;
 use crate::options::time_us;
 use crate::output::json_file;
@@ -75,7 +76,8 @@ pub fn measure(config: ConfigName, time_us: u64) -> Result<Report> {
     let card = measurement.host.card.clone();
     card.borrow_mut().profile = Some(Profile::default());
     let (cycles, started, on_core) = (card.borrow().cycles(), Instant::now(), core_seconds());
-    let outcome = measurement.run(&mut |_| {})?;
+    let mut progress = simulated_time(scenario.time_ns);
+    let outcome = measurement.run(&mut |status| progress.set(status.time_ns / 1000, ""))?;
     let seconds = started.elapsed().as_secs_f64();
     let on_core = core_seconds()
         .zip(on_core)

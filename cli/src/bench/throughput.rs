@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use measure::limits::{tightest, Limit};
 use measure::run::{Figures, Measurement, Outcome};
 use measure::scenario::{Acks, Family, Order, Rival, Scenario, Size};
@@ -18,6 +17,7 @@ use super::table::{print_judged, table};
 use crate::demo::ConfigName;
 use crate::options::{one_of, time_us, UsageError};
 use crate::output::json_file;
+use crate::progress::{Progress, Unit};
 
 /// Most payload of one send descriptor where a single flow sends.
 const DESCRIPTOR_BYTES_MAX: usize = 65_535;
@@ -173,14 +173,14 @@ impl ThroughputArguments {
         scenario
     }
 
-    /// Measures; `bar` shows the progress.
-    pub fn measure(&self, receive: bool, send: bool, bar: &ProgressBar) -> Result<Report> {
+    /// Measures. Without `is_alone` it does not say how far it is.
+    pub fn measure(&self, receive: bool, send: bool, is_alone: bool) -> Result<Report> {
         let scenario = self.scenario(receive, send);
         scenario
             .check()
             .map_err(|bad| UsageError(bad.to_string()))?;
         let started = Instant::now();
-        let outcome = measure(&scenario, bar)?;
+        let outcome = measure(&scenario, is_alone)?;
         Ok(Report::new(
             &scenario,
             &outcome,
@@ -191,7 +191,7 @@ impl ThroughputArguments {
     /// Measures, prints, writes.
     pub fn run(&self, receive: bool, send: bool) -> Result<bool> {
         let json = json_file(self.json.as_deref())?;
-        let report = self.measure(receive, send, &progress_bar()?)?;
+        let report = self.measure(receive, send, true)?;
         if let Some(json) = json {
             json.write_json(&report)?;
         }
@@ -200,20 +200,19 @@ impl ThroughputArguments {
     }
 }
 
-/// A bar of the simulated time of one measurement.
-pub fn progress_bar() -> Result<ProgressBar> {
-    let style = "{elapsed_precise} [{bar:40}] {pos}/{len} us of simulated time";
-    let style = ProgressStyle::with_template(style)?.progress_chars("=> ");
-    Ok(ProgressBar::new(0).with_style(style))
+/// What counts the simulated time of a measurement.
+pub fn simulated_time(time_ns: u64) -> Progress {
+    Progress::new(time_ns / 1000, Unit::Count("us of simulated time"))
 }
 
 /// Measures one scenario.
-fn measure(scenario: &Scenario, bar: &ProgressBar) -> Result<Outcome> {
-    bar.set_length(scenario.time_ns / 1000);
+fn measure(scenario: &Scenario, is_alone: bool) -> Result<Outcome> {
+    let mut progress = match is_alone {
+        true => simulated_time(scenario.time_ns),
+        false => Progress::silent(),
+    };
     let measurement = Measurement::open(scenario, Options::default())?;
-    let outcome = measurement.run(&mut |status| bar.set_position(status.time_ns / 1000));
-    bar.finish_and_clear();
-    Ok(outcome?)
+    Ok(measurement.run(&mut |status| progress.set(status.time_ns / 1000, ""))?)
 }
 
 /// Figures of a scenario beside their limit.
