@@ -78,13 +78,24 @@ pub struct Wish<'a> {
     pub flows_max: usize,
 }
 
+/// What a stream begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Start {
+    /// Payload, or nothing yet.
+    #[default]
+    Payload,
+    /// The first SYN of that side: positions count from it.
+    Syn,
+    /// A later SYN, with another number, of a connection that was tried again.
+    LaterSyn,
+}
+
 /// The bytes that one side of a connection sends.
 #[derive(Clone, Debug, Default)]
 struct Stream {
+    start: Start,
     /// Sequence number of position 0.
     base: u32,
-    /// Position 0 is that after a SYN, and no payload came before it.
-    has_syn: bool,
     /// Positions of the payload.
     positions: Option<(i64, i64)>,
     payload_bytes: u64,
@@ -113,7 +124,7 @@ impl Stream {
         self.payload_bytes += bytes as u64;
         let Some((low, high)) = self.positions else {
             let mut position = i64::from(sequence.wrapping_sub(self.base) as i32);
-            if !self.has_syn {
+            if self.start == Start::Payload {
                 (self.base, position) = (sequence, 0);
             }
             if (0..=AHEAD_BYTES_MAX).contains(&position) {
@@ -131,12 +142,18 @@ impl Stream {
     /// The floor and the bytes from it on that a plan has memory for. Positions are relative where
     /// there is a SYN.
     fn span(&self) -> (Positions, u64, u64) {
-        let (low, high) = self.positions.unwrap_or((0, 0));
-        if self.has_syn {
-            return (Positions::Relative, 0, high.max(0) as u64);
+        let (mut low, high) = self.positions.unwrap_or((0, 0));
+        match self.start {
+            Start::Syn => return (Positions::Relative, 0, high.max(0) as u64),
+            Start::LaterSyn => low = 0,
+            Start::Payload => {}
         }
         let floor = self.base.wrapping_add(low as u32);
-        (Positions::Absolute, floor.into(), (high - low) as u64)
+        (
+            Positions::Absolute,
+            floor.into(),
+            (high - low).max(0) as u64,
+        )
     }
 }
 
@@ -171,6 +188,7 @@ fn connections(frames: &[Captured]) -> Vec<Connection> {
 impl Connection {
     fn note(&mut self, frame: &Captured, packet: &Packet, from: usize) {
         let header = &packet.header;
+        let has_payload = self.streams.iter().any(|it| it.positions.is_some());
         let stream = &mut self.streams[from];
         stream.sent += usize::from(frame.is_sent == Some(true));
         if self.again.is_some() {
@@ -178,12 +196,15 @@ impl Connection {
         }
         if header.flags & SYN != 0 {
             let base = header.sequence.wrapping_add(1);
-            let is_new = !stream.has_syn && stream.positions.is_none();
-            if is_new {
-                (stream.base, stream.has_syn) = (base, true);
+            let is_first = stream.start == Start::Payload && stream.positions.is_none();
+            if is_first {
+                (stream.base, stream.start) = (base, Start::Syn);
             } else if stream.base != base {
-                self.again = Some(frame.number);
-                return;
+                if has_payload {
+                    self.again = Some(frame.number);
+                    return;
+                }
+                (stream.base, stream.start) = (base, Start::LaterSyn);
             }
             if header.flags & ACK != 0 {
                 self.listener = Some(from);

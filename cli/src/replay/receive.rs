@@ -399,3 +399,157 @@ fn write_buffers<B: Bus, C: Model>(
     }
     Ok(reports)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::cut::complete_checksums;
+    use crate::replay::plan::{Positions, RegionPlan, SegmentPlan, GUARD};
+    use crate::replay::traffic::Frames;
+    use abi::config::SMALL;
+    use host::driver::bus::MemoryKind;
+    use sim::golden_card::{GoldenBus, GoldenCard};
+    use sim::harness::capture::Captured;
+    use sim::harness::traffic::{Addresses, Layer4, PacketSpec};
+    use sim::network_side::NetworkSide;
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// A card that takes a byte of each frame for another.
+    struct Liar {
+        card: Rc<RefCell<GoldenCard>>,
+        change: u8,
+    }
+
+    impl NetworkSide for Liar {
+        fn receive(&mut self, mut frame: Frame) {
+            let last = frame.bytes.len() - 1;
+            frame.bytes[last] ^= self.change;
+            complete_checksums(&mut frame.bytes);
+            self.card.receive(frame);
+        }
+
+        fn take_sent(&mut self, into: &mut Vec<Frame>) {
+            self.card.take_sent(into);
+        }
+
+        fn is_quiet(&self) -> bool {
+            self.card.is_quiet()
+        }
+
+        fn wire_busy_ps(&self) -> u64 {
+            self.card.wire_busy_ps()
+        }
+
+        fn now_ps(&self) -> u64 {
+            self.card.now_ps()
+        }
+
+        fn traffic(&self) -> Option<u64> {
+            NetworkSide::traffic(&self.card)
+        }
+    }
+
+    impl Model for Liar {
+        fn violations(&self) -> Vec<String> {
+            Vec::new()
+        }
+
+        fn time_ns(&self) -> Option<u64> {
+            None
+        }
+    }
+
+    /// A packet of 100 bytes to a flow with memory for 120.
+    fn received(change: u8) -> Received {
+        let spec = PacketSpec {
+            tags: Vec::new(),
+            addresses: Addresses::V4([10, 0, 0, 2], [10, 0, 0, 1]),
+            ip_options: Vec::new(),
+            ports: (9, 80),
+            layer4: Layer4::Tcp {
+                sequence: 1000,
+                acknowledgement: 0,
+                flags: 0x10,
+                options: Vec::new(),
+            },
+            payload: (0..100).collect(),
+        };
+        let frames = Frames {
+            frames: vec![Captured {
+                number: 1,
+                interface: 0,
+                time_ns: 0,
+                bytes: spec.frame(0),
+                is_made: false,
+                is_sent: None,
+            }],
+            ..Frames::default()
+        };
+        let flow = FlowPlan {
+            name: "a".to_owned(),
+            local: "10.0.0.1:80".parse().unwrap(),
+            remote: "10.0.0.2:9".parse().unwrap(),
+            positions: Positions::Absolute,
+            floor: 1000,
+            accept: Accept::InOrder,
+            acks: None,
+            timestamp_floor: None,
+            join_bytes: 0,
+            mss_bytes: None,
+            segments: vec![SegmentPlan {
+                region: 0,
+                position: 1000,
+                bytes: 120,
+                offset: 7,
+            }],
+        };
+        let plan = Plan {
+            cards: Vec::new(),
+            regions: vec![RegionPlan {
+                name: "r".to_owned(),
+                bytes: 4096,
+                memory: MemoryKind::Application,
+                guard: GUARD,
+            }],
+            flows: vec![flow],
+        };
+        let traffic = Traffic::sort(&frames, &plan).unwrap();
+        let card = GoldenCard::new(SMALL);
+        let bus = GoldenBus::new(card.clone());
+        let mut rig = Rig::open(bus, Liar { card, change }, &plan).unwrap();
+        replay(&mut rig, &plan, &traffic, None, "liar").unwrap()
+    }
+
+    #[test]
+    fn a_byte_that_is_not_the_packets_is_the_fault_of_the_card() {
+        let right = received(0).report;
+        assert!(right.ok && right.wrong_bytes == 0, "{right:?}");
+        let wrong = received(0x20).report;
+        assert!(!wrong.ok && wrong.wrong_bytes == 1, "{wrong:?}");
+    }
+
+    #[test]
+    fn a_card_that_differs_from_the_golden_model_is_wrong() {
+        let golden = received(0);
+        let mut same = received(0);
+        same.compare(&golden);
+        assert!(same.report.ok, "{:?}", same.report);
+        let mut bytes = received(0x20);
+        bytes.report.ok = true;
+        bytes.compare(&golden);
+        let said = bytes.report.differs_from_golden;
+        assert_eq!(said.as_deref(), Some("bytes of buffers/a-0.bin"));
+        assert!(!bytes.report.ok);
+        let mut entries = received(0);
+        entries.lines = entries.lines.replace("placed_in_order", "placed_ahead");
+        entries.compare(&golden);
+        let said = entries.report.differs_from_golden.expect("a difference");
+        assert!(said.starts_with("entry 1 frame=1 placed_ahead"), "{said}");
+        let mut counts = received(0);
+        counts.report.drops.insert("runt", 1);
+        counts.compare(&golden);
+        let said = counts.report.differs_from_golden.expect("a difference");
+        assert!(said.contains("runt"), "{said}");
+    }
+}

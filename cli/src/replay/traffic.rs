@@ -56,7 +56,7 @@ pub struct Frames {
     /// What there is to say about the file.
     pub notes: Vec<String>,
     /// Numbers of packets whose IP length was 0.
-    restored: HashSet<usize>,
+    pub restored: HashSet<usize>,
 }
 
 /// Sequence number, and largest segment, of SYNs, by source and destination.

@@ -237,6 +237,27 @@ fn a_capture_that_begins_in_the_middle() {
     assert!(note.contains("frame 6"), "{note}");
 }
 
+/// A connection that is tried again before there is payload counts from its last SYN.
+#[test]
+fn a_connection_that_was_tried_twice() {
+    let out = folder("learned_twice");
+    let segments = [
+        Segment::new(false, 50, SYN, &[]),
+        Segment::new(false, 999, SYN, &[]),
+        Segment::new(false, 999, SYN, &[]),
+        Segment::new(false, 1_100, ACK, &bytes(100, 100)),
+        Segment::new(false, 1_000, ACK, &bytes(100, 0)),
+    ];
+    let summary = replay("--rx", &captured(&out, &segments), &out, &[]);
+    let buffer = &summary["buffers"][0];
+    assert_eq!(
+        (&buffer["position"], &buffer["bytes"]),
+        (&1_000.into(), &200.into())
+    );
+    let content = std::fs::read(out.join("buffers/c1-0.bin")).expect("a buffer");
+    assert_eq!(content, bytes(200, 0));
+}
+
 /// Both ends have one Ethernet address and one IP address: the ports tell them apart.
 #[test]
 fn a_connection_of_a_host_with_itself() {

@@ -256,6 +256,12 @@ impl Reader {
                     self.block(kind, &rest[..bytes], at, &mut section);
                     at += bytes;
                 }
+                Some((_, bytes)) if at == 0 && bytes > rest.len() => {
+                    return Err(CaptureError::Short(rest.len()));
+                }
+                None if at == 0 && rest.len() < BLOCK_BYTES_MIN => {
+                    return Err(CaptureError::Short(rest.len()));
+                }
                 _ if at == 0 => return Err(CaptureError::Broken(0)),
                 Some((kind, bytes)) if bytes > rest.len() && is_packet(kind) => {
                     self.ends_inside(rest.len());
