@@ -138,15 +138,16 @@ fn costs_of_the_host_are_written_as_json() {
     let report: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(report["ok"], true);
     for part in ["receive", "receive_one_ack_for_two", "send", "send_64k"] {
-        for figure in ["ns", "allocations"] {
-            let value = report[part][figure].as_f64().expect("a number");
-            assert!(value > 0.0, "{part}: {figure}");
-        }
+        assert!(report[part]["ns"].as_f64() > Some(0.0), "{part}");
+        // None where nothing has to grow.
+        let allocations = report[part]["allocations"].as_f64();
+        assert!(allocations >= Some(0.0), "{part}");
         assert!(report[part].get("instructions").is_some(), "{part}");
     }
-    for figure in ["ns", "written_ns", "allocations"] {
+    for figure in ["ns", "written_ns"] {
         assert!(report["ack"][figure].as_f64().expect("a number") > 0.0);
     }
+    assert!(report["ack"]["allocations"].as_f64() >= Some(0.0));
     let flows = report["flows"].as_array().expect("rows");
     let counts: Vec<u64> = flows
         .iter()
