@@ -6,7 +6,8 @@
 //! ```
 //! Each frame is replayed when the one before it is done, so that the result does not depend on
 //! time. In a flow that accepts in order, the floor follows the bytes that have landed, and its
-//! confirmation is awaited before the next frame. What a packet has placed is compared with it at once.
+//! confirmation is awaited before the next frame. What a packet has placed is compared with it at
+//! once.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

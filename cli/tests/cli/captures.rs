@@ -136,6 +136,8 @@ fn interfaces_and_sections_have_their_own_links_and_lengths() {
         big.simple(&packet(0), packet(0).len()),
         big.simple(&packet(2)[..40], packet(2).len()),
         big.obsolete(0, &packet(2), packet(2).len()),
+        big.obsolete(0, &packet(2)[..50], packet(2).len()),
+        big.enhanced(0, &packet(2)[..60], packet(2).len()),
     ]
     .concat();
     let capture = parse_capture(&file).expect("a capture");
@@ -154,9 +156,16 @@ fn interfaces_and_sections_have_their_own_links_and_lengths() {
         );
     }
     let skipped: Vec<_> = capture.skipped.iter().map(|it| it.number).collect();
-    assert_eq!(skipped, [3, 5]);
-    assert!(capture.skipped[0].reason.contains("interface 7"));
-    assert!(capture.skipped[1].reason.contains("40 of 340 bytes"));
+    assert_eq!(skipped, [3, 5, 7, 8]);
+    let parts = [
+        "interface 7",
+        "40 of 340 bytes",
+        "50 of 340 bytes",
+        "60 of 340 bytes",
+    ];
+    for (skipped, part) in capture.skipped.iter().zip(parts) {
+        assert!(skipped.reason.contains(part), "{skipped:?}");
+    }
     assert_eq!(capture.notes.len(), 2, "{:?}", capture.notes);
 }
 
@@ -506,7 +515,7 @@ fn packets_in_obsolete_blocks_are_placed() {
     assert_eq!(buffer[..500], bytes(500, 0));
 }
 
-/// Tags, extension headers, fragments, jumbo frames: whatever the card makes of them, it is counted.
+/// Tags, extension headers, fragments, jumbo frames: whatever the card makes of them, it counts.
 #[test]
 fn frames_of_every_shape_are_accounted_for() {
     let out = folder("shapes");
