@@ -270,6 +270,36 @@ fn both_directions_may_have_the_address_of_the_card() {
     assert_eq!(summary["frames_incoming"], 2, "{summary}");
 }
 
+/// Extension headers of IPv6 stand between its header and TCP, also in each frame of a long packet.
+#[test]
+fn packets_with_extension_headers_are_cut_and_sent() {
+    let extended = |sequence, payload: &[u8]| {
+        let mut segment = from_card(sequence, ACK, payload);
+        segment.is_ipv6 = true;
+        let mut frame = segment.frame();
+        // Hop-by-hop options, then destination options: padding in both.
+        let headers = [60, 0, 1, 4, 0, 0, 0, 0, 6, 0, 1, 4, 0, 0, 0, 0];
+        frame.splice(54..54, headers);
+        frame[20] = 0;
+        let length = frame.len() as u16 - 54;
+        frame[18..20].copy_from_slice(&length.to_be_bytes());
+        frame
+    };
+    let mut frames = handshake(true, 1_000);
+    let data = bytes(2_500, 0);
+    frames.push(extended(1_000, &data));
+    for model in ["golden", "rtl"] {
+        let (summary, sent) = send("extended", model, &frames, &[]);
+        let parts = [
+            (1_000, 0..1_000),
+            (2_000, 1_000..2_000),
+            (3_000, 2_000..2_500),
+        ];
+        let parts = parts.map(|(sequence, part)| extended(sequence, &data[part]));
+        assert_eq!(sent[1..], parts, "{summary}");
+    }
+}
+
 /// What has no descriptor is left out by name: fragments, jumbograms, long frames of others, broken
 /// packets.
 #[test]
