@@ -1,6 +1,8 @@
-//! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them.
+//! The gate: `cargo xtask ci` runs every step, `cargo xtask ci STEP` one of them. And
+//! `cargo xtask mutants`, which measures what the tests miss.
 
 mod circles;
+mod mutants;
 mod skipped;
 mod source;
 mod steps;
@@ -12,6 +14,7 @@ use std::process::ExitCode;
 use steps::Step;
 
 const USAGE: &str = "usage: cargo xtask ci [fmt|tidy|lint|test]...
+       cargo xtask mutants [--help]
   fmt    formatting
   tidy   the project's own limits
   lint   clippy, warnings are errors
@@ -20,14 +23,17 @@ without a step: all four, in this order";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let steps = match parse(&arguments) {
-        Ok(steps) => steps,
-        Err(unknown) => {
-            eprintln!("xtask: {unknown}\n{USAGE}");
-            return ExitCode::from(2);
-        }
+    let outcome = match arguments.split_first() {
+        Some((command, rest)) if command == "mutants" => mutants::run(rest),
+        _ => match parse(&arguments) {
+            Ok(steps) => steps::run(&steps),
+            Err(unknown) => {
+                eprintln!("xtask: {unknown}\n{USAGE}");
+                return ExitCode::from(2);
+            }
+        },
     };
-    match steps::run(&steps) {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("xtask: {error:#}");

@@ -1,0 +1,387 @@
+//! All mutants of a Rust file.
+//!
+//! ```text
+//!   text ──► syntax ──► each place, each fault that its kind allows ──► mutants, in file order
+//! ```
+//! | place | what stands there instead |
+//! |---|---|
+//! | comparison | the bound in or out; equal and not equal exchanged |
+//! | arithmetic, bits, shifts | the opposite operator |
+//! | `&&`, `\|\|`, and `&`, `\|` | the other one; one side dropped |
+//! | condition of `if` and of a guard | `true`, `false` |
+//! | `!` | nothing |
+//! | number | one more, one less; a truth value its opposite |
+//! | range | its end in or out |
+//! | cast to a signed number | to an unsigned one |
+//! | method with a counterpart (`min`, `max`; `front`, `back`) | the counterpart |
+//! | statement that calls or assigns | nothing |
+//!
+//! Left out: tests, attributes, types, macros (assertions and messages), what prints
+//! (`Display`, `Debug`), and lengths of arrays.
+
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::Context;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{BinOp, Expr, Lit, RangeLimits, Stmt};
+
+use super::mutant::Mutant;
+
+/// Methods that are exchanged for each other.
+const COUNTERPARTS: &[(&str, &str)] = &[
+    ("min", "max"),
+    ("wrapping_add", "wrapping_sub"),
+    ("is_some", "is_none"),
+    ("is_ok", "is_err"),
+    ("all", "any"),
+    ("first", "last"),
+    ("front", "back"),
+    ("pop_front", "pop_back"),
+    ("push_front", "push_back"),
+    ("is_some_and", "is_none_or"),
+    ("take_while", "skip_while"),
+    ("saturating_add", "saturating_sub"),
+    ("checked_add", "checked_sub"),
+];
+
+/// Traits whose implementations only print.
+const PRINTING: &[&str] = &["Display", "Debug"];
+
+/// The mutants of `text`, the content of `file`. With `has_contract` the constants are left out:
+/// both sides of a contract read them, so that only the number itself would differ.
+pub fn mutants(file: &Path, text: &str, has_contract: bool) -> anyhow::Result<Vec<Mutant>> {
+    let syntax =
+        syn::parse_file(text).with_context(|| format!("cannot parse {}", file.display()))?;
+    let mut places = Places {
+        text,
+        has_contract,
+        found: Vec::new(),
+    };
+    places.visit_file(&syntax);
+    places
+        .found
+        .sort_by(|a, b| (a.0.start, a.0.end, &a.1).cmp(&(b.0.start, b.0.end, &b.1)));
+    places.found.dedup();
+    let found = places.found.into_iter();
+    let mutant = |(bytes, replacement)| Mutant::new(file.to_path_buf(), text, bytes, replacement);
+    Ok(found.filter_map(mutant).collect())
+}
+
+/// Collects places and what stands there instead.
+struct Places<'a> {
+    text: &'a str,
+    has_contract: bool,
+    found: Vec<(Range<usize>, String)>,
+}
+
+impl Places<'_> {
+    fn add(&mut self, bytes: Range<usize>, replacement: impl Into<String>) {
+        self.found.push((bytes, replacement.into()));
+    }
+
+    /// A condition that always holds, and one that never does.
+    fn decide(&mut self, condition: &Expr) {
+        if !has_let(condition) && !matches!(condition, Expr::Lit(_)) {
+            let bytes = condition.span().byte_range();
+            self.add(bytes.clone(), "true");
+            self.add(bytes, "false");
+        }
+    }
+
+    fn number(&mut self, lit: &syn::LitInt) {
+        let (Ok(value), bytes) = (lit.base10_parse::<u128>(), lit.span().byte_range()) else {
+            return;
+        };
+        let is_hex = self.text[bytes.clone()].starts_with("0x");
+        let suffix = lit.suffix();
+        for other in [value.checked_add(1), value.checked_sub(1)]
+            .into_iter()
+            .flatten()
+        {
+            let digits = match is_hex {
+                true => format!("{other:#x}"),
+                false => other.to_string(),
+            };
+            self.add(bytes.clone(), format!("{digits}{suffix}"));
+        }
+    }
+}
+
+/// Whether a condition binds names, which its block then needs.
+fn has_let(condition: &Expr) -> bool {
+    match condition {
+        Expr::Let(_) => true,
+        Expr::Binary(binary) => has_let(&binary.left) || has_let(&binary.right),
+        Expr::Paren(paren) => has_let(&paren.expr),
+        _ => false,
+    }
+}
+
+/// What stands instead of an operator.
+fn opposites(op: &BinOp) -> &'static [&'static str] {
+    match op {
+        BinOp::Lt(_) => &["<=", ">"],
+        BinOp::Le(_) => &["<"],
+        BinOp::Gt(_) => &[">=", "<"],
+        BinOp::Ge(_) => &[">"],
+        BinOp::Eq(_) => &["!="],
+        BinOp::Ne(_) => &["=="],
+        BinOp::Add(_) => &["-"],
+        BinOp::Sub(_) => &["+"],
+        BinOp::Mul(_) => &["+"],
+        BinOp::Div(_) => &["*"],
+        BinOp::Rem(_) => &["/"],
+        BinOp::And(_) => &["||"],
+        BinOp::Or(_) => &["&&"],
+        BinOp::BitAnd(_) => &["|"],
+        BinOp::BitOr(_) => &["&"],
+        BinOp::BitXor(_) => &["|"],
+        BinOp::Shl(_) => &[">>"],
+        BinOp::Shr(_) => &["<<"],
+        BinOp::AddAssign(_) => &["-="],
+        BinOp::SubAssign(_) => &["+="],
+        BinOp::BitOrAssign(_) => &["&="],
+        BinOp::BitAndAssign(_) => &["|="],
+        _ => &[],
+    }
+}
+
+fn joins(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::And(_) | BinOp::Or(_) | BinOp::BitAnd(_) | BinOp::BitOr(_)
+    )
+}
+
+/// Whether attributes make an item one of the tests.
+fn is_test(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        let is_cfg = attribute.path().is_ident("cfg");
+        let is_test = |it: syn::Ident| it == "test";
+        attribute.path().is_ident("test")
+            || (is_cfg && attribute.parse_args::<syn::Ident>().is_ok_and(is_test))
+    })
+}
+
+impl<'ast> Visit<'ast> for Places<'_> {
+    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+
+    fn visit_type(&mut self, _: &'ast syn::Type) {}
+
+    fn visit_generics(&mut self, _: &'ast syn::Generics) {}
+
+    fn visit_angle_bracketed_generic_arguments(
+        &mut self,
+        _: &'ast syn::AngleBracketedGenericArguments,
+    ) {
+    }
+
+    fn visit_variant(&mut self, _: &'ast syn::Variant) {}
+
+    fn visit_pat(&mut self, pat: &'ast syn::Pat) {
+        // Of patterns only their guards: other texts may no longer cover all cases.
+        if let syn::Pat::Guard(guard) = pat {
+            self.decide(&guard.guard);
+            self.visit_expr(&guard.guard);
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_mod(self, item);
+        }
+    }
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        if !is_test(&item.attrs) {
+            visit::visit_item_fn(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !is_test(&item.attrs) {
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let path = item.trait_.as_ref().map(|(path, _)| path);
+        let name = path.and_then(|path| path.segments.last());
+        let prints = name.is_some_and(|name| PRINTING.iter().any(|it| name.ident == it));
+        if !prints && !is_test(&item.attrs) {
+            visit::visit_item_impl(self, item);
+        }
+    }
+
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
+        if !self.has_contract && !is_test(&item.attrs) {
+            visit::visit_item_const(self, item);
+        }
+    }
+
+    fn visit_impl_item_const(&mut self, item: &'ast syn::ImplItemConst) {
+        if !self.has_contract {
+            visit::visit_impl_item_const(self, item);
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &'ast Stmt) {
+        if let Stmt::Expr(Expr::MethodCall(_) | Expr::Call(_) | Expr::Assign(_), Some(end)) = stmt {
+            let bytes = stmt.span().byte_range().start..end.span().byte_range().end;
+            self.add(bytes, "");
+        }
+        visit::visit_stmt(self, stmt);
+    }
+
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        for other in opposites(&binary.op) {
+            self.add(binary.op.span().byte_range(), *other);
+        }
+        if joins(&binary.op) && !has_let(&binary.left) && !has_let(&binary.right) {
+            let (left, right) = (binary.left.span(), binary.right.span());
+            self.add(left.byte_range().end..right.byte_range().end, "");
+            self.add(left.byte_range().start..right.byte_range().start, "");
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+
+    fn visit_expr_unary(&mut self, unary: &'ast syn::ExprUnary) {
+        if matches!(unary.op, syn::UnOp::Not(_)) {
+            self.add(unary.op.span().byte_range(), "");
+        }
+        visit::visit_expr_unary(self, unary);
+    }
+
+    fn visit_expr_if(&mut self, branch: &'ast syn::ExprIf) {
+        self.decide(&branch.cond);
+        visit::visit_expr_if(self, branch);
+    }
+
+    fn visit_expr_lit(&mut self, literal: &'ast syn::ExprLit) {
+        match &literal.lit {
+            Lit::Int(lit) => self.number(lit),
+            Lit::Bool(lit) => self.add(lit.span.byte_range(), (!lit.value).to_string()),
+            _ => {}
+        }
+    }
+
+    fn visit_expr_repeat(&mut self, repeat: &'ast syn::ExprRepeat) {
+        self.visit_expr(&repeat.expr);
+    }
+
+    fn visit_expr_range(&mut self, range: &'ast syn::ExprRange) {
+        if range.end.is_some() {
+            let other = match range.limits {
+                RangeLimits::HalfOpen(_) => "..=",
+                RangeLimits::Closed(_) => "..",
+            };
+            self.add(range.limits.span().byte_range(), other);
+        }
+        visit::visit_expr_range(self, range);
+    }
+
+    fn visit_expr_cast(&mut self, cast: &'ast syn::ExprCast) {
+        let bytes = cast.ty.span().byte_range();
+        match &self.text[bytes.clone()] {
+            "i32" => self.add(bytes, "u32"),
+            "i64" => self.add(bytes, "u64"),
+            _ => {}
+        }
+        visit::visit_expr_cast(self, cast);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        for (one, other) in COUNTERPARTS {
+            for (from, to) in [(one, other), (other, one)] {
+                if call.method == from {
+                    self.add(call.method.span().byte_range(), *to);
+                }
+            }
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The changed lines of all mutants of a text.
+    fn lines_of(text: &str, has_contract: bool) -> Vec<String> {
+        let found = mutants(Path::new("a.rs"), text, has_contract).expect("Rust");
+        found.into_iter().map(|mutant| mutant.after).collect()
+    }
+
+    /// The mutants of a function's body of one line.
+    fn of_body(body: &str) -> Vec<String> {
+        lines_of(&format!("fn f() {{\n{body}\n}}\n"), false)
+    }
+
+    #[test]
+    fn comparisons_move_their_bound() {
+        assert_eq!(of_body("a < b"), ["a <= b", "a > b"]);
+        assert_eq!(of_body("a >= b"), ["a > b"]);
+        assert_eq!(of_body("a == b"), ["a != b"]);
+    }
+
+    #[test]
+    fn one_side_of_a_conjunction_is_dropped() {
+        assert_eq!(of_body("a && b"), ["b", "a", "a || b"]);
+        assert_eq!(of_body("a | b"), ["b", "a", "a & b"]);
+    }
+
+    #[test]
+    fn conditions_hold_always_and_never() {
+        let expected = ["if false { g() }", "if true { g() }"];
+        assert_eq!(of_body("if a { g() }"), expected);
+        assert_eq!(
+            of_body("match a { b if c => d, _ => e }"),
+            [
+                "match a { b if false => d, _ => e }",
+                "match a { b if true => d, _ => e }"
+            ]
+        );
+        assert!(of_body("if let Some(a) = b { g() }").is_empty());
+    }
+
+    #[test]
+    fn numbers_are_off_by_one_and_keep_their_form() {
+        assert_eq!(of_body("g(7_u8)"), ["g(6u8)", "g(8u8)"]);
+        assert_eq!(of_body("g(0x10)"), ["g(0x11)", "g(0xf)"]);
+        assert_eq!(of_body("g(0)"), ["g(1)"]);
+        assert_eq!(of_body("g(true)"), ["g(false)"]);
+    }
+
+    #[test]
+    fn ranges_casts_and_methods_have_counterparts() {
+        assert_eq!(of_body("a..b"), ["a..=b"]);
+        assert_eq!(of_body("a as i32"), ["a as u32"]);
+        assert_eq!(of_body("a.min(b)"), ["a.max(b)"]);
+        assert_eq!(of_body("!a"), ["a"]);
+    }
+
+    #[test]
+    fn statements_are_dropped_and_values_are_not() {
+        assert_eq!(of_body("g();"), [""]);
+        assert_eq!(of_body("a.b = c;"), [""]);
+        assert!(of_body("let a = g();").is_empty());
+        assert!(of_body("return g();").is_empty());
+    }
+
+    #[test]
+    fn tests_messages_types_and_lengths_are_left_out() {
+        let text = "#[cfg(test)] mod tests { fn f() { 1 } }\n#[test] fn g() { 1 }\n\
+                    impl Display for A { fn fmt() { 1 } }\n\
+                    fn h(a: [u8; 4]) { assert!(a < 1); let b = [a; 8]; c::<9>(\"1 < 2\") }\n";
+        assert!(lines_of(text, false).is_empty());
+    }
+
+    #[test]
+    fn constants_of_a_contract_are_left_out() {
+        let text = "const A: u32 = 5;\nfn f() { 6 }";
+        assert_eq!(lines_of(text, false).len(), 4);
+        assert_eq!(lines_of(text, true), ["fn f() { 5 }", "fn f() { 7 }"]);
+    }
+}

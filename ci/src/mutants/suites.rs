@@ -1,0 +1,330 @@
+//! Which tests could see a fault in a file, cheapest first.
+//!
+//! A suite is one call of `cargo test`. Tests that only compare text (proofs, area, planted faults,
+//! whose text a mutant may be) judge no behaviour and are not among them. Those with the kernel's
+//! TCP take their time from the wall clock: they judge nothing but what only they reach.
+
+use std::path::Path;
+
+/// One call of `cargo test`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Suite {
+    /// The package.
+    pub package: &'static str,
+    /// Its targets, as `cargo test` takes them.
+    pub targets: &'static [&'static str],
+    /// Arguments of the test program.
+    pub filter: &'static [&'static str],
+}
+
+impl Suite {
+    const fn unit(package: &'static str) -> Self {
+        Self {
+            package,
+            targets: &["--lib"],
+            filter: &["--skip", "kernel", "--skip", "linux"],
+        }
+    }
+
+    const fn of_sim(targets: &'static [&'static str], filter: &'static [&'static str]) -> Self {
+        Self {
+            package: "sim",
+            targets,
+            filter,
+        }
+    }
+
+    /// Its words in a report.
+    pub fn name(&self) -> String {
+        let targets = self.targets.iter().filter(|word| **word != "--test");
+        let words: Vec<&str> = targets.copied().collect();
+        format!("{} {}", self.package, words.join(" "))
+    }
+}
+
+/// Only what runs on the golden card, without a kernel.
+const ON_GOLDEN: &[&str] = &["--skip", "verilated", "--skip", "kernel"];
+/// Without the faults that are planted in a text.
+const NO_PLANTED: &[&str] = &["--skip", "faults", "--skip", "caught"];
+
+/// Suites by the start of a path; the first that fits counts.
+const TABLE: &[(&str, &[Suite])] = &[
+    (
+        "host/src/message",
+        &[
+            Suite::unit("host"),
+            Suite::of_sim(&["--test", "messages"], NO_PLANTED),
+        ],
+    ),
+    (
+        "host/src/transport/linux",
+        &[Suite {
+            package: "host",
+            targets: &["--lib", "--test", "transport"],
+            filter: &[],
+        }],
+    ),
+    (
+        "host/src",
+        &[
+            Suite::unit("host"),
+            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
+            Suite::of_sim(
+                &[
+                    "--test",
+                    "protocol",
+                    "--test",
+                    "messages",
+                    "--test",
+                    "connections",
+                    "--test",
+                    "null_card",
+                    "--test",
+                    "idle",
+                ],
+                ON_GOLDEN,
+            ),
+        ],
+    ),
+    (
+        "sim/golden/src",
+        &[
+            Suite::unit("golden"),
+            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
+            Suite::of_sim(
+                &[
+                    "--test", "rx_split", "--test", "tx_merge", "--test", "tables",
+                ],
+                NO_PLANTED,
+            ),
+            Suite::of_sim(&["--test", "system_random"], &[]),
+        ],
+    ),
+    (
+        "hdl/stream/src",
+        &[
+            Suite::unit("stream"),
+            Suite::of_sim(
+                &[
+                    "--test",
+                    "packets",
+                    "--test",
+                    "harness",
+                    "--test",
+                    "crossings",
+                ],
+                NO_PLANTED,
+            ),
+        ],
+    ),
+    (
+        "hdl/tables/src",
+        &[
+            Suite::unit("tables"),
+            Suite::of_sim(
+                &[
+                    "--test",
+                    "tables",
+                    "--test",
+                    "tables_lists",
+                    "--test",
+                    "tables_order",
+                    "--test",
+                    "tables_statuses",
+                ],
+                NO_PLANTED,
+            ),
+        ],
+    ),
+    (
+        "hdl/rx_split/src",
+        &[
+            Suite::unit("rx_split"),
+            Suite::of_sim(&["--test", "rx_split"], NO_PLANTED),
+        ],
+    ),
+    (
+        "hdl/tx_merge/src",
+        &[Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED)],
+    ),
+    (
+        "hdl/dma/src/read",
+        &[
+            Suite::unit("dma"),
+            Suite::of_sim(
+                &[
+                    "--test",
+                    "dma_read",
+                    "--test",
+                    "dma_read_faults",
+                    "--test",
+                    "dma_activity",
+                ],
+                &[],
+            ),
+        ],
+    ),
+    (
+        "hdl/dma/src",
+        &[
+            Suite::unit("dma"),
+            Suite::of_sim(
+                &[
+                    "--test",
+                    "dma_write",
+                    "--test",
+                    "dma_write_order",
+                    "--test",
+                    "dma_activity",
+                    "--test",
+                    "dma_read",
+                ],
+                &[],
+            ),
+        ],
+    ),
+    (
+        "hdl/host_interface/src/completer",
+        &[Suite::of_sim(&["--test", "completer"], NO_PLANTED)],
+    ),
+    (
+        "hdl/host_interface/src/completion",
+        &[Suite::of_sim(&["--test", "completion"], NO_PLANTED)],
+    ),
+    (
+        "hdl/host_interface/src/csr",
+        &[
+            Suite::unit("host_interface"),
+            Suite::of_sim(&["--test", "csr"], NO_PLANTED),
+        ],
+    ),
+    (
+        "hdl/host_interface/src/interrupt",
+        &[Suite::of_sim(&["--test", "interrupt"], NO_PLANTED)],
+    ),
+    (
+        "hdl/host_interface/src/ring",
+        &[
+            Suite::unit("host_interface"),
+            Suite::of_sim(
+                &["--test", "ring", "--test", "slots", "--test", "pushed"],
+                NO_PLANTED,
+            ),
+        ],
+    ),
+    (
+        "hdl/host_interface/src",
+        &[
+            Suite::unit("host_interface"),
+            Suite::of_sim(
+                &["--test", "ring", "--test", "csr", "--test", "system_card"],
+                NO_PLANTED,
+            ),
+        ],
+    ),
+    (
+        "hdl/ip/src",
+        &[
+            Suite::unit("ip"),
+            Suite::of_sim(&["--test", "mac"], NO_PLANTED),
+        ],
+    ),
+    (
+        "hdl/verilog/src",
+        &[
+            Suite {
+                package: "verilog",
+                targets: &[],
+                filter: &[],
+            },
+            Suite::of_sim(&["--test", "verilog_meaning"], &[]),
+        ],
+    ),
+    (
+        "hdl/abi/src",
+        &[
+            Suite::unit("abi"),
+            Suite::of_sim(&["--test", "provider"], ON_GOLDEN),
+        ],
+    ),
+    (
+        "hdl/src",
+        &[
+            Suite::unit("hdl"),
+            Suite::of_sim(
+                &["--test", "verilog_lint", "--test", "system_card"],
+                ON_GOLDEN,
+            ),
+        ],
+    ),
+    (
+        "cli/src",
+        &[Suite {
+            package: "zeronic",
+            targets: &["--bins", "--test", "cli"],
+            filter: &["--skip", "kernel"],
+        }],
+    ),
+];
+
+/// Parts of the program that measure, and that no test judges by value.
+const LEFT_OUT: &[&str] = &["cli/src/bench", "cli/src/soak.rs"];
+
+/// The suites of a file, cheapest first; `None` for a file whose mutants nothing is to judge.
+pub fn of(file: &Path) -> Option<&'static [Suite]> {
+    let is_below = |start: &&str| file.starts_with(start) || file_starts(file, start);
+    let is_left_out = file.ends_with("tests.rs") || LEFT_OUT.iter().any(|it| is_below(&it));
+    let row = TABLE.iter().find(|(start, _)| is_below(&start));
+    row.filter(|_| !is_left_out).map(|(_, suites)| *suites)
+}
+
+/// Whether a path starts with this text: `a/b` is the start of `a/b.rs` and of `a/b/c.rs`.
+fn file_starts(file: &Path, start: &str) -> bool {
+    file.to_str()
+        .is_some_and(|file| file.strip_prefix(start) == Some(".rs"))
+}
+
+/// Whether a file is the contract, whose constants all sides read.
+pub fn has_contract(file: &Path) -> bool {
+    file.starts_with("hdl/abi/src")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_start_comes_first() {
+        for (at, (start, _)) in TABLE.iter().enumerate() {
+            let hidden = |(before, _): &(&str, _)| Path::new(start).starts_with(before);
+            assert!(!TABLE[..at].iter().any(hidden), "{start} is never reached");
+        }
+    }
+
+    #[test]
+    fn a_module_goes_with_its_folder() {
+        let of = |file: &str| super::of(Path::new(file)).map(|suites| suites[0].name());
+        assert_eq!(
+            of("hdl/host_interface/src/csr.rs"),
+            of("hdl/host_interface/src/csr/peaks.rs")
+        );
+        assert_eq!(of("host/src/provider.rs"), Some("host --lib".into()));
+        assert_eq!(of("sim/src/lab.rs"), None);
+        assert_eq!(of("cli/src/bench/all.rs"), None);
+    }
+
+    #[test]
+    fn every_start_and_every_test_exists() {
+        let root = crate::walk::workspace();
+        for (start, suites) in TABLE {
+            assert!(root.join(start).exists() || root.join(format!("{start}.rs")).exists());
+            for suite in suites.iter().filter(|suite| suite.package == "sim") {
+                for name in suite.targets.iter().filter(|word| **word != "--test") {
+                    let file = root.join("sim/tests").join(name);
+                    let exists = file.join("main.rs").exists();
+                    assert!(exists || file.with_extension("rs").exists(), "{name}");
+                }
+            }
+        }
+    }
+}
