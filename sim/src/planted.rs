@@ -164,6 +164,18 @@ impl Planted {
     }
 }
 
+/// A text of Verilog in which `planted` stands in place of `original`.
+///
+/// # Panics
+/// If `original` does not occur exactly once: the fault would not be planted, or in another place.
+pub fn replaced(verilog: &str, original: &str, planted: &str) -> String {
+    match verilog.matches(original).count() {
+        0 => panic!("the text to replace is not found: `{original}`"),
+        1 => verilog.replace(original, planted),
+        count => panic!("the text to replace is there {count} times: `{original}`"),
+    }
+}
+
 fn is_name(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
@@ -232,6 +244,25 @@ endmodule
         ] {
             assert!(planted.verilog.contains(text), "{}", planted.verilog);
         }
+    }
+
+    #[test]
+    fn a_text_is_replaced_where_it_stands() {
+        let faulty = replaced(TEXT, "assign y = x;", "assign y = ~x;");
+        assert_eq!(faulty.replace('~', ""), TEXT);
+        assert_ne!(faulty, TEXT);
+    }
+
+    #[test]
+    #[should_panic(expected = "the text to replace is not found: `assign y = z;`")]
+    fn a_text_that_has_moved_is_named() {
+        replaced(TEXT, "assign y = z;", "assign y = x;");
+    }
+
+    #[test]
+    #[should_panic(expected = "the text to replace is there 2 times: `input wire`")]
+    fn a_text_that_stands_in_several_places_is_named() {
+        replaced(TEXT, "input wire", "input");
     }
 
     #[test]

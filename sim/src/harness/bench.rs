@@ -24,6 +24,7 @@ use verilate::wave::WaveError;
 
 use crate::harness::agent::Agent;
 use crate::harness::mac;
+use crate::planted::replaced;
 
 /// Options from the environment: `ZERONIC_WAVES=FOLDER` turns waveforms on.
 fn options_from_environment() -> Options {
@@ -81,8 +82,7 @@ impl Bench {
         planted: &str,
     ) -> Result<Bench, BlockError> {
         let verilog = emit(block, top_name)?;
-        assert_eq!(verilog.matches(original).count(), 1, "`{original}`");
-        let faulty = verilog.replace(original, planted);
+        let faulty = replaced(&verilog, original, planted);
         let options = options_from_environment();
         let design = Design::build(top_name, &faulty, &ports_of(block), options)?;
         Ok(Bench::new(design.model()))
