@@ -222,6 +222,20 @@ mod tests {
         }
     }
 
+    /// The peer takes an ACK only from where our side has come to, whatever is sent again.
+    #[test]
+    fn an_update_goes_on_after_the_newest_header_across_two_to_the_32() {
+        let mut window = Window::default();
+        for (sequence, payload_bytes) in
+            [(0xffff_ff00, 0xf0), (0xffff_fff0, 0x20), (0xffff_ff00, 0)]
+        {
+            let (mut bytes, parsed) = header(ACK, sequence, 60_000, &[]);
+            window.lower(&mut bytes, &parsed, payload_bytes, 0, 0);
+        }
+        let (update, _) = window.update(1000).expect("an ACK of its own");
+        assert_eq!(parse_tcp(&update).unwrap().sequence, 0x10);
+    }
+
     #[test]
     fn a_reset_and_a_first_syn_leave_nothing_to_repeat() {
         let mut window = Window::default();
