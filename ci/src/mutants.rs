@@ -125,17 +125,17 @@ fn judged(
     let limit = options
         .minutes
         .map(|minutes| Duration::from_secs(60 * minutes));
+    let deadline = limit.map(|limit| started + limit);
     let mut report = Report::default();
     if mutants.is_empty() {
         return Ok(report);
     }
     let tree = Tree::of(root)?;
-    let mut judge = Judge::new(&tree, root, options.tests_pass);
+    let mut judge = Judge::new(&tree, root, options.tests_pass, deadline);
     let all = mutants.len();
     let mut took = Duration::ZERO;
     for (at, mutant) in mutants.into_iter().enumerate() {
-        let is_over = || limit.is_some_and(|limit| started.elapsed() >= limit);
-        if is_over() {
+        if judge.is_over() {
             report.left = all - at;
             break;
         }
@@ -143,7 +143,7 @@ fn judged(
             Verdict::Equivalent
         } else {
             judge.prepare(&mutant.file)?;
-            if is_over() {
+            if judge.is_over() {
                 report.left = all - at;
                 break;
             }

@@ -20,8 +20,8 @@ use super::tree::Tree;
 
 /// Longest build, seconds.
 const BUILD_LIMIT_S: u64 = 1200;
-/// Longest run of a suite whose time without a mutant is not known, seconds.
-const RUN_LIMIT_S: u64 = 240;
+/// Longest run of a suite whose time without a mutant is not known.
+const RUN_LIMIT: Duration = Duration::from_secs(120);
 /// A suite that takes so many times as long as without a mutant hangs.
 const HANG_FACTOR: u32 = 5;
 /// Shortest limit of a run: machines are busy at times.
@@ -43,6 +43,8 @@ pub enum Verdict {
     Equivalent,
     /// The compiler, or a build script, refuses it.
     DoesNotBuild,
+    /// The time of the whole run was over before its tests had ended.
+    OutOfTime,
 }
 
 /// How a run of tests ended.
@@ -61,18 +63,32 @@ pub struct Judge<'a> {
     passed: Vec<(&'static Suite, Duration)>,
     /// Whether the suites are known to pass without a mutant.
     is_passing: bool,
+    /// When the whole run ends.
+    deadline: Option<Instant>,
 }
 
 impl<'a> Judge<'a> {
     /// A judge of mutants of the tree at `original`, applied in `tree`. Unless the tests are known
-    /// to pass, each suite is first run without a mutant.
-    pub fn new(tree: &'a Tree, original: &'a Path, is_passing: bool) -> Self {
+    /// to pass, each suite is first run without a mutant. At `deadline` the last run is given up.
+    pub fn new(
+        tree: &'a Tree,
+        original: &'a Path,
+        is_passing: bool,
+        deadline: Option<Instant>,
+    ) -> Self {
         Self {
             tree,
             original,
             passed: Vec::new(),
             is_passing,
+            deadline,
         }
+    }
+
+    /// Whether the time of the whole run is over.
+    pub fn is_over(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Builds and runs, without a mutant, what is to judge `file`.
@@ -117,6 +133,7 @@ impl<'a> Judge<'a> {
             let test = match self.run(suite, self.limit(suite))? {
                 Outcome::Passed => continue,
                 Outcome::Failed(test) => test,
+                Outcome::Hung if self.is_over() => return Ok(Verdict::OutOfTime),
                 Outcome::Hung => "hangs".into(),
             };
             let suite = suite.name();
@@ -127,10 +144,15 @@ impl<'a> Judge<'a> {
 
     fn limit(&self, suite: &Suite) -> Duration {
         let known = self.passed.iter().find(|(known, _)| *known == suite);
-        match known.filter(|_| !self.is_passing) {
+        let limit = match known.filter(|_| !self.is_passing) {
             Some((_, took)) => (*took * HANG_FACTOR).max(LEAST_LIMIT),
-            None => Duration::from_secs(RUN_LIMIT_S),
-        }
+            None => RUN_LIMIT,
+        };
+        let left = self
+            .deadline
+            .map(|at| at.saturating_duration_since(Instant::now()));
+        // A limit of 0 would be none.
+        left.map_or(limit, |left| limit.min(left).max(Duration::from_secs(1)))
     }
 
     /// Where the last build's messages are.

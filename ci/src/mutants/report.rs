@@ -23,6 +23,7 @@ fn word(verdict: &Verdict) -> &'static str {
         Verdict::Survived => "survived",
         Verdict::Equivalent => "equivalent",
         Verdict::DoesNotBuild => "does not build",
+        Verdict::OutOfTime => "not judged",
     }
 }
 
@@ -38,6 +39,7 @@ pub fn line(mutant: &Mutant, verdict: &Verdict) -> String {
         Verdict::Killed { suite, test } => format!("killed      {place}  by {suite}: {test}"),
         Verdict::Equivalent => format!("equivalent  {place}"),
         Verdict::DoesNotBuild => format!("no build    {place}  {}", mutant.after),
+        Verdict::OutOfTime => format!("not judged  {place}"),
         Verdict::Survived => format!("SURVIVED    {mutant}"),
     }
 }
@@ -82,7 +84,7 @@ impl Report {
         for (folder, (killed, judged)) in folders {
             text += &format!("   {folder}: {killed} of {judged} killed\n");
         }
-        let left = match self.left {
+        let left = match self.left + self.count("not judged") {
             0 => String::new(),
             left => format!(", {left} not judged for want of time"),
         };
@@ -121,7 +123,7 @@ impl Report {
             "survived": self.count("survived"),
             "equivalent": self.count("equivalent"),
             "does_not_build": self.count("does not build"),
-            "not_judged": self.left,
+            "not_judged": self.left + self.count("not judged"),
             "killed_percent": self.score(),
             "mutants": self.judged.iter().map(mutant).collect::<Vec<_>>(),
         })
