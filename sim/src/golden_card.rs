@@ -1,19 +1,26 @@
 //! The golden device as a card behind a [`Bus`]: a driver runs on it without RTL. The device takes
-//! no time; a round of the host takes as long as on the simulated card.
+//! no time, unless it is one that takes its time (`golden_card/delay.rs`); a round of the host
+//! takes as long as on the simulated card.
+
+mod delay;
+mod memory;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
 use abi::config::CardConfig;
-use abi::registers::PUSH_BYTES;
+use abi::registers::{DOORBELLS, PUSH_BYTES};
 use golden::device::{GoldenDevice, Memory};
 use host::driver::bus::{page_bits, Bus, BusError, DmaFault, DmaMemory, MemoryKind, Result};
 use host::driver::control_memory::ControlMemory;
-use host::memory::{DeviceMapping, MemoryFile, MemoryRange};
+use host::memory::{MemoryFile, MemoryRange};
 
+pub use self::delay::Withheld;
+use self::delay::{Delay, DelayedMemory};
+use self::memory::{HostMemory, Piece};
 use crate::bus::ADVANCE_CYCLES;
 use crate::card::USER_CLOCK_PS;
 use crate::harness::mac::Frame;
@@ -22,45 +29,6 @@ use crate::network_side::NetworkSide;
 const BUS_BASE: u64 = 0x1_0000_0000;
 const PAGE_BYTES: u64 = 4096;
 
-/// One piece of memory, allocated or mapped.
-struct Piece {
-    is_control: bool,
-    range: MemoryRange,
-    bytes: DeviceMapping,
-}
-
-/// Host memory that the card reaches, and the accesses that were refused.
-#[derive(Default)]
-struct HostMemory {
-    pieces: BTreeMap<u64, Piece>,
-    faults: Vec<DmaFault>,
-}
-
-impl HostMemory {
-    fn window(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
-        let (&base, piece) = self.pieces.range_mut(..=address).next_back()?;
-        let at = (address - base) as usize;
-        piece.bytes.get_mut(at..at.checked_add(bytes)?)
-    }
-}
-
-impl Memory for HostMemory {
-    fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>> {
-        self.window(address, bytes).map(|window| window.to_vec())
-    }
-
-    fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
-        match self.window(address, bytes.len()) {
-            Some(window) => window.copy_from_slice(bytes),
-            None => {
-                self.faults.push(DmaFault { address });
-                return false;
-            }
-        }
-        true
-    }
-}
-
 /// The golden device with its host memory.
 pub struct GoldenCard {
     device: GoldenDevice,
@@ -68,22 +36,119 @@ pub struct GoldenCard {
     now_ps: u64,
     /// Frames handed in or taken out, and registers accessed.
     traffic: u64,
+    /// What it has not done yet, of a card that takes its time.
+    delay: Option<Delay>,
+    /// A test holds descriptors, see [`GoldenCard::hold_sends`].
+    is_held_by_test: bool,
+    is_held: bool,
 }
 
 impl GoldenCard {
     /// A device of a configuration, just powered up, behind a handle to share.
     pub fn new(config: CardConfig) -> Rc<RefCell<GoldenCard>> {
-        let device = GoldenDevice::new(config);
+        Self::with(config, None)
+    }
+
+    /// The same, of a card that takes its time: it does late, at random by `seed`, what the
+    /// contract lets it do late. Its time goes on with [`Bus::advance`].
+    pub fn late(config: CardConfig, seed: u64) -> Rc<RefCell<GoldenCard>> {
+        Self::with(config, Some(Delay::new(1 << config.owner_bits, seed)))
+    }
+
+    fn with(config: CardConfig, delay: Option<Delay>) -> Rc<RefCell<GoldenCard>> {
         Rc::new(RefCell::new(GoldenCard {
-            device,
+            device: GoldenDevice::new(config),
             memory: HostMemory::default(),
             now_ps: 0,
             traffic: 0,
+            delay,
+            is_held_by_test: false,
+            is_held: false,
         }))
+    }
+
+    /// A card that takes its time withholds this without end, until the next call.
+    ///
+    /// # Panics
+    /// If the card does everything at once.
+    pub fn withhold(&mut self, withheld: Option<Withheld>) {
+        let delay = self.delay.as_mut();
+        delay.expect("a late card").withhold(withheld);
+    }
+
+    /// Calls the device with the memory that it has.
+    fn act(&mut self, act: impl FnOnce(&mut GoldenDevice, &mut dyn Memory)) {
+        let memory = &mut self.memory;
+        match &mut self.delay {
+            Some(delay) => act(&mut self.device, &mut DelayedMemory { memory, delay }),
+            None => act(&mut self.device, memory),
+        }
+    }
+
+    /// A register write reaches the card.
+    fn write_register(&mut self, offset: u32, value: u32) {
+        if let Some(delay) = &mut self.delay {
+            if delay.take_doorbell(offset, value) {
+                return;
+            }
+            // What is set up anew finds nothing of before under way.
+            if offset < DOORBELLS {
+                self.catch_up();
+            }
+        }
+        if let Some(delay) = &mut self.delay {
+            delay.note_register(offset, value);
+        }
+        self.act(|device, memory| device.write_register(offset, value, memory));
+    }
+
+    /// The card does everything that it has put off.
+    fn catch_up(&mut self) {
+        let rung = self.delay.as_mut().map(Delay::all_doorbells);
+        self.ring(rung.unwrap_or_default());
+        if self.is_held && !self.is_held_by_test {
+            self.let_go();
+        }
+        if let Some(delay) = &mut self.delay {
+            delay.show_all(&mut self.memory);
+        }
+    }
+
+    fn ring(&mut self, doorbells: Vec<(u32, u32)>) {
+        for (offset, value) in doorbells {
+            self.act(|device, memory| device.write_register(offset, value, memory));
+        }
+    }
+
+    /// A round of a card that takes its time.
+    fn go_on(&mut self) {
+        let Some(delay) = &mut self.delay else {
+            return;
+        };
+        let rung = delay.due_doorbells();
+        let turns = !self.is_held_by_test && delay.turns_hold(self.is_held);
+        self.ring(rung);
+        match (turns, self.is_held) {
+            (true, true) => self.let_go(),
+            (true, false) => {
+                self.is_held = true;
+                self.device.hold_sends();
+            }
+            _ => {}
+        }
+        if let Some(delay) = &mut self.delay {
+            delay.show(&mut self.memory);
+        }
+    }
+
+    fn let_go(&mut self) {
+        self.is_held = false;
+        self.act(|device, memory| device.release_sends(memory));
     }
 
     /// Holds descriptors between their two look-ups, see [`GoldenDevice::hold_sends`].
     pub fn hold_sends(&mut self) {
+        (self.is_held, self.is_held_by_test) = (true, true);
         self.device.hold_sends();
     }
 
@@ -94,7 +159,8 @@ impl GoldenCard {
 
     /// Lets all that is held go on.
     pub fn release_sends(&mut self) {
-        self.device.release_sends(&mut self.memory);
+        self.is_held_by_test = false;
+        self.let_go();
     }
 
     /// Failed sends whose event found the header queue of their owner full.
@@ -107,8 +173,7 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
     fn receive(&mut self, frame: Frame) {
         let card = &mut *self.borrow_mut();
         card.traffic += 1;
-        card.device
-            .receive(&frame.bytes, frame.is_bad, &mut card.memory);
+        card.act(|device, memory| device.receive(&frame.bytes, frame.is_bad, memory));
     }
 
     fn take_sent(&mut self, into: &mut Vec<Frame>) {
@@ -134,7 +199,9 @@ impl NetworkSide for Rc<RefCell<GoldenCard>> {
 
     fn traffic(&self) -> Option<u64> {
         let card = self.borrow();
-        card.device.sent.is_empty().then_some(card.traffic)
+        let is_late = card.delay.as_ref().is_some_and(|delay| !delay.is_empty());
+        let is_held = card.is_held && card.device.held_sends() > 0 && !card.is_held_by_test;
+        (card.device.sent.is_empty() && !is_late && !is_held).then_some(card.traffic)
     }
 }
 
@@ -170,7 +237,7 @@ impl GoldenBus {
         let late = self.late.iter_mut().flat_map(|late| late.drain(..));
         let card = &mut *self.card.borrow_mut();
         for (offset, value) in late {
-            card.device.write_register(offset, value, &mut card.memory);
+            card.write_register(offset, value);
         }
     }
 
@@ -215,7 +282,7 @@ impl Bus for GoldenBus {
             late.push_back((offset, value));
             return Ok(());
         }
-        card.device.write_register(offset, value, &mut card.memory);
+        card.write_register(offset, value);
         Ok(())
     }
 
@@ -284,7 +351,9 @@ impl Bus for GoldenBus {
     }
 
     fn advance(&mut self) -> Result<()> {
-        self.card.borrow_mut().now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
+        let card = &mut *self.card.borrow_mut();
+        card.now_ps += ADVANCE_CYCLES * USER_CLOCK_PS;
+        card.go_on();
         Ok(())
     }
 

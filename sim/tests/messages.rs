@@ -152,7 +152,7 @@ fn exchange(ipv6: bool, disturbance: Disturbance) -> u64 {
     let card = SimulatedCard::new("small", PcieConfig::default(), options).expect("it builds");
     let mut card = Rc::new(RefCell::new(card));
     let bus = SimulatedBus::new(card.clone(), &PcieConfig::default()).expect("a bus");
-    let mut golden = GoldenCard::new(SMALL);
+    let mut golden = GoldenCard::late(SMALL, seed + 4);
     let mut here = End::new(bus, 1, ipv6, seed);
     let mut there = End::new(GoldenBus::new(golden.clone()), 2, ipv6, seed + 1);
     let mut out = Wire::new(disturbance, seed + 2);

@@ -36,7 +36,7 @@ fn exchange(remote: &str, mtu_bytes: u16, bytes: u64, disturbance: Disturbance) 
     let Some(mut peer) = permitted(KernelPeer::open(&LinkConfig::lab(2, mtu_bytes, TUNING))) else {
         return;
     };
-    let mut card = GoldenCard::new(SMALL);
+    let mut card = GoldenCard::late(SMALL, seed);
     let bus = GoldenBus::new(card.clone());
     let mut provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1))
         .expect("the device opens");

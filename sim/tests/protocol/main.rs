@@ -10,7 +10,9 @@
 
 mod plain_tcp;
 
+use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::rc::Rc;
 
 use abi::config::SMALL;
 use host::driver::bus::MemoryKind;
@@ -30,17 +32,16 @@ const REMOTE: &str = "10.77.0.2:5001";
 /// A provider on the protocol, its card, its peer and the clock of both.
 struct World {
     provider: Provider<GoldenBus, PlainTcp>,
-    card: std::rc::Rc<std::cell::RefCell<GoldenCard>>,
+    card: Rc<RefCell<GoldenCard>>,
     peer: SmoltcpPeer,
     clock: ManualClock,
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(card: Rc<RefCell<GoldenCard>>) -> Self {
         let clock = ManualClock::default();
         let link = LinkConfig::lab(2, 1500, Tuning::SIMULATION);
         let peer = SmoltcpPeer::open(&link, Clock::Manual(clock.clone())).expect("a peer");
-        let card = GoldenCard::new(SMALL);
         let bus = GoldenBus::new(card.clone());
         let protocol = PlainTcp::new(LOCAL);
         let provider = Provider::open(bus, protocol, DeviceConfig::seeded(1));
@@ -82,11 +83,20 @@ impl World {
 
 #[test]
 fn a_protocol_of_its_own_is_exact_on_a_good_wire_without_a_copy() {
-    let mut world = World::new();
+    let mut world = World::new(GoldenCard::new(SMALL));
     world.exchange(1 << 20, 1, Disturbance::default());
     let counters = world.provider.counters();
     assert_eq!(counters.copied_payload_bytes, 0, "{counters:?}");
     assert_eq!(counters.withheld_headers, 0);
+}
+
+#[test]
+fn a_protocol_of_its_own_is_exact_on_late_cards() {
+    let first = seed::seed();
+    for seed in first..first + 8 {
+        let mut world = World::new(GoldenCard::late(SMALL, seed));
+        world.exchange(200_000, seed, Disturbance::default());
+    }
 }
 
 #[test]
@@ -101,7 +111,7 @@ fn a_protocol_of_its_own_is_exact_on_bad_wires() {
             corrupt: share(7),
             ..Disturbance::default()
         };
-        World::new().exchange(200_000, seed, disturbance);
+        World::new(GoldenCard::late(SMALL, seed)).exchange(200_000, seed, disturbance);
     }
 }
 
@@ -109,10 +119,18 @@ fn a_protocol_of_its_own_is_exact_on_bad_wires() {
 /// protocol, which accepts what was in its window.
 #[test]
 fn what_arrives_while_memory_is_taken_away_is_not_lost() {
+    let first = seed::seed();
+    let partial = in_parts(GoldenCard::new(SMALL));
+    assert!(partial > 1, "{partial} requests were returned in part");
+    (first..first + 4).for_each(|seed| drop(in_parts(GoldenCard::late(SMALL, seed))));
+}
+
+/// Returns how many requests were returned in part.
+fn in_parts(card: Rc<RefCell<GoldenCard>>) -> u32 {
     const BYTES: u64 = 100_000;
     /// Less than what comes between two polls.
     const BUFFER_BYTES: u32 = 30_000;
-    let mut world = World::new();
+    let mut world = World::new(card);
     let remote = REMOTE.parse().expect("an address");
     let script = Script {
         send_bytes: BYTES,
@@ -176,5 +194,5 @@ fn what_arrives_while_memory_is_taken_away_is_not_lost() {
     let mut expected = vec![0; BYTES as usize];
     RandomBytes::new(5).fill(&mut expected);
     assert!(received == expected, "{} bytes", received.len());
-    assert!(partial > 1, "requests were returned in part");
+    partial
 }

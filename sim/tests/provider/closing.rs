@@ -93,7 +93,7 @@ impl Hooks<GoldenBus> for Watch {
 type Card = Rc<RefCell<GoldenCard>>;
 
 fn bus() -> (HookedBus<GoldenBus, Watch>, Rc<RefCell<Seen>>, Card) {
-    let (card, seen) = (GoldenCard::new(SMALL), Rc::default());
+    let (card, seen) = (GoldenCard::late(SMALL, seed::seed()), Rc::default());
     let bus = HookedBus {
         inner: GoldenBus::new(card.clone()),
         hooks: Watch {

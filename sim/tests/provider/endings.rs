@@ -29,10 +29,15 @@ fn connected(rig: &mut GoldenRig, send_bytes: u64) -> (ConnectionId, RegionId) {
 }
 
 fn reset(rig: &mut GoldenRig) {
+    // What is under way would move the numbers.
+    rig.steps(DELAYED_ACK_ROUNDS);
     let (sequence, acknowledgement, ports) = rig.peer_next();
     rig.cut = true;
     rig.forge(ports, (sequence, acknowledgement), RST | ACK, &[]);
 }
+
+/// Rounds in which a TCP acknowledges what it has.
+const DELAYED_ACK_ROUNDS: usize = 50;
 
 /// Ports of a peer that is only forged, and of our listener.
 const PORTS: (u16, u16) = (4444, 80);

@@ -20,7 +20,7 @@ use host::transport::peer::{digest_of, RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
 use crate::calls::peer_address;
-use crate::rig::{assert_clean, cancelled, golden, received, sent, verilated, Rig};
+use crate::rig::{assert_clean, cancelled, golden, prompt, received, sent, verilated, Rig};
 
 const FIRST: ApplicationId = ApplicationId::FIRST;
 const PAGE: usize = 4096;
@@ -132,7 +132,7 @@ fn fills_and_sends<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, name: &CStr) {
 
 #[test]
 fn the_golden_card_fills_a_programs_own_memory_and_sends_from_it() {
-    fills_and_sends(&mut golden(), c"own-memory-golden");
+    fills_and_sends(&mut prompt(), c"own-memory-golden");
 }
 
 #[test]

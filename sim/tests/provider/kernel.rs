@@ -77,7 +77,7 @@ struct Hand {
 impl Hand {
     fn open(ipv6: bool) -> Option<Self> {
         let transport = permitted(LinuxTransport::open(&link(1)))?;
-        let card = GoldenCard::new(SMALL);
+        let card = GoldenCard::late(SMALL, seed::seed());
         let bus = GoldenBus::new(card.clone());
         let provider = Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1));
         Some(Self {

@@ -252,7 +252,7 @@ fn sends_are_kept_apart<B: Bus, C: NetworkSide>(bench: &mut Bench<B, C>, flow_1:
 
 #[test]
 fn owners_are_kept_apart_by_the_golden_card() {
-    let card = GoldenCard::new(abi::config::SMALL);
+    let card = GoldenCard::late(abi::config::SMALL, seed::seed());
     isolation(GoldenBus::new(card.clone()), card);
 }
 

@@ -5,7 +5,7 @@ use host::provider::{ApplicationId, Completion, ConnectionId};
 use host::transport::peer::{RandomBytes, Script, WirePeer};
 use sim::network_side::NetworkSide;
 
-use crate::rig::{assert_clean, golden, received, verilated, Rig};
+use crate::rig::{assert_clean, prompt, received, verilated, Rig};
 
 const SEED: u64 = 3;
 const BUFFER_BYTES: u32 = 64 << 10;
@@ -99,12 +99,12 @@ fn early_end<B: Bus, C: NetworkSide>(rig: &mut Rig<B, C>, posted: u64) {
 
 #[test]
 fn a_single_buffer_is_cut_on_the_golden_card() {
-    early_end(&mut golden(), 1);
+    early_end(&mut prompt(), 1);
 }
 
 #[test]
 fn several_buffers_are_passed_on_the_golden_card() {
-    early_end(&mut golden(), 3);
+    early_end(&mut prompt(), 3);
 }
 
 #[test]

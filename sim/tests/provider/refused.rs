@@ -132,7 +132,7 @@ impl Transport for Refusing {
 fn a_packet_that_the_transport_refuses_ends_nothing() {
     const BYTES: usize = 10_000;
     const SEED: u64 = 5;
-    let card = GoldenCard::new(SMALL);
+    let card = GoldenCard::late(SMALL, seed::seed());
     let bus = GoldenBus::new(card.clone());
     let [headers, frames] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
     let counts = [headers.clone(), frames.clone()];

@@ -25,6 +25,8 @@ use verilate::options::Options;
 
 /// Rounds after which a test is stuck.
 const ROUNDS_MAX: u32 = 20_000;
+/// Rounds for which a card may go on with what is under way.
+const REST_ROUNDS_MAX: usize = 200;
 /// Time that the protocols' clock moves on in a round.
 const ROUND: Duration = Duration::from_micros(500);
 const FRAME_BYTES: usize = 65_600;
@@ -91,7 +93,7 @@ fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> 
 
 /// A rig whose commands go out four at a time, so that many queued ones hold the next one back.
 pub fn slow_commands() -> GoldenRig {
-    let card = GoldenCard::new(SMALL);
+    let card = GoldenCard::late(SMALL, seed::seed());
     let rings = RingSizes {
         command_bits: 2,
         ..RingSizes::default()
@@ -103,7 +105,14 @@ pub fn slow_commands() -> GoldenRig {
     Rig::with(GoldenBus::new(card.clone()), card, config)
 }
 
+/// A golden card that takes its time, at random.
 pub fn golden() -> GoldenRig {
+    let card = GoldenCard::late(SMALL, seed::seed());
+    Rig::new(GoldenBus::new(card.clone()), card)
+}
+
+/// A golden card that does everything at once: for tests that count rounds or requests under way.
+pub fn prompt() -> GoldenRig {
     let card = GoldenCard::new(SMALL);
     Rig::new(GoldenBus::new(card.clone()), card)
 }
@@ -235,9 +244,15 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
         self.clock.advance(ROUND);
     }
 
-    /// Lets everybody go on for some rounds.
+    /// Lets everybody go on for some rounds, and the card until it has nothing under way.
     pub fn steps(&mut self, rounds: usize) {
         (0..rounds).for_each(|_| self.step());
+        for _ in 0..REST_ROUNDS_MAX {
+            if self.card.traffic().is_some() {
+                break;
+            }
+            self.step();
+        }
     }
 
     /// What our TCP expects of the peer next: sequence number, ACK number, its port and ours.

@@ -136,7 +136,7 @@ impl Hooks<GoldenBus> for Torn {
 fn a_header_whose_second_line_comes_late_is_read_whole() {
     const BYTES: usize = 64 << 10;
     const SEED: u64 = 11;
-    let card = GoldenCard::new(SMALL);
+    let card = GoldenCard::late(SMALL, seed::seed());
     let bus = HookedBus {
         inner: GoldenBus::new(card.clone()),
         hooks: Torn((0..4).map(Queue::of).collect()),

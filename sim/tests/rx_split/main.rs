@@ -1,5 +1,6 @@
 //! The receive path against the golden card: every write, in order, and every counter.
 
+mod exact;
 mod faults;
 mod frames;
 mod held;

@@ -1,0 +1,51 @@
+//! Host memory as the golden card reaches it.
+
+use std::collections::BTreeMap;
+
+use golden::device::Memory;
+use host::driver::bus::DmaFault;
+use host::memory::{DeviceMapping, MemoryRange};
+
+/// One piece of memory, allocated or mapped.
+pub(super) struct Piece {
+    pub(super) is_control: bool,
+    pub(super) range: MemoryRange,
+    pub(super) bytes: DeviceMapping,
+}
+
+/// Host memory that the card reaches, and the accesses that were refused.
+#[derive(Default)]
+pub(super) struct HostMemory {
+    pub(super) pieces: BTreeMap<u64, Piece>,
+    pub(super) faults: Vec<DmaFault>,
+}
+
+impl HostMemory {
+    fn window(&mut self, address: u64, bytes: usize) -> Option<&mut [u8]> {
+        let (&base, piece) = self.pieces.range_mut(..=address).next_back()?;
+        let at = (address - base) as usize;
+        piece.bytes.get_mut(at..at.checked_add(bytes)?)
+    }
+
+    /// Whether the card reaches these bytes.
+    pub(super) fn holds(&mut self, address: u64, bytes: usize) -> bool {
+        self.window(address, bytes).is_some()
+    }
+}
+
+impl Memory for HostMemory {
+    fn read(&mut self, address: u64, bytes: usize) -> Option<Vec<u8>> {
+        self.window(address, bytes).map(|window| window.to_vec())
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> bool {
+        match self.window(address, bytes.len()) {
+            Some(window) => window.copy_from_slice(bytes),
+            None => {
+                self.faults.push(DmaFault { address });
+                return false;
+            }
+        }
+        true
+    }
+}
