@@ -34,7 +34,7 @@ pub struct Options {
     /// How many mutants are drawn; all of them without this.
     #[arg(long, value_name = "N")]
     sample: Option<usize>,
-    /// Seed of the drawing.
+    /// Seed of the drawing, and of the random tests.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
     /// Only files of this package.
@@ -131,7 +131,7 @@ fn judged(
         return Ok(report);
     }
     let tree = Tree::of(root)?;
-    let mut judge = Judge::new(&tree, root, options.tests_pass, deadline);
+    let mut judge = Judge::new(&tree, root, options.tests_pass, deadline, options.seed);
     let all = mutants.len();
     let mut took = Duration::ZERO;
     for (at, mutant) in mutants.into_iter().enumerate() {

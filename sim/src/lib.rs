@@ -11,6 +11,7 @@ pub mod bus;
 pub mod card;
 pub mod caught;
 pub mod connections;
+pub mod coverage;
 pub mod direct;
 pub mod dma_rig;
 pub mod faults;

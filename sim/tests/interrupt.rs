@@ -11,6 +11,7 @@ use host_interface::interrupt::Interrupt;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
+use sim::coverage::Coverage;
 use sim::harness::agent::Agent;
 use sim::harness::bench::Bench;
 use sim::harness::monitor::StreamMonitor;
@@ -324,42 +325,108 @@ struct Sleeper {
     produced: u32,
     seen: u32,
     sleeps: bool,
+    masked: bool,
+    /// Messages that were due when the owner was enabled anew, and may still come.
+    stale: u32,
 }
 
-fn no_wakeup_is_lost(sink: Stall, seed: u64) {
+impl Sleeper {
+    /// What an owner is enabled anew in the middle of.
+    fn state(&self) -> &'static str {
+        match (self.sleeps, self.produced > self.seen, self.masked) {
+            (false, ..) => "awake",
+            (true, false, _) => "asleep",
+            (true, true, false) => "due",
+            (true, true, true) => "pending",
+        }
+    }
+
+    /// A message has come. Returns whether it may.
+    fn wake(&mut self) -> bool {
+        if self.sleeps && self.produced > self.seen {
+            self.sleeps = false;
+            return true;
+        }
+        let is_stale = self.stale > 0;
+        self.stale = self.stale.saturating_sub(1);
+        is_stale
+    }
+}
+
+/// What the test must draw, over all stalls.
+const DRAWN: [&str; 13] = [
+    "arm: all was seen",
+    "arm: entries wait",
+    "enable: asleep",
+    "enable: awake",
+    "enable: due",
+    "enable: pending",
+    "mask: asleep",
+    "mask: awake",
+    "mask: due",
+    "mask: pending",
+    "produce: asleep",
+    "produce: awake",
+    "unmask",
+];
+
+/// Cycles after which pulses of both bundles have arrived, so that their order is known.
+const SETTLE_CYCLES: u64 = 8;
+
+fn no_wakeup_is_lost(sink: Stall, seed: u64) -> Coverage {
     let mut random = SmallRng::seed_from_u64(seed);
     let mut test = Test::running(sink, seed);
     let mut owners = [Sleeper::default(); OWNERS as usize];
+    let mut drawn = Coverage::default();
     for step in 0..3_000 {
         let owner = random.random_range(0..OWNERS);
         let sleeper = &mut owners[owner as usize];
-        match random.random_range(0..4) {
-            0 => {
+        match random.random_range(0..20) {
+            0..5 => {
+                drawn.count_of("produce:", ["awake", "asleep"][usize::from(sleeper.sleeps)]);
                 sleeper.produced += random.random_range(1..3);
                 let produced = sleeper.produced;
                 test.produce(owner, produced);
             }
-            1 if !sleeper.sleeps => {
+            5..10 if !sleeper.sleeps => {
                 sleeper.seen = random.random_range(sleeper.seen..=sleeper.produced);
                 sleeper.sleeps = true;
                 let seen = sleeper.seen;
+                let waits = usize::from(sleeper.produced > seen);
+                drawn.count_of("arm:", ["all was seen", "entries wait"][waits]);
                 test.arm(owner, seen);
             }
-            2 => {
-                let masked = random.random_range(0..2);
-                test.table(owner, 3, masked);
+            10..15 => {
+                let state = sleeper.state();
+                sleeper.masked = random.random();
+                match sleeper.masked {
+                    true => drawn.count_of("mask:", state),
+                    false => drawn.count("unmask"),
+                }
+                let word = sleeper.masked.into();
+                test.table(owner, 3, word);
+            }
+            15 => {
+                // The queue is empty again, and nothing is armed.
+                drawn.count_of("enable:", sleeper.state());
+                let due = sleeper.sleeps && sleeper.produced > sleeper.seen;
+                *sleeper = Sleeper {
+                    masked: sleeper.masked,
+                    stale: sleeper.stale + u32::from(due),
+                    ..Sleeper::default()
+                };
+                test.cycles(SETTLE_CYCLES);
+                let context = registers::CONTEXTS + owner * registers::CONTEXT_STRIDE;
+                test.write(context + registers::CONTEXT_ENABLE, 1);
+                test.cycles(SETTLE_CYCLES);
             }
             _ => {}
         }
         test.cycles(random.random_range(0..8));
         for vector in test.fired() {
             let sleeper = &mut owners[vector as usize];
-            assert!(sleeper.sleeps, "step {step}: owner {vector} was not armed");
-            assert!(
-                sleeper.produced > sleeper.seen,
-                "step {step}: owner {vector}: nothing new"
-            );
-            sleeper.sleeps = false;
+            let state = sleeper.state();
+            assert!(sleeper.wake(), "step {step}: owner {vector} is {state}");
         }
     }
     for vector in 0..OWNERS {
@@ -375,9 +442,13 @@ fn no_wakeup_is_lost(sink: Stall, seed: u64) {
             "owner {owner} sleeps with entries unseen"
         );
     }
+    drawn
 }
 
 #[test]
 fn no_wakeup_is_lost_under_all_stalls() {
-    Stall::matrix(seed(), |_, sink, seed| no_wakeup_is_lost(sink, seed));
+    let mut drawn = Coverage::default();
+    let all = Stall::matrix(seed(), |_, sink, seed| no_wakeup_is_lost(sink, seed));
+    all.iter().for_each(|of_one| drawn.add(of_one));
+    drawn.check("the interrupts", &DRAWN);
 }

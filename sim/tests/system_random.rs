@@ -28,9 +28,10 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use sim::bus::SimulatedBus;
 use sim::card::SimulatedCard;
+use sim::coverage::{length_class, Coverage};
 use sim::golden_card::{GoldenBus, GoldenCard};
 use sim::harness::mac::Frame;
-use sim::harness::traffic::{timestamp_option, Addresses, Layer4, PacketSpec};
+use sim::harness::traffic::{set_tag_types, timestamp_option, Addresses, Layer4, PacketSpec};
 use sim::network_side::NetworkSide;
 use verilate::options::Options;
 
@@ -41,6 +42,61 @@ const REGION_BYTES: usize = 64 << 10;
 const GUARD_BYTES: u64 = 256;
 const GUARD: u8 = 0xa5;
 const LIST: u16 = 8;
+
+/// What the packets must draw.
+const DRAWN: [&str; 51] = [
+    "damage: FCS",
+    "damage: a bit",
+    "damage: cut",
+    "damage: noise",
+    "damage: none",
+    "damage: padding",
+    "end: a byte below the floor",
+    "end: a byte beyond the list",
+    "end: anywhere",
+    "end: at the end of the list",
+    "end: at the floor",
+    "flags: FIN",
+    "flags: PSH",
+    "flags: RST",
+    "flags: SYN",
+    "flags: data",
+    "flags: no ACK",
+    "ip: 4",
+    "ip: 6",
+    "ip options: 0",
+    "ip options: 40",
+    "ip options: 8",
+    "length: a byte beyond",
+    "length: a byte short",
+    "length: below a beat",
+    "length: between",
+    "length: none",
+    "length: whole beats",
+    "padding of options: 0",
+    "padding of options: 1",
+    "padding of options: 2",
+    "padding of options: 3",
+    "start: around the end",
+    "start: at the floor",
+    "start: below the floor",
+    "start: beyond the list",
+    "start: in the window",
+    "tags: 0",
+    "tags: 1",
+    "tags: 2",
+    "timestamp: false",
+    "timestamp: true",
+    "types: 8100",
+    "types: 8100 8100",
+    "types: 8100 88a8",
+    "types: 88a8",
+    "types: 88a8 8100",
+    "types: 88a8 88a8",
+    "wraps: false",
+    "wraps: true",
+    "wraps: inside",
+];
 
 /// One of the two cards, driven by the same calls.
 struct Half<B: Bus> {
@@ -215,40 +271,91 @@ impl Flow {
         cmd::floor_set(self.name, self.acceptance(), self.head)
     }
 
-    fn packet(&self, random: &mut SmallRng) -> Vec<u8> {
+    /// First byte and length of a packet's payload, as offsets of the stream.
+    fn range(&self, random: &mut SmallRng, drawn: &mut Coverage) -> (u32, usize) {
         let span = (self.posted - self.floor).max(1);
-        let from = match random.random_range(0..10) {
-            0 => self.floor.saturating_sub(random.random_range(0..800)),
-            1 => self.posted.saturating_sub(random.random_range(0..2000)),
-            2 => self.posted + random.random_range(0..3000),
-            3..6 => self.floor,
-            _ => self.floor + random.random_range(0..span),
+        let (from, start) = match random.random_range(0..10) {
+            0 => {
+                let below = random.random_range(0..800);
+                (self.floor.saturating_sub(below), "below the floor")
+            }
+            1 => {
+                let before = random.random_range(0..2000);
+                (self.posted.saturating_sub(before), "around the end")
+            }
+            2 => (
+                self.posted + random.random_range(0..3000),
+                "beyond the list",
+            ),
+            3..6 => (self.floor, "at the floor"),
+            _ => (self.floor + random.random_range(0..span), "in the window"),
         };
-        let length = match random.random_range(0..8) {
+        let length = match random.random_range(0..9) {
             0 => 0,
             1 => random.random_range(1..140),
             2 => random.random_range(1449..8900),
+            3 => 64 * random.random_range(1..20) + random.random_range(0..3) - 1,
             _ => random.random_range(1..1449),
         };
+        // Ends on both sides of the bounds that the rules compare with.
+        let (end, name) = match random.random_range(0..16) {
+            0 => (Some(self.floor), "at the floor"),
+            1 => (self.floor.checked_sub(1), "a byte below the floor"),
+            2 => (Some(self.posted), "at the end of the list"),
+            3 => (Some(self.posted + 1), "a byte beyond the list"),
+            _ => (None, "anywhere"),
+        };
+        let from = match end.and_then(|end| end.checked_sub(length as u32)) {
+            Some(from) => {
+                drawn.count_of("end:", name);
+                from
+            }
+            None => {
+                drawn.count("end: anywhere");
+                drawn.count_of("start:", start);
+                from
+            }
+        };
+        drawn.count_of("length:", length_class(length));
+        (from, length)
+    }
+
+    fn packet(&self, random: &mut SmallRng, drawn: &mut Coverage) -> Vec<u8> {
+        let (from, length) = self.range(random, drawn);
         let mut payload = vec![0; length];
         random.fill(&mut payload[..]);
-        let flags = match random.random_range(0..12) {
+        let flags: u8 = match random.random_range(0..12) {
             0 => 0x18,
             1 => 0x11,
             2 => random.random(),
             _ => 0x10,
         };
-        let mut options = Vec::new();
-        if random.random_bool(0.5) {
-            options = timestamp_option(random.random(), 0);
-        }
-        options.resize(options.len() + 4 * random.random_range(0..4), 1);
+        drawn.count_of("flags:", flag_class(flags));
+        let has_timestamp = random.random_bool(0.5);
+        let mut options = match has_timestamp {
+            true => timestamp_option(random.random(), 0),
+            false => Vec::new(),
+        };
+        let padding_words = random.random_range(0..4);
+        options.resize(options.len() + 4 * padding_words, 1);
+        let ip_options = 4 * [0, 0, 0, 2, 10][random.random_range(0..5)];
+        let tags = random.random_range(0..3);
+        let first = self.base.wrapping_add(from);
+        let wraps = match first.checked_add(length as u32) {
+            None => "inside",
+            Some(_) if first < self.base => "true",
+            Some(_) => "false",
+        };
+        drawn.count_of("wraps:", wraps);
+        drawn.count_of("timestamp:", has_timestamp);
+        drawn.count_of("padding of options:", padding_words);
+        drawn.count_of("ip:", if self.ipv6 { 6 } else { 4 });
+        drawn.count_of("ip options:", ip_options);
+        drawn.count_of("tags:", tags);
         let spec = PacketSpec {
-            tags: (0..random.random_range(0..3))
-                .map(|_| random.random())
-                .collect(),
+            tags: (0..tags).map(|_| random.random()).collect(),
             addresses: self.addresses(),
-            ip_options: vec![1; 4 * [0, 0, 0, 2, 10][random.random_range(0..5)]],
+            ip_options: vec![1; ip_options],
             ports: self.ports,
             layer4: Layer4::Tcp {
                 sequence: self.base.wrapping_add(from),
@@ -258,29 +365,58 @@ impl Flow {
             },
             payload,
         };
-        spec.frame(random.random())
+        let mut frame = spec.frame(random.random());
+        let types: Vec<usize> = (0..tags).map(|_| random.random_range(0..2)).collect();
+        set_tag_types(&mut frame, &types);
+        if tags > 0 {
+            let names: Vec<_> = types.iter().map(|at| ["8100", "88a8"][*at]).collect();
+            drawn.count_of("types:", names.join(" "));
+        }
+        frame
+    }
+}
+
+/// Which flags decide.
+fn flag_class(flags: u8) -> &'static str {
+    match flags {
+        _ if flags & 0x10 == 0 => "no ACK",
+        _ if flags & 0x02 != 0 => "SYN",
+        _ if flags & 0x04 != 0 => "RST",
+        _ if flags & 0x01 != 0 => "FIN",
+        _ if flags & 0x08 != 0 => "PSH",
+        _ => "data",
     }
 }
 
 /// A frame for some flow, or for none; some are spoiled.
-fn frame(flows: &[Flow], random: &mut SmallRng) -> Frame {
-    let mut bytes = flows[random.random_range(0..flows.len())].packet(random);
-    match random.random_range(0..40) {
+fn frame(flows: &[Flow], random: &mut SmallRng, drawn: &mut Coverage) -> Frame {
+    let mut bytes = flows[random.random_range(0..flows.len())].packet(random, drawn);
+    let damage = match random.random_range(0..40) {
         0 => {
             let at = random.random_range(12..bytes.len());
             bytes[at] ^= 1 << random.random_range(0..8);
+            "a bit"
         }
-        1 => bytes.truncate(random.random_range(60..=bytes.len())),
+        1 => {
+            bytes.truncate(random.random_range(60..=bytes.len()));
+            "cut"
+        }
         2 => {
             let length = random.random_range(60..600);
             bytes = (0..length).map(|_| random.random()).collect();
+            "noise"
         }
-        3 => bytes.resize((bytes.len() + 300).min(9216), 0x5a),
-        _ => {}
-    }
+        3 => {
+            bytes.resize((bytes.len() + 300).min(9216), 0x5a);
+            "padding"
+        }
+        _ => "none",
+    };
+    let is_bad = random.random_range(0..60) == 0;
+    drawn.count_of("damage:", if is_bad { "FCS" } else { damage });
     Frame {
         bytes,
-        is_bad: random.random_range(0..60) == 0,
+        is_bad,
         time_ps: 0,
     }
 }
@@ -405,10 +541,11 @@ fn ten_thousand_random_packets_over_64_flows_agree_with_the_golden_card() {
         golden.install(flow, key);
         keys.push(rtl.regions.get(flow.name.flow).expect("it is there").key);
     }
+    let mut drawn = Coverage::default();
     for batch in 0..PACKETS / BATCH {
         changes(&mut flows, &mut random, &mut keys, &mut rtl, &mut golden);
         for _ in 0..BATCH {
-            let frame = frame(&flows, &mut random);
+            let frame = frame(&flows, &mut random, &mut drawn);
             golden_card.receive(frame.clone());
             card.borrow_mut().mac.receive_frame(frame, 0);
             card.borrow_mut().run(random.random_range(0..600));
@@ -430,6 +567,7 @@ fn ten_thousand_random_packets_over_64_flows_agree_with_the_golden_card() {
         ours.iter().map(|(_, count)| count).sum::<u64>(),
         PACKETS as u64
     );
+    drawn.check("the packets", &DRAWN);
     let violations = card.borrow().violations();
     assert!(
         violations.is_empty(),

@@ -13,9 +13,10 @@ use abi::flow_key::{Secret, SECRET_WORDS};
 use abi::reason::CommandStatus;
 use rand::Rng;
 use seed::seed;
+use sim::coverage::Coverage;
 use sim::harness::stall::Stall;
 use tables_model::bench::*;
-use tables_model::traffic::{random_key, Traffic};
+use tables_model::traffic::{random_key, Traffic, DRAWN};
 use tables_model::{
     list_of, lookup, segment_at, segment_by_index, translate, Access, Command, Model, SegmentAnswer,
 };
@@ -230,12 +231,17 @@ fn random_commands_then_questions_under_all_stalls() {
         assert_eq!(done, statuses.len() as u64, "one pulse a command");
         assert_eq!(test.tables.failed.count, 0);
         test.tables.assert_clean();
-        test.seen
+        (test.seen, test.traffic.drawn)
     });
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    for (kind, count) in answers.into_iter().flatten() {
-        *seen.entry(kind).or_default() += count;
+    let mut drawn = Coverage::default();
+    for (answers, of_one) in answers {
+        drawn.add(&of_one);
+        for (kind, count) in answers {
+            *seen.entry(kind).or_default() += count;
+        }
     }
+    drawn.check("the commands", &DRAWN);
     println!("{seen:?}");
     assert_eq!(seen.len(), 7 + 2 + 2 + 3 + 3, "every kind of answer came");
     assert!(seen.values().all(|count| *count >= 5));

@@ -65,16 +65,20 @@ pub struct Judge<'a> {
     is_passing: bool,
     /// When the whole run ends.
     deadline: Option<Instant>,
+    /// Seed of the random tests.
+    seed: u64,
 }
 
 impl<'a> Judge<'a> {
     /// A judge of mutants of the tree at `original`, applied in `tree`. Unless the tests are known
-    /// to pass, each suite is first run without a mutant. At `deadline` the last run is given up.
+    /// to pass, each suite is first run without a mutant. At `deadline` the last run is given up. `seed` is that
+    /// of random tests.
     pub fn new(
         tree: &'a Tree,
         original: &'a Path,
         is_passing: bool,
         deadline: Option<Instant>,
+        seed: u64,
     ) -> Self {
         Self {
             tree,
@@ -82,6 +86,7 @@ impl<'a> Judge<'a> {
             passed: Vec::new(),
             is_passing,
             deadline,
+            seed,
         }
     }
 
@@ -206,9 +211,10 @@ impl<'a> Judge<'a> {
         command
             .current_dir(&self.tree.root)
             .env("CARGO_TARGET_DIR", &self.tree.build);
+        // One seed for all random tests: a mutant has one verdict.
         command
             .env("ZERONIC_CACHE", &self.tree.cache)
-            .env_remove("ZERONIC_SEED");
+            .env("ZERONIC_SEED", self.seed.to_string());
         if std::env::var_os("ZERONIC_TOOLS").is_none() {
             command.env("ZERONIC_TOOLS", self.original.join(".tools"));
         }

@@ -137,10 +137,24 @@ const TABLE: &[(&str, &[Suite])] = &[
         ],
     ),
     (
+        "hdl/rx_split/src/verify",
+        &[
+            Suite::of_sim(&["--test", "checksum_exact"], &[]),
+            Suite::of_sim(&["--test", "rx_split"], NO_PLANTED),
+        ],
+    ),
+    (
         "hdl/rx_split/src",
         &[
             Suite::unit("rx_split"),
             Suite::of_sim(&["--test", "rx_split"], NO_PLANTED),
+        ],
+    ),
+    (
+        "hdl/tx_merge/src/checksum",
+        &[
+            Suite::of_sim(&["--test", "checksum_exact"], &[]),
+            Suite::of_sim(&["--test", "tx_merge"], NO_PLANTED),
         ],
     ),
     (

@@ -60,6 +60,18 @@ pub fn timestamp_option(value: u32, echo: u32) -> Vec<u8> {
     option
 }
 
+/// Types of VLAN tags: customer, service.
+pub const TAG_TYPES: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
+
+/// Gives the tags of a frame other types than [`PacketSpec::frame`], which follows IEEE 802.1Q:
+/// the outermost that of the first of `types`, a number in [`TAG_TYPES`], and so on.
+pub fn set_tag_types(frame: &mut [u8], types: &[usize]) {
+    for (tag, number) in types.iter().enumerate() {
+        let at = 12 + 4 * tag;
+        frame[at..at + 2].copy_from_slice(&TAG_TYPES[*number]);
+    }
+}
+
 impl PacketSpec {
     /// The frame without FCS, padded with `padding` to the shortest length.
     pub fn frame(&self, padding: u8) -> Vec<u8> {

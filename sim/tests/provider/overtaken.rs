@@ -6,7 +6,7 @@ use host::transport::header::ACK;
 use host::transport::peer::{Script, WirePeer};
 
 use crate::calls::peer_address;
-use crate::rig::{golden, sent};
+use crate::rig::{prompt, sent};
 
 /// Bytes of each of the two buffers; both fit the initial window.
 const BYTES: u32 = 1000;
@@ -14,7 +14,8 @@ const BYTES: u32 = 1000;
 /// Our TCP repeats what it sent. Between the two look-ups of the repetition the peer acknowledges
 /// `acknowledged` bytes, so that the send floor passes and the head of the list with it.
 fn a_repetition_is_overtaken(acknowledged: u32) {
-    let mut rig = golden();
+    // The test itself holds what is to be overtaken.
+    let mut rig = prompt();
     let script = Script::default();
     rig.peer.listen(peer_address(5001), script).expect("a port");
     let (first, dram) = (ApplicationId::FIRST, MemoryKind::Application);

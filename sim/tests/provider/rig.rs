@@ -25,8 +25,10 @@ use verilate::options::Options;
 
 /// Rounds after which a test is stuck.
 const ROUNDS_MAX: u32 = 20_000;
-/// Rounds for which a card may go on with what is under way.
+/// Rounds for which a card may go on with what is under way, and in which it has nothing before it
+/// rests: what it ends makes the host begin.
 const REST_ROUNDS_MAX: usize = 200;
+const REST_ROUNDS: usize = 4;
 /// Time that the protocols' clock moves on in a round.
 const ROUND: Duration = Duration::from_micros(500);
 const FRAME_BYTES: usize = 65_600;
@@ -247,8 +249,10 @@ impl<B: Bus, C: NetworkSide> Rig<B, C> {
     /// Lets everybody go on for some rounds, and the card until it has nothing under way.
     pub fn steps(&mut self, rounds: usize) {
         (0..rounds).for_each(|_| self.step());
+        let mut at_rest = 0;
         for _ in 0..REST_ROUNDS_MAX {
-            if self.card.traffic().is_some() {
+            at_rest = self.card.traffic().map_or(0, |_| at_rest + 1);
+            if at_rest == REST_ROUNDS {
                 break;
             }
             self.step();

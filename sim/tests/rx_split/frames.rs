@@ -9,6 +9,8 @@ use rand::Rng;
 pub struct Frame {
     /// VLAN tags, 0 to 3; three are one too many.
     pub tags: usize,
+    /// Types of the tags, outermost first: a bit for each, 0x8100 where it is set, else 0x88a8.
+    pub tag_types: u8,
     /// IPv6 instead of IPv4.
     pub ipv6: bool,
     /// 32-bit words of IPv4 options.
@@ -41,6 +43,7 @@ impl Default for Frame {
     fn default() -> Frame {
         Frame {
             tags: 0,
+            tag_types: 0b10,
             ipv6: false,
             ip_options: 0,
             connection: 0,
@@ -101,11 +104,8 @@ impl Frame {
         }
         let mut frame = vec![2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
         for tag in 0..self.tags {
-            frame.extend(if tag % 2 == 0 {
-                [0x88, 0xa8]
-            } else {
-                [0x81, 0]
-            });
+            let is_customer = self.tag_types >> tag & 1 == 1;
+            frame.extend([[0x88, 0xa8], [0x81, 0]][usize::from(is_customer)]);
             frame.extend([0x20, tag as u8]);
         }
         if self.ipv6 {

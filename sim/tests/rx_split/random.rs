@@ -3,6 +3,7 @@
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use seed::seed;
+use sim::coverage::{length_class, Coverage};
 use sim::harness::stall::Stall;
 
 use crate::frames::{options, payload, Frame};
@@ -10,6 +11,49 @@ use crate::world::{Stalls, World};
 use crate::{install, region, segment};
 
 const FLOWS: u16 = 8;
+
+/// What the frames must draw, over all stalls.
+const DRAWN: [&str; 39] = [
+    "FCS bad",
+    "FCS good",
+    "case: ACK",
+    "case: IP options",
+    "case: PSH and FIN",
+    "case: UDP",
+    "case: flags",
+    "case: fragment",
+    "case: nothing",
+    "case: other connection",
+    "case: protocol 1",
+    "case: protocol 17",
+    "case: protocol 47",
+    "case: tags",
+    "damage: a bit",
+    "damage: a byte",
+    "damage: cut",
+    "damage: giant",
+    "damage: none",
+    "length: a byte beyond",
+    "length: a byte short",
+    "length: below a beat",
+    "length: between",
+    "length: none",
+    "length: whole beats",
+    "start: ahead",
+    "start: at the cursor",
+    "start: behind",
+    "types:",
+    "types: 8100",
+    "types: 8100 8100",
+    "types: 8100 88a8",
+    "types: 88a8",
+    "types: 88a8 8100",
+    "types: 88a8 88a8",
+    "types: three",
+    "wraps: false",
+    "wraps: inside",
+    "wraps: true",
+];
 
 fn connection(id: u16) -> Frame {
     Frame {
@@ -71,31 +115,58 @@ fn build(random: &mut SmallRng, stalls: Stalls) -> World {
 fn length(random: &mut SmallRng) -> usize {
     match random.random_range(0..10) {
         0 => 0,
-        1..=4 => random.random_range(1..140),
-        5 | 6 => 64 * random.random_range(1..6) + random.random_range(0..3) - 1,
+        1..=3 => random.random_range(1..140),
+        4..=6 => 64 * random.random_range(1..6) + random.random_range(0..3) - 1,
         7 | 8 => random.random_range(1..1460),
         _ => random.random_range(1460..8900),
     }
 }
 
-fn traffic(random: &mut SmallRng, world: &World) -> Frame {
+/// The name of the types of a frame's tags.
+fn types_of(frame: &Frame) -> String {
+    let name = |tag: usize| [" 88a8", " 8100"][usize::from(frame.tag_types >> tag & 1)];
+    match frame.tags {
+        0..=2 => (0..frame.tags).map(name).collect(),
+        _ => " three".to_owned(),
+    }
+}
+
+fn traffic(random: &mut SmallRng, world: &World, drawn: &mut Coverage) -> Frame {
     let id = random.random_range(0..FLOWS);
     let flow = world.golden.tables.flow(id).expect("installed");
     let bytes = length(random);
     let offset = match random.random_range(0..10) {
-        0 => random.random_range(0..4000),
-        1 => -random.random_range(0..4000),
+        0 => random.random_range(1..4000),
+        1 => -random.random_range(1..4000),
         _ => 0,
     };
+    let start = ["behind", "at the cursor", "ahead"][(i32::signum(offset) + 1) as usize];
+    drawn.count_of("start:", start);
+    drawn.count_of("length:", length_class(bytes));
     let timestamp = random.random_range(990..1100);
     let mut frame = Frame {
         sequence: flow.cursor.wrapping_add(offset as u32),
         payload: payload(random, bytes),
         options: options(random, timestamp),
         padding: random.random_range(0..3) * random.random_range(0..70),
+        tag_types: random.random(),
         ..connection(id)
     };
-    match random.random_range(0..40) {
+    let wraps = match frame.sequence.checked_add(bytes as u32) {
+        None => "inside",
+        Some(_) if frame.sequence < floor(id) => "true",
+        Some(_) => "false",
+    };
+    drawn.count_of("wraps:", wraps);
+    vary(&mut frame, random, drawn);
+    drawn.count(format!("types:{}", types_of(&frame)));
+    frame
+}
+
+/// Changes one field of a frame, of some frames.
+fn vary(frame: &mut Frame, random: &mut SmallRng, drawn: &mut Coverage) {
+    let case: usize = random.random_range(0..40);
+    match case {
         0 => frame.flags = random.random(),
         1 => frame.acknowledgement = random.random_range(80..220),
         2 => frame.protocol = *[17, 1, 47].get(random.random_range(0..3)).unwrap(),
@@ -110,54 +181,78 @@ fn traffic(random: &mut SmallRng, world: &World) -> Frame {
         8 => frame.flags = 0x19,
         _ => {}
     }
-    frame
+    if case == 2 {
+        drawn.count_of("case: protocol", frame.protocol);
+    } else {
+        let names = [
+            "flags",
+            "ACK",
+            "",
+            "fragment",
+            "tags",
+            "IP options",
+            "other connection",
+            "UDP",
+            "PSH and FIN",
+        ];
+        drawn.count_of("case:", names.get(case).unwrap_or(&"nothing"));
+    }
 }
 
 /// Changes a byte, cuts or lengthens the frame, or lets the MAC mark it bad.
-fn spoil(random: &mut SmallRng, frame: &mut Vec<u8>) -> bool {
-    match random.random_range(0..30) {
+fn spoil(random: &mut SmallRng, frame: &mut Vec<u8>, drawn: &mut Coverage) -> bool {
+    let case = random.random_range(0..30);
+    let damage = match case {
         0 | 1 => {
             let at = random.random_range(0..frame.len().min(120));
             frame[at] = random.random();
-            false
+            "a byte"
         }
         2 => {
             let at = random.random_range(0..frame.len());
             frame[at] ^= 1 << random.random_range(0..8);
-            false
+            "a bit"
         }
         3 => {
             frame.truncate(random.random_range(1..=frame.len()));
-            false
+            "cut"
         }
         4 => {
             frame.resize(random.random_range(9210..9300), 0);
-            false
+            "giant"
         }
-        5 => (60..=9216).contains(&frame.len()),
-        _ => false,
-    }
+        _ => "none",
+    };
+    let is_bad = case == 5 && (60..=9216).contains(&frame.len());
+    drawn.count_of("damage:", damage);
+    drawn.count_of("FCS", ["good", "bad"][usize::from(is_bad)]);
+    is_bad
 }
 
-fn run(seed: u64, stalls: Stalls, frames: usize) {
+fn run(seed: u64, stalls: Stalls, frames: usize) -> Coverage {
+    let mut drawn = Coverage::default();
     let mut random = SmallRng::seed_from_u64(seed);
     let mut world = build(&mut random, stalls);
     for _ in 0..frames {
-        let mut frame = traffic(&mut random, &world).build();
-        let bad_fcs = spoil(&mut random, &mut frame);
+        let mut frame = traffic(&mut random, &world, &mut drawn).build();
+        let bad_fcs = spoil(&mut random, &mut frame, &mut drawn);
         world.send(&frame, bad_fcs);
     }
     world.run();
     world.compare();
     println!("dispositions {:?}", world.golden.dispositions);
     println!("drops {:?}", world.golden.drops);
+    drawn
 }
 
 #[test]
 fn random_traffic_is_that_of_the_golden_card() {
-    Stall::matrix(seed(), |source, sink, seed| {
-        run(seed, Stalls { source, sink }, 400);
+    let all = Stall::matrix(seed(), |source, sink, seed| {
+        run(seed, Stalls { source, sink }, 400)
     });
+    let mut drawn = Coverage::default();
+    all.iter().for_each(|of_one| drawn.add(of_one));
+    drawn.check("the frames", &DRAWN);
 }
 
 #[test]

@@ -8,14 +8,56 @@ use abi::flow_key::KEY_BYTES;
 use rand::rngs::SmallRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
+use sim::coverage::Coverage;
 
 use super::bench::command;
 use super::{floor_of, list_of, segments_of, Access, Command, Model};
+
+/// A segment reaches so far above its floor, and begins so far below it.
+const REACH: u32 = 1 << 30;
+
+/// What the commands must draw, beside what is between.
+pub const DRAWN: [&str; 32] = [
+    "bucket beyond",
+    "bucket of the key",
+    "floor back",
+    "floor by 2^30",
+    "floor by 2^30 - 1",
+    "floor forward",
+    "floor of an install, anywhere",
+    "floor of an install, near the wrap",
+    "floor stays",
+    "head beyond the tail",
+    "head in the list",
+    "list anywhere",
+    "list beyond all entries",
+    "list of 2^13",
+    "page address aligned",
+    "page address odd",
+    "page beyond",
+    "page last",
+    "page of others",
+    "region beyond",
+    "region last",
+    "region of others",
+    "segment anywhere",
+    "segment beyond 2^48 of its region",
+    "segment ends 2^30 + 1 above the floor",
+    "segment ends 2^30 above the floor",
+    "segment ends at 2^48 of its region",
+    "segment of 0",
+    "segment of 2^28",
+    "segment of 2^30",
+    "segment of 2^30 + 1",
+    "segment starts 2^31 away",
+];
 
 /// The source of all choices.
 pub struct Traffic {
     pub random: SmallRng,
     pub keys: Vec<[u8; KEY_BYTES]>,
+    /// What was drawn.
+    pub drawn: Coverage,
 }
 
 /// The places that a flow's list may have: committed, borrowed, and for two flows a long one.
@@ -32,7 +74,12 @@ impl Traffic {
     pub fn new(seed: u64) -> Traffic {
         let mut random = SmallRng::seed_from_u64(seed);
         let keys = (0..96).map(|_| random_key(&mut random)).collect();
-        Traffic { random, keys }
+        let drawn = Coverage::default();
+        Traffic {
+            random,
+            keys,
+            drawn,
+        }
     }
 
     fn rarely(&mut self) -> bool {
@@ -96,12 +143,11 @@ impl Traffic {
         let r = &mut self.random;
         let rx = *places(flow).choose(r).unwrap();
         let tx = *places(flow).choose(r).unwrap();
-        // Often near the wrap.
-        let floor = if r.random() {
-            u32::MAX - r.random_range(0..9_000)
-        } else {
-            r.random()
+        let (floor, drawn) = match r.random() {
+            true => (u32::MAX - r.random_range(0..9_000), "near the wrap"),
+            false => (r.random(), "anywhere"),
         };
+        self.drawn.count_of("floor of an install,", drawn);
         let mut fields = vec![
             (
                 OWNER,
@@ -134,14 +180,21 @@ impl Traffic {
         let tx = opcode == SEND_FLOOR_SET;
         let floor = floor_of(model, tx, flow);
         let list = list_of(model, tx, flow);
-        let step = match self.random.random_range(0..40) {
-            0 => 1 << 30,
-            1 => (1 << 30) - 1,
-            2 => u32::MAX,
-            3 => 0,
-            _ => self.random.random_range(0..20_000),
+        let (step, drawn) = match self.random.random_range(0..40) {
+            0 => (REACH, "by 2^30"),
+            1 => (REACH - 1, "by 2^30 - 1"),
+            2 => (u32::MAX, "back"),
+            3 => (0, "stays"),
+            _ => (self.random.random_range(1..20_000), "forward"),
         };
+        self.drawn.count_of("floor", drawn);
         let past = usize::from(self.rarely());
+        let drawn = if past == 1 {
+            "beyond the tail"
+        } else {
+            "in the list"
+        };
+        self.drawn.count_of("head", drawn);
         let held = usize::from(list.held());
         let head = self.random.random_range(0..=held / 2 + past) + past * held;
         vec![
@@ -166,14 +219,34 @@ impl Traffic {
         let start = last.map_or(floor, |s| s.position.wrapping_add(s.bytes));
         let mut position = start.wrapping_add(gap);
         let mut bytes = self.random.random_range(1..3_000);
-        match self.random.random_range(0..60) {
+        let mut offset = self.random.random::<u64>() >> self.random.random_range(16..40);
+        let end_at = |end: u32, bytes: u64| floor.wrapping_add(end).wrapping_sub(bytes as u32);
+        let drawn = self.random.random_range(0..80);
+        match drawn {
             0 => bytes = 0,
-            1 => bytes = 1 << 30,
-            2 => bytes = (1 << 30) + 1,
+            1 => bytes = REACH.into(),
+            2 => bytes = u64::from(REACH) + 1,
             3 => position = floor.wrapping_add(1 << 31),
             4 => bytes = 1 << 28,
+            5 => position = end_at(REACH, bytes),
+            6 => position = end_at(REACH + 1, bytes),
+            7 => offset = (1 << 48) - bytes,
+            8 => offset = (1 << 48) - bytes + 1,
             _ => {}
         }
+        let drawn = match drawn {
+            0 => "of 0",
+            1 => "of 2^30",
+            2 => "of 2^30 + 1",
+            3 => "starts 2^31 away",
+            4 => "of 2^28",
+            5 => "ends 2^30 above the floor",
+            6 => "ends 2^30 + 1 above the floor",
+            7 => "ends at 2^48 of its region",
+            8 => "beyond 2^48 of its region",
+            _ => "anywhere",
+        };
+        self.drawn.count_of("segment", drawn);
         let index = list.tail.wrapping_add(u16::from(self.rarely()));
         vec![
             (DIRECTION, tx.into()),
@@ -189,10 +262,7 @@ impl Traffic {
                 },
             ),
             (SEGMENT_REGION_KEY, self.random.random::<u16>().into()),
-            (
-                SEGMENT_OFFSET,
-                self.random.random::<u64>() >> self.random.random_range(16..40),
-            ),
+            (SEGMENT_OFFSET, offset),
         ]
     }
 
@@ -216,6 +286,8 @@ impl Traffic {
         let key = *self.keys.choose(&mut self.random).unwrap();
         let bank = self.random.random_range(0..2);
         let beyond = 32 * u64::from(self.rarely());
+        let drawn = if beyond > 0 { "beyond" } else { "of the key" };
+        self.drawn.count_of("bucket", drawn);
         let fields = [
             (FLOW, flow.into()),
             (KEY_BANK, bank),
@@ -229,11 +301,12 @@ impl Traffic {
 
     fn list_move(&mut self, flow: u16) -> Vec<(abi::field::Field, u64)> {
         let (base, bits) = *places(flow).choose(&mut self.random).unwrap();
-        let (base, bits) = match self.random.random_range(0..30) {
-            0 => (4090, 3),
-            1 => (0, 13),
-            _ => (base, bits),
+        let (base, bits, drawn) = match self.random.random_range(0..30) {
+            0 => (4090, 3, "beyond all entries"),
+            1 => (0, 13, "of 2^13"),
+            _ => (base, bits, "anywhere"),
         };
+        self.drawn.count_of("list", drawn);
         vec![
             (DIRECTION, self.random.random_range(0..2)),
             (LIST_BASE, base),
@@ -249,10 +322,16 @@ impl Traffic {
         if opcode == PAGE_SET {
             let address = r.random::<u64>() & !((1 << 30) - 1);
             let low = u64::from(r.random_ratio(1, 40));
-            return vec![(PAGE, r.random_range(0..66)), (PAGE_ADDRESS, address | low)];
+            let page = r.random_range(0..66);
+            let drawn = ["aligned", "odd"][low as usize];
+            self.drawn.count_of("page address", drawn);
+            self.drawn.count_of("page", class(page));
+            return vec![(PAGE, page), (PAGE_ADDRESS, address | low)];
         }
+        let region = r.random_range(0..66);
+        self.drawn.count_of("region", class(region));
         vec![
-            (REGION, r.random_range(0..66)),
+            (REGION, region),
             (REGION_KEY, r.random_range(0..3)),
             (REGION_DOMAIN, r.random_range(0..3)),
             (REGION_WRITE, u64::from(r.random_ratio(4, 5))),
@@ -318,6 +397,15 @@ impl Traffic {
             offset,
             bytes,
         }
+    }
+}
+
+/// Where an index lies in a table of 64.
+fn class(index: u64) -> &'static str {
+    match index {
+        0..63 => "of others",
+        63 => "last",
+        _ => "beyond",
     }
 }
 
