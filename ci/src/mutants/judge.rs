@@ -21,7 +21,7 @@ use super::tree::Tree;
 /// Longest build, seconds.
 const BUILD_LIMIT_S: u64 = 1200;
 /// Longest run of a suite whose time without a mutant is not known.
-const RUN_LIMIT: Duration = Duration::from_secs(120);
+const RUN_LIMIT: Duration = Duration::from_secs(600);
 /// A suite that takes so many times as long as without a mutant hangs.
 const HANG_FACTOR: u32 = 5;
 /// Shortest limit of a run: machines are busy at times.

@@ -221,7 +221,11 @@ impl Traffic {
         let mut bytes = self.random.random_range(1..3_000);
         let mut offset = self.random.random::<u64>() >> self.random.random_range(16..40);
         let end_at = |end: u32, bytes: u64| floor.wrapping_add(end).wrapping_sub(bytes as u32);
-        let drawn = self.random.random_range(0..80);
+        // A list may not span more than half of all positions: the host passes what it is done with.
+        let drawn = match self.random.random_range(0..45) {
+            5 if list.held() > 0 => 6,
+            drawn => drawn,
+        };
         match drawn {
             0 => bytes = 0,
             1 => bytes = REACH.into(),
@@ -301,7 +305,7 @@ impl Traffic {
 
     fn list_move(&mut self, flow: u16) -> Vec<(abi::field::Field, u64)> {
         let (base, bits) = *places(flow).choose(&mut self.random).unwrap();
-        let (base, bits, drawn) = match self.random.random_range(0..30) {
+        let (base, bits, drawn) = match self.random.random_range(0..12) {
             0 => (4090, 3, "beyond all entries"),
             1 => (0, 13, "of 2^13"),
             _ => (base, bits, "anywhere"),
@@ -322,13 +326,13 @@ impl Traffic {
         if opcode == PAGE_SET {
             let address = r.random::<u64>() & !((1 << 30) - 1);
             let low = u64::from(r.random_ratio(1, 40));
-            let page = r.random_range(0..66);
+            let page = index_of_64(r);
             let drawn = ["aligned", "odd"][low as usize];
             self.drawn.count_of("page address", drawn);
             self.drawn.count_of("page", class(page));
             return vec![(PAGE, page), (PAGE_ADDRESS, address | low)];
         }
-        let region = r.random_range(0..66);
+        let region = index_of_64(r);
         self.drawn.count_of("region", class(region));
         vec![
             (REGION, region),
@@ -397,6 +401,15 @@ impl Traffic {
             offset,
             bytes,
         }
+    }
+}
+
+/// An index of a table of 64, often its last one or one beyond.
+fn index_of_64(random: &mut SmallRng) -> u64 {
+    match random.random_range(0..12) {
+        0 => 63,
+        1 => random.random_range(64..66),
+        _ => random.random_range(0..64),
     }
 }
 
