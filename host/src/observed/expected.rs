@@ -322,6 +322,25 @@ mod tests {
         }
     }
 
+    /// A late repetition of what TCP has: the ACK that follows is not of it.
+    #[test]
+    fn a_doubtful_packet_that_brings_nothing_new_explains_no_ack() {
+        let next = LOCAL.wrapping_add(1);
+        for (ends_beyond, timestamp) in [(0, 1000), (1, 7)] {
+            let mut expected = Expected::new(LOCAL, REMOTE, Some(1000));
+            let acknowledged = expected.acknowledged;
+            let sequence = acknowledged.wrapping_sub(10) + ends_beyond;
+            expected.note_doubtful(&header(&[], sequence, next, 7).1, 10, next);
+            let (bytes, ours) = header(&[], next, acknowledged + 20, 0);
+            expected.note_sent(&bytes, &ours, 0);
+            assert_eq!(
+                expected.timestamp(),
+                Some(timestamp),
+                "{ends_beyond} beyond"
+            );
+        }
+    }
+
     #[test]
     fn packets_for_another_station_or_vlan_are_not_ours() {
         let (bytes, parsed) = header(&[7], LOCAL.wrapping_add(1), REMOTE + 1, 0);

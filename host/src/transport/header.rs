@@ -261,6 +261,22 @@ mod tests {
         frame
     }
 
+    /// RFC 1071: an odd byte is the upper one, and what is carried out is added again, also when
+    /// that carries once more.
+    #[test]
+    fn a_sum_has_every_byte_in_its_place_and_every_carry() {
+        for (bytes, start, sum) in [
+            (&[0x12, 0x34, 0x56][..], 0, 0x6834),
+            (&[0xab], 0x0100, 0xac00),
+            (&[0xff, 0xff, 0x00, 0x01], 0, 0x0001),
+            (&[0xff, 0xff, 0xff, 0xff], 0xffff, 0xffff),
+            (&[0xff; 65_536], 0xffff, 0xffff),
+            (&[], 0, 0),
+        ] {
+            assert_eq!(ones_sum(bytes, start), sum, "{} bytes", bytes.len());
+        }
+    }
+
     #[test]
     fn payload_follows_from_the_ip_length_behind_any_tags_and_options() {
         for tags in 0..=2 {

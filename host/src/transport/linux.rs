@@ -378,6 +378,28 @@ mod tests {
     use crate::transport::permitted::permitted;
     use crate::transport::{InterfaceAddress, Tuning};
 
+    /// A header of virtio says how its packet is cut, and where a checksum belongs, only where its
+    /// kind and its flags do.
+    #[test]
+    fn fields_of_virtio_count_where_kind_and_flags_say_so() {
+        let mut frame = vec![0; 12];
+        frame.extend([8, 0, 0x45, 0, 0x0f, 0xa0, 0, 0, 0x40, 0, 64, 6, 0, 0]);
+        frame.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        frame.extend([0; 12]);
+        frame.extend([0x50, 0x10, 0, 0, 0, 0, 0, 0]);
+        for (flags, kind, mss_bytes) in [(0, 0, 0), (NEEDS_CSUM, 1, 1448), (NEEDS_CSUM, 0, 0)] {
+            let mut virtio = [0; VIRTIO_HEADER_BYTES];
+            (virtio[0], virtio[1]) = (flags, kind);
+            virtio[4..6].copy_from_slice(&1448u16.to_le_bytes());
+            virtio[6..8].copy_from_slice(&34u16.to_le_bytes());
+            virtio[8..10].copy_from_slice(&16u16.to_le_bytes());
+            let header = decode(virtio, &frame).expect("TCP");
+            assert_eq!((header.mss_bytes, header.payload_bytes), (mss_bytes, 3960));
+            let checksum = header.checksum.map(|at| (at.start, at.offset));
+            assert_eq!(checksum, (flags == NEEDS_CSUM).then_some((34, 16)));
+        }
+    }
+
     #[test]
     fn a_waiting_header_makes_the_transport_ready() {
         let address = InterfaceAddress {

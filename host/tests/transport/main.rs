@@ -87,6 +87,30 @@ fn exchange(rig: &mut Rig, ipv6: bool, bytes: u64, seed: u64) {
     rig.run();
 }
 
+/// The least timeout that a link is tuned to is the kernel's, on our side.
+#[test]
+fn the_kernel_waits_as_long_as_its_link_is_tuned_to() {
+    const LEAST: Duration = Duration::from_millis(700);
+    let seed = seed_or(0x5eed_0011);
+    let tuning = Tuning {
+        retransmission_timeout_min: LEAST,
+        ..Tuning::REAL_TIME
+    };
+    let (Some(transport), Some(peer)) = (linux(1500, tuning), kernel_peer(1500, tuning)) else {
+        return;
+    };
+    let mut rig = Rig::new(transport, peer, Faults::NONE, seed);
+    exchange(&mut rig, false, 100_000, seed);
+    report(&rig);
+    let info = rig.info.last().expect("a stream");
+    // A timeout is the least one and a few round trips (RFC 6298, 2).
+    let (timeout, trips) = (info.retransmission_timeout, 10 * info.round_trip);
+    assert!(
+        (LEAST..LEAST + trips + LEAST).contains(&timeout),
+        "{info:?}"
+    );
+}
+
 fn report(rig: &Rig) {
     let counters = rig.transport.counters();
     println!("{counters:?}\n{:?}", rig.info);

@@ -221,7 +221,7 @@ impl Traffic {
         let mut bytes = self.random.random_range(1..3_000);
         let mut offset = self.random.random::<u64>() >> self.random.random_range(16..40);
         let end_at = |end: u32, bytes: u64| floor.wrapping_add(end).wrapping_sub(bytes as u32);
-        // A list may not span more than half of all positions: the host passes what it is done with.
+        // A list spans less than half of all positions: the host passes what it is done with.
         let drawn = match self.random.random_range(0..45) {
             5 if list.held() > 0 => 6,
             drawn => drawn,
