@@ -40,9 +40,9 @@ pub struct Options {
     /// Only files of this package.
     #[arg(long = "crate", value_name = "PACKAGE")]
     package: Option<String>,
-    /// Only this file, by the end of its path; may be repeated.
+    /// Only this file, by the end of its path, or `FILE:LINE`; may be repeated.
     #[arg(long = "file", value_name = "FILE")]
-    files: Vec<String>,
+    places: Vec<String>,
     /// Only files that differ from a revision.
     #[arg(long, value_name = "REVISION")]
     changed_since: Option<String>,
@@ -105,13 +105,13 @@ fn drawn(root: &Path, options: &Options) -> anyhow::Result<(Vec<Mutant>, Vec<Equ
     if let Some(package) = &options.package {
         files = draw::of_package(root, files, package)?;
     }
-    if !options.files.is_empty() {
-        files = draw::of_names(&files, &options.files)?;
-    }
     if let Some(revision) = &options.changed_since {
         files = draw::changed_since(root, files, revision)?;
     }
-    let mutants = draw::all(root, &files)?;
+    let mut mutants = draw::all(root, &files)?;
+    if !options.places.is_empty() {
+        mutants = draw::of_places(mutants, &options.places)?;
+    }
     Ok((draw::sample(mutants, options.sample, options.seed), entries))
 }
 

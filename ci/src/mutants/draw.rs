@@ -57,20 +57,23 @@ fn package_of(root: &Path, file: &Path) -> Option<String> {
     name.strip_suffix('"').map(str::to_owned)
 }
 
-/// Of `files`, those that are `wanted`, by the end of their path. Each must be there.
-pub fn of_names(files: &[PathBuf], wanted: &[String]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for name in wanted {
-        let of_name = files.iter().filter(|file| file.ends_with(name));
-        let before = found.len();
-        found.extend(of_name.cloned());
-        if found.len() == before {
-            bail!("no file `{name}` that tests can judge");
+/// Of `mutants`, those in the `wanted` places: the end of a file's path, with `:LINE` for one line.
+/// Each place must have some.
+pub fn of_places(mutants: Vec<Mutant>, wanted: &[String]) -> anyhow::Result<Vec<Mutant>> {
+    let is_in = |mutant: &Mutant, place: &String| {
+        let (name, line) = match place.rsplit_once(':') {
+            Some((name, line)) => (name, line.parse().ok()),
+            None => (place.as_str(), None),
+        };
+        mutant.file.ends_with(name) && line.is_none_or(|line: usize| line == mutant.line)
+    };
+    for place in wanted {
+        if !mutants.iter().any(|mutant| is_in(mutant, place)) {
+            bail!("no mutant in `{place}` that tests can judge");
         }
     }
-    found.sort();
-    found.dedup();
-    Ok(found)
+    let is_wanted = |mutant: &Mutant| wanted.iter().any(|place| is_in(mutant, place));
+    Ok(mutants.into_iter().filter(is_wanted).collect())
 }
 
 /// Of `files`, those that differ from a revision.
@@ -140,16 +143,25 @@ mod tests {
     }
 
     #[test]
-    fn files_are_found_by_package_and_by_name() {
+    fn files_are_found_by_package() {
         let root = walk::workspace();
         let files = judged_files(root).expect("the workspace is readable");
         let golden = of_package(root, files.clone(), "golden").expect("there are some");
         assert!(golden.iter().all(|file| file.starts_with("sim/golden/src")));
         assert!(golden.len() > 3, "{golden:?}");
-        let named = of_names(&files, &["golden/src/rx.rs".into()]).expect("it is there");
-        assert_eq!(named, [PathBuf::from("sim/golden/src/rx.rs")]);
-        assert!(of_names(&files, &["none.rs".into()]).is_err());
         assert!(of_package(root, files, "none").is_err());
+    }
+
+    #[test]
+    fn mutants_are_found_by_file_and_line() {
+        let found = |wanted: &str| {
+            let found = of_places(mutants(3), &[wanted.to_owned()]);
+            found.map(|found| found.len()).ok()
+        };
+        assert_eq!(found("a.rs"), Some(3));
+        assert_eq!(found("a.rs:1"), Some(3));
+        assert_eq!(found("a.rs:2"), None);
+        assert_eq!(found("b.rs"), None);
     }
 
     /// Every file of the workspace has mutants that can be made, and every listed one exists.

@@ -71,8 +71,8 @@ pub struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     /// A judge of mutants of the tree at `original`, applied in `tree`. Unless the tests are known
-    /// to pass, each suite is first run without a mutant. At `deadline` the last run is given up. `seed` is that
-    /// of random tests.
+    /// to pass, each suite is first run without a mutant. At `deadline` the last run is given up.
+    /// `seed` is that of random tests.
     pub fn new(
         tree: &'a Tree,
         original: &'a Path,

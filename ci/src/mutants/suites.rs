@@ -44,6 +44,8 @@ impl Suite {
 
 /// Only what runs on the golden card, without a kernel.
 const ON_GOLDEN: &[&str] = &["--skip", "verilated", "--skip", "kernel"];
+/// Those with the kernel's TCP on the golden card.
+const WITH_KERNEL: &[&str] = &["kernel", "every_byte"];
 /// Without the faults that are planted in a text.
 const NO_PLANTED: &[&str] = &["--skip", "faults", "--skip", "caught"];
 
@@ -64,11 +66,17 @@ const TABLE: &[(&str, &[Suite])] = &[
     ),
     (
         "host/src/transport/linux",
-        &[Suite {
-            package: "host",
-            targets: &["--lib", "--test", "transport"],
-            filter: &[],
-        }],
+        &[
+            Suite {
+                package: "host",
+                targets: &["--lib", "--test", "transport"],
+                filter: &[],
+            },
+            Suite::of_sim(
+                &["--test", "system_golden", "--test", "provider"],
+                WITH_KERNEL,
+            ),
+        ],
     ),
     (
         "host/src",
@@ -89,6 +97,10 @@ const TABLE: &[(&str, &[Suite])] = &[
                     "idle",
                 ],
                 ON_GOLDEN,
+            ),
+            Suite::of_sim(
+                &["--test", "system_golden", "--test", "provider"],
+                WITH_KERNEL,
             ),
         ],
     ),
