@@ -124,8 +124,11 @@ struct Run<'a, 'm> {
 }
 
 impl<'a, 'm> Run<'a, 'm> {
-    fn open(config: CardConfig, connections: usize, meter: &'m mut Meter<'a>) -> Result<Self> {
-        let card = GoldenCard::new(config);
+    fn open(
+        card: Rc<RefCell<GoldenCard>>,
+        connections: usize,
+        meter: &'m mut Meter<'a>,
+    ) -> Result<Self> {
         let protocol = NullProtocol::new(NullConfig {
             local: [10, 77, 0, 1].into(),
             send_bytes: BYTES,
@@ -296,7 +299,17 @@ pub fn run(
     meter: &mut Meter,
     used: &mut dyn FnMut(),
 ) -> Result<Outcome> {
-    let mut run = Run::open(config, connections, meter)?;
+    run_on(GoldenCard::new(config), connections, meter, used)
+}
+
+/// The same on this card.
+pub fn run_on(
+    card: Rc<RefCell<GoldenCard>>,
+    connections: usize,
+    meter: &mut Meter,
+    used: &mut dyn FnMut(),
+) -> Result<Outcome> {
+    let mut run = Run::open(card, connections, meter)?;
     let (before, started) = (resident_bytes(), Instant::now());
     run.connect_all(connections)?;
     let opening = started.elapsed();

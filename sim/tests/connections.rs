@@ -2,6 +2,7 @@
 
 use abi::config::{CardConfig, DEFAULT, SMALL};
 use sim::connections::{Outcome, BYTES};
+use sim::golden_card::GoldenCard;
 
 fn run(config: CardConfig, connections: usize) -> Outcome {
     let mut is_used = false;
@@ -28,4 +29,14 @@ fn all_flows_of_a_small_card_are_used() {
         2 * u64::from(BYTES),
         "of one connection"
     );
+}
+
+/// The same where the card confirms late, at random.
+#[test]
+fn all_flows_of_a_late_card_are_used() {
+    let card = GoldenCard::late(SMALL, seed::seed());
+    let all = 1 << SMALL.flow_bits;
+    let outcome = sim::connections::run_on(card, all, &mut |call| call(), &mut || {});
+    // Judged byte by byte; what came before its place was confirmed was copied.
+    outcome.expect("every connection is served");
 }
