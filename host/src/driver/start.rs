@@ -102,3 +102,32 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^ (mixed >> 31)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers of the generator as published, for this seed.
+    #[test]
+    fn a_seed_expands_as_published() {
+        let mut state = 1_234_567;
+        let numbers = [(); 3].map(|()| split_mix(&mut state));
+        let published = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        assert_eq!(numbers, published);
+    }
+
+    #[test]
+    fn words_follow_from_a_seed_and_all_differ() {
+        let words = secret_words(Some(7));
+        assert_eq!(words, secret_words(Some(7)));
+        assert_ne!(words, secret_words(Some(8)));
+        let mut all = words.concat();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 2 * SECRET_WORDS);
+    }
+}

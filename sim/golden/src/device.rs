@@ -487,3 +487,19 @@ pub fn metadata(frame: &[u8], delivery: &Delivery, slow_buffer: u16) -> [u8; MET
     }
     metadata
 }
+
+#[cfg(test)]
+mod tests {
+    use abi::config::SMALL;
+
+    use super::*;
+
+    #[test]
+    fn a_counter_is_two_words_and_nothing_beyond_them() {
+        let mut device = GoldenDevice::new(SMALL);
+        device.dispositions[2] = 0x8765_4321_9abc_def0;
+        let at = n::COUNTERS_DISPOSITION + 8 * 2;
+        let words = [at - 4, at, at + 4, at + 8].map(|at| device.read_register(at));
+        assert_eq!(words, [0, 0x9abc_def0, 0x8765_4321, 0]);
+    }
+}

@@ -22,6 +22,7 @@ mod closing;
 mod domains;
 mod endings;
 mod existing;
+mod foreign;
 mod interrupts;
 mod kernel;
 mod late;

@@ -70,7 +70,7 @@ pub fn link(host: u8) -> LinkConfig {
 }
 
 /// A TCP packet from the peer's address to ours: ports, sequence and ACK number.
-fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> Frame {
+pub fn forged(ports: (u16, u16), numbers: (u32, u32), flags: u8, payload: &[u8]) -> Frame {
     let spec = PacketSpec {
         tags: Vec::new(),
         addresses: Addresses::V4([10, 77, 0, 2], [10, 77, 0, 1]),
