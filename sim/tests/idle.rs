@@ -30,6 +30,7 @@ fn link(host: u8, mtu_bytes: u16) -> LinkConfig {
     LinkConfig::lab(host, mtu_bytes, Tuning::SIMULATION)
 }
 
+/// On a golden card that takes its time where the wire does.
 fn exchange(
     transport: impl Transport,
     peer: &mut dyn WirePeer,
@@ -37,7 +38,10 @@ fn exchange(
     seed: u64,
     disturbance: Disturbance,
 ) -> Result<Outcome, LabError> {
-    let mut card = GoldenCard::new(SMALL);
+    let mut card = match disturbance == Disturbance::default() {
+        true => GoldenCard::new(SMALL),
+        false => GoldenCard::late(SMALL, seed),
+    };
     let bus = GoldenBus::new(card.clone());
     let mut provider =
         Provider::open(bus, Observed::new(transport), DeviceConfig::seeded(1)).expect("a card");

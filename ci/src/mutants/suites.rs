@@ -302,7 +302,7 @@ const LEFT_OUT: &[&str] = &["cli/src/bench", "cli/src/soak.rs"];
 /// The suites of a file, cheapest first; `None` for a file whose mutants nothing is to judge.
 pub fn of(file: &Path) -> Option<&'static [Suite]> {
     let is_below = |start: &&str| file.starts_with(start) || file_starts(file, start);
-    let is_left_out = file.ends_with("tests.rs") || LEFT_OUT.iter().any(|it| is_below(it));
+    let is_left_out = file.ends_with("tests.rs") || LEFT_OUT.iter().any(is_below);
     let row = TABLE.iter().find(|(start, _)| is_below(start));
     row.filter(|_| !is_left_out).map(|(_, suites)| *suites)
 }
