@@ -5,7 +5,7 @@
 //!   Endpoint ─ SimulatedBus ─ card (RTL) ── bad wires ── golden card ─ GoldenBus ─ Endpoint
 //! ```
 //! Proven: messages in both directions arrive exact and in place, several at a time, each in the
-//! buffer of its own number; over a bad wire, too.
+//! buffer of its own number; over a bad wire, and beyond the flow table, too.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -206,4 +206,69 @@ fn messages_arrive_over_a_bad_wire() {
         delay_ps: 0,
     };
     exchange(false, disturbance);
+}
+
+/// More messages at a time than either card has flows: those beyond the table are copied.
+#[test]
+fn more_messages_than_flows_arrive() {
+    const MESSAGES: u64 = 80;
+    const BYTES: u32 = 2000;
+    let seed = seed::seed();
+    let [mut near, mut far] = [0, 1].map(|number| GoldenCard::late(SMALL, seed + number));
+    let [mut here, mut there] = [(near.clone(), 1), (far.clone(), 2)].map(|(card, host)| {
+        let config = DeviceConfig::seeded(1);
+        let bus = GoldenBus::new(card);
+        let endpoint = Endpoint::open(bus, station(host, false), MTU_BYTES, config);
+        let mut endpoint = endpoint.expect("it opens");
+        let bytes = MESSAGES as usize * BYTES as usize;
+        let memory = endpoint.register(MemoryKind::Application, bytes);
+        (endpoint, memory.expect("room"))
+    });
+    let place = |region: RegionId, message: u64| (region, message * u64::from(BYTES), BYTES);
+    for message in 0..MESSAGES {
+        let at = message as usize * BYTES as usize;
+        here.1 .1.write(at, &bytes_of(seed, message, BYTES));
+        let (from, to) = (station(1, false), station(2, false));
+        let into = place(there.1 .0, message);
+        there
+            .0
+            .expect(from, message, into, message)
+            .expect("it is taken");
+        let source = place(here.1 .0, message);
+        here.0
+            .send(to, message, source, message)
+            .expect("it is taken");
+    }
+    let [mut out, mut back] = [2, 3].map(|n| Wire::new(Disturbance::default(), seed + n));
+    let (mut sent, mut received, mut now) = (0, 0, Duration::ZERO);
+    for _ in 0..ROUNDS_MAX {
+        let done = |done: &MessageDone| !matches!(done, MessageDone::Failed { .. });
+        let of_here = here.0.poll(now).expect("it polls");
+        let of_there = there.0.poll(now).expect("it polls");
+        assert!(
+            of_here.iter().chain(&of_there).all(done),
+            "{of_here:?} {of_there:?}"
+        );
+        (sent, received) = (sent + of_here.len(), received + of_there.len());
+        if (sent, received) == (MESSAGES as usize, MESSAGES as usize) {
+            break;
+        }
+        carry(&mut near, &mut out, &mut far);
+        carry(&mut far, &mut back, &mut near);
+        now += ROUND;
+    }
+    assert_eq!((sent, received), (MESSAGES as usize, MESSAGES as usize));
+    for message in 0..MESSAGES {
+        let mut found = vec![0; BYTES as usize];
+        there
+            .1
+             .1
+            .read(message as usize * BYTES as usize, &mut found);
+        assert!(found == bytes_of(seed, message, BYTES), "message {message}");
+    }
+    // 63 have a flow on either card.
+    for endpoint in [&here.0, &there.0] {
+        let copied_bytes = endpoint.copied_payload_bytes();
+        assert!(copied_bytes >= 17 * u64::from(BYTES), "{copied_bytes}");
+    }
 }
