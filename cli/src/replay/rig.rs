@@ -187,7 +187,10 @@ impl<B: Bus, C: Model> Rig<B, C> {
         }
         self.device.command(entry);
         let key = flow_key(flow.remote, flow.local);
-        let slots = self.keys.insert(key, id).context("no key slot left")?;
+        let slots = self.keys.insert(key, id).with_context(|| {
+            let name = &flow.name;
+            format!("flow '{name}' finds no key slot: take fewer flows, or --config default")
+        })?;
         for entry in slots {
             self.device.command(entry);
         }
