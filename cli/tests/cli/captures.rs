@@ -279,6 +279,24 @@ fn a_file_cut_anywhere_is_read_up_to_there() {
     }
 }
 
+/// A file system may leave zeros of what a host did not write before it crashed.
+#[test]
+fn zeros_at_the_end_are_no_frames() {
+    for file in [
+        USUAL.pcap(ETHERNET, &three_frames()),
+        USUAL.pcapng(1, &three_frames()),
+    ] {
+        for zeros in [1, 8, 16, 4_000] {
+            let file = [&file[..], &vec![0; zeros]].concat();
+            let capture = parse_capture(&file).expect("a capture");
+            assert_eq!(contents(&capture), three_frames());
+            assert_eq!(capture.skipped, []);
+            let said = format!("The file ends with {zeros} zero bytes");
+            assert!(capture.notes[0].starts_with(&said), "{:?}", capture.notes);
+        }
+    }
+}
+
 /// Files that are damaged at random are read in part or refused; nothing panics or hangs.
 #[test]
 fn damaged_files_are_read_in_part_or_refused() {

@@ -206,6 +206,18 @@ impl Reader {
         self.note(format!("The file ends inside frame {number}."));
     }
 
+    /// Whether the rest of a file is zero: a file system may leave that of what was not written.
+    fn is_end_of_zeros(&mut self, rest: &[u8]) -> bool {
+        let is_zero = rest.iter().all(|byte| *byte == 0);
+        if is_zero {
+            let bytes = rest.len();
+            self.note(format!(
+                "The file ends with {bytes} zero bytes, as after a crash of its host."
+            ));
+        }
+        is_zero
+    }
+
     /// Reads the records of classic pcap.
     fn records(&mut self, mut rest: &[u8], header: &PcapHeader) {
         let network = header.network.0 as u32;
@@ -220,6 +232,9 @@ impl Reader {
             false => MICROSECONDS,
         };
         while !rest.is_empty() {
+            if self.is_end_of_zeros(rest) {
+                return;
+            }
             let parsed = if header.is_modified_format() {
                 parse_pcap_frame_modified(rest)
             } else if header.is_bigendian() {
@@ -250,6 +265,9 @@ impl Reader {
         let mut at = 0;
         while at < file.len() {
             let rest = &file[at..];
+            if self.is_end_of_zeros(rest) {
+                break;
+            }
             let head = section.head(rest);
             match head {
                 Some((kind, bytes)) if (BLOCK_BYTES_MIN..=rest.len()).contains(&bytes) => {
