@@ -187,11 +187,8 @@ impl<B: Bus, C: Model> Rig<B, C> {
         }
         self.device.command(entry);
         let key = flow_key(flow.remote, flow.local);
-        let slots = self.keys.insert(key, id).with_context(|| {
-            let name = &flow.name;
-            format!("flow '{name}' finds no key slot: take fewer flows, or --config default")
-        })?;
-        for entry in slots {
+        let slots = self.keys.insert(key, id);
+        for entry in slots.with_context(|| no_slot(flow))? {
             self.device.command(entry);
         }
         for (index, segment) in flow.segments.iter().enumerate() {
@@ -320,6 +317,12 @@ impl<B: Bus, C: Model> Rig<B, C> {
     pub fn write(&mut self, index: usize, offset: u64, from: &[u8]) {
         self.mappings[index].write(offset as usize, from);
     }
+}
+
+/// What to do when a key finds no slot.
+fn no_slot(flow: &FlowPlan) -> String {
+    let name = &flow.name;
+    format!("flow '{name}' finds no key slot: take fewer flows, or --config default")
 }
 
 fn abi_nop() -> Entry {
