@@ -6,8 +6,8 @@
 //!                          what its streams promise
 //! ```
 //! A line bears a digest of its text: where that holds, so does its verdict; where a text has
-//! changed, it is proven again. `ZERONIC_LONG=1` proves all again; `ZERONIC_BLESS=1` looks for proofs
-//! and writes the table.
+//! changed, it is proven again. `ZERONIC_LONG=1` proves all again; `ZERONIC_BLESS=1` looks for
+//! proofs and writes the table.
 
 mod properties;
 mod solver;

@@ -13,6 +13,9 @@ use tables::messages::{RegionChecked, RegionEntry, RegionLocated};
 
 use crate::solver::Verdict;
 
+/// A port, and how its fields lie in it.
+type Layout = (&'static str, fn() -> TypeDescriptor);
+
 /// One property of one block. See the head of this file.
 pub struct Stated {
     /// What holds, in words.
@@ -26,7 +29,7 @@ pub struct Stated {
     /// True where it is put to the test, by the block's ports.
     pub reached: &'static str,
     /// Ports whose fields the text names as `PORT.FIELD`.
-    pub layouts: &'static [(&'static str, fn() -> TypeDescriptor)],
+    pub layouts: &'static [Layout],
     /// How far it holds, at least.
     pub holds: Verdict,
     /// A text of the block, and the fault in its place.

@@ -9,7 +9,8 @@ use crate::solver::Verdict;
 const HEAD: &str = "\
 # Properties that are proven of the emitted Verilog
 
-Written by `ZERONIC_BLESS=1 cargo test --workspace --test verilog_properties`; every run compares it.
+Written by `ZERONIC_BLESS=1 cargo test --workspace --test verilog_properties`; every run compares
+it.
 
 All inputs are free, but for what is said. The emitted Verilog is examined with all its children and
 memories, at the sizes of the registry (see [proofs.md](proofs.md)), by Yosys and the SMT solver
