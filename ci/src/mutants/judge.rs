@@ -124,9 +124,9 @@ impl<'a> Judge<'a> {
 
     /// The verdict on one mutant, whose file was prepared.
     pub fn judge(&self, mutant: &Mutant) -> anyhow::Result<Verdict> {
-        self.tree.apply(mutant)?;
+        let text = self.tree.apply(mutant)?;
         let verdict = self.judge_applied(mutant);
-        self.tree.restore(self.original, mutant)?;
+        self.tree.restore(mutant, &text)?;
         verdict
     }
 

@@ -89,16 +89,16 @@ impl Tree {
         copy_folder(&cache, &self.cache, &|_| true).context("copying compiled designs")
     }
 
-    /// Applies a mutant.
-    pub fn apply(&self, mutant: &Mutant) -> anyhow::Result<()> {
+    /// Applies a mutant. Returns the content of its file without it, for [`Tree::restore`].
+    pub fn apply(&self, mutant: &Mutant) -> anyhow::Result<String> {
         let path = self.root.join(&mutant.file);
         let text = fs::read_to_string(&path).context("cannot read the copy")?;
-        fs::write(&path, mutant.applied(&text)).context("cannot change the copy")
+        fs::write(&path, mutant.applied(&text)).context("cannot change the copy")?;
+        Ok(text)
     }
 
-    /// Takes a mutant away: its file is that of `original` again.
-    pub fn restore(&self, original: &Path, mutant: &Mutant) -> anyhow::Result<()> {
-        let text = fs::read(original.join(&mutant.file)).context("cannot read the tree")?;
+    /// Takes a mutant away again.
+    pub fn restore(&self, mutant: &Mutant, text: &str) -> anyhow::Result<()> {
         fs::write(self.root.join(&mutant.file), text).context("cannot restore the copy")
     }
 }
