@@ -2,6 +2,7 @@
 
 mod cost;
 mod errors;
+mod exact;
 mod faults;
 mod fence;
 mod peers;
